@@ -1,0 +1,152 @@
+import { z } from 'zod';
+
+const wholeNumber = (least: number, most: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, 'must be a whole number')
+    .transform(Number)
+    .refine((n) => n >= least && n <= most, `must be from ${least} to ${most}`);
+
+const onOff = z.enum(['on', 'off'], 'must be on or off').transform((word) => word === 'on');
+
+const httpAddress = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' });
+
+const HOUR_MS = 3_600_000;
+
+const Environment = z.object({
+  COUNTRY_DATA_URL: httpAddress.optional(),
+  HOST: z.string().min(1).default('127.0.0.1'),
+  PORT: wholeNumber(0, 65_535).default(4000),
+  CACHE_URL: z
+    .string()
+    .regex(
+      /^(memory:|none|sqlite:.+|rediss?:\/\/.+)$/,
+      'must be memory:, sqlite:PATH, redis://…, rediss://… or none',
+    )
+    .default('memory:'),
+  CACHE_TTL_SECONDS: wholeNumber(0, 31_536_000).default(300),
+  STALE_IF_ERROR_SECONDS: wholeNumber(0, 31_536_000).default(86_400),
+  AUTH_TTL_SECONDS: wholeNumber(0, 31_536_000).default(300),
+  BATCH_WINDOW_MS: wholeNumber(0, 1000).default(2),
+  BATCH_HOLD_MS: wholeNumber(0, 60_000).default(1000),
+  BATCH_OVERFETCH_ROWS: wholeNumber(0, 100_000).default(500),
+  CODES_PER_CALL: wholeNumber(1, 10_000).default(250),
+  UPSTREAM_TIMEOUT_MS: wholeNumber(1, HOUR_MS).default(10_000),
+  UPSTREAM_RETRIES: wholeNumber(0, 20).default(2),
+  RATE_LIMIT_WAIT_MS: wholeNumber(0, HOUR_MS).default(0),
+  MAX_UPSTREAM_CALLS: wholeNumber(1, 1_000_000).default(60),
+  MAX_DEPTH: wholeNumber(1, 1000).default(12),
+  MAX_ALIASES: wholeNumber(0, 100_000).default(200),
+  MAX_ROOT_FIELDS: wholeNumber(1, 100_000).default(100),
+  MAX_TOKENS: wholeNumber(1, 10_000_000).default(15_000),
+  MAX_BODY_BYTES: wholeNumber(1, 1_073_741_824).default(1_048_576),
+  INTROSPECTION: onOff.default(true),
+  GRAPHIQL: onOff.default(true),
+  CORS_ORIGINS: z
+    .string()
+    .transform((list) =>
+      list
+        .split(',')
+        .map((origin) => origin.trim())
+        .filter(Boolean),
+    )
+    .pipe(
+      z.array(
+        z.union(
+          [z.literal('*'), httpAddress.transform((url) => new URL(url).origin)],
+          'must be origins such as https://app.example, or *',
+        ),
+      ),
+    )
+    .default([]),
+  LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'must be a pino level')
+    .default('info'),
+});
+
+/** The settings of one gateway, checked. Names are those of the environment, in camelCase. */
+export interface Config {
+  /** Base address of the REST service, without a trailing slash; undefined means the embedded sandbox. */
+  readonly countryDataUrl: string | undefined;
+  readonly host: string;
+  readonly port: number;
+  readonly cacheUrl: string;
+  readonly cacheTtlSeconds: number;
+  readonly staleIfErrorSeconds: number;
+  readonly authTtlSeconds: number;
+  readonly batchWindowMs: number;
+  /** How long a batch waits for loads that can still add to it. */
+  readonly batchHoldMs: number;
+  /** How many unwanted rows one call may bring in order to save another. */
+  readonly batchOverfetchRows: number;
+  /** Country codes, and metric keys, that one data call may name. */
+  readonly codesPerCall: number;
+  readonly upstreamTimeoutMs: number;
+  readonly upstreamRetries: number;
+  readonly rateLimitWaitMs: number;
+  readonly maxUpstreamCalls: number;
+  readonly maxDepth: number;
+  readonly maxAliases: number;
+  readonly maxRootFields: number;
+  readonly maxTokens: number;
+  readonly maxBodyBytes: number;
+  readonly introspection: boolean;
+  readonly graphiql: boolean;
+  readonly corsOrigins: readonly string[];
+  readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
+}
+
+/** The environment does not make a configuration; `message` names every fault, a line each. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/**
+ * Reads the settings. An empty variable counts as unset.
+ * @throws ConfigError naming every setting that is wrong
+ */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const given = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
+  );
+  const parsed = Environment.safeParse(given);
+  if (!parsed.success) {
+    const faults = parsed.error.issues.map((issue) => {
+      const name = String(issue.path[0]);
+      return `  ${name}: ${issue.message} (got ${shown(name, given[name])})`;
+    });
+    throw new ConfigError(`The settings have ${faults.length} fault(s):\n${faults.join('\n')}`);
+  }
+  const s = parsed.data;
+  return Object.freeze({
+    countryDataUrl: s.COUNTRY_DATA_URL?.replace(/\/+$/, ''),
+    host: s.HOST,
+    port: s.PORT,
+    cacheUrl: s.CACHE_URL,
+    cacheTtlSeconds: s.CACHE_TTL_SECONDS,
+    staleIfErrorSeconds: s.STALE_IF_ERROR_SECONDS,
+    authTtlSeconds: s.AUTH_TTL_SECONDS,
+    batchWindowMs: s.BATCH_WINDOW_MS,
+    batchHoldMs: s.BATCH_HOLD_MS,
+    batchOverfetchRows: s.BATCH_OVERFETCH_ROWS,
+    codesPerCall: s.CODES_PER_CALL,
+    upstreamTimeoutMs: s.UPSTREAM_TIMEOUT_MS,
+    upstreamRetries: s.UPSTREAM_RETRIES,
+    rateLimitWaitMs: s.RATE_LIMIT_WAIT_MS,
+    maxUpstreamCalls: s.MAX_UPSTREAM_CALLS,
+    maxDepth: s.MAX_DEPTH,
+    maxAliases: s.MAX_ALIASES,
+    maxRootFields: s.MAX_ROOT_FIELDS,
+    maxTokens: s.MAX_TOKENS,
+    maxBodyBytes: s.MAX_BODY_BYTES,
+    introspection: s.INTROSPECTION,
+    graphiql: s.GRAPHIQL,
+    corsOrigins: s.CORS_ORIGINS,
+    logLevel: s.LOG_LEVEL,
+  });
+}
+
+/** Addresses may hold a password, so they are not repeated. */
+function shown(name: string, value: string | undefined): string {
+  return name.endsWith('_URL') ? 'an address' : JSON.stringify(value);
+}

@@ -1,0 +1,61 @@
+/**
+ * What can go wrong, and what the caller is told of it.
+ *
+ * `FAILURES` is the one table: each code with whether asking again can help. Everything below the graph throws
+ * {@link Failure}; `graph/error-formatting.ts` alone turns it into a GraphQL error.
+ */
+export const FAILURES = {
+  UNAUTHENTICATED: { retryable: false },
+  FORBIDDEN: { retryable: false },
+  RATE_LIMITED: { retryable: true },
+  MONTHLY_QUOTA_EXCEEDED: { retryable: false },
+  BAD_USER_INPUT: { retryable: false },
+  UPSTREAM_UNAVAILABLE: { retryable: true },
+  UPSTREAM_TIMEOUT: { retryable: true },
+  UPSTREAM_INVALID_RESPONSE: { retryable: false },
+  UPSTREAM_INCOMPLETE: { retryable: false },
+  OPERATION_TOO_EXPENSIVE: { retryable: false },
+} as const satisfies Record<string, { retryable: boolean }>;
+
+export type FailureCode = keyof typeof FAILURES;
+
+/** Further fields of a failure, as the caller sees them in `extensions`. Times are ISO 8601, UTC. */
+export interface FailureFields {
+  /** Template of the upstream route, such as `/v1/data`. */
+  readonly route?: string | undefined;
+  /** The service's own words. */
+  readonly detail?: string | undefined;
+  readonly plan?: string | undefined;
+  readonly requestsPerMinute?: number | undefined;
+  readonly monthlyRequests?: number | undefined;
+  readonly retryAfterSeconds?: number | undefined;
+  readonly retryAt?: string | undefined;
+  readonly resetsAt?: string | undefined;
+  readonly attempts?: number | undefined;
+  readonly received?: number | undefined;
+  /** Null where the service did not say how many there are. */
+  readonly total?: number | null | undefined;
+  readonly planned?: number | undefined;
+  readonly limit?: number | undefined;
+}
+
+export class Failure extends Error {
+  readonly code: FailureCode;
+  readonly fields: FailureFields;
+
+  constructor(code: FailureCode, message: string, fields: FailureFields = {}, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'Failure';
+    this.code = code;
+    this.fields = fields;
+  }
+
+  get retryable(): boolean {
+    return FAILURES[this.code].retryable;
+  }
+
+  /** The same failure with more fields; those given win. */
+  with(fields: FailureFields): Failure {
+    return new Failure(this.code, this.message, { ...this.fields, ...fields }, { cause: this.cause });
+  }
+}

@@ -1,0 +1,134 @@
+import { execFile } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { ConfigError, readConfig } from '../../src/config.ts';
+
+/** Each setting, and values that it may not have. */
+const WRONG: Readonly<Record<string, readonly string[]>> = {
+  COUNTRY_DATA_URL: ['data.example', 'ftp://data.example', 'http://'],
+  PORT: ['-1', '65536', '80.5', '4000x', '0x10', ' '],
+  CACHE_URL: ['disk', 'sqlite:', 'redis://', 'http://cache.example'],
+  CACHE_TTL_SECONDS: ['-1', '1.5', 'soon'],
+  STALE_IF_ERROR_SECONDS: ['-1', 'a day'],
+  AUTH_TTL_SECONDS: ['-1', '∞'],
+  BATCH_WINDOW_MS: ['-1', '2ms'],
+  BATCH_HOLD_MS: ['-1', 'x'],
+  BATCH_OVERFETCH_ROWS: ['-1', 'x'],
+  CODES_PER_CALL: ['0', 'x'],
+  UPSTREAM_TIMEOUT_MS: ['0', '10s'],
+  UPSTREAM_RETRIES: ['-1', 'two'],
+  RATE_LIMIT_WAIT_MS: ['-1', 'x'],
+  MAX_UPSTREAM_CALLS: ['0', '1e3'],
+  MAX_DEPTH: ['0', 'x'],
+  MAX_ALIASES: ['-1', 'x'],
+  MAX_ROOT_FIELDS: ['0', 'x'],
+  MAX_TOKENS: ['0', 'x'],
+  MAX_BODY_BYTES: ['0', '1MiB'],
+  INTROSPECTION: ['true', 'ON', '1'],
+  GRAPHIQL: ['yes', 'Off'],
+  CORS_ORIGINS: ['app.example', 'https://app.example, nonsense', 'null'],
+  LOG_LEVEL: ['verbose', 'INFO'],
+};
+
+const faultOf = (env: Record<string, string>): string => {
+  try {
+    readConfig(env);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError);
+    return (error as ConfigError).message;
+  }
+  return '';
+};
+
+describe('settings', () => {
+  it('have defaults', () => {
+    expect(readConfig({})).toMatchObject({
+      countryDataUrl: undefined,
+      host: '127.0.0.1',
+      port: 4000,
+      cacheUrl: 'memory:',
+      cacheTtlSeconds: 300,
+      staleIfErrorSeconds: 86_400,
+      authTtlSeconds: 300,
+      batchWindowMs: 2,
+      upstreamTimeoutMs: 10_000,
+      upstreamRetries: 2,
+      rateLimitWaitMs: 0,
+      maxUpstreamCalls: 60,
+      maxDepth: 12,
+      maxAliases: 200,
+      maxBodyBytes: 1024 * 1024,
+      introspection: true,
+      graphiql: true,
+      corsOrigins: [],
+      logLevel: 'info',
+    });
+  });
+
+  it('take the default for an empty variable', () => {
+    expect(readConfig(Object.fromEntries(Object.keys(WRONG).map((name) => [name, ''])))).toEqual(
+      readConfig({}),
+    );
+  });
+
+  it('are read', () => {
+    expect(
+      readConfig({
+        COUNTRY_DATA_URL: 'https://data.example/base/',
+        HOST: '::',
+        PORT: '0',
+        CACHE_URL: 'rediss://user:secret@cache.example:6379/1',
+        BATCH_WINDOW_MS: '0',
+        INTROSPECTION: 'off',
+        CORS_ORIGINS: 'https://App.example/, http://localhost:3000',
+      }),
+    ).toMatchObject({
+      countryDataUrl: 'https://data.example/base',
+      host: '::',
+      port: 0,
+      cacheUrl: 'rediss://user:secret@cache.example:6379/1',
+      batchWindowMs: 0,
+      introspection: false,
+      corsOrigins: ['https://app.example', 'http://localhost:3000'],
+    });
+  });
+
+  it('cannot be changed afterwards', () => {
+    expect(Object.isFrozen(readConfig({}))).toBe(true);
+  });
+
+  it.for(Object.entries(WRONG).flatMap(([name, values]) => values.map((value) => [name, value] as const)))(
+    '%s may not be %j',
+    ([name, value]) => {
+      expect(faultOf({ [name]: value })).toMatch(
+        new RegExp(`^The settings have 1 fault\\(s\\):\\n  ${name}: .+$`),
+      );
+    },
+  );
+
+  it('are all named in one message where they are wrong', () => {
+    const message = faultOf(
+      Object.fromEntries(Object.entries(WRONG).map(([name, [value]]) => [name, value ?? ''])),
+    );
+    for (const name of Object.keys(WRONG)) expect(message).toContain(`\n  ${name}: `);
+  });
+
+  it('keep the password of an address to themselves', () => {
+    expect(faultOf({ CACHE_URL: 'http://user:secret@cache.example' })).not.toContain('secret');
+  });
+
+  it('stop the program with exit code 2 where they are wrong', async () => {
+    const { code, stdout, stderr } = await run({ PORT: 'x', LOG_LEVEL: 'loud' });
+    expect(code).toBe(2);
+    expect(stdout).toBe('');
+    expect(stderr).toContain('PORT');
+    expect(stderr).toContain('LOG_LEVEL');
+  });
+});
+
+function run(env: Record<string, string>) {
+  return new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
+    execFile(process.execPath, ['src/cli/main.ts'], { env }, (error, stdout, stderr) =>
+      resolve({ code: error?.code ?? 0, stdout, stderr }),
+    );
+  });
+}
