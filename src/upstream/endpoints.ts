@@ -1,0 +1,158 @@
+/**
+ * The service on one screen: each route we call, what it takes and what it answers.
+ *
+ * "Specified" is what the service promises. "Observed" is what it has been seen to do where the specification is
+ * silent; the decoders accept it and nothing relies on it.
+ */
+import type { Endpoint } from './call.ts';
+import { type CountryRecord, decodeCountries } from './records/countries.ts';
+import { decodeOffices, type OfficeRecord } from './records/government.ts';
+import { decodeIndicators, type IndicatorRecord } from './records/indicators.ts';
+import { decodeTickers, type TickerList } from './records/markets.ts';
+import { decodeObservations, type ObservationList } from './records/observations.ts';
+import {
+  decodeHealth,
+  decodeSources,
+  decodeVersion,
+  type HealthRecord,
+  type SourceRecord,
+  type VersionRecord,
+} from './records/platform.ts';
+import { decodeProfile, type ProfileRecord } from './records/profiles.ts';
+import { decodeSignals, type SignalsRecord } from './records/signals.ts';
+
+export type NoParams = Readonly<Record<string, never>>;
+
+/** A country, in either case. */
+export interface CountryParams {
+  readonly code: string;
+}
+
+/** Order, repetition and the case of country codes make no difference to the call; an empty list is not sent. */
+export interface ObservationsParams {
+  readonly countryCodes: readonly string[];
+  readonly metricKeys: readonly string[];
+  /** The latest figure of each series instead of the whole series. */
+  readonly latest: boolean;
+  readonly limit?: number | undefined;
+  readonly startYear?: number | undefined;
+  readonly endYear?: number | undefined;
+}
+
+export interface IndicatorsParams {
+  readonly category?: string | undefined;
+  readonly hasData?: boolean | undefined;
+}
+
+export interface TickersParams {
+  readonly limit?: number | undefined;
+  readonly exchangeCode?: string | undefined;
+  readonly countryCode?: string | undefined;
+  readonly instrumentType?: string | undefined;
+}
+
+/** Specified: public. The body is not; observed as an object with `status`. */
+export const health: Endpoint<NoParams, HealthRecord> = {
+  route: '/health',
+  isPublic: true,
+  params: () => ({}),
+  decode: (body) => decodeHealth(body, health.route),
+};
+
+/** Specified: public. The body is not; a version is looked for under its usual names. */
+export const platformVersion: Endpoint<NoParams, VersionRecord> = {
+  route: '/v1/platform/version',
+  isPublic: true,
+  params: () => ({}),
+  decode: (body) => decodeVersion(body, platformVersion.route),
+};
+
+/** Specified: each source's last successful refresh and next run. Under which names is not. */
+export const etlStatus: Endpoint<NoParams, readonly SourceRecord[]> = {
+  route: '/v1/platform/etl-status',
+  isPublic: false,
+  params: () => ({}),
+  decode: (body) => decodeSources(body, etlStatus.route),
+};
+
+/** Specified: every country, with codes and names; ETag and Cache-Control. Observed: the two-letter code is `id`. */
+export const countries: Endpoint<NoParams, readonly CountryRecord[]> = {
+  route: '/v1/countries',
+  isPublic: false,
+  params: () => ({}),
+  decode: (body) => decodeCountries(body, countries.route),
+};
+
+/** Specified: a reference record with selected indicators where there are any. Its fields are not. */
+export const countryProfile: Endpoint<CountryParams, ProfileRecord> = {
+  route: '/v1/countries/{code}/profile',
+  isPublic: false,
+  params: ({ code }) => ({ path: { code: code.toUpperCase() } }),
+  decode: (body, { code }) => decodeProfile(body, countryProfile.route, code),
+};
+
+/** Specified: a snapshot across domains. Observed: figures without country fields, rates, benchmarks and alerts. */
+export const countrySignals: Endpoint<CountryParams, SignalsRecord> = {
+  route: '/v1/countries/{code}/signals',
+  isPublic: false,
+  params: ({ code }) => ({ path: { code: code.toUpperCase() } }),
+  decode: (body, { code }) => decodeSignals(body, countrySignals.route, code),
+};
+
+/**
+ * Specified: the fields of a row, lists of countries and measures, `latest`; one call counts once. Observed: `limit`
+ * from 1 to 1000, without which an answer ends after 100 rows; `start_year` and `end_year`; no pages; counts in `meta`.
+ */
+export const observations: Endpoint<ObservationsParams, ObservationList> = {
+  route: '/v1/data',
+  isPublic: false,
+  params: ({ countryCodes, metricKeys, latest, limit, startYear, endYear }) => ({
+    query: {
+      country_codes: listed(countryCodes.map((code) => code.toUpperCase())),
+      metric_keys: listed(metricKeys),
+      latest: latest ? 'true' : undefined,
+      limit: limit?.toString(),
+      start_year: startYear?.toString(),
+      end_year: endYear?.toString(),
+    },
+  }),
+  decode: (body) => decodeObservations(body, observations.route),
+};
+
+/** Specified: the catalogue, each measure with unit and sources, and both filters. The names of the fields are not. */
+export const indicators: Endpoint<IndicatorsParams, readonly IndicatorRecord[]> = {
+  route: '/v1/indicators',
+  isPublic: false,
+  params: ({ category, hasData }) => ({ query: { category, has_data: hasData?.toString() } }),
+  decode: (body) => decodeIndicators(body, indicators.route),
+};
+
+/**
+ * Specified: listings with the session of each price, and no parameters. Observed: these filters, and `limit` from 1
+ * to 500, without which an answer ends after 100 rows; neither counts nor pages.
+ */
+export const tickers: Endpoint<TickersParams, TickerList> = {
+  route: '/v1/markets/tickers',
+  isPublic: false,
+  params: ({ limit, exchangeCode, countryCode, instrumentType }) => ({
+    query: {
+      limit: limit?.toString(),
+      exchange_code: exchangeCode?.toUpperCase(),
+      country_code: countryCode?.toUpperCase(),
+      instrument_type: instrumentType,
+    },
+  }),
+  decode: (body) => decodeTickers(body, tickers.route),
+};
+
+/** Specified: offices and holders, each term with a status of its own. Observed: terms that name their office. */
+export const governmentStructure: Endpoint<CountryParams, readonly OfficeRecord[]> = {
+  route: '/v1/government/structure/{code}',
+  isPublic: false,
+  params: ({ code }) => ({ path: { code: code.toUpperCase() } }),
+  decode: (body, { code }) => decodeOffices(body, governmentStructure.route, code),
+};
+
+function listed(names: readonly string[]): string | undefined {
+  return names.length === 0 ? undefined : [...new Set(names)].sort().join(',');
+}

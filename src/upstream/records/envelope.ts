@@ -1,0 +1,102 @@
+import { Failure } from '../../errors.ts';
+import { inside, invalid, isObject, type JsonObject, kindOf, numberIn, type Place } from './fields.ts';
+
+/** Something of a body, and where it stood. */
+export interface Found<T> {
+  readonly value: T;
+  readonly place: Place;
+}
+
+/** What the service says of a list beside its rows; null where it says nothing. */
+export interface Meta {
+  /** Rows that match, whether sent or not. */
+  readonly total: number | null;
+  /** Rows that one answer may hold. */
+  readonly limit: number | null;
+}
+
+/**
+ * The rows of a body. No envelope is specified, so it may be the bare list, `{data: […]}`, or an object with exactly
+ * one list under another name, which may itself stand under `data`.
+ *
+ * @throws Failure where there is no list, or several to choose from
+ */
+export function listIn(body: unknown, route: string): Found<readonly unknown[]> {
+  const place: Place = { route, path: '' };
+  if (isObject(body) && 'data' in body) return soleListOf(body.data, inside(place, 'data'));
+  return soleListOf(body, place);
+}
+
+/**
+ * A list, or the one list of an object.
+ *
+ * @throws Failure where there is no list, or several to choose from
+ */
+export function soleListOf(value: unknown, place: Place): Found<readonly unknown[]> {
+  if (Array.isArray(value)) return { value, place };
+  if (!isObject(value)) throw invalid(place, `expected array, received ${kindOf(value)}`);
+  const lists = membersOf(value, Array.isArray);
+  const [only] = lists;
+  if (only === undefined || lists.length > 1) {
+    throw invalid(place, `expected array, received object with ${lists.length} arrays`);
+  }
+  return { value: only[1] as readonly unknown[], place: inside(place, only[0]) };
+}
+
+/**
+ * The one object of a body: under `data`, bare, or the only object under another name; null where it is none of these.
+ *
+ * @param known fields of the object; a body that has one of them is the object itself and no wrapper
+ */
+export function findObject(body: unknown, route: string, known: readonly string[]): Found<JsonObject> | null {
+  const place: Place = { route, path: '' };
+  if (!isObject(body)) return null;
+  if ('data' in body) return isObject(body.data) ? { value: body.data, place: inside(place, 'data') } : null;
+  if (known.some((name) => name in body)) return { value: body, place };
+  const [only, ...others] = membersOf(body, isObject);
+  if (only === undefined || others.length > 0) return null;
+  return { value: only[1] as JsonObject, place: inside(place, only[0]) };
+}
+
+/**
+ * The one object of a body, as {@link findObject} finds it.
+ *
+ * @throws Failure where there is none, or several to choose from
+ */
+export function objectIn(body: unknown, route: string, known: readonly string[]): Found<JsonObject> {
+  const found = findObject(body, route, known);
+  if (found !== null) return found;
+  const place: Place = { route, path: '' };
+  if (!isObject(body)) throw invalid(place, `expected object, received ${kindOf(body)}`);
+  if ('data' in body) throw invalid(inside(place, 'data'), `expected object, received ${kindOf(body.data)}`);
+  throw invalid(place, `expected object with one of ${known.join(', ')}, received none of them`);
+}
+
+function membersOf(body: JsonObject, is: (value: unknown) => boolean): [string, unknown][] {
+  return Object.entries(body).filter(([name, value]) => name !== 'meta' && is(value));
+}
+
+/** Counts stand in `meta`, or beside the rows where there is no `meta`. */
+export function metaIn(body: unknown): Meta {
+  if (!isObject(body)) return { total: null, limit: null };
+  const meta = isObject(body.meta) ? body.meta : body;
+  return { total: numberIn(meta, 'total'), limit: numberIn(meta, 'limit', 'per_page') };
+}
+
+/**
+ * The rows of a list that has no way to ask for the rest.
+ *
+ * @throws Failure UPSTREAM_INCOMPLETE where the service says that it holds more rows than it sent
+ */
+export function wholeListIn(body: unknown, route: string): Found<readonly unknown[]> {
+  const list = listIn(body, route);
+  const { total, limit } = metaIn(body);
+  const received = list.value.length;
+  const isCut = total !== null && total > received && (limit === null || received >= limit);
+  if (!isCut) return list;
+  throw new Failure('UPSTREAM_INCOMPLETE', `The service sent ${received} of ${total} rows.`, {
+    route,
+    received,
+    total,
+  });
+}

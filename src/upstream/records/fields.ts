@@ -1,0 +1,126 @@
+import { Failure } from '../../errors.ts';
+
+/** An object of the service's JSON, before we trust it. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Where in a body something stands: `data[3].value` of the answer of a route. */
+export interface Place {
+  readonly route: string;
+  /** Empty for the body itself. */
+  readonly path: string;
+}
+
+export function inside(place: Place, step: string | number): Place {
+  const { route, path } = place;
+  if (typeof step === 'number') return { route, path: `${path}[${step}]` };
+  return { route, path: path === '' ? step : `${path}.${step}` };
+}
+
+/** The failure that names a place and what is wrong with it, such as `data[3].value: expected number, received string`. */
+export function invalid(place: Place, problem: string): Failure {
+  const detail = `${place.path === '' ? 'body' : place.path}: ${problem}`;
+  return new Failure(
+    'UPSTREAM_INVALID_RESPONSE',
+    `The service sent an answer that breaks its specification (${detail}).`,
+    {
+      route: place.route,
+      detail,
+    },
+  );
+}
+
+export function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** @throws Failure where the value is no object */
+export function objectAt(value: unknown, place: Place): JsonObject {
+  if (isObject(value)) return value;
+  throw invalid(place, `expected object, received ${kindOf(value)}`);
+}
+
+/** Decodes each row of a list; the first row that breaks the specification fails the list. */
+export function eachIn<T>(
+  rows: readonly unknown[],
+  place: Place,
+  decode: (row: JsonObject, place: Place) => T,
+): T[] {
+  return rows.map((row, index) => {
+    const here = inside(place, index);
+    return decode(objectAt(row, here), here);
+  });
+}
+
+/*
+ * Readers of fields that the specification doesn't show: the first of the names that holds something of the right
+ * type, or null. What they pass over is still in the record as sent.
+ */
+
+export function textIn(row: JsonObject, ...names: readonly string[]): string | null {
+  for (const name of names) {
+    const value = row[name];
+    if (typeof value === 'string' && value.trim() !== '') return value.trim();
+  }
+  return null;
+}
+
+/** Finite numbers, also those that are spelt as text. */
+export function numberIn(row: JsonObject, ...names: readonly string[]): number | null {
+  for (const name of names) {
+    const value = row[name];
+    const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+    if (typeof number === 'number' && Number.isFinite(number)) return number;
+  }
+  return null;
+}
+
+export function booleanIn(row: JsonObject, name: string): boolean | null {
+  const value = row[name];
+  return typeof value === 'boolean' ? value : null;
+}
+
+/** Text, or the name or key of a block: `source: 'who'` and `source: {key: 'who'}` read alike. */
+export function labelIn(
+  row: JsonObject,
+  inner: readonly string[],
+  ...names: readonly string[]
+): string | null {
+  for (const name of names) {
+    const value = row[name];
+    const label = isObject(value) ? textIn(value, ...inner) : textIn(row, name);
+    if (label !== null) return label;
+  }
+  return null;
+}
+
+/**
+ * The text that a record is known by.
+ * @throws Failure naming the field where none of the names holds any
+ */
+export function keyIn(row: JsonObject, place: Place, ...names: readonly [string, ...string[]]): string {
+  return textIn(row, ...names) ?? missing(row, place, names);
+}
+
+/** @throws always, naming the first of the names that is there, else the first of all */
+export function missing(row: JsonObject, place: Place, names: readonly [string, ...string[]]): never {
+  const name = names.find((candidate) => row[candidate] != null) ?? names[0];
+  const value = row[name];
+  const received = typeof value === 'string' ? 'empty string' : kindOf(value);
+  throw invalid(inside(place, name), `expected string, received ${received}`);
+}
+
+/**
+ * A list that may be left out, and then is empty.
+ * @throws Failure where something else stands in its place
+ */
+export function listAt(row: JsonObject, place: Place, name: string): readonly unknown[] {
+  const value = row[name];
+  if (value === undefined || value === null) return [];
+  if (Array.isArray(value)) return value;
+  throw invalid(inside(place, name), `expected array, received ${kindOf(value)}`);
+}

@@ -1,0 +1,166 @@
+import { z } from 'zod';
+import type { Failure } from '../../errors.ts';
+import type { CountryNamed } from './countries.ts';
+import { listIn, type Meta, metaIn } from './envelope.ts';
+import { inside, invalid, isObject, type JsonObject, type Place, textIn } from './fields.ts';
+
+export interface ObservationRecord {
+  /** ISO 3166-1 alpha-2, upper case. */
+  readonly countryCode: string;
+  readonly countryName: string;
+  readonly metricKey: string;
+  readonly metricName: string;
+  /** The year that the figure describes, which may differ from the year asked for. */
+  readonly year: number;
+  /** A year, a quarter, a month or a date; opaque, since its values are not specified. */
+  readonly period: string;
+  /** For a stock, the point in time it was taken at; null for a flow. */
+  readonly asOfPeriod: string | null;
+  /** Null for the whole country. */
+  readonly locationName: string | null;
+  /** A zero is a real zero. */
+  readonly value: number;
+  readonly unit: string;
+  /** Key of the body that published the figure. */
+  readonly source: string;
+  /** The provider's own word. */
+  readonly valueStatus: string;
+  /** Whether the status is anything but `reported`. */
+  readonly isModelled: boolean;
+  readonly estimateLow: number | null;
+  readonly estimateHigh: number | null;
+  readonly datasetVersion: string | null;
+  /** The service's text as it came: its fraction of a second may be finer than a `Date` holds. */
+  readonly retrievedAt: string;
+  readonly record: JsonObject;
+}
+
+/** A row that breaks the specification, and whose it is where that can be read. */
+export interface ObservationFault {
+  readonly countryCode: string | null;
+  readonly metricKey: string | null;
+  readonly failure: Failure;
+}
+
+export interface ObservationList {
+  readonly rows: readonly ObservationRecord[];
+  readonly faults: readonly ObservationFault[];
+  readonly meta: Meta;
+  /** Rows in the body, those counted that hold no figure or break the specification. */
+  readonly received: number;
+}
+
+const TIMESTAMP = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?$/i;
+
+const filled = z.string().min(1, 'expected string, received empty string');
+
+/** The fields of a figure as the specification has them, save those that name its country and measure. */
+const figure = z.object({
+  metric_key: filled,
+  year: z.int32(),
+  period: filled,
+  as_of_period: z.string().nullish(),
+  location_name: z.string().nullish(),
+  value: z.number(),
+  unit: z.string(),
+  source: filled,
+  value_status: z.string(),
+  estimate_low: z.number().nullish(),
+  estimate_high: z.number().nullish(),
+  dataset_version: z.string().nullish(),
+  retrieved_at: z
+    .string()
+    .refine((text) => TIMESTAMP.test(text) && !Number.isNaN(Date.parse(text)), 'expected ISO 8601 timestamp'),
+});
+
+const observation = figure.extend({
+  country_code: z.string().regex(/^[a-z]{2}$/i, 'expected ISO 3166-1 alpha-2 code'),
+  country_name: z.string(),
+  metric_name: z.string(),
+});
+
+/**
+ * The figures of a body. A row that breaks the specification becomes a fault and leaves the others standing; a row
+ * without a value is no figure and is left out.
+ *
+ * @throws Failure where the body holds no list
+ */
+export function decodeObservations(body: unknown, route: string): ObservationList {
+  const { value: sent, place } = listIn(body, route);
+  const rows: ObservationRecord[] = [];
+  const faults: ObservationFault[] = [];
+  for (const [index, row] of sent.entries()) {
+    if (isObject(row) && holdsNoFigure(row)) continue;
+    const parsed = observation.safeParse(row);
+    if (parsed.success) {
+      const { country_code, country_name, metric_name } = parsed.data;
+      rows.push(
+        recordOf(parsed.data, country_code.toUpperCase(), country_name, metric_name, row as JsonObject),
+      );
+    } else {
+      faults.push({
+        countryCode: isObject(row) ? (textIn(row, 'country_code')?.toUpperCase() ?? null) : null,
+        metricKey: isObject(row) ? textIn(row, 'metric_key') : null,
+        failure: failureOf(parsed.error, inside(place, index)),
+      });
+    }
+  }
+  return { rows, faults, meta: metaIn(body), received: sent.length };
+}
+
+/**
+ * The figure in a row of a snapshot, which says neither its country nor always the name of its measure.
+ *
+ * @returns null where the row holds no value
+ * @throws Failure naming the field that breaks the specification
+ */
+export function observationIn(
+  row: JsonObject,
+  place: Place,
+  country: CountryNamed,
+): ObservationRecord | null {
+  if (holdsNoFigure(row)) return null;
+  const parsed = figure.safeParse(row);
+  if (!parsed.success) throw failureOf(parsed.error, place);
+  const metricName = textIn(row, 'metric_name', 'name') ?? parsed.data.metric_key;
+  return recordOf(parsed.data, country.code, country.name ?? country.code, metricName, row);
+}
+
+/** A row that names no measure either is no row of ours, and goes on to be refused. */
+function holdsNoFigure(row: JsonObject): boolean {
+  return (row.value === null || row.value === undefined) && typeof row.metric_key === 'string';
+}
+
+function recordOf(
+  fields: z.infer<typeof figure>,
+  countryCode: string,
+  countryName: string,
+  metricName: string,
+  record: JsonObject,
+): ObservationRecord {
+  return {
+    countryCode,
+    countryName,
+    metricKey: fields.metric_key,
+    metricName,
+    year: fields.year,
+    period: fields.period,
+    asOfPeriod: fields.as_of_period ?? null,
+    locationName: fields.location_name ?? null,
+    value: fields.value,
+    unit: fields.unit,
+    source: fields.source,
+    valueStatus: fields.value_status,
+    isModelled: fields.value_status.toLowerCase() !== 'reported',
+    estimateLow: fields.estimate_low ?? null,
+    estimateHigh: fields.estimate_high ?? null,
+    datasetVersion: fields.dataset_version ?? null,
+    retrievedAt: fields.retrieved_at,
+    record,
+  };
+}
+
+function failureOf({ issues: [issue] }: z.ZodError, row: Place): Failure {
+  const place = (issue?.path ?? []).reduce<Place>((at, step) => inside(at, String(step)), row);
+  return invalid(place, issue?.message.replace(/^Invalid input: /, '') ?? 'not as specified');
+}

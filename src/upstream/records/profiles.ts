@@ -1,0 +1,89 @@
+import { countryNamedIn } from './countries.ts';
+import { objectIn } from './envelope.ts';
+import {
+  inside,
+  invalid,
+  isObject,
+  type JsonObject,
+  keyIn,
+  kindOf,
+  labelIn,
+  numberIn,
+  objectAt,
+  type Place,
+  textIn,
+} from './fields.ts';
+
+export interface ProfileRecord {
+  /** ISO 3166-1 alpha-2, upper case. */
+  readonly countryCode: string;
+  /** The selected indicators; empty where the service has none. */
+  readonly indicators: readonly ProfileIndicatorRecord[];
+  readonly record: JsonObject;
+}
+
+export interface ProfileIndicatorRecord {
+  readonly key: string;
+  readonly name: string | null;
+  readonly unit: string | null;
+  readonly value: number | null;
+  readonly year: number | null;
+  readonly period: string | null;
+  readonly source: string | null;
+  /** As sent: an object, or the bare key or figure. */
+  readonly record: unknown;
+}
+
+const INDICATORS = ['indicators', 'selected_indicators', 'observations'] as const;
+const KNOWN = [
+  'country',
+  'country_code',
+  'code',
+  'id',
+  'iso2',
+  'alpha2',
+  'name',
+  'country_name',
+  ...INDICATORS,
+];
+
+/** @param asked code of the country that was asked for, where the body doesn't say */
+export function decodeProfile(body: unknown, route: string, asked: string): ProfileRecord {
+  const { value: profile, place } = objectIn(body, route, KNOWN);
+  const field = INDICATORS.find((name) => profile[name] !== undefined && profile[name] !== null);
+  return {
+    countryCode: countryNamedIn(profile, asked).code,
+    indicators: field === undefined ? [] : indicatorsOf(profile[field], inside(place, field)),
+    record: profile,
+  };
+}
+
+/** Lists of objects or of keys, and maps from key to object or figure; a figure that is null is left out. */
+function indicatorsOf(sent: unknown, place: Place): ProfileIndicatorRecord[] {
+  if (Array.isArray(sent)) {
+    return sent.map((item: unknown, index) => {
+      if (typeof item === 'string' && item !== '') return indicatorOf(item, {}, item);
+      const here = inside(place, index);
+      const row = objectAt(item, here);
+      return indicatorOf(keyIn(row, here, 'metric_key', 'key', 'id'), row, row);
+    });
+  }
+  if (!isObject(sent)) throw invalid(place, `expected array or object, received ${kindOf(sent)}`);
+  return Object.entries(sent)
+    .filter(([, item]) => item !== null)
+    .map(([key, item]) => indicatorOf(key, isObject(item) ? item : { value: item }, item));
+}
+
+function indicatorOf(key: string, row: JsonObject, record: unknown): ProfileIndicatorRecord {
+  const year = numberIn(row, 'year');
+  return {
+    key,
+    name: textIn(row, 'metric_name', 'name'),
+    unit: textIn(row, 'unit'),
+    value: numberIn(row, 'value'),
+    year: Number.isInteger(year) ? year : null,
+    period: textIn(row, 'period'),
+    source: labelIn(row, ['key', 'source_key', 'code'], 'source'),
+    record,
+  };
+}

@@ -1,0 +1,119 @@
+import { alpha2In, countryNamedIn } from './countries.ts';
+import { objectIn } from './envelope.ts';
+import { eachIn, inside, type JsonObject, keyIn, listAt, numberIn, type Place, textIn } from './fields.ts';
+import { type ObservationRecord, observationIn } from './observations.ts';
+
+/** One country across several domains; a domain without coverage is an empty list. */
+export interface SignalsRecord {
+  /** ISO 3166-1 alpha-2, upper case. */
+  readonly countryCode: string;
+  readonly observations: readonly ObservationRecord[];
+  readonly fxRates: readonly FxRateRecord[];
+  readonly commodityBenchmarks: readonly CommodityBenchmarkRecord[];
+  readonly disasterAlerts: readonly DisasterAlertRecord[];
+  readonly record: JsonObject;
+}
+
+export interface FxRateRecord {
+  readonly sourceCode: string | null;
+  readonly baseCurrency: string | null;
+  readonly quoteCurrency: string | null;
+  /** Upper case. */
+  readonly countryCodes: readonly string[];
+  readonly rateDate: string | null;
+  /** Units of the quote currency for one of the base currency. */
+  readonly rate: number | null;
+  readonly record: JsonObject;
+}
+
+export interface CommodityBenchmarkRecord {
+  readonly commodityKey: string;
+  readonly priceValue: number | null;
+  readonly priceDate: string | null;
+  readonly record: JsonObject;
+}
+
+export interface DisasterAlertRecord {
+  readonly eventKey: string;
+  readonly eventType: string | null;
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly alertLevel: string | null;
+  readonly alertScore: number | null;
+  readonly severityValue: number | null;
+  readonly severityText: string | null;
+  readonly severityUnit: string | null;
+  readonly eventFromAt: string | null;
+  readonly eventToAt: string | null;
+  readonly reportUrl: string | null;
+  readonly source: string | null;
+  readonly record: JsonObject;
+}
+
+const KNOWN = [
+  'country',
+  'country_code',
+  'observations',
+  'fx_rates',
+  'commodity_benchmarks',
+  'disaster_alerts',
+];
+
+/** @param asked code of the country that was asked for, where the body doesn't say */
+export function decodeSignals(body: unknown, route: string, asked: string): SignalsRecord {
+  const { value: signals, place } = objectIn(body, route, KNOWN);
+  const country = countryNamedIn(signals, asked);
+  const each = <T>(name: string, decode: (row: JsonObject, place: Place) => T): T[] =>
+    eachIn(listAt(signals, place, name), inside(place, name), decode);
+  return {
+    countryCode: country.code,
+    observations: each('observations', (row, at) => observationIn(row, at, country)).filter(
+      (row) => row !== null,
+    ),
+    fxRates: each('fx_rates', decodeFxRate),
+    commodityBenchmarks: each('commodity_benchmarks', decodeCommodityBenchmark),
+    disasterAlerts: each('disaster_alerts', decodeDisasterAlert),
+    record: signals,
+  };
+}
+
+function decodeFxRate(row: JsonObject): FxRateRecord {
+  const codes: readonly unknown[] = Array.isArray(row.country_codes) ? row.country_codes : [];
+  return {
+    sourceCode: textIn(row, 'source_code'),
+    baseCurrency: textIn(row, 'base_currency'),
+    quoteCurrency: textIn(row, 'quote_currency'),
+    countryCodes: codes.map((code) => alpha2In({ code }, 'code')).filter((code) => code !== null),
+    rateDate: textIn(row, 'rate_date'),
+    rate: numberIn(row, 'rate'),
+    record: row,
+  };
+}
+
+function decodeCommodityBenchmark(row: JsonObject, place: Place): CommodityBenchmarkRecord {
+  return {
+    commodityKey: keyIn(row, place, 'commodity_key'),
+    priceValue: numberIn(row, 'price_value'),
+    priceDate: textIn(row, 'price_date'),
+    record: row,
+  };
+}
+
+function decodeDisasterAlert(row: JsonObject, place: Place): DisasterAlertRecord {
+  return {
+    eventKey: keyIn(row, place, 'event_key'),
+    eventType: textIn(row, 'event_type'),
+    name: textIn(row, 'name'),
+    description: textIn(row, 'description'),
+    alertLevel: textIn(row, 'alert_level'),
+    alertScore: numberIn(row, 'alert_score'),
+    severityValue: numberIn(row, 'severity_value'),
+    severityText: textIn(row, 'severity_text'),
+    severityUnit: textIn(row, 'severity_unit'),
+    eventFromAt: textIn(row, 'event_from_at'),
+    eventToAt: textIn(row, 'event_to_at'),
+    reportUrl: textIn(row, 'report_url'),
+    source: textIn(row, 'source'),
+    record: row,
+  };
+}

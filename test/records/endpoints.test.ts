@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { callKey, makeCall } from '../../src/upstream/call.ts';
+import * as endpoints from '../../src/upstream/endpoints.ts';
+
+const KE = { code: 'ke' };
+
+describe('targets', () => {
+  const figures = { countryCodes: ['KE'], metricKeys: ['gdp_current_usd'], latest: false };
+  const cases: [call: ReturnType<typeof makeCall>, target: string, isPublic: boolean][] = [
+    [makeCall(endpoints.health, {}), '/health', true],
+    [makeCall(endpoints.platformVersion, {}), '/v1/platform/version', true],
+    [makeCall(endpoints.etlStatus, {}), '/v1/platform/etl-status', false],
+    [makeCall(endpoints.countries, {}), '/v1/countries', false],
+    [makeCall(endpoints.countryProfile, KE), '/v1/countries/KE/profile', false],
+    [makeCall(endpoints.countrySignals, KE), '/v1/countries/KE/signals', false],
+    [makeCall(endpoints.governmentStructure, KE), '/v1/government/structure/KE', false],
+    [
+      makeCall(endpoints.observations, figures),
+      '/v1/data?country_codes=KE&metric_keys=gdp_current_usd',
+      false,
+    ],
+    [
+      makeCall(endpoints.observations, {
+        countryCodes: ['ug', 'KE', 'UG'],
+        metricKeys: ['b', 'a', 'b'],
+        latest: true,
+        limit: 1000,
+        startYear: 1950,
+        endYear: 0,
+      }),
+      '/v1/data?country_codes=KE,UG&end_year=0&latest=true&limit=1000&metric_keys=a,b&start_year=1950',
+      false,
+    ],
+    [makeCall(endpoints.observations, { ...figures, metricKeys: [] }), '/v1/data?country_codes=KE', false],
+    [makeCall(endpoints.indicators, {}), '/v1/indicators', false],
+    [
+      makeCall(endpoints.indicators, { category: 'health & care', hasData: false }),
+      '/v1/indicators?category=health%20%26%20care&has_data=false',
+      false,
+    ],
+    [makeCall(endpoints.indicators, { hasData: true }), '/v1/indicators?has_data=true', false],
+    [makeCall(endpoints.tickers, {}), '/v1/markets/tickers', false],
+    [
+      makeCall(endpoints.tickers, {
+        limit: 500,
+        exchangeCode: 'ngx',
+        countryCode: 'ng',
+        instrumentType: 'EQUITY',
+      }),
+      '/v1/markets/tickers?country_code=NG&exchange_code=NGX&instrument_type=EQUITY&limit=500',
+      false,
+    ],
+  ];
+  it.each(cases)('%j', (call, target, isPublic) => {
+    expect(callKey(call)).toBe(target);
+    expect(call).toMatchObject({ target, isPublic });
+  });
+});
+
+describe('the country of an answer', () => {
+  it.each([
+    ['countryProfile', endpoints.countryProfile],
+    ['countrySignals', endpoints.countrySignals],
+  ])('%s takes it from the body, else from the call', (_, endpoint) => {
+    expect(endpoint.decode({ data: { country: { code: 'ug' } } }, KE).countryCode).toBe('UG');
+    expect(endpoint.decode({ data: {} }, KE).countryCode).toBe('KE');
+  });
+
+  it('governmentStructure takes it from the body, else from the call', () => {
+    const offices = [{ office_name: 'President' }];
+    const of = (body: unknown) => endpoints.governmentStructure.decode(body, KE)[0]?.countryCode;
+    expect(of({ data: { country: { code: 'ug' }, offices } })).toBe('UG');
+    expect(of({ data: offices })).toBe('KE');
+  });
+});

@@ -1,0 +1,175 @@
+import { describe, expect, it } from 'vitest';
+import { decodeOffices } from '../../src/upstream/records/government.ts';
+import { failureOf } from './failure-of.ts';
+
+const ROUTE = '/v1/government/structure/{code}';
+
+const ruto = { leader_name: 'William Ruto', start_date: '2022-09-13', end_date: null, status: 'current' };
+const kenyatta = {
+  leader_name: 'Uhuru Kenyatta',
+  start_date: '2013-04-09',
+  end_date: '2022-09-13',
+  status: 'ended',
+};
+const president = { office_name: 'President', role_type: 'head_of_state' };
+
+const records = [
+  { holder: 'William Ruto', startDate: '2022-09-13', endDate: null, status: 'current', record: ruto },
+  {
+    holder: 'Uhuru Kenyatta',
+    startDate: '2013-04-09',
+    endDate: '2022-09-13',
+    status: 'ended',
+    record: kenyatta,
+  },
+];
+
+const decode = (body: unknown) => decodeOffices(body, ROUTE, 'ke');
+
+describe('offices with nested terms', () => {
+  const terms = [ruto, kenyatta];
+  const country = { code: 'ke', name: 'Kenya', region: 'East Africa' };
+  const offices: [office: object][] = [
+    [{ ...president, terms }],
+    [{ ...president, holders: terms }],
+    [{ ...president, office_holders: terms }],
+    [{ name: 'President', role_type: 'head_of_state', terms }],
+    [{ title: 'President', role_type: 'head_of_state', terms, status: 'active' }],
+    [{ office: { name: 'President' }, role_type: 'head_of_state', terms }],
+  ];
+  const bodies: [shape: string, wrap: (office: object) => unknown][] = [
+    ['{data: {country, offices}}', (office) => ({ data: { country, offices: [office] } })],
+    ['{data: {country, structure}}', (office) => ({ data: { country, structure: [office] } })],
+    ['{data: […]}', (office) => ({ data: [office] })],
+    ['{country, offices}', (office) => ({ country, offices: [office] })],
+    [
+      '{structure: {country, offices}, meta}',
+      (office) => ({ structure: { country, offices: [office] }, meta: {} }),
+    ],
+    ['{offices}', (office) => ({ offices: [office] })],
+    ['[…]', (office) => [office]],
+  ];
+  const cases = offices.flatMap(([office]) => bodies.map(([shape, wrap]) => ({ office, shape, wrap })));
+
+  it.each(cases)('$office in $shape', ({ office, wrap }) => {
+    const decoded = decode(wrap(office));
+    expect(decoded).toEqual([
+      { countryCode: 'KE', name: 'President', roleType: 'head_of_state', terms: records, record: office },
+    ]);
+    expect(decoded[0]?.record).toBe(office);
+    expect(decoded[0]?.terms[0]?.record).toBe(ruto);
+  });
+
+  it('keeps offices of the same name apart', () => {
+    const office = { office_name: 'Deputy', terms: [ruto] };
+    expect(decode([office, { ...office }])).toHaveLength(2);
+  });
+});
+
+describe('a flat list of terms', () => {
+  const first = { ...president, ...ruto };
+  const second = { ...president, ...kenyatta };
+  const minister = { office_name: 'President', role_type: 'minister', holder: 'Nobody' };
+  const bodies: [body: unknown][] = [
+    [{ data: { country: { code: 'ke' }, terms: [first, minister, second] } }],
+    [{ data: { country: { code: 'ke' }, holders: [first, minister, second] } }],
+    [{ data: { offices: [first, minister, second] } }],
+    [{ data: [first, minister, second] }],
+    [{ terms: [first, minister, second] }],
+    [[first, minister, second]],
+  ];
+  it.each(bodies)('is grouped by office and role: %j', (body) => {
+    expect(decode(body)).toEqual([
+      {
+        countryCode: 'KE',
+        name: 'President',
+        roleType: 'head_of_state',
+        terms: [
+          { ...records[0], record: first },
+          { ...records[1], record: second },
+        ],
+        record: { office_name: 'President', role_type: 'head_of_state', terms: [first, second] },
+      },
+      {
+        countryCode: 'KE',
+        name: 'President',
+        roleType: 'minister',
+        terms: [{ holder: 'Nobody', startDate: null, endDate: null, status: null, record: minister }],
+        record: { office_name: 'President', role_type: 'minister', terms: [minister] },
+      },
+    ]);
+  });
+
+  it('joins offices that are listed beside it', () => {
+    const [office, ...others] = decode({ data: { offices: [president], terms: [first, second] } });
+    expect(others).toEqual([]);
+    expect(office?.terms.map((term) => term.holder)).toEqual(['William Ruto', 'Uhuru Kenyatta']);
+    expect(office?.record).toBe(president);
+  });
+});
+
+describe('the fields of a term', () => {
+  it.each([
+    [{ holder: 'A' }, { holder: 'A' }],
+    [{ holder: { name: 'A' } }, { holder: 'A' }],
+    [{ holder_name: 'A' }, { holder: 'A' }],
+    [{ leader_name: 'A' }, { holder: 'A' }],
+    [{ person_name: 'A' }, { holder: 'A' }],
+    [{ name: 'A' }, { holder: 'A' }],
+    [
+      { name: 'A', start_date: 2022, end_date: '', status: null },
+      { startDate: null, endDate: null, status: null },
+    ],
+    [{ term_status: 'acting' }, { holder: null, status: 'acting' }],
+    [{ record_status: 'acting' }, { status: 'acting' }],
+  ])('%j', (term, expected) => {
+    expect(decode([{ ...president, terms: [term] }])[0]?.terms).toEqual([expect.objectContaining(expected)]);
+  });
+
+  it.each([
+    [{ office_name: 'President', name: 'A', status: 'current' }, 'President', 'A'],
+    [{ name: 'President', holder: 'A' }, 'President', 'A'],
+    [{ name: 'President', status: 'vacant' }, 'President', null],
+    [{ role_type: 'head_of_state', office_name: null, holder: 'A' }, 'head_of_state', 'A'],
+  ])('tells office from holder in %j', (row, name, holder) => {
+    expect(decode([row])).toEqual([
+      expect.objectContaining({ name, terms: [expect.objectContaining({ holder })] }),
+    ]);
+  });
+});
+
+describe('what is not there', () => {
+  it.each([
+    [{ data: { country: { code: 'ke' }, offices: [] } }],
+    [{ data: { country: { code: 'ke' }, offices: null } }],
+    [{ data: [] }],
+  ])('no offices: %j', (body) => {
+    expect(decode(body)).toEqual([]);
+  });
+
+  it.each([[president], [{ ...president, terms: [] }]])('an office without terms: %j', (office) => {
+    expect(decode([office])).toEqual([
+      { countryCode: 'KE', name: 'President', roleType: 'head_of_state', terms: [], record: office },
+    ]);
+  });
+});
+
+describe('refusals', () => {
+  const wrong: [body: unknown, detail: string][] = [
+    [{ data: { country: {} } }, 'data: expected array, received object with 0 arrays'],
+    [{ data: { offices: {} } }, 'data.offices: expected array, received object'],
+    [{ data: { offices: [{}] } }, 'data.offices[0].office_name: expected string, received undefined'],
+    [{ data: { offices: [{ title: 7 }] } }, 'data.offices[0].title: expected string, received number'],
+    [{ data: { terms: ['A'] } }, 'data.terms[0]: expected object, received string'],
+    [
+      { data: { offices: [{ office_name: 'President', holders: ['A'] }] } },
+      'data.offices[0].holders[0]: expected object, received string',
+    ],
+    ['none', 'body: expected array, received string'],
+  ];
+  it.each(wrong)('%j', (body, detail) => {
+    const failure = failureOf(() => decode(body));
+    expect(failure.code).toBe('UPSTREAM_INVALID_RESPONSE');
+    expect(failure.fields).toEqual({ route: ROUTE, detail });
+  });
+});

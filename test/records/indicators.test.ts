@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { decodeIndicators } from '../../src/upstream/records/indicators.ts';
+import { failureOf } from './failure-of.ts';
+
+const ROUTE = '/v1/indicators';
+
+const population = {
+  metric_key: 'population_total',
+  metric_name: 'Population, total',
+  unit: 'persons',
+  category: 'demographics',
+  has_data: true,
+  sources: ['world_bank_wdi', 'un_wpp'],
+};
+
+const only = (row: object) => decodeIndicators([row], ROUTE)[0];
+
+describe('decodeIndicators', () => {
+  it('says every field in our words and keeps the row', () => {
+    const [record] = decodeIndicators({ data: [population] }, ROUTE);
+    expect(record).toEqual({
+      key: 'population_total',
+      name: 'Population, total',
+      unit: 'persons',
+      category: 'demographics',
+      hasData: true,
+      sources: ['world_bank_wdi', 'un_wpp'],
+      record: population,
+    });
+    expect(record?.record).toBe(population);
+  });
+
+  it.each([
+    [{ metric_key: 'a', metric_name: 'A' }, 'A'],
+    [{ key: 'a', name: 'A' }, 'A'],
+    [{ id: 'a', name: 'A' }, 'A'],
+    [{ id: 12, key: 'a', metric_name: 7, name: 'A' }, 'A'],
+    [{ key: 'a' }, 'a'],
+  ])('reads key and name of %j', (row, name) => {
+    expect(only(row)).toMatchObject({
+      key: 'a',
+      name,
+      unit: null,
+      category: null,
+      hasData: null,
+      sources: [],
+    });
+  });
+
+  it.each([
+    [{ sources: [{ key: 'x' }, { source: 'y' }, { source_key: 'z' }, { code: 'w' }] }, ['x', 'y', 'z', 'w']],
+    [{ source: 'x' }, ['x']],
+    [{ source: { key: 'x' } }, ['x']],
+    [{ sources: null, source: 'x' }, ['x']],
+    [{ sources: ['x', 7, null, {}, ''] }, ['x']],
+    [{ sources: 7 }, []],
+  ])('reads sources of %j', (fields, sources) => {
+    expect(only({ key: 'a', ...fields })?.sources).toEqual(sources);
+  });
+
+  it.each([
+    [
+      { unit: 7, category: {}, has_data: 'yes' },
+      { unit: null, category: null, hasData: null },
+    ],
+    [{ has_data: false }, { hasData: false }],
+  ])('reads optional fields of %j', (fields, expected) => {
+    expect(only({ key: 'a', ...fields })).toMatchObject(expected);
+  });
+
+  const wrong: [row: unknown, detail: string][] = [
+    [{ name: 'A' }, 'data[0].metric_key: expected string, received undefined'],
+    [{ key: 7 }, 'data[0].key: expected string, received number'],
+    ['population_total', 'data[0]: expected object, received string'],
+  ];
+  it.each(wrong)('refuses %j', (row, detail) => {
+    const failure = failureOf(() => decodeIndicators({ data: [row] }, ROUTE));
+    expect(failure.code).toBe('UPSTREAM_INVALID_RESPONSE');
+    expect(failure.fields).toEqual({ route: ROUTE, detail });
+  });
+});

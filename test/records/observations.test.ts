@@ -1,0 +1,231 @@
+import { describe, expect, it } from 'vitest';
+import { decodeObservations, observationIn } from '../../src/upstream/records/observations.ts';
+import { failureOf } from './failure-of.ts';
+
+const ROUTE = '/v1/data';
+
+const sent = {
+  country_code: 'ke',
+  country_name: 'Kenya',
+  metric_key: 'population_total',
+  metric_name: 'Population, total',
+  year: 2024,
+  period: '2024',
+  as_of_period: '2024-07-01',
+  location_name: 'Nairobi',
+  value: 55_339_003,
+  unit: 'persons',
+  source: 'world_bank_wdi',
+  value_status: 'estimate',
+  estimate_low: 55_000_000,
+  estimate_high: 56_000_000.5,
+  dataset_version: '2025-10',
+  retrieved_at: '2026-01-02T03:04:05.678901Z',
+};
+
+function without(...names: readonly (keyof typeof sent)[]): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(sent).filter(([name]) => !names.includes(name as keyof typeof sent)),
+  );
+}
+
+function only(row: object) {
+  const { rows, faults } = decodeObservations({ data: [row] }, ROUTE);
+  expect(faults.map((fault) => fault.failure.fields.detail)).toEqual([]);
+  expect(rows).toHaveLength(1);
+  return rows[0] as (typeof rows)[number];
+}
+
+describe('decodeObservations', () => {
+  it('says every field in our words and keeps the row', () => {
+    const record = only(sent);
+    expect(record).toEqual({
+      countryCode: 'KE',
+      countryName: 'Kenya',
+      metricKey: 'population_total',
+      metricName: 'Population, total',
+      year: 2024,
+      period: '2024',
+      asOfPeriod: '2024-07-01',
+      locationName: 'Nairobi',
+      value: 55_339_003,
+      unit: 'persons',
+      source: 'world_bank_wdi',
+      valueStatus: 'estimate',
+      isModelled: true,
+      estimateLow: 55_000_000,
+      estimateHigh: 56_000_000.5,
+      datasetVersion: '2025-10',
+      retrievedAt: '2026-01-02T03:04:05.678901Z',
+      record: sent,
+    });
+    expect(record.record).toBe(sent);
+  });
+
+  const NULLABLE = [
+    'as_of_period',
+    'location_name',
+    'estimate_low',
+    'estimate_high',
+    'dataset_version',
+  ] as const;
+  const nulls = {
+    asOfPeriod: null,
+    locationName: null,
+    estimateLow: null,
+    estimateHigh: null,
+    datasetVersion: null,
+  };
+
+  it('reads nullable fields that are absent as null', () => {
+    expect(only(without(...NULLABLE))).toMatchObject(nulls);
+  });
+
+  it('reads nullable fields that are null as null', () => {
+    expect(only({ ...sent, ...Object.fromEntries(NULLABLE.map((name) => [name, null])) })).toMatchObject(
+      nulls,
+    );
+  });
+
+  it('keeps a zero as a zero', () => {
+    expect(only({ ...sent, value: 0, estimate_low: 0 })).toMatchObject({ value: 0, estimateLow: 0 });
+  });
+
+  it.each([
+    '2026-01-02T03:04:05.678901Z',
+    '2026-01-02T03:04:05Z',
+    '2026-01-02T03:04:05.6+00:00',
+    '2026-01-02T03:04:05',
+  ])('keeps the timestamp %s as it came', (text) => {
+    expect(only({ ...sent, retrieved_at: text }).retrievedAt).toBe(text);
+  });
+
+  it.each([
+    ['reported', false],
+    ['REPORTED', false],
+    ['Reported', false],
+    ['estimate', true],
+    ['projection', true],
+    ['', true],
+  ])('takes the status %j for modelled: %j', (status, isModelled) => {
+    expect(only({ ...sent, value_status: status })).toMatchObject({ valueStatus: status, isModelled });
+  });
+
+  it('accepts an empty unit, and fields it does not know', () => {
+    const row = { ...sent, unit: '', freshness: 'current' };
+    expect(only(row)).toMatchObject({ unit: '', record: row });
+  });
+
+  it('leaves out rows without a value, and counts them', () => {
+    const list = decodeObservations({ data: [{ ...sent, value: null }, without('value'), sent] }, ROUTE);
+    expect(list.rows.map((row) => row.record)).toEqual([sent]);
+    expect(list.faults).toEqual([]);
+    expect(list.received).toBe(3);
+  });
+
+  it('passes the counts of the answer on', () => {
+    const list = decodeObservations({ data: [sent], meta: { total: 216, limit: 100 } }, ROUTE);
+    expect(list).toMatchObject({ meta: { total: 216, limit: 100 }, received: 1 });
+  });
+
+  const wrong: [field: keyof typeof sent, value: unknown, problem: string][] = [
+    ['country_code', undefined, 'expected string, received undefined'],
+    ['country_code', null, 'expected string, received null'],
+    ['country_code', '', 'expected ISO 3166-1 alpha-2 code'],
+    ['country_code', 'KEN', 'expected ISO 3166-1 alpha-2 code'],
+    ['country_name', null, 'expected string, received null'],
+    ['metric_key', undefined, 'expected string, received undefined'],
+    ['metric_key', '', 'expected string, received empty string'],
+    ['metric_key', 7, 'expected string, received number'],
+    ['metric_name', undefined, 'expected string, received undefined'],
+    ['year', '2024', 'expected number, received string'],
+    ['year', null, 'expected number, received null'],
+    ['year', 2024.5, 'expected int, received number'],
+    ['period', 2024, 'expected string, received number'],
+    ['period', '', 'expected string, received empty string'],
+    ['as_of_period', 2024, 'expected string, received number'],
+    ['location_name', {}, 'expected string, received object'],
+    ['value', '0', 'expected number, received string'],
+    ['value', true, 'expected number, received boolean'],
+    ['value', Number.POSITIVE_INFINITY, 'expected number, received Infinity'],
+    ['unit', null, 'expected string, received null'],
+    ['source', '', 'expected string, received empty string'],
+    ['source', ['a'], 'expected string, received array'],
+    ['value_status', null, 'expected string, received null'],
+    ['estimate_low', '1', 'expected number, received string'],
+    ['estimate_high', '1', 'expected number, received string'],
+    ['dataset_version', 7, 'expected string, received number'],
+    ['retrieved_at', undefined, 'expected string, received undefined'],
+    ['retrieved_at', 1_767_000_000, 'expected string, received number'],
+    ['retrieved_at', 'yesterday 1', 'expected ISO 8601 timestamp'],
+    ['retrieved_at', '2026-01-02', 'expected ISO 8601 timestamp'],
+    ['retrieved_at', '2026-13-02T03:04:05Z', 'expected ISO 8601 timestamp'],
+  ];
+  it.each(wrong)('faults a row whose %s is %j, and keeps the others', (field, value, problem) => {
+    const row = value === undefined ? without(field) : { ...sent, [field]: value };
+    const { rows, faults, received } = decodeObservations({ observations: [sent, row, sent] }, ROUTE);
+    expect(rows).toHaveLength(2);
+    expect(received).toBe(3);
+    expect(faults).toHaveLength(1);
+    expect(faults[0]?.failure.code).toBe('UPSTREAM_INVALID_RESPONSE');
+    expect(faults[0]?.failure.fields).toEqual({
+      route: ROUTE,
+      detail: `observations[1].${field}: ${problem}`,
+    });
+  });
+
+  const whose: [row: unknown, countryCode: string | null, metricKey: string | null, detail: RegExp][] = [
+    [{ ...sent, year: null }, 'KE', 'population_total', /^\[0\]\.year: /],
+    [{ ...without('country_code'), metric_key: 'x' }, null, 'x', /^\[0\]\.country_code: /],
+    [{ ...sent, metric_key: 7 }, 'KE', null, /^\[0\]\.metric_key: /],
+    [{}, null, null, /^\[0\]\.metric_key: /],
+    ['row', null, null, /^\[0\]: expected object, received string$/],
+    [null, null, null, /^\[0\]: expected object, received null$/],
+    [[sent], null, null, /^\[0\]: expected object, received array$/],
+  ];
+  it.each(whose)('says whose the fault in %j is', (row, countryCode, metricKey, detail) => {
+    const { rows, faults } = decodeObservations([row], ROUTE);
+    expect(rows).toEqual([]);
+    expect(faults).toEqual([expect.objectContaining({ countryCode, metricKey })]);
+    expect(faults[0]?.failure.fields.detail).toMatch(detail);
+  });
+});
+
+describe('observationIn', () => {
+  const place = { route: '/v1/countries/{code}/signals', path: 'data.observations[2]' };
+  const kenya = { code: 'KE', name: 'Kenya' };
+  const row = without('country_code', 'country_name', 'estimate_low', 'estimate_high', 'dataset_version');
+
+  it('takes the country from outside', () => {
+    expect(observationIn(row, place, kenya)).toMatchObject({
+      countryCode: 'KE',
+      countryName: 'Kenya',
+      metricName: 'Population, total',
+      estimateLow: null,
+      record: row,
+    });
+  });
+
+  it.each([
+    ['its older field', { ...row, metric_name: undefined, name: 'Population' }, 'Population'],
+    ['the key', { ...row, metric_name: undefined }, 'population_total'],
+  ])('takes the name of the measure from %s where there is no other', (_, older, metricName) => {
+    expect(observationIn(older, place, kenya)?.metricName).toBe(metricName);
+  });
+
+  it('calls a country without a name by its code', () => {
+    expect(observationIn(row, place, { code: 'KE', name: null })?.countryName).toBe('KE');
+  });
+
+  it('is null where the row holds no value', () => {
+    expect(observationIn({ ...row, value: null }, place, kenya)).toBeNull();
+  });
+
+  it('refuses a row that breaks the specification', () => {
+    const failure = failureOf(() => observationIn({ ...row, value: '1' }, place, kenya));
+    expect(failure.fields).toEqual({
+      route: place.route,
+      detail: 'data.observations[2].value: expected number, received string',
+    });
+  });
+});

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { decodeProfile } from '../../src/upstream/records/profiles.ts';
+import { failureOf } from './failure-of.ts';
+
+const ROUTE = '/v1/countries/{code}/profile';
+
+const decode = (body: unknown) => decodeProfile(body, ROUTE, 'ke');
+const empty = { name: null, unit: null, value: null, year: null, period: null, source: null };
+
+const population = {
+  metric_key: 'population_total',
+  metric_name: 'Population, total',
+  unit: 'persons',
+  value: 0,
+  year: 2024,
+  period: '2024',
+  source: 'world_bank_wdi',
+};
+
+describe('decodeProfile', () => {
+  it('says every field in our words and keeps what was sent', () => {
+    const body = { data: { country: { code: 'ug' }, indicators: [population] } };
+    const record = decode(body);
+    expect(record).toEqual({
+      countryCode: 'UG',
+      indicators: [
+        {
+          key: 'population_total',
+          name: 'Population, total',
+          unit: 'persons',
+          value: 0,
+          year: 2024,
+          period: '2024',
+          source: 'world_bank_wdi',
+          record: population,
+        },
+      ],
+      record: body.data,
+    });
+    expect(record.record).toBe(body.data);
+    expect(record.indicators[0]?.record).toBe(population);
+  });
+
+  it.each(['indicators', 'selected_indicators', 'observations'])('finds them under %s', (name) => {
+    expect(decode({ data: { [name]: [population] } }).indicators).toHaveLength(1);
+  });
+
+  it.each([
+    [{ data: {} }],
+    [{ data: { indicators: null } }],
+    [{ data: { indicators: [] } }],
+    [{ name: 'Kenya' }],
+  ])('has none in %j', (body) => {
+    expect(decode(body)).toMatchObject({ countryCode: 'KE', indicators: [] });
+  });
+
+  const shapes: [indicators: unknown, expected: object[]][] = [
+    [[{ key: 'a', name: 'A' }], [{ ...empty, key: 'a', name: 'A', record: { key: 'a', name: 'A' } }]],
+    [[{ id: 'a' }], [{ ...empty, key: 'a', record: { id: 'a' } }]],
+    [
+      ['a', 'b'],
+      [
+        { ...empty, key: 'a', record: 'a' },
+        { ...empty, key: 'b', record: 'b' },
+      ],
+    ],
+    [{ a: 0, b: null }, [{ ...empty, key: 'a', value: 0, record: 0 }]],
+    [
+      { a: { value: '1.5', year: 2024.5 } },
+      [{ ...empty, key: 'a', value: 1.5, record: { value: '1.5', year: 2024.5 } }],
+    ],
+    [{ a: 'n/a' }, [{ ...empty, key: 'a', record: 'n/a' }]],
+    [
+      [{ key: 'a', source: { key: 'who' }, unit: 7, value: [] }],
+      [
+        {
+          ...empty,
+          key: 'a',
+          source: 'who',
+          record: { key: 'a', source: { key: 'who' }, unit: 7, value: [] },
+        },
+      ],
+    ],
+  ];
+  it.each(shapes)('reads %j', (indicators, expected) => {
+    expect(decode({ data: { indicators } }).indicators).toEqual(expected);
+  });
+
+  const wrong: [body: unknown, detail: string][] = [
+    [{ data: { indicators: 'a' } }, 'data.indicators: expected array or object, received string'],
+    [{ data: { indicators: [7] } }, 'data.indicators[0]: expected object, received number'],
+    [{ data: { indicators: [''] } }, 'data.indicators[0]: expected object, received string'],
+    [
+      { data: { selected_indicators: [population, { name: 'A' }] } },
+      'data.selected_indicators[1].metric_key: expected string, received undefined',
+    ],
+    [{ data: [] }, 'data: expected object, received array'],
+  ];
+  it.each(wrong)('refuses %j', (body, detail) => {
+    const failure = failureOf(() => decode(body));
+    expect(failure.code).toBe('UPSTREAM_INVALID_RESPONSE');
+    expect(failure.fields).toEqual({ route: ROUTE, detail });
+  });
+});
