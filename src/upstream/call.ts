@@ -1,0 +1,115 @@
+/**
+ * A request to the metered service as a value. It is planned, priced, compared, shared and refused in this form,
+ * and only `http.ts` ever sends one.
+ */
+
+/** One route of the service. `Params` are what the route takes, `Result` what it answers in our own words. */
+export interface Endpoint<Params = never, Result = unknown> {
+  /** The route's template, such as `/v1/countries/{code}/profile`: its name in bills, errors and metrics. */
+  readonly route: string;
+  /** Public routes are asked without the caller's key. */
+  readonly isPublic: boolean;
+  /** Path and query parameters of a call; a parameter that is undefined is not sent. */
+  readonly params: (params: Params) => CallParams;
+  /**
+   * The records in an answer's body.
+   * @throws Failure UPSTREAM_INVALID_RESPONSE naming the field that breaks the specification
+   */
+  readonly decode: (body: unknown, params: Params) => Result;
+}
+
+export interface CallParams {
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string | undefined>>;
+}
+
+/** One concrete request. */
+export interface Call {
+  readonly route: string;
+  readonly isPublic: boolean;
+  /** Path and query string, parameters in a fixed order: equal calls have equal targets. */
+  readonly target: string;
+}
+
+/** The only name of a call: two calls with the same key ask for the same thing. */
+export function callKey(call: Call): string {
+  return call.target;
+}
+
+export function makeCall<Params>(endpoint: Endpoint<Params, unknown>, params: Params): Call {
+  const { path = {}, query = {} } = endpoint.params(params);
+  const pathname = endpoint.route.replace(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(path[name] ?? ''),
+  );
+  const search = Object.entries(query)
+    .filter((entry): entry is [string, string] => entry[1] !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, value]) => `${name}=${encodeList(value)}`)
+    .join('&');
+  return {
+    route: endpoint.route,
+    isPublic: endpoint.isPublic,
+    target: search === '' ? pathname : `${pathname}?${search}`,
+  };
+}
+
+/** Commas separate the codes of a list and may stand in a query as they are. */
+function encodeList(value: string): string {
+  return value.split(',').map(encodeURIComponent).join(',');
+}
+
+/** What the service said, undecoded, and when. */
+export interface Answer {
+  /** 200, 304 or 404; every other status is a Failure. */
+  readonly status: 200 | 304 | 404;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Parsed JSON; undefined for a 304, and for a 404 whose body is not JSON. */
+  readonly body: unknown;
+  /** Milliseconds since the epoch. */
+  readonly receivedAt: number;
+}
+
+/** On whose behalf calls are made. */
+export interface Caller {
+  /** The `Authorization` header as it came; null where there was none. Goes to the service and nowhere else. */
+  readonly authorization: string | null;
+  /** A keyed digest of it: names the caller in ledgers and caches. */
+  readonly partition: string;
+}
+
+/** Who pays for a call, and until when it is wanted. */
+export interface Sending {
+  readonly caller: Caller;
+  readonly signal: AbortSignal;
+  readonly bill: Bill;
+  /** Until when (milliseconds since the epoch) the call may wait for a minute window that still has room. */
+  readonly patientUntilMs: number;
+  /** Further request headers, such as `if-none-match`. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** One ring of the way to the service, or all of them. */
+export type Send = (call: Call, sending: Sending) => Promise<Answer>;
+
+/** What one operation has cost, as `extensions.upstream` tells it. */
+export interface Bill {
+  /** Requests sent for this operation, retries included. */
+  calls: number;
+  readonly byRoute: Record<string, number>;
+  /** Answers taken from a call that another operation in flight had sent. */
+  shared: number;
+  /** Answers taken from the cache. */
+  cached: number;
+}
+
+export function openBill(): Bill {
+  return { calls: 0, byRoute: {}, shared: 0, cached: 0 };
+}
+
+/** One attempt at one call, as metrics and logs hear of it. */
+export interface Attempt {
+  readonly route: string;
+  /** `ok`, or the code of the failure. */
+  readonly outcome: string;
+  readonly durationMs: number;
+}

@@ -1,0 +1,140 @@
+import { Agent, request } from 'undici';
+import { Failure } from '../errors.ts';
+import type { Call, Send } from './call.ts';
+
+/** Bodies beyond this are not read: a full data call of 1,000 rows has well under 1 MiB. */
+const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
+
+export interface HttpParts {
+  /** Base address of the service, without a trailing slash. */
+  readonly baseUrl: string;
+  /** One attempt, headers and body, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly now: () => number;
+}
+
+/**
+ * The innermost ring: sends one request over kept-alive connections and reads the status before the body.
+ *
+ * Answers with 200, 304 and 404 are answers. Others become a Failure: UNAUTHENTICATED (401), FORBIDDEN (403),
+ * RATE_LIMITED (429, as yet without plan and time), BAD_USER_INPUT (400, 422), UPSTREAM_UNAVAILABLE (5xx, broken
+ * connection), UPSTREAM_TIMEOUT, UPSTREAM_INVALID_RESPONSE (anything else; redirects are not followed, since the
+ * caller's key goes to no other address).
+ */
+export function createHttp(parts: HttpParts): { send: Send; close: () => Promise<void> } {
+  const agent = new Agent({ keepAliveTimeout: 30_000, maxResponseSize: MAX_RESPONSE_BYTES, pipelining: 1 });
+
+  const send: Send = async (call, { caller, signal, headers }) => {
+    const timeout = AbortSignal.timeout(parts.timeoutMs);
+    const wanted = AbortSignal.any([signal, timeout]);
+    let status: number;
+    let text: string;
+    let received: Readonly<Record<string, string | string[] | undefined>>;
+    try {
+      const response = await request(parts.baseUrl + call.target, {
+        dispatcher: agent,
+        signal: wanted,
+        headersTimeout: 0,
+        bodyTimeout: 0,
+        headers: {
+          accept: 'application/json',
+          'user-agent': 'country-graph',
+          ...(call.isPublic || caller.authorization === null ? {} : { authorization: caller.authorization }),
+          ...headers,
+        },
+      });
+      status = response.statusCode;
+      received = response.headers;
+      text = await response.body.text();
+    } catch (error) {
+      signal.throwIfAborted();
+      if (timeout.aborted) {
+        throw new Failure('UPSTREAM_TIMEOUT', 'The service gave no full answer in time.', {
+          route: call.route,
+        });
+      }
+      if (error instanceof Error && 'code' in error && error.code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') {
+        throw invalid(call, 'the body is too large', error);
+      }
+      throw new Failure(
+        'UPSTREAM_UNAVAILABLE',
+        'The connection to the service broke.',
+        { route: call.route },
+        { cause: error },
+      );
+    }
+    if (status === 200 || status === 404 || status === 304) {
+      return {
+        status,
+        headers: Object.fromEntries(
+          Object.entries(received).map(([name, value]) => [
+            name,
+            Array.isArray(value) ? value.join(', ') : (value ?? ''),
+          ]),
+        ),
+        body:
+          status === 200 ? parseJson(text, call) : status === 404 ? { detail: detailIn(text) } : undefined,
+        receivedAt: parts.now(),
+      };
+    }
+    throw failureOf(status, text, call);
+  };
+
+  return { send, close: () => agent.close() };
+}
+
+function parseJson(text: string, call: Call): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw invalid(call, 'the body is not JSON', error);
+  }
+}
+
+function invalid(call: Call, detail: string, cause?: unknown): Failure {
+  return new Failure(
+    'UPSTREAM_INVALID_RESPONSE',
+    'The service sent an answer that breaks its specification.',
+    { route: call.route, detail },
+    { cause },
+  );
+}
+
+function failureOf(status: number, text: string, call: Call): Failure {
+  const fields = { route: call.route, detail: detailIn(text) };
+  switch (status) {
+    case 401:
+      return new Failure('UNAUTHENTICATED', 'The service does not accept this key.', fields);
+    case 403:
+      return new Failure('FORBIDDEN', 'The service does not permit this key to do this.', fields);
+    case 429:
+      return new Failure('RATE_LIMITED', 'The service takes no more requests for now.', fields);
+    case 400:
+    case 422:
+      return new Failure('BAD_USER_INPUT', 'The service refused the arguments.', fields);
+    default:
+      return status >= 500
+        ? new Failure('UPSTREAM_UNAVAILABLE', 'The service failed.', fields)
+        : invalid(call, fields.detail ?? `unexpected status ${status}`);
+  }
+}
+
+/** The service's own words in an error body: `detail` as text, or the messages of a list of faults. */
+function detailIn(text: string): string | undefined {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (typeof body !== 'object' || body === null || !('detail' in body)) return undefined;
+  const { detail } = body;
+  if (typeof detail === 'string') return detail;
+  if (!Array.isArray(detail)) return undefined;
+  return detail
+    .map((fault: { loc?: unknown; msg?: unknown }) => {
+      const place = Array.isArray(fault?.loc) ? `${fault.loc.join('.')}: ` : '';
+      return `${place}${typeof fault?.msg === 'string' ? fault.msg : 'refused'}`;
+    })
+    .join('; ');
+}

@@ -1,0 +1,213 @@
+import { Failure } from '../errors.ts';
+
+const MINUTE_MS = 60_000;
+
+/** How long after a monthly 429 one call may go out to see whether the plan was upgraded meanwhile. */
+const PROBE_INTERVAL_MS = 15 * MINUTE_MS;
+
+/** Limits of the plans as the service publishes them, for when its texts name a plan but not all its figures. */
+const PUBLISHED_PLANS: Readonly<Record<string, { requestsPerMinute: number; monthlyRequests: number }>> = {
+  free: { requestsPerMinute: 5, monthlyRequests: 1_000 },
+  analyst: { requestsPerMinute: 60, monthlyRequests: 250_000 },
+  team: { requestsPerMinute: 1_000, monthlyRequests: 2_000_000 },
+};
+
+/** What one key has spent and what the service has told of its plan. Instants are ISO 8601, UTC. */
+export interface QuotaRecord {
+  readonly plan: string | null;
+  readonly requestsPerMinute: number | null;
+  readonly monthlyRequests: number | null;
+  readonly callsThisMinute: number;
+  readonly callsThisMonth: number;
+  readonly minuteResetsAt: string;
+  readonly monthResetsAt: string;
+  readonly state: 'OK' | 'MINUTE_SPENT' | 'MONTH_SPENT';
+}
+
+export interface Ledger {
+  /** When a call for this key may leave (milliseconds since the epoch); not after now if it may at once. */
+  opensAtMs(partition: string): number;
+  /** Why a call may not leave now. */
+  refusal(partition: string): Failure;
+  /** Bills one request that leaves now. */
+  sent(partition: string): void;
+  /** The service took a request of this key. */
+  accepted(partition: string): void;
+  /** The service answered 429: remembers it, and what `detail` says of the plan. */
+  limited(partition: string, detail: string): Failure;
+  quota(partition: string): QuotaRecord;
+  /** Share of the minute's requests that is left, from 0 to 1; null where the plan is not known. */
+  shareLeft(partition: string): number | null;
+}
+
+interface Account {
+  minute: number;
+  callsThisMinute: number;
+  month: number;
+  callsThisMonth: number;
+  plan: string | null;
+  requestsPerMinute: number | null;
+  monthlyRequests: number | null;
+  minuteSpent: boolean;
+  monthSpent: boolean;
+  nextProbeAtMs: number;
+}
+
+/**
+ * Keeps the books by key digest. Minutes are fixed windows and months calendar months, both UTC, as the service
+ * counts them. What other gateways or keys of the same account spend is not seen here; the service's 429 tells.
+ */
+export function createLedger(now: () => number): Ledger {
+  const accounts = new Map<string, Account>();
+
+  function account(partition: string): Account {
+    const at = now();
+    const minute = Math.floor(at / MINUTE_MS);
+    const month = monthOf(at);
+    let held = accounts.get(partition);
+    if (held === undefined) {
+      held = {
+        minute,
+        callsThisMinute: 0,
+        month,
+        callsThisMonth: 0,
+        plan: null,
+        requestsPerMinute: null,
+        monthlyRequests: null,
+        minuteSpent: false,
+        monthSpent: false,
+        nextProbeAtMs: 0,
+      };
+      accounts.set(partition, held);
+    }
+    if (held.minute !== minute) {
+      held.minute = minute;
+      held.callsThisMinute = 0;
+      held.minuteSpent = false;
+    }
+    if (held.month !== month) {
+      held.month = month;
+      held.callsThisMonth = 0;
+      held.monthSpent = false;
+    }
+    return held;
+  }
+
+  const isMinuteSpent = (held: Account) =>
+    held.minuteSpent || (held.requestsPerMinute !== null && held.callsThisMinute >= held.requestsPerMinute);
+
+  const minuteEndsAtMs = (held: Account) => (held.minute + 1) * MINUTE_MS;
+
+  function minuteFailure(held: Account, detail?: string): Failure {
+    const retryAtMs = minuteEndsAtMs(held);
+    return new Failure('RATE_LIMITED', 'The requests of this minute are spent.', {
+      detail,
+      plan: held.plan ?? undefined,
+      requestsPerMinute: held.requestsPerMinute ?? undefined,
+      retryAfterSeconds: Math.max(1, Math.ceil((retryAtMs - now()) / 1000)),
+      retryAt: new Date(retryAtMs).toISOString(),
+    });
+  }
+
+  function monthFailure(held: Account, detail?: string): Failure {
+    return new Failure('MONTHLY_QUOTA_EXCEEDED', 'The requests of this month are spent.', {
+      detail,
+      plan: held.plan ?? undefined,
+      monthlyRequests: held.monthlyRequests ?? undefined,
+      resetsAt: new Date(monthEndMs(held.month)).toISOString(),
+    });
+  }
+
+  return {
+    opensAtMs(partition) {
+      const held = account(partition);
+      if (held.monthSpent) return Math.min(held.nextProbeAtMs, monthEndMs(held.month));
+      return isMinuteSpent(held) ? minuteEndsAtMs(held) : now();
+    },
+    refusal(partition) {
+      const held = account(partition);
+      return held.monthSpent ? monthFailure(held) : minuteFailure(held);
+    },
+    sent(partition) {
+      const held = account(partition);
+      held.callsThisMinute += 1;
+      held.callsThisMonth += 1;
+      if (held.monthSpent) held.nextProbeAtMs = now() + PROBE_INTERVAL_MS;
+    },
+    accepted(partition) {
+      account(partition).monthSpent = false;
+    },
+    limited(partition, detail) {
+      const held = account(partition);
+      const told = readLimitText(detail);
+      const published = told.plan === null ? undefined : PUBLISHED_PLANS[told.plan];
+      held.plan = told.plan ?? held.plan;
+      held.requestsPerMinute =
+        told.requestsPerMinute ?? published?.requestsPerMinute ?? held.requestsPerMinute;
+      held.monthlyRequests = told.monthlyRequests ?? published?.monthlyRequests ?? held.monthlyRequests;
+      if (told.isMonthly) {
+        held.monthSpent = true;
+        held.nextProbeAtMs = now() + PROBE_INTERVAL_MS;
+        return monthFailure(held, detail);
+      }
+      held.minuteSpent = true;
+      return minuteFailure(held, detail);
+    },
+    quota(partition) {
+      const held = account(partition);
+      return {
+        plan: held.plan,
+        requestsPerMinute: held.requestsPerMinute,
+        monthlyRequests: held.monthlyRequests,
+        callsThisMinute: held.callsThisMinute,
+        callsThisMonth: held.callsThisMonth,
+        minuteResetsAt: new Date(minuteEndsAtMs(held)).toISOString(),
+        monthResetsAt: new Date(monthEndMs(held.month)).toISOString(),
+        state: held.monthSpent ? 'MONTH_SPENT' : isMinuteSpent(held) ? 'MINUTE_SPENT' : 'OK',
+      };
+    },
+    shareLeft(partition) {
+      const held = account(partition);
+      if (held.monthSpent || held.minuteSpent) return 0;
+      if (held.requestsPerMinute === null) return null;
+      return Math.max(0, 1 - held.callsThisMinute / held.requestsPerMinute);
+    },
+  };
+}
+
+/** Months since year 0, UTC. */
+function monthOf(atMs: number): number {
+  const date = new Date(atMs);
+  return date.getUTCFullYear() * 12 + date.getUTCMonth();
+}
+
+function monthEndMs(month: number): number {
+  return Date.UTC(Math.floor((month + 1) / 12), (month + 1) % 12, 1);
+}
+
+/** What the text of a 429 says. The two kinds differ by the phrase `monthly request limit` alone. */
+export function readLimitText(detail: string): {
+  readonly isMonthly: boolean;
+  readonly plan: string | null;
+  readonly requestsPerMinute: number | null;
+  readonly monthlyRequests: number | null;
+} {
+  const isMonthly = /monthly request limit/i.test(detail);
+  const plan =
+    /\b(free|analyst|team)\b/i.exec(detail)?.[1] ??
+    /\bplan\b\s*(?:is\s+|key\s+)?[:=]?\s*["'`(]([\w-]+)["'`)]/i.exec(detail)?.[1] ??
+    /["'`]([\w-]+)["'`]\s+plan\b/i.exec(detail)?.[1] ??
+    null;
+  const figures = [...detail.matchAll(/\d[\d,_]*/g)].map(([digits]) => Number(digits.replace(/[,_]/g, '')));
+  const perMinute = /(\d[\d,_]*)\s*(?:requests?|calls?|req)?\s*(?:per|\/|a|each)\s*min/i.exec(detail)?.[1];
+  return {
+    isMonthly,
+    plan: plan?.toLowerCase() ?? null,
+    requestsPerMinute: isMonthly
+      ? null
+      : perMinute !== undefined
+        ? Number(perMinute.replace(/[,_]/g, ''))
+        : (figures[0] ?? null),
+    monthlyRequests: isMonthly && figures.length > 0 ? Math.max(...figures) : null,
+  };
+}

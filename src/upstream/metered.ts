@@ -1,0 +1,138 @@
+import { Failure } from '../errors.ts';
+import type { Answer, Attempt, Call, Send, Sending } from './call.ts';
+import type { Clock } from './clock.ts';
+import type { Ledger } from './ledger.ts';
+
+export interface MeteredParts {
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  readonly onAttempt: (attempt: Attempt) => void;
+}
+
+/** Calls under one key that are under way at once, so that a first 429 can stop the rest. */
+const MAX_IN_FLIGHT = 8;
+
+/** A call that waits for its turn. */
+interface Waiter {
+  readonly deadlineMs: number;
+  readonly wake: () => void;
+}
+
+interface Queue {
+  inFlight: number;
+  /** Waiting for a free place. */
+  readonly forPlace: Waiter[];
+  /** Waiting for a minute window; woken together when it begins, the earliest deadline first. */
+  readonly forMinute: Waiter[];
+}
+
+/**
+ * Bills every attempt, and holds back those that the service would refuse: after a 429, and when the known budget
+ * of the minute is spent, nothing leaves before the next minute begins. Calls that may wait do so, the earliest
+ * deadline first; the others fail at once. Public routes are billed but not held back.
+ */
+export function metered(next: Send, { ledger, clock, onAttempt }: MeteredParts): Send {
+  const queues = new Map<string, Queue>();
+
+  function queueOf(partition: string): Queue {
+    let queue = queues.get(partition);
+    if (queue === undefined) {
+      queue = { inFlight: 0, forPlace: [], forMinute: [] };
+      queues.set(partition, queue);
+    }
+    return queue;
+  }
+
+  /** Takes a place in flight and a unit of the minute's budget, waiting for either as long as allowed. */
+  async function takeTurn(queue: Queue, sending: Sending): Promise<void> {
+    const { partition } = sending.caller;
+    for (;;) {
+      sending.signal.throwIfAborted();
+      const opensAtMs = ledger.opensAtMs(partition);
+      if (opensAtMs > Math.max(clock.now(), sending.patientUntilMs)) throw ledger.refusal(partition);
+      if (opensAtMs > clock.now()) {
+        await queued(queue.forMinute, sending, (wakeAll) => {
+          clock.sleep(opensAtMs - clock.now()).then(wakeAll, wakeAll);
+        });
+      } else if (queue.inFlight >= MAX_IN_FLIGHT) {
+        await queued(queue.forPlace, sending);
+      } else {
+        queue.inFlight += 1;
+        ledger.sent(partition);
+        return;
+      }
+    }
+  }
+
+  function leave(partition: string, queue: Queue): void {
+    queue.inFlight -= 1;
+    queue.forPlace.shift()?.wake();
+    if (queue.inFlight === 0 && queue.forPlace.length === 0 && queue.forMinute.length === 0)
+      queues.delete(partition);
+  }
+
+  async function attempt(call: Call, sending: Sending, queue: Queue | null): Promise<Answer> {
+    const { partition } = sending.caller;
+    if (queue !== null) await takeTurn(queue, sending);
+    sending.bill.calls += 1;
+    sending.bill.byRoute[call.route] = (sending.bill.byRoute[call.route] ?? 0) + 1;
+    const startedAtMs = clock.now();
+    let outcome = 'aborted';
+    try {
+      const answer = await next(call, sending);
+      if (queue !== null) ledger.accepted(partition);
+      outcome = 'ok';
+      return answer;
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      const failure =
+        error.code === 'RATE_LIMITED' ? ledger.limited(partition, error.fields.detail ?? '') : error;
+      outcome = failure.code;
+      throw failure;
+    } finally {
+      if (queue !== null) leave(partition, queue);
+      onAttempt({ route: call.route, outcome, durationMs: clock.now() - startedAtMs });
+    }
+  }
+
+  return async (call, sending) => {
+    const { partition } = sending.caller;
+    const queue = call.isPublic ? null : queueOf(partition);
+    for (;;) {
+      try {
+        return await attempt(call, sending, queue);
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error;
+        const mayWait =
+          error.code === 'RATE_LIMITED' && ledger.opensAtMs(partition) <= sending.patientUntilMs;
+        if (!mayWait) throw error.with({ route: call.route });
+      }
+    }
+  };
+}
+
+/**
+ * Waits in a queue that is kept in the order of deadlines. The first to come may set the alarm that wakes all.
+ */
+async function queued(
+  waiters: Waiter[],
+  { signal, patientUntilMs }: Sending,
+  setAlarm?: (wakeAll: () => void) => void,
+): Promise<void> {
+  let waiter: Waiter | undefined;
+  const onAbort = () => waiter?.wake();
+  await new Promise<void>((wake) => {
+    waiter = { deadlineMs: patientUntilMs, wake };
+    const place = waiters.findIndex((other) => other.deadlineMs > patientUntilMs);
+    waiters.splice(place === -1 ? waiters.length : place, 0, waiter);
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (waiters.length === 1) {
+      setAlarm?.(() => {
+        for (const woken of waiters.splice(0)) woken.wake();
+      });
+    }
+  });
+  signal.removeEventListener('abort', onAbort);
+  const left = waiter === undefined ? -1 : waiters.indexOf(waiter);
+  if (left !== -1) waiters.splice(left, 1);
+}
