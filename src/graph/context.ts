@@ -1,0 +1,13 @@
+import type { Holds } from '../loaders/holds.ts';
+import type { Loaders } from '../loaders/loaders.ts';
+import type { Bill, Caller } from '../upstream/call.ts';
+import type { QuotaRecord } from '../upstream/ledger.ts';
+
+/** What the resolvers of one operation have at hand. */
+export interface GraphContext {
+  readonly caller: Caller;
+  readonly bill: Bill;
+  readonly loaders: Loaders;
+  readonly holds: Holds;
+  readonly quota: () => QuotaRecord;
+}

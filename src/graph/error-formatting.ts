@@ -1,0 +1,58 @@
+import { ApolloServerErrorCode } from '@apollo/server/errors';
+import { GraphQLError, type GraphQLFormattedError } from 'graphql';
+import { FAILURES, Failure, type FailureCode } from '../errors.ts';
+
+/** Said instead of whatever went wrong inside. */
+const FIXED_SENTENCE = 'The gateway met a fault of its own. It has been logged.';
+
+/**
+ * The one place where an error becomes what the caller sees. A Failure keeps its words and fields; a fault of the
+ * caller keeps its code; anything else becomes INTERNAL_SERVER_ERROR with a fixed sentence, and is reported whole.
+ */
+export function formatError(
+  formatted: GraphQLFormattedError,
+  error: unknown,
+  onFault: (fault: unknown) => void,
+): GraphQLFormattedError {
+  const cause = originalOf(error);
+  if (cause instanceof Failure) {
+    const fields = Object.fromEntries(
+      Object.entries(cause.fields).filter(([, value]) => value !== undefined),
+    );
+    return withExtensions(formatted, cause.message, {
+      code: cause.code,
+      retryable: cause.retryable,
+      ...fields,
+    });
+  }
+  const code = formatted.extensions?.code;
+  if (typeof code === 'string' && code !== ApolloServerErrorCode.INTERNAL_SERVER_ERROR) {
+    const retryable = FAILURES[code as FailureCode]?.retryable ?? false;
+    return withExtensions(formatted, formatted.message, { ...formatted.extensions, code, retryable });
+  }
+  onFault(cause);
+  return withExtensions(formatted, FIXED_SENTENCE, {
+    code: ApolloServerErrorCode.INTERNAL_SERVER_ERROR,
+    retryable: false,
+  });
+}
+
+function withExtensions(
+  { locations, path }: GraphQLFormattedError,
+  message: string,
+  extensions: Record<string, unknown>,
+): GraphQLFormattedError {
+  const { stacktrace: _, ...shown } = extensions;
+  return {
+    message,
+    ...(locations === undefined ? {} : { locations }),
+    ...(path === undefined ? {} : { path }),
+    extensions: shown,
+  };
+}
+
+function originalOf(error: unknown): unknown {
+  return error instanceof GraphQLError && error.originalError !== undefined
+    ? originalOf(error.originalError)
+    : error;
+}

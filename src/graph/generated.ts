@@ -1,0 +1,1022 @@
+import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
+import type { CountrySource, IndicatorSource, SourceSource } from './sources.ts';
+import type { ProfileRecord, ProfileIndicatorRecord } from '../upstream/records/profiles.ts';
+import type { SignalsRecord, FxRateRecord, CommodityBenchmarkRecord, DisasterAlertRecord } from '../upstream/records/signals.ts';
+import type { ObservationRecord } from '../upstream/records/observations.ts';
+import type { TickerRecord } from '../upstream/records/markets.ts';
+import type { OfficeRecord, TermRecord } from '../upstream/records/government.ts';
+import type { HealthRecord, VersionRecord } from '../upstream/records/platform.ts';
+import type { QuotaRecord } from '../upstream/ledger.ts';
+import type { GraphContext } from './context.ts';
+export type Maybe<T> = T | null;
+export type InputMaybe<T> = Maybe<T>;
+export type RequireFields<T, K extends keyof T> = Omit<T, K> & { [P in K]-?: NonNullable<T[P]> };
+/** All built-in and custom scalars, mapped to their actual values */
+export type Scalars = {
+  ID: { input: string; output: string; }
+  String: { input: string; output: string; }
+  Boolean: { input: boolean; output: boolean; }
+  Int: { input: number; output: number; }
+  Float: { input: number; output: number; }
+  /** ISO 3166-1 alpha-2 code of a country. Accepted in either case, always answered in upper case. */
+  CountryCode: { input: string; output: string; }
+  /** Instant in ISO 8601, such as `2026-07-24T03:12:45.123456Z`. Fractions of a second come as the service gives them. */
+  DateTime: { input: string; output: string; }
+  /** Any JSON value. */
+  JSON: { input: unknown; output: unknown; }
+  _FieldSet: { input: unknown; output: unknown; }
+};
+
+/** The price of a commodity on a day. */
+export type CommodityBenchmark = {
+  readonly __typename?: 'CommodityBenchmark';
+  /** Key of the commodity. */
+  readonly commodityKey?: Maybe<Scalars['String']['output']>;
+  /** Day of the price, `YYYY-MM-DD`. */
+  readonly priceDate?: Maybe<Scalars['String']['output']>;
+  /** Price, in the unit that the source states. */
+  readonly priceValue?: Maybe<Scalars['Float']['output']>;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+};
+
+/** A country that the service covers. */
+export type Country = Node & {
+  readonly __typename?: 'Country';
+  /** Capital city. From the one `/v1/countries` call. */
+  readonly capital?: Maybe<Scalars['String']['output']>;
+  /** ISO 3166-1 alpha-2 code, in upper case. */
+  readonly code: Scalars['CountryCode']['output'];
+  /** Global identifier. */
+  readonly id: Scalars['ID']['output'];
+  /** ISO 3166-1 alpha-3 code. From the one `/v1/countries` call. */
+  readonly iso3?: Maybe<Scalars['String']['output']>;
+  /** Common name in English. Free below an observation; else from the one `/v1/countries` call. */
+  readonly name?: Maybe<Scalars['String']['output']>;
+  /** The latest national figure of one indicator; null where the service holds none. Merged into one `/v1/data` call. */
+  readonly observation?: Maybe<Observation>;
+  /** Observations of this country. Merged into one `/v1/data` call. */
+  readonly observations?: Maybe<ReadonlyArray<Observation>>;
+  /** Offices of the government with their holders. One `/v1/government/structure/{code}` call a country. */
+  readonly offices?: Maybe<ReadonlyArray<Office>>;
+  /** Official name in English. From the one `/v1/countries` call. */
+  readonly officialName?: Maybe<Scalars['String']['output']>;
+  /** Reference record with selected indicators; null where there is none. One `/v1/countries/{code}/profile` call a country. */
+  readonly profile?: Maybe<CountryProfile>;
+  /** The record just as the service sent it. From the one `/v1/countries` call. */
+  readonly record: Scalars['JSON']['output'];
+  /** Region, such as `West Africa`. From the one `/v1/countries` call. */
+  readonly region?: Maybe<Scalars['String']['output']>;
+  /** Snapshot over several domains; null where there is none. One `/v1/countries/{code}/signals` call a country. */
+  readonly signals?: Maybe<Signals>;
+  /** Finer region, where the service names one. From the one `/v1/countries` call. */
+  readonly subregion?: Maybe<Scalars['String']['output']>;
+  /** Listings of companies of this country. One `/v1/markets/tickers` call for all countries together. */
+  readonly tickers?: Maybe<ReadonlyArray<Ticker>>;
+};
+
+
+/** A country that the service covers. */
+export type CountryObservationArgs = {
+  metricKey: Scalars['String']['input'];
+};
+
+
+/** A country that the service covers. */
+export type CountryObservationsArgs = {
+  fromYear?: InputMaybe<Scalars['Int']['input']>;
+  latest?: InputMaybe<Scalars['Boolean']['input']>;
+  metricKeys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
+  toYear?: InputMaybe<Scalars['Int']['input']>;
+};
+
+/** Reference record of a country with selected indicators. */
+export type CountryProfile = {
+  readonly __typename?: 'CountryProfile';
+  /** The country it describes. */
+  readonly country: Country;
+  /** The indicators that the service selected for the profile. */
+  readonly indicators: ReadonlyArray<ProfileIndicator>;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+};
+
+/** A disaster that was reported for a country. */
+export type DisasterAlert = {
+  readonly __typename?: 'DisasterAlert';
+  /** Level of alert, in the words of the source. */
+  readonly alertLevel?: Maybe<Scalars['String']['output']>;
+  /** Score of the alert. */
+  readonly alertScore?: Maybe<Scalars['Float']['output']>;
+  /** Description by the source. */
+  readonly description?: Maybe<Scalars['String']['output']>;
+  /** When the event began. */
+  readonly eventFromAt?: Maybe<Scalars['DateTime']['output']>;
+  /** Key of the event at its source. */
+  readonly eventKey?: Maybe<Scalars['String']['output']>;
+  /** When the event ended, or is expected to. */
+  readonly eventToAt?: Maybe<Scalars['DateTime']['output']>;
+  /** Kind of event, such as a flood or a drought. */
+  readonly eventType?: Maybe<Scalars['String']['output']>;
+  /** Name of the event. */
+  readonly name?: Maybe<Scalars['String']['output']>;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+  /** Address of the report. */
+  readonly reportUrl?: Maybe<Scalars['String']['output']>;
+  /** Severity in words. */
+  readonly severityText?: Maybe<Scalars['String']['output']>;
+  /** Unit of `severityValue`. */
+  readonly severityUnit?: Maybe<Scalars['String']['output']>;
+  /** Severity, in `severityUnit`. */
+  readonly severityValue?: Maybe<Scalars['Float']['output']>;
+  /** Key of the body that published the alert. */
+  readonly source?: Maybe<Source>;
+};
+
+/** Values of `errors[].extensions.code`. */
+export type ErrorCode =
+  /** The request is not GraphQL over HTTP. */
+  | 'BAD_REQUEST'
+  /** A variable or an argument is malformed, or the service refused one. */
+  | 'BAD_USER_INPUT'
+  /** The key is valid but not permitted to do this. */
+  | 'FORBIDDEN'
+  /** The operation is not GraphQL. */
+  | 'GRAPHQL_PARSE_FAILED'
+  /** The operation doesn't fit the schema. */
+  | 'GRAPHQL_VALIDATION_FAILED'
+  /** A fault of the gateway. */
+  | 'INTERNAL_SERVER_ERROR'
+  /** The requests of this month are spent. They come back at `resetsAt`. */
+  | 'MONTHLY_QUOTA_EXCEEDED'
+  /** The request names no operation, or one that isn't there. */
+  | 'OPERATION_RESOLUTION_FAILURE'
+  /** The operation is over a limit of this gateway; nothing was sent. */
+  | 'OPERATION_TOO_EXPENSIVE'
+  /** A persisted operation was asked for that the gateway doesn't hold. */
+  | 'PERSISTED_QUERY_NOT_FOUND'
+  /** Persisted operations are not offered. */
+  | 'PERSISTED_QUERY_NOT_SUPPORTED'
+  /** The requests of this minute are spent. Ask again at `retryAt`. */
+  | 'RATE_LIMITED'
+  /** There is no bearer key, or the service doesn't know it. */
+  | 'UNAUTHENTICATED'
+  /** The service cut the result short and the rest can't be had. */
+  | 'UPSTREAM_INCOMPLETE'
+  /** The service's answer is not JSON, or a record in it breaks the specification. */
+  | 'UPSTREAM_INVALID_RESPONSE'
+  /** The service gave no full answer in time. */
+  | 'UPSTREAM_TIMEOUT'
+  /** The service failed or broke the connection, on each of `attempts` attempts. */
+  | 'UPSTREAM_UNAVAILABLE';
+
+/** An exchange rate on a day. */
+export type FxRate = {
+  readonly __typename?: 'FxRate';
+  /** Currency of which one unit is priced, ISO 4217. */
+  readonly baseCurrency?: Maybe<Scalars['String']['output']>;
+  /** Countries that the rate concerns. */
+  readonly countries: ReadonlyArray<Country>;
+  /** Currency in which it is priced, ISO 4217. */
+  readonly quoteCurrency?: Maybe<Scalars['String']['output']>;
+  /** Units of the quote currency for one of the base currency. */
+  readonly rate?: Maybe<Scalars['Float']['output']>;
+  /** Day of the rate, `YYYY-MM-DD`. */
+  readonly rateDate?: Maybe<Scalars['String']['output']>;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+  /** Key of the body that published the rate. */
+  readonly source?: Maybe<Source>;
+};
+
+/** Health of the REST service. */
+export type Health = {
+  readonly __typename?: 'Health';
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+  /** Status in the service's own word, such as `ok`. */
+  readonly status: Scalars['String']['output'];
+};
+
+/** A measure of the catalogue. */
+export type Indicator = Node & {
+  readonly __typename?: 'Indicator';
+  /** Category, such as `demographics`. From the one `/v1/indicators` call. */
+  readonly category?: Maybe<Scalars['String']['output']>;
+  /** Whether the service holds figures of it. From the one `/v1/indicators` call. */
+  readonly hasData?: Maybe<Scalars['Boolean']['output']>;
+  /** Global identifier. */
+  readonly id: Scalars['ID']['output'];
+  /** Stable key, the same on every route. */
+  readonly key: Scalars['String']['output'];
+  /** Name. Free below an observation; else from the one `/v1/indicators` call. */
+  readonly name?: Maybe<Scalars['String']['output']>;
+  /** The latest national figure of one country; null where the service holds none. Merged into one `/v1/data` call. */
+  readonly observation?: Maybe<Observation>;
+  /** Observations of this indicator. Merged into one `/v1/data` call. */
+  readonly observations?: Maybe<ReadonlyArray<Observation>>;
+  /** The record just as the service sent it. From the one `/v1/indicators` call. */
+  readonly record: Scalars['JSON']['output'];
+  /** Bodies that publish it. From the one `/v1/indicators` call. */
+  readonly sources?: Maybe<ReadonlyArray<Source>>;
+  /** Unit as the source states it. Free below an observation; else from the one `/v1/indicators` call. */
+  readonly unit?: Maybe<Scalars['String']['output']>;
+};
+
+
+/** A measure of the catalogue. */
+export type IndicatorObservationArgs = {
+  countryCode: Scalars['CountryCode']['input'];
+};
+
+
+/** A measure of the catalogue. */
+export type IndicatorObservationsArgs = {
+  countryCodes?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
+  fromYear?: InputMaybe<Scalars['Int']['input']>;
+  latest?: InputMaybe<Scalars['Boolean']['input']>;
+  toYear?: InputMaybe<Scalars['Int']['input']>;
+};
+
+/** Anything that can be found again by one global identifier. */
+export type Node = {
+  /** Global identifier. Opaque: made by the gateway, to be handed back to `node`. */
+  readonly id: Scalars['ID']['output'];
+};
+
+/** A figure with its provenance. Where the service holds no value there is no observation; a zero is a real zero. */
+export type Observation = Node & {
+  readonly __typename?: 'Observation';
+  /** For a stock figure, the point in time it was taken at; null for a flow over the period. */
+  readonly asOfPeriod?: Maybe<Scalars['String']['output']>;
+  /** The country. `code` and `name` are free. */
+  readonly country: Country;
+  /** Provider's dataset release that the figure came from; null where none is named. */
+  readonly datasetVersion?: Maybe<Scalars['String']['output']>;
+  /** Provider's upper bound around an estimate; null where none is published. */
+  readonly estimateHigh?: Maybe<Scalars['Float']['output']>;
+  /** Provider's lower bound around an estimate; null where none is published. */
+  readonly estimateLow?: Maybe<Scalars['Float']['output']>;
+  /** Global identifier. */
+  readonly id: Scalars['ID']['output'];
+  /** The indicator. `key`, `name` and `unit` are free. */
+  readonly indicator: Indicator;
+  /** Whether the figure is anything other than reported: an estimate, projection, model output or imputation. */
+  readonly isModelled: Scalars['Boolean']['output'];
+  /** The place within the country that the figure is for; null for the whole country. */
+  readonly locationName?: Maybe<Scalars['String']['output']>;
+  /** The period covered: a year, a quarter, a month or a date. */
+  readonly period: Scalars['String']['output'];
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+  /** When the platform retrieved the value from the source. */
+  readonly retrievedAt: Scalars['DateTime']['output'];
+  /** The body that published the figure. `key` is free. */
+  readonly source: Source;
+  /** Unit as the source states it; percentages state what they are a share of. */
+  readonly unit: Scalars['String']['output'];
+  /** The figure. A zero is a real zero. */
+  readonly value: Scalars['Float']['output'];
+  /** The provider's own classification, such as `reported`. */
+  readonly valueStatus: Scalars['String']['output'];
+  /** The year that the figure describes. */
+  readonly year: Scalars['Int']['output'];
+};
+
+/** An office of a country's government. */
+export type Office = Node & {
+  readonly __typename?: 'Office';
+  /** The country. */
+  readonly country: Country;
+  /** Global identifier. */
+  readonly id: Scalars['ID']['output'];
+  /** Name of the office. */
+  readonly name: Scalars['String']['output'];
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+  /** Role, such as `head_of_state`. */
+  readonly roleType?: Maybe<Scalars['String']['output']>;
+  /** Terms of its holders, as the service lists them. */
+  readonly terms: ReadonlyArray<Term>;
+};
+
+/** Version of the platform. */
+export type PlatformVersion = {
+  readonly __typename?: 'PlatformVersion';
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+  /** Version in the service's own spelling; null where it names none. */
+  readonly version?: Maybe<Scalars['String']['output']>;
+};
+
+/** One indicator of a country's profile, as the profile gives it. */
+export type ProfileIndicator = {
+  readonly __typename?: 'ProfileIndicator';
+  /** The indicator in the catalogue. */
+  readonly indicator: Indicator;
+  /** Key of the indicator. */
+  readonly key: Scalars['String']['output'];
+  /** Name of the indicator, where the profile gives it. */
+  readonly name?: Maybe<Scalars['String']['output']>;
+  /** Period that the figure covers: a year, a quarter, a month or a date. */
+  readonly period?: Maybe<Scalars['String']['output']>;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+  /** Key of the body that published the figure. */
+  readonly source?: Maybe<Source>;
+  /** Unit of the value, where the profile gives it. */
+  readonly unit?: Maybe<Scalars['String']['output']>;
+  /** The figure; null where the profile gives none. A zero is a real zero. */
+  readonly value?: Maybe<Scalars['Float']['output']>;
+  /** Year that the figure describes. */
+  readonly year?: Maybe<Scalars['Int']['output']>;
+};
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
+ * spread. `extensions.upstream` of each response tells what the operation cost.
+ */
+export type Query = {
+  readonly __typename?: 'Query';
+  /** Countries, all of them or those named. One `/v1/countries` call, and none where only figures or records are asked for by code. */
+  readonly countries?: Maybe<ReadonlyArray<Country>>;
+  /** One country; null where no country has this code. At most one `/v1/countries` call. */
+  readonly country?: Maybe<Country>;
+  /** Health of the REST service. Public: needs no key. One `/health` call. */
+  readonly health?: Maybe<Health>;
+  /** One indicator; null where the catalogue has none of this key. At most one `/v1/indicators` call. */
+  readonly indicator?: Maybe<Indicator>;
+  /** The catalogue of indicators. One `/v1/indicators` call. */
+  readonly indicators?: Maybe<ReadonlyArray<Indicator>>;
+  /** The object with this global identifier; null where it no longer exists. */
+  readonly node?: Maybe<Node>;
+  /** The objects with these global identifiers, in their order; null for each that no longer exists. */
+  readonly nodes?: Maybe<ReadonlyArray<Maybe<Node>>>;
+  /** Observations of several countries and indicators. One `/v1/data` call as far as the row limit of the service allows. */
+  readonly observations?: Maybe<ReadonlyArray<Observation>>;
+  /** Version of the platform behind the REST service. Public: needs no key. One `/v1/platform/version` call. */
+  readonly platformVersion?: Maybe<PlatformVersion>;
+  /** What this gateway has seen of the caller's plan and spending. Costs nothing. */
+  readonly quota?: Maybe<Quota>;
+  /** One source; null where the service knows no source of this key. One `/v1/platform/etl-status` call. */
+  readonly source?: Maybe<Source>;
+  /** All sources with their refresh times. One `/v1/platform/etl-status` call. */
+  readonly sources?: Maybe<ReadonlyArray<Source>>;
+  /** One listing; null where there is none. One `/v1/markets/tickers` call. */
+  readonly ticker?: Maybe<Ticker>;
+  /** Listings on the followed exchanges. One `/v1/markets/tickers` call as far as the row limit of the service allows. */
+  readonly tickers?: Maybe<ReadonlyArray<Ticker>>;
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
+ * spread. `extensions.upstream` of each response tells what the operation cost.
+ */
+export type QueryCountriesArgs = {
+  codes?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
+ * spread. `extensions.upstream` of each response tells what the operation cost.
+ */
+export type QueryCountryArgs = {
+  code: Scalars['CountryCode']['input'];
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
+ * spread. `extensions.upstream` of each response tells what the operation cost.
+ */
+export type QueryIndicatorArgs = {
+  key: Scalars['String']['input'];
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
+ * spread. `extensions.upstream` of each response tells what the operation cost.
+ */
+export type QueryIndicatorsArgs = {
+  category?: InputMaybe<Scalars['String']['input']>;
+  hasData?: InputMaybe<Scalars['Boolean']['input']>;
+  keys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
+ * spread. `extensions.upstream` of each response tells what the operation cost.
+ */
+export type QueryNodeArgs = {
+  id: Scalars['ID']['input'];
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
+ * spread. `extensions.upstream` of each response tells what the operation cost.
+ */
+export type QueryNodesArgs = {
+  ids: ReadonlyArray<Scalars['ID']['input']>;
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
+ * spread. `extensions.upstream` of each response tells what the operation cost.
+ */
+export type QueryObservationsArgs = {
+  countryCodes?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
+  fromYear?: InputMaybe<Scalars['Int']['input']>;
+  latest?: InputMaybe<Scalars['Boolean']['input']>;
+  metricKeys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
+  toYear?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
+ * spread. `extensions.upstream` of each response tells what the operation cost.
+ */
+export type QuerySourceArgs = {
+  key: Scalars['String']['input'];
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
+ * spread. `extensions.upstream` of each response tells what the operation cost.
+ */
+export type QueryTickerArgs = {
+  exchangeCode: Scalars['String']['input'];
+  symbol: Scalars['String']['input'];
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
+ * spread. `extensions.upstream` of each response tells what the operation cost.
+ */
+export type QueryTickersArgs = {
+  countryCode?: InputMaybe<Scalars['CountryCode']['input']>;
+  exchangeCode?: InputMaybe<Scalars['String']['input']>;
+  instrumentType?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** Plan and spending of the caller's key, as this gateway has seen them. What the service has not told yet is null. */
+export type Quota = {
+  readonly __typename?: 'Quota';
+  /** Requests that this gateway has sent for the key in the minute that runs. */
+  readonly callsThisMinute: Scalars['Int']['output'];
+  /** Requests that this gateway has sent for the key in the month that runs (UTC). */
+  readonly callsThisMonth: Scalars['Int']['output'];
+  /** When the next minute begins. */
+  readonly minuteResetsAt: Scalars['DateTime']['output'];
+  /** When the next month begins, UTC. */
+  readonly monthResetsAt: Scalars['DateTime']['output'];
+  /** Requests that the plan allows in a month, once the service has named them. */
+  readonly monthlyRequests?: Maybe<Scalars['Int']['output']>;
+  /** Key of the plan, once the service has named it. */
+  readonly plan?: Maybe<Scalars['String']['output']>;
+  /** Requests that the plan allows in a minute, once the service has named them. */
+  readonly requestsPerMinute?: Maybe<Scalars['Int']['output']>;
+  /** Whether the key can be used now. */
+  readonly state: QuotaState;
+};
+
+/** Whether a key can be used. */
+export type QuotaState =
+  /** The minute is spent: requests can be sent again at `minuteResetsAt`. */
+  | 'MINUTE_SPENT'
+  /** The month is spent: requests can be sent again at `monthResetsAt`, or once the plan is upgraded. */
+  | 'MONTH_SPENT'
+  /** Requests can be sent. */
+  | 'OK';
+
+/** Snapshot of a country over several domains. A block without coverage is an empty list; blocks not named here are in `record`. */
+export type Signals = {
+  readonly __typename?: 'Signals';
+  /** Prices of commodities that matter to the country. */
+  readonly commodityBenchmarks: ReadonlyArray<CommodityBenchmark>;
+  /** The country it describes. */
+  readonly country: Country;
+  /** Disasters under way or recent. */
+  readonly disasterAlerts: ReadonlyArray<DisasterAlert>;
+  /** Exchange rates. */
+  readonly fxRates: ReadonlyArray<FxRate>;
+  /** Recent observations. */
+  readonly observations: ReadonlyArray<Observation>;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+};
+
+/** A body whose figures the service carries. */
+export type Source = Node & {
+  readonly __typename?: 'Source';
+  /** Global identifier. */
+  readonly id: Scalars['ID']['output'];
+  /** Stable key of the source. */
+  readonly key: Scalars['String']['output'];
+  /** When the service last refreshed from it. From the one `/v1/platform/etl-status` call. */
+  readonly lastSuccessfulRefresh?: Maybe<Scalars['DateTime']['output']>;
+  /** When the service means to refresh next. From the one `/v1/platform/etl-status` call. */
+  readonly nextRun?: Maybe<Scalars['DateTime']['output']>;
+  /** The record just as the service sent it. From the one `/v1/platform/etl-status` call. */
+  readonly record: Scalars['JSON']['output'];
+};
+
+/** One holder's time in an office. */
+export type Term = {
+  readonly __typename?: 'Term';
+  /** Last day, `YYYY-MM-DD`; null while the term lasts or where it isn't known. */
+  readonly endDate?: Maybe<Scalars['String']['output']>;
+  /** Name of the holder. */
+  readonly holder?: Maybe<Scalars['String']['output']>;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+  /** First day, `YYYY-MM-DD`, as exact as the record is. */
+  readonly startDate?: Maybe<Scalars['String']['output']>;
+  /** The record's own status. */
+  readonly status?: Maybe<Scalars['String']['output']>;
+};
+
+/** A listing on a followed exchange, with the session its price came from. */
+export type Ticker = Node & {
+  readonly __typename?: 'Ticker';
+  /** Change against the session before, in percent. */
+  readonly changePercent?: Maybe<Scalars['Float']['output']>;
+  /** Closing price of that session, in the currency of the exchange. */
+  readonly closePrice?: Maybe<Scalars['Float']['output']>;
+  /** Country of the listing; null where the service names none. */
+  readonly country?: Maybe<Country>;
+  /** Code of the exchange, such as `NGX`. */
+  readonly exchangeCode: Scalars['String']['output'];
+  /** Global identifier. */
+  readonly id: Scalars['ID']['output'];
+  /** Industry, where the exchange names one. */
+  readonly industry?: Maybe<Scalars['String']['output']>;
+  /** Kind of security, such as `EQUITY`. */
+  readonly instrumentType?: Maybe<Scalars['String']['output']>;
+  /** Name of the security. */
+  readonly name?: Maybe<Scalars['String']['output']>;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+  /** Sector, where the exchange names one. */
+  readonly sector?: Maybe<Scalars['String']['output']>;
+  /** Trading day of the price, `YYYY-MM-DD`. */
+  readonly session?: Maybe<Scalars['String']['output']>;
+  /** Symbol on that exchange. */
+  readonly symbol: Scalars['String']['output'];
+};
+
+
+
+export type ResolverTypeWrapper<T> = Promise<T> | T;
+
+export type ReferenceResolver<TResult, TReference, TContext> = (
+      reference: TReference,
+      context: TContext,
+      info: GraphQLResolveInfo
+    ) => Promise<TResult> | TResult;
+
+      type ScalarCheck<T, S> = S extends true ? T : NullableCheck<T, S>;
+      type NullableCheck<T, S> = Maybe<T> extends T ? Maybe<ListCheck<NonNullable<T>, S>> : ListCheck<T, S>;
+      type ListCheck<T, S> = T extends (infer U)[] ? NullableCheck<U, S>[] : GraphQLRecursivePick<T, S>;
+      export type GraphQLRecursivePick<T, S> = { [K in keyof T & keyof S]: ScalarCheck<T[K], S[K]> };
+    
+export type Resolver<TResult, TParent = Record<PropertyKey, never>, TContext = Record<PropertyKey, never>, TArgs = Record<PropertyKey, never>> = ResolverFn<TResult, TParent, TContext, TArgs>;
+
+export type ResolverFn<TResult, TParent, TContext, TArgs> = (
+  parent: TParent,
+  args: TArgs,
+  context: TContext,
+  info: GraphQLResolveInfo
+) => Promise<TResult> | TResult;
+
+export type SubscriptionSubscribeFn<TResult, TParent, TContext, TArgs> = (
+  parent: TParent,
+  args: TArgs,
+  context: TContext,
+  info: GraphQLResolveInfo
+) => AsyncIterable<TResult> | Promise<AsyncIterable<TResult>>;
+
+export type SubscriptionResolveFn<TResult, TParent, TContext, TArgs> = (
+  parent: TParent,
+  args: TArgs,
+  context: TContext,
+  info: GraphQLResolveInfo
+) => TResult | Promise<TResult>;
+
+export interface SubscriptionSubscriberObject<TResult, TKey extends string, TParent, TContext, TArgs> {
+  subscribe: SubscriptionSubscribeFn<{ [key in TKey]: TResult }, TParent, TContext, TArgs>;
+  resolve?: SubscriptionResolveFn<TResult, { [key in TKey]: TResult }, TContext, TArgs>;
+}
+
+export interface SubscriptionResolverObject<TResult, TParent, TContext, TArgs> {
+  subscribe: SubscriptionSubscribeFn<any, TParent, TContext, TArgs>;
+  resolve: SubscriptionResolveFn<TResult, any, TContext, TArgs>;
+}
+
+export type SubscriptionObject<TResult, TKey extends string, TParent, TContext, TArgs> =
+  | SubscriptionSubscriberObject<TResult, TKey, TParent, TContext, TArgs>
+  | SubscriptionResolverObject<TResult, TParent, TContext, TArgs>;
+
+export type SubscriptionResolver<TResult, TKey extends string, TParent = Record<PropertyKey, never>, TContext = Record<PropertyKey, never>, TArgs = Record<PropertyKey, never>> =
+  | ((...args: any[]) => SubscriptionObject<TResult, TKey, TParent, TContext, TArgs>)
+  | SubscriptionObject<TResult, TKey, TParent, TContext, TArgs>;
+
+export type TypeResolveFn<TTypes, TParent = Record<PropertyKey, never>, TContext = Record<PropertyKey, never>> = (
+  parent: TParent,
+  context: TContext,
+  info: GraphQLResolveInfo
+) => Maybe<TTypes> | Promise<Maybe<TTypes>>;
+
+export type IsTypeOfResolverFn<T = Record<PropertyKey, never>, TContext = Record<PropertyKey, never>> = (obj: T, context: TContext, info: GraphQLResolveInfo) => boolean | Promise<boolean>;
+
+export type NextResolverFn<T> = () => Promise<T>;
+
+export type DirectiveResolverFn<TResult = Record<PropertyKey, never>, TParent = Record<PropertyKey, never>, TContext = Record<PropertyKey, never>, TArgs = Record<PropertyKey, never>> = (
+  next: NextResolverFn<TResult>,
+  parent: TParent,
+  args: TArgs,
+  context: TContext,
+  info: GraphQLResolveInfo
+) => TResult | Promise<TResult>;
+
+/** Mapping of federation types */
+export type FederationTypes = {
+  Country: Country;
+  Indicator: Indicator;
+  Source: Source;
+  Ticker: Ticker;
+};
+
+/** Mapping of federation reference types */
+export type FederationReferenceTypes = {
+  Country:
+    ( { __typename: 'Country' }
+    & GraphQLRecursivePick<FederationTypes['Country'], {"code":true}> );
+  Indicator:
+    ( { __typename: 'Indicator' }
+    & GraphQLRecursivePick<FederationTypes['Indicator'], {"key":true}> );
+  Source:
+    ( { __typename: 'Source' }
+    & GraphQLRecursivePick<FederationTypes['Source'], {"key":true}> );
+  Ticker:
+    ( { __typename: 'Ticker' }
+    & GraphQLRecursivePick<FederationTypes['Ticker'], {"exchangeCode":true,"symbol":true}> );
+};
+
+
+/** Mapping of interface types */
+export type ResolversInterfaceTypes<_RefType extends Record<string, unknown>> = {
+  Node:
+    | ( CountrySource )
+    | ( IndicatorSource )
+    | ( ObservationRecord )
+    | ( OfficeRecord )
+    | ( SourceSource )
+    | ( TickerRecord )
+  ;
+};
+
+/** Mapping between all available schema types and the resolvers types */
+export type ResolversTypes = {
+  CommodityBenchmark: ResolverTypeWrapper<CommodityBenchmarkRecord>;
+  String: ResolverTypeWrapper<Scalars['String']['output']>;
+  Float: ResolverTypeWrapper<Scalars['Float']['output']>;
+  Country: ResolverTypeWrapper<CountrySource>;
+  ID: ResolverTypeWrapper<Scalars['ID']['output']>;
+  Int: ResolverTypeWrapper<Scalars['Int']['output']>;
+  Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
+  CountryCode: ResolverTypeWrapper<Scalars['CountryCode']['output']>;
+  CountryProfile: ResolverTypeWrapper<ProfileRecord>;
+  DateTime: ResolverTypeWrapper<Scalars['DateTime']['output']>;
+  DisasterAlert: ResolverTypeWrapper<DisasterAlertRecord>;
+  ErrorCode: ErrorCode;
+  FxRate: ResolverTypeWrapper<FxRateRecord>;
+  Health: ResolverTypeWrapper<HealthRecord>;
+  Indicator: ResolverTypeWrapper<IndicatorSource>;
+  JSON: ResolverTypeWrapper<Scalars['JSON']['output']>;
+  Node: ResolverTypeWrapper<ResolversInterfaceTypes<ResolversTypes>['Node']>;
+  Observation: ResolverTypeWrapper<ObservationRecord>;
+  Office: ResolverTypeWrapper<OfficeRecord>;
+  PlatformVersion: ResolverTypeWrapper<VersionRecord>;
+  ProfileIndicator: ResolverTypeWrapper<ProfileIndicatorRecord>;
+  Query: ResolverTypeWrapper<Record<PropertyKey, never>>;
+  Quota: ResolverTypeWrapper<QuotaRecord>;
+  QuotaState: QuotaState;
+  Signals: ResolverTypeWrapper<SignalsRecord>;
+  Source: ResolverTypeWrapper<SourceSource>;
+  Term: ResolverTypeWrapper<TermRecord>;
+  Ticker: ResolverTypeWrapper<TickerRecord>;
+};
+
+/** Mapping between all available schema types and the resolvers parents */
+export type ResolversParentTypes = {
+  CommodityBenchmark: CommodityBenchmarkRecord;
+  String: Scalars['String']['output'];
+  Float: Scalars['Float']['output'];
+  Country: CountrySource;
+  ID: Scalars['ID']['output'];
+  Int: Scalars['Int']['output'];
+  Boolean: Scalars['Boolean']['output'];
+  CountryCode: Scalars['CountryCode']['output'];
+  CountryProfile: ProfileRecord;
+  DateTime: Scalars['DateTime']['output'];
+  DisasterAlert: DisasterAlertRecord;
+  FxRate: FxRateRecord;
+  Health: HealthRecord;
+  Indicator: IndicatorSource;
+  JSON: Scalars['JSON']['output'];
+  Node: ResolversInterfaceTypes<ResolversParentTypes>['Node'];
+  Observation: ObservationRecord;
+  Office: OfficeRecord;
+  PlatformVersion: VersionRecord;
+  ProfileIndicator: ProfileIndicatorRecord;
+  Query: Record<PropertyKey, never>;
+  Quota: QuotaRecord;
+  Signals: SignalsRecord;
+  Source: SourceSource;
+  Term: TermRecord;
+  Ticker: TickerRecord;
+};
+
+export type CommodityBenchmarkResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['CommodityBenchmark'] = ResolversParentTypes['CommodityBenchmark']> = {
+  commodityKey?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  priceDate?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  priceValue?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType>;
+  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+};
+
+export type CountryResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Country'] = ResolversParentTypes['Country'], FederationReferenceType extends FederationReferenceTypes['Country'] = FederationReferenceTypes['Country']> = {
+  __resolveReference?: ReferenceResolver<Maybe<ResolversTypes['Country']> | FederationReferenceType, FederationReferenceType, ContextType>;
+  capital?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  code?: Resolver<ResolversTypes['CountryCode'], ParentType, ContextType>;
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  iso3?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  name?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  observation?: Resolver<Maybe<ResolversTypes['Observation']>, ParentType, ContextType, RequireFields<CountryObservationArgs, 'metricKey'>>;
+  observations?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Observation']>>, ParentType, ContextType, RequireFields<CountryObservationsArgs, 'latest'>>;
+  offices?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Office']>>, ParentType, ContextType>;
+  officialName?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  profile?: Resolver<Maybe<ResolversTypes['CountryProfile']>, ParentType, ContextType>;
+  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+  region?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  signals?: Resolver<Maybe<ResolversTypes['Signals']>, ParentType, ContextType>;
+  subregion?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  tickers?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Ticker']>>, ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export interface CountryCodeScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['CountryCode'], any> {
+  name: 'CountryCode';
+}
+
+export type CountryProfileResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['CountryProfile'] = ResolversParentTypes['CountryProfile']> = {
+  country?: Resolver<ResolversTypes['Country'], ParentType, ContextType>;
+  indicators?: Resolver<ReadonlyArray<ResolversTypes['ProfileIndicator']>, ParentType, ContextType>;
+  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+};
+
+export interface DateTimeScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['DateTime'], any> {
+  name: 'DateTime';
+}
+
+export type DisasterAlertResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['DisasterAlert'] = ResolversParentTypes['DisasterAlert']> = {
+  alertLevel?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  alertScore?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType>;
+  description?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  eventFromAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
+  eventKey?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  eventToAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
+  eventType?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  name?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+  reportUrl?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  severityText?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  severityUnit?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  severityValue?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType>;
+  source?: Resolver<Maybe<ResolversTypes['Source']>, ParentType, ContextType>;
+};
+
+export type FxRateResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['FxRate'] = ResolversParentTypes['FxRate']> = {
+  baseCurrency?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  countries?: Resolver<ReadonlyArray<ResolversTypes['Country']>, ParentType, ContextType>;
+  quoteCurrency?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  rate?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType>;
+  rateDate?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+  source?: Resolver<Maybe<ResolversTypes['Source']>, ParentType, ContextType>;
+};
+
+export type HealthResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Health'] = ResolversParentTypes['Health']> = {
+  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+  status?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+};
+
+export type IndicatorResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Indicator'] = ResolversParentTypes['Indicator'], FederationReferenceType extends FederationReferenceTypes['Indicator'] = FederationReferenceTypes['Indicator']> = {
+  __resolveReference?: ReferenceResolver<Maybe<ResolversTypes['Indicator']> | FederationReferenceType, FederationReferenceType, ContextType>;
+  category?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  hasData?: Resolver<Maybe<ResolversTypes['Boolean']>, ParentType, ContextType>;
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  key?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  name?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  observation?: Resolver<Maybe<ResolversTypes['Observation']>, ParentType, ContextType, RequireFields<IndicatorObservationArgs, 'countryCode'>>;
+  observations?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Observation']>>, ParentType, ContextType, RequireFields<IndicatorObservationsArgs, 'latest'>>;
+  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+  sources?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Source']>>, ParentType, ContextType>;
+  unit?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export interface JsonScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['JSON'], any> {
+  name: 'JSON';
+}
+
+export type NodeResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Node'] = ResolversParentTypes['Node']> = {
+  __resolveType: TypeResolveFn<'Country' | 'Indicator' | 'Observation' | 'Office' | 'Source' | 'Ticker', ParentType, ContextType>;
+};
+
+export type ObservationResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Observation'] = ResolversParentTypes['Observation']> = {
+  asOfPeriod?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  country?: Resolver<ResolversTypes['Country'], ParentType, ContextType>;
+  datasetVersion?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  estimateHigh?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType>;
+  estimateLow?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType>;
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  indicator?: Resolver<ResolversTypes['Indicator'], ParentType, ContextType>;
+  isModelled?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  locationName?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  period?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+  retrievedAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  source?: Resolver<ResolversTypes['Source'], ParentType, ContextType>;
+  unit?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  value?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
+  valueStatus?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  year?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type OfficeResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Office'] = ResolversParentTypes['Office']> = {
+  country?: Resolver<ResolversTypes['Country'], ParentType, ContextType>;
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  name?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+  roleType?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  terms?: Resolver<ReadonlyArray<ResolversTypes['Term']>, ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type PlatformVersionResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['PlatformVersion'] = ResolversParentTypes['PlatformVersion']> = {
+  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+  version?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+};
+
+export type ProfileIndicatorResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['ProfileIndicator'] = ResolversParentTypes['ProfileIndicator']> = {
+  indicator?: Resolver<ResolversTypes['Indicator'], ParentType, ContextType>;
+  key?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  name?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  period?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+  source?: Resolver<Maybe<ResolversTypes['Source']>, ParentType, ContextType>;
+  unit?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  value?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType>;
+  year?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
+};
+
+export type QueryResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Query'] = ResolversParentTypes['Query']> = {
+  countries?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Country']>>, ParentType, ContextType, Partial<QueryCountriesArgs>>;
+  country?: Resolver<Maybe<ResolversTypes['Country']>, ParentType, ContextType, RequireFields<QueryCountryArgs, 'code'>>;
+  health?: Resolver<Maybe<ResolversTypes['Health']>, ParentType, ContextType>;
+  indicator?: Resolver<Maybe<ResolversTypes['Indicator']>, ParentType, ContextType, RequireFields<QueryIndicatorArgs, 'key'>>;
+  indicators?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Indicator']>>, ParentType, ContextType, Partial<QueryIndicatorsArgs>>;
+  node?: Resolver<Maybe<ResolversTypes['Node']>, ParentType, ContextType, RequireFields<QueryNodeArgs, 'id'>>;
+  nodes?: Resolver<Maybe<ReadonlyArray<Maybe<ResolversTypes['Node']>>>, ParentType, ContextType, RequireFields<QueryNodesArgs, 'ids'>>;
+  observations?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Observation']>>, ParentType, ContextType, RequireFields<QueryObservationsArgs, 'latest'>>;
+  platformVersion?: Resolver<Maybe<ResolversTypes['PlatformVersion']>, ParentType, ContextType>;
+  quota?: Resolver<Maybe<ResolversTypes['Quota']>, ParentType, ContextType>;
+  source?: Resolver<Maybe<ResolversTypes['Source']>, ParentType, ContextType, RequireFields<QuerySourceArgs, 'key'>>;
+  sources?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Source']>>, ParentType, ContextType>;
+  ticker?: Resolver<Maybe<ResolversTypes['Ticker']>, ParentType, ContextType, RequireFields<QueryTickerArgs, 'exchangeCode' | 'symbol'>>;
+  tickers?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Ticker']>>, ParentType, ContextType, Partial<QueryTickersArgs>>;
+};
+
+export type QuotaResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Quota'] = ResolversParentTypes['Quota']> = {
+  callsThisMinute?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  callsThisMonth?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  minuteResetsAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  monthResetsAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  monthlyRequests?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
+  plan?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  requestsPerMinute?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
+  state?: Resolver<ResolversTypes['QuotaState'], ParentType, ContextType>;
+};
+
+export type SignalsResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Signals'] = ResolversParentTypes['Signals']> = {
+  commodityBenchmarks?: Resolver<ReadonlyArray<ResolversTypes['CommodityBenchmark']>, ParentType, ContextType>;
+  country?: Resolver<ResolversTypes['Country'], ParentType, ContextType>;
+  disasterAlerts?: Resolver<ReadonlyArray<ResolversTypes['DisasterAlert']>, ParentType, ContextType>;
+  fxRates?: Resolver<ReadonlyArray<ResolversTypes['FxRate']>, ParentType, ContextType>;
+  observations?: Resolver<ReadonlyArray<ResolversTypes['Observation']>, ParentType, ContextType>;
+  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+};
+
+export type SourceResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Source'] = ResolversParentTypes['Source'], FederationReferenceType extends FederationReferenceTypes['Source'] = FederationReferenceTypes['Source']> = {
+  __resolveReference?: ReferenceResolver<Maybe<ResolversTypes['Source']> | FederationReferenceType, FederationReferenceType, ContextType>;
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  key?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  lastSuccessfulRefresh?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
+  nextRun?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
+  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type TermResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Term'] = ResolversParentTypes['Term']> = {
+  endDate?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  holder?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+  startDate?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  status?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+};
+
+export type TickerResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Ticker'] = ResolversParentTypes['Ticker'], FederationReferenceType extends FederationReferenceTypes['Ticker'] = FederationReferenceTypes['Ticker']> = {
+  __resolveReference?: ReferenceResolver<Maybe<ResolversTypes['Ticker']> | FederationReferenceType, FederationReferenceType, ContextType>;
+  changePercent?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType>;
+  closePrice?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType>;
+  country?: Resolver<Maybe<ResolversTypes['Country']>, ParentType, ContextType>;
+  exchangeCode?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  industry?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  instrumentType?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  name?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+  sector?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  session?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  symbol?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type Resolvers<ContextType = GraphContext> = {
+  CommodityBenchmark?: CommodityBenchmarkResolvers<ContextType>;
+  Country?: CountryResolvers<ContextType>;
+  CountryCode?: GraphQLScalarType;
+  CountryProfile?: CountryProfileResolvers<ContextType>;
+  DateTime?: GraphQLScalarType;
+  DisasterAlert?: DisasterAlertResolvers<ContextType>;
+  FxRate?: FxRateResolvers<ContextType>;
+  Health?: HealthResolvers<ContextType>;
+  Indicator?: IndicatorResolvers<ContextType>;
+  JSON?: GraphQLScalarType;
+  Node?: NodeResolvers<ContextType>;
+  Observation?: ObservationResolvers<ContextType>;
+  Office?: OfficeResolvers<ContextType>;
+  PlatformVersion?: PlatformVersionResolvers<ContextType>;
+  ProfileIndicator?: ProfileIndicatorResolvers<ContextType>;
+  Query?: QueryResolvers<ContextType>;
+  Quota?: QuotaResolvers<ContextType>;
+  Signals?: SignalsResolvers<ContextType>;
+  Source?: SourceResolvers<ContextType>;
+  Term?: TermResolvers<ContextType>;
+  Ticker?: TickerResolvers<ContextType>;
+};
+

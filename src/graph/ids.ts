@@ -1,0 +1,37 @@
+import { Buffer } from 'node:buffer';
+import { Failure } from '../errors.ts';
+
+/** What a global identifier stands for: a type of the graph and the key of one of its objects. */
+export interface GlobalId {
+  readonly type: 'Country' | 'Indicator' | 'Observation' | 'Office' | 'Source' | 'Ticker';
+  /** Parts of the key, as many as the type has. */
+  readonly key: readonly string[];
+}
+
+const KEY_PARTS: Readonly<Record<GlobalId['type'], number>> = {
+  Country: 1,
+  Indicator: 1,
+  Observation: 7,
+  Office: 3,
+  Source: 1,
+  Ticker: 2,
+};
+
+export function encodeId(type: GlobalId['type'], ...key: readonly string[]): string {
+  return Buffer.from(JSON.stringify([type, ...key])).toString('base64url');
+}
+
+/** @throws Failure BAD_USER_INPUT where the text is no identifier of ours */
+export function decodeId(id: string): GlobalId {
+  try {
+    const [type, ...key] = JSON.parse(Buffer.from(id, 'base64url').toString()) as string[];
+    const isText = key.every((part) => typeof part === 'string');
+    if (type !== undefined && Object.hasOwn(KEY_PARTS, type) && isText) {
+      const known = type as GlobalId['type'];
+      if (key.length === KEY_PARTS[known]) return { type: known, key };
+    }
+  } catch {
+    // Falls through to the one answer for all that is no identifier.
+  }
+  throw new Failure('BAD_USER_INPUT', 'This is no identifier of this graph. Use one that a field `id` gave.');
+}

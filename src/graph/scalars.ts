@@ -1,0 +1,39 @@
+import { GraphQLError, GraphQLScalarType, Kind, type ValueNode, valueFromASTUntyped } from 'graphql';
+
+function countryCode(value: unknown): string {
+  if (typeof value === 'string' && /^[a-z]{2}$/i.test(value)) return value.toUpperCase();
+  throw new GraphQLError(`A country code is two letters, such as KE; this is ${JSON.stringify(value)}.`);
+}
+
+function textOf(node: ValueNode): unknown {
+  return node.kind === Kind.STRING ? node.value : valueFromASTUntyped(node);
+}
+
+export const CountryCode = new GraphQLScalarType<string, string>({
+  name: 'CountryCode',
+  parseValue: countryCode,
+  parseLiteral: (node) => countryCode(textOf(node)),
+  serialize: (value) => String(value).toUpperCase(),
+});
+
+function instant(value: unknown): string {
+  if (typeof value === 'string' && !Number.isNaN(Date.parse(value))) return value;
+  throw new GraphQLError(
+    `An instant is ISO 8601, such as 2026-07-24T03:12:45Z; this is ${JSON.stringify(value)}.`,
+  );
+}
+
+export const DateTime = new GraphQLScalarType<string, string>({
+  name: 'DateTime',
+  parseValue: instant,
+  parseLiteral: (node) => instant(textOf(node)),
+  // The service's text as it came: its fraction of a second may be finer than a Date holds.
+  serialize: (value) => String(value),
+});
+
+export const JSONValue = new GraphQLScalarType<unknown, unknown>({
+  name: 'JSON',
+  parseValue: (value) => value,
+  parseLiteral: (node, variables) => valueFromASTUntyped(node, variables),
+  serialize: (value) => value,
+});

@@ -1,0 +1,77 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { buildSubgraphSchema, printSubgraphSchema } from '@apollo/subgraph';
+import { addResolversToSchema } from '@graphql-tools/schema';
+import { type DocumentNode, type GraphQLSchema, parse } from 'graphql';
+import { Failure } from '../errors.ts';
+import type { GraphContext } from './context.ts';
+import type { Resolvers } from './generated.ts';
+import { holdWhileLoading } from './holding.ts';
+import { CountryCode, DateTime, JSONValue } from './scalars.ts';
+
+const SDL_FOLDER = new URL('../../schema/', import.meta.url);
+
+/** Fields of `Query` that need no key. `_service` tells a router our SDL. */
+const PUBLIC_FIELDS: ReadonlySet<string> = new Set(['health', 'platformVersion', '_service']);
+
+export interface SchemaParts {
+  readonly resolvers: readonly Resolvers[];
+  /** Resolvers of references that other subgraphs hold, by type. */
+  readonly entities: Record<string, { __resolveReference: unknown }>;
+}
+
+/** The executable schema: the SDL of `schema/` as a Federation 2 subgraph, with resolvers for its fields. */
+export function createSchema({ resolvers, entities }: SchemaParts): GraphQLSchema {
+  const schema = addResolversToSchema({
+    schema: buildSubgraphSchema([{ typeDefs: readSdl(), resolvers: entities as never }]),
+    resolvers: Object.assign({ CountryCode, DateTime, JSON: JSONValue }, mergeByType(resolvers)) as never,
+    resolverValidationOptions: { requireResolversToMatchSchema: 'error' },
+    updateResolversInPlace: true,
+  });
+  holdWhileLoading(schema);
+  requireKey(schema);
+  return schema;
+}
+
+/** The subgraph's SDL, as routers and other people's tools want it. */
+export function printSdl(schema: GraphQLSchema): string {
+  return printSubgraphSchema(schema);
+}
+
+function readSdl(): DocumentNode {
+  const files = readdirSync(SDL_FOLDER).filter((name) => name.endsWith('.graphql'));
+  return parse(
+    files
+      .sort()
+      .map((name) => readFileSync(new URL(name, SDL_FOLDER), 'utf8'))
+      .join('\n'),
+  );
+}
+
+function mergeByType(resolvers: readonly Resolvers[]): Record<string, object> {
+  const merged: Record<string, object> = {};
+  for (const domain of resolvers) {
+    for (const [type, fields] of Object.entries(domain)) merged[type] = { ...merged[type], ...fields };
+  }
+  return merged;
+}
+
+/** Refuses protected fields without a key before anything else happens: such an operation costs no call. */
+function requireKey(schema: GraphQLSchema): void {
+  for (const [name, field] of Object.entries(schema.getQueryType()?.getFields() ?? {})) {
+    const { resolve } = field;
+    if (PUBLIC_FIELDS.has(name) || resolve === undefined) continue;
+    field.resolve = (source, args, context: GraphContext, info) => {
+      if (!hasBearerKey(context.caller.authorization)) {
+        throw new Failure(
+          'UNAUTHENTICATED',
+          'This field needs a key: send `Authorization: Bearer <API_KEY>`.',
+        );
+      }
+      return resolve(source, args, context, info);
+    };
+  }
+}
+
+function hasBearerKey(authorization: string | null): boolean {
+  return authorization !== null && /^Bearer +\S/i.test(authorization);
+}

@@ -1,0 +1,113 @@
+import {
+  type FieldNode,
+  type GraphQLCompositeType,
+  GraphQLIncludeDirective,
+  type GraphQLNamedType,
+  type GraphQLResolveInfo,
+  type GraphQLSchema,
+  GraphQLSkipDirective,
+  getDirectiveValues,
+  getNamedType,
+  isCompositeType,
+  isInterfaceType,
+  isObjectType,
+  Kind,
+  type SelectionNode,
+  type SelectionSetNode,
+} from 'graphql';
+
+/** The part of `GraphQLResolveInfo` that a look at a selection needs. */
+export type SelectionScope = Pick<GraphQLResolveInfo, 'schema' | 'fragments' | 'variableValues'>;
+
+/** Names of the fields selected directly on a field's result: fragments are looked into, skipped fields left out. */
+export function selectedFields(info: GraphQLResolveInfo): ReadonlySet<string> {
+  const names = new Set<string>();
+  const visit = (set: SelectionSetNode | undefined): void => {
+    for (const selection of set?.selections ?? []) {
+      if (isLeftOut(selection, info)) continue;
+      if (selection.kind === Kind.FIELD) names.add(selection.name.value);
+      else visit(selectionSetOf(selection, info));
+    }
+  };
+  for (const node of info.fieldNodes) visit(node.selectionSet);
+  return names;
+}
+
+/** Fields that turn into demands for figures, as `Type.field`. */
+const FIGURE_FIELDS: ReadonlySet<string> = new Set([
+  'Query.observations',
+  'Country.observation',
+  'Country.observations',
+  'Indicator.observation',
+  'Indicator.observations',
+]);
+
+export function isFigureField(typeName: string, fieldName: string): boolean {
+  return FIGURE_FIELDS.has(`${typeName}.${fieldName}`);
+}
+
+/** Whether a selection on a type can lead to demands for figures, as its text alone shows. */
+export function leadsToFigures(
+  type: GraphQLNamedType,
+  selectionSet: SelectionSetNode | undefined,
+  scope: SelectionScope,
+): boolean {
+  if (selectionSet === undefined || !isCompositeType(type)) return false;
+  return selectionSet.selections.some((selection) => {
+    if (isLeftOut(selection, scope)) return false;
+    if (selection.kind === Kind.FIELD) return fieldLeads(type, selection, scope);
+    const condition =
+      selection.kind === Kind.INLINE_FRAGMENT
+        ? selection.typeCondition
+        : scope.fragments[selection.name.value]?.typeCondition;
+    const onType = condition === undefined ? type : (scope.schema.getType(condition.name.value) ?? type);
+    return leadsToFigures(onType, selectionSetOf(selection, scope), scope);
+  });
+}
+
+function fieldLeads(type: GraphQLCompositeType, node: FieldNode, scope: SelectionScope): boolean {
+  if (isFigureField(type.name, node.name.value)) return true;
+  const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[node.name.value] : undefined;
+  return field !== undefined && leadsToFigures(getNamedType(field.type), node.selectionSet, scope);
+}
+
+function selectionSetOf(
+  selection: SelectionNode,
+  { fragments }: Pick<SelectionScope, 'fragments'>,
+): SelectionSetNode | undefined {
+  return selection.kind === Kind.FRAGMENT_SPREAD
+    ? fragments[selection.name.value]?.selectionSet
+    : selection.selectionSet;
+}
+
+function isLeftOut(
+  selection: SelectionNode,
+  { variableValues }: Pick<SelectionScope, 'variableValues'>,
+): boolean {
+  if (!selection.directives?.length) return false;
+  return (
+    getDirectiveValues(GraphQLSkipDirective, selection, variableValues)?.if === true ||
+    getDirectiveValues(GraphQLIncludeDirective, selection, variableValues)?.if === false
+  );
+}
+
+/** Types below which a field can ask for figures, whatever is selected: all others need no look at their selection. */
+export function typesThatLead(schema: GraphQLSchema): ReadonlySet<string> {
+  const leading = new Set([...FIGURE_FIELDS].map((coordinate) => coordinate.split('.')[0] ?? ''));
+  for (let grew = true; grew; ) {
+    grew = false;
+    for (const type of Object.values(schema.getTypeMap())) {
+      if (leading.has(type.name) || type.name.startsWith('__')) continue;
+      const below =
+        isObjectType(type) || isInterfaceType(type)
+          ? Object.values(type.getFields()).map((field) => getNamedType(field.type))
+          : [];
+      const members = isCompositeType(type) && !isObjectType(type) ? schema.getPossibleTypes(type) : [];
+      if ([...below, ...members].some(({ name }) => leading.has(name))) {
+        leading.add(type.name);
+        grew = true;
+      }
+    }
+  }
+  return leading;
+}
