@@ -1,0 +1,98 @@
+import type { GraphQLResolveInfo } from 'graphql';
+import type { GraphContext } from '../graph/context.ts';
+import type { CountryResolvers, QueryResolvers, Resolvers } from '../graph/generated.ts';
+import { encodeId } from '../graph/ids.ts';
+import { selectedFields } from '../graph/selection.ts';
+import { type CountrySource, countryOf } from '../graph/sources.ts';
+import type { CountryRecord } from '../upstream/records/countries.ts';
+import { observationRows } from './observations.ts';
+import { recordFields } from './record-fields.ts';
+
+/**
+ * The countries that the service covers, by definition all 54 of Africa. Only saves calls, never answers: whoever asks
+ * for figures of one of these need not ask first whether it exists.
+ */
+const COVERED: ReadonlySet<string> = new Set(
+  (
+    'AO BF BI BJ BW CD CF CG CI CM CV DJ DZ EG ER ET GA GH GM GN GQ GW KE KM LR LS LY MA MG ML MR MU MW MZ NA NE NG ' +
+    'RW SC SD SL SN SO SS ST SZ TD TG TN TZ UG ZA ZM ZW'
+  ).split(' '),
+);
+
+/** Fields that say no more than what the code says. */
+const BARE_FIELDS: ReadonlySet<string> = new Set(['__typename', 'id', 'code']);
+
+/** Whether more is asked of a country than whether it exists, and it is one that does. */
+function needsNoList(code: string, info: GraphQLResolveInfo): boolean {
+  if (!COVERED.has(code)) return false;
+  for (const name of selectedFields(info)) if (!BARE_FIELDS.has(name)) return true;
+  return false;
+}
+
+/** The country of a code; null where there is none. Asks for the list only where the code alone won't do. */
+export function countryByCode(
+  code: string,
+  { loaders }: GraphContext,
+  info: GraphQLResolveInfo,
+): CountrySource | Promise<CountrySource | null> {
+  if (needsNoList(code, info)) return { code };
+  return loaders.country.load(code).then((record) => (record === null ? null : countryOf(record)));
+}
+
+const fromList = recordFields<CountryRecord, CountrySource>(({ code }, { loaders }) =>
+  loaders.country.load(code),
+);
+
+const countries: QueryResolvers['countries'] = async (_, { codes }, { loaders }, info) => {
+  if (codes == null) return (await loaders.countries()).map(countryOf);
+  const wanted = [...new Set(codes)];
+  if (wanted.every((code) => needsNoList(code, info))) return wanted.map((code) => ({ code }));
+  const found = await Promise.all(wanted.map((code) => loaders.country.load(code)));
+  return found.filter((record) => record !== null).map(countryOf);
+};
+
+const Country: CountryResolvers = {
+  id: ({ code }) => encodeId('Country', code),
+  name: fromList('name'),
+  iso3: fromList('iso3'),
+  officialName: fromList('officialName'),
+  capital: fromList('capital'),
+  region: fromList('region'),
+  subregion: fromList('subregion'),
+  record: fromList('record'),
+  profile: ({ code }, _, { loaders }) => loaders.profile.load(code),
+  signals: ({ code }, _, { loaders }) => loaders.signals.load(code),
+  offices: ({ code }, _, { loaders }) => loaders.offices.load(code),
+  tickers: ({ code }, _, { loaders }) => loaders.tickers.where({ countryCode: code }),
+  observation: ({ code }, { metricKey }, { loaders }) => loaders.observations.national(code, metricKey),
+  observations: ({ code }, { metricKeys, ...filter }, context) =>
+    observationRows({ ...filter, countryCodes: [code], metricKeys }, context),
+};
+
+export const countryResolvers: Resolvers = {
+  Query: {
+    countries,
+    country: (_, { code }, context, info) => countryByCode(code, context, info),
+  },
+  Country,
+  CountryProfile: {
+    country: ({ countryCode }) => ({ code: countryCode }),
+  },
+  ProfileIndicator: {
+    source: ({ source }) => (source === null ? null : { key: source }),
+    indicator: ({ key, name, unit }) => ({
+      key,
+      known: { ...(name === null ? {} : { name }), ...(unit === null ? {} : { unit }) },
+    }),
+  },
+  Signals: {
+    country: ({ countryCode }) => ({ code: countryCode }),
+  },
+  FxRate: {
+    source: ({ sourceCode }) => (sourceCode === null ? null : { key: sourceCode }),
+    countries: ({ countryCodes }) => countryCodes.map((code) => ({ code })),
+  },
+  DisasterAlert: {
+    source: ({ source }) => (source === null ? null : { key: source }),
+  },
+};

@@ -1,0 +1,60 @@
+import type { GraphQLResolveInfo } from 'graphql';
+import { Failure } from '../errors.ts';
+import type { GraphContext } from '../graph/context.ts';
+import { CountryCode } from '../graph/scalars.ts';
+import { countryByCode } from './countries.ts';
+import { indicatorByKey, sourceByKey } from './indicators.ts';
+import { tickerBySymbol } from './markets.ts';
+
+type Representation = Readonly<Record<string, unknown>>;
+
+/**
+ * An entity found by the key fields of a router's representation. Asynchronous, so that a representation that is
+ * wrong fails alone; a copy, since the executor writes the type's name on it.
+ */
+function reference<Entity extends object>(
+  find: (
+    representation: Representation,
+    context: GraphContext,
+    info: GraphQLResolveInfo,
+  ) => Entity | null | Promise<Entity | null>,
+) {
+  return async (representation: Representation, context: GraphContext, info: GraphQLResolveInfo) => {
+    const entity = await find(representation, context, info);
+    return entity === null ? null : { ...entity };
+  };
+}
+
+/** @throws Failure BAD_USER_INPUT where the representation lacks the key */
+function keyIn(representation: Representation, field: string): string {
+  const value = representation[field];
+  if (typeof value === 'string' && value !== '') return value;
+  const type = String(representation.__typename);
+  throw new Failure('BAD_USER_INPUT', `A representation of ${type} needs \`${field}\` as a string.`);
+}
+
+function codeIn(representation: Representation): string {
+  try {
+    return CountryCode.parseValue(keyIn(representation, 'code'));
+  } catch (error) {
+    throw error instanceof Failure ? error : new Failure('BAD_USER_INPUT', (error as Error).message);
+  }
+}
+
+/** The types that other subgraphs may refer to, and how a reference becomes one of ours. */
+export const entities = {
+  Country: {
+    __resolveReference: reference((ref, context, info) => countryByCode(codeIn(ref), context, info)),
+  },
+  Indicator: {
+    __resolveReference: reference((ref, context, info) => indicatorByKey(keyIn(ref, 'key'), context, info)),
+  },
+  Source: {
+    __resolveReference: reference((ref, context) => sourceByKey(keyIn(ref, 'key'), context)),
+  },
+  Ticker: {
+    __resolveReference: reference((ref, context) =>
+      tickerBySymbol(keyIn(ref, 'exchangeCode'), keyIn(ref, 'symbol'), context),
+    ),
+  },
+};

@@ -1,0 +1,89 @@
+import type { GraphQLResolveInfo } from 'graphql';
+import type { GraphContext } from '../graph/context.ts';
+import type { IndicatorResolvers, Resolvers, SourceResolvers } from '../graph/generated.ts';
+import { encodeId } from '../graph/ids.ts';
+import { selectedFields } from '../graph/selection.ts';
+import { type IndicatorSource, indicatorOf, type SourceSource, sourceOf } from '../graph/sources.ts';
+import type { IndicatorRecord } from '../upstream/records/indicators.ts';
+import type { SourceRecord } from '../upstream/records/platform.ts';
+import { checkMetricKey, observationRows } from './observations.ts';
+import { recordFields } from './record-fields.ts';
+
+/** Fields that need no catalogue: with figures among them, these tell whether there is anything of the key. */
+const FIGURES: ReadonlySet<string> = new Set(['observation', 'observations']);
+const BARE_FIELDS: ReadonlySet<string> = new Set(['__typename', 'id', 'key']);
+
+function asksForFiguresOnly(info: GraphQLResolveInfo): boolean {
+  const names = [...selectedFields(info)];
+  return (
+    names.some((name) => FIGURES.has(name)) &&
+    names.every((name) => FIGURES.has(name) || BARE_FIELDS.has(name))
+  );
+}
+
+/** The indicator of a key; null where the catalogue has none. Asks for no catalogue where only figures are wanted. */
+export function indicatorByKey(
+  key: string,
+  { loaders }: GraphContext,
+  info: GraphQLResolveInfo,
+): IndicatorSource | Promise<IndicatorSource | null> {
+  checkMetricKey(key);
+  if (asksForFiguresOnly(info)) return { key };
+  return loaders.indicator.load(key).then((record) => (record === null ? null : indicatorOf(record)));
+}
+
+export async function sourceByKey(key: string, { loaders }: GraphContext): Promise<SourceSource | null> {
+  const record = await loaders.source.load(key);
+  return record === null ? null : sourceOf(record);
+}
+
+const fromCatalogue = recordFields<IndicatorRecord, IndicatorSource>(({ key }, { loaders }) =>
+  loaders.indicator.load(key),
+);
+const fromStatus = recordFields<SourceRecord, SourceSource>(({ key }, { loaders }) =>
+  loaders.source.load(key),
+);
+
+const Indicator: IndicatorResolvers = {
+  id: ({ key }) => encodeId('Indicator', key),
+  name: fromCatalogue('name'),
+  unit: fromCatalogue('unit'),
+  category: fromCatalogue('category'),
+  hasData: fromCatalogue('hasData'),
+  record: fromCatalogue('record'),
+  async sources({ key, known }, _, { loaders }) {
+    const keys = known?.sources ?? (await loaders.indicator.load(key))?.sources;
+    return keys?.map((source) => ({ key: source })) ?? null;
+  },
+  observation: ({ key }, { countryCode }, { loaders }) => loaders.observations.national(countryCode, key),
+  observations: ({ key }, { countryCodes, ...filter }, context) =>
+    observationRows({ ...filter, countryCodes, metricKeys: [key] }, context),
+};
+
+const Source: SourceResolvers = {
+  id: ({ key }) => encodeId('Source', key),
+  lastSuccessfulRefresh: fromStatus('lastSuccessfulRefresh'),
+  nextRun: fromStatus('nextRun'),
+  record: fromStatus('record'),
+};
+
+export const indicatorResolvers: Resolvers = {
+  Query: {
+    async indicators(_, { category, hasData, keys }, { loaders }) {
+      const list = await loaders.indicators({
+        category: category ?? undefined,
+        hasData: hasData ?? undefined,
+      });
+      if (keys == null) return list.map(indicatorOf);
+      const found = new Map(list.map((record) => [record.key, record]));
+      return [...new Set(keys)].flatMap((key) => found.get(key) ?? []).map(indicatorOf);
+    },
+    indicator: (_, { key }, context, info) => indicatorByKey(key, context, info),
+    async sources(_, __, { loaders }) {
+      return (await loaders.sources()).map(sourceOf);
+    },
+    source: (_, { key }, context) => sourceByKey(key, context),
+  },
+  Indicator,
+  Source,
+};

@@ -1,0 +1,24 @@
+import type { GraphContext } from '../graph/context.ts';
+import type { Resolvers } from '../graph/generated.ts';
+import { encodeId } from '../graph/ids.ts';
+import type { TickerRecord } from '../upstream/records/markets.ts';
+
+export async function tickerBySymbol(
+  exchangeCode: string,
+  symbol: string,
+  { loaders }: GraphContext,
+): Promise<TickerRecord | null> {
+  const listings = await loaders.tickers.where({ exchangeCode });
+  return listings.find((listing) => listing.symbol.toUpperCase() === symbol.toUpperCase()) ?? null;
+}
+
+export const marketResolvers: Resolvers = {
+  Query: {
+    tickers: (_, filter, { loaders }) => loaders.tickers.where(filter),
+    ticker: (_, { exchangeCode, symbol }, context) => tickerBySymbol(exchangeCode, symbol, context),
+  },
+  Ticker: {
+    id: ({ exchangeCode, symbol }) => encodeId('Ticker', exchangeCode, symbol),
+    country: ({ countryCode }) => (countryCode === null ? null : { code: countryCode }),
+  },
+};

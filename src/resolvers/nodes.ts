@@ -1,0 +1,59 @@
+import type { GraphQLResolveInfo } from 'graphql';
+import type { GraphContext } from '../graph/context.ts';
+import type { Resolvers, ResolversTypes } from '../graph/generated.ts';
+import { holdsBack } from '../graph/holding.ts';
+import { decodeId, type GlobalId } from '../graph/ids.ts';
+import { countryByCode } from './countries.ts';
+import { officeId } from './government.ts';
+import { indicatorByKey, sourceByKey } from './indicators.ts';
+import { tickerBySymbol } from './markets.ts';
+import { observationId } from './observations.ts';
+
+type AnyNode = Awaited<ResolversTypes['Node']>;
+
+async function nodeById(
+  id: string,
+  context: GraphContext,
+  info: GraphQLResolveInfo,
+): Promise<(AnyNode & { __typename: GlobalId['type'] }) | null> {
+  const decoded = decodeId(id);
+  const finding = find(id, decoded, context, info);
+  // An observation waits for the batch; everything else that is still loading may have figures below it.
+  if (decoded.type !== 'Observation' && holdsBack(info)) context.holds.during(finding);
+  const found = await finding;
+  return found === null ? null : { ...found, __typename: decoded.type };
+}
+
+async function find(
+  id: string,
+  { type, key }: GlobalId,
+  context: GraphContext,
+  info: GraphQLResolveInfo,
+): Promise<AnyNode | null> {
+  const { loaders } = context;
+  const [first = '', second = ''] = key;
+  switch (type) {
+    case 'Country':
+      return countryByCode(first, context, info);
+    case 'Indicator':
+      return indicatorByKey(first, context, info);
+    case 'Source':
+      return sourceByKey(first, context);
+    case 'Ticker':
+      return tickerBySymbol(first, second, context);
+    case 'Office':
+      return (await loaders.offices.load(first))?.find((office) => officeId(office) === id) ?? null;
+    case 'Observation':
+      return (
+        (await loaders.observations.rows('series', first, second)).find((row) => observationId(row) === id) ??
+        null
+      );
+  }
+}
+
+export const nodeResolvers: Resolvers = {
+  Query: {
+    node: (_, { id }, context, info) => nodeById(id, context, info),
+    nodes: (_, { ids }, context, info) => ids.map((id) => nodeById(id, context, info)) as Promise<AnyNode>[],
+  },
+};

@@ -1,0 +1,88 @@
+import { Failure } from '../errors.ts';
+import type { GraphContext } from '../graph/context.ts';
+import type { ObservationResolvers, Resolvers } from '../graph/generated.ts';
+import { encodeId } from '../graph/ids.ts';
+import type { ObservationRecord } from '../upstream/records/observations.ts';
+
+export interface ObservationFilter {
+  /** Null or omitted: all countries. */
+  readonly countryCodes?: readonly string[] | null | undefined;
+  /** Null or omitted: the whole catalogue. */
+  readonly metricKeys?: readonly string[] | null | undefined;
+  readonly latest?: boolean | null | undefined;
+  readonly fromYear?: number | null | undefined;
+  readonly toYear?: number | null | undefined;
+}
+
+/**
+ * The rows of every country and metric named, in the order they are named in.
+ * @throws Failure BAD_USER_INPUT before anything is asked for, where the arguments make no sense
+ */
+export async function observationRows(
+  { countryCodes, metricKeys, latest, fromYear, toYear }: ObservationFilter,
+  { loaders, holds }: GraphContext,
+): Promise<ObservationRecord[]> {
+  if (fromYear != null && toYear != null && fromYear > toYear) {
+    throw new Failure('BAD_USER_INPUT', `fromYear (${fromYear}) is after toYear (${toYear}).`);
+  }
+  for (const key of metricKeys ?? []) checkMetricKey(key);
+  const lists =
+    countryCodes == null || metricKeys == null
+      ? await holds.during(
+          Promise.all([
+            countryCodes ?? loaders.countries().then((list) => list.map(({ code }) => code)),
+            metricKeys ?? loaders.indicators().then((list) => list.map(({ key }) => key)),
+          ]),
+        )
+      : ([countryCodes, metricKeys] as const);
+  const [codes, keys] = [new Set(lists[0]), new Set(lists[1])];
+  const kind = latest ? 'latest' : 'series';
+  const groups = await Promise.all(
+    [...codes].flatMap((code) => [...keys].map((key) => loaders.observations.rows(kind, code, key))),
+  );
+  const isWanted = ({ year }: ObservationRecord) =>
+    (fromYear == null || year >= fromYear) && (toYear == null || year <= toYear);
+  return groups.flatMap((rows) => rows.filter(isWanted));
+}
+
+/**
+ * Commas separate keys in a call and blanks stand in none, so a key with either would ask for something else.
+ * @throws Failure BAD_USER_INPUT
+ */
+export function checkMetricKey(key: string): void {
+  if (!/^[^\s,]{1,200}$/.test(key)) {
+    throw new Failure(
+      'BAD_USER_INPUT',
+      `An indicator key is one word, such as population_total; this is ${JSON.stringify(key)}.`,
+    );
+  }
+}
+
+/** What tells a row from all others of its country and metric. */
+export function observationId(row: ObservationRecord): string {
+  const { countryCode, metricKey, year, period, asOfPeriod, locationName, source } = row;
+  return encodeId(
+    'Observation',
+    countryCode,
+    metricKey,
+    String(year),
+    period,
+    asOfPeriod ?? '',
+    locationName ?? '',
+    source,
+  );
+}
+
+const Observation: ObservationResolvers = {
+  id: observationId,
+  country: ({ countryCode, countryName }) => ({ code: countryCode, known: { name: countryName } }),
+  indicator: ({ metricKey, metricName, unit }) => ({ key: metricKey, known: { name: metricName, unit } }),
+  source: ({ source }) => ({ key: source }),
+};
+
+export const observationResolvers: Resolvers = {
+  Query: {
+    observations: (_, filter, context) => observationRows(filter, context),
+  },
+  Observation,
+};
