@@ -1,0 +1,80 @@
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import type { Observer } from '../gateway.ts';
+
+export interface Metrics extends Observer {
+  readonly contentType: string;
+  /** Everything counted so far, in the format of Prometheus. */
+  text(): Promise<string>;
+}
+
+const SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+
+  const operations = new Counter({
+    name: 'country_graph_operations_total',
+    help: 'GraphQL operations answered; outcome is ok, or error where the answer holds one.',
+    labelNames: ['type', 'outcome'],
+    registers,
+  });
+  const operationSeconds = new Histogram({
+    name: 'country_graph_operation_duration_seconds',
+    help: 'Time from a GraphQL request to its answer.',
+    labelNames: ['type', 'outcome'],
+    buckets: SECONDS,
+    registers,
+  });
+  const errors = new Counter({
+    name: 'country_graph_errors_total',
+    help: 'Errors in answers, by code.',
+    labelNames: ['code'],
+    registers,
+  });
+  const attempts = new Counter({
+    name: 'country_graph_upstream_attempts_total',
+    help: 'Requests sent to the REST service, retries included: what it bills.',
+    labelNames: ['route', 'outcome'],
+    registers,
+  });
+  const attemptSeconds = new Histogram({
+    name: 'country_graph_upstream_attempt_duration_seconds',
+    help: 'Time of one request to the REST service, body included.',
+    labelNames: ['route', 'outcome'],
+    buckets: SECONDS,
+    registers,
+  });
+  const saved = new Counter({
+    name: 'country_graph_upstream_calls_saved_total',
+    help: 'Answers that needed no request: shared with an operation in flight, or cached.',
+    labelNames: ['by'],
+    registers,
+  });
+  const problems = new Counter({
+    name: 'country_graph_problems_total',
+    help: 'Unexpected problems; each stands whole in the log.',
+    registers,
+  });
+
+  return {
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+    operation(event) {
+      const labels = { type: event.type ?? 'none', outcome: event.errorCodes.length === 0 ? 'ok' : 'error' };
+      operations.inc(labels);
+      operationSeconds.observe(labels, event.durationMs / 1000);
+      for (const code of event.errorCodes) errors.inc({ code });
+      saved.inc({ by: 'shared' }, event.shared);
+      saved.inc({ by: 'cached' }, event.cached);
+    },
+    attempt({ route, outcome, durationMs }) {
+      attempts.inc({ route, outcome });
+      attemptSeconds.observe({ route, outcome }, durationMs / 1000);
+    },
+    problem() {
+      problems.inc();
+    },
+  };
+}

@@ -1,0 +1,130 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const run = promisify(execFile);
+
+/**
+ * The image's own steps, taken one by one in a folder instead of a container: what it copies, installs, runs and asks.
+ * So a file that the image lacks, or a production dependency declared as a development one, shows without an engine.
+ */
+interface Step {
+  readonly word: string;
+  readonly rest: string;
+}
+
+async function readSteps(): Promise<readonly (readonly Step[])[]> {
+  const text = (await readFile('docker/Dockerfile', 'utf8')).replaceAll('\\\n', ' ');
+  const stages: Step[][] = [];
+  for (const line of text.split('\n')) {
+    const [, word, rest] = line.match(/^([A-Z]+)\s+(.+)$/) ?? [];
+    if (word === undefined || rest === undefined) continue;
+    if (word === 'FROM') stages.push([]);
+    stages.at(-1)?.push({ word, rest });
+  }
+  return stages;
+}
+
+let image: string;
+let stages: readonly (readonly Step[])[];
+
+/** What the checkout holds that `.dockerignore` lets through: it names what is wanted, all else is left out. */
+let wanted: readonly string[];
+
+beforeAll(async () => {
+  image = await mkdtemp(join(tmpdir(), 'country-graph-image-'));
+  stages = await readSteps();
+  const ignore = (await readFile('.dockerignore', 'utf8')).trim().split('\n');
+  expect(ignore[0]).toBe('*');
+  wanted = ignore.slice(1).map((line) => line.replace(/^!/, ''));
+
+  for (const { word, rest } of stages.flat()) {
+    if (word === 'COPY') await copy(rest);
+    if (word === 'RUN') await run('sh', ['-c', rest], { cwd: image, env: environment() });
+  }
+}, 180_000);
+afterAll(() => rm(image, { recursive: true, force: true }));
+
+async function copy(rest: string): Promise<void> {
+  if (rest.startsWith('--from=')) return; // both stages share the folder
+  const paths = rest.split(/\s+/);
+  const to = paths.pop() ?? '.';
+  for (const path of paths) {
+    expect(wanted, '.dockerignore keeps it from the build').toContain(path.replace(/^\.\//, ''));
+    await cp(path, to.endsWith('/') ? join(image, to, path) : join(image, to), { recursive: true });
+  }
+}
+
+/** The image's Node first on the path, its ENV, and nothing that npm tells the scripts of this checkout. */
+function environment(more: Record<string, string> = {}): Record<string, string> {
+  const inherited = Object.entries(process.env).filter(
+    (entry): entry is [string, string] =>
+      entry[1] !== undefined &&
+      !/^npm_(package|lifecycle|config_local_prefix)|^NODE_ENV$|^VITEST/.test(entry[0]),
+  );
+  const own = stages
+    .flat()
+    .filter(({ word }) => word === 'ENV')
+    .map(({ rest }) => rest.split('=') as [string, string]);
+  return {
+    ...Object.fromEntries(inherited),
+    ...Object.fromEntries(own),
+    PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
+    ...more,
+  };
+}
+
+const last = (word: string): string => stages.at(-1)?.findLast((step) => step.word === word)?.rest ?? '';
+const commandOf = (text: string): string[] => JSON.parse(text.slice(text.indexOf('[')));
+
+describe('the image', () => {
+  it('has the Node that the project is written for', async () => {
+    const { stdout } = await run('node', ['--version'], { env: environment() });
+    const major = stdout.match(/^v(\d+)/)?.[1];
+    for (const [from] of stages) expect(from?.rest).toMatch(new RegExp(`^node:${major}-slim\\b`));
+  });
+
+  it('does not run as root', () => {
+    expect(last('USER')).toBe('node');
+  });
+
+  it('starts without development dependencies, and its health check tells when it is ready', async () => {
+    const port = await freePort();
+    const env = environment({ PORT: String(port) });
+    expect(env.HOST).toBe('0.0.0.0');
+    const [health = '', ...healthArgs] = commandOf(last('HEALTHCHECK'));
+    const healthy = () => run(health, healthArgs, { cwd: image, env });
+    await expect(healthy()).rejects.toMatchObject({ code: 1 });
+
+    const [command = '', ...args] = commandOf(last('CMD'));
+    const program = spawn(command, args, { cwd: image, env, stdio: ['ignore', 'pipe', 'inherit'] });
+    const exited = once(program, 'exit');
+    try {
+      let printed = '';
+      for await (const chunk of program.stdout) {
+        printed += chunk;
+        if (printed.includes('/graphql\n')) break;
+      }
+      expect(printed).toContain(`http://0.0.0.0:${port}/graphql`);
+      await healthy();
+    } finally {
+      program.kill('SIGTERM');
+    }
+    expect(await exited).toEqual([0, null]);
+  });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { createLog } from '../../src/server/log.ts';
+
+function open(level: Parameters<typeof createLog>[0] = 'info') {
+  const lines: string[] = [];
+  return { lines, log: createLog(level, { write: (line) => void lines.push(line) }) };
+}
+
+const KEY = 'cds_live_0123.456-789~abc+/=';
+const operation = {
+  name: 'Figures',
+  type: 'query',
+  durationMs: 12.7,
+  calls: 1,
+  shared: 2,
+  cached: 3,
+  errorCodes: ['FORBIDDEN'],
+} as const;
+
+describe('the log', () => {
+  it('has one line per operation', () => {
+    const { log, lines } = open();
+    log.operation(operation);
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { level: 30, msg: 'operation', ...operation, durationMs: 13 },
+    ]);
+  });
+
+  it('has a problem whole: stack, cause and fields', () => {
+    const { log, lines } = open();
+    const cause = new Error('the socket broke');
+    log.problem(Object.assign(new Error('no answer', { cause }), { route: '/v1/data' }), 'upstream');
+    const [line] = lines.map((text) => JSON.parse(text));
+    expect(line).toMatchObject({ level: 50, where: 'upstream', err: { route: '/v1/data' } });
+    expect(line.err.stack).toContain('log.test.ts');
+    expect(line.err.stack).toContain('the socket broke');
+  });
+
+  it('has attempts at debug alone', () => {
+    const attempt = { route: '/v1/data', outcome: 'ok', durationMs: 5 };
+    const quiet = open('info');
+    quiet.log.attempt(attempt);
+    expect(quiet.lines).toEqual([]);
+    const loud = open('debug');
+    loud.log.attempt(attempt);
+    expect(JSON.parse(loud.lines[0] ?? '')).toMatchObject(attempt);
+  });
+
+  it.for<[string, unknown]>([
+    ['a message', new Error(`refused: Authorization: Bearer ${KEY}`)],
+    ['a cause', new Error('refused', { cause: new Error(`bearer ${KEY}`) })],
+    ['headers', Object.assign(new Error('refused'), { headers: { authorization: KEY } })],
+    [
+      'headers however deep',
+      Object.assign(new Error('x'), { a: { b: { c: { Authorization: `Token ${KEY}` } } } }),
+    ],
+    ['headers in a list', Object.assign(new Error('x'), { rawHeaders: ['authorization', `Bearer ${KEY}`] })],
+    ['many values', Object.assign(new Error('x'), { headers: { authorization: [`Basic ${KEY}`, KEY] } })],
+    ['a value with quotes', Object.assign(new Error('x'), { authorization: `"${KEY}" "${KEY}"` })],
+    ['JSON in a text', new Error(JSON.stringify({ authorization: `Bearer ${KEY}` }))],
+    ['no error at all', { authorization: KEY }],
+  ])('has no key: %s', ([, problem]) => {
+    const { log, lines } = open('trace');
+    log.problem(problem, 'test');
+    expect(lines).toHaveLength(1);
+    expect(() => JSON.parse(lines[0] ?? '')).not.toThrow();
+    expect(lines[0]).toContain('[redacted]');
+    expect(lines[0]).not.toContain('0123.456');
+  });
+});

@@ -1,0 +1,202 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+
+const running: { kill(): void }[] = [];
+afterEach(() => {
+  for (const one of running.splice(0)) one.kill();
+});
+
+/** The real program in a process of its own, listening on a free port. */
+function start(args: readonly string[], env: Record<string, string> = {}, command = process.execPath) {
+  const child: ChildProcess = spawn(command, args, {
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', ...env },
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const text = { stdout: '', stderr: '' };
+  child.stdout?.on('data', (chunk) => {
+    text.stdout += chunk;
+  });
+  child.stderr?.on('data', (chunk) => {
+    text.stderr += chunk;
+  });
+  const exited = once(child, 'close').then(([code, signal]) => code ?? signal);
+  const signal = (name: NodeJS.Signals) => process.kill(-(child.pid ?? 0), name);
+  running.push({ kill: () => child.exitCode === null && child.signalCode === null && signal('SIGKILL') });
+
+  /** The first match in what the program has printed, as soon as it is there. */
+  const printed = async (pattern: RegExp, where: 'stdout' | 'stderr' = 'stdout'): Promise<string> => {
+    for (;;) {
+      const match = text[where].match(pattern);
+      if (match) return match[1] ?? match[0];
+      const ended = await Promise.race([
+        exited.then(() => true),
+        once(child[where] ?? child, 'data').then(() => false),
+      ]);
+      if (ended && !pattern.test(text[where])) throw new Error(`It ended without ${pattern}: ${text.stderr}`);
+    }
+  };
+  return { child, text, exited, printed, signal };
+}
+
+const SERVE = ['src/cli/main.ts', 'serve'];
+const ADDRESS = /http:\/\/\S+\/graphql(?=\n)/;
+
+/** A service that leaves its answers to the test. */
+async function heldService() {
+  const { promise: asked, resolve } = Promise.withResolvers<ServerResponse>();
+  const service = createServer((_request, response) => resolve(response)).listen(0, '127.0.0.1');
+  await once(service, 'listening');
+  running.push({
+    kill: () => {
+      service.closeAllConnections();
+      service.close();
+    },
+  });
+  const { port } = service.address() as AddressInfo;
+  const answer = async () => {
+    (await asked).setHeader('content-type', 'application/json').end('{"status":"ok"}');
+  };
+  return { url: `http://127.0.0.1:${port}`, asked, answer };
+}
+
+const ask = async (url: string) => {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query: '{ health { status } }' }),
+  });
+  return [response.status, ((await response.json()) as { data?: unknown }).data];
+};
+const HEALTHY = [200, { health: { status: 'ok' } }];
+
+describe('serve', () => {
+  it('runs over the embedded sandbox and prints one line with its address', async () => {
+    const program = start(['src/cli/main.ts']);
+    const url = await program.printed(ADDRESS);
+    expect(await ask(url)).toEqual(HEALTHY);
+    const lines = program.text.stdout.trimEnd().split('\n');
+    expect(lines.filter((line) => line.includes('/graphql'))).toEqual([lines.at(-1)]);
+    for (const plan of ['free', 'analyst', 'team', 'forbidden', 'spent']) {
+      expect(lines).toContainEqual(expect.stringMatching(new RegExp(`^  ${plan} +\\S+$`)));
+    }
+    expect(lines[0]).toContain('synthetic');
+    program.signal('SIGTERM');
+    expect(await program.exited).toBe(0);
+    for (const line of program.text.stderr.trimEnd().split('\n'))
+      expect(() => JSON.parse(line)).not.toThrow();
+  });
+
+  it('runs over a service that it is told, and prints no keys then', async () => {
+    const { url: COUNTRY_DATA_URL, answer } = await heldService();
+    const program = start(SERVE, { COUNTRY_DATA_URL });
+    const url = await program.printed(ADDRESS);
+    void answer();
+    expect(await ask(url)).toEqual(HEALTHY);
+    expect(program.text.stdout.trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  it.for(['SIGTERM', 'SIGINT'] as const)(
+    'finishes what is in flight on %s, and exits with 0',
+    async (name) => {
+      const { url: COUNTRY_DATA_URL, asked, answer } = await heldService();
+      const program = start(SERVE, { COUNTRY_DATA_URL });
+      const url = await program.printed(ADDRESS);
+      const inFlight = ask(url);
+      await asked;
+      program.signal(name);
+      await program.printed(/draining/, 'stderr');
+      await expect(fetch(url)).rejects.toThrow();
+      await answer();
+      expect(await inFlight).toEqual(HEALTHY);
+      expect(await program.exited).toBe(0);
+    },
+  );
+
+  it('exits at once with 1 on the second signal', async () => {
+    const { url: COUNTRY_DATA_URL, asked } = await heldService();
+    const program = start(SERVE, { COUNTRY_DATA_URL });
+    const inFlight = ask(await program.printed(ADDRESS)).catch(() => 'cut');
+    await asked;
+    program.signal('SIGINT');
+    await program.printed(/draining/, 'stderr');
+    await wait(300); // longer than the echo of a Ctrl-C under npm
+    program.signal('SIGINT');
+    expect(await program.exited).toBe(1);
+    expect(await inFlight).toBe('cut');
+  });
+
+  it.for(['SIGTERM', 'SIGINT'] as const)(
+    'drains under npm start too when the whole group gets %s',
+    async (name) => {
+      const { url: COUNTRY_DATA_URL, asked, answer } = await heldService();
+      const program = start(['start'], { COUNTRY_DATA_URL }, 'npm');
+      const inFlight = ask(await program.printed(ADDRESS));
+      await asked;
+      program.signal(name);
+      await program.printed(/draining/, 'stderr');
+      await answer();
+      expect(await inFlight).toEqual(HEALTHY);
+      expect(await program.exited).toBe(0);
+    },
+  );
+
+  it('drains when npm alone is told', async () => {
+    const program = start(['start'], {}, 'npm');
+    await program.printed(ADDRESS);
+    program.child.kill('SIGTERM');
+    expect(await program.exited).toBe(0);
+  });
+
+  it('says in one line that its port is taken, and exits with 1', async () => {
+    const { url } = await heldService();
+    const program = start(SERVE, { PORT: new URL(url).port });
+    expect(await program.exited).toBe(1);
+    expect(program.text.stderr).toMatch(/^[^\n]*EADDRINUSE[^\n]*\n$/);
+    expect(program.text.stdout).toBe('');
+  });
+
+  it('never logs a key', async () => {
+    const program = start(SERVE, { LOG_LEVEL: 'trace' });
+    const url = await program.printed(ADDRESS);
+    const key = await program.printed(/^ {2}team +(\S+)$/m);
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+      body: JSON.stringify({ operationName: 'Names', query: 'query Names { countries { name } }' }),
+    });
+    await response.text();
+    program.signal('SIGTERM');
+    await program.exited;
+    expect(program.text.stderr).toContain('"name":"Names"');
+    expect(program.text.stderr).not.toContain(key);
+  });
+});
+
+describe('the other commands', () => {
+  it('sandbox runs the service alone', async () => {
+    const program = start(['src/cli/main.ts', 'sandbox', '--port', '0']);
+    const url = await program.printed(/http:\/\/127\.0\.0\.1:\d+/);
+    expect((await fetch(`${url}/health`)).status).toBe(200);
+    program.signal('SIGTERM');
+    expect(await program.exited).toBe(0);
+  });
+
+  it('sandbox refuses what is no port', async () => {
+    const program = start(['src/cli/main.ts', 'sandbox', '--port', 'x']);
+    expect(await program.exited).toBe(1);
+    expect(program.text.stderr).toContain('from 0 to 65535');
+  });
+
+  it('schema prints the SDL that the server shows', async () => {
+    const server = start(SERVE);
+    const { origin } = new URL(await server.printed(ADDRESS));
+    const program = start(['src/cli/main.ts', 'schema']);
+    expect(await program.exited).toBe(0);
+    expect(program.text.stdout).toBe(await (await fetch(`${origin}/schema.graphql`)).text());
+  });
+});

@@ -1,0 +1,408 @@
+import { once } from 'node:events';
+import { Agent, get, request } from 'node:http';
+import { connect } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import type { Gateway, GatewayRequest, GatewayResponse } from '../../src/gateway.ts';
+import { createLog } from '../../src/server/log.ts';
+import { createMetrics } from '../../src/server/metrics.ts';
+import { createServer } from '../../src/server/server.ts';
+
+/** The server over a gateway that the test answers for: what is proven here is the transport alone. */
+async function open(
+  handle: (request: GatewayRequest) => Promise<GatewayResponse>,
+  env: Record<string, string> = {},
+) {
+  const lines: string[] = [];
+  const stopped: string[] = [];
+  const gateway: Gateway = {
+    sdl: 'type Query { word: String }\n',
+    handle,
+    stop: async () => void stopped.push('gateway'),
+  };
+  const metrics = createMetrics();
+  const server = createServer({
+    config: readConfig({ PORT: '0', ...env }),
+    gateway,
+    metrics,
+    log: createLog('info', { write: (line) => void lines.push(line) }),
+  });
+  const { url } = await server.listen();
+  const drain = () => server.drain();
+  cleanups.push(drain);
+  return { url, origin: new URL(url).origin, drain, lines, stopped, metrics };
+}
+
+const cleanups: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0)) await cleanup();
+});
+
+const answer = (body: GatewayResponse['body'], headers: Record<string, string> = {}): GatewayResponse => ({
+  status: 200,
+  headers: new Map(
+    Object.entries({ 'content-type': 'application/json; charset=utf-8', vary: 'Authorization', ...headers }),
+  ),
+  body,
+});
+const word = async () => answer('{"data":{"word":"hi"}}');
+const post = (url: string, body: string, headers: Record<string, string> = {}) =>
+  fetch(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body });
+
+/** An answer that the test lets go when it likes. */
+function held() {
+  const { promise, resolve } = Promise.withResolvers<GatewayResponse>();
+  const { promise: arrived, resolve: arrive } = Promise.withResolvers<GatewayRequest>();
+  return {
+    arrived,
+    handle: (request: GatewayRequest) => {
+      arrive(request);
+      return promise;
+    },
+    release: () => resolve(answer('{"data":{"word":"late"}}')),
+  };
+}
+
+describe('/graphql', () => {
+  it('hands a POST to the gateway as it came', async () => {
+    const seen: GatewayRequest[] = [];
+    const { url } = await open(async (request) => {
+      seen.push(request);
+      return answer('{"data":null}', { 'cache-control': 'private', 'retry-after': '7' });
+    });
+    const response = await post(`${url}?a=1`, '{"query":"{ word }"}', {
+      Authorization: 'Bearer k',
+      'X-Explain': '1',
+    });
+    expect(await response.json()).toEqual({ data: null });
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'cache-control': 'private',
+      'content-type': 'application/json; charset=utf-8',
+      'retry-after': '7',
+      vary: 'Authorization',
+    });
+    expect(seen).toMatchObject([
+      {
+        method: 'POST',
+        search: '?a=1',
+        body: { query: '{ word }' },
+        headers: { authorization: 'Bearer k', 'x-explain': '1' },
+      },
+    ]);
+  });
+
+  it('hands a GET over with its raw query string', async () => {
+    const seen: GatewayRequest[] = [];
+    const { url } = await open(async (request) => {
+      seen.push(request);
+      return word();
+    });
+    await fetch(`${url}?query=%7Bword%7D`);
+    expect(seen).toMatchObject([{ method: 'GET', search: '?query=%7Bword%7D', body: '' }]);
+  });
+
+  it.for(['PUT', 'DELETE', 'PATCH', 'OPTIONS'])(
+    'leaves %s to the gateway, which says 405',
+    async (method) => {
+      const { url } = await open(async () => ({ ...answer(''), status: 405 }));
+      expect((await fetch(url, { method })).status).toBe(405);
+    },
+  );
+
+  it('passes on status and a body in parts', async () => {
+    async function* parts() {
+      yield '{"data":';
+      yield '1}';
+    }
+    const { url } = await open(async () => ({ ...answer(parts()), status: 401 }));
+    const response = await post(url, '{}');
+    expect([response.status, await response.text()]).toEqual([401, '{"data":1}']);
+  });
+
+  const LIMIT = 100;
+  it.for([
+    { name: 'malformed JSON', body: '{ "not a JSON', status: 400 },
+    { name: 'no body', body: '', status: 400 },
+    { name: 'a poisoned prototype', body: '{"__proto__":{"query":"x"}}', status: 400 },
+    { name: 'a body over the limit', body: JSON.stringify({ query: 'x'.repeat(LIMIT) }), status: 413 },
+    { name: 'another content type', body: '{"query":"x"}', type: 'text/plain', status: 415 },
+    { name: 'a form', body: 'query=x', type: 'application/x-www-form-urlencoded', status: 415 },
+  ])('refuses $name with $status', async ({ body, status, type = 'application/json' }) => {
+    const { url } = await open(word, { MAX_BODY_BYTES: String(LIMIT) });
+    const response = await post(url, body, { 'content-type': type });
+    expect(response.status).toBe(status);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'cache-control': 'no-store',
+      'content-type': 'application/json; charset=utf-8',
+      vary: 'Authorization',
+    });
+    expect(await response.json()).toEqual({
+      errors: [{ message: expect.any(String), extensions: { code: 'BAD_USER_INPUT', retryable: false } }],
+    });
+  });
+
+  it('takes a body of just the limit', async () => {
+    const body = JSON.stringify({ query: '' });
+    const { url } = await open(word, { MAX_BODY_BYTES: String(body.length) });
+    expect((await post(url, body)).status).toBe(200);
+  });
+
+  it('refuses a body over the limit that does not tell its length', async () => {
+    const { url } = await open(word, { MAX_BODY_BYTES: String(LIMIT) });
+    const outgoing = request(url, { method: 'POST', headers: { 'content-type': 'application/json' } });
+    outgoing.on('error', () => {});
+    outgoing.write('"');
+    outgoing.end('x'.repeat(2 * LIMIT));
+    const [response] = await once(outgoing, 'response');
+    response.resume();
+    expect(response.statusCode).toBe(413);
+  });
+
+  it('answers a refusal in the media type that the client asked for', async () => {
+    const { url } = await open(word);
+    const response = await post(url, '{', { accept: 'application/graphql-response+json, application/json' });
+    expect(response.headers.get('content-type')).toBe('application/graphql-response+json; charset=utf-8');
+  });
+
+  it('tells nothing of a fault of its own, and logs it whole', async () => {
+    const { url, lines, metrics } = await open(async () => {
+      throw new Error('secret of the house');
+    });
+    const response = await post(url, '{}');
+    expect(response.status).toBe(500);
+    expect(await response.json()).toEqual({
+      errors: [
+        {
+          message: 'The gateway failed to answer.',
+          extensions: { code: 'INTERNAL_SERVER_ERROR', retryable: false },
+        },
+      ],
+    });
+    expect(lines.join('')).toContain('secret of the house');
+    expect(await metrics.text()).toContain('country_graph_problems_total 1');
+  });
+
+  it('aborts when the client leaves, and not before', async () => {
+    const { handle, arrived, release } = held();
+    const { url } = await open(handle);
+    const client = new AbortController();
+    const response = fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"query":"{ word }"}',
+      signal: client.signal,
+    });
+    const { signal } = await arrived;
+    await new Promise(setImmediate);
+    expect(signal.aborted).toBe(false);
+    client.abort();
+    await expect(response).rejects.toThrow();
+    await once(signal, 'abort');
+    release();
+  });
+});
+
+describe('around it', () => {
+  it('is alive and ready', async () => {
+    const { origin } = await open(word);
+    for (const path of ['/health/live', '/health/ready']) {
+      const response = await fetch(origin + path);
+      expect([response.status, await response.json()]).toEqual([200, { status: 'ok' }]);
+    }
+  });
+
+  it('shows the SDL', async () => {
+    const { origin } = await open(word);
+    const response = await fetch(`${origin}/schema.graphql`);
+    expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    expect(await response.text()).toBe('type Query { word: String }\n');
+  });
+
+  it('answers 404 in JSON elsewhere', async () => {
+    const { origin } = await open(word);
+    const response = await fetch(`${origin}/nowhere?key=1`);
+    expect([response.status, await response.json()]).toEqual([
+      404,
+      { error: 'Not Found', message: 'There is no GET /nowhere here.' },
+    ]);
+  });
+
+  it('counts operations, errors, attempts and what was saved', async () => {
+    const { origin, metrics } = await open(word);
+    metrics.operation({
+      name: 'A',
+      type: 'query',
+      durationMs: 20,
+      calls: 1,
+      shared: 2,
+      cached: 3,
+      errorCodes: ['FORBIDDEN'],
+    });
+    metrics.operation({
+      name: null,
+      type: null,
+      durationMs: 1,
+      calls: 0,
+      shared: 0,
+      cached: 0,
+      errorCodes: [],
+    });
+    metrics.attempt({ route: '/v1/data', outcome: 'ok', durationMs: 300 });
+    const response = await fetch(`${origin}/metrics`);
+    expect(response.headers.get('content-type')).toContain('text/plain; version=0.0.4');
+    const lines = (await response.text()).split('\n');
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        'country_graph_operations_total{type="query",outcome="error"} 1',
+        'country_graph_operations_total{type="none",outcome="ok"} 1',
+        'country_graph_operation_duration_seconds_sum{type="query",outcome="error"} 0.02',
+        'country_graph_errors_total{code="FORBIDDEN"} 1',
+        'country_graph_upstream_attempts_total{route="/v1/data",outcome="ok"} 1',
+        'country_graph_upstream_attempt_duration_seconds_sum{route="/v1/data",outcome="ok"} 0.3',
+        'country_graph_upstream_calls_saved_total{by="shared"} 2',
+        'country_graph_upstream_calls_saved_total{by="cached"} 3',
+      ]),
+    );
+    expect(lines.some((line) => line.startsWith('process_cpu_seconds_total'))).toBe(true);
+  });
+
+  it.for([
+    ['127.0.0.1', /^http:\/\/127\.0\.0\.1:\d+\/graphql$/],
+    ['localhost', /^http:\/\/localhost:\d+\/graphql$/],
+    ['::1', /^http:\/\/\[::1\]:\d+\/graphql$/],
+    ['[::1]', /^http:\/\/\[::1\]:\d+\/graphql$/],
+  ] as const)('listens on %s', async ([HOST, address], { skip }) => {
+    const opened = await open(word, { HOST }).catch((error: NodeJS.ErrnoException) => error);
+    if ('code' in opened && opened.code === 'EADDRNOTAVAIL') skip('this machine has no IPv6');
+    if (opened instanceof Error) throw opened;
+    expect(opened.url).toMatch(address);
+    expect((await post(opened.url, '{}')).status).toBe(200);
+  });
+});
+
+describe('CORS', () => {
+  const ours = 'https://app.example';
+  const preflight = (url: string, origin: string) =>
+    fetch(url, {
+      method: 'OPTIONS',
+      headers: {
+        origin,
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'authorization,content-type',
+      },
+    });
+
+  it('lets a listed origin in', async () => {
+    const { url } = await open(word, { CORS_ORIGINS: `https://other.example, ${ours}` });
+    const before = await preflight(url, ours);
+    expect(before.status).toBe(204);
+    expect(Object.fromEntries(before.headers)).toMatchObject({
+      'access-control-allow-origin': ours,
+      'access-control-allow-methods': 'GET, POST',
+      'access-control-allow-headers':
+        'authorization, content-type, apollo-require-preflight, x-apollo-operation-name, x-explain',
+      vary: 'Origin',
+    });
+    expect(before.headers.has('access-control-allow-credentials')).toBe(false);
+
+    const response = await post(url, '{}', { origin: ours });
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'access-control-allow-origin': ours,
+      'access-control-expose-headers': 'retry-after',
+      vary: 'Origin, Authorization',
+    });
+  });
+
+  it('lets a listed origin read a refusal', async () => {
+    const { url } = await open(word, { CORS_ORIGINS: ours });
+    const response = await post(url, '{', { origin: ours });
+    expect(response.headers.get('access-control-allow-origin')).toBe(ours);
+    expect(response.headers.get('vary')).toBe('Origin, Authorization');
+  });
+
+  it('keeps another origin out', async () => {
+    const { url } = await open(word, { CORS_ORIGINS: ours });
+    expect((await preflight(url, 'https://evil.example')).headers.has('access-control-allow-origin')).toBe(
+      false,
+    );
+  });
+
+  it('lets everybody in for *', async () => {
+    const { url } = await open(word, { CORS_ORIGINS: '*' });
+    const response = await post(url, '{}', { origin: ours });
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    expect(response.headers.get('vary')).toContain('Authorization');
+  });
+
+  it('is off unless asked for', async () => {
+    const { url } = await open(word);
+    const response = await post(url, '{}', { origin: ours });
+    expect(response.headers.has('access-control-allow-origin')).toBe(false);
+    expect(response.headers.get('vary')).toBe('Authorization');
+  });
+});
+
+describe('drain', () => {
+  const status = (url: string, agent: Agent) =>
+    new Promise<[number | undefined, string | undefined]>((resolve, reject) => {
+      get(url, { agent }, (response) => {
+        response.resume().on('end', () => resolve([response.statusCode, response.headers.connection]));
+      }).on('error', reject);
+    });
+
+  it('finishes what is in flight, takes nothing new, then stops the gateway', async () => {
+    const { handle, arrived, release } = held();
+    const { url, origin, drain, stopped } = await open(handle);
+    cleanups.length = 0;
+    const kept = [new Agent({ keepAlive: true }), new Agent({ keepAlive: true })] as const;
+    for (const agent of kept)
+      expect(await status(`${origin}/health/ready`, agent)).toEqual([200, 'keep-alive']);
+
+    const inFlight = post(url, '{}');
+    await arrived;
+    const drained = drain();
+
+    // On connections that are open already.
+    expect(await status(`${origin}/health/ready`, kept[0])).toEqual([503, 'close']);
+    expect(await status(`${url}?query={word}`, kept[1])).toEqual([503, 'close']);
+    // On new ones.
+    await expect(fetch(`${origin}/health/ready`)).rejects.toThrow();
+    expect(stopped).toEqual([]);
+
+    release();
+    const response = await inFlight;
+    expect(response.headers.get('connection')).toBe('close');
+    expect(await response.json()).toEqual({ data: { word: 'late' } });
+    await drained;
+    expect(stopped).toEqual(['gateway']);
+  });
+
+  it('does not wait for connections that ask nothing', async () => {
+    const { url, drain } = await open(word);
+    cleanups.length = 0;
+    const { hostname, port } = new URL(url);
+    const silent = connect(Number(port), hostname);
+    const halfway = connect(Number(port), hostname);
+    await Promise.all([once(silent, 'connect'), once(halfway, 'connect')]);
+    halfway.write('POST /graphql HTTP/1.1\r\nhost:');
+    await (await fetch(url)).text();
+    const closed = Promise.all([once(silent.resume(), 'close'), once(halfway.resume(), 'close')]);
+    silent.on('error', () => {});
+    halfway.on('error', () => {});
+    await drain();
+    await closed;
+  });
+
+  it('does not wait for a client that has left', async () => {
+    const { handle, arrived } = held();
+    const { url, drain } = await open(handle);
+    cleanups.length = 0;
+    const client = new AbortController();
+    const response = fetch(url, { signal: client.signal });
+    await arrived;
+    const drained = drain();
+    client.abort();
+    await expect(response).rejects.toThrow();
+    await drained;
+  });
+});
