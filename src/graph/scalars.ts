@@ -1,8 +1,9 @@
 import { GraphQLError, GraphQLScalarType, Kind, type ValueNode, valueFromASTUntyped } from 'graphql';
 
-function countryCode(value: unknown): string {
+function countryCode(value: unknown, nodes?: ValueNode): string {
   if (typeof value === 'string' && /^[a-z]{2}$/i.test(value)) return value.toUpperCase();
-  throw new GraphQLError(`A country code is two letters, such as KE; this is ${JSON.stringify(value)}.`);
+  const message = `A country code is two letters, such as KE; this is ${JSON.stringify(value)}.`;
+  throw new GraphQLError(message, nodes === undefined ? {} : { nodes });
 }
 
 function textOf(node: ValueNode): unknown {
@@ -11,22 +12,21 @@ function textOf(node: ValueNode): unknown {
 
 export const CountryCode = new GraphQLScalarType<string, string>({
   name: 'CountryCode',
-  parseValue: countryCode,
-  parseLiteral: (node) => countryCode(textOf(node)),
+  parseValue: (value) => countryCode(value),
+  parseLiteral: (node) => countryCode(textOf(node), node),
   serialize: (value) => String(value).toUpperCase(),
 });
 
-function instant(value: unknown): string {
+function instant(value: unknown, nodes?: ValueNode): string {
   if (typeof value === 'string' && !Number.isNaN(Date.parse(value))) return value;
-  throw new GraphQLError(
-    `An instant is ISO 8601, such as 2026-07-24T03:12:45Z; this is ${JSON.stringify(value)}.`,
-  );
+  const message = `An instant is ISO 8601, such as 2026-07-24T03:12:45Z; this is ${JSON.stringify(value)}.`;
+  throw new GraphQLError(message, nodes === undefined ? {} : { nodes });
 }
 
 export const DateTime = new GraphQLScalarType<string, string>({
   name: 'DateTime',
-  parseValue: instant,
-  parseLiteral: (node) => instant(textOf(node)),
+  parseValue: (value) => instant(value),
+  parseLiteral: (node) => instant(textOf(node), node),
   // The service's text as it came: its fraction of a second may be finer than a Date holds.
   serialize: (value) => String(value),
 });

@@ -128,7 +128,7 @@ export function observationIn(
 
 /** A row that names no measure either is no row of ours, and goes on to be refused. */
 function holdsNoFigure(row: JsonObject): boolean {
-  return (row.value === null || row.value === undefined) && typeof row.metric_key === 'string';
+  return row.value === null && typeof row.metric_key === 'string';
 }
 
 function recordOf(

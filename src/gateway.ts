@@ -1,0 +1,307 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { ApolloServer, type ApolloServerPlugin, HeaderMap } from '@apollo/server';
+import {
+  ApolloServerPluginCacheControlDisabled,
+  ApolloServerPluginLandingPageDisabled,
+} from '@apollo/server/plugin/disabled';
+import { type GraphQLFormattedError, type GraphQLSchema, getOperationAST, getVariableValues } from 'graphql';
+import type { Config } from './config.ts';
+import type { GraphContext } from './graph/context.ts';
+import { formatError } from './graph/error-formatting.ts';
+import { limitRules } from './graph/limits.ts';
+import { createSchema, printSdl } from './graph/schema.ts';
+import { leadsToFigures } from './graph/selection.ts';
+import { createCulprits } from './loaders/culprits.ts';
+import { createHolds } from './loaders/holds.ts';
+import { createLoaders } from './loaders/loaders.ts';
+import { createObservationPool, type Seat } from './loaders/observation-pool.ts';
+import { createLearned } from './planner/learned.ts';
+import { countryResolvers } from './resolvers/countries.ts';
+import { entities } from './resolvers/entities.ts';
+import { governmentResolvers } from './resolvers/government.ts';
+import { indicatorResolvers } from './resolvers/indicators.ts';
+import { marketResolvers } from './resolvers/markets.ts';
+import { nodeResolvers } from './resolvers/nodes.ts';
+import { observationResolvers } from './resolvers/observations.ts';
+import { platformResolvers } from './resolvers/platform.ts';
+import { type Attempt, type Bill, openBill, type Sending } from './upstream/call.ts';
+import { createUpstream } from './upstream/client.ts';
+import { type Clock, systemClock } from './upstream/clock.ts';
+
+export interface Gateway {
+  /** The subgraph SDL. */
+  readonly sdl: string;
+  /** Executes one GraphQL-over-HTTP request; never throws for a caller's fault. */
+  handle(request: GatewayRequest): Promise<GatewayResponse>;
+  /** Waits for operations in flight, then closes upstream connections. */
+  stop(): Promise<void>;
+}
+
+export interface GatewayRequest {
+  /** In upper case. */
+  readonly method: string;
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The raw query string with its `?`, or empty. */
+  readonly search: string;
+  /** The parsed JSON body; empty for GET. */
+  readonly body: unknown;
+  /** Aborts when the client leaves. */
+  readonly signal: AbortSignal;
+}
+
+export interface GatewayResponse {
+  readonly status: number;
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: string | AsyncIterable<string>;
+}
+
+/** One operation that is over, as logs and metrics hear of it. */
+export interface OperationEvent {
+  readonly name: string | null;
+  readonly type: 'query' | 'mutation' | 'subscription' | null;
+  readonly durationMs: number;
+  readonly calls: number;
+  readonly shared: number;
+  readonly cached: number;
+  readonly errorCodes: readonly string[];
+}
+
+export interface Observer {
+  operation(event: OperationEvent): void;
+  attempt(event: Attempt): void;
+  /** A fault of the gateway itself, whole. */
+  problem(error: unknown, where: string): void;
+}
+
+export interface GatewayParts {
+  readonly config: Config;
+  readonly upstreamUrl: string;
+  readonly observer: Observer;
+  readonly clock?: Clock;
+}
+
+/** One request on its way through the gateway. */
+interface Passage {
+  readonly context: GraphContext;
+  readonly seat: Seat;
+  readonly bill: Bill;
+  readonly startedAtMs: number;
+  readonly accepts: string;
+  /** Set once a response was made by the pipeline, not refused before it. */
+  errors: readonly GraphQLFormattedError[] | null;
+}
+
+interface ApolloContext extends GraphContext {
+  readonly passage: Passage;
+}
+
+/** Puts the program together. Nothing is asked of the service before the first operation needs it. */
+export async function createGateway(parts: GatewayParts): Promise<Gateway> {
+  const { config, observer, clock = systemClock } = parts;
+  const upstream = createUpstream({
+    baseUrl: parts.upstreamUrl,
+    timeoutMs: config.upstreamTimeoutMs,
+    retries: config.upstreamRetries,
+    clock,
+    onAttempt: observer.attempt,
+  });
+  const { ledger } = upstream;
+  const pool = createObservationPool({
+    send: upstream.send,
+    learned: createLearned(),
+    culprits: createCulprits(clock.now),
+    codesPerCall: config.codesPerCall,
+    overfetchRows: config.batchOverfetchRows,
+    ledger,
+    clock,
+    windowMs: config.batchWindowMs,
+    holdMs: config.batchHoldMs,
+  });
+  const tickersLearned = { needsLimit: false };
+  const digest = createDigest();
+
+  const schema = createSchema({
+    resolvers: [
+      countryResolvers,
+      indicatorResolvers,
+      observationResolvers,
+      marketResolvers,
+      governmentResolvers,
+      platformResolvers,
+      nodeResolvers,
+    ],
+    entities,
+  });
+
+  const apollo = new ApolloServer<ApolloContext>({
+    schema,
+    introspection: config.introspection,
+    hideSchemaDetailsFromClientErrors: !config.introspection,
+    includeStacktraceInErrorResponses: false,
+    persistedQueries: false,
+    stopOnTerminationSignals: false,
+    parseOptions: { maxTokens: config.maxTokens },
+    validationRules: limitRules(config),
+    formatError: (formatted, error) =>
+      formatError(formatted, error, (fault) => observer.problem(fault, 'operation')),
+    logger: { debug() {}, info() {}, warn() {}, error: (message) => observer.problem(message, 'apollo') },
+    plugins: [
+      ApolloServerPluginCacheControlDisabled(),
+      ApolloServerPluginLandingPageDisabled(),
+      passagePlugin(schema, observer, clock),
+    ],
+  });
+  await apollo.start();
+
+  function enter(request: GatewayRequest): Passage {
+    const authorization = request.headers.authorization ?? null;
+    const caller = { authorization, partition: authorization === null ? 'none' : digest(authorization) };
+    const bill = openBill();
+    const startedAtMs = clock.now();
+    const sending: Sending = {
+      caller,
+      bill,
+      signal: request.signal,
+      patientUntilMs: startedAtMs + config.rateLimitWaitMs,
+    };
+    const seat = pool.join(sending);
+    const holds = createHolds(config.batchHoldMs);
+    const loaders = createLoaders({ upstream, sending, seat, holds, tickersLearned });
+    return {
+      context: { caller, bill, loaders, holds, quota: () => ledger.quota(caller.partition) },
+      seat,
+      bill,
+      startedAtMs,
+      accepts: request.headers.accept ?? '',
+      errors: null,
+    };
+  }
+
+  return {
+    sdl: printSdl(schema),
+    async handle(request) {
+      const passage = enter(request);
+      try {
+        const response = await apollo.executeHTTPGraphQLRequest({
+          httpGraphQLRequest: {
+            method: request.method,
+            headers: new HeaderMap(Object.entries(request.headers)),
+            search: request.search,
+            body: request.body,
+          },
+          context: async () => ({ ...passage.context, passage }),
+        });
+        const { headers } = response;
+        headers.set('cache-control', passage.errors?.length === 0 ? 'private' : 'no-store');
+        headers.set('vary', 'Authorization');
+        const retryAfterSeconds = earliestRetry(passage.errors ?? [], clock.now());
+        if (retryAfterSeconds !== null) headers.set('retry-after', String(retryAfterSeconds));
+        return {
+          status: response.status ?? 200,
+          headers,
+          body: response.body.kind === 'complete' ? response.body.string : response.body.asyncIterator,
+        };
+      } finally {
+        passage.seat.leave();
+      }
+    },
+    async stop() {
+      await apollo.stop();
+      await upstream.close();
+    },
+  };
+}
+
+/** Names a caller in ledgers and caches without holding its key: the pepper lives as long as the process. */
+function createDigest(): (authorization: string) => string {
+  const pepper = randomBytes(32);
+  return (authorization) => createHmac('sha256', pepper).update(authorization).digest('base64url');
+}
+
+/** What happens to each operation around its execution. */
+function passagePlugin(
+  schema: GraphQLSchema,
+  observer: Observer,
+  clock: Clock,
+): ApolloServerPlugin<ApolloContext> {
+  return {
+    async requestDidStart({ contextValue: { passage } }) {
+      return {
+        async didResolveOperation({ document, operation, request }) {
+          if (operation === undefined) return;
+          const fragments = Object.fromEntries(
+            document.definitions.flatMap((definition) =>
+              definition.kind === 'FragmentDefinition' ? [[definition.name.value, definition]] : [],
+            ),
+          );
+          const variables = getVariableValues(
+            schema,
+            operation.variableDefinitions ?? [],
+            request.variables ?? {},
+          );
+          const root = schema.getRootType(operation.operation);
+          if (root == null || variables.coerced === undefined) return;
+          const scope = { schema, fragments, variableValues: variables.coerced };
+          if (leadsToFigures(root, operation.selectionSet, scope)) passage.seat.expect();
+        },
+        async willSendResponse({ response, request, document, operationName }) {
+          if (response.body.kind !== 'single') return;
+          const { singleResult } = response.body;
+          const { calls, byRoute, shared, cached } = passage.bill;
+          singleResult.extensions = {
+            ...singleResult.extensions,
+            upstream: { calls, byRoute, shared, cached },
+          };
+          const errors = singleResult.errors ?? [];
+          passage.errors = errors;
+          const status = statusOf(
+            passage,
+            response.http.status,
+            singleResult.data,
+            request.query !== undefined,
+          );
+          if (status !== undefined) response.http.status = status;
+          if (response.http.status === 401) response.http.headers.set('www-authenticate', 'Bearer');
+          const operation = document === undefined ? null : getOperationAST(document, operationName);
+          observer.operation({
+            name: operation?.name?.value ?? null,
+            type: operation?.operation ?? null,
+            durationMs: clock.now() - passage.startedAtMs,
+            calls,
+            shared,
+            cached,
+            errorCodes: errors.map(({ extensions }) => String(extensions?.code)),
+          });
+        },
+      };
+    },
+  };
+}
+
+/**
+ * Clients that accept `application/graphql-response+json` get 401 where nothing could run for want of a valid key.
+ * Older ones get 200 for every answer to an operation, as they take any other status for a failure of the network.
+ */
+function statusOf(
+  { accepts, errors }: Passage,
+  status: number | undefined,
+  data: Readonly<Record<string, unknown>> | null | undefined,
+  hadOperation: boolean,
+): number | undefined {
+  const isModern = accepts.includes('application/graphql-response+json');
+  if (!isModern) return status === 400 && hadOperation ? 200 : status;
+  const isNothing = Object.values(data ?? {}).every((value) => value === null);
+  const isUnauthenticated =
+    errors !== null &&
+    errors.length > 0 &&
+    errors.every(({ extensions }) => extensions?.code === 'UNAUTHENTICATED');
+  return isNothing && isUnauthenticated ? 401 : status;
+}
+
+/** Seconds until the first time that an error names; null where none names any. */
+function earliestRetry(errors: readonly GraphQLFormattedError[], nowMs: number): number | null {
+  const times = errors.flatMap(({ extensions }) => extensions?.retryAt ?? extensions?.resetsAt ?? []);
+  if (times.length === 0) return null;
+  return Math.max(1, Math.ceil((Math.min(...times.map((time) => Date.parse(String(time)))) - nowMs) / 1000));
+}

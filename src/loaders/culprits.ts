@@ -1,0 +1,56 @@
+import type { Pair, Rectangle } from '../planner/cover.ts';
+import { pairKey } from '../planner/demand.ts';
+import type { Learned } from '../planner/learned.ts';
+import type { Outcome } from './figures.ts';
+
+/** How long a name that the service refused is not asked for again. */
+const MEMORY_MS = 10 * 60_000;
+
+/** Names remembered at once; the oldest go first. */
+const MAX_NAMES = 10_000;
+
+/** Country codes, metric keys and pairs of them that made the service refuse a call, by key digest. */
+export interface Culprits {
+  /** What the demands of this pair get without being asked for; undefined where nothing is known against it. */
+  outcomeOf(partition: string, pair: Pair): Outcome | undefined;
+  remember(partition: string, name: string, outcome: Outcome): void;
+  /** Remembers the one pair of a refused call by the name that is not known to be harmless, or as the pair it is. */
+  rememberOnly(partition: string, only: Rectangle, learned: Learned, outcome: Outcome): void;
+}
+
+export function createCulprits(now: () => number): Culprits {
+  const names = new Map<string, { outcome: Outcome; untilMs: number }>();
+
+  const keyOf = (partition: string, name: string) => `${partition} ${name.toLowerCase()}`;
+
+  function recall(key: string): Outcome | undefined {
+    const held = names.get(key);
+    if (held === undefined) return undefined;
+    if (held.untilMs > now()) return held.outcome;
+    names.delete(key);
+    return undefined;
+  }
+
+  function remember(partition: string, name: string, outcome: Outcome): void {
+    const oldest = names.keys().next();
+    if (names.size >= MAX_NAMES && !oldest.done) names.delete(oldest.value);
+    names.set(keyOf(partition, name), { outcome, untilMs: now() + MEMORY_MS });
+  }
+
+  return {
+    outcomeOf: (partition, { countryCode, metricKey }) =>
+      names.size === 0
+        ? undefined
+        : (recall(keyOf(partition, countryCode)) ??
+          recall(keyOf(partition, metricKey)) ??
+          recall(keyOf(partition, pairKey(countryCode, metricKey)))),
+    remember,
+    rememberOnly(partition, { countryCodes: [code = ''], metricKeys: [key = ''] }, { harmless }, outcome) {
+      const isCodeHarmless = harmless.countries.has(code.toUpperCase());
+      const isKeyHarmless = harmless.metrics.has(key.toLowerCase());
+      if (isCodeHarmless && !isKeyHarmless) remember(partition, key, outcome);
+      else if (isKeyHarmless && !isCodeHarmless) remember(partition, code, outcome);
+      else remember(partition, pairKey(code, key), outcome);
+    },
+  };
+}

@@ -1,0 +1,497 @@
+import { Failure } from '../errors.ts';
+import { DEFAULT_MAX_ROWS, isCut, wholeRuns } from '../planner/completeness.ts';
+import { cover, expectedRows, type Pair, type Rectangle, type RowsOf } from '../planner/cover.ts';
+import { type Demand, demandKey, type Kind, pairKey } from '../planner/demand.ts';
+import { chooseKinds, oneRow } from '../planner/kinds.ts';
+import type { Learned } from '../planner/learned.ts';
+import { newestOf } from '../planner/newest.ts';
+import { makeCall, type Send, type Sending } from '../upstream/call.ts';
+import { observations } from '../upstream/endpoints.ts';
+import type { ObservationList, ObservationRecord } from '../upstream/records/observations.ts';
+import type { Culprits } from './culprits.ts';
+import { fetchYears } from './years.ts';
+
+/** What became of one demand: its rows (none where the service holds no figure), or why there are none. */
+export type Outcome = readonly ObservationRecord[] | Error;
+
+/** Called once a demand, as soon as its outcome is known. */
+export type Settle = (demandKey: string, outcome: Outcome) => void;
+
+export interface FiguresParts {
+  readonly send: Send;
+  readonly learned: Learned;
+  readonly culprits: Culprits;
+  readonly codesPerCall: number;
+  readonly overfetchRows: number;
+}
+
+/** Characters of codes and keys in one address; servers and proxies take 8,000 and more. */
+const MAX_ADDRESS = 6_000;
+
+/** Rounds in which a cut answer is asked for in smaller pieces before it is given up. */
+const MAX_ROUNDS = 8;
+
+/** Refused calls that one batch may spend on finding out which of its names the service refuses. */
+const MAX_REFUSALS = 24;
+
+/** One data call's answer. */
+type Reply =
+  | { readonly isRefused: false; readonly list: ObservationList; readonly limit: number | undefined }
+  | { readonly isRefused: true; readonly outcome: Outcome; readonly detail: string };
+
+/** Settles the pairs of one kind. */
+type SettlePair = (pair: Pair, outcome: Outcome) => void;
+
+/**
+ * Fetches a set of demands in the fewest calls the service's limits allow, and settles each of them by its own:
+ * a cut answer is completed, a name that the service refuses fails its own demands alone, a malformed row the
+ * figures of its pair. Rejects only when `sending.signal` aborts.
+ */
+export async function fetchFigures(
+  demands: readonly Demand[],
+  parts: FiguresParts,
+  sending: Sending,
+  settle: Settle,
+): Promise<void> {
+  const { learned, culprits } = parts;
+  const { partition } = sending.caller;
+  const open: Demand[] = [];
+  for (const demand of demands) {
+    const known = culprits.outcomeOf(partition, demand);
+    if (known === undefined) open.push(demand);
+    else settle(demandKey(demand), known);
+  }
+  const limits = {
+    maxRows: learned.maxRows,
+    maxCodes: parts.codesPerCall,
+    maxAddress: MAX_ADDRESS,
+    overfetchRows: parts.overfetchRows,
+  };
+  const plan = chooseKinds(open, limits, learned.seriesRows);
+  const fetch = createFetch(parts, sending);
+  const settleKind =
+    (kind: Kind): SettlePair =>
+    (pair, outcome) => {
+      settle(demandKey({ ...pair, kind }), outcome);
+      if (kind === 'series') settle(demandKey({ ...pair, kind: 'latest' }), latestOf(outcome));
+    };
+  await Promise.all([
+    fetch('latest', plan.latest, oneRow, settleKind('latest'), 0),
+    fetch('series', plan.series, hopefulRows(plan.series, learned), settleKind('series'), 0),
+  ]);
+}
+
+/**
+ * Rows of series to plan by. A first call for series of unknown length asks for all that is wanted: the service's
+ * total then tells how many calls the rest takes, and what came is kept. That is as many calls as had the lengths
+ * been known, while a guess is paid for either way. Only where the service gives no totals does it have to be guessed.
+ */
+function hopefulRows(wanted: readonly Pair[], learned: Learned): RowsOf {
+  if (learned.totals === 'untold') return learned.seriesRows;
+  const keys = new Set(wanted.map(({ countryCode, metricKey }) => pairKey(countryCode, metricKey)));
+  return (code, metric) =>
+    keys.has(pairKey(code, metric)) && !learned.knowsSeries(code, metric) ? 1 : learned.seriesRows(code, metric);
+}
+
+function latestOf(outcome: Outcome): Outcome {
+  if (outcome instanceof Error) return outcome;
+  const newest = newestOf(outcome);
+  return newest === null ? [] : [newest];
+}
+
+/** Row counts add up only where every part came whole. */
+const UNKNOWN = Number.NaN;
+
+function createFetch({ send, learned, culprits, codesPerCall }: FiguresParts, sending: Sending) {
+  const { partition } = sending.caller;
+  let refusalsLeft = MAX_REFUSALS;
+
+  /**
+   * Plans and fetches pairs of one kind.
+   * @returns the rows that came for them, those without a figure counted; NaN where not everything came
+   */
+  async function fetchPairs(
+    kind: Kind,
+    pairs: readonly Pair[],
+    rowsOf: RowsOf,
+    settle: SettlePair,
+    round: number,
+  ): Promise<number> {
+    if (pairs.length === 0) return 0;
+    const limits = { maxRows: learned.maxRows, maxCodes: codesPerCall, maxAddress: MAX_ADDRESS };
+    const shares = shareOut(pairs, cover(pairs, limits, rowsOf));
+    const fetchShare = ({ rectangle, wanted }: Share) =>
+      fetchRectangle(kind, rectangle, wanted, rowsOf, settle, round);
+    // The first call teaches what the service takes: the others wait for it, so that not all run into the same wall.
+    const first = learned.limitParam === 'unknown' && shares.length > 1 ? shares.splice(0, 1) : [];
+    const counts: number[] = [];
+    for (const share of first) counts.push(await fetchShare(share));
+    counts.push(...(await Promise.all(shares.map(fetchShare))));
+    return counts.reduce((total, count) => total + count, 0);
+  }
+
+  async function fetchRectangle(
+    kind: Kind,
+    rectangle: Rectangle,
+    wanted: readonly Pair[],
+    rowsOf: RowsOf,
+    settle: SettlePair,
+    round: number,
+  ): Promise<number> {
+    try {
+      const reply = await askWithLimit(kind, rectangle, rowsOf);
+      return await (reply.isRefused
+        ? isolate(kind, rectangle, wanted, rowsOf, settle, round, reply)
+        : receive(kind, rectangle, wanted, rowsOf, settle, round, reply));
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      for (const pair of wanted) settle(pair, error);
+      return UNKNOWN;
+    }
+  }
+
+  /** One data call, with `limit` where more than a default page is expected and the service may know it. */
+  async function askWithLimit(kind: Kind, rectangle: Rectangle, rowsOf: RowsOf): Promise<Reply> {
+    const mayBeLong =
+      expectedRows(rectangle, rowsOf) >= DEFAULT_MAX_ROWS ||
+      (kind === 'series' && !everyPair(rectangle, (c, m) => learned.knowsSeries(c, m)));
+    const isWorthIt = learned.limitParam === 'accepted' || (learned.limitParam === 'unknown' && mayBeLong);
+    const reply = await ask(kind, rectangle, isWorthIt ? learned.maxRows : undefined);
+    if (!reply.isRefused || !isWorthIt || learned.limitParam === 'accepted') return reply;
+    if (namedIn(reply.detail, rectangle).length > 0) return reply;
+    const told = highestLimitIn(reply.detail, learned.maxRows);
+    if (told !== null) {
+      learned.maxRows = told;
+      return ask(kind, rectangle, told);
+    }
+    const plain = await ask(kind, rectangle, undefined);
+    if (!plain.isRefused) learned.limitParam = 'refused';
+    return plain;
+  }
+
+  async function ask(
+    kind: Kind,
+    { countryCodes, metricKeys }: Rectangle,
+    limit: number | undefined,
+    years: { startYear?: number | undefined; endYear?: number | undefined } = {},
+  ): Promise<Reply> {
+    const params = { countryCodes, metricKeys, latest: kind === 'latest', limit, ...years };
+    try {
+      const answer = await send(makeCall(observations, params), sending);
+      if (answer.status === 404) {
+        return { isRefused: true, outcome: [], detail: (answer.body as { detail?: string }).detail ?? '' };
+      }
+      const list = observations.decode(answer.body, params);
+      learnLimit(list, limit);
+      return { isRefused: false, list, limit };
+    } catch (error) {
+      if (!(error instanceof Failure) || error.code !== 'BAD_USER_INPUT') throw error;
+      return { isRefused: true, outcome: error, detail: error.fields.detail ?? '' };
+    }
+  }
+
+  function learnLimit({ received, meta }: ObservationList, asked: number | undefined): void {
+    if (meta.limit !== null) {
+      if (learned.limitParam === 'unknown') learned.limitParam = 'accepted';
+      const isCap = asked !== undefined && meta.limit < asked;
+      if (isCap || learned.limitParam === 'refused' || meta.limit > learned.maxRows)
+        learned.maxRows = meta.limit;
+    } else if (asked !== undefined && received > DEFAULT_MAX_ROWS && received <= asked) {
+      learned.limitParam = 'accepted';
+    }
+    learned.maxRows = Math.max(1, learned.maxRows, received);
+    if (meta.total === null) learned.totals = 'untold';
+    else if (meta.total > received) learned.totals = 'true';
+  }
+
+  /** Hands an answer's rows to their pairs, after completing it where the service cut it short. */
+  async function receive(
+    kind: Kind,
+    rectangle: Rectangle,
+    wanted: readonly Pair[],
+    rowsOf: RowsOf,
+    settle: SettlePair,
+    round: number,
+    { list, limit }: Reply & { isRefused: false },
+  ): Promise<number> {
+    for (const code of rectangle.countryCodes) learned.harmless.countries.add(code.toUpperCase());
+    for (const key of rectangle.metricKeys) learned.harmless.metrics.add(key.toLowerCase());
+    const byPair = groupByPair(list.rows);
+    const extent = {
+      received: list.received,
+      total: list.meta.total,
+      limit: list.meta.limit,
+      askedLimit: limit,
+      isEveryPairPresent: kind === 'latest' && everyPair(rectangle, (c, m) => byPair.has(pairKey(c, m))),
+      isTotalTrue: learned.totals === 'true',
+    };
+    if (isCut(extent))
+      return complete(kind, rectangle, wanted, rowsOf, settle, round, { isRefused: false, list, limit });
+
+    const faulty = new Map<string, Failure>();
+    for (const { countryCode, metricKey, failure } of list.faults) {
+      if (countryCode === null || metricKey === null) throw failure;
+      faulty.set(pairKey(countryCode, metricKey), failure);
+    }
+    for (const pair of wanted) {
+      const key = pairKey(pair.countryCode, pair.metricKey);
+      settle(pair, faulty.get(key) ?? byPair.get(key) ?? []);
+    }
+    if (kind === 'series') {
+      for (const code of rectangle.countryCodes) {
+        for (const metric of rectangle.metricKeys) {
+          learned.learnSeries(code, metric, byPair.get(pairKey(code, metric))?.length ?? 0);
+        }
+      }
+    }
+    return list.received;
+  }
+
+  /**
+   * Gets the rest of a cut answer. Pairs that look whole are kept, the others are asked for again, planned by what
+   * the total says is left; once everything came, the total proves what was kept.
+   */
+  async function complete(
+    kind: Kind,
+    rectangle: Rectangle,
+    wanted: readonly Pair[],
+    rowsOf: RowsOf,
+    settle: SettlePair,
+    round: number,
+    { list, limit }: Reply & { isRefused: false },
+  ): Promise<number> {
+    const { received, meta } = list;
+    const mayAskForMore = limit === undefined && learned.limitParam !== 'refused';
+    if (!mayAskForMore) learned.maxRows = Math.min(learned.maxRows, meta.limit ?? received);
+    if (!mayAskForMore && rectangle.countryCodes.length === 1 && rectangle.metricKeys.length === 1) {
+      return completePair(kind, rectangle, wanted, settle, list);
+    }
+    if (round >= MAX_ROUNDS) throw incomplete(received, meta.total);
+
+    const isPlain = list.rows.length === received;
+    const looksWhole = meta.total !== null && isPlain ? wholeRuns(list.rows, rowKey, kind) : new Map();
+    const wantedKeys = new Set(wanted.map((pair) => pairKey(pair.countryCode, pair.metricKey)));
+    const left = pairsOf(rectangle).filter(
+      (pair) => !looksWhole.has(pairKey(pair.countryCode, pair.metricKey)),
+    );
+    const canProve = left.every((pair) => wantedKeys.has(pairKey(pair.countryCode, pair.metricKey)));
+    const kept: Map<string, ObservationRecord[]> = canProve ? looksWhole : new Map();
+    const again = canProve ? left : wanted;
+
+    const keptRows = [...kept.values()].reduce((rows, run) => rows + run.length, 0);
+    const rowsLeft = (meta.total ?? received * 2) - keptRows;
+    const guess = kind === 'latest' ? rowsOf : learned.seriesRows;
+    const expected = (canProve ? left : pairsOf(rectangle)).reduce(
+      (n, p) => n + guess(p.countryCode, p.metricKey),
+      0,
+    );
+    const scaled: RowsOf = (c, m) => Math.ceil((guess(c, m) * rowsLeft) / Math.max(1, expected));
+    const count =
+      (await fetchPairs(kind, again, kind === 'latest' ? rowsOf : scaled, settle, round + 1)) + keptRows;
+    if (kept.size === 0) return count;
+
+    const keptPairs = wanted.filter((pair) => kept.has(pairKey(pair.countryCode, pair.metricKey)));
+    if (count === meta.total) {
+      for (const pair of keptPairs) {
+        const rows = kept.get(pairKey(pair.countryCode, pair.metricKey)) ?? [];
+        if (kind === 'series') learned.learnSeries(pair.countryCode, pair.metricKey, rows.length);
+        settle(pair, rows);
+      }
+      return count;
+    }
+    return count - keptRows + (await fetchPairs(kind, keptPairs, rowsOf, settle, round + 1));
+  }
+
+  /** Gets the rest of a single series, which only a range of years can split. */
+  async function completePair(
+    kind: Kind,
+    rectangle: Rectangle,
+    wanted: readonly Pair[],
+    settle: SettlePair,
+    list: ObservationList,
+  ): Promise<number> {
+    const { received, meta } = list;
+    if (kind === 'latest' || meta.total === null) throw incomplete(received, meta.total);
+    const limit = learned.limitParam === 'accepted' ? learned.maxRows : undefined;
+    const askYears = async (startYear: number | undefined, endYear: number | undefined) => {
+      const reply = await ask(kind, rectangle, limit, { startYear, endYear });
+      return reply.isRefused ? null : reply.list;
+    };
+    const rows = await fetchYears(list, meta.total, limit, askYears);
+    if (rows === null) throw incomplete(received, meta.total);
+    for (const pair of wanted) {
+      learned.learnSeries(pair.countryCode, pair.metricKey, rows.length);
+      settle(pair, rows);
+    }
+    return rows.length;
+  }
+
+  /**
+   * Finds which name of a refused call the service refuses: the one that its words name, or else by halving the
+   * names it has never answered for. The culprit's demands get the refusal, the others their figures.
+   */
+  async function isolate(
+    kind: Kind,
+    rectangle: Rectangle,
+    wanted: readonly Pair[],
+    rowsOf: RowsOf,
+    settle: SettlePair,
+    round: number,
+    refusal: Reply & { isRefused: true },
+  ): Promise<number> {
+    const { outcome, detail } = refusal;
+    const named = namedIn(detail, rectangle);
+    if (named.length > 0) {
+      for (const name of named) culprits.remember(partition, name, outcome);
+      const isNamed = (pair: Pair) => culprits.outcomeOf(partition, pair) !== undefined;
+      for (const pair of wanted.filter(isNamed)) settle(pair, outcome);
+      return fetchPairs(
+        kind,
+        wanted.filter((pair) => !isNamed(pair)),
+        rowsOf,
+        settle,
+        round + 1,
+      );
+    }
+    const halves = halve(rectangle, learned);
+    refusalsLeft -= 1;
+    if (halves === null || refusalsLeft < 0) {
+      for (const pair of wanted) settle(pair, outcome);
+      if (halves === null) culprits.rememberOnly(partition, rectangle, learned, outcome);
+      return 0;
+    }
+    const [first, second] = halves;
+    const wantedIn = (part: Rectangle) => wanted.filter((pair) => holds(part, pair));
+    const reply = await askWithLimit(kind, first, rowsOf);
+    if (reply.isRefused) {
+      const counts = await Promise.all([
+        isolate(kind, first, wantedIn(first), rowsOf, settle, round, reply),
+        fetchRectangle(kind, second, wantedIn(second), rowsOf, settle, round),
+      ]);
+      return counts[0] + counts[1];
+    }
+    const count = await receive(kind, first, wantedIn(first), rowsOf, settle, round, reply);
+    return count + (await isolate(kind, second, wantedIn(second), rowsOf, settle, round, refusal));
+  }
+
+  return fetchPairs;
+}
+
+/** A planned rectangle and the demanded pairs that it answers. */
+interface Share {
+  readonly rectangle: Rectangle;
+  readonly wanted: readonly Pair[];
+}
+
+/** Gives each pair to the first rectangle that holds it. */
+function shareOut(pairs: readonly Pair[], rectangles: readonly Rectangle[]): Share[] {
+  let rest = pairs;
+  return rectangles.map((rectangle) => {
+    const isHeld = within(rectangle);
+    const wanted = rest.filter(isHeld);
+    rest = rest.filter((pair) => !isHeld(pair));
+    return { rectangle, wanted };
+  });
+}
+
+function within({ countryCodes, metricKeys }: Rectangle): (pair: Pair) => boolean {
+  const codes = new Set(countryCodes);
+  const keys = new Set(metricKeys);
+  return (pair) => codes.has(pair.countryCode) && keys.has(pair.metricKey);
+}
+
+function holds(rectangle: Rectangle, pair: Pair): boolean {
+  return rectangle.countryCodes.includes(pair.countryCode) && rectangle.metricKeys.includes(pair.metricKey);
+}
+
+function pairsOf({ countryCodes, metricKeys }: Rectangle): Pair[] {
+  return countryCodes.flatMap((countryCode) => metricKeys.map((metricKey) => ({ countryCode, metricKey })));
+}
+
+function everyPair(
+  { countryCodes, metricKeys }: Rectangle,
+  test: (code: string, key: string) => boolean,
+): boolean {
+  return countryCodes.every((code) => metricKeys.every((key) => test(code, key)));
+}
+
+function rowKey({ countryCode, metricKey }: ObservationRecord): string {
+  return pairKey(countryCode, metricKey);
+}
+
+function groupByPair(rows: readonly ObservationRecord[]): Map<string, ObservationRecord[]> {
+  const byPair = new Map<string, ObservationRecord[]>();
+  for (const row of rows) {
+    const key = rowKey(row);
+    const group = byPair.get(key);
+    if (group === undefined) byPair.set(key, [row]);
+    else group.push(row);
+  }
+  return byPair;
+}
+
+function incomplete(received: number, total: number | null): Failure {
+  return new Failure('UPSTREAM_INCOMPLETE', 'The service cut the result short and the rest cannot be had.', {
+    route: observations.route,
+    received,
+    total,
+  });
+}
+
+/** The names of a call that the service's words single out: those it quotes or puts after a colon. */
+function namedIn(detail: string, { countryCodes, metricKeys }: Rectangle): string[] {
+  const pointed = [...detail.matchAll(/:\s*([\w.,\s-]+)|["'`]([^"'`]+)["'`]/g)].map(
+    (m) => m[1] ?? m[2] ?? '',
+  );
+  const words = new Set(
+    pointed
+      .join(' ')
+      .toLowerCase()
+      .split(/[^\w.-]+/),
+  );
+  const names = [...countryCodes, ...metricKeys];
+  const named = names.filter((name) => words.has(name.toLowerCase()));
+  return named.length === names.length ? [] : named;
+}
+
+/** A lower limit that the service names when it refuses ours. */
+function highestLimitIn(detail: string, asked: number): number | null {
+  if (!/limit/i.test(detail)) return null;
+  const figures = [...detail.matchAll(/\b\d+\b/g)].map(Number).filter((n) => n > 1 && n < asked);
+  return figures.length === 0 ? null : Math.max(...figures);
+}
+
+/**
+ * Two parts of a rectangle, so that names the service has answered for stay together and those that may be refused
+ * are halved; null where nothing is left to halve.
+ */
+function halve(rectangle: Rectangle, { harmless }: Learned): readonly [Rectangle, Rectangle] | null {
+  const { countryCodes, metricKeys } = rectangle;
+  const newKeys = metricKeys.filter((key) => !harmless.metrics.has(key.toLowerCase()));
+  const newCodes = countryCodes.filter((code) => !harmless.countries.has(code.toUpperCase()));
+  const byMetric = splitNames(metricKeys, newKeys);
+  const byCountry = splitNames(countryCodes, newCodes);
+  const splitsMetrics = byMetric !== null && (newKeys.length >= newCodes.length || byCountry === null);
+  if (splitsMetrics)
+    return [
+      { countryCodes, metricKeys: byMetric[0] },
+      { countryCodes, metricKeys: byMetric[1] },
+    ];
+  if (byCountry !== null)
+    return [
+      { countryCodes: byCountry[0], metricKeys },
+      { countryCodes: byCountry[1], metricKeys },
+    ];
+  return null;
+}
+
+function splitNames(
+  names: readonly string[],
+  suspects: readonly string[],
+): readonly [string[], string[]] | null {
+  if (names.length < 2) return null;
+  const suspected = suspects.length === 0 ? names : suspects;
+  const second = suspected.slice(Math.floor(suspected.length / 2));
+  const first = names.filter((name) => !second.includes(name));
+  return first.length === 0 ? null : [first, second];
+}

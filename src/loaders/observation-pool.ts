@@ -1,0 +1,272 @@
+import { type Demand, demandKey } from '../planner/demand.ts';
+import type { Sending } from '../upstream/call.ts';
+import type { Clock } from '../upstream/clock.ts';
+import { untilAborted } from '../upstream/coalesced.ts';
+import type { Ledger } from '../upstream/ledger.ts';
+import { type FiguresParts, fetchFigures, type Outcome } from './figures.ts';
+
+/**
+ * Where the demands of all operations under one key meet. They are planned together, fetched once, and handed back
+ * to each operation by name; what is in flight already is waited for, not asked for again.
+ */
+export interface ObservationPool {
+  /** Takes part with one operation. */
+  join(sending: Sending): Seat;
+}
+
+export interface Seat {
+  /**
+   * The outcome of each demand, by its key.
+   * @throws the signal's reason where the operation is given up first
+   */
+  load(demands: readonly Demand[]): Promise<ReadonlyMap<string, Outcome>>;
+  /** The operation may yet bring demands: batches that open meanwhile wait for it. */
+  expect(): void;
+  /** The operation is over: nobody waits for its demands any more. */
+  leave(): void;
+}
+
+export interface PoolParts extends FiguresParts {
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  /** How long operations wait for each other, in milliseconds. */
+  readonly windowMs: number;
+  /** How long a batch waits for operations that can still add to it, in milliseconds. */
+  readonly holdMs: number;
+}
+
+/** The window may be stretched this much by further arrivals, and by a budget that runs low. */
+const MAX_STRETCH = 10;
+
+/** How much wider the window is while nothing of the minute's budget is left, or nothing is known of it. */
+const WIDENING = { spent: 5, unknown: 4 };
+
+/** What one operation asked for at once. */
+interface Order {
+  readonly sending: Sending;
+  readonly outcomes: Map<string, Outcome>;
+  /** Batches that carry some of it. */
+  readonly flights: Set<Flight>;
+  missing: number;
+  readonly done: () => void;
+}
+
+/** A batch under way, and the orders that wait for it. */
+interface Flight {
+  readonly ends: AbortController;
+  readonly lead: Order;
+  readonly orders: Set<Order>;
+}
+
+/** A demand that is waiting to leave or under way, and who wants it. */
+interface Wanted {
+  readonly demand: Demand;
+  readonly orders: Set<Order>;
+  flight: Flight | null;
+}
+
+interface Gathering {
+  readonly openedAtMs: number;
+  window: NodeJS.Timeout | undefined;
+  bound: NodeJS.Timeout | undefined;
+  isWindowOver: boolean;
+}
+
+/** All that goes on under one key. */
+interface Table {
+  readonly partition: string;
+  readonly seats: Set<object>;
+  /** Seats that have yet to bring their demands. */
+  readonly awaited: Set<object>;
+  readonly wanted: Map<string, Wanted>;
+  gathering: Gathering | null;
+}
+
+export function createObservationPool(parts: PoolParts): ObservationPool {
+  const { ledger, clock, windowMs, holdMs } = parts;
+  const tables = new Map<string, Table>();
+
+  function tableOf(partition: string): Table {
+    let table = tables.get(partition);
+    if (table === undefined) {
+      table = { partition, seats: new Set(), awaited: new Set(), wanted: new Map(), gathering: null };
+      tables.set(partition, table);
+    }
+    return table;
+  }
+
+  /** Opens the window, or keeps it open a little longer for an arrival. */
+  function gather(table: Table): void {
+    table.gathering ??= { openedAtMs: clock.now(), window: undefined, bound: undefined, isWindowOver: false };
+    const { gathering } = table;
+    if (gathering.isWindowOver) return;
+    const waitMs = windowMs * widening(ledger.shareLeft(table.partition));
+    const longestMs = gathering.openedAtMs + windowMs * MAX_STRETCH - clock.now();
+    clearTimeout(gathering.window);
+    gathering.window = setTimeout(
+      () => {
+        gathering.isWindowOver = true;
+        gathering.bound = setTimeout(() => depart(table), holdMs);
+        departIfReady(table);
+      },
+      Math.max(0, Math.min(waitMs, longestMs)),
+    );
+  }
+
+  function departIfReady(table: Table): void {
+    if (table.gathering?.isWindowOver && table.awaited.size === 0) depart(table);
+  }
+
+  function closeGathering(table: Table): void {
+    clearTimeout(table.gathering?.window);
+    clearTimeout(table.gathering?.bound);
+    table.gathering = null;
+    // Seats that were waited for in vain are not waited for again.
+    table.awaited.clear();
+  }
+
+  /** Sends what has gathered; where the minute is spent, sends away those that may not wait for the next one. */
+  function depart(table: Table): void {
+    closeGathering(table);
+    const opensAtMs = ledger.opensAtMs(table.partition);
+    const pausesMs = opensAtMs - clock.now();
+    if (pausesMs > 0) {
+      const refusal = ledger.refusal(table.partition).with({ route: '/v1/data' });
+      for (const { demand, orders, flight } of table.wanted.values()) {
+        if (flight !== null) continue;
+        for (const order of orders) {
+          if (order.sending.patientUntilMs < opensAtMs) settleFor(order, demandKey(demand), refusal);
+        }
+      }
+      dropUnwanted(table);
+      if (waiting(table).length > 0) void clock.sleep(pausesMs).then(() => depart(table));
+      return;
+    }
+    const leaving = waiting(table);
+    const lead = leaving[0]?.orders.values().next().value;
+    if (lead === undefined) return;
+    const flight: Flight = { ends: new AbortController(), lead, orders: new Set() };
+    let patientUntilMs = 0;
+    for (const wanted of leaving) {
+      wanted.flight = flight;
+      for (const order of wanted.orders) {
+        board(order, flight);
+        patientUntilMs = Math.max(patientUntilMs, order.sending.patientUntilMs);
+      }
+    }
+    const sending: Sending = {
+      caller: lead.sending.caller,
+      bill: lead.sending.bill,
+      signal: flight.ends.signal,
+      patientUntilMs,
+    };
+    const settle = (key: string, outcome: Outcome) => {
+      const wanted = table.wanted.get(key);
+      if (wanted?.flight !== flight) return;
+      table.wanted.delete(key);
+      for (const order of wanted.orders) settleFor(order, key, outcome);
+    };
+    fetchFigures(
+      leaving.map(({ demand }) => demand),
+      parts,
+      sending,
+      settle,
+    ).catch((error: unknown) => {
+      // Nobody waits any longer, or the gateway is at fault: then each demand fails with the fault.
+      const fault = error instanceof Error ? error : new Error('The batch was given up.', { cause: error });
+      for (const { demand } of leaving) settle(demandKey(demand), fault);
+    });
+  }
+
+  function waiting(table: Table): Wanted[] {
+    return [...table.wanted.values()].filter(({ flight }) => flight === null);
+  }
+
+  function dropUnwanted(table: Table): void {
+    for (const [key, { orders, flight }] of table.wanted) {
+      for (const order of orders) if (order.missing === 0) orders.delete(order);
+      if (orders.size === 0 && flight === null) table.wanted.delete(key);
+    }
+  }
+
+  function settleFor(order: Order, key: string, outcome: Outcome): void {
+    if (order.outcomes.has(key)) return;
+    order.outcomes.set(key, outcome);
+    order.missing -= 1;
+    if (order.missing === 0) order.done();
+  }
+
+  function board(order: Order, flight: Flight): void {
+    order.flights.add(flight);
+    flight.orders.add(order);
+  }
+
+  /** An order is answered or given up: a batch that nobody waits for any more is given up too. */
+  function withdraw(table: Table, order: Order): void {
+    if (order.missing > 0) {
+      for (const [key, { orders, flight }] of table.wanted) {
+        if (orders.delete(order) && orders.size === 0 && flight === null) table.wanted.delete(key);
+      }
+    }
+    for (const flight of order.flights) {
+      flight.orders.delete(order);
+      if (flight.orders.size === 0 && order.missing > 0) flight.ends.abort();
+    }
+  }
+
+  return {
+    join(sending) {
+      const table = tableOf(sending.caller.partition);
+      const seat = {};
+      table.seats.add(seat);
+
+      const arrive = () => {
+        if (table.awaited.delete(seat)) departIfReady(table);
+      };
+
+      return {
+        expect() {
+          if (!table.gathering?.isWindowOver) table.awaited.add(seat);
+        },
+        async load(demands) {
+          let done = () => {};
+          const answered = new Promise<void>((resolve) => {
+            done = resolve;
+          });
+          const order: Order = { sending, outcomes: new Map(), flights: new Set(), missing: 0, done };
+          let isNew = false;
+          for (const demand of demands) {
+            const key = demandKey(demand);
+            let wanted = table.wanted.get(key);
+            if (wanted === undefined) {
+              wanted = { demand, orders: new Set(), flight: null };
+              table.wanted.set(key, wanted);
+            }
+            if (!wanted.orders.has(order)) order.missing += 1;
+            wanted.orders.add(order);
+            if (wanted.flight !== null) board(order, wanted.flight);
+            isNew ||= wanted.flight === null;
+          }
+          if (isNew) gather(table);
+          arrive();
+          try {
+            if (order.missing > 0) await untilAborted(answered, sending.signal);
+          } finally {
+            withdraw(table, order);
+          }
+          for (const { lead } of order.flights) if (lead !== order) sending.bill.shared += 1;
+          return order.outcomes;
+        },
+        leave() {
+          arrive();
+          table.seats.delete(seat);
+          if (table.seats.size === 0 && table.wanted.size === 0) tables.delete(table.partition);
+        },
+      };
+    },
+  };
+}
+
+function widening(shareLeft: number | null): number {
+  return shareLeft === null ? WIDENING.unknown : 1 + (1 - shareLeft) * (WIDENING.spent - 1);
+}

@@ -1,0 +1,236 @@
+/**
+ * The planner's problem in small numbers. Country codes become lines and metric keys become columns of a board, a
+ * pair becomes a cell (`line * columns.length + column`), so that sets of pairs are lists of integers and their
+ * expected rows one flat array. A board knows itself turned over (metrics as lines, countries as columns): whatever
+ * works along lines works along columns too.
+ */
+
+/** What one call may bring and name. */
+export interface CoverLimits {
+  /** Rows that one call may bring. */
+  readonly maxRows: number;
+  /** Country codes, and likewise metric keys, that one call may name. */
+  readonly maxCodes: number;
+  /** Characters that the two lists of a call may take together in its address: codes, keys, separating commas. */
+  readonly maxAddress: number;
+}
+
+export interface Board {
+  readonly lines: readonly string[];
+  readonly columns: readonly string[];
+  /** Expected rows by cell, also of cells that nobody demands. */
+  readonly rows: Float64Array;
+  readonly limits: CoverLimits;
+  readonly flipped: Board;
+}
+
+/** Demanded cells; ascending wherever a function takes them. */
+export type Cells = readonly number[];
+
+/** Demanded cells that one call is to bring, with the rows of the smallest rectangle that holds them all. */
+export interface Part {
+  readonly cells: Cells;
+  readonly rows: number;
+}
+
+export function createBoard(
+  lines: readonly string[],
+  columns: readonly string[],
+  limits: CoverLimits,
+  rowsOf: (line: string, column: string) => number,
+): Board {
+  const rows = new Float64Array(lines.length * columns.length);
+  const flippedRows = new Float64Array(rows.length);
+  for (const [l, line] of lines.entries()) {
+    for (const [c, column] of columns.entries()) {
+      const expected = rowsOf(line, column);
+      rows[l * columns.length + c] = expected;
+      flippedRows[c * lines.length + l] = expected;
+    }
+  }
+  const board: Board = {
+    lines,
+    columns,
+    rows,
+    limits,
+    get flipped() {
+      return flipped;
+    },
+  };
+  const flipped: Board = { lines: columns, columns: lines, rows: flippedRows, limits, flipped: board };
+  return board;
+}
+
+/** The same cells as the flipped board counts them, in no order. */
+export function flip(board: Board, cells: Cells): number[] {
+  const height = board.lines.length;
+  const width = board.columns.length;
+  return cells.map((cell) => (cell % width) * height + Math.floor(cell / width));
+}
+
+export function ascending(cells: number[]): number[] {
+  return cells.sort((a, b) => a - b);
+}
+
+/** Rows of the cells themselves, without what a rectangle around them would bring along. */
+export function demandedRows(board: Board, cells: Cells): number {
+  return cells.reduce((sum, cell) => sum + rowsAt(board, cell), 0);
+}
+
+export function rowsAt(board: Board, cell: number): number {
+  return board.rows[cell] as number;
+}
+
+/** Lines and columns of the smallest rectangle that holds the cells, ascending. */
+export function boundsOf(board: Board, cells: Cells): { lines: number[]; columns: number[] } {
+  const width = board.columns.length;
+  const hasLine = new Uint8Array(board.lines.length);
+  const hasColumn = new Uint8Array(width);
+  for (const cell of cells) {
+    hasLine[Math.floor(cell / width)] = 1;
+    hasColumn[cell % width] = 1;
+  }
+  return { lines: marked(hasLine), columns: marked(hasColumn) };
+}
+
+function marked(flags: Uint8Array): number[] {
+  const indexes: number[] = [];
+  for (let index = 0; index < flags.length; index++) if (flags[index] === 1) indexes.push(index);
+  return indexes;
+}
+
+/** The cells as one part, or undefined where a single call cannot bring them. */
+export function enclose(board: Board, cells: Cells): Part | undefined {
+  const { maxRows, maxCodes, maxAddress } = board.limits;
+  const { lines, columns } = boundsOf(board, cells);
+  if (lines.length > maxCodes || columns.length > maxCodes) return undefined;
+  if (listLength(board.lines, lines) + listLength(board.columns, columns) > maxAddress) return undefined;
+  let rows = 0;
+  for (const line of lines) {
+    const base = line * board.columns.length;
+    for (const column of columns) rows += rowsAt(board, base + column);
+    if (rows > maxRows) return undefined;
+  }
+  return { cells, rows };
+}
+
+function listLength(names: readonly string[], indexes: readonly number[]): number {
+  return indexes.reduce((sum, index) => sum + lengthAt(names, index), indexes.length - 1);
+}
+
+function lengthAt(names: readonly string[], index: number): number {
+  return (names[index] as string).length;
+}
+
+/** Demanded cells of one line that fit one call together: a whole line, or the pieces of one that is too long. */
+export interface Strip {
+  readonly line: number;
+  readonly cells: number[];
+  rows: number;
+}
+
+/** The cells line by line. Each cell has to fit a call alone. */
+export function stripsOf(board: Board, cells: Cells): Strip[] {
+  const { maxRows, maxCodes, maxAddress } = board.limits;
+  const width = board.columns.length;
+  const strips: Strip[] = [];
+  let strip: Strip | undefined;
+  let address = 0;
+  for (const cell of cells) {
+    const line = Math.floor(cell / width);
+    const rows = rowsAt(board, cell);
+    const length = lengthAt(board.columns, cell % width) + 1;
+    const isFull =
+      strip !== undefined &&
+      (strip.rows + rows > maxRows || strip.cells.length >= maxCodes || address + length > maxAddress);
+    if (strip?.line !== line || isFull) {
+      strip = { line, cells: [], rows: 0 };
+      strips.push(strip);
+      address = lengthAt(board.lines, line) - 1;
+    }
+    strip.cells.push(cell);
+    strip.rows += rows;
+    address += length;
+  }
+  return strips;
+}
+
+/**
+ * A part in the making. Strips are weighed against it far more often than they are added, so adding keeps the sums
+ * that make weighing cheap.
+ */
+export class Draft {
+  readonly #board: Board;
+  readonly #cells: number[] = [];
+  readonly #hasColumn: Uint8Array;
+  /** By column: rows it would bring for the lines so far. */
+  readonly #rowsOfColumn: Float64Array;
+  /** By line: rows it would bring for the columns so far. */
+  readonly #rowsOfLine: Float64Array;
+  #lines = 0;
+  #columns = 0;
+  /** Each name counts with a comma, and each of the two lists has one comma less than names. */
+  #address = -2;
+  #rows = 0;
+
+  constructor(board: Board, first: Strip) {
+    this.#board = board;
+    this.#hasColumn = new Uint8Array(board.columns.length);
+    this.#rowsOfColumn = new Float64Array(board.columns.length);
+    this.#rowsOfLine = new Float64Array(board.lines.length);
+    this.add(first);
+  }
+
+  /** Rows of this part. */
+  get rows(): number {
+    return this.#rows;
+  }
+
+  get part(): Part {
+    return { cells: this.#cells, rows: this.#rows };
+  }
+
+  /** Rows of this part with the strip added; infinite where it does not fit. */
+  rowsWith(strip: Strip): number {
+    const board = this.#board;
+    const { maxRows, maxCodes, maxAddress } = board.limits;
+    let rows = this.#rows + (this.#rowsOfLine[strip.line] as number);
+    if (rows > maxRows || this.#lines >= maxCodes) return Infinity;
+    const base = strip.line * board.columns.length;
+    let columns = this.#columns;
+    let address = this.#address + lengthAt(board.lines, strip.line) + 1;
+    for (const cell of strip.cells) {
+      const column = cell - base;
+      if (this.#hasColumn[column] === 1) continue;
+      columns += 1;
+      address += lengthAt(board.columns, column) + 1;
+      rows += (this.#rowsOfColumn[column] as number) + rowsAt(board, cell);
+    }
+    return rows > maxRows || columns > maxCodes || address > maxAddress ? Infinity : rows;
+  }
+
+  add(strip: Strip): void {
+    const { lines, columns, rows, flipped } = this.#board;
+    const base = strip.line * columns.length;
+    this.#rows += this.#rowsOfLine[strip.line] as number;
+    for (const cell of strip.cells) {
+      this.#cells.push(cell);
+      const column = cell - base;
+      if (this.#hasColumn[column] === 1) continue;
+      this.#hasColumn[column] = 1;
+      this.#columns += 1;
+      this.#address += lengthAt(columns, column) + 1;
+      this.#rows += (this.#rowsOfColumn[column] as number) + (rows[cell] as number);
+      addTo(this.#rowsOfLine, flipped.rows, column * lines.length);
+    }
+    this.#lines += 1;
+    this.#address += lengthAt(lines, strip.line) + 1;
+    addTo(this.#rowsOfColumn, rows, base);
+  }
+}
+
+function addTo(sums: Float64Array, addends: Float64Array, offset: number): void {
+  for (let index = 0; index < sums.length; index++) {
+    sums[index] = (sums[index] as number) + (addends[offset + index] as number);
+  }
+}

@@ -1,0 +1,63 @@
+import type { Kind } from './demand.ts';
+
+/** Rows after which the data route is seen to end when no `limit` is given. */
+export const DEFAULT_MAX_ROWS = 100;
+
+/** What is known of an answer's extent. */
+export interface Extent {
+  /** Rows in the body. */
+  readonly received: number;
+  /** Matching rows as the service counts them, where it says. */
+  readonly total: number | null;
+  /** The limit that the service says it applied. */
+  readonly limit: number | null;
+  /** The limit that was asked for. */
+  readonly askedLimit: number | undefined;
+  /** Whether a row came for every pair of a call for latest figures, so that none can be missing. */
+  readonly isEveryPairPresent: boolean;
+  /** Whether the service's totals have proved to count rows beyond those sent. */
+  readonly isTotalTrue: boolean;
+}
+
+/**
+ * Whether an answer must be taken as cut short: its total is higher than its rows, or it is exactly as long as a
+ * limit that applied and nothing proves it whole.
+ */
+export function isCut({
+  received,
+  total,
+  limit,
+  askedLimit,
+  isEveryPairPresent,
+  isTotalTrue,
+}: Extent): boolean {
+  if (total !== null && total > received) return true;
+  if (isEveryPairPresent || (total !== null && isTotalTrue)) return false;
+  if (limit !== null) return received >= limit;
+  return received > 0 && (received === askedLimit || received === DEFAULT_MAX_ROWS);
+}
+
+/**
+ * The pairs of a cut answer that look whole: rows come in one run a pair, so that the cut can only have hit the last
+ * run. (Where latest figures come one a pair, it has hit none.) None where a pair comes in several runs. This is
+ * evidence, not proof: the caller holds it against the service's total.
+ */
+export function wholeRuns<Row>(
+  rows: readonly Row[],
+  keyOf: (row: Row) => string,
+  kind: Kind,
+): Map<string, Row[]> {
+  const runs = new Map<string, Row[]>();
+  let last: string | undefined;
+  for (const row of rows) {
+    const key = keyOf(row);
+    const run = runs.get(key);
+    if (run === undefined) runs.set(key, [row]);
+    else if (key === last) run.push(row);
+    else return new Map();
+    last = key;
+  }
+  const isOneEach = kind === 'latest' && runs.size === rows.length;
+  if (last !== undefined && !isOneEach) runs.delete(last);
+  return runs;
+}

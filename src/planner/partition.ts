@@ -1,0 +1,283 @@
+/**
+ * Ways to part demanded cells into few calls. None is best for everything that people ask: whole tables want to be
+ * cut, scattered figures want to be gathered, and lists that overlap want to be told apart. So each is a strategy,
+ * and {@link partition} takes the best of what they propose. All of them are deterministic and bounded.
+ */
+import {
+  ascending,
+  type Board,
+  boundsOf,
+  type Cells,
+  Draft,
+  demandedRows,
+  enclose,
+  flip,
+  type Part,
+  rowsAt,
+  type Strip,
+  stripsOf,
+} from './board.ts';
+
+/** Undefined where the strategy has nothing to say. The cells do not fit one call together, but each does alone. */
+type Strategy = (board: Board, cells: Cells) => Part[] | undefined;
+
+/** As many cells are still parted by trying everything: 3^11 steps, about a millisecond. */
+const MOST_ENUMERATED = 12;
+/** Cells that `tile` may handle, over all the tilings it tries. */
+const TILING_EFFORT = 40_000;
+/** Up to here `tile` gathers within each group at once instead of cutting first. */
+const FEW_CELLS = 2_000;
+/** Different lists among the lines, above which they are noise rather than lists that somebody wrote. */
+const MOST_LISTS = 24;
+/** Parts that `gather` compares pair by pair. */
+const MOST_GATHERED = 100;
+/** Cells times parts that `refine` may plan again. */
+const REFINING_EFFORT = 20_000;
+
+/** From the cheapest; each works along lines, and flipped along columns. */
+const strategies: readonly Strategy[] = [chunk, grow, untangle, tile].flatMap((strategy) => [
+  strategy,
+  flipped(strategy),
+]);
+
+/** The cells in as few parts as we know how, each within the limits. */
+export function partition(board: Board, cells: Cells): Part[] {
+  return refine(board, propose(board, cells));
+}
+
+function propose(board: Board, cells: Cells): Part[] {
+  const whole = enclose(board, cells);
+  if (whole) return [whole];
+  if (cells.length <= MOST_ENUMERATED) return enumerate(board, cells);
+  const fewest = fewestCalls(board, cells);
+  const rows = demandedRows(board, cells);
+  let best: Part[] | undefined;
+  for (const strategy of strategies) {
+    if (best?.length === fewest && totalRows(best) <= rows) break;
+    const parts = strategy(board, cells);
+    if (parts && (!best || isBetter(parts, best))) best = parts;
+  }
+  return best as Part[];
+}
+
+/** No partition has fewer parts; not every one can have as few. */
+function fewestCalls(board: Board, cells: Cells): number {
+  const { maxRows, maxCodes } = board.limits;
+  const { lines, columns } = boundsOf(board, cells);
+  const forRows = Math.ceil(demandedRows(board, cells) / maxRows) || 1;
+  return Math.max(forRows, Math.ceil(lines.length / maxCodes), Math.ceil(columns.length / maxCodes));
+}
+
+/** Fewer calls, then fewer rows that nobody demands, then calls of more equal size. */
+function isBetter(parts: readonly Part[], than: readonly Part[]): boolean {
+  return (
+    parts.length - than.length || totalRows(parts) - totalRows(than) || unevenness(parts) - unevenness(than)
+  ) < 0;
+}
+
+function totalRows(parts: readonly Part[]): number {
+  return parts.reduce((sum, part) => sum + part.rows, 0);
+}
+
+/** Least, among parts of equal number and total, where all have the same size. */
+function unevenness(parts: readonly Part[]): number {
+  return parts.reduce((sum, part) => sum + part.rows ** 2, 0);
+}
+
+function flipped(strategy: Strategy): Strategy {
+  return (board, cells) =>
+    strategy(board.flipped, ascending(flip(board, cells)))?.map(({ cells, rows }) => ({
+      cells: flip(board.flipped, cells),
+      rows,
+    }));
+}
+
+/**
+ * Line after line until a call is full: what one would do by hand. No cutting between lines in this order takes
+ * fewer calls, so nothing here is ever worse than naming all metrics for some countries at a time. Where as many
+ * calls allow it, they are made about equal.
+ */
+function chunk(board: Board, cells: Cells): Part[] {
+  const strips = stripsOf(board, cells);
+  const full = cut(board, strips);
+  const even = cut(board, strips, demandedRows(board, cells) / full.length);
+  return isBetter(even, full) ? even : full;
+}
+
+/** `share`: rows after which a part is closed although more would fit. */
+function cut(board: Board, strips: readonly Strip[], share = Infinity): Part[] {
+  const drafts: Draft[] = [];
+  let rows = 0;
+  for (const strip of strips) {
+    const draft = drafts.at(-1);
+    if (!draft || rows + strip.rows / 2 > share * drafts.length || draft.rowsWith(strip) === Infinity) {
+      drafts.push(new Draft(board, strip));
+    } else {
+      draft.add(strip);
+    }
+    rows += strip.rows;
+  }
+  return drafts.map((draft) => draft.part);
+}
+
+/** From the longest line that is left, add the line that wastes least for what it brings, until none fits. */
+function grow(board: Board, cells: Cells): Part[] {
+  const waiting = stripsOf(board, cells).sort((a, b) => b.rows - a.rows || a.line - b.line);
+  const parts: Part[] = [];
+  for (let first = waiting.shift(); first; first = waiting.shift()) {
+    const draft = new Draft(board, first);
+    for (let next = leastWasteful(draft, waiting); next !== -1; next = leastWasteful(draft, waiting)) {
+      draft.add(waiting[next] as Strip);
+      waiting.splice(next, 1);
+    }
+    parts.push(draft.part);
+  }
+  return parts;
+}
+
+function leastWasteful(draft: Draft, waiting: readonly Strip[]): number {
+  let least = Infinity;
+  let found = -1;
+  for (const [index, strip] of waiting.entries()) {
+    const wasted = waste(draft.rowsWith(strip), draft.rows, strip.rows);
+    if (wasted >= least) continue;
+    least = wasted;
+    found = index;
+    if (wasted <= 0) break;
+  }
+  return found;
+}
+
+/** Rows that a union brings beyond what was there and what was added, for each row added. */
+function waste(together: number, before: number, added: number): number {
+  const excess = together - before - added;
+  return excess <= 0 ? excess : excess / added;
+}
+
+/**
+ * Group the columns, and cut within each group: tables that are longer than a call, or much wider than one, are
+ * covered by tiles rather than by bands. Where more than half is holes, there is nothing to tile.
+ */
+function tile(board: Board, cells: Cells): Part[] | undefined {
+  const { lines, columns } = boundsOf(board, cells);
+  if (cells.length * 2 < lines.length * columns.length) return undefined;
+  const fill: typeof grow = cells.length <= FEW_CELLS ? grow : (board, cells) => cut(board, stripsOf(board, cells));
+  let best: { parts: Part[]; groups: Cells[] } | undefined;
+  let lastSize = columns.length;
+  let effort = 0;
+  for (let count = 2; count <= (best?.parts.length ?? columns.length); count++) {
+    const size = Math.ceil(columns.length / count);
+    if (size === lastSize) continue;
+    lastSize = size;
+    effort += cells.length;
+    if (effort > TILING_EFFORT) break;
+    const groups = groupColumns(board, cells, columns, size);
+    const parts = groups.flatMap((group) => fill(board, group));
+    if (!best || isBetter(parts, best.parts)) best = { parts, groups };
+  }
+  return best?.groups.flatMap((group) => grow(board, group));
+}
+
+function groupColumns(board: Board, cells: Cells, columns: readonly number[], size: number): Cells[] {
+  const groupOf = new Map(columns.map((column, index) => [column, Math.floor(index / size)]));
+  return [...Map.groupBy(cells, (cell) => groupOf.get(cell % board.columns.length)).values()];
+}
+
+/**
+ * Demands mostly come as lists of countries asked for lists of metrics, and such tables overlap. Take each list of
+ * metrics with all the countries that ask for at least these; the largest of these tables is one call (or several),
+ * then the one with most of what is left, and so on.
+ */
+function untangle(board: Board, cells: Cells): Part[] | undefined {
+  const width = board.columns.length;
+  const columnsOf = new Map<number, number[]>();
+  for (const cell of cells) {
+    const line = Math.floor(cell / width);
+    const columns = columnsOf.get(line);
+    if (columns) columns.push(cell % width);
+    else columnsOf.set(line, [cell % width]);
+  }
+  const lists = new Map([...columnsOf.values()].map((columns) => [columns.join(), columns]));
+  if (lists.size > MOST_LISTS) return undefined;
+
+  const open = new Set(cells);
+  let tables = [...lists.values()].map((list) =>
+    [...columnsOf.keys()]
+      .map((line) => list.map((column) => line * width + column))
+      .filter((asked) => asked.every((cell) => open.has(cell)))
+      .flat(),
+  );
+  const parts: Part[] = [];
+  while (open.size > 0) {
+    tables = tables.map((table) => table.filter((cell) => open.has(cell))).filter((table) => table.length > 0);
+    const largest = tables.reduce((a, b) => (demandedRows(board, b) > demandedRows(board, a) ? b : a));
+    const table = enclose(board, ascending(largest));
+    parts.push(...(table ? [table] : chunk(board, largest)));
+    for (const cell of largest) open.delete(cell);
+  }
+  return parts.length <= MOST_GATHERED ? gather(board, parts) : parts;
+}
+
+/** As `grow`, with parts for lines. */
+function gather(board: Board, parts: readonly Part[]): Part[] {
+  const waiting = parts.map(({ cells, rows }) => ({ cells, rows, demanded: demandedRows(board, cells) }));
+  waiting.sort((a, b) => b.rows - a.rows);
+  const gathered: Part[] = [];
+  for (let first = waiting.shift(); first; first = waiting.shift()) {
+    let whole: Part = first;
+    let demanded = first.demanded;
+    for (;;) {
+      let least = Infinity;
+      let found: { index: number; whole: Part; demanded: number } | undefined;
+      for (const [index, part] of waiting.entries()) {
+        if (demanded + part.demanded > board.limits.maxRows) continue;
+        const union = enclose(board, [...whole.cells, ...part.cells]);
+        const wasted = union ? waste(union.rows, whole.rows, part.demanded) : Infinity;
+        if (union && wasted < least) {
+          least = wasted;
+          found = { index, whole: union, demanded: demanded + part.demanded };
+        }
+      }
+      if (!found) break;
+      waiting.splice(found.index, 1);
+      whole = found.whole;
+      demanded = found.demanded;
+    }
+    gathered.push(whole);
+  }
+  return gathered;
+}
+
+/**
+ * The best partition there is. A set of cells is a bit mask; the best partition of each set is its first cell's part
+ * with the best partition of what remains.
+ */
+function enumerate(board: Board, cells: Cells): Part[] {
+  const sets = 1 << cells.length;
+  const whole: (Part | undefined)[] = Array(sets);
+  const best: Part[][] = [[]];
+  for (let set = 1; set < sets; set++) {
+    const rest = set & (set - 1);
+    if (rest === 0 || whole[rest]) {
+      whole[set] = enclose(board, cells.filter((_, index) => (set >> index) & 1));
+    }
+  }
+  const count = new Uint8Array(sets);
+  const rows = new Float64Array(sets);
+  const squares = new Float64Array(sets);
+  const firstPart = new Int32Array(sets);
+  return best.flat();
+}
+
+/**
+ * Calls that came out far from full are the leftovers of each cut and each growth: plan the loosest ones again,
+ * among themselves, as long as that saves calls.
+ */
+function refine(board: Board, parts: Part[]): Part[] {
+  let refined = parts;
+  let effort = 0;
+  for (let count = 2; count < refined.length; ) {
+    refined = refined.toSorted((a, b) => demandedRows(board, a.cells) - demandedRows(board, b.cells));
+  }
+  return refined;
+}

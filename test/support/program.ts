@@ -1,0 +1,121 @@
+import { readConfig } from '../../src/config.ts';
+import { createGateway, type OperationEvent } from '../../src/gateway.ts';
+import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts';
+import { createMetrics } from '../../src/server/metrics.ts';
+import { createServer } from '../../src/server/server.ts';
+import type { Clock } from '../../src/upstream/clock.ts';
+
+export interface GraphqlError {
+  readonly message: string;
+  readonly path?: readonly (string | number)[];
+  readonly extensions: Readonly<Record<string, unknown>> & { readonly code: string };
+}
+
+/** A response as a client reads it. */
+export interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly data: any;
+  readonly errors: readonly GraphqlError[];
+  readonly extensions: Readonly<Record<string, unknown>>;
+  readonly upstream: {
+    readonly calls: number;
+    readonly byRoute: Readonly<Record<string, number>>;
+    readonly shared: number;
+    readonly cached: number;
+  };
+}
+
+export interface Asking {
+  /** The bearer key; null sends none. The team's by default, which no test spends. */
+  readonly key?: string | null;
+  readonly variables?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+export interface ProgramOptions {
+  readonly sandbox?: SandboxOptions;
+  /** Settings by their environment names. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly clock?: Clock;
+  /** Another service than the sandbox. */
+  readonly upstreamUrl?: string;
+}
+
+/** The whole program over a sandbox of its own, on free ports. */
+export async function openProgram({ sandbox: options, env = {}, clock, upstreamUrl }: ProgramOptions = {}) {
+  const sandbox = createSandbox(options);
+  const service = await sandbox.listen();
+  const config = readConfig({ PORT: '0', ...env });
+  const operations: OperationEvent[] = [];
+  const problems: unknown[] = [];
+  const metrics = createMetrics();
+  const observer = {
+    ...metrics,
+    operation(event: OperationEvent) {
+      operations.push(event);
+      metrics.operation(event);
+    },
+    problem(error: unknown, where: string) {
+      problems.push(error);
+      metrics.problem(error, where);
+    },
+  };
+  const gateway = await createGateway({
+    config,
+    upstreamUrl: upstreamUrl ?? service.url,
+    observer,
+    ...(clock === undefined ? {} : { clock }),
+  });
+  const server = createServer({ config, gateway, metrics, log: observer as never });
+  const { url } = await server.listen();
+
+  return {
+    url,
+    sandbox,
+    service,
+    operations,
+    problems,
+    /** Asks over HTTP, as a client of today does. */
+    async ask(query: string, { key = sandbox.keys.team, variables, headers, signal }: Asking = {}): Promise<Reply> {
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/graphql-response+json, application/json;q=0.9',
+          ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+          ...headers,
+        },
+        body: JSON.stringify({ query, variables }),
+        ...(signal === undefined ? {} : { signal }),
+      });
+      // biome-ignore lint/suspicious/noExplicitAny: as above
+      const body = (await response.json()) as any;
+      return {
+        status: response.status,
+        headers: response.headers,
+        data: body.data,
+        errors: body.errors ?? [],
+        extensions: body.extensions,
+        upstream: body.extensions?.upstream,
+      };
+    },
+    /** The requests that reached the service since the last look, as `METHOD target`. */
+    requests(): string[] {
+      const seen = sandbox.log.map(({ method, path, query }) => {
+        const search = new URLSearchParams(query as never).toString().replaceAll('%2C', ',');
+        return `${method} ${path}${search === '' ? '' : `?${search}`}`;
+      });
+      sandbox.log.clear();
+      return seen;
+    },
+    async [Symbol.asyncDispose]() {
+      await server.drain();
+      await sandbox.close();
+    },
+  };
+}
+
+export type Program = Awaited<ReturnType<typeof openProgram>>;
