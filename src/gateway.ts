@@ -4,13 +4,23 @@ import {
   ApolloServerPluginCacheControlDisabled,
   ApolloServerPluginLandingPageDisabled,
 } from '@apollo/server/plugin/disabled';
-import { type GraphQLFormattedError, type GraphQLSchema, getOperationAST, getVariableValues } from 'graphql';
+import {
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLFormattedError,
+  type GraphQLSchema,
+  getOperationAST,
+  getVariableValues,
+  type OperationDefinitionNode,
+} from 'graphql';
 import type { Config } from './config.ts';
+import { Failure } from './errors.ts';
 import type { GraphContext } from './graph/context.ts';
 import { formatError } from './graph/error-formatting.ts';
 import { limitRules } from './graph/limits.ts';
+import { createPricing, mostCalls, type Price, type PricedOperation } from './graph/pricing.ts';
 import { createSchema, printSdl } from './graph/schema.ts';
-import { leadsToFigures } from './graph/selection.ts';
+import { leadsToFigures, type SelectionScope } from './graph/selection.ts';
 import { createCulprits } from './loaders/culprits.ts';
 import { createHolds } from './loaders/holds.ts';
 import { createLoaders } from './loaders/loaders.ts';
@@ -27,6 +37,7 @@ import { platformResolvers } from './resolvers/platform.ts';
 import { type Attempt, type Bill, openBill, type Sending } from './upstream/call.ts';
 import { createUpstream } from './upstream/client.ts';
 import { type Clock, systemClock } from './upstream/clock.ts';
+import { createRehearsal } from './upstream/rehearsed.ts';
 
 export interface Gateway {
   /** The subgraph SDL. */
@@ -88,6 +99,8 @@ interface Passage {
   readonly bill: Bill;
   readonly startedAtMs: number;
   readonly accepts: string;
+  /** Whether the client wants the plan instead of the answer. */
+  readonly isExplained: boolean;
   /** Set once a response was made by the pipeline, not refused before it. */
   errors: readonly GraphQLFormattedError[] | null;
 }
@@ -99,20 +112,25 @@ interface ApolloContext extends GraphContext {
 /** Puts the program together. Nothing is asked of the service before the first operation needs it. */
 export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const { config, observer, clock = systemClock } = parts;
+  const rehearsal = createRehearsal(clock.now);
   const upstream = createUpstream({
     baseUrl: parts.upstreamUrl,
     timeoutMs: config.upstreamTimeoutMs,
     retries: config.upstreamRetries,
     clock,
     onAttempt: observer.attempt,
+    remembering: rehearsal.remembering,
   });
   const { ledger } = upstream;
-  const pool = createObservationPool({
+  const figures = {
     send: upstream.send,
     learned: createLearned(),
     culprits: createCulprits(clock.now),
     codesPerCall: config.codesPerCall,
     overfetchRows: config.batchOverfetchRows,
+  };
+  const pool = createObservationPool({
+    ...figures,
     ledger,
     clock,
     windowMs: config.batchWindowMs,
@@ -134,6 +152,15 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     entities,
   });
 
+  const price = createPricing({
+    ...figures,
+    schema,
+    rehearsal,
+    tickersLearned,
+    holdMs: config.batchHoldMs,
+    quota: ledger.quota,
+  });
+
   const apollo = new ApolloServer<ApolloContext>({
     schema,
     introspection: config.introspection,
@@ -149,6 +176,12 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     plugins: [
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginLandingPageDisabled(),
+      pricePlugin({
+        schema,
+        price,
+        maxCalls: config.maxUpstreamCalls,
+        maxRows: () => figures.learned.maxRows,
+      }),
       passagePlugin(schema, observer, clock),
     ],
   });
@@ -174,6 +207,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       bill,
       startedAtMs,
       accepts: request.headers.accept ?? '',
+      isExplained: request.headers['x-explain'] === '1',
       errors: null,
     };
   }
@@ -219,6 +253,86 @@ function createDigest(): (authorization: string) => string {
   return (authorization) => createHmac('sha256', pepper).update(authorization).digest('base64url');
 }
 
+interface PricePluginParts {
+  readonly schema: GraphQLSchema;
+  readonly price: (priced: PricedOperation) => Promise<Price>;
+  readonly maxCalls: number;
+  readonly maxRows: () => number;
+}
+
+/** Prices operations before they run: refuses what is too dear, and tells the plan where that is what is asked for. */
+function pricePlugin({
+  schema,
+  price,
+  maxCalls,
+  maxRows,
+}: PricePluginParts): ApolloServerPlugin<ApolloContext> {
+  return {
+    async requestDidStart({ contextValue: { passage } }) {
+      const { caller } = passage.context;
+      return {
+        async didResolveOperation({ document, operation, request }) {
+          if (operation === undefined || passage.isExplained) return;
+          const scope = scopeOf(schema, document, operation, request.variables);
+          if (scope === null || mostCalls(schema, operation, scope, maxRows()) <= maxCalls) return;
+          const { bill } = await price({ document, operation, variables: scope.variableValues, caller });
+          if (bill.calls <= maxCalls) return;
+          const message = `The operation plans ${bill.calls} upstream calls; this gateway allows ${maxCalls}.`;
+          throw new GraphQLError(message, {
+            originalError: new Failure('OPERATION_TOO_EXPENSIVE', message, {
+              planned: bill.calls,
+              limit: maxCalls,
+            }),
+            extensions: { http: { status: 400 } },
+          });
+        },
+        async responseForOperation({ document, operation, request }) {
+          const scope = scopeOf(schema, document, operation, request.variables);
+          if (!passage.isExplained || scope === null) return null;
+          const { bill, calls, errors } = await price({
+            document,
+            operation,
+            variables: scope.variableValues,
+            caller,
+          });
+          const { byRoute, cached, naive } = bill;
+          const plan = calls.map(({ route, target }) => ({ route, target, cached: false }));
+          const explain = { calls: bill.calls, byRoute, cached, naive, limit: maxCalls, plan };
+          const shown = errors.map((error) => formatError(error.toJSON(), error, () => {}));
+          return {
+            http: { status: 200, headers: new HeaderMap() },
+            body: {
+              kind: 'single',
+              singleResult: {
+                data: null,
+                ...(shown.length > 0 ? { errors: shown } : {}),
+                extensions: { explain },
+              },
+            },
+          };
+        },
+      };
+    },
+  };
+}
+
+/** What a look at an operation's selections needs; null where its variables don't fit, which execution will report. */
+function scopeOf(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  variables: Readonly<Record<string, unknown>> = {},
+): SelectionScope | null {
+  const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variables);
+  if (coerced === undefined) return null;
+  const fragments = document.definitions.filter((definition) => definition.kind === 'FragmentDefinition');
+  return {
+    schema,
+    fragments: Object.fromEntries(fragments.map((fragment) => [fragment.name.value, fragment])),
+    variableValues: coerced,
+  };
+}
+
 /** What happens to each operation around its execution. */
 function passagePlugin(
   schema: GraphQLSchema,
@@ -228,31 +342,16 @@ function passagePlugin(
   return {
     async requestDidStart({ contextValue: { passage } }) {
       return {
-        async didResolveOperation({ document, operation, request }) {
-          if (operation === undefined) return;
-          const fragments = Object.fromEntries(
-            document.definitions.flatMap((definition) =>
-              definition.kind === 'FragmentDefinition' ? [[definition.name.value, definition]] : [],
-            ),
-          );
-          const variables = getVariableValues(
-            schema,
-            operation.variableDefinitions ?? [],
-            request.variables ?? {},
-          );
+        async executionDidStart({ document, operation, request }) {
+          const scope = scopeOf(schema, document, operation, request.variables);
           const root = schema.getRootType(operation.operation);
-          if (root == null || variables.coerced === undefined) return;
-          const scope = { schema, fragments, variableValues: variables.coerced };
-          if (leadsToFigures(root, operation.selectionSet, scope)) passage.seat.expect();
+          if (scope && root && leadsToFigures(root, operation.selectionSet, scope)) passage.seat.expect();
         },
         async willSendResponse({ response, request, document, operationName }) {
           if (response.body.kind !== 'single') return;
           const { singleResult } = response.body;
-          const { calls, byRoute, shared, cached } = passage.bill;
-          singleResult.extensions = {
-            ...singleResult.extensions,
-            upstream: { calls, byRoute, shared, cached },
-          };
+          const { calls, shared, cached } = passage.bill;
+          singleResult.extensions = { ...singleResult.extensions, upstream: passage.bill };
           const errors = singleResult.errors ?? [];
           passage.errors = errors;
           const status = statusOf(

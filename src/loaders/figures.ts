@@ -90,7 +90,9 @@ function hopefulRows(wanted: readonly Pair[], learned: Learned): RowsOf {
   if (learned.totals === 'untold') return learned.seriesRows;
   const keys = new Set(wanted.map(({ countryCode, metricKey }) => pairKey(countryCode, metricKey)));
   return (code, metric) =>
-    keys.has(pairKey(code, metric)) && !learned.knowsSeries(code, metric) ? 1 : learned.seriesRows(code, metric);
+    keys.has(pairKey(code, metric)) && !learned.knowsSeries(code, metric)
+      ? 1
+      : learned.seriesRows(code, metric);
 }
 
 function latestOf(outcome: Outcome): Outcome {

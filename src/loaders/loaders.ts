@@ -18,7 +18,10 @@ import { createTickerLoader, type TickerLoader, type TickersLearned } from './ti
 
 type ByKey<Value> = Pick<DataLoader<string, Value>, 'load'>;
 
-/** What one operation loads, a loader for each kind of thing. Nothing is asked for twice. */
+/**
+ * What one operation loads, a loader for each kind of thing. Nothing is asked for twice. Each use counts on the bill
+ * as the request that a field fetching for itself would have sent.
+ */
 export interface Loaders {
   health(): Promise<HealthRecord>;
   platformVersion(): Promise<VersionRecord>;
@@ -36,14 +39,18 @@ export interface Loaders {
 }
 
 export interface ObservationLoader {
-  /** The rows of one country and metric: the latest as the service gives it, or the whole series. */
-  rows(kind: Kind, countryCode: string, metricKey: string): Promise<readonly ObservationRecord[]>;
+  /** The rows of every country and metric named, in their order: the latest as the service gives it, or the series. */
+  rows(
+    kind: Kind,
+    countryCodes: readonly string[],
+    metricKeys: readonly string[],
+  ): Promise<readonly ObservationRecord[]>;
   /** The latest row for the whole country; null where the service holds none. */
   national(countryCode: string, metricKey: string): Promise<ObservationRecord | null>;
 }
 
 export interface LoadersParts {
-  readonly upstream: Upstream;
+  readonly upstream: Pick<Upstream, 'ask'>;
   readonly sending: Sending;
   readonly seat: Seat;
   readonly holds: Holds;
@@ -53,32 +60,41 @@ export interface LoadersParts {
 export function createLoaders({ upstream, sending, seat, holds, tickersLearned }: LoadersParts): Loaders {
   const list = <Result>(endpoint: Endpoint<service.NoParams, Result>) =>
     once(async () => (await upstream.ask(endpoint, {}, sending)) as Result);
+  const counted =
+    <Args extends unknown[], Result>(load: (...args: Args) => Result) =>
+    (...args: Args): Result => {
+      sending.bill.naive += 1;
+      return load(...args);
+    };
+  const countedByKey = <Value>(loader: ByKey<Value>): ByKey<Value> => ({
+    load: counted((key) => loader.load(key)),
+  });
+  const byCountry = <Result>(endpoint: Endpoint<service.CountryParams, Result>) =>
+    new DataLoader<string, Result | null>((codes) =>
+      Promise.all(codes.map((code) => upstream.ask(endpoint, { code }, sending).catch(asError))),
+    );
 
   const countries = list(service.countries);
   const sources = list(service.etlStatus);
   const catalogue = createCatalogue(upstream, sending);
+  const tickers = createTickerLoader(upstream, sending, tickersLearned);
+  const observations = createObservationLoader(seat, holds);
 
   return {
-    health: list(service.health),
-    platformVersion: list(service.platformVersion),
-    countries,
-    sources,
-    indicators: catalogue,
-    country: byKey(countries, ({ code }) => code),
-    source: byKey(sources, ({ key }) => key),
-    indicator: byKey(catalogue, ({ key }) => key),
-    profile: byCountry(service.countryProfile),
-    signals: byCountry(service.countrySignals),
-    offices: byCountry(service.governmentStructure),
-    tickers: createTickerLoader(upstream, sending, tickersLearned),
-    observations: createObservationLoader(seat, holds),
+    health: counted(list(service.health)),
+    platformVersion: counted(list(service.platformVersion)),
+    countries: counted(countries),
+    sources: counted(sources),
+    indicators: counted(catalogue),
+    country: countedByKey(byKey(countries, ({ code }) => code)),
+    source: countedByKey(byKey(sources, ({ key }) => key)),
+    indicator: countedByKey(byKey(catalogue, ({ key }) => key)),
+    profile: countedByKey(byCountry(service.countryProfile)),
+    signals: countedByKey(byCountry(service.countrySignals)),
+    offices: countedByKey(byCountry(service.governmentStructure)),
+    tickers: { where: counted(tickers.where) },
+    observations: { rows: counted(observations.rows), national: counted(observations.national) },
   };
-
-  function byCountry<Result>(endpoint: Endpoint<service.CountryParams, Result>): ByKey<Result | null> {
-    return new DataLoader((codes) =>
-      Promise.all(codes.map((code) => upstream.ask(endpoint, { code }, sending).catch(asError))),
-    );
-  }
 }
 
 /** Each thing of a list, found by its key. */
@@ -96,7 +112,7 @@ function byKey<Value>(
  * The catalogue answers every filter at once. Only where its items don't say what is filtered by is the service
  * asked for the filtered list.
  */
-function createCatalogue(upstream: Upstream, sending: Sending): Loaders['indicators'] {
+function createCatalogue(upstream: LoadersParts['upstream'], sending: Sending): Loaders['indicators'] {
   const ask = async (filter: service.IndicatorsParams) =>
     (await upstream.ask(service.indicators, filter, sending)) ?? [];
   const whole = once(() => ask({}));
@@ -127,18 +143,21 @@ function createObservationLoader(seat: Seat, holds: Holds): ObservationLoader {
     },
     { cacheKeyFn: demandKey, batchScheduleFn: (leave) => holds.whenFree(leave) },
   );
-  const rows: ObservationLoader['rows'] = (kind, countryCode, metricKey) =>
+  const rowsOf = (kind: Kind, countryCode: string, metricKey: string) =>
     loader.load({ kind, countryCode, metricKey });
 
   return {
-    rows,
+    async rows(kind, countryCodes, metricKeys) {
+      const pairs = countryCodes.flatMap((code) => metricKeys.map((key) => rowsOf(kind, code, key)));
+      return (await Promise.all(pairs)).flat();
+    },
     async national(countryCode, metricKey) {
-      const latest = await rows('latest', countryCode, metricKey);
+      const latest = await rowsOf('latest', countryCode, metricKey);
       const isNational = (row: ObservationRecord) => row.locationName === null;
       const national = newestOf(latest.filter(isNational));
       if (national !== null || latest.length === 0) return national;
       // The newest row is that of a place: the newest national one stands in the series.
-      return newestOf((await rows('series', countryCode, metricKey)).filter(isNational));
+      return newestOf((await rowsOf('series', countryCode, metricKey)).filter(isNational));
     },
   };
 }

@@ -30,7 +30,7 @@ export interface TickerLoader {
 
 /** The route has neither counts nor pages, so a list that is as long as a limit may be cut and is looked into. */
 export function createTickerLoader(
-  upstream: Upstream,
+  upstream: Pick<Upstream, 'ask'>,
   sending: Sending,
   learned: TickersLearned,
 ): TickerLoader {

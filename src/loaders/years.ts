@@ -31,7 +31,10 @@ export async function fetchYears(
       break;
     }
     const direction = directionOf(list.rows);
-    if (direction === 0) return list === cut ? whole(await fetchHalves(list, undefined, undefined, askedLimit, ask), total) : null;
+    if (direction === 0)
+      return list === cut
+        ? whole(await fetchHalves(list, undefined, undefined, askedLimit, ask), total)
+        : null;
     const kept = list.rows.filter((row) => row.year !== last.year);
     if (kept.length === 0) return null;
     rows.push(...kept);

@@ -20,6 +20,8 @@ export interface Board {
   readonly columns: readonly string[];
   /** Expected rows by cell, also of cells that nobody demands. */
   readonly rows: Float64Array;
+  /** Characters that each column takes in an address, with a comma. */
+  readonly columnLengths: Float64Array;
   readonly limits: CoverLimits;
   readonly flipped: Board;
 }
@@ -52,13 +54,25 @@ export function createBoard(
     lines,
     columns,
     rows,
+    columnLengths: lengthsOf(columns),
     limits,
     get flipped() {
       return flipped;
     },
   };
-  const flipped: Board = { lines: columns, columns: lines, rows: flippedRows, limits, flipped: board };
+  const flipped: Board = {
+    lines: columns,
+    columns: lines,
+    rows: flippedRows,
+    columnLengths: lengthsOf(lines),
+    limits,
+    flipped: board,
+  };
   return board;
+}
+
+function lengthsOf(names: readonly string[]): Float64Array {
+  return Float64Array.from(names, (name) => name.length + 1);
 }
 
 /** The same cells as the flipped board counts them, in no order. */
@@ -93,7 +107,8 @@ export function boundsOf(board: Board, cells: Cells): { lines: number[]; columns
   return { lines: marked(hasLine), columns: marked(hasColumn) };
 }
 
-function marked(flags: Uint8Array): number[] {
+/** Indexes of the flags that are set, ascending. */
+export function marked(flags: Uint8Array): number[] {
   const indexes: number[] = [];
   for (let index = 0; index < flags.length; index++) if (flags[index] === 1) indexes.push(index);
   return indexes;
@@ -122,10 +137,20 @@ function lengthAt(names: readonly string[], index: number): number {
   return (names[index] as string).length;
 }
 
+/** Whether a call can bring the cell at all. */
+export function fitsAlone(board: Board, cell: number): boolean {
+  const { maxRows, maxCodes, maxAddress } = board.limits;
+  const width = board.columns.length;
+  const address = lengthAt(board.lines, Math.floor(cell / width)) + lengthAt(board.columns, cell % width);
+  return rowsAt(board, cell) <= maxRows && maxCodes >= 1 && address <= maxAddress;
+}
+
 /** Demanded cells of one line that fit one call together: a whole line, or the pieces of one that is too long. */
 export interface Strip {
   readonly line: number;
   readonly cells: number[];
+  /** Of each of the cells: in one place, because weighing reads them all the time. */
+  readonly cellRows: number[];
   rows: number;
 }
 
@@ -144,11 +169,12 @@ export function stripsOf(board: Board, cells: Cells): Strip[] {
       strip !== undefined &&
       (strip.rows + rows > maxRows || strip.cells.length >= maxCodes || address + length > maxAddress);
     if (strip?.line !== line || isFull) {
-      strip = { line, cells: [], rows: 0 };
+      strip = { line, cells: [], cellRows: [], rows: 0 };
       strips.push(strip);
       address = lengthAt(board.lines, line) - 1;
     }
     strip.cells.push(cell);
+    strip.cellRows.push(rows);
     strip.rows += rows;
     address += length;
   }
@@ -156,28 +182,31 @@ export function stripsOf(board: Board, cells: Cells): Strip[] {
 }
 
 /**
- * A part in the making. Strips are weighed against it far more often than they are added, so adding keeps the sums
- * that make weighing cheap.
+ * A part in the making. Strips are weighed against it far more often than they are added: the sums kept here make
+ * that one pass over the strip.
  */
 export class Draft {
   readonly #board: Board;
   readonly #cells: number[] = [];
-  readonly #hasColumn: Uint8Array;
+  readonly #columns: number[] = [];
+  /** By column: 1 until a strip has brought it. A number, so that weighing multiplies rather than branches. */
+  readonly #isNew: Uint8Array;
   /** By column: rows it would bring for the lines so far. */
   readonly #rowsOfColumn: Float64Array;
-  /** By line: rows it would bring for the columns so far. */
+  /** By line: rows it would bring for the first columns, and how many columns these are. */
   readonly #rowsOfLine: Float64Array;
+  readonly #columnsSummed: Uint32Array;
   #lines = 0;
-  #columns = 0;
   /** Each name counts with a comma, and each of the two lists has one comma less than names. */
   #address = -2;
   #rows = 0;
 
   constructor(board: Board, first: Strip) {
     this.#board = board;
-    this.#hasColumn = new Uint8Array(board.columns.length);
+    this.#isNew = new Uint8Array(board.columns.length).fill(1);
     this.#rowsOfColumn = new Float64Array(board.columns.length);
     this.#rowsOfLine = new Float64Array(board.lines.length);
+    this.#columnsSummed = new Uint32Array(board.lines.length);
     this.add(first);
   }
 
@@ -192,45 +221,56 @@ export class Draft {
 
   /** Rows of this part with the strip added; infinite where it does not fit. */
   rowsWith(strip: Strip): number {
-    const board = this.#board;
-    const { maxRows, maxCodes, maxAddress } = board.limits;
-    let rows = this.#rows + (this.#rowsOfLine[strip.line] as number);
-    if (rows > maxRows || this.#lines >= maxCodes) return Infinity;
-    const base = strip.line * board.columns.length;
-    let columns = this.#columns;
-    let address = this.#address + lengthAt(board.lines, strip.line) + 1;
-    for (const cell of strip.cells) {
-      const column = cell - base;
-      if (this.#hasColumn[column] === 1) continue;
-      columns += 1;
-      address += lengthAt(board.columns, column) + 1;
-      rows += (this.#rowsOfColumn[column] as number) + rowsAt(board, cell);
+    const { columns, columnLengths, lines, limits } = this.#board;
+    const { cells, cellRows } = strip;
+    const isNew = this.#isNew;
+    const rowsOfColumn = this.#rowsOfColumn;
+    const base = strip.line * columns.length;
+    let rows = this.#rows + this.#sumLine(strip.line);
+    if (rows > limits.maxRows || this.#lines >= limits.maxCodes) return Infinity;
+    let names = this.#columns.length;
+    let address = this.#address + lengthAt(lines, strip.line) + 1;
+    for (let index = 0; index < cells.length; index++) {
+      const column = (cells[index] as number) - base;
+      const counts = isNew[column] as number;
+      names += counts;
+      address += counts * (columnLengths[column] as number);
+      rows += counts * ((rowsOfColumn[column] as number) + (cellRows[index] as number));
     }
-    return rows > maxRows || columns > maxCodes || address > maxAddress ? Infinity : rows;
+    return rows > limits.maxRows || names > limits.maxCodes || address > limits.maxAddress ? Infinity : rows;
   }
 
   add(strip: Strip): void {
-    const { lines, columns, rows, flipped } = this.#board;
+    const { lines, columns, columnLengths, rows } = this.#board;
     const base = strip.line * columns.length;
-    this.#rows += this.#rowsOfLine[strip.line] as number;
+    this.#rows += this.#sumLine(strip.line);
     for (const cell of strip.cells) {
       this.#cells.push(cell);
       const column = cell - base;
-      if (this.#hasColumn[column] === 1) continue;
-      this.#hasColumn[column] = 1;
-      this.#columns += 1;
-      this.#address += lengthAt(columns, column) + 1;
+      if (this.#isNew[column] === 0) continue;
+      this.#isNew[column] = 0;
+      this.#columns.push(column);
+      this.#address += columnLengths[column] as number;
       this.#rows += (this.#rowsOfColumn[column] as number) + (rows[cell] as number);
-      addTo(this.#rowsOfLine, flipped.rows, column * lines.length);
     }
     this.#lines += 1;
     this.#address += lengthAt(lines, strip.line) + 1;
-    addTo(this.#rowsOfColumn, rows, base);
+    const sums = this.#rowsOfColumn;
+    for (let column = 0; column < sums.length; column++) {
+      sums[column] = (sums[column] as number) + (rows[base + column] as number);
+    }
   }
-}
 
-function addTo(sums: Float64Array, addends: Float64Array, offset: number): void {
-  for (let index = 0; index < sums.length; index++) {
-    sums[index] = (sums[index] as number) + (addends[offset + index] as number);
+  /** Rows that the line would bring for the columns so far. Only lines that are weighed are ever summed. */
+  #sumLine(line: number): number {
+    const { rows, columns } = this.#board;
+    const base = line * columns.length;
+    let sum = this.#rowsOfLine[line] as number;
+    for (let next = this.#columnsSummed[line] as number; next < this.#columns.length; next++) {
+      sum += rows[base + (this.#columns[next] as number)] as number;
+    }
+    this.#rowsOfLine[line] = sum;
+    this.#columnsSummed[line] = this.#columns.length;
+    return sum;
   }
 }

@@ -1,12 +1,77 @@
-export interface Pair { readonly countryCode: string; readonly metricKey: string }
-export interface Rectangle { readonly countryCodes: readonly string[]; readonly metricKeys: readonly string[] }
-export interface CoverLimits { readonly maxRows: number; readonly maxCodes: number; readonly maxAddress: number }
+/**
+ * The fewest calls for the figures that are wanted.
+ *
+ * The service's data route takes a list of countries and a list of metrics, and brings every figure of that
+ * rectangle; so a call may bring figures that nobody asked for, as long as that saves another call. Each way to cover
+ * the demanded pairs with rectangles comes down to a partition: give each pair to one of the rectangles that hold it,
+ * and shrink each rectangle to the pairs it was given. It is therefore enough to part the pairs (`partition.ts`) such
+ * that the smallest rectangle around each part fits a call (`board.ts`).
+ *
+ * Up to a dozen pairs the number of calls is the least there is. Beyond, it is never more than by naming all metrics
+ * for some countries at a time, or all countries for some metrics, and mostly near to what the rows alone require.
+ */
+import { ascending, boundsOf, type CoverLimits, createBoard, fitsAlone, marked } from './board.ts';
+import { partition } from './partition.ts';
+
+export type { CoverLimits };
+
+export interface Pair {
+  readonly countryCode: string;
+  readonly metricKey: string;
+}
+
+/** One call of the data route. */
+export interface Rectangle {
+  readonly countryCodes: readonly string[];
+  readonly metricKeys: readonly string[];
+}
+
+/**
+ * Expected rows of a pair, also of one that nobody demands but that a rectangle would bring along. A finite whole
+ * number, not negative. Asked once for each country and metric that the demands name.
+ */
 export type RowsOf = (countryCode: string, metricKey: string) => number;
-export function expectedRows(r: Rectangle, rowsOf: RowsOf): number { let n=0; for (const c of r.countryCodes) for (const m of r.metricKeys) n+=rowsOf(c,m); return n; }
+
+/**
+ * Rectangles that hold each of the pairs, as few as we can find, each within the limits. A pair that exceeds them
+ * alone gets a rectangle of its own. Codes and keys are compared as they are; the order of the pairs makes no
+ * difference.
+ */
 export function cover(pairs: readonly Pair[], limits: CoverLimits, rowsOf: RowsOf): readonly Rectangle[] {
-  const codes=[...new Set(pairs.map(p=>p.countryCode))], keys=[...new Set(pairs.map(p=>p.metricKey))];
-  const r={countryCodes:codes, metricKeys:keys};
-  if (expectedRows(r,rowsOf)<=limits.maxRows || pairs.length<=1) return pairs.length===0?[]:[r];
-  const half=Math.ceil(pairs.length/2);
-  return [...cover(pairs.slice(0,half),limits,rowsOf),...cover(pairs.slice(half),limits,rowsOf)];
+  const countryCodes = [...new Set(pairs.map((pair) => pair.countryCode))].sort();
+  const metricKeys = [...new Set(pairs.map((pair) => pair.metricKey))].sort();
+  const board = createBoard(countryCodes, metricKeys, limits, rowsOf);
+
+  const lineOf = new Map(countryCodes.map((code, line) => [code, line]));
+  const columnOf = new Map(metricKeys.map((key, column) => [key, column]));
+  const demanded = new Uint8Array(board.rows.length);
+  for (const { countryCode, metricKey } of pairs) {
+    demanded[(lineOf.get(countryCode) as number) * metricKeys.length + (columnOf.get(metricKey) as number)] =
+      1;
+  }
+  const cells = marked(demanded);
+  const alone = cells.filter((cell) => !fitsAlone(board, cell)).map((cell) => [cell]);
+  const parts = partition(
+    board,
+    cells.filter((cell) => fitsAlone(board, cell)),
+  );
+
+  return [...alone, ...parts.map((part) => ascending([...part.cells]))]
+    .sort((a, b) => (a[0] as number) - (b[0] as number))
+    .map((cells) => {
+      const { lines, columns } = boundsOf(board, cells);
+      return {
+        countryCodes: lines.map((line) => countryCodes[line] as string),
+        metricKeys: columns.map((column) => metricKeys[column] as string),
+      };
+    });
+}
+
+/** Rows that a call for the rectangle is expected to bring. */
+export function expectedRows({ countryCodes, metricKeys }: Rectangle, rowsOf: RowsOf): number {
+  let rows = 0;
+  for (const countryCode of countryCodes) {
+    for (const metricKey of metricKeys) rows += rowsOf(countryCode, metricKey);
+  }
+  return rows;
 }

@@ -58,3 +58,13 @@ export function createLearned(): Learned {
     },
   };
 }
+
+/** What is known now, to plan by and not to add to; series of unknown length are taken to be long. */
+export function frozen(learned: Learned): Learned {
+  return {
+    ...learned,
+    totals: 'untold',
+    harmless: { countries: new Set(learned.harmless.countries), metrics: new Set(learned.harmless.metrics) },
+    learnSeries() {},
+  };
+}

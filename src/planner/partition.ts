@@ -13,7 +13,6 @@ import {
   enclose,
   flip,
   type Part,
-  rowsAt,
   type Strip,
   stripsOf,
 } from './board.ts';
@@ -25,14 +24,14 @@ type Strategy = (board: Board, cells: Cells) => Part[] | undefined;
 const MOST_ENUMERATED = 12;
 /** Cells that `tile` may handle, over all the tilings it tries. */
 const TILING_EFFORT = 40_000;
-/** Up to here `tile` gathers within each group at once instead of cutting first. */
+/** Up to as many cells, `tile` grows each tiling it tries; beyond, it cuts them all and grows only the best. */
 const FEW_CELLS = 2_000;
 /** Different lists among the lines, above which they are noise rather than lists that somebody wrote. */
 const MOST_LISTS = 24;
 /** Parts that `gather` compares pair by pair. */
 const MOST_GATHERED = 100;
 /** Cells times parts that `refine` may plan again. */
-const REFINING_EFFORT = 20_000;
+const REFINING_EFFORT = 50_000;
 
 /** From the cheapest; each works along lines, and flipped along columns. */
 const strategies: readonly Strategy[] = [chunk, grow, untangle, tile].flatMap((strategy) => [
@@ -42,7 +41,7 @@ const strategies: readonly Strategy[] = [chunk, grow, untangle, tile].flatMap((s
 
 /** The cells in as few parts as we know how, each within the limits. */
 export function partition(board: Board, cells: Cells): Part[] {
-  return refine(board, propose(board, cells));
+  return cells.length === 0 ? [] : refine(board, propose(board, cells));
 }
 
 function propose(board: Board, cells: Cells): Part[] {
@@ -71,8 +70,10 @@ function fewestCalls(board: Board, cells: Cells): number {
 /** Fewer calls, then fewer rows that nobody demands, then calls of more equal size. */
 function isBetter(parts: readonly Part[], than: readonly Part[]): boolean {
   return (
-    parts.length - than.length || totalRows(parts) - totalRows(than) || unevenness(parts) - unevenness(than)
-  ) < 0;
+    (parts.length - than.length ||
+      totalRows(parts) - totalRows(than) ||
+      unevenness(parts) - unevenness(than)) < 0
+  );
 }
 
 function totalRows(parts: readonly Part[]): number {
@@ -138,7 +139,8 @@ function grow(board: Board, cells: Cells): Part[] {
 function leastWasteful(draft: Draft, waiting: readonly Strip[]): number {
   let least = Infinity;
   let found = -1;
-  for (const [index, strip] of waiting.entries()) {
+  for (let index = 0; index < waiting.length; index++) {
+    const strip = waiting[index] as Strip;
     const wasted = waste(draft.rowsWith(strip), draft.rows, strip.rows);
     if (wasted >= least) continue;
     least = wasted;
@@ -151,7 +153,7 @@ function leastWasteful(draft: Draft, waiting: readonly Strip[]): number {
 /** Rows that a union brings beyond what was there and what was added, for each row added. */
 function waste(together: number, before: number, added: number): number {
   const excess = together - before - added;
-  return excess <= 0 ? excess : excess / added;
+  return excess <= 0 ? excess : excess / Math.max(added, 1);
 }
 
 /**
@@ -161,7 +163,8 @@ function waste(together: number, before: number, added: number): number {
 function tile(board: Board, cells: Cells): Part[] | undefined {
   const { lines, columns } = boundsOf(board, cells);
   if (cells.length * 2 < lines.length * columns.length) return undefined;
-  const fill: typeof grow = cells.length <= FEW_CELLS ? grow : (board, cells) => cut(board, stripsOf(board, cells));
+  const fill: typeof grow =
+    cells.length <= FEW_CELLS ? grow : (board, cells) => cut(board, stripsOf(board, cells));
   let best: { parts: Part[]; groups: Cells[] } | undefined;
   let lastSize = columns.length;
   let effort = 0;
@@ -198,7 +201,7 @@ function untangle(board: Board, cells: Cells): Part[] | undefined {
     else columnsOf.set(line, [cell % width]);
   }
   const lists = new Map([...columnsOf.values()].map((columns) => [columns.join(), columns]));
-  if (lists.size > MOST_LISTS) return undefined;
+  if (lists.size === 1 || lists.size > MOST_LISTS) return undefined;
 
   const open = new Set(cells);
   let tables = [...lists.values()].map((list) =>
@@ -209,7 +212,9 @@ function untangle(board: Board, cells: Cells): Part[] | undefined {
   );
   const parts: Part[] = [];
   while (open.size > 0) {
-    tables = tables.map((table) => table.filter((cell) => open.has(cell))).filter((table) => table.length > 0);
+    tables = tables
+      .map((table) => table.filter((cell) => open.has(cell)))
+      .filter((table) => table.length > 0);
     const largest = tables.reduce((a, b) => (demandedRows(board, b) > demandedRows(board, a) ? b : a));
     const table = enclose(board, ascending(largest));
     parts.push(...(table ? [table] : chunk(board, largest)));
@@ -249,35 +254,72 @@ function gather(board: Board, parts: readonly Part[]): Part[] {
 }
 
 /**
- * The best partition there is. A set of cells is a bit mask; the best partition of each set is its first cell's part
- * with the best partition of what remains.
+ * The best partition there is. Sets of cells are bit masks; the best partition of a set is a part with its first
+ * cell, and the best partition of what that leaves.
  */
 function enumerate(board: Board, cells: Cells): Part[] {
   const sets = 1 << cells.length;
-  const whole: (Part | undefined)[] = Array(sets);
-  const best: Part[][] = [[]];
+  const partOf: (Part | undefined)[] = Array(sets);
   for (let set = 1; set < sets; set++) {
     const rest = set & (set - 1);
-    if (rest === 0 || whole[rest]) {
-      whole[set] = enclose(board, cells.filter((_, index) => (set >> index) & 1));
-    }
+    if (rest !== 0 && !partOf[rest]) continue;
+    partOf[set] = enclose(
+      board,
+      cells.filter((_, index) => ((set >> index) & 1) === 1),
+    );
   }
-  const count = new Uint8Array(sets);
+  const calls = new Uint8Array(sets).fill(MOST_ENUMERATED + 1, 1);
   const rows = new Float64Array(sets);
   const squares = new Float64Array(sets);
   const firstPart = new Int32Array(sets);
-  return best.flat();
+  for (let set = 1; set < sets; set++) {
+    const others = set & (set - 1);
+    for (let rest = others; ; rest = (rest - 1) & others) {
+      const part = partOf[set ^ rest];
+      if (part) {
+        const better =
+          (calls[rest] as number) + 1 - (calls[set] as number) ||
+          (rows[rest] as number) + part.rows - (rows[set] as number) ||
+          (squares[rest] as number) + part.rows ** 2 - (squares[set] as number);
+        if (better < 0) {
+          calls[set] = (calls[rest] as number) + 1;
+          rows[set] = (rows[rest] as number) + part.rows;
+          squares[set] = (squares[rest] as number) + part.rows ** 2;
+          firstPart[set] = set ^ rest;
+        }
+      }
+      if (rest === 0) break;
+    }
+  }
+  const parts: Part[] = [];
+  for (let set = sets - 1; set !== 0; set ^= firstPart[set] as number) {
+    parts.push(partOf[firstPart[set] as number] as Part);
+  }
+  return parts;
 }
 
 /**
- * Calls that came out far from full are the leftovers of each cut and each growth: plan the loosest ones again,
+ * Calls that come out far from full are what each cut and each growth leaves over: part the smallest again,
  * among themselves, as long as that saves calls.
  */
 function refine(board: Board, parts: Part[]): Part[] {
-  let refined = parts;
+  let refined = parts.toSorted(bySize);
   let effort = 0;
   for (let count = 2; count < refined.length; ) {
-    refined = refined.toSorted((a, b) => demandedRows(board, a.cells) - demandedRows(board, b.cells));
+    const cells = ascending(refined.slice(0, count).flatMap((part) => part.cells));
+    effort += cells.length * count;
+    if (effort > REFINING_EFFORT) break;
+    const again = fewestCalls(board, cells) < count ? propose(board, cells) : undefined;
+    if (again && again.length < count) {
+      refined = [...again, ...refined.slice(count)].sort(bySize);
+      count = 2;
+    } else {
+      count = Math.ceil(count * 1.5);
+    }
   }
   return refined;
+}
+
+function bySize(a: Part, b: Part): number {
+  return a.rows - b.rows;
 }

@@ -4,27 +4,17 @@ import type { CountryResolvers, QueryResolvers, Resolvers } from '../graph/gener
 import { encodeId } from '../graph/ids.ts';
 import { selectedFields } from '../graph/selection.ts';
 import { type CountrySource, countryOf } from '../graph/sources.ts';
+import { COVERED_COUNTRIES } from '../upstream/covered-countries.ts';
 import type { CountryRecord } from '../upstream/records/countries.ts';
 import { observationRows } from './observations.ts';
 import { recordFields } from './record-fields.ts';
-
-/**
- * The countries that the service covers, by definition all 54 of Africa. Only saves calls, never answers: whoever asks
- * for figures of one of these need not ask first whether it exists.
- */
-const COVERED: ReadonlySet<string> = new Set(
-  (
-    'AO BF BI BJ BW CD CF CG CI CM CV DJ DZ EG ER ET GA GH GM GN GQ GW KE KM LR LS LY MA MG ML MR MU MW MZ NA NE NG ' +
-    'RW SC SD SL SN SO SS ST SZ TD TG TN TZ UG ZA ZM ZW'
-  ).split(' '),
-);
 
 /** Fields that say no more than what the code says. */
 const BARE_FIELDS: ReadonlySet<string> = new Set(['__typename', 'id', 'code']);
 
 /** Whether more is asked of a country than whether it exists, and it is one that does. */
 function needsNoList(code: string, info: GraphQLResolveInfo): boolean {
-  if (!COVERED.has(code)) return false;
+  if (!COVERED_COUNTRIES.has(code)) return false;
   for (const name of selectedFields(info)) if (!BARE_FIELDS.has(name)) return true;
   return false;
 }

@@ -45,8 +45,9 @@ async function find(
       return (await loaders.offices.load(first))?.find((office) => officeId(office) === id) ?? null;
     case 'Observation':
       return (
-        (await loaders.observations.rows('series', first, second)).find((row) => observationId(row) === id) ??
-        null
+        (await loaders.observations.rows('series', [first], [second])).find(
+          (row) => observationId(row) === id,
+        ) ?? null
       );
   }
 }

@@ -35,14 +35,15 @@ export async function observationRows(
           ]),
         )
       : ([countryCodes, metricKeys] as const);
-  const [codes, keys] = [new Set(lists[0]), new Set(lists[1])];
-  const kind = latest ? 'latest' : 'series';
-  const groups = await Promise.all(
-    [...codes].flatMap((code) => [...keys].map((key) => loaders.observations.rows(kind, code, key))),
+  const [codes, keys] = lists;
+  const rows = await loaders.observations.rows(
+    latest ? 'latest' : 'series',
+    [...new Set(codes)],
+    [...new Set(keys)],
   );
   const isWanted = ({ year }: ObservationRecord) =>
     (fromYear == null || year >= fromYear) && (toYear == null || year <= toYear);
-  return groups.flatMap((rows) => rows.filter(isWanted));
+  return rows.filter(isWanted);
 }
 
 /**

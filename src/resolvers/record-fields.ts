@@ -1,6 +1,8 @@
 import { Failure } from '../errors.ts';
 import type { GraphContext } from '../graph/context.ts';
 
+type Load<Source, Rec> = (source: Source, context: GraphContext) => Promise<Rec | null>;
+
 /**
  * Makes resolvers for the fields of a record that may have to be loaded: a field that is known answers at once, any
  * other loads the record. Without a record, `record` fails and every other field is null.
@@ -8,12 +10,19 @@ import type { GraphContext } from '../graph/context.ts';
 export function recordFields<
   Rec extends { readonly record: unknown },
   Source extends { readonly known?: Partial<Rec> },
->(load: (source: Source, context: GraphContext) => Promise<Rec | null>) {
+>(load: Load<Source, Rec>) {
+  const loading = new WeakMap<Source, Promise<Rec | null>>();
+  const recordOf: Load<Source, Rec> = (source, context) => {
+    const record = loading.get(source) ?? load(source, context);
+    loading.set(source, record);
+    return record;
+  };
+
   return <Field extends keyof Rec & string>(field: Field) =>
     (source: Source, _: unknown, context: GraphContext): Rec[Field] | Promise<Rec[Field] | null> => {
       const value = source.known?.[field];
       if (value !== undefined) return value;
-      return load(source, context).then((record) => {
+      return recordOf(source, context).then((record) => {
         if (record !== null) return record[field];
         if (field !== 'record') return null;
         throw new Failure('UPSTREAM_INVALID_RESPONSE', 'The service lists nothing of this key.');

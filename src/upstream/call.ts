@@ -100,10 +100,12 @@ export interface Bill {
   shared: number;
   /** Answers taken from the cache. */
   cached: number;
+  /** Requests that it would have taken had each field fetched for itself. */
+  naive: number;
 }
 
 export function openBill(): Bill {
-  return { calls: 0, byRoute: {}, shared: 0, cached: 0 };
+  return { calls: 0, byRoute: {}, shared: 0, cached: 0, naive: 0 };
 }
 
 /** One attempt at one call, as metrics and logs hear of it. */

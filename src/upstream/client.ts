@@ -30,6 +30,8 @@ export interface UpstreamParts {
   readonly timeoutMs: number;
   readonly retries: number;
   readonly clock: Clock;
+  /** Sees every answer go by. */
+  readonly remembering: (next: Send) => Send;
   readonly onAttempt: (attempt: Attempt) => void;
 }
 
@@ -45,17 +47,17 @@ export function createUpstream(parts: UpstreamParts): Upstream {
     retried(metered(http.send, { ledger, clock, onAttempt }), { retries: parts.retries }),
   );
 
-  return {
-    async ask(endpoint, params, sending) {
-      const answer = await send(makeCall(endpoint, params), sending);
-      if (answer.status !== 404) return endpoint.decode(answer.body, params);
-      if (endpoint.route.includes('{')) return null;
-      throw new Failure('UPSTREAM_INVALID_RESPONSE', 'The service does not have this route.', {
-        route: endpoint.route,
-      });
-    },
-    send,
-    ledger,
-    close: http.close,
+  return { ask: asking(send), send, ledger, close: http.close };
+}
+
+/** Asks endpoints over a way to the service. */
+export function asking(send: Send): Upstream['ask'] {
+  return async (endpoint, params, sending) => {
+    const answer = await send(makeCall(endpoint, params), sending);
+    if (answer.status !== 404) return endpoint.decode(answer.body, params);
+    if (endpoint.route.includes('{')) return null;
+    throw new Failure('UPSTREAM_INVALID_RESPONSE', 'The service does not have this route.', {
+      route: endpoint.route,
+    });
   };
 }

@@ -1,0 +1,83 @@
+import type { Answer, Call, Endpoint, Send } from './call.ts';
+import { callKey } from './call.ts';
+import { COVERED_COUNTRIES } from './covered-countries.ts';
+import {
+  countries,
+  countryProfile,
+  countrySignals,
+  etlStatus,
+  governmentStructure,
+  indicators,
+  tickers,
+} from './endpoints.ts';
+
+/** Lists that later operations are priced by, per key digest; the oldest go first. */
+const MAX_LISTS = 400;
+
+/**
+ * A stand-in for the service that answers without being asked: with the lists that it has given this key before, or
+ * with lists of the size it is documented to have. Whoever runs an operation over it sees which calls it would make.
+ */
+export interface Rehearsal {
+  /** Passes calls on and remembers the lists that come back. */
+  remembering(next: Send): Send;
+  /** Answers by heart, and notes what it was asked. */
+  answering(note: (call: Call) => void): Send;
+}
+
+const DOCUMENTED_INDICATORS = 207;
+const DOCUMENTED_SOURCES = 59;
+
+/** What a list is taken to hold while it is not known. */
+const ASSUMED: Readonly<Record<string, unknown>> = {
+  [countries.route]: [...COVERED_COUNTRIES].map((code) => ({ id: code, name: code })),
+  [indicators.route]: numbered(DOCUMENTED_INDICATORS).map((n) => ({
+    metric_key: `indicator_${n}`,
+    name: `${n}`,
+  })),
+  [etlStatus.route]: numbered(DOCUMENTED_SOURCES).map((n) => ({ source: `source_${n}` })),
+  [tickers.route]: [...COVERED_COUNTRIES].map((code) => ({
+    exchange_code: code,
+    symbol: code,
+    country_code: code,
+  })),
+  [countryProfile.route]: { indicators: [] },
+  [countrySignals.route]: { observations: [] },
+  [governmentStructure.route]: { offices: [] },
+};
+
+const LISTS: ReadonlySet<string> = new Set(
+  [countries, indicators, etlStatus, tickers].map(({ route }: Pick<Endpoint, 'route'>) => route),
+);
+
+export function createRehearsal(now: () => number): Rehearsal {
+  const known = new Map<string, unknown>();
+  const keyOf = (partition: string, call: Call) => `${partition} ${callKey(call)}`;
+
+  return {
+    remembering: (next) => async (call, sending) => {
+      const answer = await next(call, sending);
+      if (answer.status === 200 && LISTS.has(call.route)) {
+        const key = keyOf(sending.caller.partition, call);
+        const oldest = known.keys().next();
+        if (known.size >= MAX_LISTS && !oldest.done) known.delete(oldest.value);
+        known.delete(key);
+        known.set(key, answer.body);
+      }
+      return answer;
+    },
+    answering:
+      (note) =>
+      async (call, { caller, bill }): Promise<Answer> => {
+        note(call);
+        bill.calls += 1;
+        bill.byRoute[call.route] = (bill.byRoute[call.route] ?? 0) + 1;
+        const body = known.get(keyOf(caller.partition, call)) ?? ASSUMED[call.route] ?? [];
+        return { status: 200, headers: {}, body, receivedAt: now() };
+      },
+  };
+}
+
+function numbered(count: number): number[] {
+  return Array.from({ length: count }, (_, i) => i + 1);
+}
