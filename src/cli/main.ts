@@ -1,9 +1,11 @@
 #!/usr/bin/env node
+import { readFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { ConfigError, readConfig } from '../config.ts';
 import { createGateway } from '../gateway.ts';
 import { createSandbox } from '../sandbox/sandbox.ts';
 import { createLog } from '../server/log.ts';
+import { explain, Unexplained } from './explain.ts';
 import { startProgram } from './serve.ts';
 
 /** npm passes a Ctrl-C on to a server that the terminal has told already: the echo is not a second wish. */
@@ -53,6 +55,16 @@ program
     await gateway.stop();
   });
 
+program
+  .command('explain')
+  .description('print the upstream calls that an operation would make; sends nothing')
+  .argument('<file>', 'a .graphql file with the operation')
+  .option('--variables <json>', 'its variables', '{}')
+  .option('--operation <name>', 'which operation of the file')
+  .action(async (file: string, { variables, operation }: { variables: string; operation?: string }) => {
+    console.log(await explain(await readFile(file, 'utf8'), parsedVariables(variables), operation));
+  });
+
 try {
   await program.parseAsync();
 } catch (error) {
@@ -88,8 +100,17 @@ function onStopSignal(stop: (signal: string) => Promise<void>): void {
 /** One line where the operator can mend it, the whole stack where only we can. */
 function explained(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (error instanceof ConfigError || 'syscall' in error) return error.message;
+  if (error instanceof ConfigError || error instanceof Unexplained || 'syscall' in error)
+    return error.message;
   return error.stack ?? error.message;
+}
+
+function parsedVariables(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Unexplained('--variables must be JSON.');
+  }
 }
 
 function portNumber(text: string): number {

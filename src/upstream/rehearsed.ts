@@ -28,23 +28,33 @@ export interface Rehearsal {
 const DOCUMENTED_INDICATORS = 207;
 const DOCUMENTED_SOURCES = 59;
 
-/** What a list is taken to hold while it is not known. */
-const ASSUMED: Readonly<Record<string, unknown>> = {
-  [countries.route]: [...COVERED_COUNTRIES].map((code) => ({ id: code, name: code })),
-  [indicators.route]: numbered(DOCUMENTED_INDICATORS).map((n) => ({
-    metric_key: `indicator_${n}`,
-    name: `${n}`,
-  })),
-  [etlStatus.route]: numbered(DOCUMENTED_SOURCES).map((n) => ({ source: `source_${n}` })),
-  [tickers.route]: [...COVERED_COUNTRIES].map((code) => ({
-    exchange_code: code,
-    symbol: code,
-    country_code: code,
-  })),
-  [countryProfile.route]: { indicators: [] },
-  [countrySignals.route]: { observations: [] },
-  [governmentStructure.route]: { offices: [] },
+/** Listings of an answer without `limit`, which is cut there. */
+const DEFAULT_TICKERS = 100;
+
+/** Listings of a list that was not cut: more than an answer without `limit` holds. */
+const ASSUMED_TICKERS = 200;
+
+/** What an answer is taken to hold while it is not known. */
+const ASSUMED: Readonly<Record<string, (call: Call) => unknown>> = {
+  [countries.route]: () => [...COVERED_COUNTRIES].map((code) => ({ id: code, name: code })),
+  [indicators.route]: () =>
+    numbered(DOCUMENTED_INDICATORS).map((n) => ({ metric_key: `indicator_${n}`, name: `${n}` })),
+  [etlStatus.route]: () => numbered(DOCUMENTED_SOURCES).map((n) => ({ source: `source_${n}` })),
+  [tickers.route]: ({ target }) =>
+    assumedTickers(target.includes('limit=') ? ASSUMED_TICKERS : DEFAULT_TICKERS),
+  [countryProfile.route]: () => ({ indicators: [] }),
+  [countrySignals.route]: () => ({ observations: [] }),
+  [governmentStructure.route]: () => ({ offices: [] }),
 };
+
+function assumedTickers(count: number): unknown[] {
+  const codes = [...COVERED_COUNTRIES];
+  return numbered(count).map((n) => ({
+    exchange_code: 'X',
+    symbol: `${n}`,
+    country_code: codes[n % codes.length],
+  }));
+}
 
 const LISTS: ReadonlySet<string> = new Set(
   [countries, indicators, etlStatus, tickers].map(({ route }: Pick<Endpoint, 'route'>) => route),
@@ -72,7 +82,7 @@ export function createRehearsal(now: () => number): Rehearsal {
         note(call);
         bill.calls += 1;
         bill.byRoute[call.route] = (bill.byRoute[call.route] ?? 0) + 1;
-        const body = known.get(keyOf(caller.partition, call)) ?? ASSUMED[call.route] ?? [];
+        const body = known.get(keyOf(caller.partition, call)) ?? ASSUMED[call.route]?.(call) ?? [];
         return { status: 200, headers: {}, body, receivedAt: now() };
       },
   };

@@ -1,0 +1,60 @@
+import { readConfig } from '../config.ts';
+import { createGateway } from '../gateway.ts';
+
+/** The part of an explained response that is printed. */
+interface Explained {
+  readonly errors?: readonly { readonly message: string }[];
+  readonly extensions?: {
+    readonly explain?: {
+      readonly calls: number;
+      readonly naive: number;
+      readonly byRoute: Readonly<Record<string, number>>;
+      readonly plan: readonly { readonly route: string; readonly target: string }[];
+    };
+  };
+}
+
+/** The operation has no plan; `message` names every fault, a line each. */
+export class Unexplained extends Error {
+  override readonly name = 'Unexplained';
+}
+
+/** Any key: nothing is sent. */
+const NO_KEY = 'Bearer explain';
+
+/**
+ * The plan of an operation as a table: each call it would make to a gateway that has seen nothing yet.
+ * @throws Unexplained where the operation would be refused
+ */
+export async function explain(query: string, variables: unknown, operationName?: string): Promise<string> {
+  const observer = { operation() {}, attempt() {}, problem() {} };
+  const config = readConfig({ CACHE_URL: 'none' });
+  const gateway = await createGateway({ config, upstreamUrl: 'http://127.0.0.1', observer });
+  try {
+    const { body } = await gateway.handle({
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: NO_KEY, 'x-explain': '1' },
+      search: '',
+      body: { query, variables, ...(operationName === undefined ? {} : { operationName }) },
+      signal: new AbortController().signal,
+    });
+    const { errors = [], extensions } = JSON.parse(String(body)) as Explained;
+    const plan = extensions?.explain;
+    if (plan === undefined || errors.length > 0)
+      throw new Unexplained(errors.map(({ message }) => message).join('\n'));
+    const width = Math.max(5, ...Object.keys(plan.byRoute).map((route) => route.length));
+    const row = (calls: number | string, route: string, request: string) =>
+      `${String(calls).padStart(5)}  ${route.padEnd(width)}  ${request}`.trimEnd();
+    const requests = (route: string) =>
+      plan.plan.filter((call) => call.route === route).map(({ target }) => target);
+    return [
+      row('calls', 'route', 'requests'),
+      ...Object.entries(plan.byRoute).flatMap(([route, calls]) =>
+        requests(route).map((target, i) => row(i === 0 ? calls : '', i === 0 ? route : '', `GET ${target}`)),
+      ),
+      row(plan.calls, 'in all', `(${plan.naive} if each field fetched for itself)`),
+    ].join('\n');
+  } finally {
+    await gateway.stop();
+  }
+}
