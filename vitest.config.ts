@@ -1,6 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
+  // As Node finds packages: `graphql` in two editions at once, one by `module` and one by `main`, works with neither.
+  resolve: { mainFields: ['main'] },
   test: {
     environment: 'node',
     include: ['test/**/*.test.ts'],

@@ -12,6 +12,9 @@ const PUBLISHED_PLANS: Readonly<Record<string, { requestsPerMinute: number; mont
   team: { requestsPerMinute: 1_000, monthlyRequests: 2_000_000 },
 };
 
+/** No plan allows fewer requests in a minute. */
+const SMALLEST_PLAN = 5;
+
 /** What one key has spent and what the service has told of its plan. Instants are ISO 8601, UTC. */
 export interface QuotaRecord {
   readonly plan: string | null;
@@ -35,6 +38,11 @@ export interface Ledger {
   accepted(partition: string): void;
   /** The service answered 429: remembers it, and what `detail` says of the plan. */
   limited(partition: string, detail: string): Failure;
+  /**
+   * Whether the next call may be the one that a plan nobody has named yet refuses: the smallest plan's minute is spent,
+   * and nothing has shown that this key has a larger one.
+   */
+  isDoubtful(partition: string): boolean;
   quota(partition: string): QuotaRecord;
   /** Share of the minute's requests that is left, from 0 to 1; null where the plan is not known. */
   shareLeft(partition: string): number | null;
@@ -43,12 +51,15 @@ export interface Ledger {
 interface Account {
   minute: number;
   callsThisMinute: number;
+  acceptedThisMinute: number;
   month: number;
   callsThisMonth: number;
   plan: string | null;
   requestsPerMinute: number | null;
   monthlyRequests: number | null;
   minuteSpent: boolean;
+  /** Whether the service has taken more in a minute than the smallest plan allows. */
+  isPlanLarger: boolean;
   monthSpent: boolean;
   nextProbeAtMs: number;
 }
@@ -69,12 +80,14 @@ export function createLedger(now: () => number): Ledger {
       held = {
         minute,
         callsThisMinute: 0,
+        acceptedThisMinute: 0,
         month,
         callsThisMonth: 0,
         plan: null,
         requestsPerMinute: null,
         monthlyRequests: null,
         minuteSpent: false,
+        isPlanLarger: false,
         monthSpent: false,
         nextProbeAtMs: 0,
       };
@@ -83,6 +96,7 @@ export function createLedger(now: () => number): Ledger {
     if (held.minute !== minute) {
       held.minute = minute;
       held.callsThisMinute = 0;
+      held.acceptedThisMinute = 0;
       held.minuteSpent = false;
     }
     if (held.month !== month) {
@@ -135,7 +149,10 @@ export function createLedger(now: () => number): Ledger {
       if (held.monthSpent) held.nextProbeAtMs = now() + PROBE_INTERVAL_MS;
     },
     accepted(partition) {
-      account(partition).monthSpent = false;
+      const held = account(partition);
+      held.monthSpent = false;
+      held.acceptedThisMinute += 1;
+      held.isPlanLarger ||= held.acceptedThisMinute > SMALLEST_PLAN;
     },
     limited(partition, detail) {
       const held = account(partition);
@@ -152,6 +169,10 @@ export function createLedger(now: () => number): Ledger {
       }
       held.minuteSpent = true;
       return minuteFailure(held, detail);
+    },
+    isDoubtful(partition) {
+      const held = account(partition);
+      return held.requestsPerMinute === null && !held.isPlanLarger && held.callsThisMinute >= SMALLEST_PLAN;
     },
     quota(partition) {
       const held = account(partition);

@@ -54,7 +54,7 @@ export function metered(next: Send, { ledger, clock, onAttempt }: MeteredParts):
         await queued(queue.forMinute, sending, (wakeAll) => {
           clock.sleep(opensAtMs - clock.now()).then(wakeAll, wakeAll);
         });
-      } else if (queue.inFlight >= MAX_IN_FLIGHT) {
+      } else if (queue.inFlight >= (ledger.isDoubtful(partition) ? 1 : MAX_IN_FLIGHT)) {
         await queued(queue.forPlace, sending);
       } else {
         queue.inFlight += 1;
@@ -66,9 +66,10 @@ export function metered(next: Send, { ledger, clock, onAttempt }: MeteredParts):
 
   function leave(partition: string, queue: Queue): void {
     queue.inFlight -= 1;
-    queue.forPlace.shift()?.wake();
-    if (queue.inFlight === 0 && queue.forPlace.length === 0 && queue.forMinute.length === 0)
-      queues.delete(partition);
+    // All of them, since one place may have become many; those that find none queue again, in the same order.
+    const woken = queue.forPlace.splice(0);
+    for (const waiter of woken) waiter.wake();
+    if (queue.inFlight + woken.length + queue.forMinute.length === 0) queues.delete(partition);
   }
 
   async function attempt(call: Call, sending: Sending, queue: Queue | null): Promise<Answer> {
