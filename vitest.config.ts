@@ -1,8 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
-  // As Node finds packages: `graphql` in two editions at once, one by `module` and one by `main`, works with neither.
-  resolve: { mainFields: ['main'] },
+  // The edition that Node finds, and the libraries with it: two editions of one schema's classes work with neither.
+  resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   test: {
     environment: 'node',
     include: ['test/**/*.test.ts'],

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { openProgram } from '../support/program.ts';
+
+const WIDGETS = [
+  '{ country(code: "KE") { observation(metricKey: "population_total") { value } } }',
+  '{ country(code: "ng") { name observation(metricKey: "population_total") { value } } }',
+  '{ countries(codes: ["ET", "EG"]) { observation(metricKey: "life_expectancy") { value year } } }',
+  '{ observations(countryCodes: ["KE"], metricKeys: ["population_total"], latest: true) { value } }',
+  '{ observations(countryCodes: ["GH", "ZA"], metricKeys: ["gdp_current_usd"], latest: true) { value } }',
+  '{ indicator(key: "life_expectancy") { observation(countryCode: "KE") { value } } }',
+  '{ country(code: "KE") { a: observation(metricKey: "gdp_current_usd") { value source { key } } } }',
+  '{ country(code: "TZ") { observation(metricKey: "mobile_subscriptions_per_100") { value } } }',
+  '{ countries { code observation(metricKey: "population_total") { value } } }',
+  '{ country(code: "UG") { name capital } }',
+];
+
+describe('operations under one key', () => {
+  it('make one data call for a page of ten on the free plan, and no call is refused', async () => {
+    await using program = await openProgram();
+    const { ask, sandbox } = program;
+    const replies = await Promise.all(WIDGETS.map((query) => ask(query, { key: sandbox.keys.free })));
+    expect(replies.flatMap(({ errors }) => errors)).toEqual([]);
+    expect(sandbox.log.filter(({ path }) => path === '/v1/data')).toHaveLength(1);
+    expect(sandbox.log.filter(({ status }) => status !== 200)).toEqual([]);
+    // What each paid adds up to what was sent, and nobody paid for what another had.
+    const sent = replies.reduce((sum, { upstream }) => sum + upstream.calls, 0);
+    expect(sent).toBe(sandbox.log.length);
+    expect(replies.filter(({ upstream }) => upstream.byRoute['/v1/data'] === 1)).toHaveLength(1);
+  });
+
+  it('get the same answers as each would alone', async () => {
+    await using together = await openProgram();
+    await using apart = await openProgram();
+    const merged = await Promise.all(WIDGETS.map((query) => together.ask(query)));
+    for (const [i, query] of WIDGETS.entries()) {
+      const alone = await apart.ask(query);
+      expect(merged[i]?.data).toEqual(alone.data);
+    }
+  });
+
+  it('lose nothing when one of them is given up', async () => {
+    await using program = await openProgram({ sandbox: { latencyMs: 50 }, env: { BATCH_WINDOW_MS: '50' } });
+    const { ask, sandbox } = program;
+    const leaving = new AbortController();
+    const left = ask(WIDGETS[0] as string, { signal: leaving.signal });
+    const stays = ask(WIDGETS[6] as string);
+    await expect.poll(() => sandbox.log.length).toBe(1);
+    leaving.abort();
+    await expect(left).rejects.toThrow('aborted');
+    expect((await stays).data.country.a.value).toEqual(expect.any(Number));
+    expect(sandbox.log.map(({ aborted }) => aborted)).toEqual([false]);
+  });
+
+  it('never share with operations under another key', async () => {
+    await using program = await openProgram();
+    const { ask, sandbox } = program;
+    const [team, analyst, forbidden] = await Promise.all(
+      [sandbox.keys.team, sandbox.keys.analyst, sandbox.keys.forbidden].map((key) =>
+        ask(WIDGETS[0] as string, { key }),
+      ),
+    );
+    expect(team?.data).toEqual(analyst?.data);
+    expect(forbidden?.errors.map(({ extensions }) => extensions.code)).toEqual(['FORBIDDEN']);
+    expect(sandbox.log.map(({ key }) => key).sort()).toEqual(['analyst', 'forbidden', 'team']);
+  });
+});
