@@ -24,6 +24,7 @@ export interface Reply {
     readonly byRoute: Readonly<Record<string, number>>;
     readonly shared: number;
     readonly cached: number;
+    readonly naive: number;
   };
 }
 
