@@ -73,7 +73,7 @@ try {
 }
 
 function announceSandbox(name: string, url: string, keys: Readonly<Record<string, string>>): void {
-  const rows = Object.entries(keys).map(([plan, key]) => `  ${plan.padEnd(10)} ${key}`);
+  const rows = Object.entries(keys).map(([plan, key]) => `  ${plan.padEnd(14)} ${key}`);
   console.log([`${name} is at ${url}. All its figures are synthetic. Demo keys:`, ...rows].join('\n'));
 }
 

@@ -1,5 +1,6 @@
 import {
   type FieldNode,
+  type FragmentSpreadNode,
   type GraphQLCompositeType,
   GraphQLIncludeDirective,
   type GraphQLNamedType,
@@ -8,10 +9,12 @@ import {
   GraphQLSkipDirective,
   getDirectiveValues,
   getNamedType,
+  type InlineFragmentNode,
   isCompositeType,
   isInterfaceType,
   isObjectType,
   Kind,
+  type NamedTypeNode,
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
@@ -19,16 +22,22 @@ import {
 /** The part of `GraphQLResolveInfo` that a look at a selection needs. */
 export type SelectionScope = Pick<GraphQLResolveInfo, 'schema' | 'fragments' | 'variableValues'>;
 
-/** Names of the fields selected directly on a field's result: fragments are looked into, skipped fields left out. */
-export function selectedFields(info: GraphQLResolveInfo): ReadonlySet<string> {
+/**
+ * Names of the fields selected directly on a field's result where that is an object of the type: fragments that apply
+ * to it are looked into, skipped fields left out.
+ */
+export function selectedFields(info: GraphQLResolveInfo, typeName: string): ReadonlySet<string> {
   const names = new Set<string>();
   const visit = (set: SelectionSetNode | undefined): void => {
     for (const selection of set?.selections ?? []) {
       if (isLeftOut(selection, info)) continue;
       if (selection.kind === Kind.FIELD) names.add(selection.name.value);
-      else visit(selectionSetOf(selection, info));
+      else if (!isForAnother(conditionOf(selection, info)?.name.value))
+        visit(selectionSetOf(selection, info));
     }
   };
+  const isForAnother = (condition: string | undefined) =>
+    condition !== undefined && condition !== typeName && isObjectType(info.schema.getType(condition));
   for (const node of info.fieldNodes) visit(node.selectionSet);
   return names;
 }
@@ -56,10 +65,7 @@ export function leadsToFigures(
   return selectionSet.selections.some((selection) => {
     if (isLeftOut(selection, scope)) return false;
     if (selection.kind === Kind.FIELD) return fieldLeads(type, selection, scope);
-    const condition =
-      selection.kind === Kind.INLINE_FRAGMENT
-        ? selection.typeCondition
-        : scope.fragments[selection.name.value]?.typeCondition;
+    const condition = conditionOf(selection, scope);
     const onType = condition === undefined ? type : (scope.schema.getType(condition.name.value) ?? type);
     return leadsToFigures(onType, selectionSetOf(selection, scope), scope);
   });
@@ -69,6 +75,15 @@ function fieldLeads(type: GraphQLCompositeType, node: FieldNode, scope: Selectio
   if (isFigureField(type.name, node.name.value)) return true;
   const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[node.name.value] : undefined;
   return field !== undefined && leadsToFigures(getNamedType(field.type), node.selectionSet, scope);
+}
+
+function conditionOf(
+  selection: FragmentSpreadNode | InlineFragmentNode,
+  { fragments }: Pick<SelectionScope, 'fragments'>,
+): NamedTypeNode | undefined {
+  return selection.kind === Kind.FRAGMENT_SPREAD
+    ? fragments[selection.name.value]?.typeCondition
+    : selection.typeCondition;
 }
 
 function selectionSetOf(

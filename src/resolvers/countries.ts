@@ -15,7 +15,7 @@ const BARE_FIELDS: ReadonlySet<string> = new Set(['__typename', 'id', 'code']);
 /** Whether more is asked of a country than whether it exists, and it is one that does. */
 function needsNoList(code: string, info: GraphQLResolveInfo): boolean {
   if (!COVERED_COUNTRIES.has(code)) return false;
-  for (const name of selectedFields(info)) if (!BARE_FIELDS.has(name)) return true;
+  for (const name of selectedFields(info, 'Country')) if (!BARE_FIELDS.has(name)) return true;
   return false;
 }
 

@@ -14,7 +14,7 @@ const FIGURES: ReadonlySet<string> = new Set(['observation', 'observations']);
 const BARE_FIELDS: ReadonlySet<string> = new Set(['__typename', 'id', 'key']);
 
 function asksForFiguresOnly(info: GraphQLResolveInfo): boolean {
-  const names = [...selectedFields(info)];
+  const names = [...selectedFields(info, 'Indicator')];
   return (
     names.some((name) => FIGURES.has(name)) &&
     names.every((name) => FIGURES.has(name) || BARE_FIELDS.has(name))
