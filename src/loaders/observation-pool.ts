@@ -36,7 +36,10 @@ export interface PoolParts extends FiguresParts {
 }
 
 /** The window may be stretched this much by further arrivals, and by a budget that runs low. */
-const MAX_STRETCH = 10;
+const MAX_STRETCH = 25;
+
+/** Turns of the event loop without an arrival after which nobody is taken to be at the door. */
+const QUIET_TURNS = 4;
 
 /** How much wider the window is while nothing of the minute's budget is left, or nothing is known of it. */
 const WIDENING = { spent: 5, unknown: 4 };
@@ -70,6 +73,8 @@ interface Gathering {
   window: NodeJS.Timeout | undefined;
   bound: NodeJS.Timeout | undefined;
   isWindowOver: boolean;
+  /** Operations that came while the window was open. */
+  arrivals: number;
 }
 
 /** All that goes on under one key. */
@@ -97,20 +102,46 @@ export function createObservationPool(parts: PoolParts): ObservationPool {
 
   /** Opens the window, or keeps it open a little longer for an arrival. */
   function gather(table: Table): void {
-    table.gathering ??= { openedAtMs: clock.now(), window: undefined, bound: undefined, isWindowOver: false };
+    table.gathering ??= {
+      openedAtMs: clock.now(),
+      window: undefined,
+      bound: undefined,
+      isWindowOver: false,
+      arrivals: 0,
+    };
     const { gathering } = table;
     if (gathering.isWindowOver) return;
+    gathering.arrivals += 1;
     const waitMs = windowMs * widening(ledger.shareLeft(table.partition));
     const longestMs = gathering.openedAtMs + windowMs * MAX_STRETCH - clock.now();
     clearTimeout(gathering.window);
     gathering.window = setTimeout(
-      () => {
-        gathering.isWindowOver = true;
-        gathering.bound = setTimeout(() => depart(table), holdMs);
-        departIfReady(table);
-      },
+      () =>
+        afterQuietTurns(table, gathering, () => {
+          gathering.isWindowOver = true;
+          gathering.bound = setTimeout(() => depart(table), holdMs);
+          departIfReady(table);
+        }),
       Math.max(0, Math.min(waitMs, longestMs)),
     );
+  }
+
+  /**
+   * Waits until some turns of the event loop have passed without an arrival. A timer that is overdue fires before
+   * the sockets are read, so operations that are at the door already would else be left behind.
+   */
+  function afterQuietTurns(table: Table, gathering: Gathering, then: () => void): void {
+    const { arrivals, window } = gathering;
+    let turnsLeft = QUIET_TURNS;
+    const turn = () => {
+      // Whoever arrives meanwhile has opened the window anew.
+      const isSame = table.gathering === gathering && gathering.window === window;
+      if (!isSame || gathering.arrivals !== arrivals) return;
+      turnsLeft -= 1;
+      if (turnsLeft < 0) then();
+      else setImmediate(turn);
+    };
+    turn();
   }
 
   function departIfReady(table: Table): void {
@@ -219,6 +250,7 @@ export function createObservationPool(parts: PoolParts): ObservationPool {
       const table = tableOf(sending.caller.partition);
       const seat = {};
       table.seats.add(seat);
+      if (table.gathering !== null) gather(table);
 
       const arrive = () => {
         if (table.awaited.delete(seat)) departIfReady(table);

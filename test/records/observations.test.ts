@@ -116,11 +116,17 @@ describe('decodeObservations', () => {
     expect(only(row)).toMatchObject({ unit: '', record: row });
   });
 
-  it('leaves out rows without a value, and counts them', () => {
-    const list = decodeObservations({ data: [{ ...sent, value: null }, without('value'), sent] }, ROUTE);
+  it('leaves out rows whose value is null, and counts them', () => {
+    const list = decodeObservations({ data: [{ ...sent, value: null }, sent] }, ROUTE);
     expect(list.rows.map((row) => row.record)).toEqual([sent]);
     expect(list.faults).toEqual([]);
-    expect(list.received).toBe(3);
+    expect(list.received).toBe(2);
+  });
+
+  it('finds fault with rows that lack a value', () => {
+    const list = decodeObservations({ data: [without('value'), sent] }, ROUTE);
+    expect(list.rows).toHaveLength(1);
+    expect(list.faults[0]?.failure.fields.detail).toContain('value');
   });
 
   it('passes the counts of the answer on', () => {

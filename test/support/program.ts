@@ -80,7 +80,10 @@ export async function openProgram({ sandbox: options, env = {}, clock, upstreamU
     operations,
     problems,
     /** Asks over HTTP, as a client of today does. */
-    async ask(query: string, { key = sandbox.keys.team, variables, headers, signal }: Asking = {}): Promise<Reply> {
+    async ask(
+      query: string,
+      { key = sandbox.keys.team, variables, headers, signal }: Asking = {},
+    ): Promise<Reply> {
       const response = await fetch(url, {
         method: 'POST',
         headers: {
