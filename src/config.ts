@@ -29,7 +29,7 @@ const Environment = z.object({
   AUTH_TTL_SECONDS: wholeNumber(0, 31_536_000).default(300),
   BATCH_WINDOW_MS: wholeNumber(0, 1000).default(2),
   BATCH_HOLD_MS: wholeNumber(0, 60_000).default(1000),
-  BATCH_OVERFETCH_ROWS: wholeNumber(0, 100_000).default(500),
+  BATCH_OVERFETCH_ROWS: wholeNumber(0, 100_000).default(1000),
   CODES_PER_CALL: wholeNumber(1, 10_000).default(250),
   UPSTREAM_TIMEOUT_MS: wholeNumber(1, HOUR_MS).default(10_000),
   UPSTREAM_RETRIES: wholeNumber(0, 20).default(2),
