@@ -235,9 +235,11 @@ function createFetch({ send, learned, culprits, codesPerCall }: FiguresParts, se
       if (countryCode === null || metricKey === null) throw failure;
       faulty.set(pairKey(countryCode, metricKey), failure);
     }
+    const unwanted = new Map(byPair);
     for (const pair of wanted) {
       const key = pairKey(pair.countryCode, pair.metricKey);
       settle(pair, faulty.get(key) ?? byPair.get(key) ?? []);
+      unwanted.delete(key);
     }
     if (kind === 'series') {
       for (const code of rectangle.countryCodes) {
@@ -246,7 +248,7 @@ function createFetch({ send, learned, culprits, codesPerCall }: FiguresParts, se
         }
       }
     }
-    return list.received;
+    return [...unwanted.values()].reduce((count, rows) => count - rows.length, list.received);
   }
 
   /**

@@ -1,0 +1,163 @@
+import { describe, expect, it } from 'vitest';
+import type { SandboxOptions } from '../../src/sandbox/sandbox.ts';
+import { openProgram } from '../support/program.ts';
+import { checkService } from './service.ts';
+
+/** Operations whose answers may not depend on the shapes that a service chose where its specification is silent. */
+const OPERATIONS = {
+  figures: `{ countries { code name a: observation(metricKey: "population_total") { value year period unit source { key } }
+    b: observation(metricKey: "life_expectancy") { value } c: observation(metricKey: "gdp_current_usd") { value } } }`,
+  series:
+    '{ observations(countryCodes: ["ke", "NG"], metricKeys: ["population_total"]) { year value country { code } } }',
+  long: '{ observations(metricKeys: ["population_total"], fromYear: 2020) { year value country { code } } }',
+  catalogue: '{ indicators(category: "health", hasData: true) { key name unit category sources { key } } }',
+  country: `{ country(code: "KE") { name iso3 capital region profile { indicators { key value } }
+    signals { observations { value indicator { key } } fxRates { rate countries { code } } } offices { name roleType terms { holder status } } } }`,
+  platform: '{ health { status } platformVersion { version } sources { key lastSuccessfulRefresh nextRun } }',
+  absent: '{ country(code: "ZZ") { name } indicator(key: "median_income_usd") { name } }',
+  unknown: `{ country(code: "KE") { good: observation(metricKey: "population_total") { value }
+    bad: observation(metricKey: "median_income_usd") { value } } }`,
+};
+
+/** What they cost where the service keeps to itself what it knows beyond its specification. */
+async function answersOver(options: SandboxOptions) {
+  await using program = await openProgram({ sandbox: options });
+  const answers: Record<string, unknown> = {};
+  for (const [name, query] of Object.entries(OPERATIONS)) {
+    const reply = await program.ask(query);
+    expect(reply.errors, name).toEqual([]);
+    expect(reply.upstream.calls, name).toBe(program.requests().length);
+    answers[name] = reply.data;
+  }
+  return answers;
+}
+
+const SHAPES: SandboxOptions[] = (['data', 'bare', 'other'] as const).flatMap((wrap) =>
+  (['lower', 'upper'] as const).flatMap((codeCase) =>
+    (['honour', 'ignore', 'refuse'] as const).map((extras) => ({ wrap, codeCase, extras })),
+  ),
+);
+
+describe('the gateway answers alike over every shape of the service', async () => {
+  const expected = await answersOver({});
+
+  // A bare list that was cut can't be told from a whole one, so services without a word on it are not cut here.
+  it.each(SHAPES)('%o', async (shape) => {
+    expect(
+      await answersOver({ ...shape, ...(shape.extras === 'honour' ? {} : { defaultRows: 1000 }) }),
+    ).toEqual(expected);
+  });
+
+  it.each([
+    { unknown: 'refuse' },
+    { unknown: 'refuse', wrap: 'bare', extras: 'refuse', defaultRows: 1000 },
+  ] as SandboxOptions[])('%o', async (shape) => {
+    expect(await answersOver(shape)).toEqual(expected);
+  });
+
+  it('whether offices come nested or as a list of terms', async () => {
+    const answers = await answersOver({ government: 'terms' });
+    expect(answers.country).toEqual(expected.country);
+  });
+});
+
+describe('a service that refuses `limit`', () => {
+  it('is asked once with it, and from then on without', async () => {
+    await using program = await openProgram({ sandbox: { extras: 'refuse', defaultRows: 1000 } });
+    const first = await program.ask(OPERATIONS.figures);
+    expect(first.upstream.byRoute).toEqual({ '/v1/countries': 1, '/v1/data': 2 });
+    const second = await program.ask(OPERATIONS.figures);
+    expect(second.upstream.byRoute).toEqual({ '/v1/countries': 1, '/v1/data': 1 });
+  });
+});
+
+describe('a service that cuts at its default and heeds no `limit`', () => {
+  it.each([
+    ['ignore', 2],
+    ['refuse', 3],
+  ] as const)('is asked in pieces (%s)', async (extras, calls) => {
+    await using program = await openProgram({ sandbox: { extras } });
+    await using whole = await openProgram();
+    const reply = await program.ask(OPERATIONS.figures);
+    expect(reply.errors).toEqual([]);
+    expect(reply.data).toEqual((await whole.ask(OPERATIONS.figures)).data);
+    expect(reply.upstream.byRoute['/v1/data']).toBe(calls);
+  });
+});
+
+describe('the row limit', () => {
+  const codes = 'KE NG GH ZA EG MA TN UG TZ RW SN ML NE TD CM GA CG CD AO ZM ZW MZ MW BW NA LS SZ MG'.split(
+    ' ',
+  );
+  const series = `query ($codes: [CountryCode!]) { observations(countryCodes: $codes, metricKeys: ["population_total"]) { year country { code } } }`;
+
+  it('is met by as few calls as the rows allow, once it is known', async () => {
+    await using program = await openProgram();
+    await program.ask('{ countries { observation(metricKey: "life_expectancy") { value } } }');
+    const reply = await program.ask(series, { variables: { codes } });
+    const rows = reply.data.observations.length;
+    expect(rows).toBeGreaterThan(2000);
+    expect(reply.upstream.byRoute['/v1/data']).toBe(Math.ceil(rows / 1000));
+    expect(
+      new Set(reply.data.observations.map((row: { country: { code: string } }) => row.country.code)).size,
+    ).toBe(codes.length);
+  });
+
+  it('is met right the first time, once the lengths of the series are known too', async () => {
+    await using program = await openProgram();
+    const first = await program.ask(series, { variables: { codes } });
+    const again = await program.ask(series, { variables: { codes } });
+    expect(again.data).toEqual(first.data);
+    expect(again.upstream.calls).toBeLessThanOrEqual(first.upstream.calls);
+  });
+
+  it('splits a single series by years', async () => {
+    await using program = await openProgram();
+    const reply = await program.ask(
+      '{ country(code: "KE") { observations(metricKeys: ["rainfall_monthly_mm"]) { year } } }',
+    );
+    const rows = reply.data.country.observations.length;
+    expect(rows).toBeGreaterThan(2000);
+    expect(reply.upstream.byRoute['/v1/data']).toBe(Math.ceil(rows / 1000));
+  });
+
+  it('splits 54 × 19 latest figures into two calls, and loses none', async () => {
+    await using program = await openProgram();
+    const { data } = await program.ask('{ indicators(hasData: true) { key } }');
+    const keys = data.indicators.slice(0, 19).map(({ key }: { key: string }) => key);
+    const fields = keys
+      .map((key: string, i: number) => `f${i}: observation(metricKey: "${key}") { value }`)
+      .join(' ');
+    const merged = await program.ask(`{ countries { ${fields} } }`);
+    const listed = await program.ask(
+      `query ($keys: [String!]) { observations(metricKeys: $keys, latest: true) { locationName } }`,
+      { variables: { keys } },
+    );
+    expect(merged.errors).toEqual([]);
+    expect(listed.upstream.byRoute['/v1/data']).toBe(2);
+    const figures = merged.data.countries
+      .flatMap((country: object) => Object.values(country))
+      .filter(Boolean);
+    expect(figures.length).toBeGreaterThanOrEqual(
+      listed.data.observations.filter((row: { locationName: unknown }) => row.locationName === null).length,
+    );
+  });
+});
+
+checkService('the sandbox', async () => {
+  const program = await openProgram();
+  return {
+    baseUrl: program.service.url,
+    key: program.sandbox.keys.team,
+    close: () => program[Symbol.asyncDispose](),
+  };
+});
+
+const { CONTRACT_URL, CONTRACT_KEY } = process.env;
+describe.runIf(CONTRACT_URL && CONTRACT_KEY)('on request', () => {
+  checkService('a live service (CONTRACT_URL, CONTRACT_KEY)', async () => ({
+    baseUrl: CONTRACT_URL ?? '',
+    key: CONTRACT_KEY ?? '',
+    close: async () => {},
+  }));
+});
