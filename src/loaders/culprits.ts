@@ -1,6 +1,5 @@
-import type { Pair, Rectangle } from '../planner/cover.ts';
+import type { Pair } from '../planner/cover.ts';
 import { pairKey } from '../planner/demand.ts';
-import type { Learned } from '../planner/learned.ts';
 import type { Outcome } from './figures.ts';
 
 /** How long a name that the service refused is not asked for again. */
@@ -13,9 +12,8 @@ const MAX_NAMES = 10_000;
 export interface Culprits {
   /** What the demands of this pair get without being asked for; undefined where nothing is known against it. */
   outcomeOf(partition: string, pair: Pair): Outcome | undefined;
+  /** `name` is a country code, a metric key, or a pair as `pairKey` names it. */
   remember(partition: string, name: string, outcome: Outcome): void;
-  /** Remembers the one pair of a refused call by the name that is not known to be harmless, or as the pair it is. */
-  rememberOnly(partition: string, only: Rectangle, learned: Learned, outcome: Outcome): void;
 }
 
 export function createCulprits(now: () => number): Culprits {
@@ -45,12 +43,5 @@ export function createCulprits(now: () => number): Culprits {
           recall(keyOf(partition, metricKey)) ??
           recall(keyOf(partition, pairKey(countryCode, metricKey)))),
     remember,
-    rememberOnly(partition, { countryCodes: [code = ''], metricKeys: [key = ''] }, { harmless }, outcome) {
-      const isCodeHarmless = harmless.countries.has(code.toUpperCase());
-      const isKeyHarmless = harmless.metrics.has(key.toLowerCase());
-      if (isCodeHarmless && !isKeyHarmless) remember(partition, key, outcome);
-      else if (isKeyHarmless && !isCodeHarmless) remember(partition, code, outcome);
-      else remember(partition, pairKey(code, key), outcome);
-    },
   };
 }

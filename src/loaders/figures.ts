@@ -69,16 +69,22 @@ export async function fetchFigures(
   };
   const plan = chooseKinds(open, limits, learned.seriesRows);
   const fetch = createFetch(parts, sending);
-  const settleKind =
-    (kind: Kind): SettlePair =>
-    (pair, outcome) => {
-      settle(demandKey({ ...pair, kind }), outcome);
-      if (kind === 'series') settle(demandKey({ ...pair, kind: 'latest' }), latestOf(outcome));
-    };
+  const wanted = new Set(open.map(demandKey));
+  const withoutSeries: Pair[] = [];
+  const settleLatest: SettlePair = (pair, outcome) => settle(demandKey({ ...pair, kind: 'latest' }), outcome);
+  const settleSeries: SettlePair = (pair, outcome) => {
+    settle(demandKey({ ...pair, kind: 'series' }), outcome);
+    if (!wanted.has(demandKey({ ...pair, kind: 'latest' }))) return;
+    const isTooLong = outcome instanceof Failure && outcome.code === 'UPSTREAM_INCOMPLETE';
+    if (isTooLong) withoutSeries.push(pair);
+    else settleLatest(pair, latestOf(outcome));
+  };
   await Promise.all([
-    fetch('latest', plan.latest, oneRow, settleKind('latest'), 0),
-    fetch('series', plan.series, hopefulRows(plan.series, learned), settleKind('series'), 0),
+    fetch('latest', plan.latest, oneRow, settleLatest, 0),
+    fetch('series', plan.series, hopefulRows(plan.series, learned), settleSeries, 0),
   ]);
+  // A series that can't be had whole has a latest figure all the same.
+  await fetch('latest', withoutSeries, oneRow, settleLatest, 0);
 }
 
 /**
@@ -153,11 +159,17 @@ function createFetch({ send, learned, culprits, codesPerCall }: FiguresParts, se
   }
 
   /** One data call, with `limit` where more than a default page is expected and the service may know it. */
-  async function askWithLimit(kind: Kind, rectangle: Rectangle, rowsOf: RowsOf): Promise<Reply> {
+  async function askWithLimit(
+    kind: Kind,
+    rectangle: Rectangle,
+    rowsOf: RowsOf,
+    mayTry = true,
+  ): Promise<Reply> {
     const mayBeLong =
       expectedRows(rectangle, rowsOf) >= DEFAULT_MAX_ROWS ||
       (kind === 'series' && !everyPair(rectangle, (c, m) => learned.knowsSeries(c, m)));
-    const isWorthIt = learned.limitParam === 'accepted' || (learned.limitParam === 'unknown' && mayBeLong);
+    const isWorthTrying = learned.limitParam === 'told' || (learned.limitParam === 'unknown' && mayBeLong);
+    const isWorthIt = learned.limitParam === 'accepted' || (mayTry && isWorthTrying);
     const reply = await ask(kind, rectangle, isWorthIt ? learned.maxRows : undefined);
     if (!reply.isRefused || !isWorthIt || learned.limitParam === 'accepted') return reply;
     if (namedIn(reply.detail, rectangle).length > 0) return reply;
@@ -194,13 +206,12 @@ function createFetch({ send, learned, culprits, codesPerCall }: FiguresParts, se
 
   function learnLimit({ received, meta }: ObservationList, asked: number | undefined): void {
     if (meta.limit !== null) {
-      if (learned.limitParam === 'unknown') learned.limitParam = 'accepted';
+      if (learned.limitParam === 'unknown') learned.limitParam = 'told';
       const isCap = asked !== undefined && meta.limit < asked;
       if (isCap || learned.limitParam === 'refused' || meta.limit > learned.maxRows)
         learned.maxRows = meta.limit;
-    } else if (asked !== undefined && received > DEFAULT_MAX_ROWS && received <= asked) {
-      learned.limitParam = 'accepted';
     }
+    if (asked !== undefined) learned.limitParam = 'accepted';
     learned.maxRows = Math.max(1, learned.maxRows, received);
     if (meta.total === null) learned.totals = 'untold';
     else if (meta.total > received) learned.totals = 'true';
@@ -361,12 +372,13 @@ function createFetch({ send, learned, culprits, codesPerCall }: FiguresParts, se
     refusalsLeft -= 1;
     if (halves === null || refusalsLeft < 0) {
       for (const pair of wanted) settle(pair, outcome);
-      if (halves === null) culprits.rememberOnly(partition, rectangle, learned, outcome);
+      if (halves === null) blame(rectangle, outcome);
       return 0;
     }
     const [first, second] = halves;
     const wantedIn = (part: Rectangle) => wanted.filter((pair) => holds(part, pair));
-    const reply = await askWithLimit(kind, first, rowsOf);
+    // With two things that may be refused, nothing is learned of either: here names are looked into, not `limit`.
+    const reply = await askWithLimit(kind, first, rowsOf, false);
     if (reply.isRefused) {
       const counts = await Promise.all([
         isolate(kind, first, wantedIn(first), rowsOf, settle, round, reply),
@@ -376,6 +388,18 @@ function createFetch({ send, learned, culprits, codesPerCall }: FiguresParts, se
     }
     const count = await receive(kind, first, wantedIn(first), rowsOf, settle, round, reply);
     return count + (await isolate(kind, second, wantedIn(second), rowsOf, settle, round, refusal));
+  }
+
+  /** Remembers the one name, or else the one pair, that is left of a refused call. */
+  function blame(rectangle: Rectangle, outcome: Outcome): void {
+    const { codes, keys } = suspectsIn(rectangle, learned);
+    const [only, ...others] = [...codes, ...keys];
+    const [code = '', key = ''] = [rectangle.countryCodes[0], rectangle.metricKeys[0]];
+    culprits.remember(
+      partition,
+      only !== undefined && others.length === 0 ? only : pairKey(code, key),
+      outcome,
+    );
   }
 
   return fetchPairs;
@@ -465,28 +489,35 @@ function highestLimitIn(detail: string, asked: number): number | null {
   return figures.length === 0 ? null : Math.max(...figures);
 }
 
+/** The names of a rectangle that the service has not answered for yet. */
+function suspectsIn({ countryCodes, metricKeys }: Rectangle, { harmless }: Learned) {
+  return {
+    codes: countryCodes.filter((code) => !harmless.countries.has(code.toUpperCase())),
+    keys: metricKeys.filter((key) => !harmless.metrics.has(key.toLowerCase())),
+  };
+}
+
 /**
- * Two parts of a rectangle, so that names the service has answered for stay together and those that may be refused
- * are halved; null where nothing is left to halve.
+ * Two parts of a refused rectangle, so that names the service has answered for stay together and those that may be
+ * refused are halved; null where one name, or one pair, is left to blame.
  */
-function halve(rectangle: Rectangle, { harmless }: Learned): readonly [Rectangle, Rectangle] | null {
+function halve(rectangle: Rectangle, learned: Learned): readonly [Rectangle, Rectangle] | null {
   const { countryCodes, metricKeys } = rectangle;
-  const newKeys = metricKeys.filter((key) => !harmless.metrics.has(key.toLowerCase()));
-  const newCodes = countryCodes.filter((code) => !harmless.countries.has(code.toUpperCase()));
-  const byMetric = splitNames(metricKeys, newKeys);
-  const byCountry = splitNames(countryCodes, newCodes);
-  const splitsMetrics = byMetric !== null && (newKeys.length >= newCodes.length || byCountry === null);
-  if (splitsMetrics)
+  const { codes, keys } = suspectsIn(rectangle, learned);
+  if (codes.length + keys.length === 1) return null;
+  const byMetric = splitNames(metricKeys, keys);
+  const byCountry = splitNames(countryCodes, codes);
+  if (byMetric !== null && (keys.length >= codes.length || byCountry === null)) {
     return [
       { countryCodes, metricKeys: byMetric[0] },
       { countryCodes, metricKeys: byMetric[1] },
     ];
-  if (byCountry !== null)
-    return [
-      { countryCodes: byCountry[0], metricKeys },
-      { countryCodes: byCountry[1], metricKeys },
-    ];
-  return null;
+  }
+  if (byCountry === null) return null;
+  return [
+    { countryCodes: byCountry[0], metricKeys },
+    { countryCodes: byCountry[1], metricKeys },
+  ];
 }
 
 function splitNames(

@@ -14,8 +14,11 @@ const MAX_PAIRS = 50_000;
 export interface Learned {
   /** The most rows that one call brings. */
   maxRows: number;
-  /** Whether the data route takes `limit`, which its specification doesn't name. */
-  limitParam: 'unknown' | 'accepted' | 'refused';
+  /**
+   * Whether the data route takes `limit`, which its specification doesn't name: its answers mention one (`told`), or a
+   * call with it has been answered or refused.
+   */
+  limitParam: 'unknown' | 'told' | 'accepted' | 'refused';
   /** What `meta.total` is worth: it has counted rows beyond those sent, it isn't there, or nothing is known yet. */
   totals: 'unknown' | 'true' | 'untold';
   /** Countries and metrics that the service has answered for, in the spelling of {@link pairKey}. */
