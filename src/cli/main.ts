@@ -21,12 +21,12 @@ program
     const config = readConfig(process.env);
     const log = createLog(config.logLevel);
     const { url, sandbox, drain } = await startProgram(config, log);
-    if (sandbox) announceSandbox('The embedded sandbox', sandbox.url, sandbox.keys);
-    console.log(`Country Graph answers at ${url}`);
     onStopSignal(async (signal) => {
       log.note(`${signal}: draining`);
       await drain();
     });
+    if (sandbox) announceSandbox('The embedded sandbox', sandbox.url, sandbox.keys);
+    console.log(`Country Graph answers at ${url}`);
   });
 
 program

@@ -26,7 +26,7 @@ export async function graphqlRoute(
 
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     const status = error.statusCode ?? 500;
-    if (status < 500) return refuse(request, reply, status, 'BAD_USER_INPUT', error.message);
+    if (status < 500) return refuse(request, reply, status, 'BAD_REQUEST', error.message);
     problem(error);
     return refuse(request, reply, 500, 'INTERNAL_SERVER_ERROR', 'The gateway failed to answer.');
   });
@@ -64,7 +64,7 @@ function refuse(
   request: FastifyRequest,
   reply: FastifyReply,
   status: number,
-  code: 'BAD_USER_INPUT' | 'INTERNAL_SERVER_ERROR',
+  code: 'BAD_REQUEST' | 'INTERNAL_SERVER_ERROR',
   message: string,
 ): FastifyReply {
   const modern = request.headers.accept?.includes('application/graphql-response+json');

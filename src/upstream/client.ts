@@ -43,8 +43,8 @@ export function createUpstream(parts: UpstreamParts): Upstream {
   const { clock, onAttempt } = parts;
   const ledger = createLedger(clock.now);
   const http = createHttp({ baseUrl: parts.baseUrl, timeoutMs: parts.timeoutMs, now: clock.now });
-  const send = coalesced(
-    retried(metered(http.send, { ledger, clock, onAttempt }), { retries: parts.retries }),
+  const send = parts.remembering(
+    coalesced(retried(metered(http.send, { ledger, clock, onAttempt }), { retries: parts.retries })),
   );
 
   return { ask: asking(send), send, ledger, close: http.close };

@@ -12,6 +12,9 @@ const PUBLISHED_PLANS: Readonly<Record<string, { requestsPerMinute: number; mont
   team: { requestsPerMinute: 1_000, monthlyRequests: 2_000_000 },
 };
 
+/** Keys whose books are kept at once; the first opened are closed first, since anybody can make up keys. */
+const MAX_ACCOUNTS = 10_000;
+
 /** No plan allows fewer requests in a minute. */
 const SMALLEST_PLAN = 5;
 
@@ -44,7 +47,7 @@ export interface Ledger {
    */
   isDoubtful(partition: string): boolean;
   quota(partition: string): QuotaRecord;
-  /** Share of the minute's requests that is left, from 0 to 1; null where the plan is not known. */
+  /** Share of the minute's requests that is left, from 0 to 1; null where the plan may be the smallest. */
   shareLeft(partition: string): number | null;
 }
 
@@ -77,6 +80,8 @@ export function createLedger(now: () => number): Ledger {
     const month = monthOf(at);
     let held = accounts.get(partition);
     if (held === undefined) {
+      const oldest = accounts.keys().next();
+      if (accounts.size >= MAX_ACCOUNTS && !oldest.done) accounts.delete(oldest.value);
       held = {
         minute,
         callsThisMinute: 0,
@@ -190,7 +195,7 @@ export function createLedger(now: () => number): Ledger {
     shareLeft(partition) {
       const held = account(partition);
       if (held.monthSpent || held.minuteSpent) return 0;
-      if (held.requestsPerMinute === null) return null;
+      if (held.requestsPerMinute === null) return held.isPlanLarger ? 1 : null;
       return Math.max(0, 1 - held.callsThisMinute / held.requestsPerMinute);
     },
   };

@@ -86,8 +86,8 @@ export function metered(next: Send, { ledger, clock, onAttempt }: MeteredParts):
       return answer;
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      const failure =
-        error.code === 'RATE_LIMITED' ? ledger.limited(partition, error.fields.detail ?? '') : error;
+      const isLimited = queue !== null && error.code === 'RATE_LIMITED';
+      const failure = isLimited ? ledger.limited(partition, error.fields.detail ?? '') : error;
       outcome = failure.code;
       throw failure;
     } finally {
@@ -104,8 +104,8 @@ export function metered(next: Send, { ledger, clock, onAttempt }: MeteredParts):
         return await attempt(call, sending, queue);
       } catch (error) {
         if (!(error instanceof Failure)) throw error;
-        const mayWait =
-          error.code === 'RATE_LIMITED' && ledger.opensAtMs(partition) <= sending.patientUntilMs;
+        const isLimited = queue !== null && error.code === 'RATE_LIMITED';
+        const mayWait = isLimited && ledger.opensAtMs(partition) <= sending.patientUntilMs;
         if (!mayWait) throw error.with({ route: call.route });
       }
     }

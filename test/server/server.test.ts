@@ -137,7 +137,7 @@ describe('/graphql', () => {
       vary: 'Authorization',
     });
     expect(await response.json()).toEqual({
-      errors: [{ message: expect.any(String), extensions: { code: 'BAD_USER_INPUT', retryable: false } }],
+      errors: [{ message: expect.any(String), extensions: { code: 'BAD_REQUEST', retryable: false } }],
     });
   });
 

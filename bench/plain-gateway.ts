@@ -1,0 +1,122 @@
+import { type DocumentNode, type ExecutionResult, execute, type GraphQLSchema } from 'graphql';
+import type { GraphContext } from '../src/graph/context.ts';
+import { createSchema } from '../src/graph/schema.ts';
+import { createLoaders } from '../src/loaders/loaders.ts';
+import type { Seat } from '../src/loaders/observation-pool.ts';
+import { type Demand, demandKey, type Kind, pairKey } from '../src/planner/demand.ts';
+import { countryResolvers } from '../src/resolvers/countries.ts';
+import { entities } from '../src/resolvers/entities.ts';
+import { governmentResolvers } from '../src/resolvers/government.ts';
+import { indicatorResolvers } from '../src/resolvers/indicators.ts';
+import { marketResolvers } from '../src/resolvers/markets.ts';
+import { nodeResolvers } from '../src/resolvers/nodes.ts';
+import { observationResolvers } from '../src/resolvers/observations.ts';
+import { platformResolvers } from '../src/resolvers/platform.ts';
+import { type Bill, openBill, type Sending } from '../src/upstream/call.ts';
+import { createUpstream } from '../src/upstream/client.ts';
+import { systemClock } from '../src/upstream/clock.ts';
+import { observations } from '../src/upstream/endpoints.ts';
+import type { ObservationRecord } from '../src/upstream/records/observations.ts';
+
+/** Rows that the service brings in one call, which a hand-written gateway knows from its documentation. */
+const MAX_ROWS = 1000;
+
+/** Rows that a careful author allows for a series. */
+const SERIES_ROWS = 77;
+
+/**
+ * What a good team writes by hand: the same schema, resolvers and REST client, and a DataLoader for figures with
+ * DataLoader's own schedule. Each of its batches makes one data call for latest figures and one for series, over all
+ * countries and metrics of the batch, in pieces of countries that keep the row limit. Operations share nothing.
+ */
+export function createPlainGateway(upstreamUrl: string) {
+  const upstream = createUpstream({
+    baseUrl: upstreamUrl,
+    timeoutMs: 10_000,
+    retries: 2,
+    clock: systemClock,
+    onAttempt() {},
+    remembering: (next) => next,
+  });
+  const schema: GraphQLSchema = createSchema({
+    resolvers: [
+      countryResolvers,
+      indicatorResolvers,
+      observationResolvers,
+      marketResolvers,
+      governmentResolvers,
+      platformResolvers,
+      nodeResolvers,
+    ],
+    entities,
+  });
+
+  async function fetchKind(
+    kind: Kind,
+    demands: readonly Demand[],
+    sending: Sending,
+    found: Map<string, ObservationRecord[]>,
+  ) {
+    const wanted = demands.filter((demand) => demand.kind === kind);
+    const metricKeys = [...new Set(wanted.map(({ metricKey }) => metricKey))];
+    const countryCodes = [...new Set(wanted.map(({ countryCode }) => countryCode))];
+    const rowsEach = metricKeys.length * (kind === 'latest' ? 1 : SERIES_ROWS);
+    const step = Math.max(1, Math.floor(MAX_ROWS / Math.max(1, rowsEach)));
+    for (let i = 0; i < countryCodes.length; i += step) {
+      const params = {
+        countryCodes: countryCodes.slice(i, i + step),
+        metricKeys,
+        latest: kind === 'latest',
+        limit: MAX_ROWS,
+      };
+      const list = await upstream.ask(observations, params, sending);
+      for (const row of list?.rows ?? []) {
+        const key = `${kind} ${pairKey(row.countryCode, row.metricKey)}`;
+        const rows = found.get(key);
+        if (rows === undefined) found.set(key, [row]);
+        else rows.push(row);
+      }
+    }
+  }
+
+  return {
+    async run(document: DocumentNode, key: string): Promise<{ result: ExecutionResult; bill: Bill }> {
+      const bill = openBill();
+      const caller = { authorization: `Bearer ${key}`, partition: key };
+      const sending: Sending = { caller, bill, signal: new AbortController().signal, patientUntilMs: 0 };
+      const seat: Seat = {
+        expect() {},
+        leave() {},
+        async load(demands) {
+          const found = new Map<string, ObservationRecord[]>();
+          await Promise.all([
+            fetchKind('latest', demands, sending, found),
+            fetchKind('series', demands, sending, found),
+          ]);
+          return new Map(demands.map((demand) => [demandKey(demand), found.get(demandKey(demand)) ?? []]));
+        },
+      };
+      // DataLoader's own schedule: once the promises that are ready have run.
+      const holds = {
+        during: <T>(promise: Promise<T>) => promise,
+        whenFree: (leave: () => void) => void Promise.resolve().then(() => process.nextTick(leave)),
+      };
+      const loaders = createLoaders({
+        upstream,
+        sending,
+        seat,
+        holds,
+        tickersLearned: { needsLimit: false },
+      });
+      const contextValue: GraphContext = {
+        caller,
+        bill,
+        loaders,
+        holds,
+        quota: () => upstream.ledger.quota(key),
+      };
+      return { result: await execute({ schema, document, contextValue }), bill };
+    },
+    close: upstream.close,
+  };
+}

@@ -1,0 +1,105 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type EnumTypeDefinitionNode, parse } from 'graphql';
+import { describe, expect, it } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { FAILURES } from '../../src/errors.ts';
+import { openProgram } from '../support/program.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const DOCUMENTS = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'docs/errors.md'];
+const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
+
+const readme = read('README.md');
+
+/** The blocks of a language, without their fences. */
+function blocksOf(text: string, language: string): string[] {
+  return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)]
+    .filter((match) => match[1] === language)
+    .map((match) => match[2] ?? '');
+}
+
+describe('README', () => {
+  it.for(['npm ci && npm start', 'npm ci && npm test'])('names the command `%s`', (command) => {
+    expect(blocksOf(readme, 'sh').map((block) => block.trim())).toContain(command);
+  });
+
+  it('has every setting with its default, and no other', () => {
+    const told: [name: string, value: string][] = [];
+    for (const [, names = '', defaults = ''] of readme.matchAll(/^\| (`[A-Z].*?) \|.*?\| ([^|]*) \|/gm)) {
+      const values = defaults.split(', ');
+      for (const [i, name] of names.split(', ').entries())
+        told.push([name.replaceAll('`', ''), values[i] ?? '']);
+    }
+    const held = Object.entries(readConfig({})).map(([name, value]) => [environmentName(name), shown(value)]);
+    expect(told.toSorted()).toEqual(held.toSorted());
+  });
+
+  it('shows a query with the answer and the bill that it really has', async () => {
+    const [query = ''] = blocksOf(readme, 'graphql');
+    const [answer = ''] = blocksOf(readme, 'jsonc');
+    const { data, extensions } = JSON.parse(answer.replace(/\/\/.*$/gm, ''));
+    await using program = await openProgram();
+    const reply = await program.ask(query);
+    expect(reply.errors).toEqual([]);
+    expect(reply.extensions).toEqual(extensions);
+    expect(reply.data.countries).toHaveLength(54);
+    expect(reply.data.countries.slice(0, data.countries.length)).toEqual(data.countries);
+    expect(program.requests()).toHaveLength(extensions.upstream.calls);
+  });
+});
+
+/** `batchHoldMs` is read from `BATCH_HOLD_MS`. */
+function environmentName(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
+}
+
+/** A default as the table of the README writes it. */
+function shown(value: unknown): string {
+  if (value === undefined) return 'unset: the sandbox';
+  if (typeof value === 'boolean') return value ? 'on' : 'off';
+  return Array.isArray(value) && value.length === 0 ? 'none' : String(value);
+}
+
+/**
+ * What documents name between backticks as a file or folder of the project: paths with a slash, and names with the
+ * ending of a file. Blocks of code are left out. A file of an example is followed by `<!-- imagined -->`.
+ */
+function pathsIn(document: string): { path: string; isImagined: boolean }[] {
+  const text = read(document).replace(/^```[\s\S]*?^```$/gm, '');
+  return [...text.matchAll(/`([^`\n]+)`(<!-- imagined -->)?/g)]
+    .map(([, path = '', mark]) => ({ path, isImagined: mark !== undefined }))
+    .filter(({ path }) =>
+      /^\.?[\w-][\w.-]*(\/[\w.-]+)+\/?$|^[\w-]+\.(ts|md|json|graphql|txt|yaml)$/.test(path),
+    );
+}
+
+describe('files and folders named', () => {
+  it.for(['ARCHITECTURE.md', 'CONTRIBUTING.md'])('in %s are there, save those of an example', (document) => {
+    const paths = pathsIn(document);
+    expect(paths.length).toBeGreaterThan(10);
+    const wrong = paths.filter(({ path, isImagined }) => existsSync(join(ROOT, path)) === isImagined);
+    expect(wrong).toEqual([]);
+  });
+
+  it.for(DOCUMENTS)('by links of %s are there', (document) => {
+    const targets = [...read(document).matchAll(/\]\(([^)#]+)/g)].map(([, target = '']) => target);
+    const broken = targets
+      .filter((target) => !/^https?:/.test(target))
+      .filter((target) => !existsSync(join(ROOT, dirname(document), target)));
+    expect(broken).toEqual([]);
+  });
+});
+
+describe('error codes', () => {
+  const [errors] = parse(read('schema/errors.graphql')).definitions as readonly EnumTypeDefinitionNode[];
+  const architecture = read('ARCHITECTURE.md');
+  const paragraphs = read('docs/errors.md');
+
+  it.for(Object.entries(FAILURES))('%s is in the schema and in the documents', ([code, { retryable }]) => {
+    expect(errors?.values?.map(({ name }) => name.value)).toContain(code);
+    expect(architecture).toContain(`| \`${code}\` | ${retryable ? 'yes' : 'no'} |`);
+    expect(paragraphs).toContain(`\n## \`${code}\`\n`);
+  });
+});

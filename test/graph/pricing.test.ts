@@ -1,0 +1,73 @@
+import { globSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { openProgram } from '../support/program.ts';
+
+const EXPLAIN = { headers: { 'x-explain': '1' } };
+
+/** What a plan cannot foresee: calls that depend on what earlier ones answered, or complete a list that was cut. */
+const UNFORESEEN = /place-newer-than-country|series-over-the-limit/;
+
+describe('the plan of an operation', () => {
+  it.each(
+    globSync('bench/operations/*.graphql')
+      .sort()
+      .filter((file) => !UNFORESEEN.test(file)),
+  )('of %s is what it then costs, and sends nothing', async (file) => {
+    const query = readFileSync(file, 'utf8');
+    await using program = await openProgram();
+    // Once for the lists, which a cold plan can only assume.
+    await program.ask(query);
+    program.requests();
+    const plan = await program.ask(query, EXPLAIN);
+    expect(program.requests()).toEqual([]);
+    expect(plan.data).toBeNull();
+    expect(plan.errors).toEqual([]);
+    expect(plan.upstream.calls).toBe(0);
+    const explain = plan.extensions.explain as { calls: number; byRoute: object; plan: { target: string }[] };
+    const run = await program.ask(query);
+    expect(explain.byRoute).toEqual(run.upstream.byRoute);
+    expect(explain.calls).toBe(run.upstream.calls);
+    expect(explain.plan.map(({ target }) => `GET ${target}`).sort()).toEqual(program.requests().sort());
+  });
+
+  it('goes by the lists that the key was given', async () => {
+    await using program = await openProgram();
+    program.sandbox.faults.set({
+      route: '/v1/countries',
+      kind: 'shape',
+      patch: (body) => ({ data: (body as { data: unknown[] }).data.slice(0, 3) }),
+    });
+    await program.ask('{ countries { name } }');
+    const query = '{ countries { profile { record } } }';
+    const plan = await program.ask(query, EXPLAIN);
+    expect(plan.extensions.explain).toMatchObject({ calls: 4, naive: 4 });
+    const another = await program.ask(query, { ...EXPLAIN, key: program.sandbox.keys.analyst });
+    expect(another.extensions.explain).toMatchObject({ calls: 55 });
+  });
+
+  it('tells what the operation would be refused for', async () => {
+    await using program = await openProgram();
+    const plan = await program.ask(
+      '{ observations(countryCodes: ["KE"], metricKeys: ["x"], fromYear: 2, toYear: 1) { value } }',
+      EXPLAIN,
+    );
+    expect(plan.errors.map(({ extensions }) => extensions.code)).toEqual(['BAD_USER_INPUT']);
+    expect(program.requests()).toEqual([]);
+  });
+});
+
+describe('an operation over the limit', () => {
+  it('is refused with its price, and one at the limit is not', async () => {
+    const query = '{ countries(codes: ["KE", "NG"]) { name profile { record } signals { record } } }';
+    await using program = await openProgram({ env: { MAX_UPSTREAM_CALLS: '5' } });
+    expect((await program.ask(query)).upstream.calls).toBe(5);
+    await using strict = await openProgram({ env: { MAX_UPSTREAM_CALLS: '4' } });
+    const refused = await strict.ask(query);
+    expect(refused.errors[0]?.extensions).toMatchObject({
+      code: 'OPERATION_TOO_EXPENSIVE',
+      planned: 5,
+      limit: 4,
+    });
+    expect(strict.requests()).toEqual([]);
+  });
+});
