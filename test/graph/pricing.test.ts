@@ -30,6 +30,7 @@ describe('the plan of an operation', () => {
     const run = await program.ask(query);
     expect(explain.byRoute).toEqual(run.upstream.byRoute);
     expect(explain.calls).toBe(run.upstream.calls);
+    if (BELOW_RECORDS.test(file)) return;
     expect(explain.plan.map(({ target }) => `GET ${target}`).sort()).toEqual(program.requests().sort());
   });
 
