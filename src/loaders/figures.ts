@@ -1,5 +1,5 @@
 import { Failure } from '../errors.ts';
-import { DEFAULT_MAX_ROWS, isCut, wholeRuns } from '../planner/completeness.ts';
+import { isCut, wholeRuns } from '../planner/completeness.ts';
 import { cover, expectedRows, type Pair, type Rectangle, type RowsOf } from '../planner/cover.ts';
 import { type Demand, demandKey, type Kind, pairKey } from '../planner/demand.ts';
 import { chooseKinds, oneRow } from '../planner/kinds.ts';
@@ -146,11 +146,22 @@ function createFetch({ send, learned, culprits, codesPerCall }: FiguresParts, se
     settle: SettlePair,
     round: number,
   ): Promise<number> {
-    try {
+    return settlingFailures(wanted, settle, async () => {
       const reply = await askWithLimit(kind, rectangle, rowsOf);
-      return await (reply.isRefused
+      return reply.isRefused
         ? isolate(kind, rectangle, wanted, rowsOf, settle, round, reply)
-        : receive(kind, rectangle, wanted, rowsOf, settle, round, reply));
+        : receive(kind, rectangle, wanted, rowsOf, settle, round, reply);
+    });
+  }
+
+  /** A failure on the way is the outcome of every pair that was wanted there. */
+  async function settlingFailures(
+    wanted: readonly Pair[],
+    settle: SettlePair,
+    fetch: () => Promise<number>,
+  ): Promise<number> {
+    try {
+      return await fetch();
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       for (const pair of wanted) settle(pair, error);
@@ -166,10 +177,10 @@ function createFetch({ send, learned, culprits, codesPerCall }: FiguresParts, se
     mayTry = true,
   ): Promise<Reply> {
     const mayBeLong =
-      expectedRows(rectangle, rowsOf) >= DEFAULT_MAX_ROWS ||
+      expectedRows(rectangle, rowsOf) >= learned.defaultRows ||
       (kind === 'series' && !everyPair(rectangle, (c, m) => learned.knowsSeries(c, m)));
-    const isWorthTrying = learned.limitParam === 'told' || (learned.limitParam === 'unknown' && mayBeLong);
-    const isWorthIt = learned.limitParam === 'accepted' || (mayTry && isWorthTrying);
+    const isWorthTrying = mayTry && mayBeLong && learned.limitParam !== 'refused';
+    const isWorthIt = learned.limitParam === 'accepted' || isWorthTrying;
     const reply = await ask(kind, rectangle, isWorthIt ? learned.maxRows : undefined);
     if (!reply.isRefused || !isWorthIt || learned.limitParam === 'accepted') return reply;
     if (namedIn(reply.detail, rectangle).length > 0) return reply;
@@ -207,6 +218,7 @@ function createFetch({ send, learned, culprits, codesPerCall }: FiguresParts, se
   function learnLimit({ received, meta }: ObservationList, asked: number | undefined): void {
     if (meta.limit !== null) {
       if (learned.limitParam === 'unknown') learned.limitParam = 'told';
+      if (asked === undefined) learned.defaultRows = meta.limit;
       const isCap = asked !== undefined && meta.limit < asked;
       if (isCap || learned.limitParam === 'refused' || meta.limit > learned.maxRows)
         learned.maxRows = meta.limit;
@@ -238,8 +250,10 @@ function createFetch({ send, learned, culprits, codesPerCall }: FiguresParts, se
       isEveryPairPresent: kind === 'latest' && everyPair(rectangle, (c, m) => byPair.has(pairKey(c, m))),
       isTotalTrue: learned.totals === 'true',
     };
-    if (isCut(extent))
+    if (isCut(extent)) {
+      if (wanted.length === 0) return UNKNOWN;
       return complete(kind, rectangle, wanted, rowsOf, settle, round, { isRefused: false, list, limit });
+    }
 
     const faulty = new Map<string, Failure>();
     for (const { countryCode, metricKey, failure } of list.faults) {
@@ -277,14 +291,18 @@ function createFetch({ send, learned, culprits, codesPerCall }: FiguresParts, se
   ): Promise<number> {
     const { received, meta } = list;
     const mayAskForMore = limit === undefined && learned.limitParam !== 'refused';
-    if (!mayAskForMore) learned.maxRows = Math.min(learned.maxRows, meta.limit ?? received);
+    // A total that is no higher than what came may be all there is, or a count of what came: it tells nothing.
+    const told = meta.total !== null && meta.total > received ? meta.total : null;
+    if (limit === undefined && told !== null) learned.defaultRows = Math.min(learned.defaultRows, received);
+    const isLimitTold = told !== null || meta.limit !== null;
+    if (!mayAskForMore && isLimitTold) learned.maxRows = Math.min(learned.maxRows, meta.limit ?? received);
     if (!mayAskForMore && rectangle.countryCodes.length === 1 && rectangle.metricKeys.length === 1) {
       return completePair(kind, rectangle, wanted, settle, list);
     }
     if (round >= MAX_ROUNDS) throw incomplete(received, meta.total);
 
     const isPlain = list.rows.length === received;
-    const looksWhole = meta.total !== null && isPlain ? wholeRuns(list.rows, rowKey, kind) : new Map();
+    const looksWhole = told !== null && isPlain ? wholeRuns(list.rows, rowKey, kind) : new Map();
     const wantedKeys = new Set(wanted.map((pair) => pairKey(pair.countryCode, pair.metricKey)));
     const left = pairsOf(rectangle).filter(
       (pair) => !looksWhole.has(pairKey(pair.countryCode, pair.metricKey)),
@@ -294,19 +312,39 @@ function createFetch({ send, learned, culprits, codesPerCall }: FiguresParts, se
     const again = canProve ? left : wanted;
 
     const keptRows = [...kept.values()].reduce((rows, run) => rows + run.length, 0);
-    const rowsLeft = (meta.total ?? received * 2) - keptRows;
-    const guess = kind === 'latest' ? rowsOf : learned.seriesRows;
+    const rowsLeft = told === null ? learned.maxRows * 2 : told - keptRows;
+    // At least one row each: the total shows that some of these are longer than was thought.
+    const guess: RowsOf = (c, m) => (kind === 'latest' ? 1 : Math.max(1, learned.seriesRows(c, m)));
     const expected = (canProve ? left : pairsOf(rectangle)).reduce(
       (n, p) => n + guess(p.countryCode, p.metricKey),
       0,
     );
-    const scaled: RowsOf = (c, m) => Math.ceil((guess(c, m) * rowsLeft) / Math.max(1, expected));
+    // What came of a pair is the least it has: whoever is left is not put into one call with it again unawares.
+    const came = groupByPair(list.rows);
+    const cameOf: RowsOf = (c, m) => came.get(pairKey(c, m))?.length ?? 0;
+    const scaled: RowsOf = (c, m) =>
+      kept.has(pairKey(c, m))
+        ? cameOf(c, m)
+        : Math.max(cameOf(c, m), Math.ceil((guess(c, m) * rowsLeft) / Math.max(1, expected)));
+    if (kind === 'series') {
+      for (const { countryCode, metricKey } of pairsOf(rectangle)) {
+        const least = cameOf(countryCode, metricKey);
+        if (least > learned.seriesRows(countryCode, metricKey))
+          learned.learnSeries(countryCode, metricKey, least);
+      }
+    }
     const count =
-      (await fetchPairs(kind, again, kind === 'latest' ? rowsOf : scaled, settle, round + 1)) + keptRows;
+      (await fetchPairs(
+        kind,
+        again,
+        told === null || kind === 'series' ? scaled : rowsOf,
+        settle,
+        round + 1,
+      )) + keptRows;
     if (kept.size === 0) return count;
 
     const keptPairs = wanted.filter((pair) => kept.has(pairKey(pair.countryCode, pair.metricKey)));
-    if (count === meta.total) {
+    if (count === told) {
       for (const pair of keptPairs) {
         const rows = kept.get(pairKey(pair.countryCode, pair.metricKey)) ?? [];
         if (kind === 'series') learned.learnSeries(pair.countryCode, pair.metricKey, rows.length);
@@ -356,23 +394,20 @@ function createFetch({ send, learned, culprits, codesPerCall }: FiguresParts, se
   ): Promise<number> {
     const { outcome, detail } = refusal;
     const named = namedIn(detail, rectangle);
-    if (named.length > 0) {
-      for (const name of named) culprits.remember(partition, name, outcome);
-      const isNamed = (pair: Pair) => culprits.outcomeOf(partition, pair) !== undefined;
-      for (const pair of wanted.filter(isNamed)) settle(pair, outcome);
-      return fetchPairs(
-        kind,
-        wanted.filter((pair) => !isNamed(pair)),
-        rowsOf,
-        settle,
-        round + 1,
-      );
+    const blamed = named.length > 0 ? named : onlySuspectIn(rectangle, learned);
+    if (blamed.length > 0) {
+      for (const name of blamed) culprits.remember(partition, name, outcome);
+      const isBlamed = (pair: Pair) => culprits.outcomeOf(partition, pair) !== undefined;
+      for (const pair of wanted.filter(isBlamed)) settle(pair, outcome);
+      const others = wanted.filter((pair) => !isBlamed(pair));
+      return fetchPairs(kind, others, rowsOf, settle, round + 1);
     }
     const halves = halve(rectangle, learned);
     refusalsLeft -= 1;
     if (halves === null || refusalsLeft < 0) {
       for (const pair of wanted) settle(pair, outcome);
-      if (halves === null) blame(rectangle, outcome);
+      const [code = '', key = ''] = [rectangle.countryCodes[0], rectangle.metricKeys[0]];
+      if (halves === null) culprits.remember(partition, pairKey(code, key), outcome);
       return 0;
     }
     const [first, second] = halves;
@@ -386,20 +421,10 @@ function createFetch({ send, learned, culprits, codesPerCall }: FiguresParts, se
       ]);
       return counts[0] + counts[1];
     }
-    const count = await receive(kind, first, wantedIn(first), rowsOf, settle, round, reply);
-    return count + (await isolate(kind, second, wantedIn(second), rowsOf, settle, round, refusal));
-  }
-
-  /** Remembers the one name, or else the one pair, that is left of a refused call. */
-  function blame(rectangle: Rectangle, outcome: Outcome): void {
-    const { codes, keys } = suspectsIn(rectangle, learned);
-    const [only, ...others] = [...codes, ...keys];
-    const [code = '', key = ''] = [rectangle.countryCodes[0], rectangle.metricKeys[0]];
-    culprits.remember(
-      partition,
-      only !== undefined && others.length === 0 ? only : pairKey(code, key),
-      outcome,
+    const count = await settlingFailures(wantedIn(first), settle, () =>
+      receive(kind, first, wantedIn(first), rowsOf, settle, round, reply),
     );
+    return count + (await isolate(kind, second, wantedIn(second), rowsOf, settle, round, refusal));
   }
 
   return fetchPairs;
@@ -497,14 +522,20 @@ function suspectsIn({ countryCodes, metricKeys }: Rectangle, { harmless }: Learn
   };
 }
 
+/** The one name of a refused rectangle that the service has not answered for, if it is one. */
+function onlySuspectIn(rectangle: Rectangle, learned: Learned): readonly string[] {
+  const { codes, keys } = suspectsIn(rectangle, learned);
+  const suspects = [...codes, ...keys];
+  return suspects.length === 1 ? suspects : [];
+}
+
 /**
  * Two parts of a refused rectangle, so that names the service has answered for stay together and those that may be
- * refused are halved; null where one name, or one pair, is left to blame.
+ * refused are halved; null where it is a single pair.
  */
 function halve(rectangle: Rectangle, learned: Learned): readonly [Rectangle, Rectangle] | null {
   const { countryCodes, metricKeys } = rectangle;
   const { codes, keys } = suspectsIn(rectangle, learned);
-  if (codes.length + keys.length === 1) return null;
   const byMetric = splitNames(metricKeys, keys);
   const byCountry = splitNames(countryCodes, codes);
   if (byMetric !== null && (keys.length >= codes.length || byCountry === null)) {

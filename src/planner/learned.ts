@@ -1,3 +1,4 @@
+import { DEFAULT_MAX_ROWS } from './completeness.ts';
 import type { RowsOf } from './cover.ts';
 import { pairKey } from './demand.ts';
 
@@ -14,6 +15,8 @@ const MAX_PAIRS = 50_000;
 export interface Learned {
   /** The most rows that one call brings. */
   maxRows: number;
+  /** Rows after which an answer ends that was asked for without `limit`. */
+  defaultRows: number;
   /**
    * Whether the data route takes `limit`, which its specification doesn't name: its answers mention one (`told`), or a
    * call with it has been answered or refused.
@@ -37,6 +40,7 @@ export function createLearned(): Learned {
 
   return {
     maxRows: ASSUMED_MAX_ROWS,
+    defaultRows: DEFAULT_MAX_ROWS,
     limitParam: 'unknown',
     totals: 'unknown',
     harmless: { countries: new Set(), metrics: new Set() },
@@ -44,7 +48,9 @@ export function createLearned(): Learned {
       const known = byPair.get(pairKey(countryCode, metricKey));
       if (known !== undefined) return known;
       const metric = byMetric.get(metricKey.toLowerCase());
-      return metric === undefined ? ASSUMED_SERIES_ROWS : Math.ceil(metric.rows / metric.pairs);
+      return metric === undefined || metric.pairs === 0
+        ? ASSUMED_SERIES_ROWS
+        : Math.ceil(metric.rows / metric.pairs);
     },
     knowsSeries(countryCode, metricKey) {
       return byPair.has(pairKey(countryCode, metricKey));
@@ -54,8 +60,9 @@ export function createLearned(): Learned {
       const known = byPair.get(key);
       if (known === undefined && byPair.size >= MAX_PAIRS) return;
       byPair.set(key, rows);
+      // Pairs that the service holds nothing of say nothing of how long the others are.
       const metric = byMetric.get(metricKey.toLowerCase()) ?? { pairs: 0, rows: 0 };
-      metric.pairs += known === undefined ? 1 : 0;
+      metric.pairs += Number(rows > 0) - Number((known ?? 0) > 0);
       metric.rows += rows - (known ?? 0);
       byMetric.set(metricKey.toLowerCase(), metric);
     },

@@ -1,0 +1,317 @@
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { Failure } from '../../src/errors.ts';
+import { createCulprits } from '../../src/loaders/culprits.ts';
+import { fetchFigures, type Outcome } from '../../src/loaders/figures.ts';
+import { DEFAULT_MAX_ROWS } from '../../src/planner/completeness.ts';
+import { cover, expectedRows } from '../../src/planner/cover.ts';
+import { type Demand, demandKey } from '../../src/planner/demand.ts';
+import { createLearned } from '../../src/planner/learned.ts';
+import {
+  codeAt,
+  createDataRoute,
+  demandsFor,
+  type Habits,
+  isOf,
+  keyAt,
+  newestIn,
+  type Row,
+  SEEN,
+  sendingFor,
+  type Table,
+  tableOf,
+} from './data-route.ts';
+
+/** A gateway's memory and a service, which several fetches share. */
+function open(table: Table, habits: Partial<Habits> = {}, { overfetchRows = 500, codesPerCall = 250 } = {}) {
+  const route = createDataRoute(table, { ...SEEN, ...habits });
+  const learned = createLearned();
+  const culprits = createCulprits(() => 0);
+  return {
+    learned,
+    /** What became of each demand, in the order of settling, and the calls that it took. */
+    async fetch(demands: readonly Demand[]) {
+      route.targets.length = 0;
+      const settled: { key: string; outcome: Outcome }[] = [];
+      await fetchFigures(
+        demands,
+        { send: route.send, learned, culprits, codesPerCall, overfetchRows },
+        sendingFor(),
+        (key, outcome) => settled.push({ key, outcome }),
+      );
+      const outcomes = new Map(settled.map(({ key, outcome }) => [key, outcome]));
+      return {
+        settled,
+        targets: [...route.targets],
+        outcomeOf: (demand: Demand) => outcomes.get(demandKey(demand)),
+        /** Values of a demand, in the order of the years; an error stands for itself. */
+        valuesOf: (demand: Demand) => valuesIn(outcomes.get(demandKey(demand))),
+      };
+    },
+  };
+}
+
+function valuesIn(outcome: Outcome | undefined) {
+  if (outcome === undefined || outcome instanceof Error) return outcome;
+  return outcome.map(({ value }) => value).sort((a, b) => a - b);
+}
+
+/** What a demand must be answered with. */
+function rightAnswer({ rows }: Table, demand: Demand): number[] {
+  const own = rows.filter(isOf(demand));
+  const newest = newestIn(own);
+  const right = demand.kind === 'series' ? own : newest === undefined ? [] : [newest];
+  return right.map(({ value }) => value as number).sort((a, b) => a - b);
+}
+
+interface Scene {
+  readonly table: Table;
+  readonly habits: Habits;
+  readonly demands: readonly Demand[];
+  readonly overfetchRows: number;
+  readonly codesPerCall: number;
+}
+
+const COUNTRIES = 5;
+const METRICS = 4;
+
+/** Rows of each pair: runs of years with holes, some of them with a row for a place or with nothing else. */
+function tables(mostYears: number): fc.Arbitrary<Table> {
+  const series = fc.record({
+    years: fc.oneof(fc.nat({ max: 3 }), fc.nat({ max: mostYears })),
+    from: fc.integer({ min: 1950, max: 2000 }),
+    step: fc.constantFrom(1, 1, 2),
+    places: fc.constantFrom('none', 'none', 'some', 'last'),
+  });
+  return fc
+    .record({
+      countries: fc.integer({ min: 1, max: COUNTRIES }),
+      metrics: fc.integer({ min: 1, max: METRICS }),
+      all: fc.array(series, { minLength: COUNTRIES * METRICS, maxLength: COUNTRIES * METRICS }),
+    })
+    .map(({ countries, metrics, all }) => {
+      const rows: Row[] = [];
+      const { countryCodes, metricKeys } = tableOf(countries, metrics, () => 0);
+      for (const [c, countryCode] of countryCodes.entries()) {
+        for (const [m, metricKey] of metricKeys.entries()) {
+          const { years, from, step, places } = all[c * METRICS + m] as (typeof all)[number];
+          for (let n = 0; n < years; n++) {
+            const row = { countryCode, metricKey, year: from + n * step };
+            const isPlaceOnly = places === 'last' && n === years - 1;
+            if (!isPlaceOnly) rows.push({ ...row, locationName: null, value: rows.length });
+            if (isPlaceOnly || (places === 'some' && n % 3 === 0)) {
+              rows.push({ ...row, locationName: 'Coast', value: rows.length });
+            }
+          }
+        }
+      }
+      return { countryCodes, metricKeys, rows };
+    });
+}
+
+/**
+ * Any service that can be seen through: one that neither counts its rows nor tells its limit is taken to end where
+ * the real one has been seen to.
+ */
+const anyHabits: fc.Arbitrary<Habits> = fc
+  .record({
+    order: fc.constantFrom('pair', 'year', 'year-descending', 'shuffled'),
+    defaultRows: fc.integer({ min: 5, max: 40 }),
+    further: fc.nat({ max: 60 }),
+    limit: fc.constantFrom('honour', 'honour', 'ignore', 'refuse'),
+    overLimit: fc.constantFrom('lower', 'refuse'),
+    total: fc.constantFrom('true', 'true', 'capped', 'none'),
+    tellsLimit: fc.boolean(),
+    years: fc.constantFrom('honour', 'ignore', 'refuse'),
+    unknown: fc.constantFrom('empty', 'name', 'refuse'),
+    unknownStatus: fc.constantFrom(404, 422),
+  } as const)
+  .map(({ further, ...habits }) => {
+    const isPlain = habits.total === 'true' || habits.tellsLimit;
+    const defaultRows = isPlain ? habits.defaultRows : 100;
+    const overLimit = isPlain || habits.overLimit !== 'lower' ? habits.overLimit : 'refuse';
+    return { ...habits, overLimit, defaultRows, maxRows: defaultRows + further };
+  });
+
+function scenes(habits: fc.Arbitrary<Habits>, { unknownNames = 0 } = {}): fc.Arbitrary<Scene> {
+  return habits.chain((habits) =>
+    tables(habits.defaultRows * 2).chain((table) => {
+      const { countryCodes, metricKeys } = table;
+      const strangers = Array.from({ length: unknownNames }, (_, index) => index);
+      const demand: fc.Arbitrary<Demand> = fc.record({
+        kind: fc.constantFrom('latest', 'series'),
+        countryCode: fc.constantFrom(...countryCodes, ...strangers.map((n) => codeAt(600 + n))),
+        metricKey: fc.constantFrom(...metricKeys, ...strangers.map((n) => keyAt(900 + n))),
+      });
+      return fc.record({
+        table: fc.constant(table),
+        habits: fc.constant(habits),
+        demands: fc
+          .array(demand, { minLength: 1, maxLength: 30 })
+          .map((all) => [...new Map(all.map((one) => [demandKey(one), one])).values()]),
+        overfetchRows: fc.constantFrom(0, 20, 500),
+        codesPerCall: fc.constantFrom(1, 2, 250),
+      });
+    }),
+  );
+}
+
+/** Rows that one call can bring at the most. */
+function limitOf({ limit, overLimit, maxRows, defaultRows }: Habits): number {
+  return limit === 'honour' && overLimit !== 'refuse-silently' ? maxRows : defaultRows;
+}
+
+/**
+ * Whether a series can be out of reach: it takes a whole call or more, and ranges of years don't split it, or no
+ * count proves that they did. (Ranges of rows in no order are tried, and given up where they mislead.)
+ */
+function mayBeLost({ table, habits }: Scene, demand: Demand): boolean {
+  if (demand.kind === 'latest') return false;
+  const rows = table.rows.filter(isOf(demand)).length;
+  // Without a count, an answer of just a default page is taken for a cut one, whatever limit was asked for.
+  const isLong = rows >= limitOf(habits) || (habits.total !== 'true' && rows === DEFAULT_MAX_ROWS);
+  return isLong && (habits.years !== 'honour' || habits.total !== 'true' || habits.order === 'shuffled');
+}
+
+const isKnown = ({ countryCodes, metricKeys }: Table, { countryCode, metricKey }: Demand) =>
+  countryCodes.includes(countryCode) && metricKeys.includes(metricKey);
+
+function expectRight(scene: Scene, demand: Demand, outcome: Outcome | undefined) {
+  if (outcome instanceof Failure && outcome.code === 'UPSTREAM_INCOMPLETE' && mayBeLost(scene, demand))
+    return;
+  const { unknown, unknownStatus } = scene.habits;
+  if (!isKnown(scene.table, demand) && unknown !== 'empty' && unknownStatus === 422) {
+    expect(outcome).toMatchObject({ code: 'BAD_USER_INPUT' });
+    return;
+  }
+  expect(valuesIn(outcome)).toEqual(rightAnswer(scene.table, demand));
+}
+
+describe('whatever the service does where its specification is silent', () => {
+  test('each demand is settled once, with exactly its rows', () =>
+    fc.assert(
+      fc.asyncProperty(scenes(anyHabits, { unknownNames: 1 }), async (scene) => {
+        const { table, habits, demands } = scene;
+        const { settled, outcomeOf } = await open(table, habits, scene).fetch(demands);
+        const asked = new Set(demands.map(demandKey));
+        const keys = settled.map(({ key }) => key).filter((key) => asked.has(key));
+        expect(keys.toSorted()).toEqual([...asked].sort());
+        for (const demand of demands) expectRight(scene, demand, outcomeOf(demand));
+      }),
+      { numRuns: 1000 },
+    ));
+
+  test('a plan by lengths that are known is right the first time: nothing is cut', () =>
+    fc.assert(
+      fc.asyncProperty(tables(30), fc.integer({ min: 50, max: 300 }), async (table, maxRows) => {
+        const { fetch } = open(table, { maxRows, defaultRows: 40, overLimit: 'lower' });
+        const demands = demandsFor('series', table);
+        const first = await fetch(demands);
+        expect(first.targets).toEqual([...new Set(first.targets)]);
+        const second = await fetch(demands);
+        const lengthOf = (countryCode: string, metricKey: string) =>
+          table.rows.filter(isOf({ countryCode, metricKey })).length;
+        const plan = cover(demands, { maxRows, maxCodes: 250, maxAddress: 6000 }, lengthOf);
+        // An answer that is just as long as the limit may be cut for all that is known, and is looked into.
+        const isPlain = plan.every((rectangle) => expectedRows(rectangle, lengthOf) < maxRows);
+        if (isPlain && first.targets.length > 1) expect(second.targets).toHaveLength(plan.length);
+        for (const demand of demands) expect(second.valuesOf(demand)).toEqual(rightAnswer(table, demand));
+      }),
+      { numRuns: 300 },
+    ));
+});
+
+describe('what a set of demands costs', () => {
+  const latestOf = (countries: number, metrics: number) => {
+    const table = tableOf(countries, metrics, () => 2);
+    return { table, demands: demandsFor('latest', table) };
+  };
+
+  it('one call for 162 latest figures, nothing being known', async () => {
+    const { table, demands } = latestOf(54, 3);
+    expect((await open(table).fetch(demands)).targets).toHaveLength(1);
+  });
+
+  it('two calls for 54 × 19 latest figures, and nothing is missing', async () => {
+    const { table, demands } = latestOf(54, 19);
+    const { targets, valuesOf } = await open(table).fetch(demands);
+    expect(targets).toHaveLength(2);
+    for (const demand of demands) expect(valuesOf(demand)).toEqual(rightAnswer(table, demand));
+  });
+
+  it.each(['pair', 'year', 'year-descending'] as const)(
+    'three calls for a single series of 2,100 rows (%s)',
+    async (order) => {
+      const rows = Array.from({ length: 2100 }, (_, i) => {
+        const place = i % 30;
+        const year = 1950 + Math.floor(i / 30);
+        return {
+          countryCode: 'AA',
+          metricKey: 'm',
+          year,
+          locationName: place === 0 ? null : `${place}`,
+          value: i,
+        };
+      });
+      const table = { countryCodes: ['AA'], metricKeys: ['m'], rows };
+      const demand = { kind: 'series', countryCode: 'AA', metricKey: 'm' } as const;
+      const { targets, valuesOf } = await open(table, { order }).fetch([demand]);
+      expect(valuesOf(demand)).toEqual(rightAnswer(table, demand));
+      expect(targets).toHaveLength(3);
+    },
+  );
+
+  it('three calls for thirty series of 2,100 rows, and again three', async () => {
+    const table = tableOf(30, 1, () => 70);
+    const { fetch } = open(table);
+    for (const _ of ['unknown', 'known']) {
+      const { targets, valuesOf } = await fetch(demandsFor('series', table));
+      expect(targets).toHaveLength(3);
+      for (const demand of demandsFor('series', table))
+        expect(valuesOf(demand)).toEqual(rightAnswer(table, demand));
+    }
+  });
+
+  it('one more call, once, where the service refuses `limit`', async () => {
+    const { table, demands } = latestOf(54, 3);
+    const { fetch } = open(table, { limit: 'refuse', defaultRows: 1000 });
+    expect((await fetch(demands)).targets).toHaveLength(2);
+    expect((await fetch(demands)).targets).toHaveLength(1);
+  });
+
+  it('latest figures together with series in one call, within the row budget', async () => {
+    const table = tableOf(1, 2, () => 70);
+    const [series, other] = demandsFor('series', table) as [Demand, Demand];
+    const demands = [series, { ...series, kind: 'latest' }, { ...other, kind: 'latest' }] as const;
+    const together = await open(table, {}, { overfetchRows: 500 }).fetch(demands);
+    expect(together.targets).toHaveLength(1);
+    expect((await open(table, {}, { overfetchRows: 10 }).fetch(demands)).targets).toHaveLength(2);
+    for (const demand of demands) expect(together.valuesOf(demand)).toEqual(rightAnswer(table, demand));
+  });
+});
+
+describe('a name that the service refuses', () => {
+  // At the most: the refused call, a halving for each power of two in the names, and what they held.
+  it.each([
+    ['name', 404, 2],
+    ['name', 422, 2],
+    ['refuse', 404, 7],
+    ['refuse', 422, 7],
+  ] as const)(
+    'fails its own demands alone, and is not asked for again (%s, %i)',
+    async (unknown, unknownStatus, most) => {
+      const table = tableOf(2, 18, () => 2);
+      const demands = demandsFor('latest', { ...table, metricKeys: [...table.metricKeys, 'nonsense'] });
+      const { fetch } = open(table, { unknown, unknownStatus });
+      const { targets, outcomeOf, valuesOf } = await fetch(demands);
+      for (const demand of demands) {
+        const isNonsense = demand.metricKey === 'nonsense';
+        if (isNonsense && unknownStatus === 422)
+          expect(outcomeOf(demand)).toMatchObject({ code: 'BAD_USER_INPUT' });
+        else expect(valuesOf(demand)).toEqual(rightAnswer(table, demand));
+      }
+      expect(targets.length).toBeLessThanOrEqual(most);
+      expect((await fetch(demands)).targets).toHaveLength(1);
+    },
+  );
+});
