@@ -1,0 +1,309 @@
+import { describe, expect, it } from 'vitest';
+import { Failure } from '../../src/errors.ts';
+import { type Answer, type Call, openBill, type Send, type Sending } from '../../src/upstream/call.ts';
+import { coalesced } from '../../src/upstream/coalesced.ts';
+import { createLedger } from '../../src/upstream/ledger.ts';
+import { metered } from '../../src/upstream/metered.ts';
+import { retried } from '../../src/upstream/retried.ts';
+
+const CALL: Call = { route: '/v1/data', isPublic: false, target: '/v1/data?country_codes=KE' };
+const ANSWER: Answer = { status: 200, headers: {}, body: [], receivedAt: 0 };
+
+function sendingFor(partition = 'one', further: Partial<Sending> = {}): Sending {
+  return {
+    caller: { authorization: `Bearer ${partition}`, partition },
+    signal: new AbortController().signal,
+    bill: openBill(),
+    patientUntilMs: 0,
+    ...further,
+  };
+}
+
+/** A next ring that answers when it is told to. */
+function createGate() {
+  const waiting: {
+    call: Call;
+    sending: Sending;
+    land: (answer: Answer) => void;
+    fail: (error: unknown) => void;
+  }[] = [];
+  const send: Send = (call, sending) =>
+    new Promise((land, fail) => {
+      waiting.push({ call, sending, land, fail });
+      sending.signal.addEventListener('abort', () => fail(sending.signal.reason));
+    });
+  return { send, waiting };
+}
+
+/** Lets everything run that can. */
+const settle = () => new Promise((done) => setImmediate(done));
+
+/** A clock that moves when it is told to. */
+function createHeldClock(startMs: number) {
+  let nowMs = startMs;
+  let sleepers: { untilMs: number; wake: () => void }[] = [];
+  return {
+    now: () => nowMs,
+    sleep: (ms: number) => new Promise<void>((wake) => sleepers.push({ untilMs: nowMs + ms, wake })),
+    async advanceTo(ms: number) {
+      nowMs = ms;
+      const due = sleepers.filter(({ untilMs }) => untilMs <= nowMs);
+      sleepers = sleepers.filter(({ untilMs }) => untilMs > nowMs);
+      for (const { wake } of due) wake();
+      await settle();
+    },
+  };
+}
+
+describe('coalesced', () => {
+  it('sends equal calls under one key once, and tells the followers that they shared', async () => {
+    const { send, waiting } = createGate();
+    const ring = coalesced(send);
+    const [lead, follower] = [sendingFor(), sendingFor()];
+    const both = Promise.all([ring(CALL, lead), ring({ ...CALL }, follower)]);
+    expect(waiting).toHaveLength(1);
+    waiting[0]?.land(ANSWER);
+    expect(await both).toEqual([ANSWER, ANSWER]);
+    expect([lead.bill.shared, follower.bill.shared]).toEqual([0, 1]);
+  });
+
+  it.each([
+    ['another key', CALL, sendingFor('two')],
+    ['another target', { ...CALL, target: '/v1/data?country_codes=NG' }, sendingFor()],
+    ['other headers', CALL, sendingFor('one', { headers: { 'if-none-match': '"x"' } })],
+  ])('never shares with %s', async (_, call, sending) => {
+    const { send, waiting } = createGate();
+    const ring = coalesced(send);
+    const both = Promise.all([ring(CALL, sendingFor()), ring(call, sending)]);
+    expect(waiting).toHaveLength(2);
+    for (const { land } of waiting) land(ANSWER);
+    await both;
+  });
+
+  it('shares public calls with everybody', () => {
+    const { send, waiting } = createGate();
+    const ring = coalesced(send);
+    const call = { ...CALL, isPublic: true };
+    void ring(call, sendingFor('one'));
+    void ring(call, sendingFor('two'));
+    expect(waiting).toHaveLength(1);
+  });
+
+  it('goes on for the one that stays, and is given up with the last', async () => {
+    const { send, waiting } = createGate();
+    const ring = coalesced(send);
+    const [first, second] = [new AbortController(), new AbortController()];
+    const leaves = ring(CALL, sendingFor('one', { signal: first.signal }));
+    const stays = ring(CALL, sendingFor('one', { signal: second.signal }));
+    first.abort(new Error('first left'));
+    await expect(leaves).rejects.toThrow('first left');
+    expect(waiting[0]?.sending.signal.aborted).toBe(false);
+    second.abort(new Error('second left'));
+    await expect(stays).rejects.toThrow('second left');
+    expect(waiting[0]?.sending.signal.aborted).toBe(true);
+  });
+
+  it('fails all with one failure, and sends anew after that', async () => {
+    const { send, waiting } = createGate();
+    const ring = coalesced(send);
+    const both = [ring(CALL, sendingFor()), ring(CALL, sendingFor())];
+    const failure = new Failure('FORBIDDEN', 'no');
+    waiting[0]?.fail(failure);
+    for (const one of both) await expect(one).rejects.toBe(failure);
+    void ring(CALL, sendingFor());
+    expect(waiting).toHaveLength(2);
+  });
+});
+
+describe('retried', () => {
+  const failing = (code: ConstructorParameters<typeof Failure>[0], times: number) => {
+    let attempts = 0;
+    const send: Send = async () => {
+      attempts += 1;
+      if (attempts <= times) throw new Failure(code, 'failed');
+      return ANSWER;
+    };
+    return { ring: retried(send, { retries: 2, firstDelayMs: 1 }), attempts: () => attempts };
+  };
+
+  it('tries again after a 5xx or a broken connection', async () => {
+    const { ring, attempts } = failing('UPSTREAM_UNAVAILABLE', 2);
+    expect(await ring(CALL, sendingFor())).toBe(ANSWER);
+    expect(attempts()).toBe(3);
+  });
+
+  it('gives up in the end, and says after how many attempts', async () => {
+    const { ring, attempts } = failing('UPSTREAM_UNAVAILABLE', 9);
+    await expect(ring(CALL, sendingFor())).rejects.toMatchObject({ fields: { attempts: 3 } });
+    expect(attempts()).toBe(3);
+  });
+
+  it.each([
+    'UNAUTHENTICATED',
+    'FORBIDDEN',
+    'RATE_LIMITED',
+    'MONTHLY_QUOTA_EXCEEDED',
+    'BAD_USER_INPUT',
+    'UPSTREAM_TIMEOUT',
+    'UPSTREAM_INVALID_RESPONSE',
+  ] as const)('never after %s', async (code) => {
+    const { ring, attempts } = failing(code, 9);
+    await expect(ring(CALL, sendingFor())).rejects.toMatchObject({ code });
+    expect(attempts()).toBe(1);
+  });
+});
+
+describe('metered', () => {
+  const START = Date.parse('2026-11-21T10:00:30Z');
+  const NEXT_MINUTE = Date.parse('2026-11-21T10:01:00Z');
+  const LIMITED = new Failure('RATE_LIMITED', 'no', {
+    detail: "rate limit exceeded for plan 'free': 5 requests per minute",
+  });
+
+  function open(next: Send, startMs = START) {
+    const clock = createHeldClock(startMs);
+    const ledger = createLedger(clock.now);
+    const outcomes: string[] = [];
+    const ring = metered(next, { ledger, clock, onAttempt: ({ outcome }) => outcomes.push(outcome) });
+    return { clock, ledger, outcomes, ring };
+  }
+
+  it('bills each call to the operation and to the key', async () => {
+    const { ring, ledger, outcomes } = open(async () => ANSWER);
+    const sending = sendingFor();
+    await ring(CALL, sending);
+    await ring({ ...CALL, route: '/v1/countries' }, sending);
+    expect(sending.bill).toMatchObject({ calls: 2, byRoute: { '/v1/data': 1, '/v1/countries': 1 } });
+    expect(ledger.quota('one')).toMatchObject({ callsThisMinute: 2, callsThisMonth: 2, state: 'OK' });
+    expect(ledger.quota('two').callsThisMinute).toBe(0);
+    expect(outcomes).toEqual(['ok', 'ok']);
+  });
+
+  it('sends nothing after a 429 before the next minute begins', async () => {
+    let isLimited = true;
+    const { ring, clock, ledger } = open(async () => {
+      if (isLimited) throw LIMITED;
+      return ANSWER;
+    });
+    await expect(ring(CALL, sendingFor())).rejects.toMatchObject({
+      code: 'RATE_LIMITED',
+      fields: {
+        plan: 'free',
+        requestsPerMinute: 5,
+        retryAfterSeconds: 30,
+        retryAt: '2026-11-21T10:01:00.000Z',
+      },
+    });
+    isLimited = false;
+    const refused = sendingFor();
+    await expect(ring(CALL, refused)).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+    expect(refused.bill.calls).toBe(0);
+    expect(ledger.quota('one').state).toBe('MINUTE_SPENT');
+    await clock.advanceTo(NEXT_MINUTE);
+    expect(await ring(CALL, sendingFor())).toBe(ANSWER);
+  });
+
+  it('lets those who may wait leave when the minute begins, the earliest deadline first, within the budget', async () => {
+    const seen: string[] = [];
+    let isLimited = true;
+    const { ring, clock } = open(async (call) => {
+      if (isLimited) throw LIMITED;
+      seen.push(call.target);
+      return ANSWER;
+    });
+    await expect(ring(CALL, sendingFor())).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+    isLimited = false;
+    const order = [3, 1, 6, 2, 5, 4, 7];
+    const patients = order.map((n) =>
+      ring({ ...CALL, target: `${n}` }, sendingFor('one', { patientUntilMs: NEXT_MINUTE + 100 + n })),
+    );
+    const impatient = ring(
+      { ...CALL, target: 'late' },
+      sendingFor('one', { patientUntilMs: NEXT_MINUTE - 1 }),
+    );
+    await expect(impatient).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+    const outcomes = Promise.allSettled(patients);
+    await clock.advanceTo(NEXT_MINUTE);
+    expect(seen).toEqual(['1', '2', '3', '4', '5']);
+    const refused = (await outcomes).filter(({ status }) => status === 'rejected');
+    expect(refused).toHaveLength(2);
+  });
+
+  it('sends a call again that met a 429 and may wait', async () => {
+    let calls = 0;
+    const { ring, clock } = open(async () => {
+      calls += 1;
+      if (calls === 1) throw LIMITED;
+      return ANSWER;
+    });
+    const sending = sendingFor('one', { patientUntilMs: NEXT_MINUTE });
+    const answer = ring(CALL, sending);
+    await settle();
+    await clock.advanceTo(NEXT_MINUTE);
+    expect(await answer).toBe(ANSWER);
+    expect(sending.bill.calls).toBe(2);
+  });
+
+  it('asks a spent month with rare probes only, and notices when it is restored', async () => {
+    let isSpent = true;
+    let calls = 0;
+    const { ring, clock, ledger } = open(async () => {
+      calls += 1;
+      if (!isSpent) return ANSWER;
+      const detail = "the monthly request limit for plan 'free' (1000 requests) was reached";
+      throw new Failure('RATE_LIMITED', 'no', { detail });
+    });
+    const spent = {
+      code: 'MONTHLY_QUOTA_EXCEEDED',
+      fields: { resetsAt: '2026-12-01T00:00:00.000Z', monthlyRequests: 1000 },
+    };
+    for (let i = 0; i < 4; i += 1) await expect(ring(CALL, sendingFor())).rejects.toMatchObject(spent);
+    expect(calls).toBe(1);
+    isSpent = false;
+    await clock.advanceTo(START + 15 * 60_000);
+    expect(await ring(CALL, sendingFor())).toBe(ANSWER);
+    expect(ledger.quota('one').state).toBe('OK');
+  });
+
+  it('takes a 429 of a public route for no sign of the key, and does not wait for it', async () => {
+    const { ring, ledger } = open(async () => {
+      throw LIMITED;
+    });
+    const sending = sendingFor('one', { patientUntilMs: NEXT_MINUTE });
+    await expect(ring({ ...CALL, isPublic: true }, sending)).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+    expect(sending.bill.calls).toBe(1);
+    expect(ledger.quota('one')).toMatchObject({ state: 'OK', callsThisMinute: 0 });
+  });
+
+  it('has a few calls of a key under way at once, and one where the next may be refused', async () => {
+    const { send, waiting } = createGate();
+    const { ring } = open(send);
+    const calls = Array.from({ length: 12 }, (_, i) => ring({ ...CALL, target: `${i}` }, sendingFor()));
+    await settle();
+    // Five are what the smallest plan allows; whether there are more shows in the sixth.
+    expect(waiting).toHaveLength(5);
+    for (const { land } of waiting) land(ANSWER);
+    await settle();
+    expect(waiting).toHaveLength(6);
+    waiting[5]?.land(ANSWER);
+    await settle();
+    expect(waiting).toHaveLength(12);
+    for (const { land } of waiting) land(ANSWER);
+    expect(await Promise.all(calls)).toHaveLength(12);
+  });
+
+  it('forgets those who leave while they wait', async () => {
+    const { send, waiting } = createGate();
+    const { ring } = open(send);
+    const busy = Array.from({ length: 5 }, (_, i) => ring({ ...CALL, target: `${i}` }, sendingFor()));
+    await settle();
+    const leaving = new AbortController();
+    const leaves = ring({ ...CALL, target: 'leaves' }, sendingFor('one', { signal: leaving.signal }));
+    await settle();
+    leaving.abort(new Error('left'));
+    await expect(leaves).rejects.toThrow('left');
+    for (const { land } of waiting) land(ANSWER);
+    await Promise.all(busy);
+    expect(waiting.map(({ call }) => call.target)).not.toContain('leaves');
+  });
+});
