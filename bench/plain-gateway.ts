@@ -4,14 +4,8 @@ import { createSchema } from '../src/graph/schema.ts';
 import { createLoaders } from '../src/loaders/loaders.ts';
 import type { Seat } from '../src/loaders/observation-pool.ts';
 import { type Demand, demandKey, type Kind, pairKey } from '../src/planner/demand.ts';
-import { countryResolvers } from '../src/resolvers/countries.ts';
 import { entities } from '../src/resolvers/entities.ts';
-import { governmentResolvers } from '../src/resolvers/government.ts';
-import { indicatorResolvers } from '../src/resolvers/indicators.ts';
-import { marketResolvers } from '../src/resolvers/markets.ts';
-import { nodeResolvers } from '../src/resolvers/nodes.ts';
-import { observationResolvers } from '../src/resolvers/observations.ts';
-import { platformResolvers } from '../src/resolvers/platform.ts';
+import { resolvers } from '../src/resolvers/resolvers.ts';
 import { type Bill, openBill, type Sending } from '../src/upstream/call.ts';
 import { createUpstream } from '../src/upstream/client.ts';
 import { systemClock } from '../src/upstream/clock.ts';
@@ -38,18 +32,7 @@ export function createPlainGateway(upstreamUrl: string) {
     onAttempt() {},
     remembering: (next) => next,
   });
-  const schema: GraphQLSchema = createSchema({
-    resolvers: [
-      countryResolvers,
-      indicatorResolvers,
-      observationResolvers,
-      marketResolvers,
-      governmentResolvers,
-      platformResolvers,
-      nodeResolvers,
-    ],
-    entities,
-  });
+  const schema: GraphQLSchema = createSchema({ resolvers, entities });
 
   async function fetchKind(
     kind: Kind,

@@ -26,14 +26,8 @@ import { createHolds } from './loaders/holds.ts';
 import { createLoaders } from './loaders/loaders.ts';
 import { createObservationPool, type Seat } from './loaders/observation-pool.ts';
 import { createLearned } from './planner/learned.ts';
-import { countryResolvers } from './resolvers/countries.ts';
 import { entities } from './resolvers/entities.ts';
-import { governmentResolvers } from './resolvers/government.ts';
-import { indicatorResolvers } from './resolvers/indicators.ts';
-import { marketResolvers } from './resolvers/markets.ts';
-import { nodeResolvers } from './resolvers/nodes.ts';
-import { observationResolvers } from './resolvers/observations.ts';
-import { platformResolvers } from './resolvers/platform.ts';
+import { resolvers } from './resolvers/resolvers.ts';
 import { type Attempt, type Bill, openBill, type Sending } from './upstream/call.ts';
 import { createUpstream } from './upstream/client.ts';
 import { type Clock, systemClock } from './upstream/clock.ts';
@@ -139,18 +133,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const tickersLearned = { needsLimit: false };
   const digest = createDigest();
 
-  const schema = createSchema({
-    resolvers: [
-      countryResolvers,
-      indicatorResolvers,
-      observationResolvers,
-      marketResolvers,
-      governmentResolvers,
-      platformResolvers,
-      nodeResolvers,
-    ],
-    entities,
-  });
+  const schema = createSchema({ resolvers, entities });
 
   const price = createPricing({
     ...figures,
@@ -234,7 +217,10 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
         return {
           status: response.status ?? 200,
           headers,
-          body: response.body.kind === 'complete' ? response.body.string : response.body.asyncIterator,
+          body:
+            response.body.kind === 'complete'
+              ? billed(response.body.string, passage)
+              : response.body.asyncIterator,
         };
       } finally {
         passage.seat.leave();
@@ -245,6 +231,12 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       await upstream.close();
     },
   };
+}
+
+/** A request that was refused before it was an operation has cost nothing, and says so like any other. */
+function billed(body: string, { errors, bill }: Passage): string {
+  if (errors !== null || !body.startsWith('{')) return body;
+  return JSON.stringify({ ...JSON.parse(body), extensions: { upstream: bill } });
 }
 
 /** Names a caller in ledgers and caches without holding its key: the pepper lives as long as the process. */

@@ -5,6 +5,7 @@ import { type Demand, demandKey, type Kind, pairKey } from '../planner/demand.ts
 import { chooseKinds, oneRow } from '../planner/kinds.ts';
 import type { Learned } from '../planner/learned.ts';
 import { newestOf } from '../planner/newest.ts';
+import { halve, namedIn, onlySuspectIn } from '../planner/suspects.ts';
 import { makeCall, type Send, type Sending } from '../upstream/call.ts';
 import { observations } from '../upstream/endpoints.ts';
 import type { ObservationList, ObservationRecord } from '../upstream/records/observations.ts';
@@ -34,10 +35,22 @@ const MAX_ROUNDS = 8;
 /** Refused calls that one batch may spend on finding out which of its names the service refuses. */
 const MAX_REFUSALS = 24;
 
-/** One data call's answer. */
-type Reply =
-  | { readonly isRefused: false; readonly list: ObservationList; readonly limit: number | undefined }
-  | { readonly isRefused: true; readonly outcome: Outcome; readonly detail: string };
+/** A data call that was answered with rows. */
+interface Rows {
+  readonly isRefused: false;
+  readonly list: ObservationList;
+  /** The limit that was asked for. */
+  readonly limit: number | undefined;
+}
+
+/** A data call that was refused, and what that means for what was wanted of it. */
+interface Refusal {
+  readonly isRefused: true;
+  readonly outcome: Outcome;
+  readonly detail: string;
+}
+
+type Reply = Rows | Refusal;
 
 /** Settles the pairs of one kind. */
 type SettlePair = (pair: Pair, outcome: Outcome) => void;
@@ -107,6 +120,16 @@ function latestOf(outcome: Outcome): Outcome {
   return newest === null ? [] : [newest];
 }
 
+/** One rectangle to fetch. */
+interface Task extends Share {
+  readonly kind: Kind;
+  /** Rows that its pairs are expected to have. */
+  readonly rowsOf: RowsOf;
+  readonly settle: SettlePair;
+  /** How often a cut answer was asked for in pieces before. */
+  readonly round: number;
+}
+
 /** Row counts add up only where every part came whole. */
 const UNKNOWN = Number.NaN;
 
@@ -128,8 +151,7 @@ function createFetch({ send, learned, culprits, codesPerCall }: FiguresParts, se
     if (pairs.length === 0) return 0;
     const limits = { maxRows: learned.maxRows, maxCodes: codesPerCall, maxAddress: MAX_ADDRESS };
     const shares = shareOut(pairs, cover(pairs, limits, rowsOf));
-    const fetchShare = ({ rectangle, wanted }: Share) =>
-      fetchRectangle(kind, rectangle, wanted, rowsOf, settle, round);
+    const fetchShare = (share: Share) => fetchRectangle({ ...share, kind, rowsOf, settle, round });
     // The first call teaches what the service takes: the others wait for it, so that not all run into the same wall.
     const first = learned.limitParam === 'unknown' && shares.length > 1 ? shares.splice(0, 1) : [];
     const counts: number[] = [];
@@ -138,28 +160,15 @@ function createFetch({ send, learned, culprits, codesPerCall }: FiguresParts, se
     return counts.reduce((total, count) => total + count, 0);
   }
 
-  async function fetchRectangle(
-    kind: Kind,
-    rectangle: Rectangle,
-    wanted: readonly Pair[],
-    rowsOf: RowsOf,
-    settle: SettlePair,
-    round: number,
-  ): Promise<number> {
-    return settlingFailures(wanted, settle, async () => {
-      const reply = await askWithLimit(kind, rectangle, rowsOf);
-      return reply.isRefused
-        ? isolate(kind, rectangle, wanted, rowsOf, settle, round, reply)
-        : receive(kind, rectangle, wanted, rowsOf, settle, round, reply);
+  async function fetchRectangle(task: Task): Promise<number> {
+    return settlingFailures(task, async () => {
+      const reply = await askWithLimit(task);
+      return reply.isRefused ? isolate(task, reply) : receive(task, reply);
     });
   }
 
   /** A failure on the way is the outcome of every pair that was wanted there. */
-  async function settlingFailures(
-    wanted: readonly Pair[],
-    settle: SettlePair,
-    fetch: () => Promise<number>,
-  ): Promise<number> {
+  async function settlingFailures({ wanted, settle }: Task, fetch: () => Promise<number>): Promise<number> {
     try {
       return await fetch();
     } catch (error) {
@@ -170,12 +179,7 @@ function createFetch({ send, learned, culprits, codesPerCall }: FiguresParts, se
   }
 
   /** One data call, with `limit` where more than a default page is expected and the service may know it. */
-  async function askWithLimit(
-    kind: Kind,
-    rectangle: Rectangle,
-    rowsOf: RowsOf,
-    mayTry = true,
-  ): Promise<Reply> {
+  async function askWithLimit({ kind, rectangle, rowsOf }: Task, mayTry = true): Promise<Reply> {
     const mayBeLong =
       expectedRows(rectangle, rowsOf) >= learned.defaultRows ||
       (kind === 'series' && !everyPair(rectangle, (c, m) => learned.knowsSeries(c, m)));
@@ -230,15 +234,9 @@ function createFetch({ send, learned, culprits, codesPerCall }: FiguresParts, se
   }
 
   /** Hands an answer's rows to their pairs, after completing it where the service cut it short. */
-  async function receive(
-    kind: Kind,
-    rectangle: Rectangle,
-    wanted: readonly Pair[],
-    rowsOf: RowsOf,
-    settle: SettlePair,
-    round: number,
-    { list, limit }: Reply & { isRefused: false },
-  ): Promise<number> {
+  async function receive(task: Task, reply: Rows): Promise<number> {
+    const { kind, rectangle, wanted, settle } = task;
+    const { list, limit } = reply;
     for (const code of rectangle.countryCodes) learned.harmless.countries.add(code.toUpperCase());
     for (const key of rectangle.metricKeys) learned.harmless.metrics.add(key.toLowerCase());
     const byPair = groupByPair(list.rows);
@@ -251,8 +249,7 @@ function createFetch({ send, learned, culprits, codesPerCall }: FiguresParts, se
       isTotalTrue: learned.totals === 'true',
     };
     if (isCut(extent)) {
-      if (wanted.length === 0) return UNKNOWN;
-      return complete(kind, rectangle, wanted, rowsOf, settle, round, { isRefused: false, list, limit });
+      return wanted.length === 0 ? UNKNOWN : complete(task, reply);
     }
 
     const faulty = new Map<string, Failure>();
@@ -280,15 +277,8 @@ function createFetch({ send, learned, culprits, codesPerCall }: FiguresParts, se
    * Gets the rest of a cut answer. Pairs that look whole are kept, the others are asked for again, planned by what
    * the total says is left; once everything came, the total proves what was kept.
    */
-  async function complete(
-    kind: Kind,
-    rectangle: Rectangle,
-    wanted: readonly Pair[],
-    rowsOf: RowsOf,
-    settle: SettlePair,
-    round: number,
-    { list, limit }: Reply & { isRefused: false },
-  ): Promise<number> {
+  async function complete(task: Task, { list, limit }: Rows): Promise<number> {
+    const { kind, rectangle, wanted, rowsOf, settle, round } = task;
     const { received, meta } = list;
     const mayAskForMore = limit === undefined && learned.limitParam !== 'refused';
     // A total that is no higher than what came may be all there is, or a count of what came: it tells nothing.
@@ -297,7 +287,7 @@ function createFetch({ send, learned, culprits, codesPerCall }: FiguresParts, se
     const isLimitTold = told !== null || meta.limit !== null;
     if (!mayAskForMore && isLimitTold) learned.maxRows = Math.min(learned.maxRows, meta.limit ?? received);
     if (!mayAskForMore && rectangle.countryCodes.length === 1 && rectangle.metricKeys.length === 1) {
-      return completePair(kind, rectangle, wanted, settle, list);
+      return completePair(task, list);
     }
     if (round >= MAX_ROUNDS) throw incomplete(received, meta.total);
 
@@ -357,10 +347,7 @@ function createFetch({ send, learned, culprits, codesPerCall }: FiguresParts, se
 
   /** Gets the rest of a single series, which only a range of years can split. */
   async function completePair(
-    kind: Kind,
-    rectangle: Rectangle,
-    wanted: readonly Pair[],
-    settle: SettlePair,
+    { kind, rectangle, wanted, settle }: Task,
     list: ObservationList,
   ): Promise<number> {
     const { received, meta } = list;
@@ -383,15 +370,8 @@ function createFetch({ send, learned, culprits, codesPerCall }: FiguresParts, se
    * Finds which name of a refused call the service refuses: the one that its words name, or else by halving the
    * names it has never answered for. The culprit's demands get the refusal, the others their figures.
    */
-  async function isolate(
-    kind: Kind,
-    rectangle: Rectangle,
-    wanted: readonly Pair[],
-    rowsOf: RowsOf,
-    settle: SettlePair,
-    round: number,
-    refusal: Reply & { isRefused: true },
-  ): Promise<number> {
+  async function isolate(task: Task, refusal: Refusal): Promise<number> {
+    const { kind, rectangle, wanted, rowsOf, settle, round } = task;
     const { outcome, detail } = refusal;
     const named = namedIn(detail, rectangle);
     const blamed = named.length > 0 ? named : onlySuspectIn(rectangle, learned);
@@ -410,21 +390,17 @@ function createFetch({ send, learned, culprits, codesPerCall }: FiguresParts, se
       if (halves === null) culprits.remember(partition, pairKey(code, key), outcome);
       return 0;
     }
-    const [first, second] = halves;
-    const wantedIn = (part: Rectangle) => wanted.filter((pair) => holds(part, pair));
+    const [first, second] = halves.map((half): Task => {
+      return { ...task, rectangle: half, wanted: wanted.filter(within(half)) };
+    }) as [Task, Task];
     // With two things that may be refused, nothing is learned of either: here names are looked into, not `limit`.
-    const reply = await askWithLimit(kind, first, rowsOf, false);
+    const reply = await askWithLimit(first, false);
     if (reply.isRefused) {
-      const counts = await Promise.all([
-        isolate(kind, first, wantedIn(first), rowsOf, settle, round, reply),
-        fetchRectangle(kind, second, wantedIn(second), rowsOf, settle, round),
-      ]);
+      const counts = await Promise.all([isolate(first, reply), fetchRectangle(second)]);
       return counts[0] + counts[1];
     }
-    const count = await settlingFailures(wantedIn(first), settle, () =>
-      receive(kind, first, wantedIn(first), rowsOf, settle, round, reply),
-    );
-    return count + (await isolate(kind, second, wantedIn(second), rowsOf, settle, round, refusal));
+    const count = await settlingFailures(first, () => receive(first, reply));
+    return count + (await isolate(second, refusal));
   }
 
   return fetchPairs;
@@ -451,10 +427,6 @@ function within({ countryCodes, metricKeys }: Rectangle): (pair: Pair) => boolea
   const codes = new Set(countryCodes);
   const keys = new Set(metricKeys);
   return (pair) => codes.has(pair.countryCode) && keys.has(pair.metricKey);
-}
-
-function holds(rectangle: Rectangle, pair: Pair): boolean {
-  return rectangle.countryCodes.includes(pair.countryCode) && rectangle.metricKeys.includes(pair.metricKey);
 }
 
 function pairsOf({ countryCodes, metricKeys }: Rectangle): Pair[] {
@@ -491,73 +463,9 @@ function incomplete(received: number, total: number | null): Failure {
   });
 }
 
-/** The names of a call that the service's words single out: those it quotes or puts after a colon. */
-function namedIn(detail: string, { countryCodes, metricKeys }: Rectangle): string[] {
-  const pointed = [...detail.matchAll(/:\s*([\w.,\s-]+)|["'`]([^"'`]+)["'`]/g)].map(
-    (m) => m[1] ?? m[2] ?? '',
-  );
-  const words = new Set(
-    pointed
-      .join(' ')
-      .toLowerCase()
-      .split(/[^\w.-]+/),
-  );
-  const names = [...countryCodes, ...metricKeys];
-  const named = names.filter((name) => words.has(name.toLowerCase()));
-  return named.length === names.length ? [] : named;
-}
-
 /** A lower limit that the service names when it refuses ours. */
 function highestLimitIn(detail: string, asked: number): number | null {
   if (!/limit/i.test(detail)) return null;
   const figures = [...detail.matchAll(/\b\d+\b/g)].map(Number).filter((n) => n > 1 && n < asked);
   return figures.length === 0 ? null : Math.max(...figures);
-}
-
-/** The names of a rectangle that the service has not answered for yet. */
-function suspectsIn({ countryCodes, metricKeys }: Rectangle, { harmless }: Learned) {
-  return {
-    codes: countryCodes.filter((code) => !harmless.countries.has(code.toUpperCase())),
-    keys: metricKeys.filter((key) => !harmless.metrics.has(key.toLowerCase())),
-  };
-}
-
-/** The one name of a refused rectangle that the service has not answered for, if it is one. */
-function onlySuspectIn(rectangle: Rectangle, learned: Learned): readonly string[] {
-  const { codes, keys } = suspectsIn(rectangle, learned);
-  const suspects = [...codes, ...keys];
-  return suspects.length === 1 ? suspects : [];
-}
-
-/**
- * Two parts of a refused rectangle, so that names the service has answered for stay together and those that may be
- * refused are halved; null where it is a single pair.
- */
-function halve(rectangle: Rectangle, learned: Learned): readonly [Rectangle, Rectangle] | null {
-  const { countryCodes, metricKeys } = rectangle;
-  const { codes, keys } = suspectsIn(rectangle, learned);
-  const byMetric = splitNames(metricKeys, keys);
-  const byCountry = splitNames(countryCodes, codes);
-  if (byMetric !== null && (keys.length >= codes.length || byCountry === null)) {
-    return [
-      { countryCodes, metricKeys: byMetric[0] },
-      { countryCodes, metricKeys: byMetric[1] },
-    ];
-  }
-  if (byCountry === null) return null;
-  return [
-    { countryCodes: byCountry[0], metricKeys },
-    { countryCodes: byCountry[1], metricKeys },
-  ];
-}
-
-function splitNames(
-  names: readonly string[],
-  suspects: readonly string[],
-): readonly [string[], string[]] | null {
-  if (names.length < 2) return null;
-  const suspected = suspects.length === 0 ? names : suspects;
-  const second = suspected.slice(Math.floor(suspected.length / 2));
-  const first = names.filter((name) => !second.includes(name));
-  return first.length === 0 ? null : [first, second];
 }

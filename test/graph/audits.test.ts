@@ -25,7 +25,10 @@ test('a request that a page could send across sites unasked is refused before it
   await using program = await openProgram();
   const response = await fetch(`${program.url}?query={health{status}}`);
   expect(response.status).toBe(400);
-  expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: 'BAD_REQUEST' } }] });
+  expect(await response.json()).toMatchObject({
+    errors: [{ extensions: { code: 'BAD_REQUEST', retryable: false } }],
+    extensions: { upstream: { calls: 0, byRoute: {} } },
+  });
   const withHeader = await fetchFn(`${program.url}?query={health{status}}`);
   expect(await withHeader.json()).toMatchObject({ data: { health: { status: 'ok' } } });
   expect(program.requests()).toEqual(['GET /health']);

@@ -1,0 +1,19 @@
+import type { Resolvers } from '../graph/generated.ts';
+import { countryResolvers } from './countries.ts';
+import { governmentResolvers } from './government.ts';
+import { indicatorResolvers } from './indicators.ts';
+import { marketResolvers } from './markets.ts';
+import { nodeResolvers } from './nodes.ts';
+import { observationResolvers } from './observations.ts';
+import { platformResolvers } from './platform.ts';
+
+/** The resolvers of every domain. */
+export const resolvers: readonly Resolvers[] = [
+  countryResolvers,
+  indicatorResolvers,
+  observationResolvers,
+  marketResolvers,
+  governmentResolvers,
+  platformResolvers,
+  nodeResolvers,
+];
