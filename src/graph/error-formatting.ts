@@ -30,11 +30,16 @@ export function formatError(
     const retryable = FAILURES[code as FailureCode]?.retryable ?? false;
     return withExtensions(formatted, formatted.message, { ...formatted.extensions, code, retryable });
   }
-  onFault(cause);
+  // Where the client has left, what was under way for it ends like this, and nobody reads the answer.
+  if (!isAbort(cause)) onFault(cause);
   return withExtensions(formatted, FIXED_SENTENCE, {
     code: ApolloServerErrorCode.INTERNAL_SERVER_ERROR,
     retryable: false,
   });
+}
+
+function isAbort(cause: unknown): boolean {
+  return cause instanceof Error && cause.name === 'AbortError';
 }
 
 function withExtensions(

@@ -49,6 +49,8 @@ describe('operations under one key', () => {
     await expect(left).rejects.toThrow('aborted');
     expect((await stays).data.country.a.value).toEqual(expect.any(Number));
     expect(sandbox.log.map(({ aborted }) => aborted)).toEqual([false]);
+    await expect.poll(() => program.operations.length).toBe(2);
+    expect(program.problems).toEqual([]);
   });
 
   it('never share with operations under another key', async () => {
