@@ -243,6 +243,12 @@ const CASES: Record<string, Case> = {
     calls: 0,
     status: 400,
   },
+  'GRAPHQL_PARSE_FAILED for more tokens than are taken': {
+    options: { env: { MAX_TOKENS: '5' } },
+    extensions: { code: 'GRAPHQL_PARSE_FAILED', retryable: false },
+    calls: 0,
+    status: 400,
+  },
   'OPERATION_TOO_EXPENSIVE by its root fields': {
     options: { env: { MAX_ROOT_FIELDS: '1' } },
     query: '{ quota { plan } health { status } }',
