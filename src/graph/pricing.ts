@@ -14,10 +14,11 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import type { Culprits } from '../loaders/culprits.ts';
-import { fetchFigures, type Outcome } from '../loaders/figures.ts';
+import { fetchFigures } from '../loaders/figures.ts';
 import { createHolds } from '../loaders/holds.ts';
 import { createLoaders } from '../loaders/loaders.ts';
 import type { Seat } from '../loaders/observation-pool.ts';
+import type { Outcome } from '../loaders/outcome.ts';
 import type { TickersLearned } from '../loaders/tickers.ts';
 import { frozen, type Learned } from '../planner/learned.ts';
 import { type Bill, type Call, type Caller, openBill, type Sending } from '../upstream/call.ts';

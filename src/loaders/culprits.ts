@@ -1,6 +1,6 @@
 import type { Pair } from '../planner/cover.ts';
 import { pairKey } from '../planner/demand.ts';
-import type { Outcome } from './figures.ts';
+import type { Outcome } from './outcome.ts';
 
 /** How long a name that the service refused is not asked for again. */
 const MEMORY_MS = 10 * 60_000;

@@ -10,10 +10,8 @@ import { makeCall, type Send, type Sending } from '../upstream/call.ts';
 import { observations } from '../upstream/endpoints.ts';
 import type { ObservationList, ObservationRecord } from '../upstream/records/observations.ts';
 import type { Culprits } from './culprits.ts';
+import type { Outcome } from './outcome.ts';
 import { fetchYears } from './years.ts';
-
-/** What became of one demand: its rows (none where the service holds no figure), or why there are none. */
-export type Outcome = readonly ObservationRecord[] | Error;
 
 /** Called once a demand, as soon as its outcome is known. */
 export type Settle = (demandKey: string, outcome: Outcome) => void;

@@ -3,7 +3,8 @@ import type { Sending } from '../upstream/call.ts';
 import type { Clock } from '../upstream/clock.ts';
 import { untilAborted } from '../upstream/coalesced.ts';
 import type { Ledger } from '../upstream/ledger.ts';
-import { type FiguresParts, fetchFigures, type Outcome } from './figures.ts';
+import { type FiguresParts, fetchFigures } from './figures.ts';
+import type { Outcome } from './outcome.ts';
 
 /**
  * Where the demands of all operations under one key meet. They are planned together, fetched once, and handed back
