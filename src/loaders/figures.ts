@@ -151,7 +151,8 @@ function createFetch({ send, learned, culprits, codesPerCall }: FiguresParts, se
     const shares = shareOut(pairs, cover(pairs, limits, rowsOf));
     const fetchShare = (share: Share) => fetchRectangle({ ...share, kind, rowsOf, settle, round });
     // The first call teaches what the service takes: the others wait for it, so that not all run into the same wall.
-    const first = learned.limitParam === 'unknown' && shares.length > 1 ? shares.splice(0, 1) : [];
+    const isTaught = learned.limitParam === 'accepted' || learned.limitParam === 'refused';
+    const first = !isTaught && shares.length > 1 ? shares.splice(0, 1) : [];
     const counts: number[] = [];
     for (const share of first) counts.push(await fetchShare(share));
     counts.push(...(await Promise.all(shares.map(fetchShare))));
@@ -321,14 +322,8 @@ function createFetch({ send, learned, culprits, codesPerCall }: FiguresParts, se
           learned.learnSeries(countryCode, metricKey, least);
       }
     }
-    const count =
-      (await fetchPairs(
-        kind,
-        again,
-        told === null || kind === 'series' ? scaled : rowsOf,
-        settle,
-        round + 1,
-      )) + keptRows;
+    const replanned = told === null || kind === 'series' ? scaled : rowsOf;
+    const count = (await fetchPairs(kind, again, replanned, settle, round + 1)) + keptRows;
     if (kept.size === 0) return count;
 
     const keptPairs = wanted.filter((pair) => kept.has(pairKey(pair.countryCode, pair.metricKey)));
@@ -340,7 +335,7 @@ function createFetch({ send, learned, culprits, codesPerCall }: FiguresParts, se
       }
       return count;
     }
-    return count - keptRows + (await fetchPairs(kind, keptPairs, rowsOf, settle, round + 1));
+    return count - keptRows + (await fetchPairs(kind, keptPairs, replanned, settle, round + 1));
   }
 
   /** Gets the rest of a single series, which only a range of years can split. */

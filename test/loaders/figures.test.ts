@@ -134,6 +134,18 @@ const anyHabits: fc.Arbitrary<Habits> = fc
     return { ...habits, overLimit, defaultRows, maxRows: defaultRows + further };
   });
 
+/** Services that count truly, heed what they are asked, and know every name. */
+const countingHabits = anyHabits.map(
+  (habits): Habits => ({
+    ...habits,
+    order: 'pair',
+    limit: 'honour',
+    total: 'true',
+    years: 'honour',
+    unknown: 'empty',
+  }),
+);
+
 function scenes(habits: fc.Arbitrary<Habits>, { unknownNames = 0 } = {}): fc.Arbitrary<Scene> {
   return habits.chain((habits) =>
     tables(habits.defaultRows * 2).chain((table) => {
@@ -144,17 +156,29 @@ function scenes(habits: fc.Arbitrary<Habits>, { unknownNames = 0 } = {}): fc.Arb
         countryCode: fc.constantFrom(...countryCodes, ...strangers.map((n) => codeAt(600 + n))),
         metricKey: fc.constantFrom(...metricKeys, ...strangers.map((n) => keyAt(900 + n))),
       });
-      return fc.record({
-        table: fc.constant(table),
-        habits: fc.constant(habits),
-        demands: fc
-          .array(demand, { minLength: 1, maxLength: 30 })
-          .map((all) => [...new Map(all.map((one) => [demandKey(one), one])).values()]),
-        overfetchRows: fc.constantFrom(0, 20, 500),
-        codesPerCall: fc.constantFrom(1, 2, 250),
-      });
+      return fc
+        .record({
+          table: fc.constant(table),
+          habits: fc.constant(habits),
+          demands: fc
+            .array(demand, { minLength: 1, maxLength: 30 })
+            .map((all) => [...new Map(all.map((one) => [demandKey(one), one])).values()]),
+          overfetchRows: fc.constantFrom(0, 20, 500),
+          codesPerCall: fc.constantFrom(1, 2, 250),
+        })
+        .map((scene) => ({ ...scene, [fc.toStringMethod]: () => described(scene) }));
     }),
   );
+}
+
+/** A scene in a few lines, for when a property fails. */
+function described({ table, demands, ...rest }: Scene): string {
+  const lengths = Map.groupBy(table.rows, ({ countryCode, metricKey }) => `${countryCode} ${metricKey}`);
+  return [
+    JSON.stringify(rest),
+    `rows: ${[...lengths].map(([pair, rows]) => `${pair} ${rows.length}`).join(', ')}`,
+    `demands: ${demands.map(demandKey).join(', ')}`,
+  ].join('\n');
 }
 
 /** Rows that one call can bring at the most. */
@@ -201,6 +225,43 @@ describe('whatever the service does where its specification is silent', () => {
       }),
       { numRuns: 1000 },
     ));
+
+  test('a service that says what it refuses is asked for nothing twice', () =>
+    fc.assert(
+      fc.asyncProperty(
+        scenes(
+          anyHabits.filter(({ limit, unknown }) => limit !== 'refuse' && unknown !== 'refuse'),
+          { unknownNames: 1 },
+        ),
+        async (scene) => {
+          const { targets } = await open(scene.table, scene.habits, scene).fetch(scene.demands);
+          expect(targets).toEqual([...new Set(targets)]);
+        },
+      ),
+      { numRuns: 1000 },
+    ));
+
+  test.each(['latest', 'series'] as const)(
+    'with counts to go by, %s figures take at the most twice the calls of a plan that knows all, and four',
+    (kind) =>
+      fc.assert(
+        fc.asyncProperty(scenes(countingHabits), async ({ demands: all, ...scene }) => {
+          const { table, habits, codesPerCall } = scene;
+          const demands = all.filter((demand) => demand.kind === kind);
+          const { targets } = await open(table, habits, scene).fetch(demands);
+          const rowsOf = (countryCode: string, metricKey: string) =>
+            kind === 'latest' ? 1 : table.rows.filter(isOf({ countryCode, metricKey })).length;
+          const limits = { maxRows: habits.maxRows, maxCodes: codesPerCall, maxAddress: 6000 };
+          const atBest = cover(demands, limits, rowsOf).reduce(
+            (calls, rectangle) =>
+              calls + Math.max(1, Math.ceil(expectedRows(rectangle, rowsOf) / habits.maxRows)),
+            0,
+          );
+          expect(targets.length).toBeLessThanOrEqual(atBest * 2 + 4);
+        }),
+        { numRuns: 1000 },
+      ),
+  );
 
   test('a plan by lengths that are known is right the first time: nothing is cut', () =>
     fc.assert(

@@ -1,0 +1,252 @@
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { type Call, openBill, type Sending } from '../../src/upstream/call.ts';
+import { createHttp } from '../../src/upstream/http.ts';
+
+const CALL: Call = { route: '/v1/data', isPublic: false, target: '/v1/data?country_codes=KE,NG' };
+const NOW_MS = 1_795_000_000_000;
+
+/** The innermost ring before a service that does as it is told. */
+async function open(respond: RequestListener, { timeoutMs = 5_000, prefix = '' } = {}) {
+  const requests: IncomingMessage[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer((request, response) => {
+    requests.push(request);
+    respond(request, response);
+  });
+  server.on('connection', (socket) => sockets.add(socket));
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const { port } = server.address() as AddressInfo;
+  const http = createHttp({ baseUrl: `http://127.0.0.1:${port}${prefix}`, timeoutMs, now: () => NOW_MS });
+  return {
+    requests,
+    connections: () => sockets.size,
+    send: (call: Call = CALL, further: Partial<Sending> = {}) =>
+      http.send(call, {
+        caller: { authorization: 'Bearer secret', partition: 'one' },
+        signal: new AbortController().signal,
+        bill: openBill(),
+        patientUntilMs: 0,
+        ...further,
+      }),
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await http.close();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+}
+
+const saying =
+  (status: number, body: unknown, headers: Record<string, string> = {}): RequestListener =>
+  (_, response) => {
+    response.writeHead(status, { 'content-type': 'application/json', ...headers });
+    response.end(typeof body === 'string' ? body : JSON.stringify(body));
+  };
+
+describe('what is sent', () => {
+  it('is one GET of the target, under the path of the base address', async () => {
+    await using service = await open(saying(200, []), { prefix: '/gate/country' });
+    await service.send();
+    expect(service.requests.map(({ method, url }) => `${method} ${url}`)).toEqual([
+      'GET /gate/country/v1/data?country_codes=KE,NG',
+    ]);
+  });
+
+  it.each([
+    {
+      whose: 'a protected route with the key',
+      isPublic: false,
+      authorization: 'Bearer secret',
+      sent: 'Bearer secret',
+    },
+    { whose: 'a public route without it', isPublic: true, authorization: 'Bearer secret', sent: undefined },
+    { whose: 'nobody’s call without one', isPublic: false, authorization: null, sent: undefined },
+  ])('asks $whose', async ({ isPublic, authorization, sent }) => {
+    await using service = await open(saying(200, []));
+    await service.send({ ...CALL, isPublic }, { caller: { authorization, partition: 'one' } });
+    expect(service.requests[0]?.headers.authorization).toBe(sent);
+  });
+
+  it('takes further headers along', async () => {
+    await using service = await open(saying(304, ''));
+    await service.send(CALL, { headers: { 'if-none-match': '"x"' } });
+    expect(service.requests[0]?.headers).toMatchObject({
+      accept: 'application/json',
+      'if-none-match': '"x"',
+    });
+  });
+
+  it('goes over one connection, call after call, whatever the answers', async () => {
+    let status = 200;
+    await using service = await open((request, response) => saying(status, {})(request, response));
+    for (status of [200, 404, 200, 422, 500, 200]) {
+      await service.send().catch(() => {});
+      // The connection is free once the loop has turned.
+      await new Promise((turned) => setImmediate(turned));
+    }
+    expect(service.requests).toHaveLength(6);
+    expect(service.connections()).toBe(1);
+  });
+});
+
+describe('what is an answer', () => {
+  it('200: the body parsed, and when it came', async () => {
+    await using service = await open(saying(200, { data: [1, 'é'] }, { etag: '"x"' }));
+    const answer = await service.send();
+    expect(answer).toMatchObject({ status: 200, body: { data: [1, 'é'] }, receivedAt: NOW_MS });
+    expect(answer.headers.etag).toBe('"x"');
+  });
+
+  it('304: no body', async () => {
+    await using service = await open(saying(304, ''));
+    expect(await service.send()).toMatchObject({ status: 304, body: undefined });
+  });
+
+  it.each([
+    ['its words', { detail: 'country not found: xx' }, { detail: 'country not found: xx' }],
+    ['none where there are none', '<h1>Not found</h1>', { detail: undefined }],
+  ])('404: %s', async (_, body, expected) => {
+    await using service = await open(saying(404, body));
+    expect(await service.send()).toMatchObject({ status: 404, body: expected });
+  });
+});
+
+describe('what is a failure', () => {
+  const faults = { detail: [{ loc: ['query', 'limit'], msg: 'too high', type: 'x' }, { msg: 'and more' }] };
+
+  it.each([
+    [401, { detail: 'Not authenticated' }, 'UNAUTHENTICATED', 'Not authenticated'],
+    [403, { detail: 'Not yours' }, 'FORBIDDEN', 'Not yours'],
+    [429, { detail: 'slow down' }, 'RATE_LIMITED', 'slow down'],
+    [400, { detail: 'year with a range' }, 'BAD_USER_INPUT', 'year with a range'],
+    [422, faults, 'BAD_USER_INPUT', 'query.limit: too high; and more'],
+    [422, { detail: { odd: true } }, 'BAD_USER_INPUT', undefined],
+    [422, { detail: [null, 7] }, 'BAD_USER_INPUT', 'refused; refused'],
+    [500, '<h1>Oops</h1>', 'UPSTREAM_UNAVAILABLE', undefined],
+    [502, { detail: 'upstream' }, 'UPSTREAM_UNAVAILABLE', 'upstream'],
+    [503, 'null', 'UPSTREAM_UNAVAILABLE', undefined],
+    [204, '', 'UPSTREAM_INVALID_RESPONSE', 'unexpected status 204'],
+    [206, [], 'UPSTREAM_INVALID_RESPONSE', 'unexpected status 206'],
+    [418, { detail: 'teapot' }, 'UPSTREAM_INVALID_RESPONSE', 'teapot'],
+    [200, '<!doctype html>', 'UPSTREAM_INVALID_RESPONSE', 'the body is not JSON'],
+    [200, '', 'UPSTREAM_INVALID_RESPONSE', 'the body is not JSON'],
+    [200, '{"data": [', 'UPSTREAM_INVALID_RESPONSE', 'the body is not JSON'],
+  ])('%i %j: %s', async (status, body, code, detail) => {
+    await using service = await open(saying(status, body));
+    await expect(service.send()).rejects.toMatchObject({ code, fields: { route: '/v1/data', detail } });
+  });
+
+  it.each([301, 302, 303, 307, 308])('%i: the key goes to no other address', async (status) => {
+    await using elsewhere = await open(saying(200, []));
+    await elsewhere.send();
+    const location = `http://127.0.0.1:${elsewhere.requests[0]?.socket.localPort}/v1/data`;
+    await using service = await open(saying(status, '', { location }));
+    await expect(service.send()).rejects.toMatchObject({ code: 'UPSTREAM_INVALID_RESPONSE' });
+    expect(elsewhere.requests).toHaveLength(1);
+    expect(service.requests).toHaveLength(1);
+  });
+
+  it('a connection that breaks before the answer', async () => {
+    await using service = await open(({ socket }) => socket.resetAndDestroy());
+    await expect(service.send()).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+    expect(service.requests).toHaveLength(1);
+  });
+
+  it('a body that breaks off', async () => {
+    await using service = await open(({ socket }, response) => {
+      response.writeHead(200, { 'content-length': '100' });
+      response.write('{"data": []', () => socket.destroy());
+    });
+    await expect(service.send()).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+  });
+
+  it('nobody there', async () => {
+    const http = createHttp({
+      baseUrl: `http://127.0.0.1:${await freePort()}`,
+      timeoutMs: 5_000,
+      now: () => NOW_MS,
+    });
+    const sending = {
+      caller: { authorization: null, partition: 'one' },
+      bill: openBill(),
+      patientUntilMs: 0,
+    };
+    await expect(http.send(CALL, { ...sending, signal: new AbortController().signal })).rejects.toMatchObject(
+      { code: 'UPSTREAM_UNAVAILABLE' },
+    );
+    await http.close();
+  });
+
+  it('no answer in time', async () => {
+    await using service = await open(() => {}, { timeoutMs: 20 });
+    await expect(service.send()).rejects.toMatchObject({
+      code: 'UPSTREAM_TIMEOUT',
+      fields: { route: '/v1/data' },
+    });
+  });
+
+  it('headers in time, and a body that goes on and on', async () => {
+    await using service = await open(
+      (_, response) => {
+        response.writeHead(200);
+        const drip = setInterval(() => response.write(' '), 2);
+        response.on('close', () => clearInterval(drip));
+      },
+      { timeoutMs: 20 },
+    );
+    await expect(service.send()).rejects.toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
+  });
+
+  it('a body beyond all measure, which is not read to its end', async () => {
+    let sentBytes = 0;
+    await using service = await open((_, response) => {
+      const chunk = Buffer.alloc(4 * 1024 * 1024, ' ');
+      const more = () => {
+        sentBytes += chunk.length;
+        if (!response.destroyed && sentBytes < 1024 ** 3) response.write(chunk, more);
+      };
+      response.writeHead(200);
+      more();
+    });
+    await expect(service.send()).rejects.toMatchObject({
+      code: 'UPSTREAM_INVALID_RESPONSE',
+      fields: { detail: 'the body is too large' },
+    });
+    expect(sentBytes).toBeLessThan(128 * 1024 ** 2);
+  });
+});
+
+describe('a caller who leaves', () => {
+  it('takes the request along, and gets no failure of the service', async () => {
+    let isClosed = () => {};
+    const closed = new Promise<void>((resolve) => {
+      isClosed = resolve;
+    });
+    const leaving = new AbortController();
+    await using service = await open((_, response) => {
+      response.on('close', isClosed);
+      leaving.abort(new Error('left'));
+    });
+    await expect(service.send(CALL, { signal: leaving.signal })).rejects.toThrow('left');
+    await closed;
+  });
+
+  it('before the request sends none', async () => {
+    await using service = await open(saying(200, []));
+    await expect(service.send(CALL, { signal: AbortSignal.abort(new Error('left')) })).rejects.toThrow(
+      'left',
+    );
+    expect(service.requests).toHaveLength(0);
+  });
+});
+
+/** A port that nobody listens on any longer. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((closed) => server.close(closed));
+  return port;
+}
