@@ -382,12 +382,16 @@ function statusOf(
 ): number | undefined {
   const isModern = accepts.includes('application/graphql-response+json');
   if (!isModern) return status === 400 && hadOperation ? 200 : status;
-  const isNothing = Object.values(data ?? {}).every((value) => value === null);
   const isUnauthenticated =
     errors !== null &&
     errors.length > 0 &&
     errors.every(({ extensions }) => extensions?.code === 'UNAUTHENTICATED');
-  return isNothing && isUnauthenticated ? 401 : status;
+  return isUnauthenticated && isNothing(data) ? 401 : status;
+}
+
+/** Whether an answer, at whatever depth, holds nothing but nulls. */
+function isNothing(value: unknown): boolean {
+  return value == null || (typeof value === 'object' && Object.values(value).every(isNothing));
 }
 
 /** Seconds until the first time that an error names; null where none names any. */

@@ -17,6 +17,9 @@ const KEY_PARTS: Readonly<Record<GlobalId['type'], number>> = {
   Ticker: 2,
 };
 
+/** Types whose key begins with a country code, which goes into addresses. */
+const OF_COUNTRIES: ReadonlySet<GlobalId['type']> = new Set(['Country', 'Observation', 'Office']);
+
 export function encodeId(type: GlobalId['type'], ...key: readonly string[]): string {
   return Buffer.from(JSON.stringify([type, ...key])).toString('base64url');
 }
@@ -28,7 +31,8 @@ export function decodeId(id: string): GlobalId {
     const isText = key.every((part) => typeof part === 'string');
     if (type !== undefined && Object.hasOwn(KEY_PARTS, type) && isText) {
       const known = type as GlobalId['type'];
-      if (key.length === KEY_PARTS[known]) return { type: known, key };
+      const isCodeSound = !OF_COUNTRIES.has(known) || /^[A-Z]{2}$/.test(key[0] ?? '');
+      if (key.length === KEY_PARTS[known] && isCodeSound) return { type: known, key };
     }
   } catch {
     // Falls through to the one answer for all that is no identifier.

@@ -7,7 +7,7 @@ import { countryByCode } from './countries.ts';
 import { officeId } from './government.ts';
 import { indicatorByKey, sourceByKey } from './indicators.ts';
 import { tickerBySymbol } from './markets.ts';
-import { observationId } from './observations.ts';
+import { checkMetricKey, observationId } from './observations.ts';
 
 type AnyNode = Awaited<ResolversTypes['Node']>;
 
@@ -44,6 +44,7 @@ async function find(
     case 'Office':
       return (await loaders.offices.load(first))?.find((office) => officeId(office) === id) ?? null;
     case 'Observation':
+      checkMetricKey(second);
       return (
         (await loaders.observations.rows('series', [first], [second])).find(
           (row) => observationId(row) === id,

@@ -51,6 +51,12 @@ const CASES: Record<string, Case> = {
     calls: 1,
     status: 401,
   },
+  'UNAUTHENTICATED by the service, below a country that needs no list': {
+    asking: () => ({ key: 'nobody' }),
+    extensions: { code: 'UNAUTHENTICATED', retryable: false, route: '/v1/data' },
+    calls: 1,
+    status: 401,
+  },
   FORBIDDEN: {
     asking: ({ forbidden = '' }) => ({ key: forbidden }),
     extensions: { code: 'FORBIDDEN', retryable: false, route: '/v1/data', detail: expect.any(String) },

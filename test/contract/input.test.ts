@@ -1,0 +1,195 @@
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { openProgram } from '../support/program.ts';
+
+const opening = openProgram();
+beforeEach(async () => (await opening).sandbox.log.clear());
+afterAll(async () => (await opening)[Symbol.asyncDispose]());
+
+const idOf = (...key: unknown[]) => Buffer.from(JSON.stringify(key)).toString('base64url');
+
+/** Refuses the operation before it runs, and names the code. */
+async function expectRefused(query: string, variables: object | undefined, code: string) {
+  const { ask, sandbox } = await opening;
+  const reply = await ask(query, variables === undefined ? {} : { variables: variables as never });
+  expect(reply.errors.map(({ extensions }) => extensions.code)).toEqual([code]);
+  expect(reply.data ?? null).toBeNull();
+  expect(reply.status).toBe(400);
+  expect(reply.upstream.calls).toBe(0);
+  expect(sandbox.log).toEqual([]);
+}
+
+const CODES = ['', 'K', 'KEN', 'K1', ' KE', 'KE ', 'K,', 'KЕ', 'KE\n', 254, 1.5, true, [], ['KE', 'UG'], {}];
+
+describe('a malformed country code', () => {
+  // A list is not a literal of one code; JSON is close enough to a literal for the rest but objects.
+  it.each(CODES.filter((code) => typeof code !== 'object'))('%j as a literal', (code) =>
+    expectRefused(
+      `{ country(code: ${JSON.stringify(code)}) { name } }`,
+      undefined,
+      'GRAPHQL_VALIDATION_FAILED',
+    ),
+  );
+  it.each(CODES)('%j as a variable', (code) =>
+    expectRefused(
+      'query ($code: CountryCode!) { country(code: $code) { name } }',
+      { code },
+      'BAD_USER_INPUT',
+    ),
+  );
+  it.each([{ codes: [['KE', 'Kenya']] }, { codes: ['Kenya'] }, { codes: ['KE', null] }, { codes: 254 }])(
+    '%j in a list',
+    (variables) =>
+      expectRefused(
+        'query ($codes: [CountryCode!]) { countries(codes: $codes) { name } }',
+        variables,
+        'BAD_USER_INPUT',
+      ),
+  );
+});
+
+describe('a variable', () => {
+  it.each([
+    { name: 'missing', variables: {} },
+    { name: 'null', variables: { year: null } },
+    { name: 'a text', variables: { year: '2020' } },
+    { name: 'a fraction', variables: { year: 2020.5 } },
+    { name: 'too large', variables: { year: 2 ** 31 } },
+  ])('that is $name', ({ variables }) =>
+    expectRefused(
+      'query ($year: Int!) { country(code: "KE") { observations(metricKeys: [], fromYear: $year) { value } } }',
+      variables,
+      'BAD_USER_INPUT',
+    ),
+  );
+});
+
+describe('an operation that does not fit the schema', () => {
+  it.each([
+    '{ country { name } }',
+    '{ country(code: null) { name } }',
+    '{ country(code: "KE") }',
+    '{ country(code: "KE") { mayor } }',
+    '{ country(code: "KE") { observations(fromYear: "2020") { value } } }',
+    '{ tickers(exchange: "NGX") { symbol } }',
+    'query ($code: String!) { country(code: $code) { name } }',
+    '{ country(code: "KE") { ...F } }',
+    'mutation { country(code: "KE") { name } }',
+    'subscription { health { status } }',
+  ])('%s', (query) => expectRefused(query, undefined, 'GRAPHQL_VALIDATION_FAILED'));
+});
+
+it.each(['', '{', 'query', '{ country(code: "KE) { name } }', '{ health { status } }}'])(
+  'an operation that is no GraphQL: %j',
+  async (query) => {
+    const code = query === '' ? 'BAD_REQUEST' : 'GRAPHQL_PARSE_FAILED';
+    const { ask, sandbox } = await opening;
+    const reply = await ask(query);
+    expect(reply.errors.map(({ extensions }) => extensions.code)).toEqual([code]);
+    expect([reply.status, sandbox.log.length]).toEqual([400, 0]);
+  },
+);
+
+const KEYS = ['', ' ', 'population total', 'population_total,gdp_current_usd', 'a\n', '\t', 'x'.repeat(201)];
+
+/** Where an argument makes no sense, its field fails alone: nothing is sent for it. */
+describe('an argument that makes no sense', () => {
+  const fields: [string, string, object][] = [
+    ...KEYS.flatMap((key): [string, string, object][] => [
+      ['a figure of a country', 'country(code: "KE") { observation(metricKey: $key) { value } }', { key }],
+      ['series of a country', 'country(code: "KE") { observations(metricKeys: [$key]) { value } }', { key }],
+      ['observations', 'observations(countryCodes: ["KE"], metricKeys: ["a", $key]) { value }', { key }],
+      ['an indicator', 'indicator(key: $key) { name }', { key }],
+      [
+        'a figure of an indicator',
+        'indicator(key: $key) { observation(countryCode: "KE") { value } }',
+        { key },
+      ],
+    ]),
+    ...[
+      '',
+      'nothing',
+      'KE',
+      '!!!',
+      idOf(),
+      idOf('Country'),
+      idOf('Country', 'KE', 'KE'),
+      idOf('Country', 254),
+      idOf('Country', 'Kenya'),
+      idOf('City', 'Nairobi'),
+      idOf('Health', 'ok'),
+      idOf('constructor', 'x'),
+      idOf('Indicator', 'a,b'),
+      idOf('Office', '..', 'x', 'y'),
+      idOf('Office', 'KE/../..', 'x', 'y'),
+      idOf('Observation', 'KE,UG', 'population_total', '2020', '2020', '', '', 's'),
+      idOf('Observation', 'KE', 'population_total,gdp_current_usd', '2020', '2020', '', '', 's'),
+    ].map((key): [string, string, object] => ['a node', 'node(id: $key) { id }', { key }]),
+    [
+      'years the wrong way round',
+      'observations(countryCodes: ["KE"], metricKeys: [$key], fromYear: 2001, toYear: 2000) { value }',
+      { key: 'population_total' },
+    ],
+    [
+      'years the wrong way round below a country',
+      'country(code: "KE") { observations(metricKeys: [$key], latest: true, fromYear: 2001, toYear: 2000) { value } }',
+      { key: 'population_total' },
+    ],
+    [
+      'years the wrong way round below an indicator',
+      'indicator(key: $key) { observations(countryCodes: ["KE"], fromYear: 2001, toYear: 2000) { value } }',
+      { key: 'population_total' },
+    ],
+  ];
+
+  it.each(fields)('%s: %s of %j', async (_, field, variables) => {
+    const { ask, sandbox, problems } = await opening;
+    const type = field.startsWith('node') ? 'ID!' : 'String!';
+    const query = `query ($key: ${type}) { bad: ${field} good: quota { state } }`;
+    const reply = await ask(query, { variables: variables as never });
+    expect(reply.errors.map(({ extensions }) => extensions)).toEqual([
+      { code: 'BAD_USER_INPUT', retryable: false },
+    ]);
+    expect(reply.errors[0]?.path?.[0]).toBe('bad');
+    expect(reply.data.good).toEqual({ state: 'OK' });
+    expect(reply.status).toBe(200);
+    expect(reply.upstream.calls).toBe(0);
+    expect(sandbox.log).toEqual([]);
+    expect(problems).toEqual([]);
+  });
+});
+
+describe('a limit on the text of an operation', () => {
+  const widened =
+    'query Wide { ...Two } fragment Two on Query { quota { plan } ...One } fragment One on Query';
+  it.each([
+    {
+      env: { MAX_ROOT_FIELDS: '2' },
+      query: `${widened} { a: quota { plan } b: quota { plan } }`,
+      planned: 3,
+    },
+    { env: { MAX_ROOT_FIELDS: '1' }, query: '{ ... { quota { plan } __typename } }', planned: 2 },
+    {
+      env: { MAX_ALIASES: '1' },
+      query: '{ quota { a: __typename ...F } } fragment F on Quota { b: plan }',
+      planned: 2,
+    },
+    {
+      env: { MAX_DEPTH: '2' },
+      query: '{ country(code: "KE") { ...F } } fragment F on Country { profile { record } }',
+      planned: 3,
+    },
+  ])('looks into fragments: $query', async ({ env, query, planned }) => {
+    await using program = await openProgram({ env });
+    const reply = await program.ask(query);
+    expect(reply.errors[0]?.extensions).toMatchObject({
+      code: 'OPERATION_TOO_EXPENSIVE',
+      planned,
+      limit: planned - 1,
+    });
+    expect([reply.status, program.requests()]).toEqual([400, []]);
+    // At the limit just that fits, it runs.
+    const [name = ''] = Object.keys(env);
+    await using roomier = await openProgram({ env: { [name]: String(planned) } });
+    expect((await roomier.ask(query)).errors).toEqual([]);
+  });
+});
