@@ -242,7 +242,10 @@ export function createObservationPool(parts: PoolParts): ObservationPool {
     }
     for (const flight of order.flights) {
       flight.orders.delete(order);
-      if (flight.orders.size === 0 && order.missing > 0) flight.ends.abort();
+      if (flight.orders.size > 0) continue;
+      flight.ends.abort();
+      // What it still carried nobody wants; whoever wants it from now on must not wait for a batch given up.
+      for (const [key, wanted] of table.wanted) if (wanted.flight === flight) table.wanted.delete(key);
     }
   }
 

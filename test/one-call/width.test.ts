@@ -53,6 +53,20 @@ describe('operations under one key', () => {
     expect(program.problems).toEqual([]);
   });
 
+  it('are not tied to a batch that was given up just before they came', async () => {
+    await using program = await openProgram({ sandbox: { latencyMs: 50 } });
+    const { ask, sandbox } = program;
+    const leaving = new AbortController();
+    const left = ask(WIDGETS[0] as string, { signal: leaving.signal });
+    await expect.poll(() => sandbox.log.length).toBe(1);
+    leaving.abort();
+    await expect(left).rejects.toThrow('aborted');
+    const reply = await ask(WIDGETS[0] as string);
+    expect(reply.errors).toEqual([]);
+    expect(reply.data.country.observation.value).toEqual(expect.any(Number));
+    expect(reply.upstream.calls).toBe(1);
+  });
+
   it('never share with operations under another key', async () => {
     await using program = await openProgram();
     const { ask, sandbox } = program;
