@@ -1,8 +1,9 @@
 import { type DocumentNode, type ExecutionResult, execute, type GraphQLSchema } from 'graphql';
+import { EMPTY_SHELF } from '../src/cache/shelf.ts';
 import type { GraphContext } from '../src/graph/context.ts';
 import { createSchema } from '../src/graph/schema.ts';
+import { type Figures, wantKey } from '../src/loaders/cached-figures.ts';
 import { createLoaders } from '../src/loaders/loaders.ts';
-import type { Seat } from '../src/loaders/observation-pool.ts';
 import { type Demand, demandKey, type Kind, pairKey } from '../src/planner/demand.ts';
 import { entities } from '../src/resolvers/entities.ts';
 import { resolvers } from '../src/resolvers/resolvers.ts';
@@ -31,6 +32,8 @@ export function createPlainGateway(upstreamUrl: string) {
     clock: systemClock,
     onAttempt() {},
     remembering: (next) => next,
+    shelf: EMPTY_SHELF,
+    freshness: { ttlMs: 0, staleMs: 0 },
   });
   const schema: GraphQLSchema = createSchema({ resolvers, entities });
 
@@ -67,27 +70,26 @@ export function createPlainGateway(upstreamUrl: string) {
       const bill = openBill();
       const caller = { authorization: `Bearer ${key}`, partition: key };
       const sending: Sending = { caller, bill, signal: new AbortController().signal, patientUntilMs: 0 };
-      const seat: Seat = {
-        expect() {},
-        leave() {},
-        async load(demands) {
+      const figures = (told: Sending): Figures => ({
+        async load(wants) {
+          const demands = wants.map(({ demand }) => demand);
           const found = new Map<string, ObservationRecord[]>();
           await Promise.all([
-            fetchKind('latest', demands, sending, found),
-            fetchKind('series', demands, sending, found),
+            fetchKind('latest', demands, told, found),
+            fetchKind('series', demands, told, found),
           ]);
-          return new Map(demands.map((demand) => [demandKey(demand), found.get(demandKey(demand)) ?? []]));
+          return new Map(wants.map((want) => [wantKey(want), found.get(demandKey(want.demand)) ?? []]));
         },
-      };
+      });
       // DataLoader's own schedule: once the promises that are ready have run.
       const holds = {
         during: <T>(promise: Promise<T>) => promise,
         whenFree: (leave: () => void) => void Promise.resolve().then(() => process.nextTick(leave)),
       };
       const loaders = createLoaders({
-        upstream,
+        ask: upstream.ask,
         sending,
-        seat,
+        figures,
         holds,
         tickersLearned: { needsLimit: false },
       });

@@ -27,6 +27,10 @@ const Environment = z.object({
   CACHE_TTL_SECONDS: wholeNumber(0, 31_536_000).default(300),
   STALE_IF_ERROR_SECONDS: wholeNumber(0, 31_536_000).default(86_400),
   AUTH_TTL_SECONDS: wholeNumber(0, 31_536_000).default(300),
+  CACHE_RENEWAL: onOff.default(true),
+  CACHE_MAX_BYTES: wholeNumber(0, 1_099_511_627_776).default(134_217_728),
+  CACHE_TIMEOUT_MS: wholeNumber(1, 60_000).default(200),
+  KEY_PEPPER: z.string().min(16, 'must have 16 characters or more').optional(),
   BATCH_WINDOW_MS: wholeNumber(0, 1000).default(2),
   BATCH_HOLD_MS: wholeNumber(0, 60_000).default(1000),
   BATCH_OVERFETCH_ROWS: wholeNumber(0, 100_000).default(1000),
@@ -74,6 +78,14 @@ export interface Config {
   readonly cacheTtlSeconds: number;
   readonly staleIfErrorSeconds: number;
   readonly authTtlSeconds: number;
+  /** Whether a call may be spent on asking which sources have changed. */
+  readonly cacheRenewal: boolean;
+  /** How much a cache in memory may hold, roughly. */
+  readonly cacheMaxBytes: number;
+  /** How long one read or write of the cache may take before it is given up. */
+  readonly cacheTimeoutMs: number;
+  /** Secret that keys are digested with; undefined means one is made. */
+  readonly keyPepper: string | undefined;
   readonly batchWindowMs: number;
   /** How long a batch waits for loads that can still add to it. */
   readonly batchHoldMs: number;
@@ -126,6 +138,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     cacheTtlSeconds: s.CACHE_TTL_SECONDS,
     staleIfErrorSeconds: s.STALE_IF_ERROR_SECONDS,
     authTtlSeconds: s.AUTH_TTL_SECONDS,
+    cacheRenewal: s.CACHE_RENEWAL,
+    cacheMaxBytes: s.CACHE_MAX_BYTES,
+    cacheTimeoutMs: s.CACHE_TIMEOUT_MS,
+    keyPepper: s.KEY_PEPPER,
     batchWindowMs: s.BATCH_WINDOW_MS,
     batchHoldMs: s.BATCH_HOLD_MS,
     batchOverfetchRows: s.BATCH_OVERFETCH_ROWS,
@@ -146,7 +162,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   });
 }
 
-/** Addresses may hold a password, so they are not repeated. */
+/** Addresses may hold a password, so they are not repeated, and neither are secrets. */
 function shown(name: string, value: string | undefined): string {
+  if (name === 'KEY_PEPPER') return 'a secret';
   return name.endsWith('_URL') ? 'an address' : JSON.stringify(value);
 }

@@ -1,4 +1,3 @@
-import { createHmac, randomBytes } from 'node:crypto';
 import { ApolloServer, type ApolloServerPlugin, HeaderMap } from '@apollo/server';
 import {
   ApolloServerPluginCacheControlDisabled,
@@ -13,6 +12,9 @@ import {
   getVariableValues,
   type OperationDefinitionNode,
 } from 'graphql';
+import { createDigest } from './cache/partitions.ts';
+import { createShelf, EMPTY_SHELF } from './cache/shelf.ts';
+import { openStore } from './cache/store.ts';
 import type { Config } from './config.ts';
 import { Failure } from './errors.ts';
 import type { GraphContext } from './graph/context.ts';
@@ -21,10 +23,13 @@ import { limitRules } from './graph/limits.ts';
 import { createPricing, mostCalls, type Price, type PricedOperation } from './graph/pricing.ts';
 import { createSchema, printSdl } from './graph/schema.ts';
 import { leadsToFigures, type SelectionScope } from './graph/selection.ts';
+import { cachedFigures } from './loaders/cached-figures.ts';
+import { createCells } from './loaders/cells.ts';
 import { createCulprits } from './loaders/culprits.ts';
 import { createHolds } from './loaders/holds.ts';
 import { createLoaders } from './loaders/loaders.ts';
 import { createObservationPool, type Seat } from './loaders/observation-pool.ts';
+import { createRenewal } from './loaders/renewal.ts';
 import { createLearned } from './planner/learned.ts';
 import { entities } from './resolvers/entities.ts';
 import { resolvers } from './resolvers/resolvers.ts';
@@ -69,6 +74,8 @@ export interface OperationEvent {
   readonly calls: number;
   readonly shared: number;
   readonly cached: number;
+  /** Answers that were past their time, served because the service gave none. */
+  readonly stale: number;
   readonly errorCodes: readonly string[];
 }
 
@@ -106,6 +113,23 @@ interface ApolloContext extends GraphContext {
 /** Puts the program together. Nothing is asked of the service before the first operation needs it. */
 export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const { config, observer, clock = systemClock } = parts;
+  const store = await openStore({
+    url: config.cacheUrl,
+    timeoutMs: config.cacheTimeoutMs,
+    maxBytes: config.cacheMaxBytes,
+    onFault: (error) => observer.problem(error, 'cache'),
+  });
+  const digest = await createDigest(config.keyPepper, store);
+  const freshness = { ttlMs: config.cacheTtlSeconds * 1000, staleMs: config.staleIfErrorSeconds * 1000 };
+  const shelf =
+    store === null
+      ? EMPTY_SHELF
+      : createShelf({
+          store,
+          now: clock.now,
+          authTtlMs: config.authTtlSeconds * 1000,
+          holdMs: freshness.ttlMs + freshness.staleMs,
+        });
   const rehearsal = createRehearsal(clock.now);
   const upstream = createUpstream({
     baseUrl: parts.upstreamUrl,
@@ -114,10 +138,14 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     clock,
     onAttempt: observer.attempt,
     remembering: rehearsal.remembering,
+    shelf,
+    freshness,
   });
-  const { ledger } = upstream;
+  const { ask, ledger } = upstream;
+  const cells = createCells(shelf);
   const figures = {
     send: upstream.send,
+    keep: cells.keep,
     learned: createLearned(),
     culprits: createCulprits(clock.now),
     codesPerCall: config.codesPerCall,
@@ -131,7 +159,14 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     holdMs: config.batchHoldMs,
   });
   const tickersLearned = { needsLimit: false };
-  const digest = createDigest();
+  const source = {
+    cells,
+    shelf,
+    freshness,
+    now: clock.now,
+    planning: figures,
+    renewal: createRenewal({ ask, shelf, freshness, now: clock.now, mayAsk: config.cacheRenewal }),
+  };
 
   const schema = createSchema({ resolvers, entities });
 
@@ -139,6 +174,9 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     ...figures,
     schema,
     rehearsal,
+    shelf,
+    freshness,
+    now: clock.now,
     tickersLearned,
     holdMs: config.batchHoldMs,
     quota: ledger.quota,
@@ -183,7 +221,13 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     };
     const seat = pool.join(sending);
     const holds = createHolds(config.batchHoldMs);
-    const loaders = createLoaders({ upstream, sending, seat, holds, tickersLearned });
+    const loaders = createLoaders({
+      ask,
+      sending,
+      figures: (told) => cachedFigures({ ...source, seat }, told),
+      holds,
+      tickersLearned,
+    });
     return {
       context: { caller, bill, loaders, holds, quota: () => ledger.quota(caller.partition) },
       seat,
@@ -229,6 +273,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     async stop() {
       await apollo.stop();
       await upstream.close();
+      await store?.close();
     },
   };
 }
@@ -237,12 +282,6 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
 function billed(body: string, { errors, bill }: Passage): string {
   if (errors !== null || !body.startsWith('{')) return body;
   return JSON.stringify({ ...JSON.parse(body), extensions: { upstream: bill } });
-}
-
-/** Names a caller in ledgers and caches without holding its key: the pepper lives as long as the process. */
-function createDigest(): (authorization: string) => string {
-  const pepper = randomBytes(32);
-  return (authorization) => createHmac('sha256', pepper).update(authorization).digest('base64url');
 }
 
 interface PricePluginParts {
@@ -288,7 +327,7 @@ function pricePlugin({
             caller,
           });
           const { byRoute, cached, naive } = bill;
-          const plan = calls.map(({ route, target }) => ({ route, target, cached: false }));
+          const plan = calls.map(({ route, target, isHeld }) => ({ route, target, cached: isHeld }));
           const explain = { calls: bill.calls, byRoute, cached, naive, limit: maxCalls, plan };
           const shown = errors.map((error) => formatError(error.toJSON(), error, () => {}));
           return {
@@ -342,7 +381,7 @@ function passagePlugin(
         async willSendResponse({ response, request, document, operationName }) {
           if (response.body.kind !== 'single') return;
           const { singleResult } = response.body;
-          const { calls, shared, cached } = passage.bill;
+          const { calls, shared, cached, stale = [] } = passage.bill;
           singleResult.extensions = { ...singleResult.extensions, upstream: passage.bill };
           const errors = singleResult.errors ?? [];
           passage.errors = errors;
@@ -362,6 +401,7 @@ function passagePlugin(
             calls,
             shared,
             cached,
+            stale: stale.reduce((sum, { answers }) => sum + answers, 0),
             errorCodes: errors.map(({ extensions }) => String(extensions?.code)),
           });
         },

@@ -78,6 +78,7 @@ export type Country = Node & {
 
 /** A country that the service covers. */
 export type CountryObservationArgs = {
+  maxAge?: InputMaybe<Scalars['Int']['input']>;
   metricKey: Scalars['String']['input'];
 };
 
@@ -86,6 +87,7 @@ export type CountryObservationArgs = {
 export type CountryObservationsArgs = {
   fromYear?: InputMaybe<Scalars['Int']['input']>;
   latest?: InputMaybe<Scalars['Boolean']['input']>;
+  maxAge?: InputMaybe<Scalars['Int']['input']>;
   metricKeys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
   toYear?: InputMaybe<Scalars['Int']['input']>;
 };
@@ -171,6 +173,17 @@ export type ErrorCode =
   /** The service failed or broke the connection, on each of `attempts` attempts. */
   | 'UPSTREAM_UNAVAILABLE';
 
+/** How old an answer is, and why it is no younger. */
+export type Freshness = {
+  readonly __typename?: 'Freshness';
+  /** When the service sent it to this gateway. */
+  readonly fetchedAt: Scalars['DateTime']['output'];
+  /** Why the service gave none; null where the answer is not stale. */
+  readonly reason?: Maybe<ErrorCode>;
+  /** Whether it is past its time, and served because the service gave no newer answer. */
+  readonly stale: Scalars['Boolean']['output'];
+};
+
 /** An exchange rate on a day. */
 export type FxRate = {
   readonly __typename?: 'FxRate';
@@ -228,6 +241,7 @@ export type Indicator = Node & {
 /** A measure of the catalogue. */
 export type IndicatorObservationArgs = {
   countryCode: Scalars['CountryCode']['input'];
+  maxAge?: InputMaybe<Scalars['Int']['input']>;
 };
 
 
@@ -236,6 +250,7 @@ export type IndicatorObservationsArgs = {
   countryCodes?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
   fromYear?: InputMaybe<Scalars['Int']['input']>;
   latest?: InputMaybe<Scalars['Boolean']['input']>;
+  maxAge?: InputMaybe<Scalars['Int']['input']>;
   toYear?: InputMaybe<Scalars['Int']['input']>;
 };
 
@@ -258,6 +273,8 @@ export type Observation = Node & {
   readonly estimateHigh?: Maybe<Scalars['Float']['output']>;
   /** Provider's lower bound around an estimate; null where none is published. */
   readonly estimateLow?: Maybe<Scalars['Float']['output']>;
+  /** How this gateway came by the figure. */
+  readonly freshness: Freshness;
   /** Global identifier. */
   readonly id: Scalars['ID']['output'];
   /** The indicator. `key`, `name` and `unit` are free. */
@@ -458,6 +475,7 @@ export type QueryObservationsArgs = {
   countryCodes?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
   fromYear?: InputMaybe<Scalars['Int']['input']>;
   latest?: InputMaybe<Scalars['Boolean']['input']>;
+  maxAge?: InputMaybe<Scalars['Int']['input']>;
   metricKeys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
   toYear?: InputMaybe<Scalars['Int']['input']>;
 };
@@ -732,6 +750,7 @@ export type ResolversTypes = {
   DateTime: ResolverTypeWrapper<Scalars['DateTime']['output']>;
   DisasterAlert: ResolverTypeWrapper<DisasterAlertRecord>;
   ErrorCode: ErrorCode;
+  Freshness: ResolverTypeWrapper<Freshness>;
   FxRate: ResolverTypeWrapper<FxRateRecord>;
   Health: ResolverTypeWrapper<HealthRecord>;
   Indicator: ResolverTypeWrapper<IndicatorSource>;
@@ -763,6 +782,7 @@ export type ResolversParentTypes = {
   CountryProfile: ProfileRecord;
   DateTime: Scalars['DateTime']['output'];
   DisasterAlert: DisasterAlertRecord;
+  Freshness: Freshness;
   FxRate: FxRateRecord;
   Health: HealthRecord;
   Indicator: IndicatorSource;
@@ -838,6 +858,12 @@ export type DisasterAlertResolvers<ContextType = GraphContext, ParentType extend
   source?: Resolver<Maybe<ResolversTypes['Source']>, ParentType, ContextType>;
 };
 
+export type FreshnessResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Freshness'] = ResolversParentTypes['Freshness']> = {
+  fetchedAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  reason?: Resolver<Maybe<ResolversTypes['ErrorCode']>, ParentType, ContextType>;
+  stale?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+};
+
 export type FxRateResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['FxRate'] = ResolversParentTypes['FxRate']> = {
   baseCurrency?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   countries?: Resolver<ReadonlyArray<ResolversTypes['Country']>, ParentType, ContextType>;
@@ -882,6 +908,7 @@ export type ObservationResolvers<ContextType = GraphContext, ParentType extends 
   datasetVersion?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   estimateHigh?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType>;
   estimateLow?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType>;
+  freshness?: Resolver<ResolversTypes['Freshness'], ParentType, ContextType>;
   id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   indicator?: Resolver<ResolversTypes['Indicator'], ParentType, ContextType>;
   isModelled?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
@@ -1003,6 +1030,7 @@ export type Resolvers<ContextType = GraphContext> = {
   CountryProfile?: CountryProfileResolvers<ContextType>;
   DateTime?: GraphQLScalarType;
   DisasterAlert?: DisasterAlertResolvers<ContextType>;
+  Freshness?: FreshnessResolvers<ContextType>;
   FxRate?: FxRateResolvers<ContextType>;
   Health?: HealthResolvers<ContextType>;
   Indicator?: IndicatorResolvers<ContextType>;

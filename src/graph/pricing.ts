@@ -13,19 +13,25 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
+import { lookedAt, type Shelf } from '../cache/shelf.ts';
+import { type CachedFiguresParts, cachedFigures } from '../loaders/cached-figures.ts';
+import { createCells } from '../loaders/cells.ts';
 import type { Culprits } from '../loaders/culprits.ts';
 import { fetchFigures } from '../loaders/figures.ts';
 import { createHolds } from '../loaders/holds.ts';
 import { createLoaders } from '../loaders/loaders.ts';
 import type { Seat } from '../loaders/observation-pool.ts';
 import type { Outcome } from '../loaders/outcome.ts';
+import { createRenewal } from '../loaders/renewal.ts';
 import type { TickersLearned } from '../loaders/tickers.ts';
+import type { Demand } from '../planner/demand.ts';
 import { frozen, type Learned } from '../planner/learned.ts';
+import { cached, type Freshness } from '../upstream/cached.ts';
 import { type Bill, type Call, type Caller, openBill, type Sending } from '../upstream/call.ts';
-import { asking } from '../upstream/client.ts';
 import { coalesced } from '../upstream/coalesced.ts';
 import type { QuotaRecord } from '../upstream/ledger.ts';
 import type { Rehearsal } from '../upstream/rehearsed.ts';
+import { vouched } from '../upstream/vouched.ts';
 import { isFigureField, type SelectionScope } from './selection.ts';
 
 /** An operation with its variables coerced, ready to run. */
@@ -38,14 +44,23 @@ export interface PricedOperation {
 
 export interface Price {
   readonly bill: Bill;
-  readonly calls: readonly Call[];
+  /** The calls it takes, and those that what is held would answer. */
+  readonly calls: readonly PricedCall[];
   /** What the operation would fail with before anything is sent. */
   readonly errors: readonly GraphQLError[];
+}
+
+export interface PricedCall extends Call {
+  /** Whether it is not sent, since what is held answers it. */
+  readonly isHeld: boolean;
 }
 
 export interface PricingParts {
   readonly schema: GraphQLSchema;
   readonly rehearsal: Rehearsal;
+  readonly shelf: Shelf;
+  readonly freshness: Freshness;
+  readonly now: () => number;
   readonly learned: Learned;
   readonly culprits: Culprits;
   readonly tickersLearned: TickersLearned;
@@ -60,12 +75,18 @@ export interface PricingParts {
  * that will run them for real: what it would ask for is what it costs.
  */
 export function createPricing(parts: PricingParts): (priced: PricedOperation) => Promise<Price> {
+  const { freshness, now } = parts;
   return async ({ document, operation, variables, caller }) => {
     const bill = openBill();
-    const calls: Call[] = [];
-    const send = coalesced(parts.rehearsal.answering((call) => calls.push(call)));
+    const calls: PricedCall[] = [];
+    const heldDemands: Demand[] = [];
+    const shelf = lookedAt(parts.shelf);
+    const note = (call: Call) => calls.push({ ...call, isHeld: false });
+    const noteHeld = (call: Call) => calls.push({ ...call, isHeld: true });
+    const send = coalesced(vouched(parts.rehearsal.answering(note), shelf));
+    const ask = cached(send, { shelf, freshness, now, onHeld: noteHeld });
     const sending: Sending = { caller, bill, signal: new AbortController().signal, patientUntilMs: 0 };
-    const figures = { ...parts, send, learned: frozen(parts.learned) };
+    const figures = { ...parts, send, learned: frozen(parts.learned), keep() {} };
     const seat: Seat = {
       expect() {},
       leave() {},
@@ -76,8 +97,23 @@ export function createPricing(parts: PricingParts): (priced: PricedOperation) =>
       },
     };
     const holds = createHolds(parts.holdMs);
-    const tickersLearned = { ...parts.tickersLearned };
-    const loaders = createLoaders({ upstream: { ask: asking(send) }, sending, seat, holds, tickersLearned });
+    const source: CachedFiguresParts = {
+      seat,
+      shelf,
+      freshness,
+      now,
+      cells: createCells(shelf),
+      renewal: createRenewal({ ask, shelf, freshness, now, mayAsk: false }),
+      planning: figures,
+      onHeld: (demand) => heldDemands.push(demand),
+    };
+    const loaders = createLoaders({
+      ask,
+      sending,
+      figures: (told) => cachedFigures(source, told),
+      holds,
+      tickersLearned: { ...parts.tickersLearned },
+    });
     const result = await execute({
       schema: parts.schema,
       document,
@@ -85,6 +121,8 @@ export function createPricing(parts: PricingParts): (priced: PricedOperation) =>
       variableValues: variables,
       contextValue: { caller, bill, loaders, holds, quota: () => parts.quota(caller.partition) },
     });
+    const asIfMissing = { ...figures, send: parts.rehearsal.answering(noteHeld) };
+    await fetchFigures(heldDemands, asIfMissing, { ...sending, bill: openBill() }, () => {});
     return { bill, calls, errors: result.errors ?? [] };
   };
 }

@@ -9,6 +9,7 @@ import { halve, namedIn, onlySuspectIn } from '../planner/suspects.ts';
 import { makeCall, type Send, type Sending } from '../upstream/call.ts';
 import { observations } from '../upstream/endpoints.ts';
 import type { ObservationList, ObservationRecord } from '../upstream/records/observations.ts';
+import type { Cells } from './cells.ts';
 import type { Culprits } from './culprits.ts';
 import type { Outcome } from './outcome.ts';
 import { fetchYears } from './years.ts';
@@ -22,6 +23,8 @@ export interface FiguresParts {
   readonly culprits: Culprits;
   readonly codesPerCall: number;
   readonly overfetchRows: number;
+  /** Holds what an answer said, of pairs that nobody wanted too. */
+  readonly keep: Cells['keep'];
 }
 
 /** Characters of codes and keys in one address; servers and proxies take 8,000 and more. */
@@ -39,6 +42,7 @@ interface Rows {
   readonly list: ObservationList;
   /** The limit that was asked for. */
   readonly limit: number | undefined;
+  readonly receivedAt: number;
 }
 
 /** A data call that was refused, and what that means for what was wanted of it. */
@@ -72,13 +76,7 @@ export async function fetchFigures(
     if (known === undefined) open.push(demand);
     else settle(demandKey(demand), known);
   }
-  const limits = {
-    maxRows: learned.maxRows,
-    maxCodes: parts.codesPerCall,
-    maxAddress: MAX_ADDRESS,
-    overfetchRows: parts.overfetchRows,
-  };
-  const plan = chooseKinds(open, limits, learned.seriesRows);
+  const plan = chooseKinds(open, limitsOf(parts), learned.seriesRows);
   const fetch = createFetch(parts, sending);
   const wanted = new Set(open.map(demandKey));
   const withoutSeries: Pair[] = [];
@@ -96,6 +94,27 @@ export async function fetchFigures(
   ]);
   // A series that can't be had whole has a latest figure all the same.
   await fetch('latest', withoutSeries, oneRow, settleLatest, 0);
+}
+
+/** The calls that demands are planned to take; an answer that is cut short, or refused, takes more. */
+export function plannedCalls(
+  demands: readonly Demand[],
+  parts: Pick<FiguresParts, 'learned' | 'codesPerCall' | 'overfetchRows'>,
+): number {
+  const { learned } = parts;
+  const limits = limitsOf(parts);
+  const { latest, series } = chooseKinds(demands, limits, learned.seriesRows);
+  const callsFor = (pairs: readonly Pair[], rowsOf: RowsOf) =>
+    pairs.length === 0 ? 0 : cover(pairs, limits, rowsOf).length;
+  return callsFor(latest, oneRow) + callsFor(series, hopefulRows(series, learned));
+}
+
+function limitsOf({
+  learned,
+  codesPerCall,
+  overfetchRows,
+}: Pick<FiguresParts, 'learned' | 'codesPerCall' | 'overfetchRows'>) {
+  return { maxRows: learned.maxRows, maxCodes: codesPerCall, maxAddress: MAX_ADDRESS, overfetchRows };
 }
 
 /**
@@ -131,7 +150,7 @@ interface Task extends Share {
 /** Row counts add up only where every part came whole. */
 const UNKNOWN = Number.NaN;
 
-function createFetch({ send, learned, culprits, codesPerCall }: FiguresParts, sending: Sending) {
+function createFetch({ send, learned, culprits, codesPerCall, keep }: FiguresParts, sending: Sending) {
   const { partition } = sending.caller;
   let refusalsLeft = MAX_REFUSALS;
 
@@ -209,9 +228,9 @@ function createFetch({ send, learned, culprits, codesPerCall }: FiguresParts, se
       if (answer.status === 404) {
         return { isRefused: true, outcome: [], detail: (answer.body as { detail?: string }).detail ?? '' };
       }
-      const list = observations.decode(answer.body, params);
+      const list = observations.decode(answer.body, params, answer.receivedAt);
       learnLimit(list, limit);
-      return { isRefused: false, list, limit };
+      return { isRefused: false, list, limit, receivedAt: answer.receivedAt };
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== 'BAD_USER_INPUT') throw error;
       return { isRefused: true, outcome: error, detail: error.fields.detail ?? '' };
@@ -235,7 +254,7 @@ function createFetch({ send, learned, culprits, codesPerCall }: FiguresParts, se
   /** Hands an answer's rows to their pairs, after completing it where the service cut it short. */
   async function receive(task: Task, reply: Rows): Promise<number> {
     const { kind, rectangle, wanted, settle } = task;
-    const { list, limit } = reply;
+    const { list, limit, receivedAt } = reply;
     for (const code of rectangle.countryCodes) learned.harmless.countries.add(code.toUpperCase());
     for (const key of rectangle.metricKeys) learned.harmless.metrics.add(key.toLowerCase());
     const byPair = groupByPair(list.rows);
@@ -256,6 +275,10 @@ function createFetch({ send, learned, culprits, codesPerCall }: FiguresParts, se
       if (countryCode === null || metricKey === null) throw failure;
       faulty.set(pairKey(countryCode, metricKey), failure);
     }
+    const sound = pairsOf(rectangle)
+      .filter((pair) => !faulty.has(pairKey(pair.countryCode, pair.metricKey)))
+      .map((pair) => ({ pair, rows: byPair.get(pairKey(pair.countryCode, pair.metricKey)) ?? [] }));
+    keep(partition, kind, sound, receivedAt);
     const unwanted = new Map(byPair);
     for (const pair of wanted) {
       const key = pairKey(pair.countryCode, pair.metricKey);
@@ -276,7 +299,8 @@ function createFetch({ send, learned, culprits, codesPerCall }: FiguresParts, se
    * Gets the rest of a cut answer. Pairs that look whole are kept, the others are asked for again, planned by what
    * the total says is left; once everything came, the total proves what was kept.
    */
-  async function complete(task: Task, { list, limit }: Rows): Promise<number> {
+  async function complete(task: Task, reply: Rows): Promise<number> {
+    const { list, limit, receivedAt } = reply;
     const { kind, rectangle, wanted, rowsOf, settle, round } = task;
     const { received, meta } = list;
     const mayAskForMore = limit === undefined && learned.limitParam !== 'refused';
@@ -286,7 +310,7 @@ function createFetch({ send, learned, culprits, codesPerCall }: FiguresParts, se
     const isLimitTold = told !== null || meta.limit !== null;
     if (!mayAskForMore && isLimitTold) learned.maxRows = Math.min(learned.maxRows, meta.limit ?? received);
     if (!mayAskForMore && rectangle.countryCodes.length === 1 && rectangle.metricKeys.length === 1) {
-      return completePair(task, list);
+      return completePair(task, reply);
     }
     if (round >= MAX_ROUNDS) throw incomplete(received, meta.total);
 
@@ -328,6 +352,11 @@ function createFetch({ send, learned, culprits, codesPerCall }: FiguresParts, se
 
     const keptPairs = wanted.filter((pair) => kept.has(pairKey(pair.countryCode, pair.metricKey)));
     if (count === told) {
+      const whole = pairsOf(rectangle).flatMap((pair) => {
+        const rows = kept.get(pairKey(pair.countryCode, pair.metricKey));
+        return rows === undefined ? [] : { pair, rows };
+      });
+      keep(partition, kind, whole, receivedAt);
       for (const pair of keptPairs) {
         const rows = kept.get(pairKey(pair.countryCode, pair.metricKey)) ?? [];
         if (kind === 'series') learned.learnSeries(pair.countryCode, pair.metricKey, rows.length);
@@ -341,7 +370,7 @@ function createFetch({ send, learned, culprits, codesPerCall }: FiguresParts, se
   /** Gets the rest of a single series, which only a range of years can split. */
   async function completePair(
     { kind, rectangle, wanted, settle }: Task,
-    list: ObservationList,
+    { list, receivedAt }: Rows,
   ): Promise<number> {
     const { received, meta } = list;
     if (kind === 'latest' || meta.total === null) throw incomplete(received, meta.total);
@@ -352,6 +381,12 @@ function createFetch({ send, learned, culprits, codesPerCall }: FiguresParts, se
     };
     const rows = await fetchYears(list, meta.total, limit, askYears);
     if (rows === null) throw incomplete(received, meta.total);
+    keep(
+      partition,
+      kind,
+      pairsOf(rectangle).map((pair) => ({ pair, rows })),
+      receivedAt,
+    );
     for (const pair of wanted) {
       learned.learnSeries(pair.countryCode, pair.metricKey, rows.length);
       settle(pair, rows);

@@ -1,9 +1,9 @@
 import DataLoader from 'dataloader';
-import { Failure } from '../errors.ts';
-import { type Demand, demandKey, type Kind } from '../planner/demand.ts';
+import { Failure, type FailureCode } from '../errors.ts';
+import type { Kind } from '../planner/demand.ts';
 import { newestOf } from '../planner/newest.ts';
+import type { Ask } from '../upstream/cached.ts';
 import type { Endpoint, Sending } from '../upstream/call.ts';
-import type { Upstream } from '../upstream/client.ts';
 import * as service from '../upstream/endpoints.ts';
 import type { CountryRecord } from '../upstream/records/countries.ts';
 import type { OfficeRecord } from '../upstream/records/government.ts';
@@ -12,8 +12,8 @@ import type { ObservationRecord } from '../upstream/records/observations.ts';
 import type { HealthRecord, SourceRecord, VersionRecord } from '../upstream/records/platform.ts';
 import type { ProfileRecord } from '../upstream/records/profiles.ts';
 import type { SignalsRecord } from '../upstream/records/signals.ts';
+import { type Figures, type Want, wantKey } from './cached-figures.ts';
 import type { Holds } from './holds.ts';
-import type { Seat } from './observation-pool.ts';
 import { createTickerLoader, type TickerLoader, type TickersLearned } from './tickers.ts';
 
 type ByKey<Value> = Pick<DataLoader<string, Value>, 'load'>;
@@ -44,22 +44,34 @@ export interface ObservationLoader {
     kind: Kind,
     countryCodes: readonly string[],
     metricKeys: readonly string[],
+    maxAgeMs: number,
   ): Promise<readonly ObservationRecord[]>;
   /** The latest row for the whole country; null where the service holds none. */
-  national(countryCode: string, metricKey: string): Promise<ObservationRecord | null>;
+  national(countryCode: string, metricKey: string, maxAgeMs: number): Promise<ObservationRecord | null>;
+  /** Why a row that is past its time was served to this operation all the same; null where it wasn't. */
+  staleness(row: ObservationRecord): FailureCode | null;
 }
 
 export interface LoadersParts {
-  readonly upstream: Pick<Upstream, 'ask'>;
+  readonly ask: Ask;
   readonly sending: Sending;
-  readonly seat: Seat;
+  /** Where this operation's figures come from. */
+  readonly figures: (sending: Sending) => Figures;
   readonly holds: Holds;
   readonly tickersLearned: TickersLearned;
 }
 
-export function createLoaders({ upstream, sending, seat, holds, tickersLearned }: LoadersParts): Loaders {
+export function createLoaders(parts: LoadersParts): Loaders {
+  const { ask, holds } = parts;
+  const staleness = new WeakMap<object, FailureCode>();
+  const sending: Sending = {
+    ...parts.sending,
+    onStale(records, why) {
+      if (typeof records === 'object' && records !== null) staleness.set(records, why);
+    },
+  };
   const list = <Result>(endpoint: Endpoint<service.NoParams, Result>) =>
-    once(async () => (await upstream.ask(endpoint, {}, sending)) as Result);
+    once(async () => (await ask(endpoint, {}, sending)) as Result);
   const counted =
     <Args extends unknown[], Result>(load: (...args: Args) => Result) =>
     (...args: Args): Result => {
@@ -71,14 +83,25 @@ export function createLoaders({ upstream, sending, seat, holds, tickersLearned }
   });
   const byCountry = <Result>(endpoint: Endpoint<service.CountryParams, Result>) =>
     new DataLoader<string, Result | null>((codes) =>
-      Promise.all(codes.map((code) => upstream.ask(endpoint, { code }, sending).catch(asError))),
+      Promise.all(codes.map((code) => ask(endpoint, { code }, sending).catch(asError))),
     );
 
   const countries = list(service.countries);
   const sources = list(service.etlStatus);
-  const catalogue = createCatalogue(upstream, sending);
-  const tickers = createTickerLoader(upstream, sending, tickersLearned);
-  const observations = createObservationLoader(seat, holds);
+  const catalogue = createCatalogue(ask, sending);
+  const tickers = createTickerLoader(ask, sending, parts.tickersLearned);
+  const bareSignals = byCountry(service.countrySignals);
+  const signals: ByKey<SignalsRecord | null> = {
+    async load(code) {
+      const record = await bareSignals.load(code);
+      // A snapshot that is past its time makes its figures so.
+      const why = record === null ? undefined : staleness.get(record);
+      if (record !== null && why !== undefined)
+        for (const row of record.observations) staleness.set(row, why);
+      return record;
+    },
+  };
+  const observations = createObservationLoader(parts.figures(sending), holds);
 
   return {
     health: counted(list(service.health)),
@@ -90,10 +113,14 @@ export function createLoaders({ upstream, sending, seat, holds, tickersLearned }
     source: countedByKey(byKey(sources, ({ key }) => key)),
     indicator: countedByKey(byKey(catalogue, ({ key }) => key)),
     profile: countedByKey(byCountry(service.countryProfile)),
-    signals: countedByKey(byCountry(service.countrySignals)),
+    signals: countedByKey(signals),
     offices: countedByKey(byCountry(service.governmentStructure)),
     tickers: { where: counted(tickers.where) },
-    observations: { rows: counted(observations.rows), national: counted(observations.national) },
+    observations: {
+      rows: counted(observations.rows),
+      national: counted(observations.national),
+      staleness: (row) => staleness.get(row) ?? null,
+    },
   };
 }
 
@@ -112,10 +139,10 @@ function byKey<Value>(
  * The catalogue answers every filter at once. Only where its items don't say what is filtered by is the service
  * asked for the filtered list.
  */
-function createCatalogue(upstream: LoadersParts['upstream'], sending: Sending): Loaders['indicators'] {
-  const ask = async (filter: service.IndicatorsParams) =>
-    (await upstream.ask(service.indicators, filter, sending)) ?? [];
-  const whole = once(() => ask({}));
+function createCatalogue(ask: Ask, sending: Sending): Loaders['indicators'] {
+  const listed = async (filter: service.IndicatorsParams) =>
+    (await ask(service.indicators, filter, sending)) ?? [];
+  const whole = once(() => listed({}));
   const filtered = new Map<string, Promise<readonly IndicatorRecord[]>>();
 
   return async ({ category, hasData } = {}) => {
@@ -129,35 +156,37 @@ function createCatalogue(upstream: LoadersParts['upstream'], sending: Sending): 
       );
     }
     const name = JSON.stringify([category, hasData]);
-    const list = filtered.get(name) ?? ask({ category, hasData });
+    const list = filtered.get(name) ?? listed({ category, hasData });
     filtered.set(name, list);
     return list;
   };
 }
 
-function createObservationLoader(seat: Seat, holds: Holds): ObservationLoader {
-  const loader = new DataLoader<Demand, readonly ObservationRecord[], string>(
-    async (demands) => {
-      const outcomes = await seat.load(demands);
-      return demands.map((demand) => outcomes.get(demandKey(demand)) ?? []);
+function createObservationLoader(figures: Figures, holds: Holds): Omit<ObservationLoader, 'staleness'> {
+  const loader = new DataLoader<Want, readonly ObservationRecord[], string>(
+    async (wants) => {
+      const outcomes = await figures.load(wants);
+      return wants.map((want) => outcomes.get(wantKey(want)) ?? []);
     },
-    { cacheKeyFn: demandKey, batchScheduleFn: (leave) => holds.whenFree(leave) },
+    { cacheKeyFn: wantKey, batchScheduleFn: (leave) => holds.whenFree(leave) },
   );
-  const rowsOf = (kind: Kind, countryCode: string, metricKey: string) =>
-    loader.load({ kind, countryCode, metricKey });
+  const rowsOf = (kind: Kind, countryCode: string, metricKey: string, maxAgeMs: number) =>
+    loader.load({ demand: { kind, countryCode, metricKey }, maxAgeMs });
 
   return {
-    async rows(kind, countryCodes, metricKeys) {
-      const pairs = countryCodes.flatMap((code) => metricKeys.map((key) => rowsOf(kind, code, key)));
+    async rows(kind, countryCodes, metricKeys, maxAgeMs) {
+      const pairs = countryCodes.flatMap((code) =>
+        metricKeys.map((key) => rowsOf(kind, code, key, maxAgeMs)),
+      );
       return (await Promise.all(pairs)).flat();
     },
-    async national(countryCode, metricKey) {
-      const latest = await rowsOf('latest', countryCode, metricKey);
+    async national(countryCode, metricKey, maxAgeMs) {
+      const latest = await rowsOf('latest', countryCode, metricKey, maxAgeMs);
       const isNational = (row: ObservationRecord) => row.locationName === null;
       const national = newestOf(latest.filter(isNational));
       if (national !== null || latest.length === 0) return national;
       // The newest row is that of a place: the newest national one stands in the series.
-      return newestOf((await rowsOf('series', countryCode, metricKey)).filter(isNational));
+      return newestOf((await rowsOf('series', countryCode, metricKey, maxAgeMs)).filter(isNational));
     },
   };
 }

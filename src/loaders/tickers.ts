@@ -1,6 +1,6 @@
 import { Failure } from '../errors.ts';
+import type { Ask } from '../upstream/cached.ts';
 import type { Sending } from '../upstream/call.ts';
-import type { Upstream } from '../upstream/client.ts';
 import { type TickersParams, tickers } from '../upstream/endpoints.ts';
 import type { TickerRecord } from '../upstream/records/markets.ts';
 
@@ -29,15 +29,11 @@ export interface TickerLoader {
 }
 
 /** The route has neither counts nor pages, so a list that is as long as a limit may be cut and is looked into. */
-export function createTickerLoader(
-  upstream: Pick<Upstream, 'ask'>,
-  sending: Sending,
-  learned: TickersLearned,
-): TickerLoader {
+export function createTickerLoader(askOne: Ask, sending: Sending, learned: TickersLearned): TickerLoader {
   let list: Promise<{ rows: readonly TickerRecord[]; isWhole: boolean }> | undefined;
   const parts = new Map<string, Promise<readonly TickerRecord[]>>();
 
-  const ask = async (params: TickersParams) => (await upstream.ask(tickers, params, sending))?.rows ?? [];
+  const ask = async (params: TickersParams) => (await askOne(tickers, params, sending))?.rows ?? [];
 
   /** As `ask`, and null where the service refuses the parameters. */
   const tryToAsk = async (params: TickersParams) => {

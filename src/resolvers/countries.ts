@@ -6,7 +6,7 @@ import { selectedFields } from '../graph/selection.ts';
 import { type CountrySource, countryOf } from '../graph/sources.ts';
 import { COVERED_COUNTRIES } from '../upstream/covered-countries.ts';
 import type { CountryRecord } from '../upstream/records/countries.ts';
-import { checkMetricKey, observationRows } from './observations.ts';
+import { checkMetricKey, maxAgeMsOf, observationRows } from './observations.ts';
 import { recordFields } from './record-fields.ts';
 
 /** Fields that say no more than what the code says. */
@@ -54,9 +54,9 @@ const Country: CountryResolvers = {
   signals: ({ code }, _, { loaders }) => loaders.signals.load(code),
   offices: ({ code }, _, { loaders }) => loaders.offices.load(code),
   tickers: ({ code }, _, { loaders }) => loaders.tickers.where({ countryCode: code }),
-  observation({ code }, { metricKey }, { loaders }) {
+  observation({ code }, { metricKey, maxAge }, { loaders }) {
     checkMetricKey(metricKey);
-    return loaders.observations.national(code, metricKey);
+    return loaders.observations.national(code, metricKey, maxAgeMsOf(maxAge));
   },
   observations: ({ code }, { metricKeys, ...filter }, context) =>
     observationRows({ ...filter, countryCodes: [code], metricKeys }, context),

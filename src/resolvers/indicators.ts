@@ -6,7 +6,7 @@ import { selectedFields } from '../graph/selection.ts';
 import { type IndicatorSource, indicatorOf, type SourceSource, sourceOf } from '../graph/sources.ts';
 import type { IndicatorRecord } from '../upstream/records/indicators.ts';
 import type { SourceRecord } from '../upstream/records/platform.ts';
-import { checkMetricKey, observationRows } from './observations.ts';
+import { checkMetricKey, maxAgeMsOf, observationRows } from './observations.ts';
 import { recordFields } from './record-fields.ts';
 
 /** Fields that need no catalogue: with figures among them, these tell whether there is anything of the key. */
@@ -55,7 +55,8 @@ const Indicator: IndicatorResolvers = {
     const keys = known?.sources ?? (await loaders.indicator.load(key))?.sources;
     return keys?.map((source) => ({ key: source })) ?? null;
   },
-  observation: ({ key }, { countryCode }, { loaders }) => loaders.observations.national(countryCode, key),
+  observation: ({ key }, { countryCode, maxAge }, { loaders }) =>
+    loaders.observations.national(countryCode, key, maxAgeMsOf(maxAge)),
   observations: ({ key }, { countryCodes, ...filter }, context) =>
     observationRows({ ...filter, countryCodes, metricKeys: [key] }, context),
 };

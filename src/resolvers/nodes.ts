@@ -46,7 +46,7 @@ async function find(
     case 'Observation':
       checkMetricKey(second);
       return (
-        (await loaders.observations.rows('series', [first], [second])).find(
+        (await loaders.observations.rows('series', [first], [second], Number.POSITIVE_INFINITY)).find(
           (row) => observationId(row) === id,
         ) ?? null
       );

@@ -12,6 +12,8 @@ export interface ObservationFilter {
   readonly latest?: boolean | null | undefined;
   readonly fromYear?: number | null | undefined;
   readonly toYear?: number | null | undefined;
+  /** How old a held figure may be, in seconds; null or omitted: as old as is usual. */
+  readonly maxAge?: number | null | undefined;
 }
 
 /**
@@ -19,13 +21,14 @@ export interface ObservationFilter {
  * @throws Failure BAD_USER_INPUT before anything is asked for, where the arguments make no sense
  */
 export async function observationRows(
-  { countryCodes, metricKeys, latest, fromYear, toYear }: ObservationFilter,
+  { countryCodes, metricKeys, latest, fromYear, toYear, maxAge }: ObservationFilter,
   { loaders, holds }: GraphContext,
 ): Promise<ObservationRecord[]> {
   if (fromYear != null && toYear != null && fromYear > toYear) {
     throw new Failure('BAD_USER_INPUT', `fromYear (${fromYear}) is after toYear (${toYear}).`);
   }
   for (const key of metricKeys ?? []) checkMetricKey(key);
+  const maxAgeMs = maxAgeMsOf(maxAge);
   const lists =
     countryCodes == null || metricKeys == null
       ? await holds.during(
@@ -40,6 +43,7 @@ export async function observationRows(
     latest ? 'latest' : 'series',
     [...new Set(codes)],
     [...new Set(keys)],
+    maxAgeMs,
   );
   const isWanted = ({ year }: ObservationRecord) =>
     (fromYear == null || year >= fromYear) && (toYear == null || year <= toYear);
@@ -57,6 +61,17 @@ export function checkMetricKey(key: string): void {
       `An indicator key is one word, such as population_total; this is ${JSON.stringify(key)}.`,
     );
   }
+}
+
+/**
+ * How old a held figure may be, in milliseconds.
+ * @throws Failure BAD_USER_INPUT
+ */
+export function maxAgeMsOf(maxAge: number | null | undefined): number {
+  if (maxAge == null) return Number.POSITIVE_INFINITY;
+  if (maxAge < 0)
+    throw new Failure('BAD_USER_INPUT', `maxAge is in seconds and not below 0; this is ${maxAge}.`);
+  return maxAge * 1000;
 }
 
 /** What tells a row from all others of its country and metric. */
@@ -79,6 +94,10 @@ const Observation: ObservationResolvers = {
   country: ({ countryCode, countryName }) => ({ code: countryCode, known: { name: countryName } }),
   indicator: ({ metricKey, metricName, unit }) => ({ key: metricKey, known: { name: metricName, unit } }),
   source: ({ source }) => ({ key: source }),
+  freshness(row, _, { loaders }) {
+    const reason = loaders.observations.staleness(row);
+    return { fetchedAt: new Date(row.fetchedAtMs).toISOString(), stale: reason !== null, reason };
+  },
 };
 
 export const observationResolvers: Resolvers = {

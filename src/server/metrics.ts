@@ -52,6 +52,11 @@ export function createMetrics(): Metrics {
     labelNames: ['by'],
     registers,
   });
+  const stale = new Counter({
+    name: 'country_graph_stale_answers_total',
+    help: 'Answers past their time, served because the service gave none.',
+    registers,
+  });
   const problems = new Counter({
     name: 'country_graph_problems_total',
     help: 'Unexpected problems; each stands whole in the log.',
@@ -68,6 +73,7 @@ export function createMetrics(): Metrics {
       for (const code of event.errorCodes) errors.inc({ code });
       saved.inc({ by: 'shared' }, event.shared);
       saved.inc({ by: 'cached' }, event.cached);
+      stale.inc(event.stale);
     },
     attempt({ route, outcome, durationMs }) {
       attempts.inc({ route, outcome });

@@ -3,6 +3,8 @@
  * and only `http.ts` ever sends one.
  */
 
+import type { Failure, FailureCode } from '../errors.ts';
+
 /** One route of the service. `Params` are what the route takes, `Result` what it answers in our own words. */
 export interface Endpoint<Params = never, Result = unknown> {
   /** The route's template, such as `/v1/countries/{code}/profile`: its name in bills, errors and metrics. */
@@ -13,9 +15,12 @@ export interface Endpoint<Params = never, Result = unknown> {
   readonly params: (params: Params) => CallParams;
   /**
    * The records in an answer's body.
+   * @param receivedAt when the service sent it, in milliseconds since the epoch
    * @throws Failure UPSTREAM_INVALID_RESPONSE naming the field that breaks the specification
    */
-  readonly decode: (body: unknown, params: Params) => Result;
+  readonly decode: (body: unknown, params: Params, receivedAt: number) => Result;
+  /** Whether an answer may be served again: never, for the usual time, or as the service's headers say. */
+  readonly caching: 'none' | 'ttl' | 'http';
 }
 
 export interface CallParams {
@@ -86,6 +91,8 @@ export interface Sending {
   readonly patientUntilMs: number;
   /** Further request headers, such as `if-none-match`. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Hears of records that are past their time and served for want of newer ones. */
+  readonly onStale?: (records: unknown, why: FailureCode) => void;
 }
 
 /** One ring of the way to the service, or all of them. */
@@ -102,10 +109,48 @@ export interface Bill {
   cached: number;
   /** Requests that it would have taken had each field fetched for itself. */
   naive: number;
+  /** Answers that were past their time, served because the service gave none; not there where there were none. */
+  stale?: StaleAnswers[];
+}
+
+/** Old answers of one route that were served for one reason. */
+export interface StaleAnswers {
+  readonly route: string;
+  /** Why the service gave none: what the operation would have failed with. */
+  readonly code: FailureCode;
+  answers: number;
+  /** When the service sent the oldest of them; ISO 8601, UTC. */
+  oldestFetchedAt: string;
+  /** How old that is. */
+  ageSeconds: number;
+  /** When it is worth asking again, where that is known; ISO 8601, UTC. */
+  readonly retryAt?: string | undefined;
 }
 
 export function openBill(): Bill {
   return { calls: 0, byRoute: {}, shared: 0, cached: 0, naive: 0 };
+}
+
+/** Bills an answer that is served although it is past its time. */
+export function billStale(bill: Bill, route: string, why: Failure, fetchedAtMs: number, nowMs: number): void {
+  bill.stale ??= [];
+  let entry = bill.stale.find((other) => other.route === route && other.code === why.code);
+  const fetchedAt = new Date(fetchedAtMs).toISOString();
+  if (entry === undefined) {
+    const retryAt = why.fields.retryAt ?? why.fields.resetsAt;
+    entry = {
+      route,
+      code: why.code,
+      answers: 0,
+      oldestFetchedAt: fetchedAt,
+      ageSeconds: 0,
+      ...(retryAt === undefined ? {} : { retryAt }),
+    };
+    bill.stale.push(entry);
+  }
+  entry.answers += 1;
+  if (fetchedAt < entry.oldestFetchedAt) entry.oldestFetchedAt = fetchedAt;
+  entry.ageSeconds = Math.max(entry.ageSeconds, Math.round((nowMs - fetchedAtMs) / 1000));
 }
 
 /** One attempt at one call, as metrics and logs hear of it. */

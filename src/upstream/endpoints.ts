@@ -55,6 +55,7 @@ export interface TickersParams {
 export const health: Endpoint<NoParams, HealthRecord> = {
   route: '/health',
   isPublic: true,
+  caching: 'none',
   params: () => ({}),
   decode: (body) => decodeHealth(body, health.route),
 };
@@ -63,6 +64,7 @@ export const health: Endpoint<NoParams, HealthRecord> = {
 export const platformVersion: Endpoint<NoParams, VersionRecord> = {
   route: '/v1/platform/version',
   isPublic: true,
+  caching: 'ttl',
   params: () => ({}),
   decode: (body) => decodeVersion(body, platformVersion.route),
 };
@@ -71,6 +73,7 @@ export const platformVersion: Endpoint<NoParams, VersionRecord> = {
 export const etlStatus: Endpoint<NoParams, readonly SourceRecord[]> = {
   route: '/v1/platform/etl-status',
   isPublic: false,
+  caching: 'ttl',
   params: () => ({}),
   decode: (body) => decodeSources(body, etlStatus.route),
 };
@@ -79,6 +82,7 @@ export const etlStatus: Endpoint<NoParams, readonly SourceRecord[]> = {
 export const countries: Endpoint<NoParams, readonly CountryRecord[]> = {
   route: '/v1/countries',
   isPublic: false,
+  caching: 'http',
   params: () => ({}),
   decode: (body) => decodeCountries(body, countries.route),
 };
@@ -87,6 +91,7 @@ export const countries: Endpoint<NoParams, readonly CountryRecord[]> = {
 export const countryProfile: Endpoint<CountryParams, ProfileRecord> = {
   route: '/v1/countries/{code}/profile',
   isPublic: false,
+  caching: 'ttl',
   params: ({ code }) => ({ path: { code: code.toUpperCase() } }),
   decode: (body, { code }) => decodeProfile(body, countryProfile.route, code),
 };
@@ -95,8 +100,9 @@ export const countryProfile: Endpoint<CountryParams, ProfileRecord> = {
 export const countrySignals: Endpoint<CountryParams, SignalsRecord> = {
   route: '/v1/countries/{code}/signals',
   isPublic: false,
+  caching: 'ttl',
   params: ({ code }) => ({ path: { code: code.toUpperCase() } }),
-  decode: (body, { code }) => decodeSignals(body, countrySignals.route, code),
+  decode: (body, { code }, receivedAt) => decodeSignals(body, countrySignals.route, code, receivedAt),
 };
 
 /**
@@ -106,6 +112,7 @@ export const countrySignals: Endpoint<CountryParams, SignalsRecord> = {
 export const observations: Endpoint<ObservationsParams, ObservationList> = {
   route: '/v1/data',
   isPublic: false,
+  caching: 'none',
   params: ({ countryCodes, metricKeys, latest, limit, startYear, endYear }) => ({
     query: {
       country_codes: listed(countryCodes.map((code) => code.toUpperCase())),
@@ -116,13 +123,14 @@ export const observations: Endpoint<ObservationsParams, ObservationList> = {
       end_year: endYear?.toString(),
     },
   }),
-  decode: (body) => decodeObservations(body, observations.route),
+  decode: (body, _, receivedAt) => decodeObservations(body, observations.route, receivedAt),
 };
 
 /** Specified: the catalogue, each measure with unit and sources, and both filters. The names of the fields are not. */
 export const indicators: Endpoint<IndicatorsParams, readonly IndicatorRecord[]> = {
   route: '/v1/indicators',
   isPublic: false,
+  caching: 'ttl',
   params: ({ category, hasData }) => ({ query: { category, has_data: hasData?.toString() } }),
   decode: (body) => decodeIndicators(body, indicators.route),
 };
@@ -134,6 +142,7 @@ export const indicators: Endpoint<IndicatorsParams, readonly IndicatorRecord[]> 
 export const tickers: Endpoint<TickersParams, TickerList> = {
   route: '/v1/markets/tickers',
   isPublic: false,
+  caching: 'ttl',
   params: ({ limit, exchangeCode, countryCode, instrumentType }) => ({
     query: {
       limit: limit?.toString(),
@@ -149,6 +158,7 @@ export const tickers: Endpoint<TickersParams, TickerList> = {
 export const governmentStructure: Endpoint<CountryParams, readonly OfficeRecord[]> = {
   route: '/v1/government/structure/{code}',
   isPublic: false,
+  caching: 'ttl',
   params: ({ code }) => ({ path: { code: code.toUpperCase() } }),
   decode: (body, { code }) => decodeOffices(body, governmentStructure.route, code),
 };

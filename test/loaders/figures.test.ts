@@ -2,12 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { Failure } from '../../src/errors.ts';
 import { createCulprits } from '../../src/loaders/culprits.ts';
-import { fetchFigures } from '../../src/loaders/figures.ts';
+import { type FiguresParts, fetchFigures } from '../../src/loaders/figures.ts';
 import type { Outcome } from '../../src/loaders/outcome.ts';
 import { DEFAULT_MAX_ROWS } from '../../src/planner/completeness.ts';
 import { cover, expectedRows } from '../../src/planner/cover.ts';
 import { type Demand, demandKey } from '../../src/planner/demand.ts';
 import { createLearned } from '../../src/planner/learned.ts';
+import type { ObservationRecord } from '../../src/upstream/records/observations.ts';
 import {
   codeAt,
   createDataRoute,
@@ -28,15 +29,22 @@ function open(table: Table, habits: Partial<Habits> = {}, { overfetchRows = 500,
   const route = createDataRoute(table, { ...SEEN, ...habits });
   const learned = createLearned();
   const culprits = createCulprits(() => 0);
+  const kept = new Map<string, { demand: Demand; rows: readonly ObservationRecord[] }>();
+  const keep: FiguresParts['keep'] = (_partition, kind, figures) => {
+    for (const { pair, rows } of figures)
+      kept.set(demandKey({ ...pair, kind }), { demand: { ...pair, kind }, rows });
+  };
   return {
     learned,
+    /** What was held of the answers. */
+    kept,
     /** What became of each demand, in the order of settling, and the calls that it took. */
     async fetch(demands: readonly Demand[]) {
       route.targets.length = 0;
       const settled: { key: string; outcome: Outcome }[] = [];
       await fetchFigures(
         demands,
-        { send: route.send, learned, culprits, codesPerCall, overfetchRows },
+        { send: route.send, learned, culprits, codesPerCall, overfetchRows, keep },
         sendingFor(),
         (key, outcome) => settled.push({ key, outcome }),
       );
@@ -217,11 +225,22 @@ describe('whatever the service does where its specification is silent', () => {
     fc.assert(
       fc.asyncProperty(scenes(anyHabits, { unknownNames: 1 }), async (scene) => {
         const { table, habits, demands } = scene;
-        const { settled, outcomeOf } = await open(table, habits, scene).fetch(demands);
+        const { kept, fetch } = open(table, habits, scene);
+        const { settled, outcomeOf } = await fetch(demands);
         const asked = new Set(demands.map(demandKey));
         const keys = settled.map(({ key }) => key).filter((key) => asked.has(key));
         expect(keys.toSorted()).toEqual([...asked].sort());
         for (const demand of demands) expectRight(scene, demand, outcomeOf(demand));
+        // What is held for later, wanted or not, is what the service would say of it.
+        for (const { demand, rows } of kept.values()) {
+          expect(valuesIn(rows)).toEqual(rightAnswer(table, demand));
+        }
+        const fetched = demands.filter(
+          (demand) => isKnown(table, demand) && !(outcomeOf(demand) instanceof Error),
+        );
+        const isKept = (demand: Demand) =>
+          kept.has(demandKey(demand)) || kept.has(demandKey({ ...demand, kind: 'series' }));
+        expect(fetched.filter((demand) => !isKept(demand))).toEqual([]);
       }),
       { numRuns: 1000 },
     ));

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { callKey, makeCall } from '../../src/upstream/call.ts';
 import * as endpoints from '../../src/upstream/endpoints.ts';
 
+const RECEIVED_AT = Date.UTC(2026, 0, 1);
+
 const KE = { code: 'ke' };
 
 describe('targets', () => {
@@ -62,13 +64,13 @@ describe('the country of an answer', () => {
     ['countryProfile', endpoints.countryProfile],
     ['countrySignals', endpoints.countrySignals],
   ])('%s takes it from the body, else from the call', (_, endpoint) => {
-    expect(endpoint.decode({ data: { country: { code: 'ug' } } }, KE).countryCode).toBe('UG');
-    expect(endpoint.decode({ data: {} }, KE).countryCode).toBe('KE');
+    expect(endpoint.decode({ data: { country: { code: 'ug' } } }, KE, RECEIVED_AT).countryCode).toBe('UG');
+    expect(endpoint.decode({ data: {} }, KE, RECEIVED_AT).countryCode).toBe('KE');
   });
 
   it('governmentStructure takes it from the body, else from the call', () => {
     const offices = [{ office_name: 'President' }];
-    const of = (body: unknown) => endpoints.governmentStructure.decode(body, KE)[0]?.countryCode;
+    const of = (body: unknown) => endpoints.governmentStructure.decode(body, KE, RECEIVED_AT)[0]?.countryCode;
     expect(of({ data: { country: { code: 'ug' }, offices } })).toBe('UG');
     expect(of({ data: offices })).toBe('KE');
   });

@@ -5,6 +5,8 @@ import * as endpoints from '../../src/upstream/endpoints.ts';
 import { listIn, metaIn, objectIn, wholeListIn } from '../../src/upstream/records/envelope.ts';
 import { failureOf } from './failure-of.ts';
 
+const RECEIVED_AT = Date.UTC(2026, 0, 1);
+
 const ROUTE = '/v1/things';
 
 const country = { id: 'ke', name: 'Kenya', borders: ['et', 'tz'] };
@@ -24,27 +26,29 @@ const observation = {
 
 describe('every list endpoint', () => {
   const lists: [name: string, row: object, decode: (body: unknown) => unknown][] = [
-    ['etlStatus', { source: 'world_bank_wdi' }, (body) => endpoints.etlStatus.decode(body, {})],
-    ['countries', country, (body) => endpoints.countries.decode(body, {})],
+    ['etlStatus', { source: 'world_bank_wdi' }, (body) => endpoints.etlStatus.decode(body, {}, RECEIVED_AT)],
+    ['countries', country, (body) => endpoints.countries.decode(body, {}, RECEIVED_AT)],
     [
       'indicators',
       { metric_key: 'population_total', sources: ['a'] },
-      (body) => endpoints.indicators.decode(body, {}),
+      (body) => endpoints.indicators.decode(body, {}, RECEIVED_AT),
     ],
     [
       'observations',
       observation,
-      (body) => endpoints.observations.decode(body, { countryCodes: [], metricKeys: [], latest: false }).rows,
+      (body) =>
+        endpoints.observations.decode(body, { countryCodes: [], metricKeys: [], latest: false }, RECEIVED_AT)
+          .rows,
     ],
     [
       'tickers',
       { exchange_code: 'NGX', symbol: 'DANGCEM' },
-      (body) => endpoints.tickers.decode(body, {}).rows,
+      (body) => endpoints.tickers.decode(body, {}, RECEIVED_AT).rows,
     ],
     [
       'governmentStructure',
       { office_name: 'President', role_type: 'head_of_state', terms: [] },
-      (body) => endpoints.governmentStructure.decode(body, { code: 'KE' }),
+      (body) => endpoints.governmentStructure.decode(body, { code: 'KE' }, RECEIVED_AT),
     ],
   ];
   const wrappers: [shape: string, wrap: (rows: unknown[]) => unknown][] = [
@@ -75,21 +79,25 @@ describe('every list endpoint', () => {
 
 describe('every object endpoint', () => {
   const objects: [name: string, object: object, decode: (body: unknown) => { record: unknown }][] = [
-    ['health', { status: 'ok', checks: { database: 'up' } }, (body) => endpoints.health.decode(body, {})],
+    [
+      'health',
+      { status: 'ok', checks: { database: 'up' } },
+      (body) => endpoints.health.decode(body, {}, RECEIVED_AT),
+    ],
     [
       'platformVersion',
       { version: '1.4.0', build: { commit: 'abc' } },
-      (body) => endpoints.platformVersion.decode(body, {}),
+      (body) => endpoints.platformVersion.decode(body, {}, RECEIVED_AT),
     ],
     [
       'countryProfile',
       { country: { code: 'ke' }, indicators: [] },
-      (body) => endpoints.countryProfile.decode(body, { code: 'KE' }),
+      (body) => endpoints.countryProfile.decode(body, { code: 'KE' }, RECEIVED_AT),
     ],
     [
       'countrySignals',
       { country: { code: 'ke' }, observations: [] },
-      (body) => endpoints.countrySignals.decode(body, { code: 'KE' }),
+      (body) => endpoints.countrySignals.decode(body, { code: 'KE' }, RECEIVED_AT),
     ],
   ];
   const wrappers: [shape: string, wrap: (object: object) => unknown][] = [

@@ -3,6 +3,7 @@ import { decodeObservations, observationIn } from '../../src/upstream/records/ob
 import { failureOf } from './failure-of.ts';
 
 const ROUTE = '/v1/data';
+const RECEIVED_AT = Date.UTC(2026, 0, 1);
 
 const sent = {
   country_code: 'ke',
@@ -30,7 +31,7 @@ function without(...names: readonly (keyof typeof sent)[]): Record<string, unkno
 }
 
 function only(row: object) {
-  const { rows, faults } = decodeObservations({ data: [row] }, ROUTE);
+  const { rows, faults } = decodeObservations({ data: [row] }, ROUTE, RECEIVED_AT);
   expect(faults.map((fault) => fault.failure.fields.detail)).toEqual([]);
   expect(rows).toHaveLength(1);
   return rows[0] as (typeof rows)[number];
@@ -57,6 +58,7 @@ describe('decodeObservations', () => {
       estimateHigh: 56_000_000.5,
       datasetVersion: '2025-10',
       retrievedAt: '2026-01-02T03:04:05.678901Z',
+      fetchedAtMs: RECEIVED_AT,
       record: sent,
     });
     expect(record.record).toBe(sent);
@@ -117,20 +119,20 @@ describe('decodeObservations', () => {
   });
 
   it('leaves out rows whose value is null, and counts them', () => {
-    const list = decodeObservations({ data: [{ ...sent, value: null }, sent] }, ROUTE);
+    const list = decodeObservations({ data: [{ ...sent, value: null }, sent] }, ROUTE, RECEIVED_AT);
     expect(list.rows.map((row) => row.record)).toEqual([sent]);
     expect(list.faults).toEqual([]);
     expect(list.received).toBe(2);
   });
 
   it('finds fault with rows that lack a value', () => {
-    const list = decodeObservations({ data: [without('value'), sent] }, ROUTE);
+    const list = decodeObservations({ data: [without('value'), sent] }, ROUTE, RECEIVED_AT);
     expect(list.rows).toHaveLength(1);
     expect(list.faults[0]?.failure.fields.detail).toContain('value');
   });
 
   it('passes the counts of the answer on', () => {
-    const list = decodeObservations({ data: [sent], meta: { total: 216, limit: 100 } }, ROUTE);
+    const list = decodeObservations({ data: [sent], meta: { total: 216, limit: 100 } }, ROUTE, RECEIVED_AT);
     expect(list).toMatchObject({ meta: { total: 216, limit: 100 }, received: 1 });
   });
 
@@ -169,7 +171,11 @@ describe('decodeObservations', () => {
   ];
   it.each(wrong)('faults a row whose %s is %j, and keeps the others', (field, value, problem) => {
     const row = value === undefined ? without(field) : { ...sent, [field]: value };
-    const { rows, faults, received } = decodeObservations({ observations: [sent, row, sent] }, ROUTE);
+    const { rows, faults, received } = decodeObservations(
+      { observations: [sent, row, sent] },
+      ROUTE,
+      RECEIVED_AT,
+    );
     expect(rows).toHaveLength(2);
     expect(received).toBe(3);
     expect(faults).toHaveLength(1);
@@ -190,7 +196,7 @@ describe('decodeObservations', () => {
     [[sent], null, null, /^\[0\]: expected object, received array$/],
   ];
   it.each(whose)('says whose the fault in %j is', (row, countryCode, metricKey, detail) => {
-    const { rows, faults } = decodeObservations([row], ROUTE);
+    const { rows, faults } = decodeObservations([row], ROUTE, RECEIVED_AT);
     expect(rows).toEqual([]);
     expect(faults).toEqual([expect.objectContaining({ countryCode, metricKey })]);
     expect(faults[0]?.failure.fields.detail).toMatch(detail);
@@ -203,7 +209,7 @@ describe('observationIn', () => {
   const row = without('country_code', 'country_name', 'estimate_low', 'estimate_high', 'dataset_version');
 
   it('takes the country from outside', () => {
-    expect(observationIn(row, place, kenya)).toMatchObject({
+    expect(observationIn(row, place, kenya, RECEIVED_AT)).toMatchObject({
       countryCode: 'KE',
       countryName: 'Kenya',
       metricName: 'Population, total',
@@ -216,19 +222,19 @@ describe('observationIn', () => {
     ['its older field', { ...row, metric_name: undefined, name: 'Population' }, 'Population'],
     ['the key', { ...row, metric_name: undefined }, 'population_total'],
   ])('takes the name of the measure from %s where there is no other', (_, older, metricName) => {
-    expect(observationIn(older, place, kenya)?.metricName).toBe(metricName);
+    expect(observationIn(older, place, kenya, RECEIVED_AT)?.metricName).toBe(metricName);
   });
 
   it('calls a country without a name by its code', () => {
-    expect(observationIn(row, place, { code: 'KE', name: null })?.countryName).toBe('KE');
+    expect(observationIn(row, place, { code: 'KE', name: null }, RECEIVED_AT)?.countryName).toBe('KE');
   });
 
   it('is null where the row holds no value', () => {
-    expect(observationIn({ ...row, value: null }, place, kenya)).toBeNull();
+    expect(observationIn({ ...row, value: null }, place, kenya, RECEIVED_AT)).toBeNull();
   });
 
   it('refuses a row that breaks the specification', () => {
-    const failure = failureOf(() => observationIn({ ...row, value: '1' }, place, kenya));
+    const failure = failureOf(() => observationIn({ ...row, value: '1' }, place, kenya, RECEIVED_AT));
     expect(failure.fields).toEqual({
       route: place.route,
       detail: 'data.observations[2].value: expected number, received string',

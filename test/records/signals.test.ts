@@ -4,7 +4,8 @@ import { failureOf } from './failure-of.ts';
 
 const ROUTE = '/v1/countries/{code}/signals';
 
-const decode = (body: unknown) => decodeSignals(body, ROUTE, 'ke');
+const RECEIVED_AT = Date.UTC(2026, 0, 1);
+const decode = (body: unknown) => decodeSignals(body, ROUTE, 'ke', RECEIVED_AT);
 
 const rate = {
   metric_key: 'policy_rate_pct',
@@ -78,6 +79,7 @@ describe('decodeSignals', () => {
           estimateHigh: null,
           datasetVersion: null,
           retrievedAt: '2026-01-02T03:04:05Z',
+          fetchedAtMs: RECEIVED_AT,
           record: rate,
         },
       ],

@@ -14,6 +14,7 @@ const operation = {
   calls: 1,
   shared: 2,
   cached: 3,
+  stale: 4,
   errorCodes: ['FORBIDDEN'],
 } as const;
 

@@ -236,6 +236,7 @@ describe('around it', () => {
       calls: 1,
       shared: 2,
       cached: 3,
+      stale: 4,
       errorCodes: ['FORBIDDEN'],
     });
     metrics.operation({
@@ -245,6 +246,7 @@ describe('around it', () => {
       calls: 0,
       shared: 0,
       cached: 0,
+      stale: 0,
       errorCodes: [],
     });
     metrics.attempt({ route: '/v1/data', outcome: 'ok', durationMs: 300 });
@@ -261,6 +263,7 @@ describe('around it', () => {
         'country_graph_upstream_attempt_duration_seconds_sum{route="/v1/data",outcome="ok"} 0.3',
         'country_graph_upstream_calls_saved_total{by="shared"} 2',
         'country_graph_upstream_calls_saved_total{by="cached"} 3',
+        'country_graph_stale_answers_total 4',
       ]),
     );
     expect(lines.some((line) => line.startsWith('process_cpu_seconds_total'))).toBe(true);

@@ -3,6 +3,7 @@ import { createGateway, type OperationEvent } from '../../src/gateway.ts';
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { createServer } from '../../src/server/server.ts';
+import type { StaleAnswers } from '../../src/upstream/call.ts';
 import type { Clock } from '../../src/upstream/clock.ts';
 
 export interface GraphqlError {
@@ -25,6 +26,7 @@ export interface Reply {
     readonly shared: number;
     readonly cached: number;
     readonly naive: number;
+    readonly stale?: readonly StaleAnswers[];
   };
 }
 
@@ -38,7 +40,7 @@ export interface Asking {
 
 export interface ProgramOptions {
   readonly sandbox?: SandboxOptions;
-  /** Settings by their environment names. */
+  /** Settings by their environment names. Nothing is held between operations, unless `CACHE_URL` says so. */
   readonly env?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
   /** Another service than the sandbox. */
@@ -49,7 +51,7 @@ export interface ProgramOptions {
 export async function openProgram({ sandbox: options, env = {}, clock, upstreamUrl }: ProgramOptions = {}) {
   const sandbox = createSandbox(options);
   const service = await sandbox.listen();
-  const config = readConfig({ PORT: '0', ...env });
+  const config = readConfig({ PORT: '0', CACHE_URL: 'none', ...env });
   const operations: OperationEvent[] = [];
   const problems: unknown[] = [];
   const metrics = createMetrics();

@@ -32,6 +32,8 @@ export interface ObservationRecord {
   readonly datasetVersion: string | null;
   /** The service's text as it came: its fraction of a second may be finer than a `Date` holds. */
   readonly retrievedAt: string;
+  /** When the service sent it to this gateway, in milliseconds since the epoch. */
+  readonly fetchedAtMs: number;
   readonly record: JsonObject;
 }
 
@@ -85,7 +87,7 @@ const observation = figure.extend({
  *
  * @throws Failure where the body holds no list
  */
-export function decodeObservations(body: unknown, route: string): ObservationList {
+export function decodeObservations(body: unknown, route: string, receivedAt: number): ObservationList {
   const { value: sent, place } = listIn(body, route);
   const rows: ObservationRecord[] = [];
   const faults: ObservationFault[] = [];
@@ -95,7 +97,14 @@ export function decodeObservations(body: unknown, route: string): ObservationLis
     if (parsed.success) {
       const { country_code, country_name, metric_name } = parsed.data;
       rows.push(
-        recordOf(parsed.data, country_code.toUpperCase(), country_name, metric_name, row as JsonObject),
+        recordOf(
+          parsed.data,
+          country_code.toUpperCase(),
+          country_name,
+          metric_name,
+          row as JsonObject,
+          receivedAt,
+        ),
       );
     } else {
       faults.push({
@@ -118,12 +127,13 @@ export function observationIn(
   row: JsonObject,
   place: Place,
   country: CountryNamed,
+  receivedAt: number,
 ): ObservationRecord | null {
   if (holdsNoFigure(row)) return null;
   const parsed = figure.safeParse(row);
   if (!parsed.success) throw failureOf(parsed.error, place);
   const metricName = textIn(row, 'metric_name', 'name') ?? parsed.data.metric_key;
-  return recordOf(parsed.data, country.code, country.name ?? country.code, metricName, row);
+  return recordOf(parsed.data, country.code, country.name ?? country.code, metricName, row, receivedAt);
 }
 
 /** A row that names no measure either is no row of ours, and goes on to be refused. */
@@ -137,6 +147,7 @@ function recordOf(
   countryName: string,
   metricName: string,
   record: JsonObject,
+  fetchedAtMs: number,
 ): ObservationRecord {
   return {
     countryCode,
@@ -156,6 +167,7 @@ function recordOf(
     estimateHigh: fields.estimate_high ?? null,
     datasetVersion: fields.dataset_version ?? null,
     retrievedAt: fields.retrieved_at,
+    fetchedAtMs,
     record,
   };
 }

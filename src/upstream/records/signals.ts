@@ -60,14 +60,19 @@ const KNOWN = [
 ];
 
 /** @param asked code of the country that was asked for, where the body doesn't say */
-export function decodeSignals(body: unknown, route: string, asked: string): SignalsRecord {
+export function decodeSignals(
+  body: unknown,
+  route: string,
+  asked: string,
+  receivedAt: number,
+): SignalsRecord {
   const { value: signals, place } = objectIn(body, route, KNOWN);
   const country = countryNamedIn(signals, asked);
   const each = <T>(name: string, decode: (row: JsonObject, place: Place) => T): T[] =>
     eachIn(listAt(signals, place, name), inside(place, name), decode);
   return {
     countryCode: country.code,
-    observations: each('observations', (row, at) => observationIn(row, at, country)).filter(
+    observations: each('observations', (row, at) => observationIn(row, at, country, receivedAt)).filter(
       (row) => row !== null,
     ),
     fxRates: each('fx_rates', decodeFxRate),

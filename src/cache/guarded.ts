@@ -1,0 +1,97 @@
+import { ConsecutiveBreaker, circuitBreaker, handleAll, TimeoutStrategy, timeout, wrap } from 'cockatiel';
+import type { KeyvStorageAdapter, KeyvStorageEntry } from 'keyv';
+import type { Backing } from './store.ts';
+
+/** Hears of a fault of the store. */
+export type Fault = (error: unknown) => void;
+
+/** Failures in a row after which the store is left alone for a while. */
+const MAX_FAILURES = 3;
+
+/** How long it is left alone before one more try. */
+const PAUSE_MS = 3_000;
+
+/** At most one fault in so long is told. */
+const TELLING_INTERVAL_MS = 60_000;
+
+/** A purge looks at every key of the store, and nobody waits for it. */
+const PURGE_TIMEOUT_MS = 30_000;
+
+/** How long a close waits for writes under way. */
+const CLOSE_TIMEOUT_MS = 1_000;
+
+export interface Guarded extends Omit<Backing, 'adapter' | 'holdsObjects' | 'first'> {
+  /** What Keyv is given; it asks for no more of the contract than this. */
+  readonly adapter: KeyvStorageAdapter;
+  /** Null where the store could not tell. */
+  first(name: string, value: string): Promise<string | null>;
+}
+
+/**
+ * Stands before a store so that its troubles are nobody else's: what fails or takes too long is a miss, after some
+ * failures in a row the store isn't asked for a while, and a minute's troubles are told once.
+ */
+export function guarded(
+  backing: Backing,
+  { timeoutMs, onFault }: { readonly timeoutMs: number; readonly onFault: Fault },
+): Guarded {
+  const breaker = circuitBreaker(handleAll, {
+    halfOpenAfter: PAUSE_MS,
+    breaker: new ConsecutiveBreaker(MAX_FAILURES),
+  });
+  const bounded = wrap(breaker, timeout(timeoutMs, TimeoutStrategy.Aggressive));
+  const writing = new Set<Promise<unknown>>();
+  let toldAtMs = Number.NEGATIVE_INFINITY;
+
+  function tell(error: unknown): void {
+    const nowMs = performance.now();
+    if (nowMs - toldAtMs < TELLING_INTERVAL_MS) return;
+    toldAtMs = nowMs;
+    onFault(error);
+  }
+
+  async function attempt<T, F>(
+    policy: Pick<typeof bounded, 'execute'>,
+    work: () => Promise<T>,
+    otherwise: F,
+  ) {
+    try {
+      return await policy.execute(work);
+    } catch (error) {
+      tell(error);
+      return otherwise;
+    }
+  }
+
+  return {
+    adapter: {
+      // Such adapters are handed the instant at which a value expires, not a duration.
+      capabilities: { expires: true },
+      // What has expired is swept by the store itself.
+      deleteMany: async (keys: string[]) => keys.map(() => true),
+      getMany: (keys: string[]) =>
+        attempt(
+          bounded,
+          () => backing.adapter.getMany(keys),
+          keys.map(() => undefined),
+        ),
+      async setMany(entries: KeyvStorageEntry[]) {
+        const write = attempt(bounded, () => backing.adapter.setMany(entries), null);
+        writing.add(write);
+        await write;
+        writing.delete(write);
+        return entries.map(() => true);
+      },
+    } as unknown as KeyvStorageAdapter,
+    async clear(prefix) {
+      const patient = wrap(breaker, timeout(PURGE_TIMEOUT_MS, TimeoutStrategy.Aggressive));
+      await attempt(patient, () => backing.clear(prefix), undefined);
+    },
+    first: (name, value) => attempt(bounded, () => backing.first(name, value), null),
+    async close() {
+      const wait = new Promise((resolve) => setTimeout(resolve, CLOSE_TIMEOUT_MS).unref());
+      await Promise.race([Promise.all(writing), wait]);
+      await backing.close();
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import type { KeyvValue } from 'keyv';
+import { LRUCache } from 'lru-cache';
+import type { Adapter, Backing } from './store.ts';
+
+/** What one held thing takes beside its parts: its key, its place in the order of use. */
+const OVERHEAD_BYTES = 200;
+
+/** What a figure or a reference takes. */
+const WORD_BYTES = 8;
+
+/** Values in this process, as they are; the least recently used go first. */
+export function openMemory(maxBytes: number): Backing {
+  const held = new LRUCache<string, KeyvValue<unknown>>({
+    maxSize: maxBytes,
+    sizeCalculation: ({ value }) => OVERHEAD_BYTES + roughBytes(value),
+  });
+  const adapter: Adapter = {
+    async getMany(keys) {
+      return keys.map((key) => held.get(key));
+    },
+    async setMany(entries) {
+      for (const { key, value } of entries) held.set(key, value as KeyvValue<unknown>);
+      return entries.map(() => true);
+    },
+  };
+  return {
+    adapter,
+    holdsObjects: true,
+    async clear(prefix) {
+      for (const key of [...held.keys()]) if (key.startsWith(prefix)) held.delete(key);
+    },
+    // Nobody shares this store, so whatever is given first is held by whoever gave it.
+    first: async (_name, value) => value,
+    async close() {
+      held.clear();
+    },
+  };
+}
+
+/** Bytes that a value takes, more or less: of a list, the first row is taken to be like the others. */
+function roughBytes(value: unknown): number {
+  if (typeof value === 'string') return 2 * WORD_BYTES + value.length;
+  if (typeof value !== 'object' || value === null) return WORD_BYTES;
+  if (Array.isArray(value)) return 2 * WORD_BYTES + value.length * roughBytes(value[0]);
+  let bytes = 2 * WORD_BYTES;
+  for (const part of Object.values(value)) bytes += WORD_BYTES + roughBytes(part);
+  return bytes;
+}

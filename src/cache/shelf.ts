@@ -1,0 +1,181 @@
+import { LRUCache } from 'lru-cache';
+import type { Failure } from '../errors.ts';
+import type { Store } from './store.ts';
+
+/**
+ * What is held for each key: figures and lists as the service sent them, and whether the service still accepts the
+ * key. Nothing held for one partition ever answers another.
+ */
+export interface Shelf {
+  /**
+   * What is held under these names, in one round trip; a name that nothing is held under is not in the map. What is
+   * older than the service's last refusal of the key, or past all use, is not held.
+   */
+  read<Value>(partition: string, names: readonly string[]): Promise<ReadonlyMap<string, Held<Value>>>;
+  /** Holds values that the service sent at an instant; they can be read at once. */
+  keep(partition: string, values: ReadonlyMap<string, unknown>, atMs: number): void;
+  /** Whether the service has accepted the key lately, so that what is held may be served without asking. */
+  isAccepted(partition: string): boolean;
+  /** Why the service refuses the key; null where it doesn't, or nobody has asked. */
+  refusal(partition: string): Failure | null;
+  /** The service has accepted the key. */
+  accept(partition: string): void;
+  /** The service has refused the key: all that is held for it is purged. */
+  refuse(partition: string, refusal: Failure): void;
+}
+
+/** A value as it came. It is shared: whoever reads it leaves it as it is. */
+export interface Held<Value> {
+  readonly value: Value;
+  /** When the service sent it, in milliseconds since the epoch. */
+  readonly atMs: number;
+}
+
+/** Partition of what anybody may read. */
+export const PUBLIC = 'public';
+
+/** What the service last said of a key. Instants are milliseconds since the epoch; 0 for never. */
+interface Standing {
+  acceptedAtMs: number;
+  refusedAtMs: number;
+  /** When it was last written to the store. */
+  writtenAtMs: number;
+  refusal: Failure | null;
+}
+
+export interface ShelfParts {
+  readonly store: Store;
+  readonly now: () => number;
+  /** How long a key that was accepted counts as accepted. */
+  readonly authTtlMs: number;
+  /** How long anything is held at all. */
+  readonly holdMs: number;
+}
+
+/** Keys whose standing is remembered at once: anybody can make up keys. */
+const MAX_STANDINGS = 10_000;
+
+/** How often the store is told that a key is still accepted, as a share of how long that counts. */
+const TELLING_SHARE = 0.1;
+
+export function createShelf({ store, now, authTtlMs, holdMs }: ShelfParts): Shelf {
+  const standings = new LRUCache<string, Standing>({ max: MAX_STANDINGS });
+  /** Values on their way to the store, by their keys in it. */
+  const writing = new Map<string, Held<unknown>>();
+
+  const keyOf = (partition: string, name: string) => `${partition}:held:${name}`;
+  const standingKey = (partition: string) => `${partition}:standing`;
+
+  function standingOf(partition: string): Standing {
+    let standing = standings.get(partition);
+    if (standing === undefined) {
+      standing = { acceptedAtMs: 0, refusedAtMs: 0, writtenAtMs: 0, refusal: null };
+      standings.set(partition, standing);
+    }
+    return standing;
+  }
+
+  /** Other gateways may know more of the key. */
+  function learn(standing: Standing, told: unknown): void {
+    if (!isInstants(told)) return;
+    standing.acceptedAtMs = Math.max(standing.acceptedAtMs, told.acceptedAtMs);
+    standing.refusedAtMs = Math.max(standing.refusedAtMs, told.refusedAtMs);
+  }
+
+  function tell(partition: string, standing: Standing): Promise<void> {
+    const { acceptedAtMs, refusedAtMs } = standing;
+    standing.writtenAtMs = now();
+    return store.setMany([{ key: standingKey(partition), value: { acceptedAtMs, refusedAtMs } }], holdMs);
+  }
+
+  const isAccepted = ({ acceptedAtMs, refusedAtMs }: Standing) =>
+    acceptedAtMs > refusedAtMs && now() - acceptedAtMs <= authTtlMs;
+
+  return {
+    async read<Value>(partition: string, names: readonly string[]) {
+      const found = new Map<string, Held<Value>>();
+      if (names.length === 0) return found;
+      const keys = names.map((name) => keyOf(partition, name));
+      const [told, ...values] = await store.getMany([standingKey(partition), ...keys]);
+      const standing = standingOf(partition);
+      learn(standing, told);
+      const oldestMs = Math.max(standing.refusedAtMs, now() - holdMs);
+      for (const [i, name] of names.entries()) {
+        const held = writing.get(keys[i] ?? '') ?? values[i];
+        if (isHeld(held) && held.atMs > oldestMs) found.set(name, held as Held<Value>);
+      }
+      return found;
+    },
+    keep(partition, values, atMs) {
+      const entries = [...values].map(([name, value]) => ({
+        key: keyOf(partition, name),
+        value: { value, atMs },
+      }));
+      for (const { key, value } of entries) writing.set(key, value);
+      void store.setMany(entries, holdMs).then(() => {
+        for (const { key, value } of entries) if (writing.get(key) === value) writing.delete(key);
+      });
+    },
+    isAccepted: (partition) => partition === PUBLIC || isAccepted(standingOf(partition)),
+    refusal(partition) {
+      const { acceptedAtMs, refusedAtMs, refusal } = standingOf(partition);
+      return refusedAtMs >= acceptedAtMs ? refusal : null;
+    },
+    accept(partition) {
+      const standing = standingOf(partition);
+      const isNews = standing.acceptedAtMs <= standing.refusedAtMs;
+      standing.acceptedAtMs = Math.max(now(), standing.refusedAtMs + 1);
+      standing.refusal = null;
+      if (isNews || now() - standing.writtenAtMs >= authTtlMs * TELLING_SHARE) void tell(partition, standing);
+    },
+    refuse(partition, refusal) {
+      const standing = standingOf(partition);
+      const wasAccepted = standing.acceptedAtMs > standing.refusedAtMs;
+      standing.refusedAtMs = Math.max(now(), standing.acceptedAtMs);
+      standing.refusal = refusal;
+      // A key that was never accepted has nothing on the shelf, and a purge looks at all of the store.
+      if (wasAccepted) void tell(partition, standing).then(() => store.clear(keyOf(partition, '')));
+    },
+  };
+}
+
+/** The shelf for a rehearsal: nothing is put on it or taken off, and what the service says of a key is forgotten. */
+export function lookedAt(shelf: Shelf): Shelf {
+  let isTakenForAccepted = false;
+  return {
+    ...shelf,
+    keep() {},
+    accept() {
+      isTakenForAccepted = true;
+    },
+    isAccepted: (partition) => isTakenForAccepted || shelf.isAccepted(partition),
+    refuse() {},
+  };
+}
+
+/** Where nothing is held. */
+export const EMPTY_SHELF: Shelf = {
+  read: async () => new Map(),
+  keep() {},
+  isAccepted: () => false,
+  refusal: () => null,
+  accept() {},
+  refuse() {},
+};
+
+function isHeld(value: unknown): value is Held<unknown> {
+  return typeof value === 'object' && value !== null && 'value' in value && hasNumber(value, 'atMs');
+}
+
+function isInstants(value: unknown): value is { acceptedAtMs: number; refusedAtMs: number } {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    hasNumber(value, 'acceptedAtMs') &&
+    hasNumber(value, 'refusedAtMs')
+  );
+}
+
+function hasNumber(value: object, name: string): boolean {
+  return typeof (value as Record<string, unknown>)[name] === 'number';
+}

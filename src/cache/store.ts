@@ -1,0 +1,89 @@
+import Keyv, { type KeyvStorageEntry } from 'keyv';
+import { type Fault, guarded } from './guarded.ts';
+import { openMemory } from './memory.ts';
+import { packing } from './packing.ts';
+import { openRedis } from './redis.ts';
+import { openSqlite } from './sqlite.ts';
+
+/** One value to hold: anything that JSON can say. */
+export interface Entry {
+  readonly key: string;
+  readonly value: unknown;
+}
+
+/**
+ * Where values are held between operations. It never fails and never takes longer than its bound: a store that can't be
+ * reached, hangs or holds garbage holds nothing.
+ */
+export interface Store {
+  /** Values by their place among the keys, in one round trip; undefined where nothing is held. */
+  getMany(keys: readonly string[]): Promise<readonly unknown[]>;
+  /** Holds values, in one round trip. */
+  setMany(entries: readonly Entry[], ttlMs: number): Promise<void>;
+  /** Forgets everything whose key begins so. */
+  clear(prefix: string): Promise<void>;
+  /**
+   * The value that was first given under a name, by whoever shares the store; null where that can't be told.
+   * Such values stay until somebody deletes them by hand.
+   */
+  first(name: string, value: string): Promise<string | null>;
+  close(): Promise<void>;
+}
+
+/** One kind of store. Its methods may fail and hang: {@link guarded} stands before it. */
+export interface Backing {
+  /** A storage adapter as Keyv takes it. */
+  readonly adapter: Adapter;
+  /** Whether values are held as they are, or as text. */
+  readonly holdsObjects: boolean;
+  clear(prefix: string): Promise<void>;
+  first(name: string, value: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** The part of Keyv's storage contract that is used: text or Keyv's envelopes in, the same out. */
+export interface Adapter {
+  getMany(keys: string[]): Promise<unknown[]>;
+  setMany(entries: KeyvStorageEntry[]): Promise<unknown>;
+}
+
+export interface StoreOptions {
+  /** `memory:`, `sqlite:PATH`, `redis://…`, `rediss://…` or `none`. */
+  readonly url: string;
+  /** How long one read or write may take before it is given up. */
+  readonly timeoutMs: number;
+  /** How much a store in memory may hold, roughly. */
+  readonly maxBytes: number;
+  /** Hears what goes wrong with the store, once a minute at the most. */
+  readonly onFault: Fault;
+}
+
+/** Comes before each key, so that a Redis may serve others too. */
+const NAMESPACE = 'country-graph:';
+
+/** Opens the store, which may be out of reach as yet; null where nothing is to be held. */
+export async function openStore(options: StoreOptions): Promise<Store | null> {
+  if (options.url === 'none') return null;
+  const backing = await openBacking(options);
+  const guard = guarded(backing, options);
+  const keyv = new Keyv({
+    store: guard.adapter,
+    ...(backing.holdsObjects ? { serialization: false } : { serialization: packing }),
+  });
+  const named = (key: string) => NAMESPACE + key;
+  return {
+    getMany: (keys) => keyv.getMany(keys.map(named)),
+    async setMany(entries, ttlMs) {
+      await keyv.setMany(entries.map(({ key, value }) => ({ key: named(key), value, ttl: ttlMs })));
+    },
+    clear: (prefix) => guard.clear(named(prefix)),
+    first: (name, value) => guard.first(named(name), value),
+    close: guard.close,
+  };
+}
+
+async function openBacking({ url, maxBytes }: StoreOptions): Promise<Backing> {
+  if (url === 'memory:') return openMemory(maxBytes);
+  if (url.startsWith('sqlite:')) return openSqlite(url.slice('sqlite:'.length));
+  return openRedis(url);
+}

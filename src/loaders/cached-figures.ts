@@ -1,0 +1,155 @@
+import type { Shelf } from '../cache/shelf.ts';
+import { type Demand, demandKey } from '../planner/demand.ts';
+import { type Freshness, isBetterOld } from '../upstream/cached.ts';
+import { billStale, type Sending } from '../upstream/call.ts';
+import { observations } from '../upstream/endpoints.ts';
+import type { Cell, Cells } from './cells.ts';
+import { type FiguresParts, plannedCalls } from './figures.ts';
+import type { Seat } from './observation-pool.ts';
+import type { Outcome } from './outcome.ts';
+import type { Renewal } from './renewal.ts';
+
+/** A demand, and how old a held answer to it may be. */
+export interface Want {
+  readonly demand: Demand;
+  /** In milliseconds; infinite where the caller doesn't insist. */
+  readonly maxAgeMs: number;
+}
+
+/** Names a want: fields that insist on different ages may get different outcomes. */
+export function wantKey({ demand, maxAgeMs }: Want): string {
+  return maxAgeMs === Number.POSITIVE_INFINITY
+    ? demandKey(demand)
+    : `${demandKey(demand)} within ${maxAgeMs} ms`;
+}
+
+/** Where the figures of one operation come from. */
+export interface Figures {
+  /**
+   * The outcome of each want, by its key.
+   * @throws the signal's reason where the operation is given up first
+   */
+  load(wants: readonly Want[]): Promise<ReadonlyMap<string, Outcome>>;
+}
+
+export interface CachedFiguresParts {
+  readonly seat: Seat;
+  readonly cells: Cells;
+  readonly shelf: Shelf;
+  readonly renewal: Renewal;
+  readonly freshness: Freshness;
+  readonly planning: Pick<FiguresParts, 'learned' | 'codesPerCall' | 'overfetchRows'>;
+  readonly now: () => number;
+  /** Hears of demands that were met by what is held. */
+  readonly onHeld?: (demand: Demand) => void;
+}
+
+/** A want on its way: what is held of it, and as of when that is known to hold. */
+interface Matter {
+  readonly want: Want;
+  readonly key: string;
+  readonly cell: Cell | undefined;
+  checkedAtMs: number;
+}
+
+/**
+ * Meets wants from what is held and fresh, and has the missing ones fetched alone. Where the service gives no answer,
+ * what is past its time is served and said to be, unless the service refuses the key, or the caller insists on newer.
+ */
+export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figures {
+  const { seat, cells, shelf, renewal, freshness, planning, now } = parts;
+  const { bill, caller } = sending;
+  const { partition } = caller;
+
+  const ageOf = ({ checkedAtMs }: Matter) => now() - checkedAtMs;
+  const isFresh = (matter: Matter) =>
+    matter.cell !== undefined && ageOf(matter) < Math.min(freshness.ttlMs, matter.want.maxAgeMs);
+  const isUsable = (matter: Matter) =>
+    matter.cell !== undefined &&
+    ageOf(matter) <= Math.min(freshness.ttlMs + freshness.staleMs, matter.want.maxAgeMs);
+
+  async function fetch(matters: readonly Matter[]): Promise<ReadonlyMap<string, Outcome>> {
+    const callsBefore = bill.byRoute[observations.route] ?? 0;
+    const demands = new Map(matters.map(({ key, want }) => [key, want.demand]));
+    const outcomes = await seat.load([...demands.values()]);
+    renewal.spent(partition, (bill.byRoute[observations.route] ?? 0) - callsBefore);
+    return outcomes;
+  }
+
+  const callsFor = (matters: readonly Matter[]) =>
+    plannedCalls(
+      matters.map(({ want }) => want.demand),
+      planning,
+    );
+
+  /** Puts right what the sources say of cells past their time. */
+  async function renew(matters: readonly Matter[]): Promise<void> {
+    const missing = matters.filter((matter) => !isFresh(matter));
+    const expired = missing.filter(isUsable);
+    const prospect = {
+      calls: () => callsFor(missing),
+      callsIfRenewed: () => callsFor(missing.filter((matter) => !expired.includes(matter))),
+    };
+    const heldCells = expired.flatMap(({ cell }) => cell ?? []);
+    const checkedAtMs = await renewal.check(heldCells, prospect, sending);
+    for (const matter of expired) if (matter.cell) matter.checkedAtMs = checkedAtMs(matter.cell);
+  }
+
+  /**
+   * What has to be fetched. A key that the service has not accepted lately is put to the test even where everything
+   * is held: with all of it where that takes one call, with the oldest figure where it takes more.
+   */
+  function toFetch(matters: readonly Matter[]): readonly Matter[] {
+    const missing = matters.filter((matter) => !isFresh(matter));
+    if (missing.length > 0 || shelf.isAccepted(partition)) return missing;
+    if (callsFor(matters) <= 1) return matters;
+    return [matters.reduce((oldest, matter) => (matter.checkedAtMs < oldest.checkedAtMs ? matter : oldest))];
+  }
+
+  /** What stands in for an outcome, where that is a failure. */
+  function stale(matter: Matter, why: Error): Outcome {
+    const { cell } = matter;
+    if (cell === undefined || !isUsable(matter) || !isBetterOld(why)) return why;
+    billStale(bill, observations.route, why, cell.atMs, now());
+    for (const row of cell.rows) sending.onStale?.(row, why.code);
+    return cell.rows;
+  }
+
+  return {
+    async load(wants) {
+      const demands = new Map(wants.map(({ demand }) => [demandKey(demand), demand]));
+      const held = await cells.read(partition, [...demands.values()]);
+      const matters = wants.map((want): Matter => {
+        const key = demandKey(want.demand);
+        const cell = held.get(key);
+        return { want, key, cell, checkedAtMs: cell?.atMs ?? 0 };
+      });
+      await renew(matters);
+
+      const fetched = new Map(await fetch(toFetch(matters)));
+      const isUnproven = () => !shelf.isAccepted(partition) && shelf.refusal(partition) === null;
+      const failure = () => [...fetched.values()].find(isBetterOld) ?? null;
+      const unmet = matters.filter(({ key }) => !fetched.has(key));
+      if (unmet.length > 0 && isUnproven() && failure() === null) {
+        // Nothing was asked of the service, so the key is as unproven as before.
+        for (const [key, outcome] of await fetch(unmet)) fetched.set(key, outcome);
+      }
+      // The service may have refused the key by now: then nothing that is held for it is served.
+      const refusal = shelf.refusal(partition);
+      const doubt = isUnproven() ? failure() : null;
+
+      const outcomes = new Map<string, Outcome>();
+      for (const matter of matters) {
+        const own = fetched.get(matter.key);
+        const outcome = own ?? refusal ?? doubt ?? matter.cell?.rows ?? [];
+        if (outcome === matter.cell?.rows) {
+          bill.cached += 1;
+          parts.onHeld?.(matter.want.demand);
+        }
+        const mayBeOld = outcome instanceof Error && refusal === null;
+        outcomes.set(wantKey(matter.want), mayBeOld ? stale(matter, outcome) : outcome);
+      }
+      return outcomes;
+    },
+  };
+}

@@ -1,0 +1,186 @@
+import CachePolicy from 'http-cache-semantics';
+import { type Held, PUBLIC, type Shelf } from '../cache/shelf.ts';
+import { Failure, type FailureCode } from '../errors.ts';
+import {
+  type Answer,
+  billStale,
+  type Call,
+  callKey,
+  type Endpoint,
+  makeCall,
+  type Send,
+  type Sending,
+} from './call.ts';
+
+/**
+ * Asks one endpoint.
+ * @param maxAgeMs how old an answer that is served without asking may be, where that is less than usual
+ * @returns its records; null where the service has nothing of the name in the route's path
+ * @throws Failure as the rings of the way throw it, or UPSTREAM_INVALID_RESPONSE from the decoder
+ */
+export type Ask = <Params, Result>(
+  endpoint: Endpoint<Params, Result>,
+  params: Params,
+  sending: Sending,
+  maxAgeMs?: number,
+) => Promise<Result | null>;
+
+/** How long things are served, in milliseconds. */
+export interface Freshness {
+  /** Without asking again. */
+  readonly ttlMs: number;
+  /** Past that, where the service gives no answer. */
+  readonly staleMs: number;
+}
+
+export interface CachedParts {
+  readonly shelf: Shelf;
+  readonly freshness: Freshness;
+  readonly now: () => number;
+  /** Hears of calls that were answered from the shelf. */
+  readonly onHeld?: (call: Call) => void;
+}
+
+/** An answer as it lies on the shelf. */
+interface HeldAnswer {
+  readonly status: 200 | 404;
+  readonly body: unknown;
+  /** How long the service allows it to be served without asking, in milliseconds; null where it doesn't say. */
+  readonly allowedMs: number | null;
+  readonly etag: string | null;
+}
+
+/** Failures after which an old answer is better than none. After a refusal of the key nothing is. */
+const BETTER_OLD: ReadonlySet<FailureCode> = new Set([
+  'RATE_LIMITED',
+  'MONTHLY_QUOTA_EXCEEDED',
+  'UPSTREAM_UNAVAILABLE',
+  'UPSTREAM_TIMEOUT',
+  'UPSTREAM_INVALID_RESPONSE',
+  'UPSTREAM_INCOMPLETE',
+]);
+
+/** Whether what is held may be served, past its time, instead of this. */
+export function isBetterOld(failure: unknown): failure is Failure {
+  return failure instanceof Failure && BETTER_OLD.has(failure.code);
+}
+
+/** Decoded answers, as long as the shelf holds their bodies in this process. */
+const decoded = new WeakMap<object, { readonly atMs: number; readonly records: unknown }>();
+
+/**
+ * Answers from the shelf what is fresh there, and asks for the rest; only what could be decoded is put on it. Things are
+ * fresh for `ttlMs`, and where an endpoint's headers count, for no longer than they allow; what has an entity tag is
+ * then asked for by it, and a 304 keeps what is held. Where the service gives no answer, an old one is served and billed
+ * as such.
+ */
+export function cached(send: Send, { shelf, freshness, now, onHeld }: CachedParts): Ask {
+  return async (endpoint, params, sending, maxAgeMs = Number.POSITIVE_INFINITY) => {
+    const call = makeCall(endpoint, params);
+    const partition = call.isPublic ? PUBLIC : sending.caller.partition;
+    const isHeld = endpoint.caching !== 'none';
+    const held = isHeld ? await heldAnswer(call, partition, shelf) : undefined;
+    const recordsIn = ({ value, atMs }: Held<HeldAnswer>) =>
+      recordsOf(endpoint, params, value.status, value.body, atMs);
+
+    if (held !== undefined && shelf.isAccepted(partition)) {
+      const freshMs = Math.min(held.value.allowedMs ?? freshness.ttlMs, freshness.ttlMs, maxAgeMs);
+      if (now() - held.atMs < freshMs) {
+        const records = recordsIn(held);
+        sending.bill.cached += 1;
+        onHeld?.(call);
+        return records;
+      }
+    }
+    try {
+      const answer = await send(call, conditional(sending, held));
+      const fresh = answer.status === 304 && held !== undefined ? held.value : heldOf(endpoint, answer);
+      const records = recordsOf(endpoint, params, fresh.status, fresh.body, answer.receivedAt);
+      const allowedMs = endpoint.caching === 'http' ? allowanceOf(answer, fresh) : null;
+      if (isHeld && allowedMs !== 'no-store') {
+        shelf.keep(partition, new Map([[nameOf(call), { ...fresh, allowedMs }]]), answer.receivedAt);
+      }
+      return records;
+    } catch (error) {
+      const usableMs = Math.min(freshness.ttlMs + freshness.staleMs, maxAgeMs);
+      const isUsable =
+        held !== undefined && now() - held.atMs <= usableMs && shelf.refusal(partition) === null;
+      if (!isUsable || !isBetterOld(error)) throw error;
+      const records = recordsIn(held);
+      billStale(sending.bill, call.route, error, held.atMs, now());
+      sending.onStale?.(records, error.code);
+      return records;
+    }
+  };
+}
+
+/** What is held of an answer, fresh or not; null where nothing is. */
+export async function heldRecords<Params, Result>(
+  endpoint: Endpoint<Params, Result>,
+  params: Params,
+  partition: string,
+  shelf: Shelf,
+): Promise<{ readonly records: Result | null; readonly atMs: number } | null> {
+  const held = await heldAnswer(makeCall(endpoint, params), partition, shelf);
+  if (held === undefined) return null;
+  const { value, atMs } = held;
+  return { records: recordsOf(endpoint, params, value.status, value.body, atMs), atMs };
+}
+
+async function heldAnswer(
+  call: Call,
+  partition: string,
+  shelf: Shelf,
+): Promise<Held<HeldAnswer> | undefined> {
+  const name = nameOf(call);
+  return (await shelf.read<HeldAnswer>(partition, [name])).get(name);
+}
+
+/** What a call's answer is held under. */
+function nameOf(call: Call): string {
+  return `answer ${callKey(call)}`;
+}
+
+function recordsOf<Params, Result>(
+  endpoint: Endpoint<Params, Result>,
+  params: Params,
+  status: 200 | 404,
+  body: unknown,
+  atMs: number,
+): Result | null {
+  if (status === 404) {
+    if (endpoint.route.includes('{')) return null;
+    throw new Failure('UPSTREAM_INVALID_RESPONSE', 'The service does not have this route.', {
+      route: endpoint.route,
+    });
+  }
+  const isObject = typeof body === 'object' && body !== null;
+  const known = isObject ? decoded.get(body) : undefined;
+  if (known?.atMs === atMs) return known.records as Result;
+  const records = endpoint.decode(body, params, atMs);
+  if (isObject) decoded.set(body, { atMs, records });
+  return records;
+}
+
+function conditional(sending: Sending, held: Held<HeldAnswer> | undefined): Sending {
+  const etag = held?.value.etag ?? null;
+  return etag === null ? sending : { ...sending, headers: { ...sending.headers, 'if-none-match': etag } };
+}
+
+function heldOf({ caching }: Pick<Endpoint, 'caching'>, { status, body, headers }: Answer): HeldAnswer {
+  const etag = caching === 'http' ? (headers.etag ?? null) : null;
+  return { status: status === 404 ? 404 : 200, body, allowedMs: null, etag };
+}
+
+/**
+ * How long the headers of an answer allow it to be served without asking; null where they don't say. A 304 says it
+ * anew, or leaves it as it was. This is a cache of one key, so `private` and `Authorization` are no hindrance.
+ */
+function allowanceOf({ status, headers }: Answer, { allowedMs }: HeldAnswer): number | null | 'no-store' {
+  const policy = new CachePolicy({ headers: {} }, { status: 200, headers }, { shared: false });
+  if (!policy.storable()) return 'no-store';
+  if (/max-age|no-cache/i.test(headers['cache-control'] ?? '') || headers.expires !== undefined) {
+    return Math.max(0, policy.maxAge() - Number(headers.age ?? 0)) * 1000;
+  }
+  return status === 304 ? allowedMs : null;
+}
