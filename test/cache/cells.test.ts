@@ -1,0 +1,224 @@
+import { describe, expect, it } from 'vitest';
+import { openProgram, type ProgramOptions } from '../support/program.ts';
+
+const START = Date.parse('2026-03-10T12:00:30Z');
+
+/** The program with a cache in memory, and a clock that the test moves. */
+async function open(env: ProgramOptions['env'] = {}) {
+  let nowMs = START;
+  const clock = { now: () => nowMs, sleep: async () => {} };
+  const program = await openProgram({
+    clock,
+    sandbox: { now: clock.now },
+    env: { CACHE_URL: 'memory:', CACHE_RENEWAL: 'off', ...env },
+  });
+  return Object.assign(program, {
+    pass(seconds: number) {
+      nowMs += seconds * 1000;
+    },
+  });
+}
+
+const latest = (codes: readonly string[], keys: readonly string[], further = '') =>
+  `{ observations(countryCodes: ${JSON.stringify(codes)}, metricKeys: ${JSON.stringify(keys)}, latest: true${further}) {
+    value year country { code } indicator { key } freshness { fetchedAt stale reason } } }`;
+const series = (code: string, key: string, further = '') =>
+  `{ observations(countryCodes: ["${code}"], metricKeys: ["${key}"]${further}) { value year } }`;
+
+describe('a partly held demand', () => {
+  it('fetches the missing figures alone', async () => {
+    await using program = await open();
+    await program.ask(latest(['KE', 'NG'], ['population_total']));
+    program.requests();
+    const { data, upstream } = await program.ask(latest(['NG', 'GH'], ['population_total']));
+    expect(data.observations).toHaveLength(2);
+    expect(program.requests()).toEqual([
+      'GET /v1/data?country_codes=GH&latest=true&metric_keys=population_total',
+    ]);
+    expect(upstream).toMatchObject({ calls: 1, cached: 1, naive: 1 });
+  });
+
+  it('is explained as what it will cost', async () => {
+    await using program = await open();
+    await program.ask(`{ countries { name } ${latest(['KE', 'NG'], ['population_total']).slice(1)}`);
+    program.requests();
+    const query = `{ countries { name } ${latest(['NG', 'GH'], ['population_total']).slice(1)}`;
+    const { extensions } = await program.ask(query, { headers: { 'x-explain': '1' } });
+    expect(program.requests()).toEqual([]);
+    expect(extensions.explain).toMatchObject({ calls: 1, byRoute: { '/v1/data': 1 }, cached: 2 });
+    const { plan } = extensions.explain as { plan: { route: string; cached: boolean; target: string }[] };
+    expect(plan.map(({ cached, target }) => [cached, target]).sort()).toEqual([
+      [false, '/v1/data?country_codes=GH&latest=true&metric_keys=population_total'],
+      [true, '/v1/countries'],
+      [true, '/v1/data?country_codes=NG&latest=true&metric_keys=population_total'],
+    ]);
+  });
+
+  it('refreshes what its calls bring anew, wanted or not', async () => {
+    await using program = await open();
+    await program.ask(latest(['KE', 'NG'], ['population_total', 'life_expectancy']));
+    program.pass(200);
+    program.requests();
+    // Two missing corners are fetched by one rectangle, which holds figures that are there already.
+    await program.ask(latest(['KE', 'GH'], ['population_total', 'fertility_rate_births_per_woman']));
+    expect(program.requests()).toHaveLength(1);
+    program.pass(200);
+    const { data, upstream } = await program.ask(latest(['KE', 'NG'], ['population_total']));
+    const asked = program.requests();
+    const fetchedAt = Object.fromEntries(
+      data.observations.map((row: { country: { code: string }; freshness: { fetchedAt: string } }) => [
+        row.country.code,
+        (Date.parse(row.freshness.fetchedAt) - START) / 1000,
+      ]),
+    );
+    // Kenya's was brought again after 200 seconds, Nigeria's is past its time.
+    expect(asked).toEqual(['GET /v1/data?country_codes=NG&latest=true&metric_keys=population_total']);
+    expect(fetchedAt).toEqual({ KE: 200, NG: 400 });
+    expect(upstream).toMatchObject({ calls: 1, cached: 1 });
+  });
+});
+
+describe('a series', () => {
+  it('answers for its latest figure and for every range of years', async () => {
+    await using program = await open();
+    const whole = await program.ask(series('KE', 'life_expectancy'));
+    program.requests();
+    const few = await program.ask(series('KE', 'life_expectancy', ', fromYear: 2001, toYear: 2003'));
+    const newest = await program.ask(latest(['ke'], ['life_expectancy']));
+    expect(program.requests()).toEqual([]);
+    expect(few.data.observations.map(({ year }: { year: number }) => year)).toEqual([2001, 2002, 2003]);
+    expect(newest.data.observations[0]).toMatchObject(whole.data.observations.at(-1));
+    expect(few.upstream).toMatchObject({ calls: 0, cached: 1 });
+  });
+});
+
+describe('a figure that the service does not hold', () => {
+  it('is not asked for again', async () => {
+    await using program = await open();
+    const first = await program.ask(latest(['KE'], ['median_income_usd']));
+    program.requests();
+    const again = await program.ask(latest(['KE'], ['median_income_usd']));
+    expect([first.data, again.data]).toEqual([{ observations: [] }, { observations: [] }]);
+    expect(program.requests()).toEqual([]);
+  });
+});
+
+describe('how old an answer may be', () => {
+  const query = latest(['KE'], ['population_total']);
+
+  it('is CACHE_TTL_SECONDS, and told', async () => {
+    await using program = await open({ CACHE_TTL_SECONDS: '100' });
+    const freshnessOf = async () => (await program.ask(query)).data.observations[0].freshness;
+    expect(await freshnessOf()).toEqual({
+      fetchedAt: '2026-03-10T12:00:30.000Z',
+      stale: false,
+      reason: null,
+    });
+    program.requests();
+    program.pass(99);
+    expect((await freshnessOf()).fetchedAt).toBe('2026-03-10T12:00:30.000Z');
+    expect(program.requests()).toEqual([]);
+    program.pass(1);
+    expect((await freshnessOf()).fetchedAt).toBe('2026-03-10T12:02:10.000Z');
+    expect(program.requests()).toHaveLength(1);
+  });
+
+  it('is less where a field insists', async () => {
+    await using program = await open();
+    await program.ask(query);
+    program.pass(50);
+    program.requests();
+    const patient = await program.ask(latest(['KE'], ['population_total'], ', maxAge: 60'));
+    expect(program.requests()).toEqual([]);
+    const strict = await program.ask(latest(['KE'], ['population_total'], ', maxAge: 40'));
+    expect(program.requests()).toHaveLength(1);
+    expect([patient, strict].map(({ data }) => data.observations[0].freshness.fetchedAt)).toEqual([
+      '2026-03-10T12:00:30.000Z',
+      '2026-03-10T12:01:20.000Z',
+    ]);
+  });
+
+  it('is refused below nothing, before anything is asked', async () => {
+    await using program = await open();
+    const { errors, upstream } = await program.ask(latest(['KE'], ['population_total'], ', maxAge: -1'));
+    expect(errors.map(({ extensions }) => extensions.code)).toEqual(['BAD_USER_INPUT']);
+    expect(upstream.calls).toBe(0);
+  });
+
+  it('is nothing at all with CACHE_TTL_SECONDS=0, and nothing is held with CACHE_URL=none', async () => {
+    for (const env of [{ CACHE_TTL_SECONDS: '0' }, { CACHE_URL: 'none' }]) {
+      await using program = await open(env);
+      await program.ask(query);
+      const { upstream } = await program.ask(query);
+      expect(upstream).toMatchObject({ calls: 1, cached: 0 });
+    }
+  });
+});
+
+describe('lists', () => {
+  it('are held for CACHE_TTL_SECONDS, each by its address', async () => {
+    await using program = await open();
+    const query =
+      '{ indicators { key } sources { key } tickers { symbol } country(code: "KE") { profile { record } signals { record } offices { name } } country2: country(code: "ZZ") { code } }';
+    await program.ask(query);
+    program.requests();
+    program.pass(299);
+    expect((await program.ask(query)).upstream).toMatchObject({ calls: 0, cached: 7 });
+    expect(program.requests()).toEqual([]);
+    program.pass(1);
+    await program.ask(query);
+    expect(program.requests().length).toBeGreaterThanOrEqual(7);
+  });
+
+  it('with an entity tag are asked for by it, and a 304 keeps what is held', async () => {
+    await using program = await open();
+    const first = await program.ask('{ countries { code name } }');
+    program.pass(300);
+    const again = await program.ask('{ countries { code name } }');
+    expect(again.data).toEqual(first.data);
+    expect(program.sandbox.log.map(({ status, conditional }) => [status, conditional])).toEqual([
+      [200, false],
+      [304, true],
+    ]);
+    program.pass(299);
+    const third = await program.ask('{ countries { code name } }');
+    expect(third.data).toEqual(first.data);
+    expect(third.upstream).toMatchObject({ calls: 0, cached: 1 });
+  });
+
+  it('of what does not exist are not asked for again', async () => {
+    await using program = await open();
+    program.sandbox.faults.set({ kind: 'status', status: 404, route: '/v1/countries/{code}/profile' });
+    const query = '{ country(code: "KE") { profile { record } } }';
+    await program.ask(query);
+    expect(program.requests()).toHaveLength(1);
+    const again = await program.ask(query);
+    expect(again).toMatchObject({ data: { country: { profile: null } }, errors: [] });
+    expect(program.requests()).toEqual([]);
+  });
+
+  it('that cannot be read are not held', async () => {
+    await using program = await open();
+    const broken = program.sandbox.faults.set({
+      kind: 'shape',
+      patch: () => ({ data: 'none' }),
+      route: '/v1/indicators',
+    });
+    const failed = await program.ask('{ indicators { key } }');
+    broken();
+    const mended = await program.ask('{ indicators { key } }');
+    expect(failed.errors.map(({ extensions }) => extensions.code)).toEqual(['UPSTREAM_INVALID_RESPONSE']);
+    expect([mended.errors, mended.data.indicators.length]).toEqual([[], 207]);
+  });
+});
+
+describe('one thing', () => {
+  it('is loaded once, however many operations want it at once', async () => {
+    await using program = await open();
+    const query = `{ countries { name } indicators { key } ${latest(['KE'], ['population_total']).slice(1)}`;
+    const replies = await Promise.all(Array.from({ length: 20 }, () => program.ask(query)));
+    expect(program.requests()).toHaveLength(3);
+    for (const { data } of replies) expect(data).toEqual(replies[0]?.data);
+    expect(replies.reduce((sum, { upstream }) => sum + upstream.calls, 0)).toBe(3);
+  });
+});
