@@ -1,0 +1,189 @@
+import { describe, expect, it } from 'vitest';
+import type { FaultKind } from '../../src/sandbox/faults.ts';
+import { openProgram, type ProgramOptions } from '../support/program.ts';
+
+const START = Date.parse('2026-03-10T12:00:30Z');
+
+const FIGURE = 'observation(metricKey: "population_total") { value freshness { fetchedAt stale reason } }';
+const QUERY = `{ country(code: "KE") { profile { record } signals { observations { value freshness { stale reason } } } ${FIGURE} } }`;
+const ROUTES = ['/v1/countries/{code}/profile', '/v1/countries/{code}/signals', '/v1/data'];
+
+/** The program with a cache in memory, a short temper and a clock that the test moves. */
+async function open({ env, ...options }: ProgramOptions = {}) {
+  let nowMs = START;
+  const clock = { now: () => nowMs, sleep: async () => {} };
+  const program = await openProgram({
+    clock,
+    sandbox: { now: clock.now, ...options.sandbox },
+    env: {
+      CACHE_URL: 'memory:',
+      CACHE_RENEWAL: 'off',
+      UPSTREAM_TIMEOUT_MS: '200',
+      UPSTREAM_RETRIES: '0',
+      ...env,
+    },
+  });
+  return Object.assign(program, {
+    pass(seconds: number) {
+      nowMs += seconds * 1000;
+    },
+  });
+}
+
+const limited = (detail: string): FaultKind => ({ kind: 'status', status: 429, body: { detail } });
+
+const FAULTS: Record<string, { fault: FaultKind; code: string }> = {
+  'a minute that is spent': {
+    fault: limited("rate limit exceeded for plan 'team': 1000 requests per minute"),
+    code: 'RATE_LIMITED',
+  },
+  'a month that is spent': {
+    fault: limited("request blocked: the monthly request limit for plan 'team' was reached"),
+    code: 'MONTHLY_QUOTA_EXCEEDED',
+  },
+  'a 500': { fault: { kind: 'status', status: 500 }, code: 'UPSTREAM_UNAVAILABLE' },
+  'a reset': { fault: { kind: 'reset' }, code: 'UPSTREAM_UNAVAILABLE' },
+  'half a body': { fault: { kind: 'cut' }, code: 'UPSTREAM_UNAVAILABLE' },
+  'no answer': { fault: { kind: 'hang' }, code: 'UPSTREAM_TIMEOUT' },
+  'a body that drips': { fault: { kind: 'drip', ms: 100, bytes: 1 }, code: 'UPSTREAM_TIMEOUT' },
+  'latency beyond the timeout': { fault: { kind: 'latency', ms: 1000 }, code: 'UPSTREAM_TIMEOUT' },
+  'a page of HTML': { fault: { kind: 'garbage' }, code: 'UPSTREAM_INVALID_RESPONSE' },
+  'a body of another shape': {
+    fault: { kind: 'shape', patch: () => ({ data: 'none' }) },
+    code: 'UPSTREAM_INVALID_RESPONSE',
+  },
+};
+
+describe.for(Object.entries(FAULTS))('with %s', ([, { fault, code }]) => {
+  it('what is held past its time is served, and said to be', async () => {
+    await using program = await open();
+    const fresh = await program.ask(QUERY);
+    expect(fresh.errors).toEqual([]);
+    program.pass(1000);
+    program.sandbox.faults.set(fault);
+    const { data, errors, upstream, headers } = await program.ask(QUERY);
+    expect(errors).toEqual([]);
+    expect(data.country.profile).toEqual(fresh.data.country.profile);
+    expect(data.country.observation).toEqual({
+      value: fresh.data.country.observation.value,
+      freshness: { fetchedAt: '2026-03-10T12:00:30.000Z', stale: true, reason: code },
+    });
+    for (const { freshness } of data.country.signals.observations)
+      expect(freshness).toEqual({ stale: true, reason: code });
+    const stale = [...(upstream.stale ?? [])].sort((a, b) => a.route.localeCompare(b.route));
+    expect(stale).toMatchObject(
+      ROUTES.map((route) => ({
+        route,
+        code,
+        answers: 1,
+        oldestFetchedAt: '2026-03-10T12:00:30.000Z',
+        ageSeconds: 1000,
+      })),
+    );
+    expect(upstream.cached).toBe(0);
+    expect(headers.get('cache-control')).toBe('private');
+  });
+
+  it('and nothing held, the errors are typed', async () => {
+    await using program = await open();
+    program.sandbox.faults.set(fault);
+    const { errors, upstream } = await program.ask(QUERY);
+    expect(errors.map(({ extensions }) => extensions.code).sort()).toEqual([code, code, code]);
+    expect(upstream.stale).toBeUndefined();
+  });
+
+  it('what is held is not served past STALE_IF_ERROR_SECONDS, nor to a field that insists', async () => {
+    await using program = await open({ env: { STALE_IF_ERROR_SECONDS: '600' } });
+    await program.ask(QUERY);
+    program.pass(890);
+    program.sandbox.faults.set(fault);
+    const insisting = QUERY.replace('"population_total"', '"population_total", maxAge: 800');
+    const strict = await program.ask(insisting);
+    expect(strict.errors.map(({ path, extensions }) => [path?.at(-1), extensions.code])).toEqual([
+      ['observation', code],
+    ]);
+    program.pass(20);
+    const late = await program.ask(QUERY);
+    expect(late.errors.map(({ extensions }) => extensions.code)).toEqual([code, code, code]);
+  });
+});
+
+describe('a spent minute', () => {
+  it('serves the old for as long as it lasts, says until when, and asks no more', async () => {
+    await using program = await open({
+      sandbox: { plans: { team: { requestsPerMinute: 3, monthlyRequests: 100 } } },
+    });
+    await program.ask(QUERY);
+    program.pass(600);
+    await program.ask('{ indicators { key } sources { key } tickers(exchangeCode: "NGX") { symbol } }');
+    program.requests();
+    const first = await program.ask(QUERY);
+    const second = await program.ask(QUERY);
+    expect(program.requests().length).toBeLessThanOrEqual(3);
+    for (const { errors, upstream } of [first, second]) {
+      expect(errors).toEqual([]);
+      expect(upstream.stale?.map(({ code, retryAt }) => [code, retryAt])).toEqual(
+        ROUTES.map(() => ['RATE_LIMITED', '2026-03-10T12:11:00.000Z']),
+      );
+    }
+    expect(second.upstream.calls).toBe(0);
+    program.pass(60);
+    expect((await program.ask(QUERY)).upstream).toMatchObject({ calls: 3 });
+  });
+});
+
+describe('a key that the service refuses', () => {
+  it.for([
+    [401, 'UNAUTHENTICATED'],
+    [403, 'FORBIDDEN'],
+  ] as const)('with %d is served nothing old, and nothing fresh', async ([status, code]) => {
+    await using program = await open();
+    await program.ask(QUERY);
+    program.sandbox.faults.set({ kind: 'status', status });
+    // Fresh as it is, it is served until the service has been asked.
+    expect((await program.ask(QUERY)).upstream).toMatchObject({ calls: 0 });
+    const asked = await program.ask('{ country(code: "NG") { offices { name } } }');
+    expect(asked.errors.map(({ extensions }) => extensions.code)).toEqual([code]);
+    const after = await program.ask(QUERY);
+    expect(after.errors.map(({ extensions }) => extensions.code)).toEqual([code, code, code]);
+    expect(after.data).toEqual({ country: { profile: null, signals: null, observation: null } });
+    // Nor is it served when the service can't be asked later on.
+    program.sandbox.faults.clear();
+    program.sandbox.faults.set({ kind: 'reset' });
+    const unasked = await program.ask(QUERY);
+    expect(unasked.errors.map(({ extensions }) => extensions.code)).toEqual(
+      ROUTES.map(() => 'UPSTREAM_UNAVAILABLE'),
+    );
+  });
+
+  it('is found out within AUTH_TTL_SECONDS, though everything is held and fresh', async () => {
+    await using program = await open({ env: { CACHE_TTL_SECONDS: '86400', AUTH_TTL_SECONDS: '100' } });
+    const figures =
+      '{ observations(countryCodes: ["KE", "NG"], metricKeys: ["population_total"], latest: true) { value } }';
+    const first = await program.ask(figures);
+    program.requests();
+    program.pass(100);
+    expect((await program.ask(figures)).upstream.calls).toBe(0);
+    program.pass(1);
+    // Asking once proves the key, and then it counts as accepted anew.
+    const proved = await program.ask(figures);
+    expect([proved.data, proved.upstream.calls]).toEqual([first.data, 1]);
+    expect((await program.ask(figures)).upstream.calls).toBe(0);
+    program.sandbox.faults.set({ kind: 'status', status: 401 });
+    program.pass(100);
+    expect((await program.ask(figures)).upstream.calls).toBe(0);
+    program.pass(1);
+    const { data, errors, status } = await program.ask(figures);
+    expect([status, data.observations, errors[0]?.extensions.code]).toEqual([401, null, 'UNAUTHENTICATED']);
+  });
+
+  it('in the middle of an operation is not served what is held for the rest of it', async () => {
+    await using program = await open();
+    const figures = (codes: string) =>
+      `{ observations(countryCodes: [${codes}], metricKeys: ["population_total"], latest: true) { value } }`;
+    await program.ask(figures('"KE"'));
+    program.sandbox.faults.set({ kind: 'status', status: 401 });
+    const { data, errors } = await program.ask(figures('"KE", "NG"'));
+    expect([data.observations, errors.length]).toEqual([null, 1]);
+  });
+});
