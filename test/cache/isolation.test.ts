@@ -1,0 +1,92 @@
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { openProgram } from '../support/program.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'country-graph-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const KEYS = ['secret-key-of-the-first', 'secret-key-of-the-second'];
+const nameOf = (key: string | undefined) => `key ${KEYS.indexOf(key ?? '')}`;
+
+/** A service whose every answer says which key asked. */
+async function openTellingService() {
+  let calls = 0;
+  const server = createServer((request, response) => {
+    calls += 1;
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://service');
+    const whose = nameOf(request.headers.authorization?.replace('Bearer ', ''));
+    const codes = searchParams.get('country_codes')?.split(',') ?? [];
+    const keys = searchParams.get('metric_keys')?.split(',') ?? [];
+    const rows =
+      pathname === '/v1/data'
+        ? codes.flatMap((code) =>
+            keys.map((key) => ({
+              country_code: code,
+              country_name: whose,
+              metric_key: key,
+              metric_name: key,
+              year: 2025,
+              period: '2025',
+              value: 1,
+              unit: 'persons',
+              source: 'a',
+              value_status: 'reported',
+              retrieved_at: '2026-01-01T00:00:00Z',
+            })),
+          )
+        : [{ metric_key: 'population_total', name: whose }];
+    response.setHeader('content-type', 'application/json').end(JSON.stringify({ data: rows }));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    calls: () => calls,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+const CODES = ['KE', 'NG', 'GH', 'ZA', 'EG', 'MA', 'TN', 'UG', 'TZ', 'RW'];
+
+it('two keys, 200 operations interleaved: no answer crosses, and no key is in the store', async () => {
+  await using service = await openTellingService();
+  await using program = await openProgram({
+    upstreamUrl: service.url,
+    env: { CACHE_URL: `sqlite:${join(folder, 'two-keys.sqlite')}` },
+  });
+  const operation = async (i: number) => {
+    const key = KEYS[i % 2] ?? '';
+    const [one, other] = [CODES[i % 10], CODES[(i * 7 + 3) % 10]];
+    const { data, errors } = await program.ask(
+      `{ indicators { name } observations(countryCodes: ["${one}", "${other}"], metricKeys: ["population_total"], latest: true) { country { name } } }`,
+      { key },
+    );
+    const told = [
+      ...data.indicators,
+      ...data.observations.map(({ country }: { country: unknown }) => country),
+    ];
+    expect(errors).toEqual([]);
+    expect(told.length).toBeGreaterThanOrEqual(2);
+    for (const { name } of told) expect(name).toBe(nameOf(key));
+  };
+  for (let i = 0; i < 200; i += 20) await Promise.all(Array.from({ length: 20 }, (_, n) => operation(i + n)));
+  // Both have had everything: each was asked for once for each key.
+  const before = service.calls();
+  await Promise.all(Array.from({ length: 20 }, (_, n) => operation(n)));
+  expect(service.calls()).toBe(before);
+
+  const files = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'latin1'));
+  const dump = files.join('');
+  expect(dump).toContain('population_total');
+  for (const key of KEYS) {
+    expect(dump).not.toContain(key);
+    expect(dump).not.toContain(Buffer.from(key).toString('base64'));
+  }
+});

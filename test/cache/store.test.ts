@@ -1,0 +1,196 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, describe, expect, it } from 'vitest';
+import { guarded } from '../../src/cache/guarded.ts';
+import { openMemory } from '../../src/cache/memory.ts';
+import { packing } from '../../src/cache/packing.ts';
+import { type Backing, openStore, type Store } from '../../src/cache/store.ts';
+import { openProgram } from '../support/program.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'country-graph-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const TTL_MS = 60_000;
+const FIGURE =
+  '{ observations(countryCodes: ["KE"], metricKeys: ["population_total"], latest: true) { value } }';
+
+async function open(url: string, maxBytes = 1_000_000): Promise<Store> {
+  const store = await openStore({ url, timeoutMs: 100, maxBytes, onFault() {} });
+  if (store === null) throw new Error('There is no store.');
+  return store;
+}
+
+describe.for([
+  ['memory', 'memory:'],
+  ['SQLite', `sqlite:${join(folder, 'store.sqlite')}`],
+] as const)('%s', ([, url]) => {
+  it('holds values by key, in one round trip, until their time is over or they are cleared', async () => {
+    const store = await open(url);
+    const long = {
+      rows: Array.from({ length: 100 }, (_, year) => ({ year, value: year / 3, unit: 'persons' })),
+    };
+    await store.setMany(
+      [
+        { key: 'a:held:1', value: long },
+        { key: 'a:held:2', value: [] },
+        { key: 'b:held:1', value: { zero: 0, none: null } },
+      ],
+      TTL_MS,
+    );
+    await store.setMany([{ key: 'a:held:3', value: 'short-lived' }], 1);
+    await expect.poll(() => store.getMany(['a:held:3'])).toEqual([undefined]);
+    expect(await store.getMany(['b:held:1', 'none', 'a:held:2', 'a:held:1'])).toEqual([
+      { zero: 0, none: null },
+      undefined,
+      [],
+      long,
+    ]);
+    await store.clear('a:');
+    expect(await store.getMany(['a:held:1', 'a:held:2', 'b:held:1'])).toEqual([
+      undefined,
+      undefined,
+      { zero: 0, none: null },
+    ]);
+    await store.close();
+  });
+});
+
+describe('memory', () => {
+  it('is bounded, and what was used last stays', async () => {
+    const store = await open('memory:', 20_000);
+    const value = Array.from({ length: 10 }, (_, year) => ({ year, text: 'x'.repeat(50) }));
+    for (let i = 0; i < 100; i += 1) {
+      await store.setMany([{ key: `key ${i}`, value }], TTL_MS);
+      await store.getMany(['key 0']);
+    }
+    const held = await store.getMany(Array.from({ length: 100 }, (_, i) => `key ${i}`));
+    expect(held[0]).toEqual(value);
+    expect(held[99]).toEqual(value);
+    expect(held[1]).toBeUndefined();
+    expect(held.filter((one) => one !== undefined).length).toBeLessThan(30);
+  });
+});
+
+describe('SQLite', () => {
+  it('survives a restart: the same query costs nothing', async () => {
+    const env = { CACHE_URL: `sqlite:${join(folder, 'restart.sqlite')}` };
+    const first = await openProgram({ env });
+    const { data } = await first.ask(FIGURE);
+    await first[Symbol.asyncDispose]();
+    await using second = await openProgram({ env });
+    const again = await second.ask(FIGURE);
+    expect(again).toMatchObject({ data, upstream: { calls: 0, cached: 1 } });
+    expect(second.requests()).toEqual([]);
+  });
+
+  it('with another pepper answers nobody from what is there', async () => {
+    const CACHE_URL = `sqlite:${join(folder, 'pepper.sqlite')}`;
+    const first = await openProgram({ env: { CACHE_URL, KEY_PEPPER: 'pepper of the first' } });
+    await first.ask(FIGURE);
+    await first[Symbol.asyncDispose]();
+    await using other = await openProgram({ env: { CACHE_URL, KEY_PEPPER: 'pepper of the other' } });
+    expect((await other.ask(FIGURE)).upstream).toMatchObject({ calls: 1, cached: 0 });
+  });
+
+  it.for([
+    ['no JSON', 'garbage'],
+    ['packed text cut short', '~KLUv/'],
+    ['another shape', '{"value":{"value":[{"value":"none"}],"atMs":1e15}}'],
+    ['a number', '7'],
+    ['null', 'null'],
+  ] as const)('with garbage in it misses: %s', async ([, garbage]) => {
+    const file = join(folder, `garbage-${garbage.length}.sqlite`);
+    await using program = await openProgram({ env: { CACHE_URL: `sqlite:${file}` } });
+    const { data } = await program.ask(FIGURE);
+    const db = new DatabaseSync(file);
+    db.prepare('UPDATE entries SET value = ?').run(garbage);
+    db.close();
+    expect(await program.ask(FIGURE)).toMatchObject({ data, errors: [], upstream: { calls: 1, cached: 0 } });
+    expect(program.problems).toEqual([]);
+  });
+});
+
+describe('a store that', () => {
+  const never = new Promise<never>(() => {});
+  const broken: Record<string, () => Promise<never>> = {
+    fails: () => Promise.reject(new Error('no store')),
+    hangs: () => never,
+  };
+
+  it.for(Object.keys(broken))('%s is a miss, left alone for a while, and told once', async (how) => {
+    const memory = openMemory(1000);
+    let asked = 0;
+    const fault = () => {
+      asked += 1;
+      return broken[how]?.() ?? never;
+    };
+    const backing: Backing = {
+      ...memory,
+      adapter: { getMany: fault, setMany: fault },
+      clear: fault,
+      first: fault,
+    };
+    const told: unknown[] = [];
+    const { adapter, clear, first, close } = guarded(backing, {
+      timeoutMs: 10,
+      onFault: (error) => told.push(error),
+    });
+    for (let i = 0; i < 20; i += 1) {
+      expect(await adapter.getMany(['a', 'b'])).toEqual([undefined, undefined]);
+      await adapter.setMany([{ key: 'a', value: '1' }]);
+    }
+    expect(await first('pepper', 'mine')).toBeNull();
+    await clear('a');
+    expect(asked).toBe(3);
+    expect(told).toHaveLength(1);
+    await close();
+  });
+
+  it.for([
+    ['cannot be reached', async () => ({ url: 'redis://127.0.0.1:1', close() {} })],
+    [
+      'accepts and never answers',
+      async () => {
+        const server = createServer(() => {}).listen(0, '127.0.0.1');
+        await once(server, 'listening');
+        const { port } = server.address() as AddressInfo;
+        return { url: `redis://127.0.0.1:${port}`, close: () => server.close() };
+      },
+    ],
+  ] as const)('%s neither breaks nor stops the program', async ([, start]) => {
+    const { url, close } = await start();
+    {
+      await using program = await openProgram({ env: { CACHE_URL: url, CACHE_TIMEOUT_MS: '50' } });
+      for (let i = 0; i < 5; i += 1) {
+        expect(await program.ask(FIGURE)).toMatchObject({ errors: [], upstream: { calls: 1 } });
+      }
+      expect(program.problems).toHaveLength(1);
+    }
+    close();
+  });
+});
+
+describe('packing', () => {
+  it('gives back what was packed, long or short', () => {
+    for (const length of [0, 1, 1000]) {
+      const envelope = {
+        value: Array.from({ length }, (_, year) => ({ year, name: 'Côte d’Ivoire' })),
+        expires: 1,
+      };
+      expect(packing.parse(packing.stringify(envelope))).toEqual(envelope);
+    }
+  });
+
+  it('makes long text shorter', () => {
+    const rows = Array.from({ length: 60 }, (_, year) => ({
+      year,
+      metric_name: 'Population, total',
+      value: year,
+    }));
+    expect(packing.stringify(rows).length).toBeLessThan(JSON.stringify(rows).length / 4);
+  });
+});
