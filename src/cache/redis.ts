@@ -9,7 +9,7 @@ const CONNECT_TIMEOUT_MS = 2_000;
 /** The longest pause between two attempts to reach a Redis that is away. */
 const MAX_PAUSE_MS = 2_000;
 
-/** How much shorter than its pause an attempt may come, so that gateways don't return all at once. */
+/** How much longer a pause may be, so that gateways don't return all at once. */
 const JITTER_MS = 100;
 
 /**
@@ -22,7 +22,7 @@ export async function openRedis(url: string): Promise<Backing> {
     disableOfflineQueue: true,
     socket: {
       connectTimeout: CONNECT_TIMEOUT_MS,
-      reconnectStrategy: (attempts) => Math.min(2 ** attempts * 50, MAX_PAUSE_MS) - Math.random() * JITTER_MS,
+      reconnectStrategy: (attempts) => Math.min(2 ** attempts * 50, MAX_PAUSE_MS) + Math.random() * JITTER_MS,
     },
   });
   // Each command that fails for it says so; without a listener the client would end the process.

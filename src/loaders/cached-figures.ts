@@ -85,7 +85,7 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
   /** Puts right what the sources say of cells past their time. */
   async function renew(matters: readonly Matter[]): Promise<void> {
     const missing = matters.filter((matter) => !isFresh(matter));
-    const expired = missing.filter(isUsable);
+    const expired = missing.filter(({ cell }) => cell !== undefined);
     const prospect = {
       calls: () => callsFor(missing),
       callsIfRenewed: () => callsFor(missing.filter((matter) => !expired.includes(matter))),

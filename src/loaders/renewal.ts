@@ -132,26 +132,28 @@ export function createRenewal({ ask, shelf, freshness, now, mayAsk }: RenewalPar
 /** When each source last changed, as was known at an instant. Milliseconds since the epoch. */
 interface Sources {
   readonly atMs: number;
-  /** Infinite for a source that doesn't say. */
+  /** Without those that don't say, or have never run well. */
   readonly changedAtMs: ReadonlyMap<string, number>;
+  /** Infinite where none says. */
   readonly lastChangeAtMs: number;
 }
 
 function sourcesIn(records: readonly SourceRecord[], atMs: number): Sources {
-  const changedAtMs = new Map(
-    records.map(({ key, lastSuccessfulRefresh }) => {
-      const changedAt = Date.parse(lastSuccessfulRefresh ?? '');
-      return [key.toLowerCase(), Number.isNaN(changedAt) ? Number.POSITIVE_INFINITY : changedAt];
-    }),
-  );
-  return { atMs, changedAtMs, lastChangeAtMs: Math.max(Number.NEGATIVE_INFINITY, ...changedAtMs.values()) };
+  const changedAtMs = new Map<string, number>();
+  for (const { key, lastSuccessfulRefresh } of records) {
+    const changedAt = Date.parse(lastSuccessfulRefresh ?? '');
+    if (!Number.isNaN(changedAt)) changedAtMs.set(key.toLowerCase(), changedAt);
+  }
+  const lastChangeAtMs =
+    changedAtMs.size === 0 ? Number.POSITIVE_INFINITY : Math.max(...changedAtMs.values());
+  return { atMs, changedAtMs, lastChangeAtMs };
 }
 
 /** Whether none of its sources has changed since a cell came; for an absent figure, which may come from any, none at all. */
 function isUnchanged({ rows, atMs }: Cell, { changedAtMs, lastChangeAtMs }: Sources): boolean {
-  const isBefore = (changeMs: number) => changeMs + CLOCK_SKEW_MS <= atMs;
-  if (rows.length === 0) return changedAtMs.size > 0 && isBefore(lastChangeAtMs);
-  return rows.every(({ source }) =>
-    isBefore(changedAtMs.get(source.toLowerCase()) ?? Number.POSITIVE_INFINITY),
-  );
+  const changes =
+    rows.length === 0
+      ? [lastChangeAtMs]
+      : rows.map(({ source }) => changedAtMs.get(source.toLowerCase()) ?? Number.POSITIVE_INFINITY);
+  return changes.every((changeMs) => changeMs + CLOCK_SKEW_MS <= atMs);
 }

@@ -14,6 +14,8 @@ export interface Habits {
   readonly government: 'offices' | 'terms';
   readonly maxRows: number;
   readonly defaultRows: number;
+  /** Sources that have run since the sandbox started, and when: the end of their last good run, as the service writes it. */
+  readonly runs: ReadonlyMap<string, string>;
 }
 
 /** An answer before it is wrapped; `meta` where the route has one. */
@@ -53,7 +55,9 @@ export const routes: readonly Route[] = [
   },
   {
     template: '/v1/platform/etl-status',
-    answer: () => ({ data: sources.map(({ key, name, cadence }) => refreshOf(key, name, cadence)) }),
+    answer: (_query, { runs }) => ({
+      data: sources.map(({ key, name, cadence }) => refreshOf(key, name, cadence, runs.get(key))),
+    }),
   },
   {
     template: '/v1/countries',
@@ -200,5 +204,11 @@ function observations(query: Query, habits: Habits): Answer {
       if (data.length < limit) data.push(...rows.slice(0, limit - data.length));
     }
   }
-  return { data, meta: { total, limit } };
+  return { data: data.map((row) => written(row, habits)), meta: { total, limit } };
+}
+
+/** A row as the last run of its source wrote it: the same figure, retrieved again. */
+function written(row: Observation, { runs }: Habits): Observation {
+  const run = runs.get(row.source);
+  return run === undefined ? row : { ...row, retrieved_at: run };
 }

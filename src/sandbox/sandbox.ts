@@ -9,7 +9,7 @@ import { type LoggedRequest, RequestLog } from './request-log.ts';
 import { type Answer, type Habits, type Route, routeOf } from './routes.ts';
 
 /** How a sandbox behaves where the specification is silent. */
-export interface SandboxOptions extends Partial<Habits> {
+export interface SandboxOptions extends Partial<Omit<Habits, 'runs'>> {
   /** Milliseconds since 1970; moves the minute and month windows, never the figures. */
   now?: () => number;
   /**
@@ -34,6 +34,8 @@ export interface Sandbox {
   resetCounters(): void;
   /** Requests counted against the account of a key: what it has been billed. */
   usage(key: KeyName): { minute: number; month: number };
+  /** A source has run well just now: etl-status says so, and its rows are retrieved anew. Its figures stay as they are. */
+  refresh(source: string): void;
   readonly keys: typeof keys;
   readonly faults: Faults;
   readonly log: RequestLog;
@@ -44,7 +46,9 @@ const HTML = '<!doctype html><html><body><h1>It works</h1></body></html>';
 /** The REST service in miniature: real HTTP, synthetic figures. */
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
   const { now = Date.now, wrap = 'data', codeCase = 'lower', latencyMs = 0 } = options;
+  const runs = new Map<string, string>();
   const habits: Habits = {
+    runs,
     extras: options.extras ?? 'honour',
     unknown: options.unknown ?? 'empty',
     government: options.government ?? 'offices',
@@ -195,6 +199,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     },
     resetCounters: () => access.reset(),
     usage: (key) => access.usageOf(key),
+    refresh: (source) => void runs.set(source, new Date(now()).toISOString()),
     keys,
     faults,
     log,

@@ -151,7 +151,7 @@ export function profileOf(country: Country) {
 }
 
 /** A row of `/v1/platform/etl-status`. One source has never run well, and one has no next run. */
-export function refreshOf(key: string, name: string, cadence: string) {
+export function refreshOf(key: string, name: string, cadence: string, run?: string) {
   const { last, next } = runsOf(key);
   const never = key === 'policy_documents';
   return {
@@ -159,7 +159,7 @@ export function refreshOf(key: string, name: string, cadence: string) {
     name,
     schedule: cadence,
     status: never ? 'failed' : 'ok',
-    last_successful_refresh: never ? null : last,
+    last_successful_refresh: run ?? (never ? null : last),
     next_run: key === 'afrobarometer_rounds' ? null : next,
   };
 }

@@ -1,0 +1,174 @@
+import { describe, expect, it } from 'vitest';
+import { openProgram, type ProgramOptions } from '../support/program.ts';
+
+/** After the last runs of the sandbox's sources. */
+const START = Date.parse('2026-11-10T12:00:30Z');
+
+const CODES = ['KE', 'NG', 'GH', 'ZA', 'EG', 'MA'];
+
+async function open(env: ProgramOptions['env'] = {}) {
+  let nowMs = START;
+  const clock = { now: () => nowMs, sleep: async () => {} };
+  const program = await openProgram({
+    clock,
+    sandbox: { now: clock.now },
+    env: { CACHE_URL: 'memory:', ...env },
+  });
+  const figures = (codes: readonly string[], key = 'population_total') =>
+    program.ask(
+      `{ observations(countryCodes: ${JSON.stringify(codes)}, metricKeys: ["${key}"], latest: true) {
+        value retrievedAt source { key } freshness { fetchedAt stale } } }`,
+    );
+  return Object.assign(program, {
+    pass(seconds: number) {
+      nowMs += seconds * 1000;
+    },
+    figures,
+    /** Asks for each country by itself, so that each takes a call. */
+    async figuresOneByOne() {
+      for (const code of CODES) await figures([code]);
+    },
+  });
+}
+
+describe('figures past their time', () => {
+  it('are renewed by one call where their source has not changed', async () => {
+    await using program = await open();
+    await program.figuresOneByOne();
+    expect(program.requests()).toHaveLength(6);
+    program.pass(400);
+    const replies = [];
+    for (const code of CODES) replies.push(await program.figures([code]));
+    expect(program.requests()).toEqual(['GET /v1/platform/etl-status']);
+    expect(replies.map(({ upstream }) => upstream.calls)).toEqual([1, 0, 0, 0, 0, 0]);
+    for (const { data, upstream } of replies) {
+      // What is renewed is as old as it was, and no longer past its time.
+      expect(data.observations[0].freshness).toEqual({ fetchedAt: '2026-11-10T12:00:30.000Z', stale: false });
+      expect(upstream).toMatchObject({ cached: 1 });
+      expect(upstream.stale).toBeUndefined();
+    }
+  });
+
+  it('are asked for anew where it has', async () => {
+    await using program = await open();
+    await program.figuresOneByOne();
+    const { data } = await program.figures(['KE']);
+    program.requests();
+    program.pass(400);
+    program.sandbox.refresh(data.observations[0].source.key);
+    const again = await program.figures(['KE']);
+    expect(program.requests()).toEqual([
+      'GET /v1/platform/etl-status',
+      'GET /v1/data?country_codes=KE&latest=true&metric_keys=population_total',
+    ]);
+    expect(again.data.observations[0].retrievedAt).toBe(new Date(START + 400_000).toISOString());
+  });
+
+  it('are asked for anew where the service has not said enough of their source', async () => {
+    await using program = await open();
+    await program.figuresOneByOne();
+    program.requests();
+    program.pass(400);
+    program.sandbox.faults.set({
+      kind: 'shape',
+      route: '/v1/platform/etl-status',
+      patch: (body) => ({
+        data: body.data.map((row: object) => ({ ...row, last_successful_refresh: null })),
+      }),
+    });
+    await program.figures(['KE']);
+    expect(program.requests()).toHaveLength(2);
+  });
+
+  it('that are absent are renewed only where no source has changed', async () => {
+    await using program = await open();
+    const absent = () => program.figures(CODES, 'median_income_usd');
+    await program.figuresOneByOne();
+    await absent();
+    program.pass(400);
+    program.requests();
+    await absent();
+    expect(program.requests()).toEqual(['GET /v1/platform/etl-status']);
+    program.sandbox.refresh('acled_events');
+    program.pass(400);
+    await program.figuresOneByOne();
+    program.requests();
+    await absent();
+    expect(program.requests()).toHaveLength(1);
+  });
+});
+
+describe('the call for it', () => {
+  it('is not spent where it saves no more than it costs', async () => {
+    await using program = await open();
+    await program.figures(CODES);
+    program.requests();
+    program.pass(400);
+    await program.figures(CODES);
+    expect(program.requests()).toHaveLength(1);
+    expect(program.requests()).not.toContain('GET /v1/platform/etl-status');
+  });
+
+  it('is spent at once where many calls are at stake', async () => {
+    await using program = await open();
+    const wide = '{ countries { code } indicators { key } observations(latest: true) { value } }';
+    const first = await program.ask(wide);
+    expect(first.upstream.byRoute['/v1/data']).toBeGreaterThan(10);
+    program.pass(400);
+    const again = await program.ask(wide);
+    expect(again.upstream.byRoute).toEqual({
+      '/v1/countries': 1,
+      '/v1/indicators': 1,
+      '/v1/platform/etl-status': 1,
+    });
+    expect(again.data.observations).toHaveLength(first.data.observations.length);
+  });
+
+  it('is spent once an interval, whatever came of it', async () => {
+    await using program = await open();
+    await program.figuresOneByOne();
+    program.pass(400);
+    program.requests();
+    program.sandbox.faults.set({ kind: 'status', status: 500, route: '/v1/platform/etl-status' });
+    await program.figures(['KE']);
+    await program.figures(['NG']);
+    const asked = program.requests().filter((request) => request.includes('etl-status'));
+    // One call, and its retries.
+    expect(asked).toHaveLength(3);
+  });
+
+  it('is spared where somebody has just asked for the sources', async () => {
+    await using program = await open();
+    await program.figuresOneByOne();
+    program.pass(400);
+    await program.ask('{ sources { key } }');
+    program.requests();
+    await program.figures(['KE']);
+    expect(program.requests()).toEqual([]);
+  });
+
+  it('is never spent with CACHE_RENEWAL=off', async () => {
+    await using program = await open({ CACHE_RENEWAL: 'off' });
+    await program.figuresOneByOne();
+    program.pass(400);
+    program.requests();
+    await program.figuresOneByOne();
+    expect(program.requests().filter((request) => request.includes('etl-status'))).toEqual([]);
+  });
+
+  it('does not count where a field insists on younger figures', async () => {
+    await using program = await open();
+    await program.figuresOneByOne();
+    program.pass(400);
+    await program.figures(['KE']);
+    program.pass(100);
+    program.requests();
+    const strict = (maxAge: number) =>
+      program.ask(
+        `{ observations(countryCodes: ["KE"], metricKeys: ["population_total"], latest: true, maxAge: ${maxAge}) { value } }`,
+      );
+    // The sources were looked at 100 seconds ago.
+    expect((await strict(150)).upstream.calls).toBe(0);
+    expect((await strict(50)).upstream.byRoute).toEqual({ '/v1/data': 1 });
+  });
+});
