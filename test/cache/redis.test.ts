@@ -1,0 +1,163 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createClient } from '@keyv/redis';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createSandbox } from '../../src/sandbox/sandbox.ts';
+import { hasRedis, startRedis } from '../support/redis.ts';
+
+const running: ChildProcess[] = [];
+afterEach(async () => {
+  for (const child of running.splice(0)) {
+    child.kill('SIGTERM');
+    if (child.exitCode === null) await once(child, 'exit');
+  }
+});
+
+/** A gateway as a user starts it, in a process of its own. */
+async function startGateway(env: Record<string, string>) {
+  const child = spawn(process.execPath, ['src/cli/main.ts', 'serve'], {
+    env: { PATH: process.env.PATH, PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  running.push(child);
+  let errors = '';
+  child.stderr.on('data', (chunk) => {
+    errors += chunk;
+  });
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout.on('data', (chunk) => {
+      const address = /http:\/\/\S+\/graphql/.exec(String(chunk))?.[0];
+      if (address !== undefined) resolve(address);
+    });
+    child.once('exit', () => reject(new Error(errors)));
+  });
+  return {
+    errors: () => errors,
+    async ask(query: string, key = 'demo-team') {
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+        body: JSON.stringify({ query }),
+      });
+      // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+      const { data, errors = [], extensions } = (await response.json()) as any;
+      return { data, errors, upstream: extensions.upstream };
+    },
+  };
+}
+
+async function startService() {
+  const sandbox = createSandbox();
+  const { url } = await sandbox.listen();
+  return Object.assign(sandbox, { url, [Symbol.asyncDispose]: () => sandbox.close() });
+}
+
+const figures = (codes: readonly string[]) =>
+  `{ countries { code } observations(countryCodes: ${JSON.stringify(codes)}, metricKeys: ["population_total", "life_expectancy"], latest: true) { value country { code } } }`;
+
+const CODES = ['KE', 'NG', 'GH', 'ZA', 'EG', 'MA', 'TN', 'UG', 'TZ', 'RW'];
+
+describe.skipIf(!hasRedis)('two gateways over one Redis', () => {
+  it('answer for each other, and fetch only what neither has', async () => {
+    await using redis = await startRedis();
+    await using service = await startService();
+    const env = { CACHE_URL: redis.url, COUNTRY_DATA_URL: service.url };
+    const [one, other] = await Promise.all([startGateway(env), startGateway(env)]);
+
+    const first = await one.ask(figures(['KE', 'NG']));
+    expect(first).toMatchObject({ errors: [], upstream: { calls: 2, cached: 0 } });
+    const second = await other.ask(figures(['KE', 'NG']));
+    expect(second).toMatchObject({ data: first.data, errors: [], upstream: { calls: 0, cached: 5 } });
+    const third = await other.ask(figures(['NG', 'GH']));
+    expect(third).toMatchObject({ errors: [], upstream: { calls: 1, cached: 3 } });
+    expect(service.log.map(({ route, query }) => [route, query.country_codes])).toEqual([
+      ['/v1/countries', undefined],
+      ['/v1/data', 'KE,NG'],
+      ['/v1/data', 'GH'],
+    ]);
+    // What the second fetched answers the first.
+    expect(await one.ask(figures(['GH', 'KE']))).toMatchObject({ upstream: { calls: 0 } });
+    expect([one.errors(), other.errors()].join('')).not.toContain('problem');
+  });
+
+  it('hear of a refusal from each other', async () => {
+    await using redis = await startRedis();
+    await using service = await startService();
+    const env = { CACHE_URL: redis.url, COUNTRY_DATA_URL: service.url };
+    const [one, other] = await Promise.all([startGateway(env), startGateway(env)]);
+    await one.ask(figures(['KE']));
+    service.faults.set({ kind: 'status', status: 401 });
+    await one.ask(figures(['NG']));
+    const { data, errors } = await other.ask(figures(['KE']));
+    expect([data.countries, data.observations, errors.length]).toEqual([null, null, 2]);
+  });
+
+  it('leave no key in it, in clear or coded, and nothing that stays for ever but the pepper', async () => {
+    await using redis = await startRedis();
+    await using service = await startService();
+    const gateway = await startGateway({ CACHE_URL: redis.url, COUNTRY_DATA_URL: service.url });
+    for (const key of ['demo-team', 'demo-analyst', 'nobody-knows-me'])
+      await gateway.ask(figures(CODES), key);
+    const client = createClient({ url: redis.url });
+    await client.connect();
+    const names = await client.keys('*');
+    const values = await Promise.all(
+      names.map(async (name) => ((await client.type(name)) === 'string' ? client.get(name) : '')),
+    );
+    const ttls = await Promise.all(names.map((name) => client.pTTL(name)));
+    await client.close();
+    const dump = [...names, ...values].join('\n');
+    expect(names.length).toBeGreaterThan(40);
+    expect(dump).toContain('population_total');
+    for (const key of ['demo-team', 'demo-analyst', 'nobody-knows-me']) {
+      expect(dump).not.toContain(key);
+      expect(dump).not.toContain(Buffer.from(key).toString('base64'));
+    }
+    expect(names.filter((_, i) => (ttls[i] ?? -1) < 0)).toEqual(['country-graph:pepper']);
+  });
+});
+
+describe.skipIf(!hasRedis)('a Redis that dies in the middle of a load run and comes back', () => {
+  it('fails no operation', async () => {
+    const first = await startRedis();
+    await using service = await startService();
+    const env = { CACHE_URL: first.url, COUNTRY_DATA_URL: service.url, CACHE_TIMEOUT_MS: '100' };
+    const gateways = await Promise.all([startGateway(env), startGateway(env)]);
+    let isOver = false;
+    let answered = 0;
+    const failures: unknown[] = [];
+    const load = async (n: number) => {
+      for (let i = n; !isOver; i += 1) {
+        const gateway = gateways[i % 2] as (typeof gateways)[number];
+        const codes = [CODES[i % 10], CODES[(i * 3 + 1) % 10]].map(String);
+        const { data, errors } = await gateway.ask(figures(codes));
+        const isWhole =
+          data?.countries?.length === 54 && data.observations?.length === 2 * new Set(codes).size;
+        if (errors.length > 0 || !isWhole) failures.push(errors);
+        else answered += 1;
+      }
+    };
+    const loads = Array.from({ length: 4 }, (_, n) => load(n));
+    await expect.poll(() => answered, { timeout: 10_000 }).toBeGreaterThan(50);
+    await first.kill();
+    const atDeath = answered;
+    await expect.poll(() => answered - atDeath, { timeout: 10_000 }).toBeGreaterThan(50);
+    await using second = await startRedis(first.port);
+    const atReturn = answered;
+    await expect.poll(() => answered - atReturn, { timeout: 10_000 }).toBeGreaterThan(50);
+    // Once it is back it is used again.
+    await expect
+      .poll(
+        async () => {
+          const upstream = (await gateways[0]?.ask(figures(['KE'])))?.upstream;
+          return upstream.calls;
+        },
+        { timeout: 15_000, interval: 200 },
+      )
+      .toBe(0);
+    isOver = true;
+    await Promise.all(loads);
+    expect(second.port).toBe(first.port);
+    expect(failures).toEqual([]);
+  });
+});
