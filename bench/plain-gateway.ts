@@ -33,6 +33,7 @@ export function createPlainGateway(upstreamUrl: string) {
     onAttempt() {},
     remembering: (next) => next,
     shelf: EMPTY_SHELF,
+    books: null,
     freshness: { ttlMs: 0, staleMs: 0 },
   });
   const schema: GraphQLSchema = createSchema({ resolvers, entities });
@@ -98,7 +99,7 @@ export function createPlainGateway(upstreamUrl: string) {
         bill,
         loaders,
         holds,
-        quota: () => upstream.ledger.quota(key),
+        quota: async () => upstream.ledger.quota(key),
       };
       return { result: await execute({ schema, document, contextValue }), bill };
     },

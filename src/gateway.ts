@@ -139,6 +139,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     onAttempt: observer.attempt,
     remembering: rehearsal.remembering,
     shelf,
+    books: store?.books ?? null,
     freshness,
   });
   const { ask, ledger } = upstream;
@@ -159,6 +160,10 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     holdMs: config.batchHoldMs,
   });
   const tickersLearned = { needsLimit: false };
+  const quota = async (partition: string) => {
+    await ledger.refresh(partition);
+    return ledger.quota(partition);
+  };
   const source = {
     cells,
     shelf,
@@ -179,7 +184,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     now: clock.now,
     tickersLearned,
     holdMs: config.batchHoldMs,
-    quota: ledger.quota,
+    quota,
   });
 
   const apollo = new ApolloServer<ApolloContext>({
@@ -229,7 +234,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       tickersLearned,
     });
     return {
-      context: { caller, bill, loaders, holds, quota: () => ledger.quota(caller.partition) },
+      context: { caller, bill, loaders, holds, quota: () => quota(caller.partition) },
       seat,
       bill,
       startedAtMs,

@@ -40,6 +40,7 @@ export function guarded(
     breaker: new ConsecutiveBreaker(MAX_FAILURES),
   });
   const bounded = wrap(breaker, timeout(timeoutMs, TimeoutStrategy.Aggressive));
+  const { books } = backing;
   const writing = new Set<Promise<unknown>>();
   let toldAtMs = Number.NEGATIVE_INFINITY;
 
@@ -88,6 +89,11 @@ export function guarded(
       await attempt(patient, () => backing.clear(prefix), undefined);
     },
     first: (name, value) => attempt(bounded, () => backing.first(name, value), null),
+    books: books && {
+      take: (account, at) => attempt(bounded, () => books.take(account, at), null),
+      read: (account, at) => attempt(bounded, () => books.read(account, at), null),
+      note: (account, note) => attempt(bounded, () => books.note(account, note), undefined),
+    },
     async close() {
       const wait = new Promise((resolve) => setTimeout(resolve, CLOSE_TIMEOUT_MS).unref());
       await Promise.race([Promise.all(writing), wait]);

@@ -25,6 +25,8 @@ export function openMemory(maxBytes: number): Backing {
   };
   return {
     adapter,
+    // What this process spends stands in its own ledger.
+    books: null,
     holdsObjects: true,
     async clear(prefix) {
       for (const key of [...held.keys()]) if (key.startsWith(prefix)) held.delete(key);

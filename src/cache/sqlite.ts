@@ -1,3 +1,5 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { type Books, mayTake, noteIn, type Page, type Window } from './books.ts';
 import type { Backing } from './store.ts';
 
 /** How long a write waits for another process that writes, in milliseconds. */
@@ -19,6 +21,9 @@ export async function openSqlite(path: string): Promise<Backing> {
     PRAGMA synchronous = NORMAL;
     CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, value TEXT NOT NULL, expires INTEGER) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS firsts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS books (
+      account TEXT PRIMARY KEY, minute INTEGER, calls INTEGER, month INTEGER, calls_in_month INTEGER, note TEXT
+    ) WITHOUT ROWID;
   `);
   const select = db.prepare(
     'SELECT key, value FROM entries WHERE key IN (SELECT value FROM json_each(?)) AND coalesce(expires, ?) >= ?',
@@ -40,19 +45,15 @@ export async function openSqlite(path: string): Promise<Backing> {
         return keys.map((key) => byKey.get(key));
       },
       async setMany(entries) {
-        db.exec('BEGIN IMMEDIATE');
-        try {
+        inTransaction(db, () => {
           for (const { key, value, expires } of entries) upsert.run(key, String(value), expires ?? null);
           writes += 1;
           if (writes % WRITES_BETWEEN_SWEEPS === 0) sweep.run(Date.now());
-          db.exec('COMMIT');
-        } catch (error) {
-          db.exec('ROLLBACK');
-          throw error;
-        }
+        });
         return entries.map(() => true);
       },
     },
+    books: booksIn(db),
     holdsObjects: false,
     async clear(prefix) {
       clear.run(prefix.length, prefix);
@@ -65,4 +66,57 @@ export async function openSqlite(path: string): Promise<Backing> {
       db.close();
     },
   };
+}
+
+/** One page an account; a transaction that writes keeps other processes out. */
+function booksIn(db: DatabaseSync): Books {
+  const select = db.prepare('SELECT * FROM books WHERE account = ?');
+  const count = db.prepare(`
+    INSERT INTO books (account, minute, calls, month, calls_in_month) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (account) DO UPDATE SET
+      minute = excluded.minute, calls = excluded.calls,
+      month = excluded.month, calls_in_month = excluded.calls_in_month
+  `);
+  const write = db.prepare(
+    'INSERT INTO books (account, note) VALUES (?, ?) ON CONFLICT (account) DO UPDATE SET note = excluded.note',
+  );
+
+  function pageOf(account: string, { minute, month }: Window): Page {
+    const row = select.get(account);
+    return {
+      isTaken: false,
+      callsThisMinute: row?.minute === minute ? Number(row.calls) : 0,
+      callsThisMonth: row?.month === month ? Number(row.calls_in_month) : 0,
+      note: noteIn(row?.note as string | null | undefined),
+    };
+  }
+
+  return {
+    async take(account, at) {
+      return inTransaction(db, () => {
+        const page = pageOf(account, at);
+        if (!mayTake(page.callsThisMinute, page.note, at)) return page;
+        const callsThisMinute = page.callsThisMinute + 1;
+        const callsThisMonth = page.callsThisMonth + 1;
+        count.run(account, at.minute, callsThisMinute, at.month, callsThisMonth);
+        return { ...page, isTaken: true, callsThisMinute, callsThisMonth };
+      });
+    },
+    read: async (account, at) => pageOf(account, at),
+    async note(account, note) {
+      write.run(account, JSON.stringify(note));
+    },
+  };
+}
+
+function inTransaction<T>(db: DatabaseSync, work: () => T): T {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    const result = work();
+    db.exec('COMMIT');
+    return result;
+  } catch (error) {
+    db.exec('ROLLBACK');
+    throw error;
+  }
 }

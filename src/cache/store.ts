@@ -1,4 +1,5 @@
 import Keyv, { type KeyvStorageEntry } from 'keyv';
+import type { Books } from './books.ts';
 import { type Fault, guarded } from './guarded.ts';
 import { openMemory } from './memory.ts';
 import { packing } from './packing.ts';
@@ -27,6 +28,8 @@ export interface Store {
    * Such values stay until somebody deletes them by hand.
    */
   first(name: string, value: string): Promise<string | null>;
+  /** What all who share the store have spent; null where nobody shares it. */
+  readonly books: Books | null;
   close(): Promise<void>;
 }
 
@@ -36,6 +39,7 @@ export interface Backing {
   readonly adapter: Adapter;
   /** Whether values are held as they are, or as text. */
   readonly holdsObjects: boolean;
+  readonly books: Books | null;
   clear(prefix: string): Promise<void>;
   first(name: string, value: string): Promise<string>;
   close(): Promise<void>;
@@ -78,6 +82,7 @@ export async function openStore(options: StoreOptions): Promise<Store | null> {
     },
     clear: (prefix) => guard.clear(named(prefix)),
     first: (name, value) => guard.first(named(name), value),
+    books: guard.books,
     close: guard.close,
   };
 }
@@ -85,5 +90,5 @@ export async function openStore(options: StoreOptions): Promise<Store | null> {
 async function openBacking({ url, maxBytes }: StoreOptions): Promise<Backing> {
   if (url === 'memory:') return openMemory(maxBytes);
   if (url.startsWith('sqlite:')) return openSqlite(url.slice('sqlite:'.length));
-  return openRedis(url);
+  return openRedis(url, NAMESPACE);
 }

@@ -9,5 +9,5 @@ export interface GraphContext {
   readonly bill: Bill;
   readonly loaders: Loaders;
   readonly holds: Holds;
-  readonly quota: () => QuotaRecord;
+  readonly quota: () => Promise<QuotaRecord>;
 }

@@ -67,7 +67,7 @@ export interface PricingParts {
   readonly codesPerCall: number;
   readonly overfetchRows: number;
   readonly holdMs: number;
-  readonly quota: (partition: string) => QuotaRecord;
+  readonly quota: (partition: string) => Promise<QuotaRecord>;
 }
 
 /**

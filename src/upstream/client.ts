@@ -1,3 +1,4 @@
+import type { Books } from '../cache/books.ts';
 import type { Shelf } from '../cache/shelf.ts';
 import { type Ask, cached, type Freshness } from './cached.ts';
 import type { Attempt, Send } from './call.ts';
@@ -24,6 +25,8 @@ export interface UpstreamParts {
   readonly retries: number;
   readonly clock: Clock;
   readonly shelf: Shelf;
+  /** What gateways that share a store have spent; null where this one is alone. */
+  readonly books: Books | null;
   readonly freshness: Freshness;
   /** Sees every answer go by. */
   readonly remembering: (next: Send) => Send;
@@ -36,7 +39,7 @@ export interface UpstreamParts {
  */
 export function createUpstream(parts: UpstreamParts): Upstream {
   const { clock, onAttempt } = parts;
-  const ledger = createLedger(clock.now);
+  const ledger = createLedger(clock.now, parts.books);
   const http = createHttp({ baseUrl: parts.baseUrl, timeoutMs: parts.timeoutMs, now: clock.now });
   const vouch = vouched(http.send, parts.shelf);
   const send = parts.remembering(

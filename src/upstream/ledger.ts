@@ -1,3 +1,4 @@
+import type { Books, Page, Window } from '../cache/books.ts';
 import { Failure } from '../errors.ts';
 
 const MINUTE_MS = 60_000;
@@ -35,8 +36,13 @@ export interface Ledger {
   opensAtMs(partition: string): number;
   /** Why a call may not leave now. */
   refusal(partition: string): Failure;
-  /** Bills one request that leaves now. */
-  sent(partition: string): void;
+  /**
+   * Bills one request that is to leave now; false where other gateways, whose books are shared, have left none: then
+   * `opensAtMs` says when there will be. At once where nobody shares the books.
+   */
+  take(partition: string): boolean | Promise<boolean>;
+  /** Learns what other gateways have spent. */
+  refresh(partition: string): Promise<void>;
   /** The service took a request of this key. */
   accepted(partition: string): void;
   /** The service answered 429: remembers it, and what `detail` says of the plan. */
@@ -69,9 +75,11 @@ interface Account {
 
 /**
  * Keeps the books by key digest. Minutes are fixed windows and months calendar months, both UTC, as the service
- * counts them. What other gateways or keys of the same account spend is not seen here; the service's 429 tells.
+ * counts them. Where gateways share books, those count, and what stands here is a copy to decide by at once; books that
+ * can't be reached leave each gateway to its own count. What other keys of the same account spend is not seen; the
+ * service's 429 tells.
  */
-export function createLedger(now: () => number): Ledger {
+export function createLedger(now: () => number, books: Books | null = null): Ledger {
   const accounts = new Map<string, Account>();
 
   function account(partition: string): Account {
@@ -137,6 +145,47 @@ export function createLedger(now: () => number): Ledger {
     });
   }
 
+  const windowOf = ({ minute, month }: Account): Window => ({ minute, month, nowMs: now() });
+
+  /** Takes over what the shared books say. */
+  function copy(held: Account, { callsThisMinute, callsThisMonth, note }: Page): void {
+    held.callsThisMinute = callsThisMinute;
+    held.callsThisMonth = callsThisMonth;
+    if (note === null) return;
+    held.plan = note.plan ?? held.plan;
+    held.requestsPerMinute = note.requestsPerMinute ?? held.requestsPerMinute;
+    held.monthlyRequests = note.monthlyRequests ?? held.monthlyRequests;
+    held.isPlanLarger ||= note.isPlanLarger;
+    held.minuteSpent ||= note.spentMinute === held.minute;
+    held.monthSpent = note.spentMonth === held.month;
+    held.nextProbeAtMs = note.nextProbeAtMs;
+  }
+
+  /** Tells the others what the service has told this gateway. */
+  function tell(partition: string, held: Account): void {
+    void books?.note(partition, {
+      plan: held.plan,
+      requestsPerMinute: held.requestsPerMinute,
+      monthlyRequests: held.monthlyRequests,
+      isPlanLarger: held.isPlanLarger,
+      spentMinute: held.minuteSpent ? held.minute : null,
+      spentMonth: held.monthSpent ? held.month : null,
+      nextProbeAtMs: held.nextProbeAtMs,
+    });
+  }
+
+  function count(held: Account): void {
+    held.callsThisMinute += 1;
+    held.callsThisMonth += 1;
+  }
+
+  /** The one request that a spent month allows is on its way. */
+  function probe(partition: string, held: Account): void {
+    if (!held.monthSpent) return;
+    held.nextProbeAtMs = now() + PROBE_INTERVAL_MS;
+    tell(partition, held);
+  }
+
   return {
     opensAtMs(partition) {
       const held = account(partition);
@@ -147,17 +196,33 @@ export function createLedger(now: () => number): Ledger {
       const held = account(partition);
       return held.monthSpent ? monthFailure(held) : minuteFailure(held);
     },
-    sent(partition) {
+    take(partition) {
       const held = account(partition);
-      held.callsThisMinute += 1;
-      held.callsThisMonth += 1;
-      if (held.monthSpent) held.nextProbeAtMs = now() + PROBE_INTERVAL_MS;
+      if (books === null) {
+        count(held);
+        probe(partition, held);
+        return true;
+      }
+      return books.take(partition, windowOf(held)).then((page) => {
+        const current = account(partition);
+        if (page === null) count(current);
+        else copy(current, page);
+        const isTaken = page?.isTaken ?? true;
+        if (isTaken) probe(partition, current);
+        return isTaken;
+      });
+    },
+    async refresh(partition) {
+      const page = await books?.read(partition, windowOf(account(partition)));
+      if (page) copy(account(partition), page);
     },
     accepted(partition) {
       const held = account(partition);
+      const { monthSpent, isPlanLarger } = held;
       held.monthSpent = false;
       held.acceptedThisMinute += 1;
       held.isPlanLarger ||= held.acceptedThisMinute > SMALLEST_PLAN;
+      if (monthSpent || held.isPlanLarger !== isPlanLarger) tell(partition, held);
     },
     limited(partition, detail) {
       const held = account(partition);
@@ -170,9 +235,11 @@ export function createLedger(now: () => number): Ledger {
       if (told.isMonthly) {
         held.monthSpent = true;
         held.nextProbeAtMs = now() + PROBE_INTERVAL_MS;
+        tell(partition, held);
         return monthFailure(held, detail);
       }
       held.minuteSpent = true;
+      tell(partition, held);
       return minuteFailure(held, detail);
     },
     isDoubtful(partition) {

@@ -58,18 +58,26 @@ export function metered(next: Send, { ledger, clock, onAttempt }: MeteredParts):
         await queued(queue.forPlace, sending);
       } else {
         queue.inFlight += 1;
-        ledger.sent(partition);
-        return;
+        const taken = ledger.take(partition);
+        if (taken === true || (await taken)) return;
+        // Other gateways were faster, and the ledger knows by now for how long there is nothing to be had.
+        freePlace(queue);
       }
     }
   }
 
-  function leave(partition: string, queue: Queue): void {
+  /** @returns how many were waiting for it */
+  function freePlace(queue: Queue): number {
     queue.inFlight -= 1;
     // All of them, since one place may have become many; those that find none queue again, in the same order.
     const woken = queue.forPlace.splice(0);
     for (const waiter of woken) waiter.wake();
-    if (queue.inFlight + woken.length + queue.forMinute.length === 0) queues.delete(partition);
+    return woken.length;
+  }
+
+  function leave(partition: string, queue: Queue): void {
+    const woken = freePlace(queue);
+    if (queue.inFlight + woken + queue.forMinute.length === 0) queues.delete(partition);
   }
 
   async function attempt(call: Call, sending: Sending, queue: Queue | null): Promise<Answer> {

@@ -31,7 +31,7 @@ describe('the books', () => {
   it('turn with the minute and with the month, both UTC', () => {
     let nowMs = Date.parse('2026-12-31T23:59:59.999Z');
     const ledger = createLedger(() => nowMs);
-    ledger.sent('one');
+    ledger.take('one');
     expect(ledger.quota('one')).toEqual({
       plan: null,
       requestsPerMinute: null,
@@ -68,7 +68,7 @@ describe('the books', () => {
     nowMs = 60_000;
     for (let i = 0; i < 5; i += 1) {
       expect(ledger.opensAtMs('one')).toBe(60_000);
-      ledger.sent('one');
+      ledger.take('one');
     }
     expect(ledger.opensAtMs('one')).toBe(120_000);
     expect(ledger.quota('one').state).toBe('MINUTE_SPENT');
