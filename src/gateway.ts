@@ -142,7 +142,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     books: store?.books ?? null,
     freshness,
   });
-  const { ask, ledger } = upstream;
+  const { ask, ledger, outage } = upstream;
   const cells = createCells(shelf);
   const figures = {
     send: upstream.send,
@@ -167,6 +167,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const source = {
     cells,
     shelf,
+    outage,
     freshness,
     now: clock.now,
     planning: figures,

@@ -84,7 +84,8 @@ export function createPricing(parts: PricingParts): (priced: PricedOperation) =>
     const note = (call: Call) => calls.push({ ...call, isHeld: false });
     const noteHeld = (call: Call) => calls.push({ ...call, isHeld: true });
     const send = coalesced(vouched(parts.rehearsal.answering(note), shelf));
-    const ask = cached(send, { shelf, freshness, now, onHeld: noteHeld });
+    const outage = { failure: () => null };
+    const ask = cached(send, { shelf, freshness, now, outage, onHeld: noteHeld });
     const sending: Sending = { caller, bill, signal: new AbortController().signal, patientUntilMs: 0 };
     const figures = { ...parts, send, learned: frozen(parts.learned), keep() {} };
     const seat: Seat = {
@@ -102,6 +103,7 @@ export function createPricing(parts: PricingParts): (priced: PricedOperation) =>
       shelf,
       freshness,
       now,
+      outage,
       cells: createCells(shelf),
       renewal: createRenewal({ ask, shelf, freshness, now, mayAsk: false }),
       planning: figures,

@@ -3,6 +3,7 @@ import { type Demand, demandKey } from '../planner/demand.ts';
 import { type Freshness, isBetterOld } from '../upstream/cached.ts';
 import { billStale, type Sending } from '../upstream/call.ts';
 import { observations } from '../upstream/endpoints.ts';
+import type { Outage } from '../upstream/outage.ts';
 import type { Cell, Cells } from './cells.ts';
 import { type FiguresParts, plannedCalls } from './figures.ts';
 import type { Seat } from './observation-pool.ts';
@@ -37,6 +38,7 @@ export interface CachedFiguresParts {
   readonly cells: Cells;
   readonly shelf: Shelf;
   readonly renewal: Renewal;
+  readonly outage: Pick<Outage, 'failure'>;
   readonly freshness: Freshness;
   readonly planning: Pick<FiguresParts, 'learned' | 'codesPerCall' | 'overfetchRows'>;
   readonly now: () => number;
@@ -57,7 +59,7 @@ interface Matter {
  * what is past its time is served and said to be, unless the service refuses the key, or the caller insists on newer.
  */
 export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figures {
-  const { seat, cells, shelf, renewal, freshness, planning, now } = parts;
+  const { seat, cells, shelf, renewal, outage, freshness, planning, now } = parts;
   const { bill, caller } = sending;
   const { partition } = caller;
 
@@ -69,6 +71,11 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
     ageOf(matter) <= Math.min(freshness.ttlMs + freshness.staleMs, matter.want.maxAgeMs);
 
   async function fetch(matters: readonly Matter[]): Promise<ReadonlyMap<string, Outcome>> {
+    const down = matters.length > 0 && matters.every(isUsable) ? outage.failure() : null;
+    if (down !== null) {
+      await seat.load([]);
+      return new Map(matters.map(({ key }) => [key, down.with({ route: observations.route, attempts: 0 })]));
+    }
     const callsBefore = bill.byRoute[observations.route] ?? 0;
     const demands = new Map(matters.map(({ key, want }) => [key, want.demand]));
     const outcomes = await seat.load([...demands.values()]);

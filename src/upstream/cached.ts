@@ -11,6 +11,7 @@ import {
   type Send,
   type Sending,
 } from './call.ts';
+import type { Outage } from './outage.ts';
 
 /**
  * Asks one endpoint.
@@ -37,6 +38,7 @@ export interface CachedParts {
   readonly shelf: Shelf;
   readonly freshness: Freshness;
   readonly now: () => number;
+  readonly outage: Pick<Outage, 'failure'>;
   /** Hears of calls that were answered from the shelf. */
   readonly onHeld?: (call: Call) => void;
 }
@@ -74,7 +76,7 @@ const decoded = new WeakMap<object, { readonly atMs: number; readonly records: u
  * then asked for by it, and a 304 keeps what is held. Where the service gives no answer, an old one is served and billed
  * as such.
  */
-export function cached(send: Send, { shelf, freshness, now, onHeld }: CachedParts): Ask {
+export function cached(send: Send, { shelf, freshness, now, outage, onHeld }: CachedParts): Ask {
   return async (endpoint, params, sending, maxAgeMs = Number.POSITIVE_INFINITY) => {
     const call = makeCall(endpoint, params);
     const partition = call.isPublic ? PUBLIC : sending.caller.partition;
@@ -92,7 +94,12 @@ export function cached(send: Send, { shelf, freshness, now, onHeld }: CachedPart
         return records;
       }
     }
+    const usableMs = Math.min(freshness.ttlMs + freshness.staleMs, maxAgeMs);
+    const isUsable = () =>
+      held !== undefined && now() - held.atMs <= usableMs && shelf.refusal(partition) === null;
     try {
+      const down = isUsable() ? outage.failure() : null;
+      if (down !== null) throw down.with({ route: call.route, attempts: 0 });
       const answer = await send(call, conditional(sending, held));
       const fresh = answer.status === 304 && held !== undefined ? held.value : heldOf(endpoint, answer);
       const records = recordsOf(endpoint, params, fresh.status, fresh.body, answer.receivedAt);
@@ -102,10 +109,7 @@ export function cached(send: Send, { shelf, freshness, now, onHeld }: CachedPart
       }
       return records;
     } catch (error) {
-      const usableMs = Math.min(freshness.ttlMs + freshness.staleMs, maxAgeMs);
-      const isUsable =
-        held !== undefined && now() - held.atMs <= usableMs && shelf.refusal(partition) === null;
-      if (!isUsable || !isBetterOld(error)) throw error;
+      if (held === undefined || !isUsable() || !isBetterOld(error)) throw error;
       const records = recordsIn(held);
       billStale(sending.bill, call.route, error, held.atMs, now());
       sending.onStale?.(records, error.code);

@@ -7,6 +7,7 @@ import { coalesced } from './coalesced.ts';
 import { createHttp } from './http.ts';
 import { createLedger, type Ledger } from './ledger.ts';
 import { metered } from './metered.ts';
+import { createOutage, type Outage } from './outage.ts';
 import { retried } from './retried.ts';
 import { vouched } from './vouched.ts';
 
@@ -16,6 +17,7 @@ export interface Upstream {
   /** Sends a call through all rings. */
   readonly send: Send;
   readonly ledger: Ledger;
+  readonly outage: Outage;
   close(): Promise<void>;
 }
 
@@ -42,10 +44,10 @@ export function createUpstream(parts: UpstreamParts): Upstream {
   const ledger = createLedger(clock.now, parts.books);
   const http = createHttp({ baseUrl: parts.baseUrl, timeoutMs: parts.timeoutMs, now: clock.now });
   const vouch = vouched(http.send, parts.shelf);
-  const send = parts.remembering(
-    coalesced(retried(metered(vouch, { ledger, clock, onAttempt }), { retries: parts.retries })),
-  );
-  const ask = cached(send, { shelf: parts.shelf, freshness: parts.freshness, now: clock.now });
+  const outage = createOutage(clock.now);
+  const patient = retried(metered(vouch, { ledger, clock, onAttempt }), { retries: parts.retries });
+  const send = parts.remembering(coalesced(outage.watching(patient)));
+  const ask = cached(send, { shelf: parts.shelf, freshness: parts.freshness, now: clock.now, outage });
 
-  return { ask, send, ledger, close: http.close };
+  return { ask, send, ledger, outage, close: http.close };
 }

@@ -132,6 +132,33 @@ describe('a spent minute', () => {
   });
 });
 
+describe('a service that is down', () => {
+  it('keeps nobody waiting who can be served the old, and is looked at once in a while', async () => {
+    await using program = await open();
+    await program.ask(QUERY);
+    program.pass(1000);
+    program.sandbox.faults.set({ kind: 'hang' });
+    program.requests();
+    // Three calls that time out are enough to know.
+    expect((await program.ask(QUERY)).upstream.calls).toBe(3);
+    const waiting = await program.ask(QUERY);
+    expect(waiting).toMatchObject({ errors: [], upstream: { calls: 0 } });
+    expect(waiting.upstream.stale?.map(({ code }) => code)).toEqual(ROUTES.map(() => 'UPSTREAM_TIMEOUT'));
+    // Who has nothing to be served asks all the same.
+    const cold = await program.ask('{ indicators { key } }');
+    expect(cold).toMatchObject({ upstream: { calls: 1 } });
+    expect(cold.errors.map(({ extensions }) => extensions.attempts)).toEqual([1]);
+    program.pass(5);
+    expect((await program.ask(QUERY)).upstream.calls).toBe(1);
+    program.sandbox.faults.clear();
+    program.pass(5);
+    expect(await program.ask(QUERY)).toMatchObject({ errors: [], upstream: { calls: 1 } });
+    const well = await program.ask(QUERY);
+    expect(well).toMatchObject({ errors: [], upstream: { calls: 2, cached: 1 } });
+    expect(well.upstream.stale).toBeUndefined();
+  });
+});
+
 describe('a key that the service refuses', () => {
   it.for([
     [401, 'UNAUTHENTICATED'],

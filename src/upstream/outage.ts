@@ -1,0 +1,51 @@
+import { Failure } from '../errors.ts';
+import type { Send } from './call.ts';
+
+/** Calls in a row that must fail before the service is taken to be down. */
+const MIN_FAILURES = 3;
+
+/** How long nobody who has an old answer at hand asks a service that is down. */
+const PAUSE_MS = 5_000;
+
+/**
+ * Whether the service is down. Whoever has an old answer at hand need not wait for a timeout to serve it; whoever has
+ * none asks all the same, so that an outage never fails what might have gone well.
+ */
+export interface Outage {
+  /** Sees every call go by, retries and all. */
+  watching(next: Send): Send;
+  /** What calls fail with while the service is down; null where it isn't, and for one caller each pause, who shall look. */
+  failure(): Failure | null;
+}
+
+export function createOutage(now: () => number): Outage {
+  let failures = 0;
+  let last: Failure | null = null;
+  let seenAtMs = 0;
+
+  return {
+    watching: (next) => async (call, sending) => {
+      try {
+        const answer = await next(call, sending);
+        failures = 0;
+        return answer;
+      } catch (error) {
+        const isDown =
+          error instanceof Failure &&
+          (error.code === 'UPSTREAM_UNAVAILABLE' || error.code === 'UPSTREAM_TIMEOUT');
+        if (isDown) {
+          failures += 1;
+          last = error;
+          seenAtMs = now();
+        }
+        throw error;
+      }
+    },
+    failure() {
+      if (failures < MIN_FAILURES) return null;
+      if (now() - seenAtMs < PAUSE_MS) return last;
+      seenAtMs = now();
+      return null;
+    },
+  };
+}

@@ -1,0 +1,160 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { openStore } from '../../src/cache/store.ts';
+import { createLedger } from '../../src/upstream/ledger.ts';
+import { openProgram } from '../support/program.ts';
+import { hasRedis, startRedis } from '../support/redis.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'country-graph-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+let files = 0;
+const STORES = {
+  SQLite: async () => ({
+    url: `sqlite:${join(folder, `${files++}.sqlite`)}`,
+    kill: async () => {},
+    async [Symbol.asyncDispose]() {},
+  }),
+  Redis: () => startRedis(),
+} as const;
+
+const START = Date.parse('2026-11-21T10:00:30Z');
+const FREE = "rate limit exceeded for plan 'free': 5 requests per minute";
+const SPENT = "request blocked: the monthly request limit for plan 'free' (1000 requests) was reached";
+
+/** Ledgers of so many gateways over one store, and a clock for all. */
+async function open(url: string, gateways = 3) {
+  let nowMs = START;
+  const stores = await Promise.all(
+    Array.from({ length: gateways }, () => openStore({ url, timeoutMs: 200, maxBytes: 0, onFault() {} })),
+  );
+  return {
+    ledgers: stores.map((store) => createLedger(() => nowMs, store?.books)),
+    pass(seconds: number) {
+      nowMs += seconds * 1000;
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(stores.map((store) => store?.close()));
+    },
+  };
+}
+
+/** How many of so many requests at once from each are granted. */
+const grants = async (ledgers: readonly ReturnType<typeof createLedger>[], each = 10) => {
+  const takes = ledgers.flatMap((ledger) => Array.from({ length: each }, () => ledger.take('one')));
+  return (await Promise.all(takes)).filter(Boolean).length;
+};
+
+for (const [name, start] of Object.entries(STORES)) {
+  describe.skipIf(name === 'Redis' && !hasRedis)(`three ledgers over one ${name}`, () => {
+    it('grant a minute once, in this minute and in the next', async () => {
+      await using store = await start();
+      await using scene = await open(store.url);
+      const { ledgers, pass } = scene;
+      // The plan is not known: nobody is held back, and everything is counted.
+      expect(await grants(ledgers, 1)).toBe(3);
+      expect(ledgers.at(-1)?.quota('one').callsThisMinute).toBe(3);
+      ledgers[0]?.limited('one', FREE);
+      await expect.poll(() => grants(ledgers)).toBe(0);
+      for (const ledger of ledgers) {
+        expect(ledger.quota('one')).toMatchObject({
+          plan: 'free',
+          requestsPerMinute: 5,
+          state: 'MINUTE_SPENT',
+        });
+        expect(ledger.opensAtMs('one')).toBe(START + 30_000);
+      }
+      pass(30);
+      expect(await grants(ledgers)).toBe(5);
+      pass(60);
+      expect(await grants(ledgers)).toBe(5);
+      for (const ledger of ledgers) await ledger.refresh('one');
+      expect(ledgers.map((ledger) => ledger.quota('one').callsThisMonth)).toEqual([13, 13, 13]);
+    });
+
+    it('probe a spent month once between them, and all know when it is over', async () => {
+      await using store = await start();
+      await using scene = await open(store.url);
+      const { ledgers, pass } = scene;
+      ledgers[1]?.limited('one', SPENT);
+      await expect.poll(() => grants(ledgers)).toBe(0);
+      expect(ledgers[2]?.quota('one').state).toBe('MONTH_SPENT');
+      pass(15 * 60);
+      expect(await ledgers[0]?.take('one')).toBe(true);
+      await expect.poll(() => grants(ledgers)).toBe(0);
+      ledgers[0]?.accepted('one');
+      await expect.poll(async () => (await grants(ledgers, 1)) > 0).toBe(true);
+      expect(ledgers[1]?.quota('one').state).toBe('OK');
+    });
+
+    it('keep keys apart', async () => {
+      await using store = await start();
+      await using scene = await open(store.url, 2);
+      scene.ledgers[0]?.limited('one', FREE);
+      await expect.poll(() => scene.ledgers[1]?.take('one')).toBe(false);
+      expect(await scene.ledgers[1]?.take('two')).toBe(true);
+    });
+  });
+}
+
+describe.skipIf(!hasRedis)('books that die', () => {
+  it('leave each gateway to its own count', async () => {
+    await using redis = await startRedis();
+    await using scene = await open(redis.url, 2);
+    scene.ledgers[0]?.limited('one', FREE);
+    scene.pass(60);
+    expect(await scene.ledgers[0]?.take('one')).toBe(true);
+    await redis.kill();
+    expect(await scene.ledgers[0]?.take('one')).toBe(true);
+    expect(scene.ledgers[0]?.quota('one')).toMatchObject({ requestsPerMinute: 5, callsThisMinute: 2 });
+  });
+});
+
+describe.skipIf(!hasRedis)('three gateways on one key of the free plan', () => {
+  it("don't each burn the minute", async () => {
+    await using redis = await startRedis();
+    let nowMs = START;
+    const clock = { now: () => nowMs, sleep: async () => {} };
+    await using service = await openProgram({ clock, sandbox: { now: clock.now } });
+    const env = { CACHE_URL: redis.url };
+    const over = { clock, upstreamUrl: service.service.url, env };
+    await using one = await openProgram(over);
+    await using two = await openProgram(over);
+    await using three = await openProgram(over);
+    const gateways = [one, two, three];
+    const { free: key } = service.sandbox.keys;
+    const profiles = (codes: readonly string[]) =>
+      Promise.all(
+        codes.map((code, i) =>
+          gateways[i % 3]?.ask(`{ country(code: "${code}") { profile { record } } }`, { key }),
+        ),
+      );
+    // Six one after the other: the last is refused, and says what the plan is.
+    for (const code of ['KE', 'NG', 'GH', 'ZA', 'EG', 'MA']) {
+      await gateways[code.charCodeAt(0) % 3]?.ask(`{ country(code: "${code}") { profile { record } } }`, {
+        key,
+      });
+    }
+    const refusedOf = () => service.sandbox.log.filter(({ status }) => status === 429).length;
+    expect([service.sandbox.log.length, refusedOf()]).toEqual([6, 1]);
+
+    nowMs += 30_000;
+    const replies = await profiles(['TN', 'UG', 'TZ', 'RW', 'SN', 'ML', 'CI', 'CM', 'AO']);
+    expect([service.sandbox.log.length, refusedOf()]).toEqual([11, 1]);
+    expect(replies.filter((reply) => reply?.errors.length === 0)).toHaveLength(5);
+    const refused = replies.flatMap((reply) => reply?.errors ?? []);
+    expect(refused.map(({ extensions }) => [extensions.code, extensions.retryAt])).toEqual(
+      Array.from({ length: 4 }, () => ['RATE_LIMITED', '2026-11-21T10:02:00.000Z']),
+    );
+    const { data } =
+      (await three.ask('{ quota { callsThisMinute callsThisMonth plan state } }', { key })) ?? {};
+    expect(data.quota).toEqual({
+      callsThisMinute: 5,
+      callsThisMonth: 11,
+      plan: 'free',
+      state: 'MINUTE_SPENT',
+    });
+  });
+});
