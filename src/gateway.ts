@@ -25,6 +25,7 @@ import { createSchema, printSdl } from './graph/schema.ts';
 import { leadsToFigures, type SelectionScope } from './graph/selection.ts';
 import { cachedFigures } from './loaders/cached-figures.ts';
 import { createCells } from './loaders/cells.ts';
+import { createCompanions, NO_COMPANIONS } from './loaders/companions.ts';
 import { createCulprits } from './loaders/culprits.ts';
 import { createHolds } from './loaders/holds.ts';
 import { createLoaders } from './loaders/loaders.ts';
@@ -168,6 +169,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     cells,
     shelf,
     outage,
+    companions: store === null ? NO_COMPANIONS : createCompanions({ now: clock.now, ttlMs: freshness.ttlMs }),
     freshness,
     now: clock.now,
     planning: figures,

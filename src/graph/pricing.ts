@@ -16,6 +16,7 @@ import {
 import { lookedAt, type Shelf } from '../cache/shelf.ts';
 import { type CachedFiguresParts, cachedFigures } from '../loaders/cached-figures.ts';
 import { createCells } from '../loaders/cells.ts';
+import { NO_COMPANIONS } from '../loaders/companions.ts';
 import type { Culprits } from '../loaders/culprits.ts';
 import { fetchFigures } from '../loaders/figures.ts';
 import { createHolds } from '../loaders/holds.ts';
@@ -104,6 +105,7 @@ export function createPricing(parts: PricingParts): (priced: PricedOperation) =>
       freshness,
       now,
       outage,
+      companions: NO_COMPANIONS,
       cells: createCells(shelf),
       renewal: createRenewal({ ask, shelf, freshness, now, mayAsk: false }),
       planning: figures,

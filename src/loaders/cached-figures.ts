@@ -5,7 +5,8 @@ import { billStale, type Sending } from '../upstream/call.ts';
 import { observations } from '../upstream/endpoints.ts';
 import type { Outage } from '../upstream/outage.ts';
 import type { Cell, Cells } from './cells.ts';
-import { type FiguresParts, plannedCalls } from './figures.ts';
+import type { Companions } from './companions.ts';
+import { estimate, goingAlong, type Planning } from './figures.ts';
 import type { Seat } from './observation-pool.ts';
 import type { Outcome } from './outcome.ts';
 import type { Renewal } from './renewal.ts';
@@ -40,7 +41,8 @@ export interface CachedFiguresParts {
   readonly renewal: Renewal;
   readonly outage: Pick<Outage, 'failure'>;
   readonly freshness: Freshness;
-  readonly planning: Pick<FiguresParts, 'learned' | 'codesPerCall' | 'overfetchRows'>;
+  readonly companions: Companions;
+  readonly planning: Planning;
   readonly now: () => number;
   /** Hears of demands that were met by what is held. */
   readonly onHeld?: (demand: Demand) => void;
@@ -59,7 +61,7 @@ interface Matter {
  * what is past its time is served and said to be, unless the service refuses the key, or the caller insists on newer.
  */
 export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figures {
-  const { seat, cells, shelf, renewal, outage, freshness, planning, now } = parts;
+  const { seat, cells, shelf, renewal, companions, outage, freshness, planning, now } = parts;
   const { bill, caller } = sending;
   const { partition } = caller;
 
@@ -78,16 +80,20 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
     }
     const callsBefore = bill.byRoute[observations.route] ?? 0;
     const demands = new Map(matters.map(({ key, want }) => [key, want.demand]));
-    const outcomes = await seat.load([...demands.values()]);
+    const asked = [...demands.values()];
+    const along = asked.length === 0 ? [] : goingAlong(asked, companions.of(partition, asked), planning);
+    const outcomes = await seat.load([...asked, ...along]);
+    const isLanded = (demand: Demand) => !(outcomes.get(demandKey(demand)) instanceof Error);
+    companions.brought(partition, along.filter(isLanded));
     renewal.spent(partition, (bill.byRoute[observations.route] ?? 0) - callsBefore);
     return outcomes;
   }
 
   const callsFor = (matters: readonly Matter[]) =>
-    plannedCalls(
+    estimate(
       matters.map(({ want }) => want.demand),
       planning,
-    );
+    ).calls;
 
   /** Puts right what the sources say of cells past their time. */
   async function renew(matters: readonly Matter[]): Promise<void> {
@@ -148,6 +154,8 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
       const outcomes = new Map<string, Outcome>();
       for (const matter of matters) {
         const own = fetched.get(matter.key);
+        const isNew = own !== undefined && !(own instanceof Error);
+        companions.wanted(partition, matter.want.demand, isNew ? now() : matter.checkedAtMs);
         const outcome = own ?? refusal ?? doubt ?? matter.cell?.rows ?? [];
         if (outcome === matter.cell?.rows) {
           bill.cached += 1;

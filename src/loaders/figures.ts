@@ -96,24 +96,58 @@ export async function fetchFigures(
   await fetch('latest', withoutSeries, oneRow, settleLatest, 0);
 }
 
-/** The calls that demands are planned to take; an answer that is cut short, or refused, takes more. */
-export function plannedCalls(
-  demands: readonly Demand[],
-  parts: Pick<FiguresParts, 'learned' | 'codesPerCall' | 'overfetchRows'>,
-): number {
-  const { learned } = parts;
-  const limits = limitsOf(parts);
-  const { latest, series } = chooseKinds(demands, limits, learned.seriesRows);
-  const callsFor = (pairs: readonly Pair[], rowsOf: RowsOf) =>
-    pairs.length === 0 ? 0 : cover(pairs, limits, rowsOf).length;
-  return callsFor(latest, oneRow) + callsFor(series, hopefulRows(series, learned));
+/** What demands are planned to take; an answer that is cut short, or refused, takes more. */
+export interface Estimate {
+  readonly calls: number;
+  /** Rows that the calls are expected to bring. */
+  readonly rows: number;
 }
 
-function limitsOf({
-  learned,
-  codesPerCall,
-  overfetchRows,
-}: Pick<FiguresParts, 'learned' | 'codesPerCall' | 'overfetchRows'>) {
+export type Planning = Pick<FiguresParts, 'learned' | 'codesPerCall' | 'overfetchRows'>;
+
+export function estimate(demands: readonly Demand[], planning: Planning): Estimate {
+  const { learned } = planning;
+  const limits = limitsOf(planning);
+  const { latest, series } = chooseKinds(demands, limits, learned.seriesRows);
+  let [calls, rows] = [0, 0];
+  const add = (pairs: readonly Pair[], rowsOf: RowsOf) => {
+    for (const rectangle of pairs.length === 0 ? [] : cover(pairs, limits, rowsOf)) {
+      calls += 1;
+      rows += expectedRows(rectangle, rowsOf);
+    }
+  };
+  add(latest, oneRow);
+  add(series, hopefulRows(series, learned));
+  return { calls, rows };
+}
+
+/**
+ * The most of some companions, from the first on, that go along with demands at no further call: as far as the answer
+ * stays within what the service is known to bring, and within the rows that may be fetched unasked.
+ */
+export function goingAlong(
+  demands: readonly Demand[],
+  companions: readonly Demand[],
+  planning: Planning,
+): readonly Demand[] {
+  const { learned, overfetchRows } = planning;
+  const known = companions.filter(
+    ({ kind, countryCode, metricKey }) => kind === 'latest' || learned.knowsSeries(countryCode, metricKey),
+  );
+  if (known.length === 0) return [];
+  const alone = estimate(demands, planning);
+  // Short of the limit, so that a figure more than was expected doesn't cut the answer.
+  const limitRows = learned.limitParam === 'accepted' ? learned.maxRows : learned.defaultRows;
+  const mostRows = Math.min(alone.rows + overfetchRows, alone.calls * limitRows * 0.9);
+  for (let count = known.length; count > 0; count = Math.floor(count / 2)) {
+    const some = known.slice(0, count);
+    const { calls, rows } = estimate([...demands, ...some], planning);
+    if (calls <= alone.calls && rows <= mostRows) return some;
+  }
+  return [];
+}
+
+function limitsOf({ learned, codesPerCall, overfetchRows }: Planning) {
   return { maxRows: learned.maxRows, maxCodes: codesPerCall, maxAddress: MAX_ADDRESS, overfetchRows };
 }
 

@@ -55,7 +55,7 @@ describe('a partly held demand', () => {
   });
 
   it('refreshes what its calls bring anew, wanted or not', async () => {
-    await using program = await open();
+    await using program = await open({ BATCH_OVERFETCH_ROWS: '0' });
     await program.ask(latest(['KE', 'NG'], ['population_total', 'life_expectancy']));
     program.pass(200);
     program.requests();
@@ -75,6 +75,70 @@ describe('a partly held demand', () => {
     expect(asked).toEqual(['GET /v1/data?country_codes=NG&latest=true&metric_keys=population_total']);
     expect(fetchedAt).toEqual({ KE: 200, NG: 400 });
     expect(upstream).toMatchObject({ calls: 1, cached: 1 });
+  });
+});
+
+describe('figures that will soon be past their time', () => {
+  const card = (code: string) => latest([code], ['population_total', 'life_expectancy']);
+
+  it('go along with whatever call leaves next, and theirs is saved', async () => {
+    await using program = await open();
+    for (const code of ['KE', 'NG', 'GH']) await program.ask(card(code));
+    program.pass(200);
+    program.requests();
+    const { data, upstream } = await program.ask(card('ZA'));
+    expect([data.observations.length, upstream.calls, upstream.cached]).toEqual([2, 1, 0]);
+    expect(program.requests()).toEqual([
+      'GET /v1/data?country_codes=GH,KE,NG,ZA&latest=true&metric_keys=life_expectancy,population_total',
+    ]);
+    program.pass(200);
+    for (const code of ['KE', 'NG', 'GH']) expect((await program.ask(card(code))).upstream.calls).toBe(0);
+  });
+
+  it.for<[string, Record<string, string>]>([
+    ['rows that nobody asked for are not allowed', { BATCH_OVERFETCH_ROWS: '0' }],
+    ['one call could not name them all', { CODES_PER_CALL: '2' }],
+  ])('stay behind where %s', async ([, env]) => {
+    await using program = await open(env);
+    for (const code of ['KE', 'NG', 'GH']) await program.ask(card(code));
+    program.pass(200);
+    const { upstream } = await program.ask(card('ZA'));
+    expect(upstream.calls).toBe(1);
+    program.pass(200);
+    const later = [];
+    for (const code of ['KE', 'NG', 'GH']) later.push((await program.ask(card(code))).upstream.calls);
+    expect(later).toContain(1);
+  });
+
+  it('stay behind where nobody has asked for them for a while', async () => {
+    await using program = await open();
+    await program.ask(card('KE'));
+    program.pass(301);
+    program.requests();
+    await program.ask(card('ZA'));
+    expect(program.requests()).toEqual([
+      'GET /v1/data?country_codes=ZA&latest=true&metric_keys=life_expectancy,population_total',
+    ]);
+  });
+
+  it('do not make an answer longer than the service is known to give', async () => {
+    await using program = await open();
+    const wide = `{ countries { code ${['population_total', 'life_expectancy']
+      .map((key, i) => `f${i}: observation(metricKey: "${key}") { value }`)
+      .join(' ')} } }`;
+    const codes = (await program.ask(wide)).data.countries.map(({ code }: { code: string }) => code);
+    expect(codes).toHaveLength(54);
+    program.pass(200);
+    program.requests();
+    for (const key of ['forest_area_pct', 'gini_index']) await program.ask(latest(codes, [key]));
+    // Each brings 54 rows of its own and leaves room for some, which is not taken beyond the limit.
+    for (const request of program.requests()) {
+      const { searchParams } = new URL(request.slice(4), 'http://service');
+      const rows =
+        Number(searchParams.get('country_codes')?.split(',').length) *
+        Number(searchParams.get('metric_keys')?.split(',').length);
+      expect(rows).toBeLessThanOrEqual(Number(searchParams.get('limit') ?? 100));
+    }
   });
 });
 
