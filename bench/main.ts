@@ -1,7 +1,9 @@
-/** `npm run bench`: what merging saves, and what it costs in time and memory. Everything printed is from this run. */
+/** `npm run bench`: what merging and holding save, and what they cost in time and memory. Everything printed is from this run. */
 import { arch, cpus } from 'node:os';
 import { printCalls } from './calls.ts';
+import { printDay } from './day.ts';
 import { printMemory } from './memory.ts';
+import { printPacking } from './packing.ts';
 import { printSpeed } from './speed.ts';
 
 console.log(
@@ -9,6 +11,8 @@ console.log(
 );
 console.log('The service is the sandbox of this repository on loopback; its figures are synthetic.\n');
 const isAsItShouldBe = await printCalls();
+await printDay();
 await printSpeed();
 await printMemory();
+await printPacking();
 if (!isAsItShouldBe) process.exitCode = 1;

@@ -519,12 +519,12 @@ export type QueryTickersArgs = {
   instrumentType?: InputMaybe<Scalars['String']['input']>;
 };
 
-/** Plan and spending of the caller's key, as this gateway has seen them. What the service has not told yet is null. */
+/** Plan and spending of the caller's key, as this gateway, and those that share its cache, have seen them. What the service has not told yet is null. */
 export type Quota = {
   readonly __typename?: 'Quota';
-  /** Requests that this gateway has sent for the key in the minute that runs. */
+  /** Requests sent for the key in the minute that runs. */
   readonly callsThisMinute: Scalars['Int']['output'];
-  /** Requests that this gateway has sent for the key in the month that runs (UTC). */
+  /** Requests sent for the key in the month that runs (UTC). */
   readonly callsThisMonth: Scalars['Int']['output'];
   /** When the next minute begins. */
   readonly minuteResetsAt: Scalars['DateTime']['output'];

@@ -47,6 +47,12 @@ describe('README', () => {
     expect(reply.data.countries).toHaveLength(54);
     expect(reply.data.countries.slice(0, data.countries.length)).toEqual(data.countries);
     expect(program.requests()).toHaveLength(extensions.upstream.calls);
+
+    await using holding = await openProgram({ env: { CACHE_URL: 'memory:' } });
+    await holding.ask(query);
+    const { upstream } = await holding.ask(query);
+    expect(readme).toContain(`takes ${upstream.calls} calls, with \`"cached": ${upstream.cached}\``);
+    expect(upstream.cached).toBe(extensions.upstream.naive);
   });
 });
 

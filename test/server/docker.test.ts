@@ -7,6 +7,9 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { readConfig } from '../../src/config.ts';
+import { hasRedis } from '../support/redis.ts';
 
 const run = promisify(execFile);
 
@@ -117,6 +120,56 @@ describe('the image', () => {
       program.kill('SIGTERM');
     }
     expect(await exited).toEqual([0, null]);
+  });
+});
+
+describe('the compose file', () => {
+  interface Service {
+    readonly profiles?: readonly string[];
+    readonly depends_on?: Readonly<Record<string, unknown>>;
+    readonly environment?: Readonly<Record<string, string>>;
+    readonly ports?: readonly string[];
+    readonly command?: readonly string[];
+  }
+  const read = async (): Promise<Record<string, Service>> =>
+    parse(await readFile('docker/compose.yaml', 'utf8'), { merge: true }).services;
+  /** As compose fills in variables that are not set. */
+  const filled = (environment: Readonly<Record<string, string>>) =>
+    Object.fromEntries(
+      Object.entries(environment).map(([name, value]) => [name, value.replace(/\$\{\w+:-(.*?)\}/g, '$1')]),
+    );
+
+  it('gives every gateway settings that hold, and waits for what they name', async () => {
+    const services = await read();
+    const gateways = Object.entries(services).filter(([, { environment }]) => environment !== undefined);
+    expect(gateways.map(([name]) => name)).toEqual(['gateway', 'gateway-one', 'gateway-two']);
+    for (const [, { environment = {}, depends_on = {} }] of gateways) {
+      const { countryDataUrl, cacheUrl } = readConfig(filled(environment));
+      const hosts = [countryDataUrl, cacheUrl].flatMap((url) => URL.parse(url ?? '')?.hostname || []);
+      expect(Object.keys(depends_on)).toEqual(hosts);
+      for (const host of hosts) expect(services).toHaveProperty(host);
+    }
+  });
+
+  it('has a profile of two gateways over one Redis', async () => {
+    const services = Object.entries(await read()).filter(([, { profiles }]) => profiles?.includes('shared'));
+    expect(services.map(([name]) => name)).toEqual(['gateway-one', 'gateway-two', 'redis']);
+    const [one, two] = services.map(([, service]) => service);
+    expect(one?.environment).toEqual(two?.environment);
+    expect(one?.ports).not.toEqual(two?.ports);
+  });
+
+  it.skipIf(!hasRedis)('starts that Redis with options it takes', async () => {
+    const [command = '', ...args] = (await read()).redis?.command ?? [];
+    const port = await freePort();
+    const redis = spawn(command, [...args, '--port', String(port)], { stdio: ['ignore', 'pipe', 'ignore'] });
+    let printed = '';
+    for await (const chunk of redis.stdout) {
+      printed += chunk;
+      if (printed.includes('Ready to accept connections')) break;
+    }
+    redis.kill('SIGKILL');
+    expect(printed).toContain('Ready to accept connections');
   });
 });
 
