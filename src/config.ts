@@ -28,7 +28,7 @@ const Environment = z.object({
   STALE_IF_ERROR_SECONDS: wholeNumber(0, 31_536_000).default(86_400),
   AUTH_TTL_SECONDS: wholeNumber(0, 31_536_000).default(300),
   CACHE_RENEWAL: onOff.default(true),
-  CACHE_MAX_BYTES: wholeNumber(0, 1_099_511_627_776).default(134_217_728),
+  CACHE_MAX_BYTES: wholeNumber(1_048_576, 1_099_511_627_776).default(134_217_728),
   CACHE_TIMEOUT_MS: wholeNumber(1, 60_000).default(200),
   KEY_PEPPER: z.string().min(16, 'must have 16 characters or more').optional(),
   BATCH_WINDOW_MS: wholeNumber(0, 1000).default(2),

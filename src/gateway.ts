@@ -122,14 +122,15 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   });
   const digest = await createDigest(config.keyPepper, store);
   const freshness = { ttlMs: config.cacheTtlSeconds * 1000, staleMs: config.staleIfErrorSeconds * 1000 };
+  const holdMs = freshness.ttlMs + freshness.staleMs;
   const shelf =
-    store === null
+    store === null || holdMs === 0
       ? EMPTY_SHELF
       : createShelf({
           store,
           now: clock.now,
           authTtlMs: config.authTtlSeconds * 1000,
-          holdMs: freshness.ttlMs + freshness.staleMs,
+          holdMs,
         });
   const rehearsal = createRehearsal(clock.now);
   const upstream = createUpstream({

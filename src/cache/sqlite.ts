@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { type Books, mayTake, noteIn, type Page, type Window } from './books.ts';
+import { ConfigError } from '../config.ts';
+import { type Books, MONTH_KEPT_MS, mayTake, noteIn, type Page, type Window } from './books.ts';
 import type { Backing } from './store.ts';
 
 /** How long a write waits for another process that writes, in milliseconds. */
@@ -8,33 +9,24 @@ const BUSY_TIMEOUT_MS = 100;
 /** Writes after which entries past their time are swept out. */
 const WRITES_BETWEEN_SWEEPS = 500;
 
-/**
- * Values in one file, which survives a restart and may be shared by processes of one machine. The library that comes
- * with Node is loaded only where it is asked for: it announces itself as experimental.
- */
+/** Values in one file, which survives a restart and may be shared by processes of one machine. */
 export async function openSqlite(path: string): Promise<Backing> {
-  const { DatabaseSync } = await import('node:sqlite');
-  const db = new DatabaseSync(path);
-  db.exec(`
-    PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS};
-    PRAGMA journal_mode = WAL;
-    PRAGMA synchronous = NORMAL;
-    CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, value TEXT NOT NULL, expires INTEGER) WITHOUT ROWID;
-    CREATE TABLE IF NOT EXISTS firsts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-    CREATE TABLE IF NOT EXISTS books (
-      account TEXT PRIMARY KEY, minute INTEGER, calls INTEGER, month INTEGER, calls_in_month INTEGER, note TEXT
-    ) WITHOUT ROWID;
-  `);
+  const db = await openDatabase(path);
   const select = db.prepare(
     'SELECT key, value FROM entries WHERE key IN (SELECT value FROM json_each(?)) AND coalesce(expires, ?) >= ?',
   );
   const upsert = db.prepare(
     'INSERT INTO entries VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value, expires = excluded.expires',
   );
-  const sweep = db.prepare('DELETE FROM entries WHERE expires < ?');
-  const clear = db.prepare('DELETE FROM entries WHERE substr(key, 1, ?) = ?');
+  const sweepEntries = db.prepare('DELETE FROM entries WHERE expires < ?');
+  const sweepBooks = db.prepare('DELETE FROM books WHERE minute < ?');
+  const clear = db.prepare('DELETE FROM entries WHERE key >= ? AND key < ?');
   let writes = 0;
-  sweep.run(Date.now());
+  const sweep = () => {
+    sweepEntries.run(Date.now());
+    sweepBooks.run(Math.floor((Date.now() - MONTH_KEPT_MS) / 60_000));
+  };
+  sweep();
 
   return {
     adapter: {
@@ -48,7 +40,7 @@ export async function openSqlite(path: string): Promise<Backing> {
         inTransaction(db, () => {
           for (const { key, value, expires } of entries) upsert.run(key, String(value), expires ?? null);
           writes += 1;
-          if (writes % WRITES_BETWEEN_SWEEPS === 0) sweep.run(Date.now());
+          if (writes % WRITES_BETWEEN_SWEEPS === 0) sweep();
         });
         return entries.map(() => true);
       },
@@ -56,7 +48,7 @@ export async function openSqlite(path: string): Promise<Backing> {
     books: booksIn(db),
     holdsObjects: false,
     async clear(prefix) {
-      clear.run(prefix.length, prefix);
+      clear.run(prefix, `${prefix}\u{10ffff}`);
     },
     async first(name, value) {
       db.prepare('INSERT OR IGNORE INTO firsts VALUES (?, ?)').run(name, value);
@@ -107,6 +99,31 @@ function booksIn(db: DatabaseSync): Books {
       write.run(account, JSON.stringify(note));
     },
   };
+}
+
+/**
+ * The library that comes with Node is loaded only where it is asked for: it announces itself as experimental.
+ * @throws ConfigError where the file can't be opened, or holds something else
+ */
+async function openDatabase(path: string): Promise<DatabaseSync> {
+  const { DatabaseSync } = await import('node:sqlite');
+  try {
+    const db = new DatabaseSync(path);
+    db.exec(`
+    PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS};
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = NORMAL;
+    CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, value TEXT NOT NULL, expires INTEGER) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS firsts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS books (
+      account TEXT PRIMARY KEY, minute INTEGER, calls INTEGER, month INTEGER, calls_in_month INTEGER, note TEXT
+    ) WITHOUT ROWID;
+  `);
+    return db;
+  } catch (error) {
+    const words = error instanceof Error ? error.message : String(error);
+    throw new ConfigError(`The settings have 1 fault(s):\n  CACHE_URL: ${path} can't hold a cache: ${words}`);
+  }
 }
 
 function inTransaction<T>(db: DatabaseSync, work: () => T): T {

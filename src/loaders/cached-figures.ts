@@ -101,7 +101,7 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
     const expired = missing.filter(({ cell }) => cell !== undefined);
     const prospect = {
       calls: () => callsFor(missing),
-      callsIfRenewed: () => callsFor(missing.filter((matter) => !expired.includes(matter))),
+      callsIfRenewed: () => callsFor(missing.filter(({ cell }) => cell === undefined)),
     };
     const heldCells = expired.flatMap(({ cell }) => cell ?? []);
     const checkedAtMs = await renewal.check(heldCells, prospect, sending);

@@ -36,6 +36,9 @@ const MAX_ROUNDS = 8;
 /** Refused calls that one batch may spend on finding out which of its names the service refuses. */
 const MAX_REFUSALS = 24;
 
+/** Demands beyond which a plan has neither room for companions, nor can be made several times at little cost. */
+const MAX_ACCOMPANIED = 1_000;
+
 /** A data call that was answered with rows. */
 interface Rows {
   readonly isRefused: false;
@@ -134,12 +137,12 @@ export function goingAlong(
   const known = companions.filter(
     ({ kind, countryCode, metricKey }) => kind === 'latest' || learned.knowsSeries(countryCode, metricKey),
   );
-  if (known.length === 0) return [];
+  if (known.length === 0 || demands.length > MAX_ACCOMPANIED) return [];
   const alone = estimate(demands, planning);
   // Short of the limit, so that a figure more than was expected doesn't cut the answer.
   const limitRows = learned.limitParam === 'accepted' ? learned.maxRows : learned.defaultRows;
   const mostRows = Math.min(alone.rows + overfetchRows, alone.calls * limitRows * 0.9);
-  for (let count = known.length; count > 0; count = Math.floor(count / 2)) {
+  for (let count = known.length; count > 0; count = Math.floor(count / 3)) {
     const some = known.slice(0, count);
     const { calls, rows } = estimate([...demands, ...some], planning);
     if (calls <= alone.calls && rows <= mostRows) return some;

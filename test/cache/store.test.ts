@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { guarded } from '../../src/cache/guarded.ts';
 import { openMemory } from '../../src/cache/memory.ts';
 import { packing } from '../../src/cache/packing.ts';
 import { type Backing, openStore, type Store } from '../../src/cache/store.ts';
+import { ConfigError } from '../../src/config.ts';
 import { openProgram } from '../support/program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'country-graph-'));
@@ -85,6 +86,20 @@ describe('SQLite', () => {
     const again = await second.ask(FIGURE);
     expect(again).toMatchObject({ data, upstream: { calls: 0, cached: 1 } });
     expect(second.requests()).toEqual([]);
+  });
+
+  it.for([
+    ['a folder that is not there', () => join(folder, 'nowhere', 'cache.sqlite')],
+    [
+      'a file of another kind',
+      () => {
+        const file = join(folder, 'notes.txt');
+        writeFileSync(file, 'Nothing of a database. '.repeat(100));
+        return file;
+      },
+    ],
+  ] as const)('refuses %s at the start', async ([, path]) => {
+    await expect(open(`sqlite:${path()}`)).rejects.toThrow(ConfigError);
   });
 
   it('with another pepper answers nobody from what is there', async () => {
