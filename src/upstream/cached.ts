@@ -81,27 +81,24 @@ export function cached(send: Send, { shelf, freshness, now, outage, onHeld }: Ca
     const call = makeCall(endpoint, params);
     const partition = call.isPublic ? PUBLIC : sending.caller.partition;
     const isHeld = endpoint.caching !== 'none';
-    const held = isHeld ? await heldAnswer(call, partition, shelf) : undefined;
-    const recordsIn = ({ value, atMs }: Held<HeldAnswer>) =>
-      recordsOf(endpoint, params, value.status, value.body, atMs);
+    const held = isHeld ? await heldRecords(endpoint, params, partition, shelf) : null;
 
-    if (held !== undefined && shelf.isAccepted(partition)) {
-      const freshMs = Math.min(held.value.allowedMs ?? freshness.ttlMs, freshness.ttlMs, maxAgeMs);
+    if (held !== null && shelf.isAccepted(partition)) {
+      const freshMs = Math.min(held.answer.allowedMs ?? freshness.ttlMs, freshness.ttlMs, maxAgeMs);
       if (now() - held.atMs < freshMs) {
-        const records = recordsIn(held);
         sending.bill.cached += 1;
         onHeld?.(call);
-        return records;
+        return held.records;
       }
     }
     const usableMs = Math.min(freshness.ttlMs + freshness.staleMs, maxAgeMs);
     const isUsable = () =>
-      held !== undefined && now() - held.atMs <= usableMs && shelf.refusal(partition) === null;
+      held !== null && now() - held.atMs <= usableMs && shelf.refusal(partition) === null;
     try {
       const down = isUsable() ? outage.failure() : null;
       if (down !== null) throw down.with({ route: call.route, attempts: 0 });
-      const answer = await send(call, conditional(sending, held));
-      const fresh = answer.status === 304 && held !== undefined ? held.value : heldOf(endpoint, answer);
+      const answer = await send(call, conditional(sending, held?.answer));
+      const fresh = answer.status === 304 && held !== null ? held.answer : heldOf(endpoint, answer);
       const records = recordsOf(endpoint, params, fresh.status, fresh.body, answer.receivedAt);
       const allowedMs = endpoint.caching === 'http' ? allowanceOf(answer, fresh) : null;
       if (isHeld && allowedMs !== 'no-store') {
@@ -109,35 +106,37 @@ export function cached(send: Send, { shelf, freshness, now, outage, onHeld }: Ca
       }
       return records;
     } catch (error) {
-      if (held === undefined || !isUsable() || !isBetterOld(error)) throw error;
-      const records = recordsIn(held);
+      if (held === null || !isUsable() || !isBetterOld(error)) throw error;
       billStale(sending.bill, call.route, error, held.atMs, now());
-      sending.onStale?.(records, error.code);
-      return records;
+      sending.onStale?.(held.records, error.code);
+      return held.records;
     }
   };
 }
 
-/** What is held of an answer, fresh or not; null where nothing is. */
+/** What is held of an answer, fresh or not; null where nothing is, or nothing that can be read. */
 export async function heldRecords<Params, Result>(
   endpoint: Endpoint<Params, Result>,
   params: Params,
   partition: string,
   shelf: Shelf,
-): Promise<{ readonly records: Result | null; readonly atMs: number } | null> {
-  const held = await heldAnswer(makeCall(endpoint, params), partition, shelf);
-  if (held === undefined) return null;
-  const { value, atMs } = held;
-  return { records: recordsOf(endpoint, params, value.status, value.body, atMs), atMs };
+): Promise<{ readonly records: Result | null; readonly atMs: number; readonly answer: HeldAnswer } | null> {
+  const name = nameOf(makeCall(endpoint, params));
+  const held = (await shelf.read<HeldAnswer>(partition, [name])).get(name);
+  if (!isAnswer(held?.value)) return null;
+  const { value: answer, atMs } = held as Held<HeldAnswer>;
+  try {
+    return { records: recordsOf(endpoint, params, answer.status, answer.body, atMs), atMs, answer };
+  } catch {
+    return null;
+  }
 }
 
-async function heldAnswer(
-  call: Call,
-  partition: string,
-  shelf: Shelf,
-): Promise<Held<HeldAnswer> | undefined> {
-  const name = nameOf(call);
-  return (await shelf.read<HeldAnswer>(partition, [name])).get(name);
+function isAnswer(value: HeldAnswer | undefined): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const { status, allowedMs, etag } = value;
+  const isFit = (part: unknown, type: string) => part === null || typeof part === type;
+  return (status === 200 || status === 404) && isFit(allowedMs, 'number') && isFit(etag, 'string');
 }
 
 /** What a call's answer is held under. */
@@ -166,8 +165,8 @@ function recordsOf<Params, Result>(
   return records;
 }
 
-function conditional(sending: Sending, held: Held<HeldAnswer> | undefined): Sending {
-  const etag = held?.value.etag ?? null;
+function conditional(sending: Sending, held: HeldAnswer | undefined): Sending {
+  const etag = held?.etag ?? null;
   return etag === null ? sending : { ...sending, headers: { ...sending.headers, 'if-none-match': etag } };
 }
 
