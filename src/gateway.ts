@@ -327,8 +327,10 @@ function pricePlugin({
           });
         },
         async responseForOperation({ document, operation, request }) {
+          // Where the request names an operation that isn't there, there is none, whatever the types say.
+          if (!passage.isExplained || operation === undefined) return null;
           const scope = scopeOf(schema, document, operation, request.variables);
-          if (!passage.isExplained || scope === null) return null;
+          if (scope === null) return null;
           const { bill, calls, errors } = await price({
             document,
             operation,
@@ -383,6 +385,7 @@ function passagePlugin(
     async requestDidStart({ contextValue: { passage } }) {
       return {
         async executionDidStart({ document, operation, request }) {
+          if (operation === undefined) return;
           const scope = scopeOf(schema, document, operation, request.variables);
           const root = schema.getRootType(operation.operation);
           if (scope && root && leadsToFigures(root, operation.selectionSet, scope)) passage.seat.expect();

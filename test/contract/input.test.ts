@@ -193,3 +193,29 @@ describe('a limit on the text of an operation', () => {
     expect((await roomier.ask(query)).errors).toEqual([]);
   });
 });
+
+describe('a request that names an operation which is not there', () => {
+  it.for([
+    ['run', {}],
+    ['explained', { 'x-explain': '1' }],
+  ] as const)('%s is told so, and nothing is sent', async ([, headers]) => {
+    await using program = await openProgram();
+    const response = await fetch(program.url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/graphql-response+json',
+        authorization: `Bearer ${program.sandbox.keys.team}`,
+        ...headers,
+      },
+      body: JSON.stringify({ query: 'query A { countries { code } }', operationName: 'B' }),
+    });
+    const { errors } = (await response.json()) as { errors: { extensions: { code: string } }[] };
+    expect([response.status, errors.map(({ extensions }) => extensions.code)]).toEqual([
+      400,
+      ['OPERATION_RESOLUTION_FAILURE'],
+    ]);
+    expect(program.requests()).toEqual([]);
+    expect(program.problems).toEqual([]);
+  });
+});
