@@ -22,7 +22,7 @@ export async function startProgram(config: Config, log: Log): Promise<Program> {
     const upstreamUrl = config.countryDataUrl ?? listening?.url ?? '';
     const metrics = createMetrics();
     const gateway = await createGateway({ config, upstreamUrl, observer: both(log, metrics) });
-    const server = createServer({ config, gateway, metrics, log });
+    const server = createServer({ config, gateway, metrics, log, demoKeys: sandbox?.keys ?? null });
     const { url } = await server.listen().catch(async (error: unknown) => {
       await gateway.stop();
       throw error;

@@ -4,6 +4,8 @@ import type { Gateway } from '../gateway.ts';
 
 export interface GraphqlRouteOptions {
   readonly gateway: Gateway;
+  /** Whether there is a page for browsers that are pointed here by hand. */
+  readonly isIdeThere: boolean;
   readonly isDraining: () => boolean;
   /** Hears of what only a fault of ours can explain. */
   readonly problem: (error: unknown) => void;
@@ -15,7 +17,7 @@ export interface GraphqlRouteOptions {
  */
 export async function graphqlRoute(
   app: FastifyInstance,
-  { gateway, isDraining, problem }: GraphqlRouteOptions,
+  { gateway, isIdeThere, isDraining, problem }: GraphqlRouteOptions,
 ) {
   app.removeContentTypeParser('text/plain');
 
@@ -32,6 +34,7 @@ export async function graphqlRoute(
   });
 
   app.all('/graphql', async (request, reply) => {
+    if (isIdeThere && wantsPage(request)) return reply.redirect('/graphiql', 302);
     const query = request.url.indexOf('?');
     const answer = await gateway.handle({
       method: request.method,
@@ -46,6 +49,11 @@ export async function graphqlRoute(
     reply.code(answer.status);
     return reply.send(typeof answer.body === 'string' ? answer.body : Readable.from(answer.body));
   });
+}
+
+/** Whether a browser was pointed here by hand: it wants a page, and sends no operation. */
+function wantsPage({ method, url, headers }: FastifyRequest): boolean {
+  return method === 'GET' && !url.includes('?') && (headers.accept ?? '').includes('text/html');
 }
 
 /**

@@ -5,6 +5,7 @@ import fastify from 'fastify';
 import type { Config } from '../config.ts';
 import type { Gateway } from '../gateway.ts';
 import { graphqlRoute } from './graphql-route.ts';
+import { ideRoute } from './ide-route.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -30,9 +31,11 @@ export interface ServerParts {
   readonly gateway: Gateway;
   readonly metrics: Metrics;
   readonly log: Log;
+  /** Demo keys of the embedded sandbox by name; null where the figures are real. */
+  readonly demoKeys: Readonly<Record<string, string>> | null;
 }
 
-export function createServer({ config, gateway, metrics, log }: ServerParts): Server {
+export function createServer({ config, gateway, metrics, log, demoKeys }: ServerParts): Server {
   const app = fastify({
     bodyLimit: config.maxBodyBytes,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
@@ -70,8 +73,10 @@ export function createServer({ config, gateway, metrics, log }: ServerParts): Se
       strictPreflight: false,
     });
   }
+  if (config.graphiql) app.register(ideRoute, { demoKeys });
   app.register(graphqlRoute, {
     gateway,
+    isIdeThere: config.graphiql,
     isDraining: () => draining,
     problem(error) {
       log.problem(error, 'server');

@@ -26,6 +26,7 @@ async function open(
     gateway,
     metrics,
     log: createLog('info', { write: (line) => void lines.push(line) }),
+    demoKeys: null,
   });
   const { url } = await server.listen();
   const drain = () => server.drain();

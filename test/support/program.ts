@@ -72,7 +72,13 @@ export async function openProgram({ sandbox: options, env = {}, clock, upstreamU
     observer,
     ...(clock === undefined ? {} : { clock }),
   });
-  const server = createServer({ config, gateway, metrics, log: observer as never });
+  const server = createServer({
+    config,
+    gateway,
+    metrics,
+    log: observer as never,
+    demoKeys: upstreamUrl === undefined ? sandbox.keys : null,
+  });
   const { url } = await server.listen();
 
   return {

@@ -1,0 +1,210 @@
+import {
+  type FieldNode,
+  type FragmentDefinitionNode,
+  Kind,
+  type OperationDefinitionNode,
+  parse,
+  type SelectionSetNode,
+  type ValueNode,
+  valueFromASTUntyped,
+} from 'graphql';
+
+/** A figure found in a response, as far as the operation asked for it. */
+export interface Figure {
+  /** Code in upper case, or the name where only that was asked for; empty where neither was. */
+  readonly country: string;
+  readonly countryName: string;
+  /** Key of the indicator, or what the operation calls it. */
+  readonly indicator: string;
+  readonly indicatorName: string;
+  /** Null where the operation didn't ask for it. */
+  readonly year: number | null;
+  readonly period: string | null;
+  readonly place: string | null;
+  readonly value: number;
+  readonly unit: string | null;
+  readonly source: string | null;
+  readonly status: string | null;
+  readonly isModelled: boolean;
+  readonly low: number | null;
+  readonly high: number | null;
+  readonly retrievedAt: string | null;
+  readonly isStale: boolean;
+}
+
+type Json = unknown;
+type JsonObject = Readonly<Record<string, Json>>;
+
+/** What is known of a figure from where it stands. */
+interface Place {
+  readonly country?: JsonObject | undefined;
+  readonly indicator?: JsonObject | undefined;
+  /** A country or indicator that an argument names. */
+  readonly countryCode?: string | undefined;
+  readonly metricKey?: string | undefined;
+}
+
+interface Scope {
+  readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly found: Figure[];
+}
+
+const FIGURE_FIELDS: ReadonlySet<string> = new Set(['observation', 'observations']);
+const COUNTRY_FIELDS: ReadonlySet<string> = new Set(['country', 'countries']);
+const INDICATOR_FIELDS: ReadonlySet<string> = new Set(['indicator', 'indicators']);
+
+/**
+ * The figures in a response, found by the operation that asked for them: wherever they stand, under whatever alias.
+ * Empty where there are none, or the operation can't be read.
+ */
+export function figuresIn(
+  query: string,
+  variables: Readonly<Record<string, unknown>>,
+  operationName: string | undefined,
+  data: Json,
+): Figure[] {
+  try {
+    const { definitions } = parse(query);
+    const operations = definitions.filter(
+      (one): one is OperationDefinitionNode => one.kind === Kind.OPERATION_DEFINITION,
+    );
+    const operation = operations.find(({ name }) => name?.value === operationName) ?? operations[0];
+    const fragments = new Map(
+      definitions.flatMap((one) =>
+        one.kind === Kind.FRAGMENT_DEFINITION ? [[one.name.value, one] as const] : [],
+      ),
+    );
+    const scope: Scope = { fragments, variables: { ...defaultsOf(operation), ...variables }, found: [] };
+    if (operation !== undefined) visit(operation.selectionSet, data, {}, scope);
+    return scope.found;
+  } catch {
+    return [];
+  }
+}
+
+function defaultsOf(operation: OperationDefinitionNode | undefined): Record<string, unknown> {
+  return Object.fromEntries(
+    (operation?.variableDefinitions ?? []).flatMap(({ variable, defaultValue }) =>
+      defaultValue === undefined ? [] : [[variable.name.value, valueFromASTUntyped(defaultValue)]],
+    ),
+  );
+}
+
+function visit(set: SelectionSetNode, value: Json, place: Place, scope: Scope): void {
+  if (Array.isArray(value)) {
+    for (const item of value) visit(set, item, place, scope);
+    return;
+  }
+  if (!isObject(value)) return;
+  for (const field of fieldsOf(set, scope)) {
+    const below = value[responseKey(field)];
+    if (below == null || field.selectionSet === undefined) continue;
+    const name = field.name.value;
+    const here = placeOf(field, value, set, place, scope);
+    if (FIGURE_FIELDS.has(name)) {
+      for (const row of [below].flat()) if (isObject(row)) take(field, row, here, scope);
+    } else {
+      for (const item of [below].flat())
+        visit(field.selectionSet, item, placeBelow(field, item, here, scope), scope);
+    }
+  }
+}
+
+/** What the arguments of a field, and the object it stands on, say of the figures below. */
+function placeOf(field: FieldNode, on: JsonObject, set: SelectionSetNode, place: Place, scope: Scope): Place {
+  const argument = (name: string) => {
+    const node = field.arguments?.find((one) => one.name.value === name)?.value;
+    const value = node === undefined ? undefined : resolved(node, scope);
+    const only = Array.isArray(value) && value.length === 1 ? value[0] : value;
+    return typeof only === 'string' ? only : undefined;
+  };
+  const named = namedIn(set, on, scope);
+  return {
+    country: place.country ?? (on.__typename === 'Country' ? named : undefined),
+    indicator: place.indicator ?? (on.__typename === 'Indicator' ? named : undefined),
+    countryCode: argument('countryCode') ?? argument('countryCodes') ?? argument('code') ?? place.countryCode,
+    metricKey: argument('metricKey') ?? argument('metricKeys') ?? argument('key') ?? place.metricKey,
+  };
+}
+
+function placeBelow(field: FieldNode, item: Json, place: Place, scope: Scope): Place {
+  if (field.selectionSet === undefined || !isObject(item)) return place;
+  const name = field.name.value;
+  const named = namedIn(field.selectionSet, item, scope);
+  if (COUNTRY_FIELDS.has(name)) return { ...place, country: named };
+  if (INDICATOR_FIELDS.has(name)) return { ...place, indicator: named };
+  return place;
+}
+
+function take(field: FieldNode, row: JsonObject, place: Place, scope: Scope): void {
+  if (field.selectionSet === undefined) return;
+  const fields = namedIn(field.selectionSet, row, scope);
+  if (typeof fields.value !== 'number') return;
+  const below = (name: string): JsonObject => {
+    const node = fieldsOf(field.selectionSet as SelectionSetNode, scope).find(
+      (one) => one.name.value === name,
+    );
+    const value = node === undefined ? undefined : row[responseKey(node)];
+    return isObject(value) && node?.selectionSet !== undefined
+      ? namedIn(node.selectionSet, value, scope)
+      : {};
+  };
+  const country = { ...place.country, ...below('country') };
+  const indicator = { ...place.indicator, ...below('indicator') };
+  const code = text(country.code) ?? place.countryCode?.toUpperCase() ?? text(country.name) ?? '';
+  const key = text(indicator.key) ?? place.metricKey ?? text(indicator.name) ?? responseKey(field);
+  scope.found.push({
+    country: code,
+    countryName: text(country.name) ?? code,
+    indicator: key,
+    indicatorName: text(indicator.name) ?? key,
+    year: typeof fields.year === 'number' ? fields.year : null,
+    period: text(fields.period) ?? null,
+    place: text(fields.locationName) ?? null,
+    value: fields.value,
+    unit: text(fields.unit) ?? text(indicator.unit) ?? null,
+    source: text(below('source').key) ?? null,
+    status: text(fields.valueStatus) ?? null,
+    isModelled: fields.isModelled === true || (text(fields.valueStatus) ?? 'reported') !== 'reported',
+    low: typeof fields.estimateLow === 'number' ? fields.estimateLow : null,
+    high: typeof fields.estimateHigh === 'number' ? fields.estimateHigh : null,
+    retrievedAt: text(fields.retrievedAt) ?? null,
+    isStale: below('freshness').stale === true,
+  });
+}
+
+/** The fields of an object by their names in the schema. */
+function namedIn(set: SelectionSetNode, value: JsonObject, scope: Scope): Record<string, Json> {
+  return Object.fromEntries(
+    fieldsOf(set, scope).map((field) => [field.name.value, value[responseKey(field)]]),
+  );
+}
+
+/** The fields of a selection, those of its fragments among them. */
+function fieldsOf(set: SelectionSetNode, scope: Scope): FieldNode[] {
+  return set.selections.flatMap((selection) => {
+    if (selection.kind === Kind.FIELD) return [selection];
+    const inner =
+      selection.kind === Kind.INLINE_FRAGMENT
+        ? selection.selectionSet
+        : scope.fragments.get(selection.name.value)?.selectionSet;
+    return inner === undefined ? [] : fieldsOf(inner, scope);
+  });
+}
+
+function resolved(node: ValueNode, { variables }: Scope): unknown {
+  return valueFromASTUntyped(node, variables);
+}
+
+function responseKey({ alias, name }: FieldNode): string {
+  return alias?.value ?? name.value;
+}
+
+function isObject(value: Json): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function text(value: Json): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

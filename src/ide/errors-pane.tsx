@@ -1,0 +1,63 @@
+import { useGraphiQL } from '@graphiql/react';
+import { isEnumType } from 'graphql';
+import { useEffect, useState } from 'react';
+import { type GraphError, lastExchange } from './exchange.ts';
+import { useStore } from './store.ts';
+
+/** The errors of the last response in words, and when it makes sense to ask again. */
+export function ErrorsPane() {
+  const exchange = useStore(lastExchange);
+  const schema = useGraphiQL((state) => state.schema);
+  const errors = exchange?.answer.errors ?? [];
+  const codes = schema?.getType('ErrorCode');
+  const meaningOf = (code: string) =>
+    (isEnumType(codes) ? codes.getValue(code)?.description : null) ?? 'This code has no description.';
+  if (exchange === null) return <p>Run an operation; what goes wrong is explained here.</p>;
+  if (errors.length === 0) return <p>The last operation had no errors.</p>;
+  const byCode = Map.groupBy(errors, ({ extensions }) => extensions?.code ?? 'UNKNOWN');
+  return [...byCode].map(([code, all]) => (
+    <section key={code} className="error" aria-label={code}>
+      <h2>
+        <code>{code}</code>
+      </h2>
+      <p>{meaningOf(code)}</p>
+      <Retry error={all[0] as GraphError} />
+      <ul>
+        {all.map(({ message, path }) => (
+          <li key={`${path?.join('.')} ${message}`}>
+            {path !== undefined && <code>{path.join('.')}</code>} {message}
+          </li>
+        ))}
+      </ul>
+    </section>
+  ));
+}
+
+function Retry({ error: { extensions = {} } }: { readonly error: GraphError }) {
+  const retryAt = text(extensions.retryAt);
+  const resetsAt = text(extensions.resetsAt);
+  if (retryAt !== null) return <Countdown until={retryAt} />;
+  if (resetsAt !== null)
+    return <p>Asking again makes no sense before {new Date(resetsAt).toLocaleString()}.</p>;
+  return (
+    <p>{extensions.retryable === true ? 'Asking again may help.' : 'Asking again as it is will not help.'}</p>
+  );
+}
+
+function Countdown({ until }: { readonly until: string }) {
+  const secondsLeft = () => Math.max(0, Math.ceil((Date.parse(until) - Date.now()) / 1000));
+  const [seconds, setSeconds] = useState(secondsLeft);
+  useEffect(() => {
+    const timer = setInterval(() => setSeconds(secondsLeft()), 500);
+    return () => clearInterval(timer);
+  });
+  return (
+    <p role="timer" data-seconds={seconds}>
+      {seconds > 0 ? `Ask again in ${seconds} s.` : 'Ask again now.'}
+    </p>
+  );
+}
+
+function text(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}

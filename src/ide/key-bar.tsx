@@ -1,0 +1,61 @@
+import { type FormEvent, useState } from 'react';
+import { apiKey, isRemembered, keepKey } from './api-key.ts';
+import type { Settings } from './settings.ts';
+import { useStore } from './store.ts';
+
+/** The field for the API key, and whether the figures are real. */
+export function KeyBar({ settings: { demoKeys } }: { readonly settings: Settings }) {
+  const key = useStore(apiKey);
+  const remembered = useStore(isRemembered);
+  const [isShown, setShown] = useState(false);
+  const onSubmit = (event: FormEvent) => event.preventDefault();
+  return (
+    <header className="key-bar">
+      <h1>Country Graph</h1>
+      <form onSubmit={onSubmit} autoComplete="off">
+        <label htmlFor="api-key">API key</label>
+        <input
+          id="api-key"
+          type={isShown ? 'text' : 'password'}
+          autoComplete="off"
+          spellCheck={false}
+          value={key}
+          placeholder="sent as Authorization: Bearer …"
+          onChange={(event) => keepKey(event.target.value.trim(), remembered)}
+        />
+        <button type="button" aria-pressed={isShown} onClick={() => setShown(!isShown)}>
+          {isShown ? 'Hide' : 'Show'}
+        </button>
+        {demoKeys !== null && (
+          <select
+            aria-label="Demo keys"
+            value={Object.values(demoKeys).includes(key) ? key : ''}
+            onChange={(event) => keepKey(event.target.value, false)}
+          >
+            <option value="" disabled>
+              demo keys
+            </option>
+            {Object.entries(demoKeys).map(([name, demoKey]) => (
+              <option key={name} value={demoKey}>
+                {name}
+              </option>
+            ))}
+          </select>
+        )}
+        <label className="remember">
+          <input
+            type="checkbox"
+            checked={remembered}
+            onChange={(event) => keepKey(key, event.target.checked)}
+          />
+          Remember on this device
+        </label>
+      </form>
+      {demoKeys !== null && (
+        <p className="synthetic" role="note">
+          Embedded sandbox: all figures are <strong>synthetic</strong>.
+        </p>
+      )}
+    </header>
+  );
+}

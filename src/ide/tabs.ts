@@ -1,0 +1,200 @@
+/** The operations that a newcomer finds in the tabs, one lesson each. */
+export const LESSONS: readonly { readonly name: string; readonly query: string }[] = [
+  {
+    name: 'Country',
+    query: `# Country Graph. Run with Ctrl-Enter, complete with Ctrl-Space; the other tabs go on from here.
+#
+# A country's card. Ten fields, and however many you add: figures travel in one call.
+# The Cost pane (left) shows what it took, the Chart pane draws what holds figures.
+query CountryCard {
+  country(code: "KE") {
+    name
+    capital
+    region
+    population: observation(metricKey: "population_total") {
+      value
+      year
+      unit
+    }
+    gdp: observation(metricKey: "gdp_current_usd") {
+      value
+      year
+      unit
+    }
+    lifeExpectancy: observation(metricKey: "life_expectancy") {
+      value
+      year
+      unit
+    }
+  }
+}
+`,
+  },
+  {
+    name: 'Map',
+    query: `# One indicator over all countries: 54 figures, two calls (the list, and all figures).
+# The Chart pane draws a map. Countries without a figure are left grey: no row is no zero.
+query AllCountries {
+  countries {
+    code
+    name
+    observation(metricKey: "life_expectancy") {
+      value
+      year
+      unit
+      source {
+        key
+      }
+    }
+  }
+}
+`,
+  },
+  {
+    name: 'Over time',
+    query: `# A comparison over time. Lines break where a year is missing; modelled figures are drawn hollow,
+# with the provider's bounds as a band where there are any.
+query OverTime {
+  countries(codes: ["KE", "NG", "GH"]) {
+    code
+    name
+    observations(metricKeys: ["life_expectancy"], fromYear: 1990) {
+      year
+      value
+      unit
+      isModelled
+      estimateLow
+      estimateHigh
+      source {
+        key
+      }
+    }
+  }
+}
+`,
+  },
+  {
+    name: 'Provenance',
+    query: `# Where a figure comes from: reported or modelled, its bounds, its source, when the platform retrieved it,
+# and how fresh it is here.
+query Provenance {
+  indicator(key: "population_total") {
+    name
+    unit
+    sources {
+      key
+      lastSuccessfulRefresh
+    }
+    observations(countryCodes: ["NG", "ET", "EG"], latest: true) {
+      country {
+        code
+        name
+      }
+      value
+      year
+      valueStatus
+      isModelled
+      estimateLow
+      estimateHigh
+      datasetVersion
+      retrievedAt
+      freshness {
+        fetchedAt
+        stale
+      }
+    }
+  }
+}
+`,
+  },
+  {
+    name: 'Markets',
+    query: `# Listings of one exchange, and a figure of the country that each belongs to: still one call for all figures.
+query Markets {
+  tickers(exchangeCode: "NGX", instrumentType: "EQUITY") {
+    symbol
+    name
+    sector
+    closePrice
+    changePercent
+    session
+    country {
+      code
+      inflation: observation(metricKey: "inflation_cpi_latest_yoy_pct") {
+        value
+        period
+      }
+    }
+  }
+}
+`,
+  },
+  {
+    name: 'Government',
+    query: `# Offices of a country, and who has held them.
+query Government {
+  country(code: "GH") {
+    name
+    offices {
+      name
+      roleType
+      terms {
+        holder
+        startDate
+        endDate
+        status
+      }
+    }
+  }
+}
+`,
+  },
+  {
+    name: 'Errors',
+    query: `# What goes wrong stays where it went wrong, with a code. Here a year range makes no sense, the key of an
+# indicator has a blank, and a country does not exist (null, and no error). The Errors pane says what to do.
+query Errors {
+  backwards: observations(countryCodes: ["KE"], metricKeys: ["life_expectancy"], fromYear: 2020, toYear: 2010) {
+    value
+  }
+  blank: country(code: "KE") {
+    observation(metricKey: "no such key") {
+      value
+    }
+  }
+  nowhere: country(code: "ZZ") {
+    name
+  }
+  well: country(code: "KE") {
+    name
+  }
+}
+`,
+  },
+  {
+    name: 'Cost',
+    query: `# What an operation costs. Three figures of 54 countries would be 163 calls if each field fetched for itself.
+# Run it: two calls. Run it again: none. "Explain" in the Cost pane prices it without running it.
+query Cost {
+  countries {
+    name
+    population: observation(metricKey: "population_total") {
+      value
+    }
+    gdp: observation(metricKey: "gdp_current_usd") {
+      value
+    }
+    life: observation(metricKey: "life_expectancy") {
+      value
+    }
+  }
+  quota {
+    plan
+    callsThisMinute
+    callsThisMonth
+    state
+  }
+}
+`,
+  },
+];

@@ -1,0 +1,90 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { feature } from 'topojson-client';
+import type { GeometryCollection, Topology } from 'topojson-specification';
+import { defineConfig, type Plugin } from 'vite';
+import { COUNTRY_NUMBERS } from './chart/country-numbers.ts';
+
+const ROOT = fileURLToPath(new URL('./', import.meta.url));
+
+/** Where the server finds the built pages. */
+const OUT = join(ROOT, '../../dist/ide');
+
+/** The outlines of the 54 countries alone, as `virtual:africa`: the world in the same detail is several times larger. */
+function africa(): Plugin {
+  const id = 'virtual:africa';
+  return {
+    name: 'africa',
+    resolveId: (source) => (source === id ? `\0${id}` : null),
+    load(resolved) {
+      if (resolved !== `\0${id}`) return null;
+      const file = createRequire(import.meta.url).resolve('world-atlas/countries-50m.json');
+      const world = JSON.parse(readFileSync(file, 'utf8')) as Topology<{ countries: GeometryCollection }>;
+      const codes = new Map(Object.entries(COUNTRY_NUMBERS).map(([code, number]) => [number, code]));
+      const { geometries } = world.objects.countries;
+      const wanted = geometries.filter((geometry) => codes.has(String(geometry.id)));
+      const { features } = feature(world, { type: 'GeometryCollection', geometries: wanted });
+      const shapes = features.map(({ id: number, geometry }) => ({
+        type: 'Feature',
+        properties: { code: codes.get(String(number)) },
+        geometry: rounded(geometry),
+      }));
+      return `export const africa = ${JSON.stringify({ type: 'FeatureCollection', features: shapes })}`;
+    },
+  };
+}
+
+/** A hundredth of a degree is about a kilometre, and less than a pixel. */
+function rounded<T>(geometry: T): T {
+  return JSON.parse(
+    JSON.stringify(geometry, (_, value) =>
+      typeof value === 'number' ? Math.round(value * 100) / 100 : value,
+    ),
+  );
+}
+
+/** GraphiQL's style sheet carries half a megabyte of fonts in it; those of the system do as well. */
+function withoutFonts(): Plugin {
+  return {
+    name: 'without-fonts',
+    enforce: 'pre',
+    transform(css, id) {
+      return /graphiql\/dist\/style\.css/.test(id) ? css.replace(/@font-face\s*\{[^}]*\}/g, '') : null;
+    },
+  };
+}
+
+/** Writes each file compressed beside itself, so that nothing is compressed while somebody waits. */
+function compressed(): Plugin {
+  return {
+    name: 'compressed',
+    closeBundle() {
+      for (const name of readdirSync(OUT, { recursive: true, encoding: 'utf8' })) {
+        if (!/\.(js|css|html|svg|ttf)$/.test(name)) continue;
+        const bytes = readFileSync(join(OUT, name));
+        writeFileSync(join(OUT, `${name}.br`), brotliCompressSync(bytes));
+        writeFileSync(join(OUT, `${name}.gz`), gzipSync(bytes));
+      }
+    },
+  };
+}
+
+export default defineConfig({
+  root: ROOT,
+  base: '/graphiql/',
+  // Its libraries' directives, which mean nothing in a bundle, fill pages of warnings.
+  logLevel: 'error',
+  plugins: [africa(), withoutFonts(), compressed()],
+  worker: { format: 'es' },
+  build: {
+    outDir: OUT,
+    emptyOutDir: true,
+    target: 'es2022',
+    // What is loaded later is large by nature.
+    chunkSizeWarningLimit: 6_000,
+    assetsInlineLimit: 0,
+  },
+});

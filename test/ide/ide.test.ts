@@ -1,0 +1,343 @@
+import { readFileSync } from 'node:fs';
+import axe, { type AxeResults } from 'axe-core';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LESSONS } from '../../src/ide/tabs.ts';
+import { hasChromium, openBrowser } from '../support/chromium.ts';
+import { openProgram, type ProgramOptions } from '../support/program.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  if (hasChromium) browser = await openBrowser();
+}, 60_000);
+afterAll(() => browser?.close());
+
+interface Opening extends ProgramOptions {
+  readonly viewport?: { readonly width: number; readonly height: number };
+  readonly path?: string;
+  readonly colorScheme?: 'light' | 'dark';
+}
+
+/** The explorer in a fresh browser, over a program of its own. */
+async function open({
+  viewport = { width: 1400, height: 900 },
+  path = '/graphiql',
+  colorScheme = 'light',
+  ...options
+}: Opening = {}) {
+  const program = await openProgram({ env: { CACHE_URL: 'memory:' }, ...options });
+  const { origin } = new URL(program.url);
+  const context = await browser.newContext({ viewport, colorScheme, acceptDownloads: true });
+  const page = await context.newPage();
+  const outside: string[] = [];
+  const problems: string[] = [];
+  await context.route('**/*', (route) => {
+    const url = route.request().url();
+    if (url.startsWith(origin) || /^(data|blob):/.test(url)) return route.continue();
+    outside.push(url);
+    return route.abort();
+  });
+  page.on('console', (message) => {
+    if (message.type() === 'error') problems.push(message.text());
+  });
+  page.on('pageerror', (error) => problems.push(String(error)));
+  await page.goto(origin + path);
+  await page.locator('.graphiql-query-editor .view-line').first().waitFor();
+  return {
+    program,
+    origin,
+    page,
+    outside,
+    problems,
+    async [Symbol.asyncDispose]() {
+      await context.close();
+      await program[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const tab = (page: Page, name: string) =>
+  page.locator('.graphiql-tabs').getByRole('button', { name, exact: true }).click();
+const pane = (page: Page, name: string) => page.getByRole('button', { name: `Show ${name}` }).click();
+
+/** Puts an operation in place of what the editor holds. */
+async function write(page: Page, text: string) {
+  await page.locator('.graphiql-query-editor .view-lines').click();
+  await page.keyboard.press('ControlOrMeta+A');
+  await page.keyboard.insertText(text);
+  // Brackets that the editor has closed of its own accord.
+  await page.keyboard.press('Shift+ControlOrMeta+End');
+  await page.keyboard.press('Delete');
+}
+
+/** Runs what the editor holds, and waits for its answer. */
+async function run(page: Page) {
+  const answered = page.waitForResponse(
+    (response) =>
+      response.url().endsWith('/graphql') && !response.request().postData()?.includes('{ quota {\\n'),
+  );
+  await page.getByRole('button', { name: /Execute/ }).click();
+  return (await answered).json();
+}
+
+describe.skipIf(!hasChromium)('the explorer', () => {
+  it('opens with the network closed, without a complaint, and runs its first operation', async () => {
+    await using scene = await open();
+    const answer = await run(scene.page);
+    expect(answer.errors).toBeUndefined();
+    expect(answer.data.country.name).toBe('Kenya');
+    await expect.poll(() => scene.page.locator('.graphiql-response').innerText()).toContain('Nairobi');
+    expect(scene.outside).toEqual([]);
+    expect(scene.problems).toEqual([]);
+  });
+
+  it.for(['/', '/graphql'])('is where a browser lands that opens %s', async (path) => {
+    await using scene = await open({ path });
+    expect(new URL(scene.page.url()).pathname).toBe('/graphiql');
+  });
+
+  it('says that the figures are synthetic, and has a demo key filled in', async () => {
+    await using scene = await open();
+    expect(await scene.page.getByRole('note').innerText()).toContain('all figures are synthetic');
+    expect(await scene.page.getByLabel('API key').inputValue()).toBe('demo-free');
+  });
+
+  it('says no such thing of a service that is real', async () => {
+    await using service = await openProgram();
+    await using scene = await open({ upstreamUrl: service.service.url });
+    expect(await scene.page.getByRole('note').count()).toBe(0);
+    expect(await scene.page.getByLabel('API key').inputValue()).toBe('');
+  });
+
+  it('has operations in its tabs that run, one lesson each', async () => {
+    await using scene = await open();
+    expect(await scene.page.locator('.graphiql-tab').count()).toBe(LESSONS.length);
+    for (const { query } of LESSONS) {
+      const { data, errors } = await scene.program.ask(query);
+      if (!query.includes('query Errors')) expect(errors).toEqual([]);
+      else
+        expect(errors.map(({ extensions }) => extensions.code)).toEqual(['BAD_USER_INPUT', 'BAD_USER_INPUT']);
+      expect(Object.values(data).some((value) => value !== null)).toBe(true);
+    }
+  });
+
+  it('shows what the schema says of a field', async () => {
+    await using scene = await open();
+    await pane(scene.page, 'Documentation Explorer');
+    await scene.page.locator('.graphiql-plugin').getByRole('link', { name: 'Query' }).click();
+    await scene.page
+      .locator('.graphiql-plugin')
+      .getByRole('link', { name: 'observations', exact: true })
+      .click();
+    await expect
+      .poll(() => scene.page.locator('.graphiql-plugin').innerText())
+      .toContain('Observations of several countries and indicators.');
+  });
+
+  it('completes what is being written', async () => {
+    await using scene = await open();
+    await write(scene.page, '{ country(code: "KE") { offi } }');
+    for (let i = 0; i < 4; i += 1) await scene.page.keyboard.press('ArrowLeft');
+    await scene.page.keyboard.press('ControlOrMeta+Space');
+    await expect
+      .poll(() => scene.page.locator('.suggest-widget').innerText(), { timeout: 10_000 })
+      .toMatch(/officialName[\s\S]*offices|offices[\s\S]*officialName/);
+  });
+});
+
+describe.skipIf(!hasChromium)('the key', () => {
+  it('is sent as it was typed, and lies neither in an address nor in what stays on the device', async () => {
+    await using scene = await open();
+    await scene.page.getByLabel('API key').fill('demo-analyst');
+    const asked = scene.page.waitForRequest((request) => request.url().endsWith('/graphql'));
+    await run(scene.page);
+    expect((await asked).headers().authorization).toBe('Bearer demo-analyst');
+    expect(scene.program.sandbox.log.map(({ key }) => key)).toContain('analyst');
+    const stays = () => scene.page.evaluate(() => JSON.stringify({ ...localStorage }));
+    expect(await stays()).toContain('CountryCard');
+    expect(await stays()).not.toContain('demo-');
+    expect(scene.page.url()).not.toContain('demo-');
+    await scene.page.reload();
+    expect(await scene.page.getByLabel('API key').inputValue()).toBe('demo-analyst');
+
+    await scene.page.getByLabel('Remember on this device').check();
+    expect(await stays()).toContain('demo-analyst');
+    await scene.page.getByLabel('Remember on this device').uncheck();
+    expect(await stays()).not.toContain('demo-');
+  });
+});
+
+describe.skipIf(!hasChromium)('the chart', () => {
+  it('draws a line for each country, with a band where there are bounds', async () => {
+    await using scene = await open();
+    await tab(scene.page, 'OverTime');
+    await run(scene.page);
+    await pane(scene.page, 'Chart');
+    const frame = scene.page.locator('.frame.lines');
+    await expect.poll(() => frame.locator('g[aria-label="line"] path').count()).toBe(3);
+    expect(await scene.page.locator('.legend li').allInnerTexts()).toEqual([' Kenya', ' Nigeria', ' Ghana']);
+    expect(await frame.locator('g[aria-label="area"] path').count()).toBe(3);
+    expect(await scene.page.locator('.under').innerText()).toContain('Source: world_bank_wdi.');
+    // The table behind the picture has them all.
+    await scene.page.getByText(/Table of \d+ figures/).click();
+    const rows = await scene.page.locator('.picture tbody tr').count();
+    expect(rows).toBe(await frame.locator('circle').count());
+  });
+
+  it('leaves gaps where years are missing', async () => {
+    await using scene = await open();
+    await write(
+      scene.page,
+      '{ country(code: "GH") { observations(metricKeys: ["internet_users_pct"]) { year value unit } } }',
+    );
+    const { data, errors } = await run(scene.page);
+    expect(errors).toBeUndefined();
+    const years: number[] = data.country.observations.map(({ year }: { year: number }) => year);
+    const gaps = years.filter((year, i) => i > 0 && year - (years[i - 1] ?? 0) > 1).length;
+    expect(gaps).toBeGreaterThan(0);
+    await pane(scene.page, 'Chart');
+    const line = scene.page.locator('.frame.lines g[aria-label="line"] path');
+    await expect.poll(() => line.count()).toBe(1);
+    // Each stretch of a line begins with a move.
+    expect((await line.getAttribute('d'))?.match(/M/g)).toHaveLength(gaps + 1);
+  });
+
+  it('draws a map that colours all 54 countries, and bars of the same', async () => {
+    await using scene = await open();
+    await tab(scene.page, 'AllCountries');
+    const { data } = await run(scene.page);
+    const figures = data.countries.filter(
+      ({ observation }: { observation: unknown }) => observation !== null,
+    );
+    await pane(scene.page, 'Chart');
+    const shapes = scene.page.locator('.frame.map g[aria-label="geo"] path');
+    await expect.poll(() => shapes.count()).toBe(54);
+    const colours = await shapes.evaluateAll((all) => all.map((shape) => shape.getAttribute('fill')));
+    expect(figures).toHaveLength(54);
+    expect(colours.filter((colour) => colour !== null && colour !== '#c9c9c9')).toHaveLength(54);
+    expect(new Set(colours).size).toBeGreaterThan(30);
+    await scene.page.getByRole('button', { name: 'As bars' }).click();
+    await expect.poll(() => scene.page.locator('.frame.bars g[aria-label="bar"] rect').count()).toBe(54);
+  });
+
+  it('saves PNG, SVG and CSV', async () => {
+    await using scene = await open();
+    await tab(scene.page, 'AllCountries');
+    await run(scene.page);
+    await pane(scene.page, 'Chart');
+    const saved = async (name: string) => {
+      const download = scene.page.waitForEvent('download');
+      await scene.page.getByRole('button', { name, exact: true }).click();
+      const file = await download;
+      return { name: file.suggestedFilename(), bytes: readFileSync((await file.path()) ?? '') };
+    };
+    const csv = await saved('CSV');
+    expect(csv.name).toBe('life_expectancy-bars.csv');
+    expect(csv.bytes.toString().trim().split('\r\n')).toHaveLength(55);
+    const svg = await saved('SVG');
+    expect(svg.bytes.toString()).toMatch(/^<svg[\s\S]*<\/svg>$/);
+    const png = await saved('PNG');
+    expect(png.bytes.subarray(1, 4).toString()).toBe('PNG');
+  });
+});
+
+describe.skipIf(!hasChromium)('the cost', () => {
+  it('of 54 countries and three figures is two calls, and none again', async () => {
+    await using scene = await open();
+    await tab(scene.page, 'Cost');
+    await pane(scene.page, 'Cost');
+    await run(scene.page);
+    await expect
+      .poll(() => scene.page.locator('.calls').innerText())
+      .toBe('2 calls to the metered service, instead of 163 if each field fetched for itself.');
+    expect(await scene.page.locator('.pane tbody tr').allInnerTexts()).toEqual([
+      '/v1/countries\t1',
+      '/v1/data\t1',
+    ]);
+    await run(scene.page);
+    await expect.poll(() => scene.page.locator('.calls').getAttribute('data-calls')).toBe('0');
+  });
+
+  it('is explained without a call', async () => {
+    await using scene = await open();
+    await tab(scene.page, 'Cost');
+    await pane(scene.page, 'Cost');
+    await scene.page.getByRole('button', { name: 'Explain' }).click();
+    await expect.poll(() => scene.page.locator('[data-explained]').getAttribute('data-explained')).toBe('2');
+    expect(await scene.page.locator('.plan li').count()).toBe(2);
+    expect(scene.program.requests()).toEqual([]);
+  });
+
+  it('of the key is shown, with what is left', async () => {
+    await using scene = await open();
+    await pane(scene.page, 'Cost');
+    await run(scene.page);
+    await expect
+      .poll(() => scene.page.getByLabel('Quota of the key').innerText())
+      .toMatch(/calls this minute\s+2, until/);
+  });
+});
+
+describe.skipIf(!hasChromium)('what goes wrong', () => {
+  it('is said in words, with a countdown where a minute is spent', async () => {
+    await using scene = await open();
+    scene.program.sandbox.faults.set({
+      kind: 'status',
+      status: 429,
+      body: { detail: "rate limit exceeded for plan 'free': 5 requests per minute" },
+    });
+    await pane(scene.page, 'Errors');
+    await run(scene.page);
+    const error = scene.page.getByLabel('RATE_LIMITED');
+    await expect.poll(() => error.innerText()).toContain('The requests of this minute are spent.');
+    const seconds = async () => Number(await error.getByRole('timer').getAttribute('data-seconds'));
+    const before = await seconds();
+    expect(before).toBeGreaterThan(0);
+    expect(before).toBeLessThanOrEqual(60);
+    await expect.poll(seconds, { timeout: 10_000 }).toBeLessThan(before);
+  });
+
+  it('is told apart by code', async () => {
+    await using scene = await open();
+    await tab(scene.page, 'Errors');
+    await pane(scene.page, 'Errors');
+    await run(scene.page);
+    const error = scene.page.getByLabel('BAD_USER_INPUT');
+    await expect.poll(() => error.innerText()).toContain('Asking again as it is will not help.');
+    expect(await error.locator('li').count()).toBe(2);
+  });
+});
+
+describe.skipIf(!hasChromium)('whoever comes by keyboard, screen reader or telephone', () => {
+  it.for([
+    ['light', 'Chart'],
+    ['dark', 'Chart'],
+    ['light', 'Cost'],
+    ['dark', 'Errors'],
+  ] as const)('meets no serious fault: %s, %s', async ([theme, title]) => {
+    await using scene = await open({ colorScheme: theme });
+    await tab(scene.page, 'OverTime');
+    await run(scene.page);
+    await pane(scene.page, title);
+    await scene.page.evaluate(axe.source);
+    // The editor draws its own text, line by line, for the eye alone; screen readers are given a text field.
+    const { violations } = await scene.page.evaluate<AxeResults>(
+      'axe.run({ exclude: [[".monaco-editor"]] })',
+    );
+    const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+    expect(serious.map(({ id, nodes }) => [id, nodes.map(({ html }) => html.slice(0, 160))])).toEqual([]);
+  });
+
+  it('can use it at the width of a telephone', async () => {
+    await using scene = await open({ viewport: { width: 390, height: 800 } });
+    await run(scene.page);
+    await expect.poll(() => scene.page.locator('.graphiql-response').innerText()).toContain('Nairobi');
+    const [scrollWidth, clientWidth] = await scene.page.evaluate<[number, number]>(
+      '[document.documentElement.scrollWidth, document.documentElement.clientWidth]',
+    );
+    expect(scrollWidth).toBeLessThanOrEqual(clientWidth);
+    for (const selector of ['.graphiql-query-editor', '.graphiql-response']) {
+      expect((await scene.page.locator(selector).first().boundingBox())?.width).toBeGreaterThan(250);
+    }
+  });
+});

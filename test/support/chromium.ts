@@ -1,0 +1,31 @@
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { type Browser, chromium } from 'playwright-core';
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable'];
+
+const program = (process.env.PATH ?? '')
+  .split(delimiter)
+  .concat('/usr/bin')
+  .flatMap((folder) => NAMES.map((name) => join(folder, name)))
+  .find((path) => existsSync(path));
+
+/** Whether suites with a real browser run: where the program is missing they skip, but never in CI. */
+export const hasChromium = process.env.CI === 'true' || program !== undefined;
+
+export function openBrowser(): Promise<Browser> {
+  if (program === undefined) throw new Error('There is no Chromium on the path.');
+  return chromium.launch({
+    executablePath: program,
+    headless: true,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
+}
