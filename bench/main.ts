@@ -5,6 +5,7 @@ import { printDay } from './day.ts';
 import { printMemory } from './memory.ts';
 import { printPacking } from './packing.ts';
 import { printSpeed } from './speed.ts';
+import { printWeight } from './weight.ts';
 
 console.log(
   `Country Graph benchmark. Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model.trim()}, ${arch()}.`,
@@ -15,4 +16,5 @@ await printDay();
 await printSpeed();
 await printMemory();
 await printPacking();
+await printWeight();
 if (!isAsItShouldBe) process.exitCode = 1;

@@ -2,10 +2,12 @@
 export const LESSONS: readonly { readonly name: string; readonly query: string }[] = [
   {
     name: 'Country',
-    query: `# Country Graph. Run with Ctrl-Enter, complete with Ctrl-Space; the other tabs go on from here.
+    query: `# Country Graph. Run with Ctrl-Enter, complete with
+# Ctrl-Space; the other tabs go on from here.
 #
-# A country's card. Ten fields, and however many you add: figures travel in one call.
-# The Cost pane (left) shows what it took, the Chart pane draws what holds figures.
+# A country's card. Ten fields, and however many you add:
+# figures travel in one call. The Cost pane (left) shows
+# what it took, the Chart pane draws what holds figures.
 query CountryCard {
   country(code: "KE") {
     name
@@ -32,8 +34,10 @@ query CountryCard {
   },
   {
     name: 'Map',
-    query: `# One indicator over all countries: 54 figures, two calls (the list, and all figures).
-# The Chart pane draws a map. Countries without a figure are left grey: no row is no zero.
+    query: `# One indicator over all countries: 54 figures, two calls
+# (the list, and all figures). The Chart pane draws a map.
+# Countries without a figure are left grey: no row is no
+# zero.
 query AllCountries {
   countries {
     code
@@ -52,8 +56,9 @@ query AllCountries {
   },
   {
     name: 'Over time',
-    query: `# A comparison over time. Lines break where a year is missing; modelled figures are drawn hollow,
-# with the provider's bounds as a band where there are any.
+    query: `# A comparison over time. Lines break where a year is
+# missing; modelled figures are drawn hollow, with the
+# provider's bounds as a band where there are any.
 query OverTime {
   countries(codes: ["KE", "NG", "GH"]) {
     code
@@ -75,8 +80,9 @@ query OverTime {
   },
   {
     name: 'Provenance',
-    query: `# Where a figure comes from: reported or modelled, its bounds, its source, when the platform retrieved it,
-# and how fresh it is here.
+    query: `# Where a figure comes from: reported or modelled, its
+# bounds, its source, when the platform retrieved it, and
+# how fresh it is here.
 query Provenance {
   indicator(key: "population_total") {
     name
@@ -109,7 +115,8 @@ query Provenance {
   },
   {
     name: 'Markets',
-    query: `# Listings of one exchange, and a figure of the country that each belongs to: still one call for all figures.
+    query: `# Listings of one exchange, and a figure of the country
+# that each belongs to: still one call for all figures.
 query Markets {
   tickers(exchangeCode: "NGX", instrumentType: "EQUITY") {
     symbol
@@ -151,8 +158,10 @@ query Government {
   },
   {
     name: 'Errors',
-    query: `# What goes wrong stays where it went wrong, with a code. Here a year range makes no sense, the key of an
-# indicator has a blank, and a country does not exist (null, and no error). The Errors pane says what to do.
+    query: `# What goes wrong stays where it went wrong, with a code.
+# Here a year range makes no sense, the key of an
+# indicator has a blank, and a country does not exist
+# (null, and no error). The Errors pane says what to do.
 query Errors {
   backwards: observations(countryCodes: ["KE"], metricKeys: ["life_expectancy"], fromYear: 2020, toYear: 2010) {
     value
@@ -173,8 +182,10 @@ query Errors {
   },
   {
     name: 'Cost',
-    query: `# What an operation costs. Three figures of 54 countries would be 163 calls if each field fetched for itself.
-# Run it: two calls. Run it again: none. "Explain" in the Cost pane prices it without running it.
+    query: `# What an operation costs. Three figures of 54 countries
+# would be 163 calls if each field fetched for itself. Run
+# it: two calls. Run it again: none. "Explain" in the Cost
+# pane prices it without running it.
 query Cost {
   countries {
     name

@@ -41,9 +41,10 @@ export async function ideRoute(app: FastifyInstance, { demoKeys }: IdeRouteOptio
       preCompressed: true,
       cacheControl: false,
       wildcard: false,
-      setHeaders(reply) {
-        // Their names change with what is in them.
-        reply.header('cache-control', `public, max-age=${YEAR_SECONDS}, immutable`);
+      setHeaders(reply, path) {
+        // Names of assets change with what is in them; the page names the assets of today.
+        const isAsset = path.includes('/assets/');
+        reply.header('cache-control', isAsset ? `public, max-age=${YEAR_SECONDS}, immutable` : 'no-cache');
         reply.header('x-content-type-options', 'nosniff');
       },
     });
@@ -54,8 +55,7 @@ export async function ideRoute(app: FastifyInstance, { demoKeys }: IdeRouteOptio
       .header('content-security-policy', CONTENT_SECURITY_POLICY)
       .header('referrer-policy', 'no-referrer')
       .header('x-frame-options', 'DENY')
-      .sendFile('index.html', { cacheControl: false })
-      .header('cache-control', 'no-cache');
+      .sendFile('index.html');
   });
   app.get('/graphiql/', async (_request, reply) => reply.redirect('/graphiql', 308));
   app.get('/graphiql/settings.json', async (_request, reply) => {

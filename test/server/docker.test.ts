@@ -47,9 +47,11 @@ beforeAll(async () => {
   expect(ignore[0]).toBe('*');
   wanted = ignore.slice(1).map((line) => line.replace(/^!/, ''));
 
-  for (const { word, rest } of stages.flat()) {
-    if (word === 'COPY') await copy(rest);
-    if (word === 'RUN') await run('sh', ['-c', rest], { cwd: image, env: environment() });
+  for (const stage of stages) {
+    for (const { word, rest } of stage) {
+      if (word === 'COPY') await copy(rest);
+      if (word === 'RUN') await run('sh', ['-c', rest], { cwd: image, env: environment({}, stage) });
+    }
   }
 }, 180_000);
 afterAll(() => rm(image, { recursive: true, force: true }));
@@ -64,15 +66,17 @@ async function copy(rest: string): Promise<void> {
   }
 }
 
-/** The image's Node first on the path, its ENV, and nothing that npm tells the scripts of this checkout. */
-function environment(more: Record<string, string> = {}): Record<string, string> {
+/** The image's Node first on the path, the ENV of a stage, and nothing that npm tells the scripts of this checkout. */
+function environment(
+  more: Record<string, string> = {},
+  stage: readonly Step[] = stages.at(-1) ?? [],
+): Record<string, string> {
   const inherited = Object.entries(process.env).filter(
     (entry): entry is [string, string] =>
       entry[1] !== undefined &&
       !/^npm_(package|lifecycle|config_local_prefix)|^NODE_ENV$|^VITEST/.test(entry[0]),
   );
-  const own = stages
-    .flat()
+  const own = stage
     .filter(({ word }) => word === 'ENV')
     .map(({ rest }) => rest.split('=') as [string, string]);
   return {
@@ -116,6 +120,11 @@ describe('the image', () => {
       }
       expect(printed).toContain(`http://0.0.0.0:${port}/graphql`);
       await healthy();
+      const explorer = await fetch(`http://127.0.0.1:${port}/graphiql`);
+      expect([explorer.status, await explorer.text()]).toEqual([
+        200,
+        expect.stringContaining('<div id="root">'),
+      ]);
     } finally {
       program.kill('SIGTERM');
     }

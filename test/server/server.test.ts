@@ -410,3 +410,65 @@ describe('drain', () => {
     await drained;
   });
 });
+
+describe('the explorer', () => {
+  const page = { accept: 'text/html,application/xhtml+xml' };
+  const get = (url: string, headers: Record<string, string> = {}) =>
+    fetch(url, { headers, redirect: 'manual' });
+
+  it('is a page that lets nothing in from elsewhere, and is asked for anew each time', async () => {
+    const { origin } = await open(word);
+    const response = await get(`${origin}/graphiql`, page);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('cache-control')).toBe('no-cache');
+    const policy = response.headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("script-src 'self';");
+    expect(policy).not.toMatch(/https?:|\*|unsafe-eval/);
+    const html = await response.text();
+    expect([...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => address)).toEqual(
+      expect.arrayContaining([expect.stringMatching(/^\/graphiql\/assets\/index-[\w-]+\.js$/)]),
+    );
+    expect(html).not.toMatch(/(?:src|href)="(?:https?:)?\/\//);
+  });
+
+  it('has assets that are compressed beforehand and never asked for again', async () => {
+    const { origin } = await open(word);
+    const html = await (await get(`${origin}/graphiql`)).text();
+    const [, script = ''] = /src="([^"]+)"/.exec(html) ?? [];
+    const response = await get(origin + script, { 'accept-encoding': 'br' });
+    expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    expect(response.headers.get('content-encoding')).toBe('br');
+    expect(response.headers.get('content-type')).toContain('javascript');
+    expect((await get(`${origin}/graphiql/assets/nothing.js`)).status).toBe(404);
+  });
+
+  it.for(['/', '/graphql'])('is where a browser lands that opens %s', async (path) => {
+    const { origin } = await open(word);
+    const response = await get(origin + path, page);
+    expect([response.status, response.headers.get('location')]).toEqual([302, '/graphiql']);
+  });
+
+  it('does not come between a browser and an operation', async () => {
+    const { origin } = await open(word);
+    const response = await get(`${origin}/graphql?query={word}`, page);
+    expect([response.status, await response.text()]).toEqual([200, '{"data":{"word":"hi"}}']);
+  });
+
+  it('is not there with GRAPHIQL=off', async () => {
+    const { origin } = await open(word, { GRAPHIQL: 'off' });
+    for (const path of ['/', '/graphiql', '/graphiql/settings.json']) {
+      expect((await get(origin + path, page)).status).toBe(404);
+    }
+    expect((await get(`${origin}/graphql`, page)).status).toBe(200);
+  });
+
+  it('names no demo keys where the service is real', async () => {
+    const { origin } = await open(word);
+    const response = await get(`${origin}/graphiql/settings.json`);
+    expect([response.headers.get('cache-control'), await response.json()]).toEqual([
+      'no-store',
+      { demoKeys: null },
+    ]);
+  });
+});

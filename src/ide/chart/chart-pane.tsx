@@ -1,8 +1,9 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { lastExchange } from '../exchange.ts';
 import { useStore } from '../store.ts';
+import { COLUMNS } from './csv.ts';
 import { figuresIn } from './figures.ts';
-import { COLUMNS, saveCsv, savePng, saveSvg } from './files.ts';
+import { saveCsv, savePng, saveSvg } from './files.ts';
 import { type Picture, picturesOf } from './picture.ts';
 import { colourOf, drawBars, drawLines, drawMap, drawMapLegend } from './plot.ts';
 

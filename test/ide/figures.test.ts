@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest';
+import { csvOf } from '../../src/ide/chart/csv.ts';
+import { type Figure, figuresIn } from '../../src/ide/chart/figures.ts';
+import { momentOf, picturesOf } from '../../src/ide/chart/picture.ts';
+import { openProgram } from '../support/program.ts';
+
+const FIGURE: Figure = {
+  country: 'KE',
+  countryName: 'Kenya',
+  indicator: 'population_total',
+  indicatorName: 'population_total',
+  year: 2024,
+  period: null,
+  place: null,
+  value: 1,
+  unit: 'persons',
+  source: null,
+  status: null,
+  isModelled: false,
+  low: null,
+  high: null,
+  retrievedAt: null,
+  isStale: false,
+};
+
+describe('figures in a response', () => {
+  it.for<[string, string, object, [country: string, indicator: string][]]>([
+    [
+      'below a country, under an alias',
+      '{ nation: country(code: "ke") { code people: observation(metricKey: "population_total") { value } } }',
+      {},
+      [['KE', 'population_total']],
+    ],
+    [
+      'below a country whose code was not asked for',
+      '{ country(code: "ke") { observation(metricKey: "population_total") { v: value } } }',
+      {},
+      [['KE', 'population_total']],
+    ],
+    [
+      'below a list of countries, with their names alone',
+      '{ countries(codes: ["KE", "NG"]) { name observation(metricKey: "population_total") { value } } }',
+      {},
+      [
+        ['Kenya', 'population_total'],
+        ['Nigeria', 'population_total'],
+      ],
+    ],
+    [
+      'below an indicator, by variables and their defaults',
+      'query A($code: CountryCode = "KE", $key: String!) { indicator(key: $key) { observation(countryCode: $code) { value } } }',
+      { key: 'population_total' },
+      [['KE', 'population_total']],
+    ],
+    [
+      'at the root, that say themselves whose they are',
+      '{ observations(countryCodes: ["KE", "NG"], metricKeys: ["population_total", "life_expectancy"], latest: true) { ...F } } fragment F on Observation { value country { code } ... on Observation { indicator { key } } }',
+      {},
+      [
+        ['KE', 'population_total'],
+        ['KE', 'life_expectancy'],
+        ['NG', 'population_total'],
+        ['NG', 'life_expectancy'],
+      ],
+    ],
+    [
+      'of an indicator below them',
+      '{ tickers(exchangeCode: "RSE") { country { code observation(metricKey: "population_total") { value } } } }',
+      {},
+      [['RW', 'population_total']],
+    ],
+    [
+      'without a value',
+      '{ country(code: "KE") { observation(metricKey: "population_total") { year } } }',
+      {},
+      [],
+    ],
+    ['none', '{ countries { name } }', {}, []],
+  ])('are found: %s', async ([, query, variables, expected]) => {
+    await using program = await openProgram();
+    const { data, errors } = await program.ask(query, { variables: variables as never });
+    expect(errors).toEqual([]);
+    const found = figuresIn(query, variables as never, undefined, data);
+    const named = found.map(({ country, indicator }) => [country, indicator]);
+    expect([...new Set(named.map((name) => JSON.stringify(name)))].map((name) => JSON.parse(name))).toEqual(
+      expected,
+    );
+  });
+
+  it('are none where the operation or the answer is broken', () => {
+    expect(figuresIn('{', {}, undefined, { country: {} })).toEqual([]);
+    expect(figuresIn('{ country { observation { value } } }', {}, undefined, null)).toEqual([]);
+    expect(
+      figuresIn('{ country { observation { value } } }', {}, undefined, { country: { observation: 7 } }),
+    ).toEqual([]);
+  });
+});
+
+describe('pictures', () => {
+  const years = (values: readonly number[], further: Partial<Figure> = {}) =>
+    values.map((year) => ({ ...FIGURE, year, ...further }));
+
+  it('are lines where figures have different times, and leave gaps', () => {
+    const [picture] = picturesOf([
+      ...years([2000, 2001, 2004]),
+      ...years([2000, 2001], { country: 'NG', countryName: 'Nigeria' }),
+    ]);
+    if (picture?.kind !== 'lines') throw new Error('There are no lines.');
+    expect(picture.lines.map(({ name }) => name)).toEqual(['Kenya', 'Nigeria']);
+    expect(picture.lines[0]?.points.map(({ at, value }) => [at, value])).toEqual([
+      [2000, 1],
+      [2001, 1],
+      [2002, null],
+      [2004, 1],
+    ]);
+  });
+
+  it('are bars where figures have one time, from the highest down, and a map where there are many countries', () => {
+    const figures = Array.from({ length: 12 }, (_, i) => ({ ...FIGURE, country: `C${i}`, value: i }));
+    const [map] = picturesOf(figures);
+    expect(map).toMatchObject({ kind: 'bars', canBeMap: true });
+    expect(map?.figures.map(({ value }) => value)).toEqual(figures.map(({ value }) => value).reverse());
+    expect(picturesOf(figures.slice(0, 3))).toMatchObject([{ kind: 'bars', canBeMap: false }]);
+  });
+
+  it('never put two units on one axis', () => {
+    const pictures = picturesOf([
+      ...years([2000, 2001]),
+      ...years([2000, 2001], { indicator: 'gdp', unit: 'US dollars' }),
+    ]);
+    expect(pictures.map(({ kind, unit }) => [kind, unit])).toEqual([
+      ['lines', 'persons'],
+      ['lines', 'US dollars'],
+    ]);
+  });
+
+  it('show a figure once that stands in several places of a response', () => {
+    expect(picturesOf([FIGURE, { ...FIGURE }])).toMatchObject([{ figures: [FIGURE] }]);
+  });
+
+  it.for([
+    ['2024', 2024],
+    ['2024-Q3', 2024.5],
+    ['2024-07', 2024.5],
+    ['2025-06-30', 2024],
+    ['annual', 2024],
+  ] as const)('know when %s is', ([period, moment]) => {
+    expect(momentOf({ ...FIGURE, period })).toBeCloseTo(moment, 5);
+  });
+});
+
+describe('comma-separated values', () => {
+  it('are quoted where they must be, and never a formula', () => {
+    const csv = csvOf([{ ...FIGURE, countryName: 'Congo, "DR"', place: '=1+1', value: -2.5 }]);
+    expect(csv.split('\r\n')).toEqual([
+      'country,name,indicator,place,year,period,value,unit,low,high,status,source,retrieved',
+      `KE,"Congo, ""DR""",population_total,'=1+1,2024,,-2.5,persons,,,,,`,
+      '',
+    ]);
+  });
+});
