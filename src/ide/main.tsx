@@ -7,17 +7,19 @@ import 'graphiql/style.css';
 import '@graphiql/plugin-explorer/style.css';
 import './style.css';
 import { apiKey, keepKey } from './api-key.ts';
+import { useStrongColours } from './editor-colours.ts';
 import { fetcher } from './exchange.ts';
 import { KeyBar } from './key-bar.tsx';
+import { mendMarkup } from './mended-markup.ts';
 import { CHART, COST, ERRORS } from './plugins.tsx';
 import { loadSettings, type Settings } from './settings.ts';
-import { mendTabRoles } from './tab-roles.ts';
 import { LESSONS } from './tabs.ts';
 
 const PLUGINS = [HISTORY_PLUGIN, explorerPlugin(), CHART, COST, ERRORS];
 const TABS = LESSONS.map(({ query }) => ({ query }));
 
 function App({ settings }: { readonly settings: Settings }) {
+  useStrongColours();
   return (
     <>
       <KeyBar settings={settings} />
@@ -38,7 +40,7 @@ function App({ settings }: { readonly settings: Settings }) {
 }
 
 const page = document.getElementById('root') as HTMLElement;
-mendTabRoles(page);
+mendMarkup(page);
 const root = createRoot(page);
 loadSettings().then(
   (settings) => {

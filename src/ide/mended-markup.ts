@@ -1,0 +1,37 @@
+/**
+ * Mends what screen readers can't make sense of in the markup of GraphiQL and its plugins. The library writes it anew
+ * with each change, so it is watched.
+ */
+export function mendMarkup(root: Element): void {
+  const mend = () => {
+    for (const list of root.querySelectorAll('.graphiql-tabs[role]')) list.removeAttribute('role');
+    for (const tab of root.querySelectorAll('.graphiql-tab')) mendTab(tab);
+    // Its label would hide the name of the operation, which is its text.
+    for (const item of root.querySelectorAll('.graphiql-history-item-label[aria-label]')) {
+      item.removeAttribute('aria-label');
+    }
+    for (const field of root.querySelectorAll(
+      '.graphiql-plugin input:not([aria-label]), .graphiql-plugin select:not([aria-label])',
+    )) {
+      const isNamed = field.hasAttribute('placeholder') || field.hasAttribute('id');
+      if (!isNamed) field.setAttribute('aria-label', field.localName === 'select' ? 'Choice' : 'Value');
+    }
+  };
+  new MutationObserver(mend).observe(root, {
+    childList: true,
+    subtree: true,
+    attributes: true,
+    attributeFilter: ['role', 'aria-selected', 'aria-label', 'class'],
+  });
+}
+
+/**
+ * Tabs are marked as `tab`s with two buttons inside, which can't be reached there. As a plain list of buttons, of which
+ * one is current, they can.
+ */
+function mendTab(tab: Element): void {
+  const isCurrent = String(tab.classList.contains('graphiql-tab-active'));
+  const button = tab.querySelector('.graphiql-tab-button');
+  if (button?.getAttribute('aria-current') !== isCurrent) button?.setAttribute('aria-current', isCurrent);
+  for (const name of ['role', 'aria-selected']) if (tab.hasAttribute(name)) tab.removeAttribute(name);
+}
