@@ -800,6 +800,10 @@ export type ResolversParentTypes = {
   Ticker: TickerRecord;
 };
 
+export type LookupDirectiveArgs = { };
+
+export type LookupDirectiveResolver<Result, Parent, ContextType = GraphContext, Args = LookupDirectiveArgs> = DirectiveResolverFn<Result, Parent, ContextType, Args>;
+
 export type CommodityBenchmarkResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['CommodityBenchmark'] = ResolversParentTypes['CommodityBenchmark']> = {
   commodityKey?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   priceDate?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
@@ -1048,3 +1052,6 @@ export type Resolvers<ContextType = GraphContext> = {
   Ticker?: TickerResolvers<ContextType>;
 };
 
+export type DirectiveResolvers<ContextType = GraphContext> = {
+  lookup?: LookupDirectiveResolver<any, any, ContextType>;
+};

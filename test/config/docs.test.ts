@@ -8,7 +8,14 @@ import { FAILURES } from '../../src/errors.ts';
 import { openProgram } from '../support/program.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const DOCUMENTS = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'docs/errors.md'];
+const DOCUMENTS = [
+  'README.md',
+  'ARCHITECTURE.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  'docs/errors.md',
+  'docs/federation.md',
+];
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 
 const readme = read('README.md');
