@@ -9,5 +9,7 @@ export default defineConfig({
     testTimeout: 15_000,
     hookTimeout: 30_000,
     maxWorkers: 2,
+    // Published as TypeScript.
+    server: { deps: { inline: [/federation-subgraph-compatibility-tests/] } },
   },
 });

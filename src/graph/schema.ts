@@ -21,15 +21,23 @@ export interface SchemaParts {
 
 /** The executable schema: the SDL of `schema/` as a Federation 2 subgraph, with resolvers for its fields. */
 export function createSchema({ resolvers, entities }: SchemaParts): GraphQLSchema {
-  const schema = addResolversToSchema({
-    schema: buildSubgraphSchema([{ typeDefs: readSdl(), resolvers: entities as never }]),
-    resolvers: Object.assign({ CountryCode, DateTime, JSON: JSONValue }, mergeByType(resolvers)) as never,
-    resolverValidationOptions: { requireResolversToMatchSchema: 'error' },
-    updateResolversInPlace: true,
+  const schema = createSubgraph(readSdl(), {
+    resolvers: [{ CountryCode, DateTime, JSON: JSONValue }, ...resolvers],
+    entities,
   });
   holdWhileLoading(schema);
   requireKey(schema);
   return schema;
+}
+
+/** An executable Federation 2 subgraph of any SDL. */
+export function createSubgraph(typeDefs: DocumentNode, { resolvers, entities }: SchemaParts): GraphQLSchema {
+  return addResolversToSchema({
+    schema: buildSubgraphSchema([{ typeDefs, resolvers: entities as never }]),
+    resolvers: mergeByType(resolvers) as never,
+    resolverValidationOptions: { requireResolversToMatchSchema: 'error' },
+    updateResolversInPlace: true,
+  });
 }
 
 /** The subgraph's SDL, as routers and other people's tools want it. */
@@ -50,7 +58,11 @@ function readSdl(): DocumentNode {
 function mergeByType(resolvers: readonly Resolvers[]): Record<string, object> {
   const merged: Record<string, object> = {};
   for (const domain of resolvers) {
-    for (const [type, fields] of Object.entries(domain)) merged[type] = { ...merged[type], ...fields };
+    for (const [type, fields] of Object.entries(domain)) {
+      const before = merged[type];
+      // A scalar is no list of fields, and stands once.
+      merged[type] = before === undefined ? fields : { ...before, ...fields };
+    }
   }
   return merged;
 }

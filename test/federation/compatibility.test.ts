@@ -1,0 +1,29 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { CASES, startProducts } from './products.ts';
+
+/**
+ * Published cases for what our subgraph uses, and for what others may use on our types. Left out: `composeDirective`,
+ * which we have no use for, and `ftv1`, which reports to a hosted service.
+ */
+const USED = [
+  'introspection',
+  'key',
+  'link',
+  'shareable',
+  'tag',
+  'requires',
+  'provides',
+  'override',
+  'inaccessible',
+  'interfaceObject',
+];
+
+const products = await startProducts();
+afterAll(() => products.stop());
+
+// The cases are written for another runner, which has these without an import.
+Object.assign(globalThis, { describe, it, test, expect, beforeAll });
+process.env.PRODUCTS_URL = products.url;
+
+for (const name of USED) await import(join(CASES, `src/tests/${name}.test.ts`));
