@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { addresses } from './case-client.ts';
 import { CASES, startProducts } from './products.ts';
 
 /**
@@ -24,6 +25,6 @@ afterAll(() => products.stop());
 
 // The cases are written for another runner, which has these without an import.
 Object.assign(globalThis, { describe, it, test, expect, beforeAll });
-process.env.PRODUCTS_URL = products.url;
+Object.assign(addresses, { products: products.url, router: products.routerUrl });
 
 for (const name of USED) await import(join(CASES, `src/tests/${name}.test.ts`));

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -8,15 +8,15 @@ import { ApolloServerPluginInlineTraceDisabled } from '@apollo/server/plugin/dis
 import { startStandaloneServer } from '@apollo/server/standalone';
 import { parse } from 'graphql';
 import { createSubgraph } from '../../src/graph/schema.ts';
+import { freePort } from '../support/free-port.ts';
 
 /** The published compatibility cases of Federation, and the schema that they are about. */
 export const CASES = dirname(
   createRequire(import.meta.url).resolve('@apollo/federation-subgraph-compatibility-tests/package.json'),
 );
 
-/** Where the cases look for the router, and the router for the two subgraphs that come with the cases. */
-const ROUTER_PORT = 4000;
-const OTHERS = { users: 4002, inventory: 4003 };
+/** The two subgraphs that come with the cases, and the variable that each takes its port from. */
+const OTHERS = { users: 'USERS_PORT', inventory: 'INVENTORY_PORT' };
 
 const RESEARCH = [
   { study: { caseNumber: '1234', description: 'Federation Study' }, outcome: null },
@@ -105,31 +105,36 @@ export async function startProducts() {
     plugins: [ApolloServerPluginInlineTraceDisabled()],
   });
   const { url } = await startStandaloneServer(products, { listen: { port: 0, host: '127.0.0.1' } });
-  const others = Object.keys(OTHERS).map((name) => start(join(CASES, 'dist/subgraphs', name)));
-  await Promise.all(Object.values(OTHERS).map((port) => answering(`http://localhost:${port}/`)));
+  const others = await Promise.all(
+    Object.entries(OTHERS).map(([name, variable]) => startOther(name, variable)),
+  );
   const gateway = new ApolloGateway({
-    supergraphSdl: new IntrospectAndCompose({
-      subgraphs: [
-        { name: 'products', url },
-        ...Object.entries(OTHERS).map(([name, port]) => ({ name, url: `http://localhost:${port}/` })),
-      ],
-    }),
+    supergraphSdl: new IntrospectAndCompose({ subgraphs: [{ name: 'products', url }, ...others] }),
     logger: { debug() {}, info() {}, warn() {}, error() {} },
   });
   const router = new ApolloServer({ gateway });
-  await startStandaloneServer(router, { listen: { port: ROUTER_PORT } });
+  const { url: routerUrl } = await startStandaloneServer(router, { listen: { port: 0, host: '127.0.0.1' } });
   return {
     url,
+    routerUrl,
     async stop() {
       await router.stop();
       await products.stop();
-      for (const other of others) other.kill('SIGKILL');
+      for (const { child } of others) child.kill('SIGKILL');
     },
   };
 }
 
-function start(folder: string): ChildProcess {
-  return spawn(process.execPath, ['index.js'], { cwd: folder, stdio: 'ignore' });
+async function startOther(name: string, variable: string) {
+  const port = await freePort();
+  const child = spawn(process.execPath, ['index.js'], {
+    cwd: join(CASES, 'dist/subgraphs', name),
+    env: { ...process.env, [variable]: String(port) },
+    stdio: 'ignore',
+  });
+  const url = `http://localhost:${port}/`;
+  await answering(url);
+  return { name, url, child };
 }
 
 async function answering(url: string): Promise<void> {

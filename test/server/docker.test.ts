@@ -1,14 +1,13 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { readConfig } from '../../src/config.ts';
+import { freePort } from '../support/free-port.ts';
 import { hasRedis } from '../support/redis.ts';
 
 const run = promisify(execFile);
@@ -181,12 +180,3 @@ describe('the compose file', () => {
     expect(printed).toContain('Ready to accept connections');
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { freePort } from './free-port.ts';
 
 /** Whether suites with a real Redis run: where the program is missing they skip, but never in CI. */
 export const hasRedis = process.env.CI === 'true' || spawnSync('redis-server', ['--version']).status === 0;
@@ -33,12 +33,4 @@ export async function startRedis(port?: number) {
       await this.kill();
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
 }
