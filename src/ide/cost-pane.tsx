@@ -163,10 +163,11 @@ function QuotaView() {
   const exchange = useStore(lastExchange);
   const key = useStore(apiKey);
   const [quota, setQuota] = useState<Quota | null>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each operation may have spent something
   useEffect(() => {
     let isCurrent = true;
-    // The quota costs nothing: it is what the gateways have counted. Asked anew after each operation and with each key.
-    if (key === '' || exchange === undefined) setQuota(null);
+    // Asking costs nothing: it is what the gateways have counted.
+    if (key === '') setQuota(null);
     else {
       send({ query: QUOTA }).then(
         ({ data }) => isCurrent && setQuota((data as { quota: Quota | null } | null)?.quota ?? null),

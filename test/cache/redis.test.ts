@@ -86,8 +86,15 @@ describe.skipIf(!hasRedis)('two gateways over one Redis', () => {
     const env = { CACHE_URL: redis.url, COUNTRY_DATA_URL: service.url };
     const [one, other] = await Promise.all([startGateway(env), startGateway(env)]);
     await one.ask(figures(['KE']));
+    const client = createClient({ url: redis.url });
+    await client.connect();
+    const held = async () => (await client.keys('*:held:*')).length;
+    await expect.poll(held).toBeGreaterThan(2);
     service.faults.set({ kind: 'status', status: 401 });
     await one.ask(figures(['NG']));
+    // What was held for the key is not only ignored, it is gone.
+    await expect.poll(held).toBe(0);
+    await client.close();
     const { data, errors } = await other.ask(figures(['KE']));
     expect([data.countries, data.observations, errors.length]).toEqual([null, null, 2]);
   });
