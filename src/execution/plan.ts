@@ -1,0 +1,241 @@
+import {
+  type DocumentNode,
+  defaultFieldResolver,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLAbstractType,
+  type GraphQLField,
+  type GraphQLLeafType,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  type GraphQLResolveInfo,
+  type GraphQLSchema,
+  getArgumentValues,
+  getNullableType,
+  isInterfaceType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  isUnionType,
+  Kind,
+  type OperationDefinitionNode,
+  visit,
+} from 'graphql';
+import { collectFields, collectSubfields } from 'graphql/execution/collectFields.js';
+import { type LeafKind, leafKind } from './leaves.ts';
+import { compileText, type ObjectText, type WrittenField } from './text.ts';
+
+/**
+ * The values of a field for many parents at once, in their order. An Error among them is the outcome of its parent
+ * alone; a rejection is that of all.
+ */
+export type BatchResolver<Source, Args, Context, Value> = (
+  sources: readonly Source[],
+  args: Args,
+  context: Context,
+  info: GraphQLResolveInfo,
+) => readonly (Value | Error)[] | Promise<readonly (Value | Error)[]>;
+
+declare module 'graphql' {
+  interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
+    /** Stands in for `resolve` where many parents are at hand. */
+    // biome-ignore lint/suspicious/noExplicitAny: as graphql-js types resolvers of a schema it knows nothing of
+    batch?: BatchResolver<any, any, any, any>;
+  }
+}
+
+/** An operation made ready to run many times: what to resolve, by what, and how to write it. */
+export interface Plan {
+  readonly root: ObjectPlan;
+  readonly schema: GraphQLSchema;
+  readonly operation: OperationDefinitionNode;
+  readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>;
+}
+
+/** A selection on objects of one type. */
+export interface ObjectPlan {
+  readonly type: GraphQLObjectType;
+  readonly fields: readonly FieldPlan[];
+  /** Writes one object. */
+  readonly text: ObjectText;
+}
+
+export interface FieldPlan {
+  /** Name in the answer. */
+  readonly key: string;
+  readonly name: string;
+  readonly parentType: GraphQLObjectType;
+  readonly definition: GraphQLField<unknown, unknown>;
+  /** The same array for every run, so that what is found out about a selection can be remembered by it. */
+  readonly nodes: readonly FieldNode[];
+  /** A property leaf is read off its object when that is written, and has no column of its own. */
+  readonly by: 'typename' | 'leaf property' | 'property' | 'resolver' | 'batch';
+  readonly shape: Shape;
+  /** @throws GraphQLError where a variable doesn't fit */
+  readonly argumentsOf: (variables: Readonly<Record<string, unknown>>) => Record<string, unknown>;
+}
+
+/** What a value becomes in the answer. */
+export type Shape = LeafShape | ObjectShape | AbstractShape | ListShape;
+
+interface Nullable {
+  readonly isNonNull: boolean;
+}
+
+export interface LeafShape extends Nullable {
+  readonly kind: 'leaf';
+  readonly type: GraphQLLeafType;
+  readonly leaf: LeafKind;
+}
+
+export interface ObjectShape extends Nullable {
+  readonly kind: 'object';
+  readonly plan: ObjectPlan;
+}
+
+export interface AbstractShape extends Nullable {
+  readonly kind: 'abstract';
+  readonly type: GraphQLAbstractType;
+  readonly planOf: (type: GraphQLObjectType) => ObjectPlan;
+}
+
+export interface ListShape extends Nullable {
+  readonly kind: 'list';
+  readonly item: Shape;
+}
+
+/**
+ * Plans an operation that has been found valid; null where graphql-js has to run it: introspection, anything but a
+ * query, and types that tell by themselves what they are.
+ *
+ * The variables decide what `@skip` and `@include` leave over, so a plan holds for runs in which those are the same
+ * (see {@link conditionsOf}).
+ */
+export function planOperation(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  variables: Readonly<Record<string, unknown>>,
+): Plan | null {
+  const rootType = schema.getRootType(operation.operation);
+  if (operation.operation !== 'query' || !rootType) return null;
+  const fragments: Record<string, FragmentDefinitionNode> = {};
+  for (const definition of document.definitions) {
+    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments[definition.name.value] = definition;
+  }
+  const typeMap = Object.values(schema.getTypeMap());
+  if (typeMap.some((type) => isObjectType(type) && type.isTypeOf)) return null;
+
+  function planObject(
+    type: GraphQLObjectType,
+    selected: ReadonlyMap<string, readonly FieldNode[]>,
+  ): ObjectPlan {
+    const fields: FieldPlan[] = [];
+    for (const [key, nodes] of selected) {
+      const field = planField(type, key, nodes);
+      if (field !== null) fields.push(field);
+    }
+    return { type, fields, text: compileText(fields.map(writtenField)) };
+  }
+
+  function planField(
+    parentType: GraphQLObjectType,
+    key: string,
+    nodes: readonly FieldNode[],
+  ): FieldPlan | null {
+    const node = nodes[0] as FieldNode;
+    const name = node.name.value;
+    if (name === '__typename') return { ...TYPENAME, key, name, parentType, nodes } as FieldPlan;
+    const definition = parentType.getFields()[name];
+    if (definition === undefined) return null;
+    const shape = shapeOf(definition.type, nodes);
+    const isProperty = definition.resolve === undefined || definition.resolve === defaultFieldResolver;
+    const by =
+      definition.extensions.batch !== undefined
+        ? 'batch'
+        : !isProperty
+          ? 'resolver'
+          : shape.kind === 'leaf'
+            ? 'leaf property'
+            : 'property';
+    return {
+      key,
+      name,
+      parentType,
+      definition,
+      nodes,
+      by,
+      shape,
+      argumentsOf: argumentsOf(definition, node),
+    };
+  }
+
+  function shapeOf(outer: GraphQLOutputType, nodes: readonly FieldNode[]): Shape {
+    const isNonNull = isNonNullType(outer);
+    const type = getNullableType(outer) as GraphQLOutputType;
+    if (isListType(type)) return { kind: 'list', isNonNull, item: shapeOf(type.ofType, nodes) };
+    if (isLeafType(type)) return { kind: 'leaf', isNonNull, type, leaf: leafKind(type) };
+    if (isObjectType(type)) return { kind: 'object', isNonNull, plan: below(type, nodes) };
+    if (isInterfaceType(type) || isUnionType(type)) {
+      const plans = new Map<GraphQLObjectType, ObjectPlan>();
+      const planOf = (concrete: GraphQLObjectType): ObjectPlan => {
+        const plan = plans.get(concrete) ?? below(concrete, nodes);
+        plans.set(concrete, plan);
+        return plan;
+      };
+      return { kind: 'abstract', isNonNull, type, planOf };
+    }
+    throw new TypeError(`No value can have the type ${String(outer)}.`);
+  }
+
+  const below = (type: GraphQLObjectType, nodes: readonly FieldNode[]) =>
+    planObject(type, collectSubfields(schema, fragments, variables as never, type, nodes));
+
+  const selected = collectFields(schema, fragments, variables as never, rootType, operation.selectionSet);
+  for (const [node] of selected.values()) {
+    if (node?.name.value === '__schema' || node?.name.value === '__type') return null;
+  }
+  return { root: planObject(rootType, selected), schema, operation, fragments };
+}
+
+function writtenField({ key, name, by, parentType, shape }: FieldPlan): WrittenField {
+  if (by === 'typename') return { key, always: JSON.stringify(parentType.name) };
+  if (by === 'leaf property' && shape.kind === 'leaf') {
+    return { key, property: name, leaf: shape.leaf, isNonNull: shape.isNonNull };
+  }
+  return { key, column: true };
+}
+
+const TYPENAME: Pick<FieldPlan, 'by' | 'argumentsOf'> = { by: 'typename', argumentsOf: () => ({}) };
+
+/** Coerced once where no variable stands in them. */
+function argumentsOf(definition: GraphQLField<unknown, unknown>, node: FieldNode): FieldPlan['argumentsOf'] {
+  let hasVariables = false;
+  visit(node, {
+    SelectionSet: () => false,
+    Variable() {
+      hasVariables = true;
+    },
+  });
+  if (hasVariables) return (variables) => getArgumentValues(definition, node, variables);
+  let args: Record<string, unknown> | undefined;
+  return () => {
+    args ??= getArgumentValues(definition, node);
+    return args;
+  };
+}
+
+/** Names of the variables that `@skip` and `@include` ask: what is selected depends on these alone. */
+export function conditionsOf(document: DocumentNode): readonly string[] {
+  const names = new Set<string>();
+  visit(document, {
+    Directive(node) {
+      if (node.name.value !== 'skip' && node.name.value !== 'include') return;
+      for (const { value } of node.arguments ?? []) {
+        if (value.kind === Kind.VARIABLE) names.add(value.name.value);
+      }
+    },
+  });
+  return [...names];
+}

@@ -1,0 +1,435 @@
+import {
+  defaultTypeResolver,
+  type GraphQLError,
+  type GraphQLResolveInfo,
+  isObjectType,
+  locatedError,
+} from 'graphql';
+import {
+  AbstractColumn,
+  type Column,
+  FieldHolder,
+  type Holder,
+  LeafColumn,
+  ListColumn,
+  ObjectColumn,
+  type Position,
+} from './columns.ts';
+import type { AbstractShape, FieldPlan, LeafShape, ListShape, ObjectPlan, Plan, Shape } from './plan.ts';
+
+/** The outcome of an operation. */
+export interface Executed {
+  /** `data` as JSON. */
+  readonly data: string;
+  readonly errors: readonly GraphQLError[];
+}
+
+export interface RunParts {
+  readonly plan: Plan;
+  readonly context: unknown;
+  /** Coerced. */
+  readonly variables: Readonly<Record<string, unknown>>;
+  /** Hears that the run makes a pause so that others may have a turn, and will go on by itself. */
+  readonly onPause?: (goesOn: Promise<void>) => void;
+}
+
+/** How long a run keeps others waiting, in milliseconds, unless a single step of it takes longer. */
+const TURN_MS = 8;
+
+/** Stands where there is no object to have a value. */
+const ABSENT = Symbol('absent');
+
+/**
+ * Executes an operation breadth first. Each field of a selection is resolved for all objects of that selection
+ * together, before the selections below it; what doesn't have to wait is done at once, without a promise. The outcome
+ * is that of graphql-js, but for this: `info.path` doesn't tell which item of a list it is, and where an object is lost
+ * to an error, errors of its other fields may be told too.
+ */
+export function runPlan(parts: RunParts): Executed | Promise<Executed> {
+  return new Run(parts).start();
+}
+
+/** A field to be resolved for all objects of a column. */
+interface Task {
+  readonly objects: ObjectColumn;
+  readonly index: number;
+  readonly field: FieldPlan;
+}
+
+class Run {
+  readonly #parts: RunParts;
+  readonly #errors: GraphQLError[] = [];
+  readonly #root: ObjectColumn;
+  #tasks: Task[] = [];
+  /** Columns that wait for promises. */
+  #waiting = 0;
+  #isPaused = false;
+  #over = () => {};
+  #broken = (_fault: unknown) => {};
+
+  constructor(parts: RunParts) {
+    this.#parts = parts;
+    const { root } = parts.plan;
+    const whole: Holder = { above: () => null, path: () => [] };
+    this.#root = new ObjectColumn({ kind: 'object', isNonNull: false, plan: root }, whole, root, [{}]);
+  }
+
+  start(): Executed | Promise<Executed> {
+    this.#descend(this.#root);
+    this.#work();
+    if (this.#isOver()) return this.#write();
+    return new Promise<void>((resolve, reject) => {
+      this.#over = resolve;
+      this.#broken = reject;
+    }).then(() => this.#write());
+  }
+
+  #isOver(): boolean {
+    return this.#waiting === 0 && this.#tasks.length === 0 && !this.#isPaused;
+  }
+
+  /** Works off what can be done now. */
+  #work(): void {
+    if (this.#isPaused) return;
+    const pausesAt = performance.now() + TURN_MS;
+    while (this.#tasks.length > 0) {
+      const tasks = this.#tasks;
+      this.#tasks = [];
+      for (const [done, task] of tasks.entries()) {
+        this.#resolve(task);
+        if (performance.now() < pausesAt || done === tasks.length - 1) continue;
+        this.#tasks.unshift(...tasks.slice(done + 1));
+        this.#pause(() => this.#work());
+        return;
+      }
+    }
+    if (this.#isOver()) this.#over();
+  }
+
+  #pause(goOn: () => void): void {
+    this.#isPaused = true;
+    const goesOn = new Promise<void>((resolve) => {
+      setImmediate(() => {
+        this.#isPaused = false;
+        this.#safely(goOn);
+        resolve();
+      });
+    });
+    this.#parts.onPause?.(goesOn);
+  }
+
+  /** A fault of ours must not leave the operation without an answer. */
+  #safely(work: () => void): void {
+    try {
+      work();
+    } catch (fault) {
+      this.#broken(fault);
+    }
+  }
+
+  /** Goes on to the fields of objects that are there now. */
+  #descend(objects: ObjectColumn): void {
+    const { plan } = objects;
+    for (const [slot, object] of objects.objects.entries()) {
+      if (object !== null && !plan.text.isPlain(object)) this.#checkProperties(objects, object, slot);
+    }
+    for (const [index, field] of plan.fields.entries()) {
+      if (field.by !== 'typename' && field.by !== 'leaf property')
+        this.#tasks.push({ objects, index, field });
+    }
+  }
+
+  /** Properties are read when they are written; before that, whether the object is lost for want of one. */
+  #checkProperties(objects: ObjectColumn, object: object, slot: number): void {
+    for (const field of objects.plan.fields) {
+      if (field.by !== 'leaf property' || !field.shape.isNonNull) continue;
+      const value = (object as Record<string, unknown>)[field.name];
+      try {
+        if (value == null) throw missing(field);
+        (field.shape as LeafShape).leaf.text(value);
+      } catch (error) {
+        this.#fail(field, error, new FieldHolder(objects, field), slot, null);
+      }
+    }
+  }
+
+  #resolve({ objects, index, field }: Task): void {
+    const holder = new FieldHolder(objects, field);
+    const complete = (values: unknown[]) => {
+      objects.columns[index] = this.#complete(field, field.shape, holder, values);
+    };
+    const info = this.#infoOf(field);
+    let args: Record<string, unknown>;
+    try {
+      args = field.argumentsOf(this.#parts.variables);
+    } catch (error) {
+      complete(objects.objects.map((object) => (object === null ? ABSENT : asError(error))));
+      return;
+    }
+    if (field.by === 'batch') this.#resolveTogether(objects, field, args, info, complete);
+    else this.#whenThere(this.#resolveEach(objects, field, args, info), complete);
+  }
+
+  #resolveEach(
+    { objects }: ObjectColumn,
+    { by, name, definition }: FieldPlan,
+    args: Record<string, unknown>,
+    info: GraphQLResolveInfo,
+  ): unknown[] {
+    const { context } = this.#parts;
+    const values: unknown[] = new Array(objects.length);
+    for (let slot = 0; slot < objects.length; slot += 1) {
+      const object = objects[slot] as object | null;
+      if (object === null) {
+        values[slot] = ABSENT;
+      } else if (by === 'property') {
+        values[slot] = (object as Record<string, unknown>)[name];
+      } else {
+        try {
+          values[slot] = definition.resolve?.(object, args, context, info);
+        } catch (error) {
+          values[slot] = asError(error);
+        }
+      }
+    }
+    return values;
+  }
+
+  #resolveTogether(
+    { objects }: ObjectColumn,
+    { definition }: FieldPlan,
+    args: Record<string, unknown>,
+    info: GraphQLResolveInfo,
+    complete: (values: unknown[]) => void,
+  ): void {
+    const there = objects.filter((object) => object !== null);
+    const spread = (given: readonly unknown[] | Error) => {
+      let next = 0;
+      const nextValue = () => {
+        next += 1;
+        return given instanceof Error ? given : given[next - 1];
+      };
+      complete(objects.map((object) => (object === null ? ABSENT : nextValue())));
+    };
+    try {
+      const given = definition.extensions.batch?.(there, args, this.#parts.context, info) ?? [];
+      if (isPromise(given)) this.#wait(given, spread);
+      else spread(given);
+    } catch (error) {
+      spread(asError(error));
+    }
+  }
+
+  /** Goes on with a promise's value, or the error that it was rejected with. */
+  #wait<Value>(promise: PromiseLike<Value>, goOn: (value: Value | Error) => void): void {
+    this.#waiting += 1;
+    const settled = (value: Value | Error) => {
+      this.#waiting -= 1;
+      this.#safely(() => {
+        goOn(value);
+        this.#work();
+      });
+    };
+    promise.then(settled, (error) => settled(asError(error)));
+  }
+
+  /** Goes on once none of the values is a promise any longer. */
+  #whenThere(values: unknown[], goOn: (values: unknown[]) => void): void {
+    let missing = 0;
+    for (const [slot, value] of values.entries()) {
+      if (!isPromise(value)) continue;
+      missing += 1;
+      this.#wait(value, (settled) => {
+        values[slot] = settled;
+        missing -= 1;
+        if (missing === 0) goOn(values);
+      });
+    }
+    if (missing === 0) goOn(values);
+  }
+
+  #complete(field: FieldPlan, shape: Shape, holder: Holder, values: unknown[]): Column {
+    switch (shape.kind) {
+      case 'leaf':
+        return this.#completeLeaves(field, shape, holder, values);
+      case 'list':
+        return this.#completeLists(field, shape, holder, values);
+      case 'object':
+        return this.#completeObjects(field, shape, holder, values, shape.plan);
+      case 'abstract':
+        return this.#completeAbstract(field, shape, holder, values);
+    }
+  }
+
+  /** What there is of a value: null, with the error told, where it is an error or missing. */
+  #presence(field: FieldPlan, column: Column, value: unknown, slot: number): unknown {
+    if (value === ABSENT) return null;
+    if (value instanceof Error) this.#fail(field, value, column.holder, slot, column);
+    else if (value != null) return value;
+    else if (column.shape.isNonNull) this.#fail(field, missing(field), column.holder, slot, column);
+    return null;
+  }
+
+  #completeLeaves(field: FieldPlan, shape: LeafShape, holder: Holder, values: unknown[]): Column {
+    const column = new LeafColumn(shape, holder, values.length);
+    for (let slot = 0; slot < values.length; slot += 1) {
+      const value = this.#presence(field, column, values[slot], slot);
+      if (value === null) continue;
+      try {
+        column.texts[slot] = shape.leaf.text(value);
+      } catch (error) {
+        this.#fail(field, error, holder, slot, column);
+      }
+    }
+    return column;
+  }
+
+  #completeObjects(
+    field: FieldPlan,
+    shape: Shape,
+    holder: Holder,
+    values: unknown[],
+    plan: ObjectPlan,
+  ): Column {
+    const column = new ObjectColumn(shape, holder, plan, new Array(values.length).fill(null));
+    for (let slot = 0; slot < values.length; slot += 1) {
+      column.objects[slot] = this.#presence(field, column, values[slot], slot) as object | null;
+    }
+    this.#descend(column);
+    return column;
+  }
+
+  #completeLists(field: FieldPlan, shape: ListShape, holder: Holder, values: unknown[]): Column {
+    const column = new ListColumn(shape, holder, values.length);
+    const items: unknown[] = [];
+    for (let slot = 0; slot < values.length; slot += 1) {
+      const value = this.#presence(field, column, values[slot], slot);
+      if (Array.isArray(value)) {
+        for (const item of value) items.push(item);
+      } else if (value !== null) {
+        const { parentType, name } = field;
+        const error = new Error(
+          `Expected Iterable, but did not find one for field "${parentType.name}.${name}".`,
+        );
+        this.#fail(field, error, holder, slot, column);
+      }
+      column.endsAt(slot, items.length, value === null);
+    }
+    this.#whenThere(items, (there) => {
+      column.items = this.#complete(field, shape.item, column, there);
+    });
+    return column;
+  }
+
+  #completeAbstract(field: FieldPlan, shape: AbstractShape, holder: Holder, values: unknown[]): Column {
+    const column = new AbstractColumn(shape, holder, values.length);
+    const { type } = shape;
+    const { context, plan } = this.#parts;
+    const resolveType = type.resolveType ?? defaultTypeResolver;
+    const info = this.#infoOf(field);
+    const there = values.map((value, slot) => this.#presence(field, column, value, slot));
+    const names = there.map((value) => {
+      try {
+        return value === null ? null : resolveType(value, context, info, type);
+      } catch (error) {
+        return asError(error);
+      }
+    });
+    this.#whenThere(names, (types) => {
+      for (const [slot, object] of there.entries()) {
+        if (object === null) continue;
+        const name = types[slot];
+        const concrete = typeof name === 'string' ? plan.schema.getType(name) : undefined;
+        if (isObjectType(concrete) && plan.schema.isSubType(type, concrete)) {
+          column.choose(slot, shape.planOf(concrete), object as object);
+        } else {
+          const error = name instanceof Error ? name : new Error(notPossible(field, shape, name));
+          this.#fail(field, error, holder, slot, column);
+        }
+      }
+      for (const objects of column.byType.values()) this.#descend(objects);
+    });
+    return column;
+  }
+
+  /**
+   * Tells an error, and has its value be null, or what holds that where it may not be null.
+   * @param column where the value stands; null for a property
+   */
+  #fail(field: FieldPlan, error: unknown, holder: Holder, slot: number, column: Column | null): void {
+    let position: Position | null = column === null ? holder.above(slot) : { column, slot };
+    while (position?.column.shape.isNonNull) position = position.column.holder.above(position.slot);
+    // Something is lost once, however many of its fields are missing.
+    const isLostAlready =
+      position !== null && position.column !== column && position.column.isNull(position.slot);
+    if (isLostAlready) return;
+    position?.column.setNull(position.slot);
+    this.#tell(field, error, holder, slot);
+  }
+
+  #tell(field: FieldPlan, error: unknown, holder: Holder, slot: number): void {
+    this.#errors.push(locatedError(error, field.nodes, holder.path(slot)));
+  }
+
+  #infoOf(field: FieldPlan): GraphQLResolveInfo {
+    const { plan, variables } = this.#parts;
+    const { name, nodes, definition, parentType, key } = field;
+    return {
+      fieldName: name,
+      fieldNodes: nodes,
+      returnType: definition.type,
+      parentType,
+      path: { prev: undefined, key, typename: parentType.name },
+      schema: plan.schema,
+      fragments: plan.fragments,
+      rootValue: undefined,
+      operation: plan.operation,
+      variableValues: variables as { [variable: string]: unknown },
+      // Other packages add to this type what graphql-js 16 doesn't have.
+    } as GraphQLResolveInfo;
+  }
+
+  #write(): Executed | Promise<Executed> {
+    const writing = this.#root.write((objects) => (index, slot, value) => {
+      if (value == null) return 'null';
+      const field = objects.plan.fields[index] as FieldPlan;
+      try {
+        return (field.shape as LeafShape).leaf.text(value);
+      } catch (error) {
+        this.#tell(field, error, new FieldHolder(objects, field), slot);
+        return 'null';
+      }
+    });
+    return this.#goOnWriting(writing);
+  }
+
+  #goOnWriting(writing: Generator<void>): Executed | Promise<Executed> {
+    const pausesAt = performance.now() + TURN_MS;
+    while (!writing.next().done) {
+      if (performance.now() < pausesAt) continue;
+      return new Promise((resolve) => {
+        setImmediate(resolve);
+      }).then(() => this.#goOnWriting(writing));
+    }
+    return { data: this.#root.text(0), errors: this.#errors };
+  }
+}
+
+function missing({ parentType, name }: FieldPlan): Error {
+  return new Error(`Cannot return null for non-nullable field ${parentType.name}.${name}.`);
+}
+
+function notPossible({ parentType, name }: FieldPlan, { type }: AbstractShape, given: unknown): string {
+  return (
+    `Abstract type "${type.name}" must resolve to an Object type at runtime for field ` +
+    `"${parentType.name}.${name}", received ${JSON.stringify(given)}.`
+  );
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(`Unexpected error value: ${JSON.stringify(error)}`);
+}
+
+function isPromise(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as PromiseLike<unknown> | null | undefined)?.then === 'function';
+}
