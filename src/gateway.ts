@@ -1,26 +1,23 @@
-import { ApolloServer, type ApolloServerPlugin, HeaderMap } from '@apollo/server';
-import {
-  ApolloServerPluginCacheControlDisabled,
-  ApolloServerPluginLandingPageDisabled,
-} from '@apollo/server/plugin/disabled';
+import { HeaderMap } from '@apollo/server';
 import {
   type DocumentNode,
   GraphQLError,
   type GraphQLFormattedError,
   type GraphQLSchema,
-  getOperationAST,
   getVariableValues,
   type OperationDefinitionNode,
 } from 'graphql';
+import { LRUCache } from 'lru-cache';
 import { createDigest } from './cache/partitions.ts';
 import { createShelf, EMPTY_SHELF } from './cache/shelf.ts';
 import { openStore } from './cache/store.ts';
 import type { Config } from './config.ts';
 import { Failure } from './errors.ts';
+import { fragmentsIn } from './execution/plan.ts';
+import { runPlan } from './execution/run.ts';
 import type { GraphContext } from './graph/context.ts';
 import { formatError } from './graph/error-formatting.ts';
-import { limitRules } from './graph/limits.ts';
-import { createPricing, mostCalls, type Price, type PricedOperation } from './graph/pricing.ts';
+import { createPricing, mostCalls } from './graph/pricing.ts';
 import { createSchema, printSdl } from './graph/schema.ts';
 import { leadsToFigures, type SelectionScope } from './graph/selection.ts';
 import { cachedFigures } from './loaders/cached-figures.ts';
@@ -31,6 +28,11 @@ import { createHolds } from './loaders/holds.ts';
 import { createLoaders } from './loaders/loaders.ts';
 import { createObservationPool, type Seat } from './loaders/observation-pool.ts';
 import { createRenewal } from './loaders/renewal.ts';
+import { createApollo, type Explained } from './operations/apollo.ts';
+import { createPersisted } from './operations/persisted.ts';
+import { createPreparedOperations, type Ready } from './operations/prepared.ts';
+import { askedIn, type GatewayRequest } from './operations/requests.ts';
+import { type GatewayResponse, setHeaders, statusOf, writeBody } from './operations/responses.ts';
 import { createLearned } from './planner/learned.ts';
 import { entities } from './resolvers/entities.ts';
 import { resolvers } from './resolvers/resolvers.ts';
@@ -39,6 +41,8 @@ import { createUpstream } from './upstream/client.ts';
 import { type Clock, systemClock } from './upstream/clock.ts';
 import { createRehearsal } from './upstream/rehearsed.ts';
 
+export type { GatewayRequest, GatewayResponse };
+
 export interface Gateway {
   /** The subgraph SDL. */
   readonly sdl: string;
@@ -46,25 +50,6 @@ export interface Gateway {
   handle(request: GatewayRequest): Promise<GatewayResponse>;
   /** Waits for operations in flight, then closes upstream connections. */
   stop(): Promise<void>;
-}
-
-export interface GatewayRequest {
-  /** In upper case. */
-  readonly method: string;
-  /** By lower-case name. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** The raw query string with its `?`, or empty. */
-  readonly search: string;
-  /** The parsed JSON body; empty for GET. */
-  readonly body: unknown;
-  /** Aborts when the client leaves. */
-  readonly signal: AbortSignal;
-}
-
-export interface GatewayResponse {
-  readonly status: number;
-  readonly headers: ReadonlyMap<string, string>;
-  readonly body: string | AsyncIterable<string>;
 }
 
 /** One operation that is over, as logs and metrics hear of it. */
@@ -103,13 +88,23 @@ interface Passage {
   readonly accepts: string;
   /** Whether the client wants the plan instead of the answer. */
   readonly isExplained: boolean;
-  /** Set once a response was made by the pipeline, not refused before it. */
+  /** Set once there is a response to an operation: before that, a request has cost nothing. */
   errors: readonly GraphQLFormattedError[] | null;
+  /** The answer of an operation that ran by its plan. */
+  answer: Answer | null;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: string;
 }
 
 interface ApolloContext extends GraphContext {
   readonly passage: Passage;
 }
+
+/** Kinds of `Accept` headers of which it is remembered what Apollo answers them with. */
+const MAX_ACCEPTS = 100;
 
 /** Puts the program together. Nothing is asked of the service before the first operation needs it. */
 export async function createGateway(parts: GatewayParts): Promise<Gateway> {
@@ -191,31 +186,120 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     quota,
   });
 
-  const apollo = new ApolloServer<ApolloContext>({
+  const operations = createPreparedOperations(schema);
+  const persisted = createPersisted();
+  const contentTypes = new LRUCache<string, string>({ max: MAX_ACCEPTS });
+  const tell = (error: GraphQLError) =>
+    formatError(error.toJSON(), error, (fault) => observer.problem(fault, 'operation'));
+
+  const apollo = await createApollo<ApolloContext>({
     schema,
-    introspection: config.introspection,
-    hideSchemaDetailsFromClientErrors: !config.introspection,
-    includeStacktraceInErrorResponses: false,
-    persistedQueries: false,
-    stopOnTerminationSignals: false,
-    parseOptions: { maxTokens: config.maxTokens },
-    validationRules: limitRules(config),
-    formatError: (formatted, error) =>
-      formatError(formatted, error, (fault) => observer.problem(fault, 'operation')),
-    logger: { debug() {}, info() {}, warn() {}, error: (message) => observer.problem(message, 'apollo') },
-    plugins: [
-      ApolloServerPluginCacheControlDisabled(),
-      ApolloServerPluginLandingPageDisabled(),
-      pricePlugin({
-        schema,
-        price,
-        maxCalls: config.maxUpstreamCalls,
-        maxRows: () => figures.learned.maxRows,
-      }),
-      passagePlugin(schema, observer, clock),
-    ],
+    config,
+    persisted,
+    onFault: observer.problem,
+    course: {
+      async answer(admitted, { passage }) {
+        const { text, operationName, document, operation, variables } = admitted;
+        const scope = scopeOf(schema, document, operation, variables);
+        // Where the variables don't fit, execution says so.
+        if (scope === null) return 'execute';
+        if (passage.isExplained) return explain(document, operation, scope, passage);
+        const refusal = await refusalOf(document, operation, scope, passage);
+        if (refusal !== null) throw refusal;
+        const ready = operations.prepare(text, operationName, document, operation).with(variables);
+        if (ready !== null) {
+          passage.answer = await run(ready, passage);
+          return 'done';
+        }
+        const root = schema.getRootType(operation.operation);
+        if (root && leadsToFigures(root, operation.selectionSet, scope)) passage.seat.expect();
+        return 'execute';
+      },
+      complete({ operation, errors, data, status, hadOperation }, { passage }) {
+        over(passage, operation, errors);
+        return {
+          status: statusOf(passage.accepts, status, errors, () => data, hadOperation),
+          extensions: { upstream: passage.bill },
+        };
+      },
+    },
   });
-  await apollo.start();
+
+  /** Why an operation is too dear to run; null where it isn't. Most are known not to be by their text alone. */
+  async function refusalOf(
+    document: DocumentNode,
+    operation: OperationDefinitionNode,
+    scope: SelectionScope,
+    { context }: Passage,
+  ): Promise<GraphQLError | null> {
+    const limit = config.maxUpstreamCalls;
+    if (mostCalls(schema, operation, scope, figures.learned.maxRows) <= limit) return null;
+    const { bill } = await price({
+      document,
+      operation,
+      variables: scope.variableValues,
+      caller: context.caller,
+    });
+    if (bill.calls <= limit) return null;
+    const message = `The operation plans ${bill.calls} upstream calls; this gateway allows ${limit}.`;
+    return new GraphQLError(message, {
+      originalError: new Failure('OPERATION_TOO_EXPENSIVE', message, { planned: bill.calls, limit }),
+      extensions: { http: { status: 400 } },
+    });
+  }
+
+  async function explain(
+    document: DocumentNode,
+    operation: OperationDefinitionNode,
+    { variableValues: variables }: SelectionScope,
+    { context: { caller } }: Passage,
+  ): Promise<Explained> {
+    const { bill, calls, errors } = await price({ document, operation, variables, caller });
+    const { byRoute, cached, naive } = bill;
+    const plan = calls.map(({ route, target, isHeld }) => ({ route, target, cached: isHeld }));
+    return {
+      errors: errors.map((error) => formatError(error.toJSON(), error, () => {})),
+      extensions: {
+        explain: { calls: bill.calls, byRoute, cached, naive, limit: config.maxUpstreamCalls, plan },
+      },
+    };
+  }
+
+  /** Runs an operation by its plan. */
+  async function run(
+    { plan, variables, leadsToFigures, prepared }: Ready,
+    passage: Passage,
+  ): Promise<Answer> {
+    const { context, seat, bill, accepts } = passage;
+    if (leadsToFigures) seat.expect();
+    const { data, errors } = await runPlan({ plan, context, variables, onPause: context.holds.during });
+    const told = errors.map(tell);
+    over(passage, prepared.operation, told);
+    return {
+      status: statusOf(accepts, 200, told, () => JSON.parse(data), true),
+      body: writeBody(data, told, bill),
+    };
+  }
+
+  /** Tells those who keep count that an operation is over. */
+  function over(
+    passage: Passage,
+    operation: OperationDefinitionNode | null,
+    errors: readonly GraphQLFormattedError[],
+  ): void {
+    const { calls, shared, cached, stale = [] } = passage.bill;
+    passage.errors = errors;
+    observer.operation({
+      name: operation?.name?.value ?? null,
+      type: operation?.operation ?? null,
+      durationMs: clock.now() - passage.startedAtMs,
+      calls,
+      shared,
+      cached,
+      stale: stale.reduce((sum, { answers }) => sum + answers, 0),
+      errorCodes: errors.map(({ extensions }) => String(extensions?.code)),
+    });
+  }
 
   function enter(request: GatewayRequest): Passage {
     const authorization = request.headers.authorization ?? null;
@@ -245,6 +329,48 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       accepts: request.headers.accept ?? '',
       isExplained: request.headers['x-explain'] === '1',
       errors: null,
+      answer: null,
+    };
+  }
+
+  /** Answers an operation that was prepared before; null where Apollo has to see it. */
+  async function answerPrepared(request: GatewayRequest, passage: Passage): Promise<GatewayResponse | null> {
+    const contentType = contentTypes.get(passage.accepts);
+    const asked = askedIn(request, persisted);
+    if (contentType === undefined || asked === null || passage.isExplained) return null;
+    const ready = operations.find(asked.text, asked.operationName)?.with(asked.variables);
+    if (ready == null) return null;
+    const { document, operation } = ready.prepared;
+    const scope = { schema, fragments: ready.plan.fragments, variableValues: ready.variables };
+    if ((await refusalOf(document, operation, scope as SelectionScope, passage)) !== null) return null;
+    const { status, body } = await run(ready, passage);
+    const headers = new Map([['content-type', contentType]]);
+    setHeaders(headers, status, passage.errors, clock.now());
+    return { status, headers, body };
+  }
+
+  /** Lets Apollo read, validate and answer a request. */
+  async function admit(request: GatewayRequest, passage: Passage): Promise<GatewayResponse> {
+    const {
+      status = 200,
+      headers,
+      body,
+    } = await apollo.executeHTTPGraphQLRequest({
+      httpGraphQLRequest: {
+        method: request.method,
+        headers: new HeaderMap(Object.entries(request.headers)),
+        search: request.search,
+        body: request.body,
+      },
+      context: async () => ({ ...passage.context, passage }),
+    });
+    const { answer } = passage;
+    if (answer !== null) contentTypes.set(passage.accepts, headers.get('content-type') ?? '');
+    setHeaders(headers, answer?.status ?? status, passage.errors, clock.now());
+    return {
+      status: answer?.status ?? status,
+      headers,
+      body: answer?.body ?? (body.kind === 'complete' ? billed(body.string, passage) : body.asyncIterator),
     };
   }
 
@@ -253,28 +379,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     async handle(request) {
       const passage = enter(request);
       try {
-        const response = await apollo.executeHTTPGraphQLRequest({
-          httpGraphQLRequest: {
-            method: request.method,
-            headers: new HeaderMap(Object.entries(request.headers)),
-            search: request.search,
-            body: request.body,
-          },
-          context: async () => ({ ...passage.context, passage }),
-        });
-        const { headers } = response;
-        headers.set('cache-control', passage.errors?.length === 0 ? 'private' : 'no-store');
-        headers.set('vary', 'Authorization');
-        const retryAfterSeconds = earliestRetry(passage.errors ?? [], clock.now());
-        if (retryAfterSeconds !== null) headers.set('retry-after', String(retryAfterSeconds));
-        return {
-          status: response.status ?? 200,
-          headers,
-          body:
-            response.body.kind === 'complete'
-              ? billed(response.body.string, passage)
-              : response.body.asyncIterator,
-        };
+        return (await answerPrepared(request, passage)) ?? (await admit(request, passage));
       } finally {
         passage.seat.leave();
       }
@@ -293,162 +398,13 @@ function billed(body: string, { errors, bill }: Passage): string {
   return JSON.stringify({ ...JSON.parse(body), extensions: { upstream: bill } });
 }
 
-interface PricePluginParts {
-  readonly schema: GraphQLSchema;
-  readonly price: (priced: PricedOperation) => Promise<Price>;
-  readonly maxCalls: number;
-  readonly maxRows: () => number;
-}
-
-/** Prices operations before they run: refuses what is too dear, and tells the plan where that is what is asked for. */
-function pricePlugin({
-  schema,
-  price,
-  maxCalls,
-  maxRows,
-}: PricePluginParts): ApolloServerPlugin<ApolloContext> {
-  return {
-    async requestDidStart({ contextValue: { passage } }) {
-      const { caller } = passage.context;
-      return {
-        async didResolveOperation({ document, operation, request }) {
-          if (operation === undefined || passage.isExplained) return;
-          const scope = scopeOf(schema, document, operation, request.variables);
-          if (scope === null || mostCalls(schema, operation, scope, maxRows()) <= maxCalls) return;
-          const { bill } = await price({ document, operation, variables: scope.variableValues, caller });
-          if (bill.calls <= maxCalls) return;
-          const message = `The operation plans ${bill.calls} upstream calls; this gateway allows ${maxCalls}.`;
-          throw new GraphQLError(message, {
-            originalError: new Failure('OPERATION_TOO_EXPENSIVE', message, {
-              planned: bill.calls,
-              limit: maxCalls,
-            }),
-            extensions: { http: { status: 400 } },
-          });
-        },
-        async responseForOperation({ document, operation, request }) {
-          // Where the request names an operation that isn't there, there is none, whatever the types say.
-          if (!passage.isExplained || operation === undefined) return null;
-          const scope = scopeOf(schema, document, operation, request.variables);
-          if (scope === null) return null;
-          const { bill, calls, errors } = await price({
-            document,
-            operation,
-            variables: scope.variableValues,
-            caller,
-          });
-          const { byRoute, cached, naive } = bill;
-          const plan = calls.map(({ route, target, isHeld }) => ({ route, target, cached: isHeld }));
-          const explain = { calls: bill.calls, byRoute, cached, naive, limit: maxCalls, plan };
-          const shown = errors.map((error) => formatError(error.toJSON(), error, () => {}));
-          return {
-            http: { status: 200, headers: new HeaderMap() },
-            body: {
-              kind: 'single',
-              singleResult: {
-                data: null,
-                ...(shown.length > 0 ? { errors: shown } : {}),
-                extensions: { explain },
-              },
-            },
-          };
-        },
-      };
-    },
-  };
-}
-
-/** What a look at an operation's selections needs; null where its variables don't fit, which execution will report. */
+/** What a look at an operation's selections needs; null where its variables don't fit. */
 function scopeOf(
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
-  variables: Readonly<Record<string, unknown>> = {},
+  variables: Readonly<Record<string, unknown>>,
 ): SelectionScope | null {
   const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variables);
-  if (coerced === undefined) return null;
-  const fragments = document.definitions.filter((definition) => definition.kind === 'FragmentDefinition');
-  return {
-    schema,
-    fragments: Object.fromEntries(fragments.map((fragment) => [fragment.name.value, fragment])),
-    variableValues: coerced,
-  };
-}
-
-/** What happens to each operation around its execution. */
-function passagePlugin(
-  schema: GraphQLSchema,
-  observer: Observer,
-  clock: Clock,
-): ApolloServerPlugin<ApolloContext> {
-  return {
-    async requestDidStart({ contextValue: { passage } }) {
-      return {
-        async executionDidStart({ document, operation, request }) {
-          if (operation === undefined) return;
-          const scope = scopeOf(schema, document, operation, request.variables);
-          const root = schema.getRootType(operation.operation);
-          if (scope && root && leadsToFigures(root, operation.selectionSet, scope)) passage.seat.expect();
-        },
-        async willSendResponse({ response, request, document, operationName }) {
-          if (response.body.kind !== 'single') return;
-          const { singleResult } = response.body;
-          const { calls, shared, cached, stale = [] } = passage.bill;
-          singleResult.extensions = { ...singleResult.extensions, upstream: passage.bill };
-          const errors = singleResult.errors ?? [];
-          passage.errors = errors;
-          const status = statusOf(
-            passage,
-            response.http.status,
-            singleResult.data,
-            request.query !== undefined,
-          );
-          if (status !== undefined) response.http.status = status;
-          if (response.http.status === 401) response.http.headers.set('www-authenticate', 'Bearer');
-          const operation = document === undefined ? null : getOperationAST(document, operationName);
-          observer.operation({
-            name: operation?.name?.value ?? null,
-            type: operation?.operation ?? null,
-            durationMs: clock.now() - passage.startedAtMs,
-            calls,
-            shared,
-            cached,
-            stale: stale.reduce((sum, { answers }) => sum + answers, 0),
-            errorCodes: errors.map(({ extensions }) => String(extensions?.code)),
-          });
-        },
-      };
-    },
-  };
-}
-
-/**
- * Clients that accept `application/graphql-response+json` get 401 where nothing could run for want of a valid key.
- * Older ones get 200 for every answer to an operation, as they take any other status for a failure of the network.
- */
-function statusOf(
-  { accepts, errors }: Passage,
-  status: number | undefined,
-  data: Readonly<Record<string, unknown>> | null | undefined,
-  hadOperation: boolean,
-): number | undefined {
-  const isModern = accepts.includes('application/graphql-response+json');
-  if (!isModern) return status === 400 && hadOperation ? 200 : status;
-  const isUnauthenticated =
-    errors !== null &&
-    errors.length > 0 &&
-    errors.every(({ extensions }) => extensions?.code === 'UNAUTHENTICATED');
-  return isUnauthenticated && isNothing(data) ? 401 : status;
-}
-
-/** Whether an answer, at whatever depth, holds nothing but nulls. */
-function isNothing(value: unknown): boolean {
-  return value == null || (typeof value === 'object' && Object.values(value).every(isNothing));
-}
-
-/** Seconds until the first time that an error names; null where none names any. */
-function earliestRetry(errors: readonly GraphQLFormattedError[], nowMs: number): number | null {
-  const times = errors.flatMap(({ extensions }) => extensions?.retryAt ?? extensions?.resetsAt ?? []);
-  if (times.length === 0) return null;
-  return Math.max(1, Math.ceil((Math.min(...times.map((time) => Date.parse(String(time)))) - nowMs) / 1000));
+  return coerced === undefined ? null : { schema, fragments: fragmentsIn(document), variableValues: coerced };
 }

@@ -120,10 +120,7 @@ export function planOperation(
 ): Plan | null {
   const rootType = schema.getRootType(operation.operation);
   if (operation.operation !== 'query' || !rootType) return null;
-  const fragments: Record<string, FragmentDefinitionNode> = {};
-  for (const definition of document.definitions) {
-    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments[definition.name.value] = definition;
-  }
+  const fragments = fragmentsIn(document);
   const typeMap = Object.values(schema.getTypeMap());
   if (typeMap.some((type) => isObjectType(type) && type.isTypeOf)) return null;
 
@@ -224,6 +221,15 @@ function argumentsOf(definition: GraphQLField<unknown, unknown>, node: FieldNode
     args ??= getArgumentValues(definition, node);
     return args;
   };
+}
+
+/** The fragments of a document by their names. */
+export function fragmentsIn(document: DocumentNode): Record<string, FragmentDefinitionNode> {
+  const fragments: Record<string, FragmentDefinitionNode> = {};
+  for (const definition of document.definitions) {
+    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments[definition.name.value] = definition;
+  }
+  return fragments;
 }
 
 /** Names of the variables that `@skip` and `@include` ask: what is selected depends on these alone. */

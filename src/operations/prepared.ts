@@ -1,0 +1,102 @@
+import {
+  type DocumentNode,
+  type GraphQLSchema,
+  getVariableValues,
+  type OperationDefinitionNode,
+} from 'graphql';
+import { LRUCache } from 'lru-cache';
+import { conditionsOf, type Plan, planOperation } from '../execution/plan.ts';
+import { leadsToFigures, type SelectionScope } from '../graph/selection.ts';
+
+/** An operation that was found valid, so that it can run without being parsed and validated again. */
+export interface Prepared {
+  readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
+  /** The operation for some variables; null where they don't fit, or graphql-js has to run it. */
+  with(variables: Readonly<Record<string, unknown>>): Ready | null;
+}
+
+/** An operation and its variables, coerced. */
+export interface Ready {
+  readonly prepared: Prepared;
+  readonly plan: Plan;
+  readonly variables: Readonly<Record<string, unknown>>;
+  /** Whether it can ask for figures, as its text shows. */
+  readonly leadsToFigures: boolean;
+}
+
+export interface PreparedOperations {
+  find(text: string, operationName: string | undefined): Prepared | undefined;
+  /** Prepares an operation of a valid document; it may still turn out that graphql-js has to run it. */
+  prepare(
+    text: string,
+    operationName: string | undefined,
+    document: DocumentNode,
+    operation: OperationDefinitionNode,
+  ): Prepared;
+}
+
+/** Characters of operations that are kept ready at once. */
+const MAX_CHARACTERS = 8 * 1024 * 1024;
+
+/** Combinations of what is skipped and included that are kept ready of one operation. */
+const MAX_PLANS = 32;
+
+const NO_VARIABLES: Readonly<Record<string, unknown>> = Object.freeze({});
+
+export function createPreparedOperations(schema: GraphQLSchema): PreparedOperations {
+  const known = new LRUCache<string, Prepared>({
+    maxSize: MAX_CHARACTERS,
+    sizeCalculation: (_, name) => name.length,
+  });
+  const nameOf = (text: string, operationName: string | undefined) => `${operationName ?? ''}\n${text}`;
+
+  return {
+    find: (text, operationName) => known.get(nameOf(text, operationName)),
+    prepare(text, operationName, document, operation) {
+      const prepared = prepareOperation(schema, document, operation);
+      known.set(nameOf(text, operationName), prepared);
+      return prepared;
+    },
+  };
+}
+
+function prepareOperation(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+): Prepared {
+  const conditions = conditionsOf(document);
+  const definitions = operation.variableDefinitions ?? [];
+  const plans = new LRUCache<string, Pick<Ready, 'plan' | 'leadsToFigures'>>({ max: MAX_PLANS });
+
+  function planFor(
+    variables: Readonly<Record<string, unknown>>,
+  ): Pick<Ready, 'plan' | 'leadsToFigures'> | null {
+    const signature = conditions.map((name) => String(variables[name])).join();
+    const known = plans.get(signature);
+    if (known !== undefined) return known;
+    const plan = planOperation(schema, document, operation, variables);
+    if (plan === null) return null;
+    const scope = { schema, fragments: plan.fragments, variableValues: variables } as SelectionScope;
+    const made = { plan, leadsToFigures: leadsToFigures(plan.root.type, operation.selectionSet, scope) };
+    plans.set(signature, made);
+    return made;
+  }
+
+  const prepared: Prepared = {
+    document,
+    operation,
+    with(given) {
+      let variables = NO_VARIABLES;
+      if (definitions.length > 0) {
+        const { coerced } = getVariableValues(schema, definitions, given);
+        if (coerced === undefined) return null;
+        variables = coerced;
+      }
+      const planned = planFor(variables);
+      return planned && { prepared, variables, ...planned };
+    },
+  };
+  return prepared;
+}

@@ -1,0 +1,61 @@
+import type { GraphQLFormattedError } from 'graphql';
+import type { Bill } from '../upstream/call.ts';
+
+export interface GatewayResponse {
+  readonly status: number;
+  /** By lower-case name. */
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: string | AsyncIterable<string>;
+}
+
+/** An answer's body, as far as a plan has written it. */
+export function writeBody(data: string, errors: readonly GraphQLFormattedError[], bill: Bill): string {
+  const told = errors.length === 0 ? '' : `"errors":${JSON.stringify(errors)},`;
+  return `{${told}"data":${data},"extensions":{"upstream":${JSON.stringify(bill)}}}`;
+}
+
+/**
+ * Clients that accept `application/graphql-response+json` get 401 where nothing could run for want of a valid key.
+ * Older ones get 200 for every answer to an operation, as they take any other status for a failure of the network.
+ * @param accepts the `Accept` header
+ * @param status what the answer would be sent with otherwise
+ */
+export function statusOf<Status extends number | undefined>(
+  accepts: string,
+  status: Status,
+  errors: readonly GraphQLFormattedError[],
+  data: () => unknown,
+  hadOperation: boolean,
+): Status | 200 | 401 {
+  const isModern = accepts.includes('application/graphql-response+json');
+  if (!isModern) return status === 400 && hadOperation ? 200 : status;
+  const isUnauthenticated =
+    errors.length > 0 && errors.every(({ extensions }) => extensions?.code === 'UNAUTHENTICATED');
+  return isUnauthenticated && isNothing(data()) ? 401 : status;
+}
+
+/** Whether an answer, at whatever depth, holds nothing but nulls. */
+function isNothing(value: unknown): boolean {
+  return value == null || (typeof value === 'object' && Object.values(value).every(isNothing));
+}
+
+/** Sets the headers that every response to an operation has. */
+export function setHeaders(
+  headers: Map<string, string>,
+  status: number,
+  errors: readonly GraphQLFormattedError[] | null,
+  nowMs: number,
+): void {
+  headers.set('cache-control', errors?.length === 0 ? 'private' : 'no-store');
+  headers.set('vary', 'Authorization');
+  if (status === 401) headers.set('www-authenticate', 'Bearer');
+  const retryAfterSeconds = earliestRetry(errors ?? [], nowMs);
+  if (retryAfterSeconds !== null) headers.set('retry-after', String(retryAfterSeconds));
+}
+
+/** Seconds until the first time that an error names; null where none names any. */
+function earliestRetry(errors: readonly GraphQLFormattedError[], nowMs: number): number | null {
+  const times = errors.flatMap(({ extensions }) => extensions?.retryAt ?? extensions?.resetsAt ?? []);
+  if (times.length === 0) return null;
+  return Math.max(1, Math.ceil((Math.min(...times.map((time) => Date.parse(String(time)))) - nowMs) / 1000));
+}
