@@ -4,6 +4,7 @@ import { printCalls } from './calls.ts';
 import { printDay } from './day.ts';
 import { printMemory } from './memory.ts';
 import { printPacking } from './packing.ts';
+import { race } from './race.ts';
 import { printSpeed } from './speed.ts';
 import { printWeight } from './weight.ts';
 
@@ -17,4 +18,5 @@ await printSpeed();
 await printMemory();
 await printPacking();
 await printWeight();
-if (!isAsItShouldBe) process.exitCode = 1;
+const isFastEnough = await race();
+if (!isAsItShouldBe || !isFastEnough) process.exitCode = 1;

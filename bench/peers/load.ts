@@ -1,0 +1,65 @@
+/**
+ * Load of one run, in a process of its own. Argument: a `LoadOrder` as JSON. Prints `begin` when the measured time
+ * begins, after a lead that isn't measured, and the `LoadResult` as JSON when it ends, still under load: so whoever
+ * reads counters at both lines sees as many operations begun before it as left unfinished behind it.
+ */
+import autocannon from 'autocannon';
+import type { LoadOrder, LoadResult } from '../race/load.ts';
+
+const order: LoadOrder = JSON.parse(process.argv[2] ?? '{}');
+let connection = 0;
+let isMeasured = false;
+let wrong = 0;
+const times: number[] = [];
+
+const options: autocannon.Options = {
+  url: order.url,
+  method: 'POST',
+  connections: order.connections,
+  duration: order.leadSeconds + order.seconds + 60,
+  timeout: 30,
+  headers: { 'content-type': 'application/json', authorization: `Bearer ${order.key}` },
+  body: order.body,
+  setupClient(client) {
+    connection += 1;
+    if (order.keyEach) {
+      client.setHeaders({
+        'content-type': 'application/json',
+        authorization: `Bearer ${order.key}-${connection}`,
+      });
+    }
+  },
+  verifyBody(body) {
+    const isRight = String(body).startsWith('{"data":{');
+    if (!isRight) wrong += 1;
+    return isRight;
+  },
+};
+// It only emits its events where it is given a callback; the run ends before the callback is called.
+const run = autocannon(options, () => {});
+run.on('response', (_client, _status, _bytes, ms) => {
+  if (isMeasured) times.push(ms);
+});
+run.on('reqError', () => {
+  wrong += 1;
+});
+
+setTimeout(() => {
+  isMeasured = true;
+  const startedAt = performance.now();
+  console.log('begin');
+  setTimeout(() => {
+    isMeasured = false;
+    const elapsedMs = performance.now() - startedAt;
+    times.sort((a, b) => a - b);
+    const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0;
+    const result: LoadResult = {
+      operations: times.length,
+      elapsedMs,
+      p50Ms: at(0.5),
+      p99Ms: at(0.99),
+      wrong,
+    };
+    process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit());
+  }, order.seconds * 1000);
+}, order.leadSeconds * 1000);

@@ -1,0 +1,12 @@
+/** Answers every request with the bytes of the row of three figures: what Node's HTTP costs by itself. */
+import { createServer } from 'node:http';
+import { port, tellReady } from './ready.ts';
+import { threeFigures } from './three-figures.ts';
+
+const answer = Buffer.from(await threeFigures('Bearer demo-team'));
+const headers = { 'content-type': 'application/json; charset=utf-8', 'content-length': answer.length };
+
+const server = createServer((request, response) => {
+  request.resume().on('end', () => response.writeHead(200, headers).end(answer));
+});
+server.listen(port, '127.0.0.1', () => tellReady(server.address()));

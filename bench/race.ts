@@ -1,0 +1,98 @@
+/**
+ * Ours against what a user would pick instead: the same operations, over the same service, one gateway at a time on a
+ * core of its own.
+ *
+ *     node bench/race.ts --servers ours,mercurius-jit --rows b,c --seconds 2 --rounds 1
+ *
+ * prints a part; `npm run bench` runs all of it and writes bench/REPORT.md.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { Command } from 'commander';
+import { raceRow } from './race/heats.ts';
+import { writeReport } from './race/report.ts';
+import { ROWS } from './race/rows.ts';
+import { measureScale, scaleTable } from './race/scale.ts';
+import { SERVERS } from './race/servers.ts';
+import { heatTable, short } from './race/table.ts';
+
+interface Wanted {
+  readonly servers?: string[];
+  readonly modes: string[];
+  readonly rows?: string[];
+  readonly connections: string[];
+  readonly seconds: string;
+  readonly rounds: string;
+  readonly halfLoad?: true;
+  readonly scale?: true;
+  readonly report?: true;
+}
+
+const DEFAULTS = { seconds: process.env.BENCH_SECONDS ?? '2', rounds: process.env.BENCH_ROUNDS ?? '3' };
+const MODES: readonly string[] = SERVERS.flatMap(({ mode }) => mode ?? []);
+
+/** Installs what the peers need, where that hasn't been done. */
+function installPeers(): void {
+  if (existsSync('bench/peers/node_modules')) return;
+  console.log('Installing the peers into bench/peers/node_modules.\n');
+  const { status } = spawnSync('npm', ['ci', '--prefix', 'bench/peers'], { stdio: 'inherit' });
+  if (status !== 0) throw new Error('npm ci --prefix bench/peers failed');
+}
+
+/** All of it, and the report. @returns whether all thresholds are kept */
+export async function race({
+  seconds,
+  rounds,
+}: Pick<Wanted, 'seconds' | 'rounds'> = DEFAULTS): Promise<boolean> {
+  installPeers();
+  return writeReport(Number(seconds), Number(rounds));
+}
+
+const listed = (text: string) => text.split(',');
+
+if (import.meta.main) {
+  const command = new Command('race')
+    .description('ours against what a user would pick instead')
+    .option('--servers <names>', `ours, ${SERVERS.flatMap((s) => (s.mode ? [] : s.name)).join(', ')}`, listed)
+    .option('--modes <modes>', `of ours: ${MODES.join(', ')}`, listed, ['cold', 'warm', 'repeated'])
+    .option('--rows <letters>', ROWS.map(({ letter, name }) => `${letter} ${name}`).join(', '), listed)
+    .option('--connections <counts>', 'connections of the load, such as 1,32', listed, ['32'])
+    .option('--seconds <n>', 'measured time of a run', DEFAULTS.seconds)
+    .option('--rounds <n>', 'runs of which the median counts', DEFAULTS.rounds)
+    .option('--half-load', 'also measure p99 at half of the fastest peer’s rate')
+    .option('--scale', 'only print how ours scales with the size of an answer')
+    .option('--report', 'run everything and write bench/REPORT.md');
+  const wanted = command.parse().opts<Wanted>();
+  installPeers();
+  if (wanted.report) process.exitCode = (await race(wanted)) ? 0 : 1;
+  else if (wanted.scale) console.log(scaleTable(await measureScale()));
+  else await printPart(wanted);
+}
+
+async function printPart(wanted: Wanted): Promise<void> {
+  const names = wanted.servers;
+  const servers = SERVERS.filter(({ name, mode }) => {
+    if (mode === undefined) return names?.includes(name) ?? true;
+    return (names?.includes('ours') ?? true) && wanted.modes.includes(mode);
+  });
+  const connections = wanted.connections.map(Number);
+  for (const row of ROWS) {
+    if (wanted.rows && !wanted.rows.includes(row.letter)) continue;
+    const result = await raceRow(row, {
+      servers,
+      connections,
+      seconds: Number(wanted.seconds),
+      rounds: Number(wanted.rounds),
+      halfLoad: wanted.halfLoad === true,
+    });
+    for (const count of connections) {
+      console.log(`\nRow ${row.letter}, ${row.what}; ${count} connection(s)\n`);
+      console.log(heatTable(result, count));
+    }
+    if (result.halfLoad === null) continue;
+    const { perSecond, peer, ours, theirs } = result.halfLoad;
+    console.log(
+      `\nAt ${perSecond} operations a second: p99 of ours, cold, ${short(ours.p99Ms)} ms; of ${peer.name}, ${short(theirs.p99Ms)} ms`,
+    );
+  }
+}

@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { createInterface, type Interface } from 'node:readline';
+
+/** Whether processes can be kept to a core of their own: the gateway to 0, service and load to 1. */
+export const isPinned = cpus().length > 1 && spawnSync('taskset', ['-c', '0', 'true']).status === 0;
+
+/** Leaves core 0 to the gateway, as far as this process is concerned. */
+export function pinSelf(): void {
+  if (isPinned) spawnSync('taskset', ['-acp', '1', String(process.pid)]);
+}
+
+/** Ticks of the kernel's CPU accounting in a second: 100 on every Linux that is in use. */
+const TICKS_PER_SECOND = 100;
+
+export interface Child {
+  readonly process: ChildProcess;
+  readonly lines: Interface;
+  /** User and system time of all its threads so far; NaN where there is no /proc. */
+  cpuMs(): number;
+  /** The most memory it ever held, in MB (10⁶ bytes); NaN where there is no /proc. */
+  peakRssMb(): number;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export interface ChildOptions {
+  /** Arguments of Node. */
+  readonly args: readonly string[];
+  readonly core: 0 | 1;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** A Node process of the race, in production mode. It is ended with its owner. */
+export function startChild({ args, core, env = {} }: ChildOptions): Child {
+  const pinning = isPinned ? ['-c', String(core), process.execPath] : [];
+  const child = spawn(isPinned ? 'taskset' : process.execPath, [...pinning, ...args], {
+    env: { ...process.env, NODE_ENV: 'production', ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  return {
+    process: child,
+    lines: createInterface({ input: child.stdout }),
+    cpuMs() {
+      const stat = ofProc(child, 'stat');
+      // The name in brackets may hold spaces; utime and stime are the 12th and 13th field after it.
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      return ((Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND) * 1000;
+    },
+    peakRssMb: () => (Number(/VmHWM:\s+(\d+)/.exec(ofProc(child, 'status'))?.[1]) * 1024) / 1e6,
+    async [Symbol.asyncDispose]() {
+      if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+function ofProc(child: ChildProcess, file: string): string {
+  try {
+    return readFileSync(`/proc/${child.pid}/${file}`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** The next line that it prints of this form. */
+export function lineOf(child: Child, form: RegExp): Promise<RegExpExecArray> {
+  return new Promise((resolve, reject) => {
+    const onExit = (code: number | null) =>
+      reject(new Error(`${child.process.spawnargs.join(' ')} ended with ${code}`));
+    const onLine = (line: string) => {
+      const found = form.exec(line);
+      if (found === null) return;
+      child.lines.off('line', onLine);
+      child.process.off('exit', onExit);
+      resolve(found);
+    };
+    child.lines.on('line', onLine);
+    child.process.once('exit', onExit);
+  });
+}
+
+export interface Listening extends Child {
+  readonly url: string;
+  /** From its start to the line that tells its address. */
+  readonly startMs: number;
+}
+
+/** Starts a server and waits for the line that tells its address. */
+export async function startListening(options: ChildOptions): Promise<Listening> {
+  const startedAt = performance.now();
+  const child = startChild({ ...options, env: { PORT: '0', ...options.env } });
+  const [, url = ''] = await lineOf(child, / at (http\S+)$/);
+  return { ...child, url, startMs: performance.now() - startedAt };
+}

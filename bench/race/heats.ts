@@ -1,0 +1,117 @@
+import { isDeepStrictEqual } from 'node:util';
+import { measure, medianOf, type Sample } from './load.ts';
+import { measurePaced, type PacedSample } from './paced-load.ts';
+import type { Row } from './rows.ts';
+import { answerOf, bodyFor, OURS_COLD, type Running, type Server, startServer } from './servers.ts';
+import { startUpstream } from './service.ts';
+
+export interface RaceOptions {
+  readonly servers: readonly Server[];
+  readonly connections: readonly number[];
+  readonly seconds: number;
+  readonly rounds: number;
+  /** Whether ours is also held against the fastest peer at half of that peer's rate. */
+  readonly halfLoad: boolean;
+}
+
+/** What one server has shown in one row. */
+export interface Heat {
+  readonly server: Server;
+  /** By number of connections. */
+  readonly samples: ReadonlyMap<number, Sample>;
+  readonly peakRssMb: number;
+}
+
+export interface HalfLoad {
+  readonly perSecond: number;
+  readonly peer: Server;
+  readonly ours: PacedSample;
+  readonly theirs: PacedSample;
+}
+
+export interface RowResult {
+  readonly row: Row;
+  readonly heats: readonly Heat[];
+  readonly halfLoad: HalfLoad | null;
+}
+
+/** Load that isn't measured: before a server's first run, and before each further one. */
+const WARM_UP_SECONDS = 0.6;
+const LEAD_SECONDS = 0.3;
+
+/** All servers in one row: started anew, their answers compared, then measured in turn, round after round. */
+export async function raceRow(row: Row, options: RaceOptions): Promise<RowResult> {
+  await using upstream = await startUpstream();
+  await using stack = new AsyncDisposableStack();
+  const entered = options.servers.filter(({ rows }) => rows === undefined || rows.includes(row.letter));
+  const field = await Promise.all(
+    entered.map(async (server) => {
+      const running = await startServer(server, upstream.url);
+      stack.use(running.child);
+      return running;
+    }),
+  );
+  await compareAnswers(field, row);
+
+  const samples = new Map(field.map((running) => [running, new Map<number, Sample>()]));
+  for (const connections of options.connections) {
+    const taken = new Map<Running, Sample[]>();
+    // One connection can't show what keys of their own change.
+    const runners = field.filter(({ server }) => !server.keyEach || connections > 1);
+    const order = (running: Running) => ({ body: bodyFor(running.server, row), connections });
+    for (const running of runners) taken.set(running, []);
+    for (let round = 0; round < options.rounds; round += 1) {
+      const leadSeconds = round === 0 ? WARM_UP_SECONDS : LEAD_SECONDS;
+      for (const [running, each] of taken) {
+        each.push(
+          await measure(running, upstream, { ...order(running), leadSeconds, seconds: options.seconds }),
+        );
+      }
+    }
+    for (const [running, each] of taken) samples.get(running)?.set(connections, medianOf(each));
+  }
+
+  const heats = field.map((running) => ({
+    server: running.server,
+    samples: samples.get(running) ?? new Map<number, Sample>(),
+    peakRssMb: running.child.peakRssMb(),
+  }));
+  return { row, heats, halfLoad: options.halfLoad ? await atHalfLoad(row, heats, field, options) : null };
+}
+
+/** @throws where a server answers otherwise than the first one */
+async function compareAnswers(field: readonly Running[], row: Row): Promise<void> {
+  const [first] = field;
+  if (first === undefined) return;
+  const expected = await answerOf(first, row);
+  for (const running of field.slice(1)) {
+    if (isDeepStrictEqual(await answerOf(running, row), expected)) continue;
+    throw new Error(`Row ${row.letter}: ${running.server.name} answers otherwise than ${first.server.name}.`);
+  }
+}
+
+export function fastestPeer(heats: readonly Heat[], connections: number): Heat | undefined {
+  const speed = ({ samples }: Heat) => samples.get(connections)?.perSecond ?? 0;
+  return heats.filter(({ server }) => server.kind === 'peer').toSorted((a, b) => speed(b) - speed(a))[0];
+}
+
+async function atHalfLoad(
+  row: Row,
+  heats: readonly Heat[],
+  field: readonly Running[],
+  { connections, seconds, rounds }: RaceOptions,
+): Promise<HalfLoad | null> {
+  const most = Math.max(...connections);
+  const best = fastestPeer(heats, most);
+  const ours = field.find(({ server }) => server === OURS_COLD);
+  const theirs = field.find(({ server }) => server === best?.server);
+  if (best === undefined || ours === undefined || theirs === undefined) return null;
+  const perSecond = Math.max(1, Math.floor((best.samples.get(most)?.perSecond ?? 0) / 2));
+  const order = { perSecond, seconds, rounds };
+  const [mine, peers] = await measurePaced(
+    [ours, theirs].map((running) => ({ running, body: bodyFor(running.server, row) })),
+    order,
+  );
+  if (mine === undefined || peers === undefined) return null;
+  return { perSecond, peer: best.server, ours: mine, theirs: peers };
+}

@@ -1,0 +1,87 @@
+import { lineOf, startChild } from './child.ts';
+import type { Running } from './servers.ts';
+import type { Upstream } from './service.ts';
+
+/** What `bench/peers/load.ts` is told. */
+export interface LoadOrder {
+  readonly url: string;
+  readonly body: string;
+  readonly connections: number;
+  /** Load before the measured time begins. */
+  readonly leadSeconds: number;
+  readonly seconds: number;
+  readonly key: string;
+  /** A key of its own for each connection, made of `key` and a number. */
+  readonly keyEach: boolean;
+}
+
+export interface LoadResult {
+  readonly operations: number;
+  readonly elapsedMs: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** Answers that were no answers, in the lead too. */
+  readonly wrong: number;
+}
+
+export interface Sample {
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** CPU time of the gateway for one operation. */
+  readonly cpuMs: number;
+  /** Share of one core that the gateway took: well below 1 means that something else was the bottleneck. */
+  readonly busy: number;
+  readonly calls: number;
+  readonly wrong: number;
+}
+
+/** One run under closed load: each connection asks again as soon as it has its answer. */
+export async function measure(
+  running: Running,
+  upstream: Upstream,
+  order: Pick<LoadOrder, 'body' | 'connections' | 'leadSeconds' | 'seconds'>,
+): Promise<Sample> {
+  const told: LoadOrder = {
+    ...order,
+    url: running.child.url,
+    key: 'demo-team',
+    keyEach: running.server.keyEach === true,
+  };
+  await using load = startChild({ args: ['bench/peers/load.ts', JSON.stringify(told)], core: 1 });
+  await lineOf(load, /^begin$/);
+  const cpuBefore = running.child.cpuMs();
+  const callsBefore = await upstream.calls();
+  const [line] = await lineOf(load, /^\{.*\}$/);
+  const cpuMs = running.child.cpuMs() - cpuBefore;
+  const calls = (await upstream.calls()) - callsBefore;
+  const { operations, elapsedMs, p50Ms, p99Ms, wrong } = JSON.parse(line) as LoadResult;
+  return {
+    perSecond: (operations / elapsedMs) * 1000,
+    p50Ms,
+    p99Ms,
+    cpuMs: cpuMs / operations,
+    busy: cpuMs / elapsedMs,
+    calls: calls / operations,
+    wrong,
+  };
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}
+
+/** Each figure's median over the rounds; of wrong answers, all. */
+export function medianOf(samples: readonly Sample[]): Sample {
+  const of = (figure: (sample: Sample) => number) => median(samples.map(figure));
+  return {
+    perSecond: of((s) => s.perSecond),
+    p50Ms: of((s) => s.p50Ms),
+    p99Ms: of((s) => s.p99Ms),
+    cpuMs: of((s) => s.cpuMs),
+    busy: of((s) => s.busy),
+    calls: of((s) => s.calls),
+    wrong: samples.reduce((sum, { wrong }) => sum + wrong, 0),
+  };
+}

@@ -1,0 +1,38 @@
+import { lineOf, startChild } from './child.ts';
+import { median } from './load.ts';
+import type { Running } from './servers.ts';
+
+/** What `bench/race/paced.ts` is told. */
+export interface PacedOrder {
+  readonly url: string;
+  readonly body: string;
+  readonly perSecond: number;
+  readonly seconds: number;
+}
+
+export interface PacedSample {
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly wrong: number;
+}
+
+/** Some servers at one fixed rate, in turn, round after round; each one's medians. */
+export async function measurePaced(
+  entered: readonly { readonly running: Running; readonly body: string }[],
+  { perSecond, seconds, rounds }: { perSecond: number; seconds: number; rounds: number },
+): Promise<PacedSample[]> {
+  const taken = entered.map((): PacedSample[] => []);
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [i, { running, body }] of entered.entries()) {
+      const order: PacedOrder = { url: running.child.url, body, perSecond, seconds };
+      await using load = startChild({ args: ['bench/race/paced.ts', JSON.stringify(order)], core: 1 });
+      const [line] = await lineOf(load, /^\{.*\}$/);
+      taken[i]?.push(JSON.parse(line) as PacedSample);
+    }
+  }
+  return taken.map((samples) => ({
+    p50Ms: median(samples.map(({ p50Ms }) => p50Ms)),
+    p99Ms: median(samples.map(({ p99Ms }) => p99Ms)),
+    wrong: samples.reduce((sum, { wrong }) => sum + wrong, 0),
+  }));
+}

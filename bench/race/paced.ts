@@ -1,0 +1,58 @@
+/**
+ * Open load at a fixed rate, in a process of its own: requests leave evenly spaced, whether or not earlier ones have
+ * been answered. (autocannon's `overallRate` sends each second's requests at once, and then measures the queue that it
+ * made itself.) Argument: a `PacedOrder` as JSON; prints a `PacedSample` as JSON.
+ */
+import { Agent, request } from 'node:http';
+import type { PacedOrder, PacedSample } from './paced-load.ts';
+
+/** The connections open, code becomes hot; not measured. */
+const LEAD_SECONDS = 0.5;
+
+const { url, body, perSecond, seconds }: PacedOrder = JSON.parse(process.argv[2] ?? '{}');
+const agent = new Agent({ keepAlive: true, maxSockets: 256 });
+const headers = {
+  'content-type': 'application/json',
+  'content-length': Buffer.byteLength(body),
+  authorization: 'Bearer demo-team',
+};
+const target = new URL(url);
+const planned = Math.ceil(perSecond * (LEAD_SECONDS + seconds));
+const unmeasured = Math.ceil(perSecond * LEAD_SECONDS);
+const times: number[] = [];
+let sent = 0;
+let done = 0;
+let wrong = 0;
+
+function ask(isMeasured: boolean): void {
+  const sentAt = performance.now();
+  const finish = (isRight: boolean) => {
+    done += 1;
+    if (!isRight) wrong += 1;
+    if (isMeasured) times.push(performance.now() - sentAt);
+    if (done === planned) tell();
+  };
+  const outgoing = request(
+    { agent, host: target.hostname, port: target.port, path: target.pathname, method: 'POST', headers },
+    (response) => response.resume().on('end', () => finish(response.statusCode === 200)),
+  );
+  outgoing.on('error', () => finish(false));
+  outgoing.end(body);
+}
+
+function tell(): void {
+  times.sort((a, b) => a - b);
+  const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0;
+  const sample: PacedSample = { p50Ms: at(0.5), p99Ms: at(0.99), wrong };
+  process.stdout.write(`${JSON.stringify(sample)}\n`, () => process.exit());
+}
+
+const startedAt = performance.now();
+const timer = setInterval(() => {
+  const due = Math.min(planned, Math.floor(((performance.now() - startedAt) / 1000) * perSecond));
+  while (sent < due) {
+    ask(sent >= unmeasured);
+    sent += 1;
+  }
+  if (sent === planned) clearInterval(timer);
+}, 1);

@@ -1,0 +1,114 @@
+import { writeFileSync } from 'node:fs';
+import { arch, cpus, totalmem } from 'node:os';
+import { isPinned } from './child.ts';
+import { thresholds } from './gate.ts';
+import { type RowResult, raceRow } from './heats.ts';
+import { ROWS } from './rows.ts';
+import { measureScale, scaleTable } from './scale.ts';
+import { SERVERS } from './servers.ts';
+import { measureStarts } from './starts.ts';
+import { heatTable, short, table } from './table.ts';
+
+const FILE = 'bench/REPORT.md';
+const CONNECTIONS = [32, 1];
+
+/** Runs everything, prints the report and writes it to `bench/REPORT.md`. @returns whether all thresholds are kept */
+export async function writeReport(seconds: number, rounds: number): Promise<boolean> {
+  const startedAt = performance.now();
+  const starts = await measureStarts();
+  const rows: RowResult[] = [];
+  for (const row of ROWS) {
+    console.error(`Row ${row.letter}: ${row.what}`);
+    const options = { servers: SERVERS, connections: CONNECTIONS, seconds, rounds, halfLoad: true };
+    rows.push(await raceRow(row, options));
+  }
+  const scale = await measureScale();
+  const gate = thresholds(rows, starts);
+  const minutes = (performance.now() - startedAt) / 60_000;
+
+  const report = [
+    preface(seconds, rounds, minutes),
+    ...rows.map(rowSection),
+    halfLoadSection(rows),
+    [
+      '## Start',
+      'From the start of the process to the line that tells its address; median of three.',
+      table(
+        ['server', 'ms'],
+        starts.map(({ server, medianMs }) => [
+          server.kind === 'ours' ? 'ours' : server.name,
+          short(medianMs),
+        ]),
+      ),
+    ].join('\n\n'),
+    [
+      '## Ours and the size of an answer',
+      'Cold, one operation at a time, each size in a process of its own; "first" is its first answer, "then" the median of those after it. A block is the longest time that the event loop stood still, the first answer included.',
+      scaleTable(scale),
+    ].join('\n\n'),
+    [
+      '## It must show',
+      'Speed at 32 connections.',
+      table(
+        ['threshold', 'measured', 'kept'],
+        gate.map(({ what, measured, isKept }) => [what, measured, isKept ? 'yes' : '**no**']),
+      ),
+    ].join('\n\n'),
+  ].join('\n\n');
+  console.log(report);
+  writeFileSync(FILE, `${report}\n`);
+  return gate.every(({ isKept }) => isKept);
+}
+
+function preface(seconds: number, rounds: number, minutes: number): string {
+  const pinning = isPinned
+    ? 'The gateway has core 0; service and load generator share core 1.'
+    : 'There is no `taskset` here, or one core only: gateway, service and load generator were **not** kept apart.';
+  return `# Ours against what a user would pick instead
+
+${new Date().toISOString().slice(0, 10)}, Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model.trim()}, ${arch()}, ${(totalmem() / 1e9).toFixed(0)} GB; took ${minutes.toFixed(0)} minutes.
+To repeat: \`npm run bench\`, or \`npm run bench:race -- --report\` for this part alone, \`npm run bench:race -- --help\` for pieces of it.
+
+Every gateway answers the same operation over the same service, which answers from memory (\`bench/upstream.ts\`), and
+its answer is compared with ours before anything is measured. ${pinning}
+Figures are medians of ${rounds} rounds of ${seconds} s, all servers in turn within a round. "Busy" is the share of a
+core that the gateway took: well below 100 %, something else was the bottleneck, the load generator or waiting. CPU is
+that of the gateway. Memory is the most that the process held over all its runs of the row.
+
+- *ours, cold*: nothing is held (\`CACHE_URL=none\`); all connections under one key, so that operations in flight share
+  calls, which peers don't do. *a key each*: every connection has its own key, so that nothing is shared.
+- *warm*: figures and lists are held, whole answers are not (\`ANSWERS_MAX_BYTES=0\`). *repeated*: as it comes.
+- *mercurius-jit, yoga-dataloader, apollo-dataloader*: one schema and REST client, DataLoader per operation, one data
+  call for all figures of an operation; nothing is held between operations. *apollo-naive*: a call a field.
+- *mesh*: made from an OpenAPI document, run by Hive Gateway. It is asked in the shape of the REST service, so merging is
+  done by whoever writes the operation.
+- *bare-proxy*: the work of row c by hand, without GraphQL. *static-bytes*: row c's answer from memory.`;
+}
+
+function rowSection(result: RowResult): string {
+  const { row } = result;
+  return [
+    `## Row ${row.letter}: ${row.what}`,
+    `\`\`\`graphql\n${row.query}\n\`\`\``,
+    ...CONNECTIONS.flatMap((count) => [
+      `${count} connection${count === 1 ? '' : 's'}:`,
+      heatTable(result, count),
+    ]),
+  ].join('\n\n');
+}
+
+function halfLoadSection(rows: readonly RowResult[]): string {
+  return [
+    '## At half load',
+    "Requests leave evenly spaced at half of the fastest peer's rate in that row, whether or not earlier ones have been answered, under one key; ours cold.",
+    table(
+      ['row', 'op/s', 'peer', 'ours p50', 'peer p50', 'ours p99', 'peer p99', 'p99 ours : peer'],
+      rows.flatMap(({ row, halfLoad }) => {
+        if (halfLoad === null) return [];
+        const { perSecond, peer, ours, theirs } = halfLoad;
+        const times = [ours.p50Ms, theirs.p50Ms, ours.p99Ms, theirs.p99Ms, ours.p99Ms / theirs.p99Ms];
+        return [[row.letter, String(perSecond), peer.name, ...times.map(short)]];
+      }),
+    ),
+  ].join('\n\n');
+}

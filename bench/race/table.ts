@@ -1,0 +1,63 @@
+import type { Heat, RowResult } from './heats.ts';
+import { fastestPeer } from './heats.ts';
+import { BARE_PROXY } from './servers.ts';
+
+/** Three figures that mean something, and no more. */
+export function short(value: number): string {
+  if (!Number.isFinite(value)) return '–';
+  if (Math.abs(value) >= 100) return value.toFixed(0);
+  return value.toFixed(Math.abs(value) >= 10 ? 1 : 2);
+}
+
+/** A Markdown table whose columns line up as text, too; the first is set left, the others right. */
+export function table(head: readonly string[], body: readonly (readonly string[])[]): string {
+  const widths = head.map((name, i) => Math.max(name.length, ...body.map((cells) => cells[i]?.length ?? 0)));
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join(' | ')} |`;
+  const rule = `|${widths.map((width, i) => (i === 0 ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`;
+  return [line(head), rule, ...body.map(line)].join('\n');
+}
+
+const HEAD = [
+  'server',
+  'op/s',
+  '× best peer',
+  '× bare proxy',
+  'p50 ms',
+  'p99 ms',
+  'CPU ms/op',
+  'busy',
+  'calls/op',
+  'RSS MB',
+];
+
+/** What each server has shown in a row with this many connections. */
+export function heatTable({ heats }: RowResult, connections: number): string {
+  const best = fastestPeer(heats, connections);
+  const floor = heats.find(({ server }) => server === BARE_PROXY);
+  const body = heats.flatMap((heat) => {
+    const sample = heat.samples.get(connections);
+    if (sample === undefined) return [];
+    const wrong = sample.wrong === 0 ? '' : ` (${sample.wrong} WRONG)`;
+    return [
+      [
+        `${heat.server.name}${wrong}`,
+        short(sample.perSecond),
+        ratio(heat, best, connections),
+        ratio(heat, floor, connections),
+        short(sample.p50Ms),
+        short(sample.p99Ms),
+        short(sample.cpuMs),
+        `${(sample.busy * 100).toFixed(0)} %`,
+        short(sample.calls),
+        short(heat.peakRssMb),
+      ],
+    ];
+  });
+  return table(HEAD, body);
+}
+
+function ratio(heat: Heat, base: Heat | undefined, connections: number): string {
+  const [mine, theirs] = [heat, base].map((one) => one?.samples.get(connections)?.perSecond ?? Number.NaN);
+  return short((mine ?? Number.NaN) / (theirs ?? Number.NaN));
+}
