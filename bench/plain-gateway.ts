@@ -6,7 +6,7 @@ import { type Figures, wantKey } from '../src/loaders/cached-figures.ts';
 import { createLoaders } from '../src/loaders/loaders.ts';
 import { type Demand, demandKey, type Kind, pairKey } from '../src/planner/demand.ts';
 import { entities } from '../src/resolvers/entities.ts';
-import { resolvers } from '../src/resolvers/resolvers.ts';
+import { batches, resolvers } from '../src/resolvers/resolvers.ts';
 import { type Bill, openBill, type Sending } from '../src/upstream/call.ts';
 import { createUpstream } from '../src/upstream/client.ts';
 import { systemClock } from '../src/upstream/clock.ts';
@@ -36,7 +36,7 @@ export function createPlainGateway(upstreamUrl: string) {
     books: null,
     freshness: { ttlMs: 0, staleMs: 0 },
   });
-  const schema: GraphQLSchema = createSchema({ resolvers, entities });
+  const schema: GraphQLSchema = createSchema({ resolvers, entities, batches });
 
   async function fetchKind(
     kind: Kind,
@@ -72,6 +72,7 @@ export function createPlainGateway(upstreamUrl: string) {
       const caller = { authorization: `Bearer ${key}`, partition: key };
       const sending: Sending = { caller, bill, signal: new AbortController().signal, patientUntilMs: 0 };
       const figures = (told: Sending): Figures => ({
+        held: () => undefined,
         async load(wants) {
           const demands = wants.map(({ demand }) => demand);
           const found = new Map<string, ObservationRecord[]>();

@@ -17,7 +17,7 @@ import { fragmentsIn } from './execution/plan.ts';
 import { runPlan } from './execution/run.ts';
 import type { GraphContext } from './graph/context.ts';
 import { formatError } from './graph/error-formatting.ts';
-import { createPricing, mostCalls } from './graph/pricing.ts';
+import { type Bound, boundOf, createPricing, mostCalls } from './graph/pricing.ts';
 import { createSchema, printSdl } from './graph/schema.ts';
 import { leadsToFigures, type SelectionScope } from './graph/selection.ts';
 import { cachedFigures } from './loaders/cached-figures.ts';
@@ -28,14 +28,14 @@ import { createHolds } from './loaders/holds.ts';
 import { createLoaders } from './loaders/loaders.ts';
 import { createObservationPool, type Seat } from './loaders/observation-pool.ts';
 import { createRenewal } from './loaders/renewal.ts';
-import { createApollo, type Explained } from './operations/apollo.ts';
+import { type Admitted, createApollo, type Explained } from './operations/apollo.ts';
 import { createPersisted } from './operations/persisted.ts';
 import { createPreparedOperations, type Ready } from './operations/prepared.ts';
 import { askedIn, type GatewayRequest } from './operations/requests.ts';
 import { type GatewayResponse, setHeaders, statusOf, writeBody } from './operations/responses.ts';
 import { createLearned } from './planner/learned.ts';
 import { entities } from './resolvers/entities.ts';
-import { resolvers } from './resolvers/resolvers.ts';
+import { batches, resolvers } from './resolvers/resolvers.ts';
 import { type Attempt, type Bill, openBill, type Sending } from './upstream/call.ts';
 import { createUpstream } from './upstream/client.ts';
 import { type Clock, systemClock } from './upstream/clock.ts';
@@ -172,7 +172,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     renewal: createRenewal({ ask, shelf, freshness, now: clock.now, mayAsk: config.cacheRenewal }),
   };
 
-  const schema = createSchema({ resolvers, entities });
+  const schema = createSchema({ resolvers, entities, batches });
 
   const price = createPricing({
     ...figures,
@@ -203,8 +203,9 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
         const scope = scopeOf(schema, document, operation, variables);
         // Where the variables don't fit, execution says so.
         if (scope === null) return 'execute';
-        if (passage.isExplained) return explain(document, operation, scope, passage);
-        const refusal = await refusalOf(document, operation, scope, passage);
+        const { variableValues } = scope;
+        if (passage.isExplained) return explain(admitted, variableValues, passage);
+        const refusal = await refusalOf(admitted, variableValues, boundOf(schema, operation, scope), passage);
         if (refusal !== null) throw refusal;
         const ready = operations.prepare(text, operationName, document, operation).with(variables);
         if (ready !== null) {
@@ -227,19 +228,14 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
 
   /** Why an operation is too dear to run; null where it isn't. Most are known not to be by their text alone. */
   async function refusalOf(
-    document: DocumentNode,
-    operation: OperationDefinitionNode,
-    scope: SelectionScope,
-    { context }: Passage,
+    { document, operation }: Pick<Admitted, 'document' | 'operation'>,
+    variables: Ready['variables'],
+    bound: Bound,
+    { context: { caller } }: Passage,
   ): Promise<GraphQLError | null> {
     const limit = config.maxUpstreamCalls;
-    if (mostCalls(schema, operation, scope, figures.learned.maxRows) <= limit) return null;
-    const { bill } = await price({
-      document,
-      operation,
-      variables: scope.variableValues,
-      caller: context.caller,
-    });
+    if (mostCalls(bound, figures.learned.maxRows) <= limit) return null;
+    const { bill } = await price({ document, operation, variables, caller });
     if (bill.calls <= limit) return null;
     const message = `The operation plans ${bill.calls} upstream calls; this gateway allows ${limit}.`;
     return new GraphQLError(message, {
@@ -249,9 +245,8 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   }
 
   async function explain(
-    document: DocumentNode,
-    operation: OperationDefinitionNode,
-    { variableValues: variables }: SelectionScope,
+    { document, operation }: Admitted,
+    variables: Ready['variables'],
     { context: { caller } }: Passage,
   ): Promise<Explained> {
     const { bill, calls, errors } = await price({ document, operation, variables, caller });
@@ -340,9 +335,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     if (contentType === undefined || asked === null || passage.isExplained) return null;
     const ready = operations.find(asked.text, asked.operationName)?.with(asked.variables);
     if (ready == null) return null;
-    const { document, operation } = ready.prepared;
-    const scope = { schema, fragments: ready.plan.fragments, variableValues: ready.variables };
-    if ((await refusalOf(document, operation, scope as SelectionScope, passage)) !== null) return null;
+    if ((await refusalOf(ready.prepared, ready.variables, ready.bound, passage)) !== null) return null;
     const { status, body } = await run(ready, passage);
     const headers = new Map([['content-type', contentType]]);
     setHeaders(headers, status, passage.errors, clock.now());

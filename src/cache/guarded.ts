@@ -20,7 +20,7 @@ const PURGE_TIMEOUT_MS = 30_000;
 /** How long a close waits for writes under way. */
 const CLOSE_TIMEOUT_MS = 1_000;
 
-export interface Guarded extends Omit<Backing, 'adapter' | 'holdsObjects' | 'first'> {
+export interface Guarded extends Omit<Backing, 'adapter' | 'holdsObjects' | 'peek' | 'first'> {
   /** What Keyv is given; it asks for no more of the contract than this. */
   readonly adapter: KeyvStorageAdapter;
   /** Null where the store could not tell. */

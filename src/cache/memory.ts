@@ -28,6 +28,11 @@ export function openMemory(maxBytes: number): Backing {
     // What this process spends stands in its own ledger.
     books: null,
     holdsObjects: true,
+    peek(key) {
+      const envelope = held.get(key);
+      const isExpired = envelope?.expires !== undefined && envelope.expires < Date.now();
+      return isExpired ? undefined : envelope?.value;
+    },
     async clear(prefix) {
       for (const key of [...held.keys()]) if (key.startsWith(prefix)) held.delete(key);
     },

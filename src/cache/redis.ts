@@ -48,6 +48,7 @@ export async function openRedis(url: string, namespace: string): Promise<Backing
     },
     books: booksIn(client, namespace),
     holdsObjects: false,
+    peek: null,
     async clear(prefix) {
       const pattern = `${prefix.replace(/[*?[\]\\]/g, '\\$&')}*`;
       for await (const keys of client.scanIterator({ MATCH: pattern, COUNT: SCAN_STEP })) {

@@ -12,6 +12,11 @@ export interface Shelf {
    * older than the service's last refusal of the key, or past all use, is not held.
    */
   read<Value>(partition: string, names: readonly string[]): Promise<ReadonlyMap<string, Held<Value>>>;
+  /**
+   * What is held under a name, where the store is in this process; undefined where nothing is, or it can't be told at
+   * once.
+   */
+  peek<Value>(partition: string, name: string): Held<Value> | undefined;
   /** Holds values that the service sent at an instant; they can be read at once. */
   keep(partition: string, values: ReadonlyMap<string, unknown>, atMs: number): void;
   /** Whether the service has accepted the key lately, so that what is held may be served without asking. */
@@ -106,6 +111,13 @@ export function createShelf({ store, now, authTtlMs, holdMs }: ShelfParts): Shel
       }
       return found;
     },
+    peek<Value>(partition: string, name: string) {
+      if (store.peek === null) return undefined;
+      const key = keyOf(partition, name);
+      const held = writing.get(key) ?? store.peek(key);
+      const oldestMs = Math.max(standingOf(partition).refusedAtMs, now() - holdMs);
+      return isHeld(held) && held.atMs > oldestMs ? (held as Held<Value>) : undefined;
+    },
     keep(partition, values, atMs) {
       const entries = [...values].map(([name, value]) => ({
         key: keyOf(partition, name),
@@ -156,6 +168,7 @@ export function lookedAt(shelf: Shelf): Shelf {
 /** Where nothing is held. */
 export const EMPTY_SHELF: Shelf = {
   read: async () => new Map(),
+  peek: () => undefined,
   keep() {},
   isAccepted: () => false,
   refusal: () => null,

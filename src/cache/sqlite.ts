@@ -47,6 +47,7 @@ export async function openSqlite(path: string): Promise<Backing> {
     },
     books: booksIn(db),
     holdsObjects: false,
+    peek: null,
     async clear(prefix) {
       clear.run(prefix, `${prefix}\u{10ffff}`);
     },

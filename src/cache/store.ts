@@ -19,6 +19,8 @@ export interface Entry {
 export interface Store {
   /** Values by their place among the keys, in one round trip; undefined where nothing is held. */
   getMany(keys: readonly string[]): Promise<readonly unknown[]>;
+  /** A value that is held in this process; null where values are held elsewhere. */
+  readonly peek: ((key: string) => unknown) | null;
   /** Holds values, in one round trip. */
   setMany(entries: readonly Entry[], ttlMs: number): Promise<void>;
   /** Forgets everything whose key begins so. */
@@ -39,6 +41,8 @@ export interface Backing {
   readonly adapter: Adapter;
   /** Whether values are held as they are, or as text. */
   readonly holdsObjects: boolean;
+  /** A value that is held as it is; null where values are text. */
+  readonly peek: ((key: string) => unknown) | null;
   readonly books: Books | null;
   clear(prefix: string): Promise<void>;
   first(name: string, value: string): Promise<string>;
@@ -75,8 +79,10 @@ export async function openStore(options: StoreOptions): Promise<Store | null> {
     ...(backing.holdsObjects ? { serialization: false } : { serialization: packing }),
   });
   const named = (key: string) => NAMESPACE + key;
+  const { peek } = backing;
   return {
     getMany: (keys) => keyv.getMany(keys.map(named)),
+    peek: peek && ((key) => peek(named(key))),
     async setMany(entries, ttlMs) {
       await keyv.setMany(entries.map(({ key, value }) => ({ key: named(key), value, ttl: ttlMs })));
     },

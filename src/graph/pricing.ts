@@ -1,14 +1,17 @@
 import {
   type DocumentNode,
   execute,
+  type FieldNode,
   type GraphQLError,
+  type GraphQLField,
+  type GraphQLNamedType,
   type GraphQLSchema,
+  getArgumentValues,
   getNamedType,
   getNullableType,
   isCompositeType,
-  isInterfaceType,
   isListType,
-  isObjectType,
+  isUnionType,
   Kind,
   type OperationDefinitionNode,
   type SelectionSetNode,
@@ -137,43 +140,91 @@ const FIELDS_BY_COUNTRY: ReadonlySet<string> = new Set(['profile', 'signals', 'o
 /** Lists that an operation can need, with what it takes to complete them. */
 const MOST_LIST_CALLS = 8;
 
-/** Countries, or indicators, that one figure field below a list is asked for at the most. */
+/** Countries, or indicators, that there are at the most. */
 const MOST_PARENTS = 250;
 
-/**
- * The most calls that an operation can take, as its text alone shows; infinite where that depends on the length of a
- * list or of a series. Spares most operations the run that prices them exactly.
- */
-export function mostCalls(
+/** The most that an operation can take, as its text and its variables show. */
+export interface Bound {
+  /** Calls other than those for latest figures; infinite where that depends on the length of a list. */
+  readonly calls: number;
+  /** Latest figures of the table of all countries and metrics that are asked for. */
+  readonly latestFigures: number;
+}
+
+/** The most calls that a bound stands for. */
+export function mostCalls({ calls, latestFigures }: Bound, maxRows: number): number {
+  // Cut straight, a table of figures takes less than twice the calls that its rows alone require, and one more.
+  return calls + (latestFigures === 0 ? 0 : Math.ceil((2 * latestFigures) / maxRows) + 1);
+}
+
+/** Bounds what an operation can take. Spares most operations the run that prices them exactly. */
+export function boundOf(
   schema: GraphQLSchema,
   operation: OperationDefinitionNode,
   scope: SelectionScope,
-  maxRows: number,
-): number {
-  let byCountry = 0;
-  let figures = 0;
+): Bound {
+  let calls = MOST_LIST_CALLS;
+  let latestFigures = 0;
 
-  function visit(typeName: string, set: SelectionSetNode | undefined, isBelowList: boolean): void {
-    const type = schema.getType(typeName);
-    if (set === undefined || !isCompositeType(type)) return;
+  function visit(type: GraphQLNamedType | null | undefined, set: SelectionSetNode, parents: number): void {
+    if (!isCompositeType(type)) return;
     for (const selection of set.selections) {
-      if (selection.kind !== Kind.FIELD) {
-        const fragment =
-          selection.kind === Kind.INLINE_FRAGMENT ? selection : scope.fragments[selection.name.value];
-        visit(fragment?.typeCondition?.name.value ?? typeName, fragment?.selectionSet, isBelowList);
+      if (selection.kind === Kind.FIELD) {
+        const field = isUnionType(type) ? undefined : type.getFields()[selection.name.value];
+        if (field !== undefined) visitField(type.name, field, selection, parents);
         continue;
       }
-      const name = selection.name.value;
-      if (isFigureField(typeName, name)) figures += name === 'observations' ? Number.POSITIVE_INFINITY : 1;
-      if (FIELDS_BY_COUNTRY.has(name)) byCountry += isBelowList ? Number.POSITIVE_INFINITY : 1;
-      if (name === 'nodes') byCountry = Number.POSITIVE_INFINITY;
-      const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined;
-      if (field === undefined) continue;
-      const isList = isListType(getNullableType(field.type));
-      visit(getNamedType(field.type).name, selection.selectionSet, isBelowList || isList);
+      const fragment =
+        selection.kind === Kind.INLINE_FRAGMENT ? selection : scope.fragments[selection.name.value];
+      const condition = fragment?.typeCondition?.name.value;
+      if (fragment)
+        visit(condition === undefined ? type : schema.getType(condition), fragment.selectionSet, parents);
     }
   }
 
-  visit(schema.getRootType(operation.operation)?.name ?? '', operation.selectionSet, false);
-  return MOST_LIST_CALLS + byCountry + Math.ceil((figures * MOST_PARENTS) / maxRows) + Math.sign(figures);
+  function visitField(
+    typeName: string,
+    field: GraphQLField<unknown, unknown>,
+    node: FieldNode,
+    parents: number,
+  ): void {
+    const { name } = field;
+    if (FIELDS_BY_COUNTRY.has(name)) calls += parents === 1 ? 1 : Number.POSITIVE_INFINITY;
+    if (name === 'nodes') calls = Number.POSITIVE_INFINITY;
+    if (name === 'observation' && isFigureField(typeName, name)) {
+      latestFigures += MOST_PARENTS;
+    } else if (isFigureField(typeName, name)) {
+      const args = argumentsOf(field, node, scope);
+      const countries = typeName === 'Country' ? parents : lengthOf(args.countryCodes);
+      const metrics = typeName === 'Indicator' ? parents : lengthOf(args.metricKeys);
+      // Figures of other fields may lie in the same table, so that each name stands for a whole line of it.
+      if (args.latest === true) latestFigures += Math.min(countries, metrics) * MOST_PARENTS;
+      // No plan takes more calls than there are series.
+      else calls += countries * metrics;
+    }
+    const isList = isListType(getNullableType(field.type));
+    if (node.selectionSet)
+      visit(getNamedType(field.type), node.selectionSet, isList ? MOST_PARENTS : parents);
+  }
+
+  visit(schema.getRootType(operation.operation), operation.selectionSet, 1);
+  return { calls, latestFigures };
+}
+
+/** How many a list argument names; infinite where it is left out and stands for all there are. */
+function lengthOf(list: unknown): number {
+  return Array.isArray(list) ? list.length : Number.POSITIVE_INFINITY;
+}
+
+/** None where they don't fit, which execution will say before anything is asked. */
+function argumentsOf(
+  field: GraphQLField<unknown, unknown>,
+  node: FieldNode,
+  { variableValues }: SelectionScope,
+): Readonly<Record<string, unknown>> {
+  try {
+    return getArgumentValues(field, node, variableValues);
+  } catch {
+    return {};
+  }
 }

@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { buildSubgraphSchema, printSubgraphSchema } from '@apollo/subgraph';
 import { addResolversToSchema } from '@graphql-tools/schema';
-import { type DocumentNode, type GraphQLSchema, parse } from 'graphql';
+import { type DocumentNode, type GraphQLSchema, isObjectType, parse } from 'graphql';
 import { Failure } from '../errors.ts';
+import type { BatchResolver } from '../execution/plan.ts';
 import type { GraphContext } from './context.ts';
 import type { Resolvers } from './generated.ts';
 import { holdWhileLoading } from './holding.ts';
@@ -17,14 +18,18 @@ export interface SchemaParts {
   readonly resolvers: readonly Resolvers[];
   /** Resolvers of references that other subgraphs hold, by type. */
   readonly entities: Record<string, { __resolveReference: unknown }>;
+  /** Resolvers of fields for many parents at once, by type and field. */
+  // biome-ignore lint/suspicious/noExplicitAny: each has parents and arguments of its own
+  readonly batches?: Readonly<Record<string, Readonly<Record<string, BatchResolver<any, any, any, any>>>>>;
 }
 
 /** The executable schema: the SDL of `schema/` as a Federation 2 subgraph, with resolvers for its fields. */
-export function createSchema({ resolvers, entities }: SchemaParts): GraphQLSchema {
+export function createSchema({ resolvers, entities, batches = {} }: SchemaParts): GraphQLSchema {
   const schema = createSubgraph(readSdl(), {
     resolvers: [{ CountryCode, DateTime, JSON: JSONValue }, ...resolvers],
     entities,
   });
+  resolveTogether(schema, batches);
   holdWhileLoading(schema);
   requireKey(schema);
   return schema;
@@ -65,6 +70,19 @@ function mergeByType(resolvers: readonly Resolvers[]): Record<string, object> {
     }
   }
   return merged;
+}
+
+/** Has fields resolved for many parents at once, and for one alone where graphql-js asks. */
+function resolveTogether(schema: GraphQLSchema, batches: NonNullable<SchemaParts['batches']>): void {
+  for (const [typeName, fields] of Object.entries(batches)) {
+    const type = schema.getType(typeName);
+    for (const [name, batch] of Object.entries(fields)) {
+      const field = isObjectType(type) ? type.getFields()[name] : undefined;
+      if (field === undefined) throw new TypeError(`There is no field ${typeName}.${name}.`);
+      field.extensions = { ...field.extensions, batch };
+      field.resolve = async (source, args, context, info) => (await batch([source], args, context, info))[0];
+    }
+  }
 }
 
 /** Refuses protected fields without a key before anything else happens: such an operation costs no call. */

@@ -4,6 +4,7 @@ import { type Freshness, isBetterOld } from '../upstream/cached.ts';
 import { billStale, type Sending } from '../upstream/call.ts';
 import { observations } from '../upstream/endpoints.ts';
 import type { Outage } from '../upstream/outage.ts';
+import type { ObservationRecord } from '../upstream/records/observations.ts';
 import type { Cell, Cells } from './cells.ts';
 import type { Companions } from './companions.ts';
 import { estimate, goingAlong, type Planning } from './figures.ts';
@@ -27,6 +28,8 @@ export function wantKey({ demand, maxAgeMs }: Want): string {
 
 /** Where the figures of one operation come from. */
 export interface Figures {
+  /** What is held of a want and may be served without asking, where that can be told at once. */
+  held(want: Want): readonly ObservationRecord[] | undefined;
   /**
    * The outcome of each want, by its key.
    * @throws the signal's reason where the operation is given up first
@@ -48,13 +51,15 @@ export interface CachedFiguresParts {
   readonly onHeld?: (demand: Demand) => void;
 }
 
-/** A want on its way: what is held of it, and as of when that is known to hold. */
+/** A want on its way, the key of its demand, and what is held of it. */
 interface Matter {
   readonly want: Want;
   readonly key: string;
   readonly cell: Cell | undefined;
-  checkedAtMs: number;
 }
+
+/** Share of their time after which figures that are asked for are counted anew among what the key asks for. */
+const RECOUNTING_SHARE = 0.1;
 
 /**
  * Meets wants from what is held and fresh, and has the missing ones fetched alone. Where the service gives no answer,
@@ -65,12 +70,19 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
   const { bill, caller } = sending;
   const { partition } = caller;
 
-  const ageOf = ({ checkedAtMs }: Matter) => now() - checkedAtMs;
-  const isFresh = (matter: Matter) =>
-    matter.cell !== undefined && ageOf(matter) < Math.min(freshness.ttlMs, matter.want.maxAgeMs);
-  const isUsable = (matter: Matter) =>
-    matter.cell !== undefined &&
-    ageOf(matter) <= Math.min(freshness.ttlMs + freshness.staleMs, matter.want.maxAgeMs);
+  const isYoung = ({ checkedAtMs }: Cell, maxAgeMs: number) =>
+    now() - checkedAtMs < Math.min(freshness.ttlMs, maxAgeMs);
+  const isFresh = ({ cell, want }: Matter) => cell !== undefined && isYoung(cell, want.maxAgeMs);
+  const isUsable = ({ cell, want }: Matter) =>
+    cell !== undefined &&
+    now() - cell.checkedAtMs <= Math.min(freshness.ttlMs + freshness.staleMs, want.maxAgeMs);
+
+  /** Counts a figure that is served as it is held. */
+  function serve(demand: Demand, cell: Cell): readonly ObservationRecord[] {
+    bill.cached += 1;
+    parts.onHeld?.(demand);
+    return cell.rows;
+  }
 
   async function fetch(matters: readonly Matter[]): Promise<ReadonlyMap<string, Outcome>> {
     const down = matters.length > 0 && matters.every(isUsable) ? outage.failure() : null;
@@ -105,7 +117,7 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
     };
     const heldCells = expired.flatMap(({ cell }) => cell ?? []);
     const checkedAtMs = await renewal.check(heldCells, prospect, sending);
-    for (const matter of expired) if (matter.cell) matter.checkedAtMs = checkedAtMs(matter.cell);
+    for (const cell of heldCells) cell.checkedAtMs = checkedAtMs(cell);
   }
 
   /**
@@ -116,7 +128,8 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
     const missing = matters.filter((matter) => !isFresh(matter));
     if (missing.length > 0 || shelf.isAccepted(partition)) return missing;
     if (callsFor(matters) <= 1) return matters;
-    return [matters.reduce((oldest, matter) => (matter.checkedAtMs < oldest.checkedAtMs ? matter : oldest))];
+    const checkedAtMs = ({ cell }: Matter) => cell?.checkedAtMs ?? 0;
+    return [matters.reduce((oldest, one) => (checkedAtMs(one) < checkedAtMs(oldest) ? one : oldest))];
   }
 
   /** What stands in for an outcome, where that is a failure. */
@@ -129,13 +142,24 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
   }
 
   return {
+    held({ demand, maxAgeMs }) {
+      if (!shelf.isAccepted(partition)) return undefined;
+      const cell = cells.peek(partition, demandKey(demand));
+      if (cell === undefined || !isYoung(cell, maxAgeMs)) return undefined;
+      if (now() - cell.wantedAtMs > freshness.ttlMs * RECOUNTING_SHARE) {
+        cell.wantedAtMs = now();
+        companions.wanted(partition, demand, cell.checkedAtMs);
+      }
+      return serve(demand, cell);
+    },
     async load(wants) {
-      const demands = new Map(wants.map(({ demand }) => [demandKey(demand), demand]));
-      const held = await cells.read(partition, [...demands.values()]);
+      const held = await cells.read(
+        partition,
+        wants.map(({ demand }) => demand),
+      );
       const matters = wants.map((want): Matter => {
         const key = demandKey(want.demand);
-        const cell = held.get(key);
-        return { want, key, cell, checkedAtMs: cell?.atMs ?? 0 };
+        return { want, key, cell: held.get(key) };
       });
       await renew(matters);
 
@@ -155,12 +179,9 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
       for (const matter of matters) {
         const own = fetched.get(matter.key);
         const isNew = own !== undefined && !(own instanceof Error);
-        companions.wanted(partition, matter.want.demand, isNew ? now() : matter.checkedAtMs);
-        const outcome = own ?? refusal ?? doubt ?? matter.cell?.rows ?? [];
-        if (outcome === matter.cell?.rows) {
-          bill.cached += 1;
-          parts.onHeld?.(matter.want.demand);
-        }
+        const { cell, want } = matter;
+        companions.wanted(partition, want.demand, isNew ? now() : (cell?.checkedAtMs ?? 0));
+        const outcome = own ?? refusal ?? doubt ?? (cell && serve(want.demand, cell)) ?? [];
         const mayBeOld = outcome instanceof Error && refusal === null;
         outcomes.set(wantKey(matter.want), mayBeOld ? stale(matter, outcome) : outcome);
       }

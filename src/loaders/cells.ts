@@ -1,4 +1,4 @@
-import type { Shelf } from '../cache/shelf.ts';
+import type { Held, Shelf } from '../cache/shelf.ts';
 import type { Pair } from '../planner/cover.ts';
 import { type Demand, demandKey, type Kind } from '../planner/demand.ts';
 import { newestOf } from '../planner/newest.ts';
@@ -11,6 +11,10 @@ export interface Cell {
   readonly rows: readonly ObservationRecord[];
   /** When the service sent them, in milliseconds since the epoch. */
   readonly atMs: number;
+  /** When this process last knew them to be what the service would send: later than `atMs` once they were renewed. */
+  checkedAtMs: number;
+  /** When this process last counted them among what the key asks for; 0 for never. */
+  wantedAtMs: number;
 }
 
 /**
@@ -18,6 +22,8 @@ export interface Cell {
  * ever repeat, figures do.
  */
 export interface Cells {
+  /** What is held of a demand, by its key, where the store can tell at once; undefined where it can't, or holds nothing. */
+  peek(partition: string, key: string): Cell | undefined;
   /** What is held of these demands, fresh or not, by the keys of the demands. */
   read(partition: string, demands: readonly Demand[]): Promise<ReadonlyMap<string, Cell>>;
   /** Holds what an answer said of each of these pairs; a series is held as the latest figure too. */
@@ -31,17 +37,21 @@ export interface PairFigures {
 
 type RawRows = readonly JsonObject[];
 
-/** Decoded rows, as long as the shelf holds their records in this process. */
-const decoded = new WeakMap<RawRows, readonly ObservationRecord[]>();
+/** Cells, as long as the shelf holds their records in this process. */
+const decoded = new WeakMap<RawRows, Cell>();
 
 export function createCells(shelf: Shelf): Cells {
   return {
+    peek(partition, key) {
+      const held = shelf.peek<RawRows>(partition, key);
+      return held === undefined ? undefined : (cellOf(held) ?? undefined);
+    },
     async read(partition, demands) {
       const held = await shelf.read<RawRows>(partition, demands.map(demandKey));
       const cells = new Map<string, Cell>();
-      for (const [key, { value, atMs }] of held) {
-        const rows = rowsIn(value, atMs);
-        if (rows !== null) cells.set(key, { rows, atMs });
+      for (const [key, raw] of held) {
+        const cell = cellOf(raw);
+        if (cell !== null) cells.set(key, cell);
       }
       return cells;
     },
@@ -49,7 +59,7 @@ export function createCells(shelf: Shelf): Cells {
       const values = new Map<string, RawRows>();
       const put = (pair: Pair, as: Kind, rows: readonly ObservationRecord[]) => {
         const raw = rows.map(({ record }) => record);
-        decoded.set(raw, rows);
+        decoded.set(raw, { rows, atMs, checkedAtMs: atMs, wantedAtMs: 0 });
         values.set(demandKey({ ...pair, kind: as }), raw);
       };
       for (const { pair, rows } of figures) {
@@ -64,12 +74,13 @@ export function createCells(shelf: Shelf): Cells {
 }
 
 /** Null where what is held is not what was put there. */
-function rowsIn(value: unknown, atMs: number): readonly ObservationRecord[] | null {
+function cellOf({ value, atMs }: Held<RawRows>): Cell | null {
   if (!Array.isArray(value)) return null;
   const known = decoded.get(value);
   if (known !== undefined) return known;
   const { rows, faults } = decodeObservations({ data: value }, observations.route, atMs);
   if (faults.length > 0 || rows.length !== value.length) return null;
-  decoded.set(value, rows);
-  return rows;
+  const cell = { rows, atMs, checkedAtMs: atMs, wantedAtMs: 0 };
+  decoded.set(value, cell);
+  return cell;
 }

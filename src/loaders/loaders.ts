@@ -14,6 +14,7 @@ import type { ProfileRecord } from '../upstream/records/profiles.ts';
 import type { SignalsRecord } from '../upstream/records/signals.ts';
 import { type Figures, type Want, wantKey } from './cached-figures.ts';
 import type { Holds } from './holds.ts';
+import type { Outcome } from './outcome.ts';
 import { createTickerLoader, type TickerLoader, type TickersLearned } from './tickers.ts';
 
 type ByKey<Value> = Pick<DataLoader<string, Value>, 'load'>;
@@ -39,18 +40,30 @@ export interface Loaders {
 }
 
 export interface ObservationLoader {
-  /** The rows of every country and metric named, in their order: the latest as the service gives it, or the series. */
+  /**
+   * The rows of every country and metric named, in their order: the latest as the service gives it, or the series. At
+   * once, where all of it is held.
+   */
   rows(
     kind: Kind,
     countryCodes: readonly string[],
     metricKeys: readonly string[],
     maxAgeMs: number,
-  ): Promise<readonly ObservationRecord[]>;
-  /** The latest row for the whole country; null where the service holds none. */
-  national(countryCode: string, metricKey: string, maxAgeMs: number): Promise<ObservationRecord | null>;
+  ): readonly ObservationRecord[] | Promise<readonly ObservationRecord[]>;
+  /**
+   * The latest row for each whole country, in their order; null where the service holds none, an Error where that can't
+   * be told. At once, where all of it is held.
+   */
+  nationals(
+    countryCodes: readonly string[],
+    metricKey: string,
+    maxAgeMs: number,
+  ): readonly National[] | Promise<readonly National[]>;
   /** Why a row that is past its time was served to this operation all the same; null where it wasn't. */
   staleness(row: ObservationRecord): FailureCode | null;
 }
+
+export type National = ObservationRecord | Error | null;
 
 export interface LoadersParts {
   readonly ask: Ask;
@@ -118,7 +131,10 @@ export function createLoaders(parts: LoadersParts): Loaders {
     tickers: { where: counted(tickers.where) },
     observations: {
       rows: counted(observations.rows),
-      national: counted(observations.national),
+      nationals(countryCodes, metricKey, maxAgeMs) {
+        sending.bill.naive += countryCodes.length;
+        return observations.nationals(countryCodes, metricKey, maxAgeMs);
+      },
       staleness: (row) => staleness.get(row) ?? null,
     },
   };
@@ -162,33 +178,113 @@ function createCatalogue(ask: Ask, sending: Sending): Loaders['indicators'] {
   };
 }
 
+/** Demands of one field: they travel through DataLoader as one, however many they are. */
+type Block = readonly Want[];
+
 function createObservationLoader(figures: Figures, holds: Holds): Omit<ObservationLoader, 'staleness'> {
-  const loader = new DataLoader<Want, readonly ObservationRecord[], string>(
-    async (wants) => {
-      const outcomes = await figures.load(wants);
-      return wants.map((want) => outcomes.get(wantKey(want)) ?? []);
+  /** What this operation has, or is about to have, by the keys of the wants. */
+  const outcomes = new Map<string, Outcome>();
+  const coming = new Map<string, Promise<unknown>>();
+
+  const loader = new DataLoader<Block, void>(
+    async (blocks) => {
+      const missing = new Map<string, Want>();
+      const others = new Set<Promise<unknown>>();
+      for (const want of blocks.flat()) {
+        const key = wantKey(want);
+        const other = coming.get(key);
+        if (other !== undefined) others.add(other);
+        else if (!outcomes.has(key)) missing.set(key, want);
+      }
+      const loading = figures.load([...missing.values()]).then((loaded) => {
+        for (const [key, outcome] of loaded) outcomes.set(key, outcome);
+      });
+      for (const key of missing.keys()) coming.set(key, loading);
+      try {
+        await Promise.all([missing.size > 0 ? loading : undefined, ...others]);
+      } finally {
+        for (const key of missing.keys()) coming.delete(key);
+      }
+      return blocks.map(() => undefined);
     },
-    { cacheKeyFn: wantKey, batchScheduleFn: (leave) => holds.whenFree(leave) },
+    { cache: false, batchScheduleFn: (leave) => holds.whenFree(leave) },
   );
-  const rowsOf = (kind: Kind, countryCode: string, metricKey: string, maxAgeMs: number) =>
-    loader.load({ demand: { kind, countryCode, metricKey }, maxAgeMs });
+
+  function outcomeOf(want: Want): Outcome | undefined {
+    const key = wantKey(want);
+    const known = outcomes.get(key);
+    if (known !== undefined) return known;
+    const held = coming.has(key) ? undefined : figures.held(want);
+    if (held !== undefined) outcomes.set(key, held);
+    return held;
+  }
+
+  /** What comes of the outcomes of wants, at once where they are all there. */
+  function withOutcomes<Result>(
+    wants: Block,
+    make: (outcomes: readonly Outcome[]) => Result | Promise<Result>,
+  ): Result | Promise<Result> {
+    const missing: Want[] = [];
+    const found = wants.map((want) => {
+      const outcome = outcomeOf(want);
+      if (outcome === undefined) missing.push(want);
+      return outcome ?? NOTHING;
+    });
+    if (missing.length === 0) return make(found);
+    return loader.load(missing).then(() => make(wants.map((want) => outcomes.get(wantKey(want)) ?? NOTHING)));
+  }
+
+  const wantsOf = (
+    kind: Kind,
+    countryCodes: readonly string[],
+    metricKeys: readonly string[],
+    maxAgeMs: number,
+  ): Want[] => {
+    const wants: Want[] = [];
+    for (const countryCode of countryCodes) {
+      for (const metricKey of metricKeys) wants.push({ demand: { kind, countryCode, metricKey }, maxAgeMs });
+    }
+    return wants;
+  };
 
   return {
-    async rows(kind, countryCodes, metricKeys, maxAgeMs) {
-      const pairs = countryCodes.flatMap((code) =>
-        metricKeys.map((key) => rowsOf(kind, code, key, maxAgeMs)),
-      );
-      return (await Promise.all(pairs)).flat();
+    rows(kind, countryCodes, metricKeys, maxAgeMs) {
+      return withOutcomes(wantsOf(kind, countryCodes, metricKeys, maxAgeMs), (outcomes) => {
+        const rows: ObservationRecord[] = [];
+        for (const outcome of outcomes) {
+          if (outcome instanceof Error) throw outcome;
+          for (const row of outcome) rows.push(row);
+        }
+        return rows;
+      });
     },
-    async national(countryCode, metricKey, maxAgeMs) {
-      const latest = await rowsOf('latest', countryCode, metricKey, maxAgeMs);
-      const isNational = (row: ObservationRecord) => row.locationName === null;
-      const national = newestOf(latest.filter(isNational));
-      if (national !== null || latest.length === 0) return national;
-      // The newest row is that of a place: the newest national one stands in the series.
-      return newestOf((await rowsOf('series', countryCode, metricKey, maxAgeMs)).filter(isNational));
+    nationals(countryCodes, metricKey, maxAgeMs) {
+      return withOutcomes(wantsOf('latest', countryCodes, [metricKey], maxAgeMs), (latest) => {
+        // Where the newest row is that of a place, the newest national one stands in the series.
+        const isOfPlace = (outcome: Outcome) =>
+          !(outcome instanceof Error) && outcome.length > 0 && !outcome.some(isNational);
+        const ofPlaces = countryCodes.filter((_, i) => isOfPlace(latest[i] as Outcome));
+        if (ofPlaces.length === 0) return latest.map(nationalIn);
+        return withOutcomes(wantsOf('series', ofPlaces, [metricKey], maxAgeMs), (series) => {
+          const byCountry = new Map(ofPlaces.map((code, i) => [code, series[i] as Outcome]));
+          return latest.map((outcome, i) => nationalIn(byCountry.get(countryCodes[i] as string) ?? outcome));
+        });
+      });
     },
   };
+}
+
+const NOTHING: Outcome = [];
+
+function isNational({ locationName }: ObservationRecord): boolean {
+  return locationName === null;
+}
+
+function nationalIn(outcome: Outcome): National {
+  if (outcome instanceof Error) return outcome;
+  const [only] = outcome;
+  if (only !== undefined && outcome.length === 1) return isNational(only) ? only : null;
+  return newestOf(outcome.filter(isNational));
 }
 
 function once<Value>(load: () => Promise<Value>): () => Promise<Value> {

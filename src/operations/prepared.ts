@@ -6,6 +6,7 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { conditionsOf, type Plan, planOperation } from '../execution/plan.ts';
+import { type Bound, boundOf } from '../graph/pricing.ts';
 import { leadsToFigures, type SelectionScope } from '../graph/selection.ts';
 
 /** An operation that was found valid, so that it can run without being parsed and validated again. */
@@ -23,6 +24,8 @@ export interface Ready {
   readonly variables: Readonly<Record<string, unknown>>;
   /** Whether it can ask for figures, as its text shows. */
   readonly leadsToFigures: boolean;
+  /** The most that it can take. */
+  readonly bound: Bound;
 }
 
 export interface PreparedOperations {
@@ -61,6 +64,9 @@ export function createPreparedOperations(schema: GraphQLSchema): PreparedOperati
   };
 }
 
+/** What doesn't change with the variables, but for those that `@skip` and `@include` ask. */
+type Planned = Pick<Ready, 'plan' | 'leadsToFigures' | 'bound'>;
+
 function prepareOperation(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -68,18 +74,20 @@ function prepareOperation(
 ): Prepared {
   const conditions = conditionsOf(document);
   const definitions = operation.variableDefinitions ?? [];
-  const plans = new LRUCache<string, Pick<Ready, 'plan' | 'leadsToFigures'>>({ max: MAX_PLANS });
+  const plans = new LRUCache<string, Planned>({ max: MAX_PLANS });
 
-  function planFor(
-    variables: Readonly<Record<string, unknown>>,
-  ): Pick<Ready, 'plan' | 'leadsToFigures'> | null {
+  function planFor(variables: Ready['variables']): Planned | null {
     const signature = conditions.map((name) => String(variables[name])).join();
     const known = plans.get(signature);
     if (known !== undefined) return known;
     const plan = planOperation(schema, document, operation, variables);
     if (plan === null) return null;
-    const scope = { schema, fragments: plan.fragments, variableValues: variables } as SelectionScope;
-    const made = { plan, leadsToFigures: leadsToFigures(plan.root.type, operation.selectionSet, scope) };
+    const scope = scopeOf(plan, variables);
+    const made = {
+      plan,
+      leadsToFigures: leadsToFigures(plan.root.type, operation.selectionSet, scope),
+      bound: boundOf(schema, operation, scope),
+    };
     plans.set(signature, made);
     return made;
   }
@@ -88,15 +96,20 @@ function prepareOperation(
     document,
     operation,
     with(given) {
-      let variables = NO_VARIABLES;
-      if (definitions.length > 0) {
-        const { coerced } = getVariableValues(schema, definitions, given);
-        if (coerced === undefined) return null;
-        variables = coerced;
+      if (definitions.length === 0) {
+        const planned = planFor(NO_VARIABLES);
+        return planned && { prepared, variables: NO_VARIABLES, ...planned };
       }
-      const planned = planFor(variables);
-      return planned && { prepared, variables, ...planned };
+      const { coerced } = getVariableValues(schema, definitions, given);
+      const planned = coerced === undefined ? null : planFor(coerced);
+      if (coerced === undefined || planned === null) return null;
+      const bound = boundOf(schema, operation, scopeOf(planned.plan, coerced));
+      return { prepared, variables: coerced, ...planned, bound };
     },
   };
   return prepared;
+}
+
+function scopeOf({ schema, fragments }: Plan, variables: Ready['variables']): SelectionScope {
+  return { schema, fragments, variableValues: { ...variables } };
 }

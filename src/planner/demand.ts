@@ -8,12 +8,47 @@ export interface Demand extends Pair {
   readonly kind: Kind;
 }
 
+/** The names of a pair and of the demands for it. */
+interface Names {
+  readonly pair: string;
+  readonly latest: string;
+  readonly series: string;
+}
+
+/** Names by metric and by country, both as they were written. Nothing is asked so often as the name of a pair. */
+const known = new Map<string, Map<string, Names>>();
+
+/** Pairs whose names are at hand: more than all countries times all indicators. */
+const MAX_NAMES = 50_000;
+
+let count = 0;
+
+function namesOf(countryCode: string, metricKey: string): Names {
+  let byCountry = known.get(metricKey);
+  let names = byCountry?.get(countryCode);
+  if (names !== undefined) return names;
+  if (count >= MAX_NAMES) {
+    known.clear();
+    byCountry = undefined;
+    count = 0;
+  }
+  if (byCountry === undefined) {
+    byCountry = new Map();
+    known.set(metricKey, byCountry);
+  }
+  const pair = `${countryCode.toUpperCase()} ${metricKey.toLowerCase()}`;
+  names = { pair, latest: `latest ${pair}`, series: `series ${pair}` };
+  byCountry.set(countryCode, names);
+  count += 1;
+  return names;
+}
+
 /** Names a pair, whatever the case that it is written in. */
 export function pairKey(countryCode: string, metricKey: string): string {
-  return `${countryCode.toUpperCase()} ${metricKey.toLowerCase()}`;
+  return namesOf(countryCode, metricKey).pair;
 }
 
 /** The only name of a demand: answers are matched to it, never by position. */
 export function demandKey({ kind, countryCode, metricKey }: Demand): string {
-  return `${kind} ${pairKey(countryCode, metricKey)}`;
+  return namesOf(countryCode, metricKey)[kind];
 }

@@ -1,11 +1,18 @@
 import type { GraphQLResolveInfo } from 'graphql';
+import type { BatchResolver } from '../execution/plan.ts';
 import type { GraphContext } from '../graph/context.ts';
-import type { CountryResolvers, QueryResolvers, Resolvers } from '../graph/generated.ts';
+import type {
+  CountryObservationArgs,
+  CountryResolvers,
+  QueryResolvers,
+  Resolvers,
+} from '../graph/generated.ts';
 import { encodeId } from '../graph/ids.ts';
 import { selectedFields } from '../graph/selection.ts';
 import { type CountrySource, countryOf } from '../graph/sources.ts';
 import { COVERED_COUNTRIES } from '../upstream/covered-countries.ts';
 import type { CountryRecord } from '../upstream/records/countries.ts';
+import type { ObservationRecord } from '../upstream/records/observations.ts';
 import { checkMetricKey, maxAgeMsOf, observationRows } from './observations.ts';
 import { recordFields } from './record-fields.ts';
 
@@ -54,13 +61,26 @@ const Country: CountryResolvers = {
   signals: ({ code }, _, { loaders }) => loaders.signals.load(code),
   offices: ({ code }, _, { loaders }) => loaders.offices.load(code),
   tickers: ({ code }, _, { loaders }) => loaders.tickers.where({ countryCode: code }),
-  observation({ code }, { metricKey, maxAge }, { loaders }) {
-    checkMetricKey(metricKey);
-    return loaders.observations.national(code, metricKey, maxAgeMsOf(maxAge));
-  },
   observations: ({ code }, { metricKeys, ...filter }, context) =>
     observationRows({ ...filter, countryCodes: [code], metricKeys }, context),
 };
+
+/** The latest national figure of each country. */
+const observation: BatchResolver<
+  CountrySource,
+  CountryObservationArgs,
+  GraphContext,
+  ObservationRecord | null
+> = (countries, { metricKey, maxAge }, { loaders }) => {
+  checkMetricKey(metricKey);
+  return loaders.observations.nationals(
+    countries.map(({ code }) => code),
+    metricKey,
+    maxAgeMsOf(maxAge),
+  );
+};
+
+export const countryBatches = { Country: { observation } };
 
 export const countryResolvers: Resolvers = {
   Query: {

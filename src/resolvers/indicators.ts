@@ -55,8 +55,11 @@ const Indicator: IndicatorResolvers = {
     const keys = known?.sources ?? (await loaders.indicator.load(key))?.sources;
     return keys?.map((source) => ({ key: source })) ?? null;
   },
-  observation: ({ key }, { countryCode, maxAge }, { loaders }) =>
-    loaders.observations.national(countryCode, key, maxAgeMsOf(maxAge)),
+  async observation({ key }, { countryCode, maxAge }, { loaders }) {
+    const [national] = await loaders.observations.nationals([countryCode], key, maxAgeMsOf(maxAge));
+    if (national instanceof Error) throw national;
+    return national ?? null;
+  },
   observations: ({ key }, { countryCodes, ...filter }, context) =>
     observationRows({ ...filter, countryCodes, metricKeys: [key] }, context),
 };

@@ -20,34 +20,38 @@ export interface ObservationFilter {
  * The rows of every country and metric named, in the order they are named in.
  * @throws Failure BAD_USER_INPUT before anything is asked for, where the arguments make no sense
  */
-export async function observationRows(
+export function observationRows(
   { countryCodes, metricKeys, latest, fromYear, toYear, maxAge }: ObservationFilter,
   { loaders, holds }: GraphContext,
-): Promise<ObservationRecord[]> {
+): readonly ObservationRecord[] | Promise<readonly ObservationRecord[]> {
   if (fromYear != null && toYear != null && fromYear > toYear) {
     throw new Failure('BAD_USER_INPUT', `fromYear (${fromYear}) is after toYear (${toYear}).`);
   }
   for (const key of metricKeys ?? []) checkMetricKey(key);
   const maxAgeMs = maxAgeMsOf(maxAge);
-  const lists =
-    countryCodes == null || metricKeys == null
-      ? await holds.during(
-          Promise.all([
-            countryCodes ?? loaders.countries().then((list) => list.map(({ code }) => code)),
-            metricKeys ?? loaders.indicators().then((list) => list.map(({ key }) => key)),
-          ]),
-        )
-      : ([countryCodes, metricKeys] as const);
-  const [codes, keys] = lists;
-  const rows = await loaders.observations.rows(
-    latest ? 'latest' : 'series',
-    [...new Set(codes)],
-    [...new Set(keys)],
-    maxAgeMs,
-  );
+  const load = (codes: readonly string[], keys: readonly string[]) =>
+    loaders.observations.rows(latest ? 'latest' : 'series', unique(codes), unique(keys), maxAgeMs);
   const isWanted = ({ year }: ObservationRecord) =>
     (fromYear == null || year >= fromYear) && (toYear == null || year <= toYear);
-  return rows.filter(isWanted);
+  const choose = (rows: readonly ObservationRecord[]) =>
+    fromYear == null && toYear == null ? rows : rows.filter(isWanted);
+
+  if (countryCodes != null && metricKeys != null) {
+    const rows = load(countryCodes, metricKeys);
+    return rows instanceof Promise ? rows.then(choose) : choose(rows);
+  }
+  const lists = Promise.all([
+    countryCodes ?? loaders.countries().then((list) => list.map(({ code }) => code)),
+    metricKeys ?? loaders.indicators().then((list) => list.map(({ key }) => key)),
+  ]);
+  return holds
+    .during(lists)
+    .then(([codes, keys]) => load(codes, keys))
+    .then(choose);
+}
+
+function unique(names: readonly string[]): readonly string[] {
+  return names.length < 2 ? names : [...new Set(names)];
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Resolvers } from '../graph/generated.ts';
-import { countryResolvers } from './countries.ts';
+import { countryBatches, countryResolvers } from './countries.ts';
 import { governmentResolvers } from './government.ts';
 import { indicatorResolvers } from './indicators.ts';
 import { marketResolvers } from './markets.ts';
@@ -17,3 +17,6 @@ export const resolvers: readonly Resolvers[] = [
   platformResolvers,
   nodeResolvers,
 ];
+
+/** Fields that are resolved for many parents at once, by type. */
+export const batches = { ...countryBatches };

@@ -54,6 +54,8 @@ export interface ObservationList {
 
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?$/i;
 
+const ALPHA_2 = /^[a-z]{2}$/i;
+
 const filled = z.string().min(1, 'expected string, received empty string');
 
 /** The fields of a figure as the specification has them, save those that name its country and measure. */
@@ -76,10 +78,49 @@ const figure = z.object({
 });
 
 const observation = figure.extend({
-  country_code: z.string().regex(/^[a-z]{2}$/i, 'expected ISO 3166-1 alpha-2 code'),
+  country_code: z.string().regex(ALPHA_2, 'expected ISO 3166-1 alpha-2 code'),
   country_name: z.string(),
   metric_name: z.string(),
 });
+
+/**
+ * Tells rows that are as specified from others at little cost: it accepts nothing that {@link observation} refuses,
+ * which looks at the rest and says what is wrong with it.
+ */
+function createSoundness(): (row: unknown) => row is z.infer<typeof observation> {
+  const isText = (value: unknown): value is string => typeof value === 'string';
+  const isFilled = (value: unknown) => isText(value) && value !== '';
+  const isTextIfAny = (value: unknown) => value === null || value === undefined || isText(value);
+  const isNumberIfAny = (value: unknown) => value === null || value === undefined || Number.isFinite(value);
+  /** The rows of an answer were retrieved together, mostly. */
+  let timestamp: unknown;
+  const isTimestamp = (value: unknown) => {
+    if (value === timestamp) return true;
+    const isOne = figure.shape.retrieved_at.safeParse(value).success;
+    if (isOne) timestamp = value;
+    return isOne;
+  };
+  return (row): row is z.infer<typeof observation> =>
+    isObject(row) &&
+    isText(row.country_code) &&
+    ALPHA_2.test(row.country_code) &&
+    isText(row.country_name) &&
+    isText(row.metric_name) &&
+    isFilled(row.metric_key) &&
+    Number.isInteger(row.year) &&
+    ((row.year as number) | 0) === row.year &&
+    isFilled(row.period) &&
+    isTextIfAny(row.as_of_period) &&
+    isTextIfAny(row.location_name) &&
+    Number.isFinite(row.value) &&
+    isText(row.unit) &&
+    isFilled(row.source) &&
+    isText(row.value_status) &&
+    isNumberIfAny(row.estimate_low) &&
+    isNumberIfAny(row.estimate_high) &&
+    isTextIfAny(row.dataset_version) &&
+    isTimestamp(row.retrieved_at);
+}
 
 /**
  * The figures of a body. A row that breaks the specification becomes a fault and leaves the others standing; a row
@@ -91,21 +132,14 @@ export function decodeObservations(body: unknown, route: string, receivedAt: num
   const { value: sent, place } = listIn(body, route);
   const rows: ObservationRecord[] = [];
   const faults: ObservationFault[] = [];
+  const isSound = createSoundness();
   for (const [index, row] of sent.entries()) {
     if (isObject(row) && holdsNoFigure(row)) continue;
-    const parsed = observation.safeParse(row);
+    const parsed = isSound(row) ? { success: true as const, data: row } : observation.safeParse(row);
     if (parsed.success) {
       const { country_code, country_name, metric_name } = parsed.data;
-      rows.push(
-        recordOf(
-          parsed.data,
-          country_code.toUpperCase(),
-          country_name,
-          metric_name,
-          row as JsonObject,
-          receivedAt,
-        ),
-      );
+      const code = country_code.toUpperCase();
+      rows.push(recordOf(parsed.data, code, country_name, metric_name, row as JsonObject, receivedAt));
     } else {
       faults.push({
         countryCode: isObject(row) ? (textIn(row, 'country_code')?.toUpperCase() ?? null) : null,
