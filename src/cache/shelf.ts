@@ -12,11 +12,10 @@ export interface Shelf {
    * older than the service's last refusal of the key, or past all use, is not held.
    */
   read<Value>(partition: string, names: readonly string[]): Promise<ReadonlyMap<string, Held<Value>>>;
-  /**
-   * What is held under a name, where the store is in this process; undefined where nothing is, or it can't be told at
-   * once.
-   */
-  peek<Value>(partition: string, name: string): Held<Value> | undefined;
+  /** What is held under one name: at once, where the store is in this process. */
+  readOne<Value>(partition: string, name: string): Held<Value> | undefined | Promise<Held<Value> | undefined>;
+  /** Whether the store is in this process, so that whatever is held can be read at once. */
+  readonly isAtHand: boolean;
   /** Holds values that the service sent at an instant; they can be read at once. */
   keep(partition: string, values: ReadonlyMap<string, unknown>, atMs: number): void;
   /** Whether the service has accepted the key lately, so that what is held may be served without asking. */
@@ -96,28 +95,31 @@ export function createShelf({ store, now, authTtlMs, holdMs }: ShelfParts): Shel
   const isAccepted = ({ acceptedAtMs, refusedAtMs }: Standing) =>
     acceptedAtMs > refusedAtMs && now() - acceptedAtMs <= authTtlMs;
 
+  async function read<Value>(partition: string, names: readonly string[]) {
+    const found = new Map<string, Held<Value>>();
+    if (names.length === 0) return found;
+    const keys = names.map((name) => keyOf(partition, name));
+    const [told, ...values] = await store.getMany([standingKey(partition), ...keys]);
+    const standing = standingOf(partition);
+    learn(standing, told);
+    const oldestMs = Math.max(standing.refusedAtMs, now() - holdMs);
+    for (const [i, name] of names.entries()) {
+      const held = writing.get(keys[i] ?? '') ?? values[i];
+      if (isHeld(held) && held.atMs > oldestMs) found.set(name, held as Held<Value>);
+    }
+    return found;
+  }
+
   return {
-    async read<Value>(partition: string, names: readonly string[]) {
-      const found = new Map<string, Held<Value>>();
-      if (names.length === 0) return found;
-      const keys = names.map((name) => keyOf(partition, name));
-      const [told, ...values] = await store.getMany([standingKey(partition), ...keys]);
-      const standing = standingOf(partition);
-      learn(standing, told);
-      const oldestMs = Math.max(standing.refusedAtMs, now() - holdMs);
-      for (const [i, name] of names.entries()) {
-        const held = writing.get(keys[i] ?? '') ?? values[i];
-        if (isHeld(held) && held.atMs > oldestMs) found.set(name, held as Held<Value>);
-      }
-      return found;
-    },
-    peek<Value>(partition: string, name: string) {
-      if (store.peek === null) return undefined;
+    read,
+    readOne<Value>(partition: string, name: string) {
+      if (store.peek === null) return read<Value>(partition, [name]).then((found) => found.get(name));
       const key = keyOf(partition, name);
       const held = writing.get(key) ?? store.peek(key);
       const oldestMs = Math.max(standingOf(partition).refusedAtMs, now() - holdMs);
       return isHeld(held) && held.atMs > oldestMs ? (held as Held<Value>) : undefined;
     },
+    isAtHand: store.peek !== null,
     keep(partition, values, atMs) {
       const entries = [...values].map(([name, value]) => ({
         key: keyOf(partition, name),
@@ -168,7 +170,8 @@ export function lookedAt(shelf: Shelf): Shelf {
 /** Where nothing is held. */
 export const EMPTY_SHELF: Shelf = {
   read: async () => new Map(),
-  peek: () => undefined,
+  readOne: () => undefined,
+  isAtHand: true,
   keep() {},
   isAccepted: () => false,
   refusal: () => null,

@@ -144,7 +144,7 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
   return {
     held({ demand, maxAgeMs }) {
       if (!shelf.isAccepted(partition)) return undefined;
-      const cell = cells.peek(partition, demandKey(demand));
+      const cell = cells.atHand(partition, demandKey(demand));
       if (cell === undefined || !isYoung(cell, maxAgeMs)) return undefined;
       if (now() - cell.wantedAtMs > freshness.ttlMs * RECOUNTING_SHARE) {
         cell.wantedAtMs = now();

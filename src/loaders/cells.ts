@@ -22,8 +22,8 @@ export interface Cell {
  * ever repeat, figures do.
  */
 export interface Cells {
-  /** What is held of a demand, by its key, where the store can tell at once; undefined where it can't, or holds nothing. */
-  peek(partition: string, key: string): Cell | undefined;
+  /** What is held of a demand, by its key; undefined where nothing is, or the store can't tell at once. */
+  atHand(partition: string, key: string): Cell | undefined;
   /** What is held of these demands, fresh or not, by the keys of the demands. */
   read(partition: string, demands: readonly Demand[]): Promise<ReadonlyMap<string, Cell>>;
   /** Holds what an answer said of each of these pairs; a series is held as the latest figure too. */
@@ -42,13 +42,21 @@ const decoded = new WeakMap<RawRows, Cell>();
 
 export function createCells(shelf: Shelf): Cells {
   return {
-    peek(partition, key) {
-      const held = shelf.peek<RawRows>(partition, key);
-      return held === undefined ? undefined : (cellOf(held) ?? undefined);
+    atHand(partition, key) {
+      const held = shelf.isAtHand ? shelf.readOne<RawRows>(partition, key) : undefined;
+      return held === undefined || held instanceof Promise ? undefined : (cellOf(held) ?? undefined);
     },
     async read(partition, demands) {
-      const held = await shelf.read<RawRows>(partition, demands.map(demandKey));
       const cells = new Map<string, Cell>();
+      if (shelf.isAtHand) {
+        for (const demand of demands) {
+          const key = demandKey(demand);
+          const cell = this.atHand(partition, key);
+          if (cell !== undefined) cells.set(key, cell);
+        }
+        return cells;
+      }
+      const held = await shelf.read<RawRows>(partition, demands.map(demandKey));
       for (const [key, raw] of held) {
         const cell = cellOf(raw);
         if (cell !== null) cells.set(key, cell);

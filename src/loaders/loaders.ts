@@ -12,23 +12,26 @@ import type { ObservationRecord } from '../upstream/records/observations.ts';
 import type { HealthRecord, SourceRecord, VersionRecord } from '../upstream/records/platform.ts';
 import type { ProfileRecord } from '../upstream/records/profiles.ts';
 import type { SignalsRecord } from '../upstream/records/signals.ts';
+import { type Soon, whenThere } from '../upstream/soon.ts';
 import { type Figures, type Want, wantKey } from './cached-figures.ts';
 import type { Holds } from './holds.ts';
 import type { Outcome } from './outcome.ts';
 import { createTickerLoader, type TickerLoader, type TickersLearned } from './tickers.ts';
 
-type ByKey<Value> = Pick<DataLoader<string, Value>, 'load'>;
+interface ByKey<Value> {
+  load(key: string): Soon<Value>;
+}
 
 /**
  * What one operation loads, a loader for each kind of thing. Nothing is asked for twice. Each use counts on the bill
  * as the request that a field fetching for itself would have sent.
  */
 export interface Loaders {
-  health(): Promise<HealthRecord>;
-  platformVersion(): Promise<VersionRecord>;
-  sources(): Promise<readonly SourceRecord[]>;
-  countries(): Promise<readonly CountryRecord[]>;
-  indicators(filter?: service.IndicatorsParams): Promise<readonly IndicatorRecord[]>;
+  health(): Soon<HealthRecord>;
+  platformVersion(): Soon<VersionRecord>;
+  sources(): Soon<readonly SourceRecord[]>;
+  countries(): Soon<readonly CountryRecord[]>;
+  indicators(filter?: service.IndicatorsParams): Soon<readonly IndicatorRecord[]>;
   readonly source: ByKey<SourceRecord | null>;
   readonly country: ByKey<CountryRecord | null>;
   readonly indicator: ByKey<IndicatorRecord | null>;
@@ -49,16 +52,12 @@ export interface ObservationLoader {
     countryCodes: readonly string[],
     metricKeys: readonly string[],
     maxAgeMs: number,
-  ): readonly ObservationRecord[] | Promise<readonly ObservationRecord[]>;
+  ): Soon<readonly ObservationRecord[]>;
   /**
    * The latest row for each whole country, in their order; null where the service holds none, an Error where that can't
    * be told. At once, where all of it is held.
    */
-  nationals(
-    countryCodes: readonly string[],
-    metricKey: string,
-    maxAgeMs: number,
-  ): readonly National[] | Promise<readonly National[]>;
+  nationals(countryCodes: readonly string[], metricKey: string, maxAgeMs: number): Soon<readonly National[]>;
   /** Why a row that is past its time was served to this operation all the same; null where it wasn't. */
   staleness(row: ObservationRecord): FailureCode | null;
 }
@@ -84,7 +83,7 @@ export function createLoaders(parts: LoadersParts): Loaders {
     },
   };
   const list = <Result>(endpoint: Endpoint<service.NoParams, Result>) =>
-    once(async () => (await ask(endpoint, {}, sending)) as Result);
+    once(() => ask(endpoint, {}, sending) as Soon<Result>);
   const counted =
     <Args extends unknown[], Result>(load: (...args: Args) => Result) =>
     (...args: Args): Result => {
@@ -96,7 +95,9 @@ export function createLoaders(parts: LoadersParts): Loaders {
   });
   const byCountry = <Result>(endpoint: Endpoint<service.CountryParams, Result>) =>
     new DataLoader<string, Result | null>((codes) =>
-      Promise.all(codes.map((code) => ask(endpoint, { code }, sending).catch(asError))),
+      Promise.all(
+        codes.map(async (code) => ask(endpoint, { code }, sending)).map((asked) => asked.catch(asError)),
+      ),
     );
 
   const countries = list(service.countries);
@@ -140,15 +141,23 @@ export function createLoaders(parts: LoadersParts): Loaders {
   };
 }
 
+/** Things of lists by their keys, as long as the lists are held. */
+const indexes = new WeakMap<readonly unknown[], ReadonlyMap<string, unknown>>();
+
 /** Each thing of a list, found by its key. */
 function byKey<Value>(
-  list: () => Promise<readonly Value[]>,
+  list: () => Soon<readonly Value[]>,
   keyOf: (value: Value) => string,
 ): ByKey<Value | null> {
-  return new DataLoader(async (keys) => {
-    const found = new Map((await list()).map((value) => [keyOf(value), value]));
-    return keys.map((key) => found.get(key) ?? null);
-  });
+  const find = (values: readonly Value[], key: string) => {
+    let index = indexes.get(values) as ReadonlyMap<string, Value> | undefined;
+    if (index === undefined) {
+      index = new Map(values.map((value) => [keyOf(value), value]));
+      indexes.set(values, index);
+    }
+    return index.get(key) ?? null;
+  };
+  return { load: (key) => whenThere(list(), (values) => find(values, key)) };
 }
 
 /**
@@ -156,29 +165,30 @@ function byKey<Value>(
  * asked for the filtered list.
  */
 function createCatalogue(ask: Ask, sending: Sending): Loaders['indicators'] {
-  const listed = async (filter: service.IndicatorsParams) =>
-    (await ask(service.indicators, filter, sending)) ?? [];
+  const listed = (filter: service.IndicatorsParams) =>
+    whenThere(ask(service.indicators, filter, sending), (list) => list ?? []);
   const whole = once(() => listed({}));
-  const filtered = new Map<string, Promise<readonly IndicatorRecord[]>>();
+  const filtered = new Map<string, Soon<readonly IndicatorRecord[]>>();
 
-  return async ({ category, hasData } = {}) => {
-    const all = await whole();
-    const says = (field: 'category' | 'hasData') => all.every((item) => item[field] !== null);
-    if ((category === undefined || says('category')) && (hasData === undefined || says('hasData'))) {
-      return all.filter(
-        (item) =>
-          (category === undefined || item.category?.toLowerCase() === category.toLowerCase()) &&
-          (hasData === undefined || item.hasData === hasData),
-      );
-    }
-    const name = JSON.stringify([category, hasData]);
-    const list = filtered.get(name) ?? listed({ category, hasData });
-    filtered.set(name, list);
-    return list;
-  };
+  return ({ category, hasData } = {}) =>
+    whenThere(whole(), (all): Soon<readonly IndicatorRecord[]> => {
+      if (category === undefined && hasData === undefined) return all;
+      const says = (field: 'category' | 'hasData') => all.every((item) => item[field] !== null);
+      if ((category === undefined || says('category')) && (hasData === undefined || says('hasData'))) {
+        return all.filter(
+          (item) =>
+            (category === undefined || item.category?.toLowerCase() === category.toLowerCase()) &&
+            (hasData === undefined || item.hasData === hasData),
+        );
+      }
+      const name = JSON.stringify([category, hasData]);
+      const list = filtered.get(name) ?? listed({ category, hasData });
+      filtered.set(name, list);
+      return list;
+    });
 }
 
-/** Demands of one field: they travel through DataLoader as one, however many they are. */
+/** Wants of one field: they travel through DataLoader as one, however many they are. */
 type Block = readonly Want[];
 
 function createObservationLoader(figures: Figures, holds: Holds): Omit<ObservationLoader, 'staleness'> {
@@ -222,8 +232,8 @@ function createObservationLoader(figures: Figures, holds: Holds): Omit<Observati
   /** What comes of the outcomes of wants, at once where they are all there. */
   function withOutcomes<Result>(
     wants: Block,
-    make: (outcomes: readonly Outcome[]) => Result | Promise<Result>,
-  ): Result | Promise<Result> {
+    make: (outcomes: readonly Outcome[]) => Soon<Result>,
+  ): Soon<Result> {
     const missing: Want[] = [];
     const found = wants.map((want) => {
       const outcome = outcomeOf(want);
@@ -287,11 +297,11 @@ function nationalIn(outcome: Outcome): National {
   return newestOf(outcome.filter(isNational));
 }
 
-function once<Value>(load: () => Promise<Value>): () => Promise<Value> {
-  let loading: Promise<Value> | undefined;
+function once<Value>(load: () => Soon<Value>): () => Soon<Value> {
+  let loading: { readonly value: Soon<Value> } | undefined;
   return () => {
-    loading ??= load();
-    return loading;
+    loading ??= { value: load() };
+    return loading.value;
   };
 }
 

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Shelf } from '../cache/shelf.ts';
 import { type Ask, type Freshness, heldRecords } from '../upstream/cached.ts';
-import type { Sending } from '../upstream/call.ts';
+import { makeCall, type Sending } from '../upstream/call.ts';
 import { etlStatus } from '../upstream/endpoints.ts';
 import type { SourceRecord } from '../upstream/records/platform.ts';
 import type { Cell } from './cells.ts';
@@ -89,7 +89,7 @@ export function createRenewal({ ask, shelf, freshness, now, mayAsk }: RenewalPar
   /** What is known of the sources, as of when; null where it is older than data may be. */
   async function look(prospect: Prospect, sending: Sending): Promise<Sources | null> {
     const { partition } = sending.caller;
-    const held = await heldRecords(etlStatus, {}, partition, shelf);
+    const held = await heldRecords(etlStatus, {}, makeCall(etlStatus, {}), partition, shelf);
     if (held?.records && now() - held.atMs < freshness.ttlMs) return sourcesIn(held.records, held.atMs);
     const mayLook = mayAsk && now() - (askedAtMs.get(partition) ?? 0) >= intervalMs;
     if (!mayLook) return null;

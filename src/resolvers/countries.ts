@@ -13,6 +13,7 @@ import { type CountrySource, countryOf } from '../graph/sources.ts';
 import { COVERED_COUNTRIES } from '../upstream/covered-countries.ts';
 import type { CountryRecord } from '../upstream/records/countries.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
+import { type Soon, whenThere } from '../upstream/soon.ts';
 import { checkMetricKey, maxAgeMsOf, observationRows } from './observations.ts';
 import { recordFields } from './record-fields.ts';
 
@@ -31,21 +32,22 @@ export function countryByCode(
   code: string,
   { loaders }: GraphContext,
   info: GraphQLResolveInfo,
-): CountrySource | Promise<CountrySource | null> {
+): Soon<CountrySource | null> {
   if (needsNoList(code, info)) return { code };
-  return loaders.country.load(code).then((record) => (record === null ? null : countryOf(record)));
+  return whenThere(loaders.country.load(code), (record) => record && countryOf(record));
 }
 
 const fromList = recordFields<CountryRecord, CountrySource>(({ code }, { loaders }) =>
   loaders.country.load(code),
 );
 
-const countries: QueryResolvers['countries'] = async (_, { codes }, { loaders }, info) => {
-  if (codes == null) return (await loaders.countries()).map(countryOf);
+const countries: QueryResolvers['countries'] = (_, { codes }, { loaders }, info) => {
+  if (codes == null) return whenThere(loaders.countries(), (list) => list.map(countryOf));
   const wanted = [...new Set(codes)];
   if (wanted.every((code) => needsNoList(code, info))) return wanted.map((code) => ({ code }));
-  const found = await Promise.all(wanted.map((code) => loaders.country.load(code)));
-  return found.filter((record) => record !== null).map(countryOf);
+  return Promise.all(wanted.map((code) => loaders.country.load(code))).then((found) =>
+    found.filter((record) => record !== null).map(countryOf),
+  );
 };
 
 const Country: CountryResolvers = {

@@ -6,6 +6,7 @@ import { selectedFields } from '../graph/selection.ts';
 import { type IndicatorSource, indicatorOf, type SourceSource, sourceOf } from '../graph/sources.ts';
 import type { IndicatorRecord } from '../upstream/records/indicators.ts';
 import type { SourceRecord } from '../upstream/records/platform.ts';
+import { type Soon, whenThere } from '../upstream/soon.ts';
 import { checkMetricKey, maxAgeMsOf, observationRows } from './observations.ts';
 import { recordFields } from './record-fields.ts';
 
@@ -26,15 +27,14 @@ export function indicatorByKey(
   key: string,
   { loaders }: GraphContext,
   info: GraphQLResolveInfo,
-): IndicatorSource | Promise<IndicatorSource | null> {
+): Soon<IndicatorSource | null> {
   checkMetricKey(key);
   if (asksForFiguresOnly(info)) return { key };
-  return loaders.indicator.load(key).then((record) => (record === null ? null : indicatorOf(record)));
+  return whenThere(loaders.indicator.load(key), (record) => record && indicatorOf(record));
 }
 
-export async function sourceByKey(key: string, { loaders }: GraphContext): Promise<SourceSource | null> {
-  const record = await loaders.source.load(key);
-  return record === null ? null : sourceOf(record);
+export function sourceByKey(key: string, { loaders }: GraphContext): Soon<SourceSource | null> {
+  return whenThere(loaders.source.load(key), (record) => record && sourceOf(record));
 }
 
 const fromCatalogue = recordFields<IndicatorRecord, IndicatorSource>(({ key }, { loaders }) =>
@@ -73,19 +73,16 @@ const Source: SourceResolvers = {
 
 export const indicatorResolvers: Resolvers = {
   Query: {
-    async indicators(_, { category, hasData, keys }, { loaders }) {
-      const list = await loaders.indicators({
-        category: category ?? undefined,
-        hasData: hasData ?? undefined,
+    indicators(_, { category, hasData, keys }, { loaders }) {
+      const filter = { category: category ?? undefined, hasData: hasData ?? undefined };
+      return whenThere(loaders.indicators(filter), (list) => {
+        if (keys == null) return list.map(indicatorOf);
+        const found = new Map(list.map((record) => [record.key, record]));
+        return [...new Set(keys)].flatMap((key) => found.get(key) ?? []).map(indicatorOf);
       });
-      if (keys == null) return list.map(indicatorOf);
-      const found = new Map(list.map((record) => [record.key, record]));
-      return [...new Set(keys)].flatMap((key) => found.get(key) ?? []).map(indicatorOf);
     },
     indicator: (_, { key }, context, info) => indicatorByKey(key, context, info),
-    async sources(_, __, { loaders }) {
-      return (await loaders.sources()).map(sourceOf);
-    },
+    sources: (_, __, { loaders }) => whenThere(loaders.sources(), (list) => list.map(sourceOf)),
     source: (_, { key }, context) => sourceByKey(key, context),
   },
   Indicator,

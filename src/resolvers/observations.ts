@@ -3,6 +3,7 @@ import type { GraphContext } from '../graph/context.ts';
 import type { ObservationResolvers, Resolvers } from '../graph/generated.ts';
 import { encodeId } from '../graph/ids.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
+import { type Soon, whenThere } from '../upstream/soon.ts';
 
 export interface ObservationFilter {
   /** Null or omitted: all countries. */
@@ -23,7 +24,7 @@ export interface ObservationFilter {
 export function observationRows(
   { countryCodes, metricKeys, latest, fromYear, toYear, maxAge }: ObservationFilter,
   { loaders, holds }: GraphContext,
-): readonly ObservationRecord[] | Promise<readonly ObservationRecord[]> {
+): Soon<readonly ObservationRecord[]> {
   if (fromYear != null && toYear != null && fromYear > toYear) {
     throw new Failure('BAD_USER_INPUT', `fromYear (${fromYear}) is after toYear (${toYear}).`);
   }
@@ -36,17 +37,12 @@ export function observationRows(
   const choose = (rows: readonly ObservationRecord[]) =>
     fromYear == null && toYear == null ? rows : rows.filter(isWanted);
 
-  if (countryCodes != null && metricKeys != null) {
-    const rows = load(countryCodes, metricKeys);
-    return rows instanceof Promise ? rows.then(choose) : choose(rows);
-  }
-  const lists = Promise.all([
-    countryCodes ?? loaders.countries().then((list) => list.map(({ code }) => code)),
-    metricKeys ?? loaders.indicators().then((list) => list.map(({ key }) => key)),
-  ]);
+  const codes = countryCodes ?? whenThere(loaders.countries(), (list) => list.map(({ code }) => code));
+  const keys = metricKeys ?? whenThere(loaders.indicators(), (list) => list.map(({ key }) => key));
+  if (!(codes instanceof Promise || keys instanceof Promise)) return whenThere(load(codes, keys), choose);
   return holds
-    .during(lists)
-    .then(([codes, keys]) => load(codes, keys))
+    .during(Promise.all([codes, keys]))
+    .then((lists) => load(...lists))
     .then(choose);
 }
 

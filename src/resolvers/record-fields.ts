@@ -1,7 +1,8 @@
 import { Failure } from '../errors.ts';
 import type { GraphContext } from '../graph/context.ts';
+import { type Soon, whenThere } from '../upstream/soon.ts';
 
-type Load<Source, Rec> = (source: Source, context: GraphContext) => Promise<Rec | null>;
+type Load<Source, Rec> = (source: Source, context: GraphContext) => Soon<Rec | null>;
 
 /**
  * Makes resolvers for the fields of a record that may have to be loaded: a field that is known answers at once, any
@@ -11,18 +12,21 @@ export function recordFields<
   Rec extends { readonly record: unknown },
   Source extends { readonly known?: Partial<Rec> },
 >(load: Load<Source, Rec>) {
-  const loading = new WeakMap<Source, Promise<Rec | null>>();
+  const loading = new WeakMap<Source, { readonly record: Soon<Rec | null> }>();
   const recordOf: Load<Source, Rec> = (source, context) => {
-    const record = loading.get(source) ?? load(source, context);
-    loading.set(source, record);
-    return record;
+    let loaded = loading.get(source);
+    if (loaded === undefined) {
+      loaded = { record: load(source, context) };
+      loading.set(source, loaded);
+    }
+    return loaded.record;
   };
 
   return <Field extends keyof Rec & string>(field: Field) =>
-    (source: Source, _: unknown, context: GraphContext): Rec[Field] | Promise<Rec[Field] | null> => {
+    (source: Source, _: unknown, context: GraphContext): Soon<Rec[Field] | null> => {
       const value = source.known?.[field];
       if (value !== undefined) return value;
-      return recordOf(source, context).then((record) => {
+      return whenThere(recordOf(source, context), (record) => {
         if (record !== null) return record[field];
         if (field !== 'record') return null;
         throw new Failure('UPSTREAM_INVALID_RESPONSE', 'The service lists nothing of this key.');

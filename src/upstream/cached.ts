@@ -1,5 +1,5 @@
 import CachePolicy from 'http-cache-semantics';
-import { type Held, PUBLIC, type Shelf } from '../cache/shelf.ts';
+import { PUBLIC, type Shelf } from '../cache/shelf.ts';
 import { Failure, type FailureCode } from '../errors.ts';
 import {
   type Answer,
@@ -12,9 +12,10 @@ import {
   type Sending,
 } from './call.ts';
 import type { Outage } from './outage.ts';
+import { type Soon, whenThere } from './soon.ts';
 
 /**
- * Asks one endpoint.
+ * Asks one endpoint; what is held in this process is answered at once.
  * @param maxAgeMs how old an answer that is served without asking may be, where that is less than usual
  * @returns its records; null where the service has nothing of the name in the route's path
  * @throws Failure as the rings of the way throw it, or UPSTREAM_INVALID_RESPONSE from the decoder
@@ -24,7 +25,7 @@ export type Ask = <Params, Result>(
   params: Params,
   sending: Sending,
   maxAgeMs?: number,
-) => Promise<Result | null>;
+) => Soon<Result | null>;
 
 /** How long things are served, in milliseconds. */
 export interface Freshness {
@@ -77,62 +78,73 @@ const decoded = new WeakMap<object, { readonly atMs: number; readonly records: u
  * as such.
  */
 export function cached(send: Send, { shelf, freshness, now, outage, onHeld }: CachedParts): Ask {
-  return async (endpoint, params, sending, maxAgeMs = Number.POSITIVE_INFINITY) => {
+  return (endpoint, params, sending, maxAgeMs = Number.POSITIVE_INFINITY) => {
     const call = makeCall(endpoint, params);
     const partition = call.isPublic ? PUBLIC : sending.caller.partition;
     const isHeld = endpoint.caching !== 'none';
-    const held = isHeld ? await heldRecords(endpoint, params, partition, shelf) : null;
-
-    if (held !== null && shelf.isAccepted(partition)) {
+    return whenThere(isHeld ? heldRecords(endpoint, params, call, partition, shelf) : null, (held) => {
+      if (held === null || !shelf.isAccepted(partition)) return fetch(held);
       const freshMs = Math.min(held.answer.allowedMs ?? freshness.ttlMs, freshness.ttlMs, maxAgeMs);
-      if (now() - held.atMs < freshMs) {
-        sending.bill.cached += 1;
-        onHeld?.(call);
+      if (now() - held.atMs >= freshMs) return fetch(held);
+      sending.bill.cached += 1;
+      onHeld?.(call);
+      return held.records;
+    });
+
+    type Result = ReturnType<(typeof endpoint)['decode']>;
+    async function fetch(held: HeldRecords<Result> | null): Promise<Result | null> {
+      const usableMs = Math.min(freshness.ttlMs + freshness.staleMs, maxAgeMs);
+      const isUsable = () =>
+        held !== null && now() - held.atMs <= usableMs && shelf.refusal(partition) === null;
+      try {
+        const down = isUsable() ? outage.failure() : null;
+        if (down !== null) throw down.with({ route: call.route, attempts: 0 });
+        const answer = await send(call, conditional(sending, held?.answer));
+        const fresh = answer.status === 304 && held !== null ? held.answer : heldOf(endpoint, answer);
+        const records = recordsOf(endpoint, params, fresh.status, fresh.body, answer.receivedAt);
+        const allowedMs = endpoint.caching === 'http' ? allowanceOf(answer, fresh) : null;
+        if (isHeld && allowedMs !== 'no-store') {
+          shelf.keep(partition, new Map([[nameOf(call), { ...fresh, allowedMs }]]), answer.receivedAt);
+        }
+        return records;
+      } catch (error) {
+        if (held === null || !isUsable() || !isBetterOld(error)) throw error;
+        billStale(sending.bill, call.route, error, held.atMs, now());
+        sending.onStale?.(held.records, error.code);
         return held.records;
       }
-    }
-    const usableMs = Math.min(freshness.ttlMs + freshness.staleMs, maxAgeMs);
-    const isUsable = () =>
-      held !== null && now() - held.atMs <= usableMs && shelf.refusal(partition) === null;
-    try {
-      const down = isUsable() ? outage.failure() : null;
-      if (down !== null) throw down.with({ route: call.route, attempts: 0 });
-      const answer = await send(call, conditional(sending, held?.answer));
-      const fresh = answer.status === 304 && held !== null ? held.answer : heldOf(endpoint, answer);
-      const records = recordsOf(endpoint, params, fresh.status, fresh.body, answer.receivedAt);
-      const allowedMs = endpoint.caching === 'http' ? allowanceOf(answer, fresh) : null;
-      if (isHeld && allowedMs !== 'no-store') {
-        shelf.keep(partition, new Map([[nameOf(call), { ...fresh, allowedMs }]]), answer.receivedAt);
-      }
-      return records;
-    } catch (error) {
-      if (held === null || !isUsable() || !isBetterOld(error)) throw error;
-      billStale(sending.bill, call.route, error, held.atMs, now());
-      sending.onStale?.(held.records, error.code);
-      return held.records;
     }
   };
 }
 
-/** What is held of an answer, fresh or not; null where nothing is, or nothing that can be read. */
-export async function heldRecords<Params, Result>(
-  endpoint: Endpoint<Params, Result>,
-  params: Params,
-  partition: string,
-  shelf: Shelf,
-): Promise<{ readonly records: Result | null; readonly atMs: number; readonly answer: HeldAnswer } | null> {
-  const name = nameOf(makeCall(endpoint, params));
-  const held = (await shelf.read<HeldAnswer>(partition, [name])).get(name);
-  if (!isAnswer(held?.value)) return null;
-  const { value: answer, atMs } = held as Held<HeldAnswer>;
-  try {
-    return { records: recordsOf(endpoint, params, answer.status, answer.body, atMs), atMs, answer };
-  } catch {
-    return null;
-  }
+/** What is held of an answer, fresh or not. */
+export interface HeldRecords<Result> {
+  readonly records: Result | null;
+  readonly atMs: number;
+  readonly answer: HeldAnswer;
 }
 
-function isAnswer(value: HeldAnswer | undefined): boolean {
+/** What is held of an answer; null where nothing is, or nothing that can be read. */
+export function heldRecords<Params, Result>(
+  endpoint: Endpoint<Params, Result>,
+  params: Params,
+  call: Call,
+  partition: string,
+  shelf: Shelf,
+): Soon<HeldRecords<Result> | null> {
+  const name = nameOf(call);
+  return whenThere(shelf.readOne<HeldAnswer>(partition, name), (held) => {
+    if (held === undefined || !isAnswer(held.value)) return null;
+    const { value: answer, atMs } = held;
+    try {
+      return { records: recordsOf(endpoint, params, answer.status, answer.body, atMs), atMs, answer };
+    } catch {
+      return null;
+    }
+  });
+}
+
+function isAnswer(value: HeldAnswer): boolean {
   if (typeof value !== 'object' || value === null) return false;
   const { status, allowedMs, etag } = value;
   const isFit = (part: unknown, type: string) => part === null || typeof part === type;
