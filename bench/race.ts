@@ -6,10 +6,9 @@
  *
  * prints a part; `npm run bench` runs all of it and writes bench/REPORT.md.
  */
-import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { Command } from 'commander';
 import { raceRow } from './race/heats.ts';
+import { installPeers } from './race/install.ts';
 import { writeReport } from './race/report.ts';
 import { ROWS } from './race/rows.ts';
 import { measureScale, scaleTable } from './race/scale.ts';
@@ -30,14 +29,6 @@ interface Wanted {
 
 const DEFAULTS = { seconds: process.env.BENCH_SECONDS ?? '2', rounds: process.env.BENCH_ROUNDS ?? '3' };
 const MODES: readonly string[] = SERVERS.flatMap(({ mode }) => mode ?? []);
-
-/** Installs what the peers need, where that hasn't been done. */
-function installPeers(): void {
-  if (existsSync('bench/peers/node_modules')) return;
-  console.log('Installing the peers into bench/peers/node_modules.\n');
-  const { status } = spawnSync('npm', ['ci', '--prefix', 'bench/peers'], { stdio: 'inherit' });
-  if (status !== 0) throw new Error('npm ci --prefix bench/peers failed');
-}
 
 /** All of it, and the report. @returns whether all thresholds are kept */
 export async function race({
