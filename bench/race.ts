@@ -6,10 +6,9 @@
  *
  * prints a part; `npm run bench` runs all of it and writes bench/REPORT.md.
  */
-import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { Command } from 'commander';
 import { raceRow } from './race/heats.ts';
+import { installPeers } from './race/install.ts';
 import { writeReport } from './race/report.ts';
 import { ROWS } from './race/rows.ts';
 import { measureScale, scaleTable } from './race/scale.ts';
@@ -29,15 +28,8 @@ interface Wanted {
 }
 
 const DEFAULTS = { seconds: process.env.BENCH_SECONDS ?? '2', rounds: process.env.BENCH_ROUNDS ?? '3' };
+const OTHERS = SERVERS.flatMap(({ mode, name }) => (mode === undefined ? name : []));
 const MODES: readonly string[] = SERVERS.flatMap(({ mode }) => mode ?? []);
-
-/** Installs what the peers need, where that hasn't been done. */
-function installPeers(): void {
-  if (existsSync('bench/peers/node_modules')) return;
-  console.log('Installing the peers into bench/peers/node_modules.\n');
-  const { status } = spawnSync('npm', ['ci', '--prefix', 'bench/peers'], { stdio: 'inherit' });
-  if (status !== 0) throw new Error('npm ci --prefix bench/peers failed');
-}
 
 /** All of it, and the report. @returns whether all thresholds are kept */
 export async function race({
@@ -48,12 +40,13 @@ export async function race({
   return writeReport(Number(seconds), Number(rounds));
 }
 
-const listed = (text: string) => text.split(',');
+const listed = (text: string) => text.split(',').map((name) => name.trim());
 
 if (import.meta.main) {
+  process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143));
   const command = new Command('race')
     .description('ours against what a user would pick instead')
-    .option('--servers <names>', `ours, ${SERVERS.flatMap((s) => (s.mode ? [] : s.name)).join(', ')}`, listed)
+    .option('--servers <names>', `ours, ${OTHERS.join(', ')}`, listed)
     .option('--modes <modes>', `of ours: ${MODES.join(', ')}`, listed, ['cold', 'warm', 'repeated'])
     .option('--rows <letters>', ROWS.map(({ letter, name }) => `${letter} ${name}`).join(', '), listed)
     .option('--connections <counts>', 'connections of the load, such as 1,32', listed, ['32'])
@@ -63,10 +56,25 @@ if (import.meta.main) {
     .option('--scale', 'only print how ours scales with the size of an answer')
     .option('--report', 'run everything and write bench/REPORT.md');
   const wanted = command.parse().opts<Wanted>();
+  refuseUnknown('servers', wanted.servers, ['ours', ...OTHERS]);
+  refuseUnknown('modes', wanted.modes, MODES);
+  refuseUnknown(
+    'rows',
+    wanted.rows,
+    ROWS.map(({ letter }) => letter),
+  );
   installPeers();
   if (wanted.report) process.exitCode = (await race(wanted)) ? 0 : 1;
   else if (wanted.scale) console.log(scaleTable(await measureScale()));
   else await printPart(wanted);
+}
+
+/** Ends the program where a list names what isn't there. */
+function refuseUnknown(option: string, given: readonly string[] | undefined, known: readonly string[]): void {
+  const unknown = given?.filter((name) => !known.includes(name)) ?? [];
+  if (unknown.length === 0) return;
+  console.error(`--${option} knows ${known.join(', ')}; not ${unknown.join(', ')}`);
+  process.exit(2);
 }
 
 async function printPart(wanted: Wanted): Promise<void> {

@@ -14,6 +14,14 @@ export function pinSelf(): void {
 /** Ticks of the kernel's CPU accounting in a second: 100 on every Linux that is in use. */
 const TICKS_PER_SECOND = 100;
 
+const living = new Set<ChildProcess>();
+
+/** Some peers take a SIGINT of the terminal for a wish to drain, and stay. */
+function endAll(): void {
+  for (const child of living) child.kill('SIGKILL');
+}
+process.on('exit', endAll);
+
 export interface Child {
   readonly process: ChildProcess;
   readonly lines: Interface;
@@ -38,7 +46,9 @@ export function startChild({ args, core, env = {} }: ChildOptions): Child {
     env: { ...process.env, NODE_ENV: 'production', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  living.add(child);
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  void ended.then(() => living.delete(child));
   return {
     process: child,
     lines: createInterface({ input: child.stdout }),

@@ -76,6 +76,8 @@ export async function raceRow(row: Row, options: RaceOptions): Promise<RowResult
     samples: samples.get(running) ?? new Map<number, Sample>(),
     peakRssMb: running.child.peakRssMb(),
   }));
+  // Once more: now some answer from what they hold.
+  await compareAnswers(field, row);
   return { row, heats, halfLoad: options.halfLoad ? await atHalfLoad(row, heats, field, options) : null };
 }
 

@@ -1,0 +1,12 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+
+const FOLDER = 'bench/peers';
+
+/** Installs what the peers and the load generator need, where that hasn't been done. */
+export function installPeers(): void {
+  if (existsSync(`${FOLDER}/node_modules`)) return;
+  console.error(`Installing into ${FOLDER}/node_modules.`);
+  const { status } = spawnSync('npm', ['ci', '--prefix', FOLDER], { stdio: ['ignore', 2, 2] });
+  if (status !== 0) throw new Error(`npm ci --prefix ${FOLDER} failed.`);
+}
