@@ -304,7 +304,7 @@ class Run {
     const items: unknown[] = [];
     for (let slot = 0; slot < values.length; slot += 1) {
       const value = this.#presence(field, column, values[slot], slot);
-      if (Array.isArray(value)) {
+      if (isIterable(value)) {
         for (const item of value) items.push(item);
       } else if (value !== null) {
         const { parentType, name } = field;
@@ -428,6 +428,12 @@ function notPossible({ parentType, name }: FieldPlan, { type }: AbstractShape, g
 
 function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(`Unexpected error value: ${JSON.stringify(error)}`);
+}
+
+function isIterable(value: unknown): value is Iterable<unknown> {
+  return (
+    typeof value === 'object' && typeof (value as Iterable<unknown> | null)?.[Symbol.iterator] === 'function'
+  );
 }
 
 function isPromise(value: unknown): value is PromiseLike<unknown> {
