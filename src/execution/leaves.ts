@@ -39,7 +39,7 @@ const NONE: Shortcut = { test: 'false', json: "''" };
 const SHORTCUTS: ReadonlyMap<GraphQLLeafType, Shortcut> = new Map<GraphQLLeafType, Shortcut>([
   [GraphQLString, TEXT],
   [GraphQLID, TEXT],
-  [GraphQLInt, { test: '(v | 0) === v', json: 'v' }],
+  [GraphQLInt, { test: "typeof v === 'number' && (v | 0) === v", json: 'v' }],
   [GraphQLFloat, { test: "typeof v === 'number' && v - v === 0", json: 'v' }],
   [GraphQLBoolean, { test: "typeof v === 'boolean'", json: 'v' }],
 ]);
