@@ -146,7 +146,7 @@ class Run {
       const value = (object as Record<string, unknown>)[field.name];
       try {
         if (value == null) throw missing(field);
-        (field.shape as LeafShape).leaf.text(value);
+        propertyText(field, value);
       } catch (error) {
         this.#fail(field, error, new FieldHolder(objects, field), slot, null);
       }
@@ -394,7 +394,7 @@ class Run {
       if (value == null) return 'null';
       const field = objects.plan.fields[index] as FieldPlan;
       try {
-        return (field.shape as LeafShape).leaf.text(value);
+        return propertyText(field, value);
       } catch (error) {
         this.#tell(field, error, new FieldHolder(objects, field), slot);
         return 'null';
@@ -413,6 +413,15 @@ class Run {
     }
     return { data: this.#root.text(0), errors: this.#errors };
   }
+}
+
+/**
+ * The JSON of a property that is there.
+ * @throws where it is an error, or its type refuses it
+ */
+function propertyText({ shape }: FieldPlan, value: unknown): string {
+  if (value instanceof Error) throw value;
+  return (shape as LeafShape).leaf.text(value);
 }
 
 function missing({ parentType, name }: FieldPlan): Error {
