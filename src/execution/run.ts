@@ -5,6 +5,8 @@ import {
   isObjectType,
   locatedError,
 } from 'graphql';
+import { inspect } from 'graphql/jsutils/inspect.js';
+import { toError } from 'graphql/jsutils/toError.js';
 import {
   AbstractColumn,
   type Column,
@@ -163,7 +165,7 @@ class Run {
     try {
       args = field.argumentsOf(this.#parts.variables);
     } catch (error) {
-      complete(objects.objects.map((object) => (object === null ? ABSENT : asError(error))));
+      complete(objects.objects.map((object) => (object === null ? ABSENT : toError(error))));
       return;
     }
     if (field.by === 'batch') this.#resolveTogether(objects, field, args, info, complete);
@@ -188,7 +190,7 @@ class Run {
         try {
           values[slot] = definition.resolve?.(object, args, context, info);
         } catch (error) {
-          values[slot] = asError(error);
+          values[slot] = toError(error);
         }
       }
     }
@@ -216,7 +218,7 @@ class Run {
       if (isPromise(given)) this.#wait(given, spread);
       else spread(given);
     } catch (error) {
-      spread(asError(error));
+      spread(toError(error));
     }
   }
 
@@ -230,7 +232,7 @@ class Run {
         this.#work();
       });
     };
-    promise.then(settled, (error) => settled(asError(error)));
+    promise.then(settled, (error) => settled(toError(error)));
   }
 
   /** Goes on once none of the values is a promise any longer. */
@@ -332,7 +334,7 @@ class Run {
       try {
         return value === null ? null : resolveType(value, context, info, type);
       } catch (error) {
-        return asError(error);
+        return toError(error);
       }
     });
     this.#whenThere(names, (types) => {
@@ -431,12 +433,8 @@ function missing({ parentType, name }: FieldPlan): Error {
 function notPossible({ parentType, name }: FieldPlan, { type }: AbstractShape, given: unknown): string {
   return (
     `Abstract type "${type.name}" must resolve to an Object type at runtime for field ` +
-    `"${parentType.name}.${name}", received ${JSON.stringify(given)}.`
+    `"${parentType.name}.${name}", received ${inspect(given)}.`
   );
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(`Unexpected error value: ${JSON.stringify(error)}`);
 }
 
 function isIterable(value: unknown): value is Iterable<unknown> {
