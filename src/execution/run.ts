@@ -204,14 +204,16 @@ class Run {
     info: GraphQLResolveInfo,
     complete: (values: unknown[]) => void,
   ): void {
-    const there = objects.filter((object) => object !== null);
+    // Some of the objects may be lost before their values are there.
+    const asked = objects.slice();
+    const there = asked.filter((object) => object !== null);
     const spread = (given: readonly unknown[] | Error) => {
       let next = 0;
       const nextValue = () => {
         next += 1;
         return given instanceof Error ? given : given[next - 1];
       };
-      complete(objects.map((object) => (object === null ? ABSENT : nextValue())));
+      complete(asked.map((object) => (object === null ? ABSENT : nextValue())));
     };
     try {
       const given = definition.extensions.batch?.(there, args, this.#parts.context, info) ?? [];
