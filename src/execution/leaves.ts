@@ -7,6 +7,7 @@ import {
   GraphQLString,
   isScalarType,
 } from 'graphql';
+import { inspect } from 'graphql/jsutils/inspect.js';
 
 /** JavaScript over a variable `v` that writes most values of a type without asking the type. */
 export interface Shortcut {
@@ -39,7 +40,7 @@ const NONE: Shortcut = { test: 'false', json: "''" };
 const SHORTCUTS: ReadonlyMap<GraphQLLeafType, Shortcut> = new Map<GraphQLLeafType, Shortcut>([
   [GraphQLString, TEXT],
   [GraphQLID, TEXT],
-  [GraphQLInt, { test: '(v | 0) === v', json: 'v' }],
+  [GraphQLInt, { test: "typeof v === 'number' && (v | 0) === v", json: 'v' }],
   [GraphQLFloat, { test: "typeof v === 'number' && v - v === 0", json: 'v' }],
   [GraphQLBoolean, { test: "typeof v === 'boolean'", json: 'v' }],
 ]);
@@ -51,8 +52,8 @@ export function leafKind(type: GraphQLLeafType): LeafKind {
   const serialized = (value: unknown): string => {
     const result = type.serialize(value);
     if (result != null) return typeof result === 'string' ? quoted(result) : JSON.stringify(result);
-    const given = `${String(type)}.serialize(${JSON.stringify(value)})`;
-    throw new Error(`Expected \`${given}\` to return non-nullable value, returned: ${String(result)}`);
+    const given = `${String(type)}.serialize(${inspect(value)})`;
+    throw new Error(`Expected \`${given}\` to return non-nullable value, returned: ${inspect(result)}`);
   };
   return { test, json, text: new Function('quoted', 'serialized', code)(quoted, serialized) };
 }

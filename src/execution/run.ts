@@ -5,6 +5,8 @@ import {
   isObjectType,
   locatedError,
 } from 'graphql';
+import { inspect } from 'graphql/jsutils/inspect.js';
+import { toError } from 'graphql/jsutils/toError.js';
 import {
   AbstractColumn,
   type Column,
@@ -146,7 +148,7 @@ class Run {
       const value = (object as Record<string, unknown>)[field.name];
       try {
         if (value == null) throw missing(field);
-        (field.shape as LeafShape).leaf.text(value);
+        propertyText(field, value);
       } catch (error) {
         this.#fail(field, error, new FieldHolder(objects, field), slot, null);
       }
@@ -163,7 +165,7 @@ class Run {
     try {
       args = field.argumentsOf(this.#parts.variables);
     } catch (error) {
-      complete(objects.objects.map((object) => (object === null ? ABSENT : asError(error))));
+      complete(objects.objects.map((object) => (object === null ? ABSENT : toError(error))));
       return;
     }
     if (field.by === 'batch') this.#resolveTogether(objects, field, args, info, complete);
@@ -188,7 +190,7 @@ class Run {
         try {
           values[slot] = definition.resolve?.(object, args, context, info);
         } catch (error) {
-          values[slot] = asError(error);
+          values[slot] = toError(error);
         }
       }
     }
@@ -202,21 +204,23 @@ class Run {
     info: GraphQLResolveInfo,
     complete: (values: unknown[]) => void,
   ): void {
-    const there = objects.filter((object) => object !== null);
+    // Some of the objects may be lost before their values are there.
+    const asked = objects.slice();
+    const there = asked.filter((object) => object !== null);
     const spread = (given: readonly unknown[] | Error) => {
       let next = 0;
       const nextValue = () => {
         next += 1;
         return given instanceof Error ? given : given[next - 1];
       };
-      complete(objects.map((object) => (object === null ? ABSENT : nextValue())));
+      complete(asked.map((object) => (object === null ? ABSENT : nextValue())));
     };
     try {
       const given = definition.extensions.batch?.(there, args, this.#parts.context, info) ?? [];
       if (isPromise(given)) this.#wait(given, spread);
       else spread(given);
     } catch (error) {
-      spread(asError(error));
+      spread(toError(error));
     }
   }
 
@@ -230,7 +234,7 @@ class Run {
         this.#work();
       });
     };
-    promise.then(settled, (error) => settled(asError(error)));
+    promise.then(settled, (error) => settled(toError(error)));
   }
 
   /** Goes on once none of the values is a promise any longer. */
@@ -304,7 +308,7 @@ class Run {
     const items: unknown[] = [];
     for (let slot = 0; slot < values.length; slot += 1) {
       const value = this.#presence(field, column, values[slot], slot);
-      if (Array.isArray(value)) {
+      if (isIterable(value)) {
         for (const item of value) items.push(item);
       } else if (value !== null) {
         const { parentType, name } = field;
@@ -332,7 +336,7 @@ class Run {
       try {
         return value === null ? null : resolveType(value, context, info, type);
       } catch (error) {
-        return asError(error);
+        return toError(error);
       }
     });
     this.#whenThere(names, (types) => {
@@ -394,7 +398,7 @@ class Run {
       if (value == null) return 'null';
       const field = objects.plan.fields[index] as FieldPlan;
       try {
-        return (field.shape as LeafShape).leaf.text(value);
+        return propertyText(field, value);
       } catch (error) {
         this.#tell(field, error, new FieldHolder(objects, field), slot);
         return 'null';
@@ -415,6 +419,15 @@ class Run {
   }
 }
 
+/**
+ * The JSON of a property that is there.
+ * @throws where it is an error, or its type refuses it
+ */
+function propertyText({ shape }: FieldPlan, value: unknown): string {
+  if (value instanceof Error) throw value;
+  return (shape as LeafShape).leaf.text(value);
+}
+
 function missing({ parentType, name }: FieldPlan): Error {
   return new Error(`Cannot return null for non-nullable field ${parentType.name}.${name}.`);
 }
@@ -422,12 +435,14 @@ function missing({ parentType, name }: FieldPlan): Error {
 function notPossible({ parentType, name }: FieldPlan, { type }: AbstractShape, given: unknown): string {
   return (
     `Abstract type "${type.name}" must resolve to an Object type at runtime for field ` +
-    `"${parentType.name}.${name}", received ${JSON.stringify(given)}.`
+    `"${parentType.name}.${name}", received ${inspect(given)}.`
   );
 }
 
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(`Unexpected error value: ${JSON.stringify(error)}`);
+function isIterable(value: unknown): value is Iterable<unknown> {
+  return (
+    typeof value === 'object' && typeof (value as Iterable<unknown> | null)?.[Symbol.iterator] === 'function'
+  );
 }
 
 function isPromise(value: unknown): value is PromiseLike<unknown> {
