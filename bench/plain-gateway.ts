@@ -72,7 +72,7 @@ export function createPlainGateway(upstreamUrl: string) {
       const caller = { authorization: `Bearer ${key}`, partition: key };
       const sending: Sending = { caller, bill, signal: new AbortController().signal, patientUntilMs: 0 };
       const figures = (told: Sending): Figures => ({
-        held: () => undefined,
+        held: () => null,
         async load(wants) {
           const demands = wants.map(({ demand }) => demand);
           const found = new Map<string, ObservationRecord[]>();

@@ -59,6 +59,10 @@ export interface ShelfParts {
 /** Keys whose standing is remembered at once: anybody can make up keys. */
 const MAX_STANDINGS = 10_000;
 
+/** Partitions whose keys in the store are at hand, and keys of each. */
+const MAX_KEYED = 100;
+const MAX_KEYS = 30_000;
+
 /** How often the store is told that a key is still accepted, as a share of how long that counts. */
 const TELLING_SHARE = 0.1;
 
@@ -67,7 +71,21 @@ export function createShelf({ store, now, authTtlMs, holdMs }: ShelfParts): Shel
   /** Values on their way to the store, by their keys in it. */
   const writing = new Map<string, Held<unknown>>();
 
-  const keyOf = (partition: string, name: string) => `${partition}:held:${name}`;
+  /** Keys in the store by partition and name: most are wanted again and again. */
+  const keys = new LRUCache<string, Map<string, string>>({ max: MAX_KEYED });
+  function keyOf(partition: string, name: string): string {
+    let known = keys.get(partition);
+    if (known === undefined || known.size >= MAX_KEYS) {
+      known = new Map();
+      keys.set(partition, known);
+    }
+    let key = known.get(name);
+    if (key === undefined) {
+      key = `${partition}:held:${name}`;
+      known.set(name, key);
+    }
+    return key;
+  }
   const standingKey = (partition: string) => `${partition}:standing`;
 
   function standingOf(partition: string): Standing {
@@ -115,7 +133,7 @@ export function createShelf({ store, now, authTtlMs, holdMs }: ShelfParts): Shel
     readOne<Value>(partition: string, name: string) {
       if (store.peek === null) return read<Value>(partition, [name]).then((found) => found.get(name));
       const key = keyOf(partition, name);
-      const held = writing.get(key) ?? store.peek(key);
+      const held = (writing.size > 0 ? writing.get(key) : undefined) ?? store.peek(key);
       const oldestMs = Math.max(standingOf(partition).refusedAtMs, now() - holdMs);
       return isHeld(held) && held.atMs > oldestMs ? (held as Held<Value>) : undefined;
     },

@@ -66,7 +66,7 @@ export interface StoreOptions {
   readonly onFault: Fault;
 }
 
-/** Comes before each key, so that a Redis may serve others too. */
+/** Comes before each key outside this process, so that a Redis may serve others too. */
 const NAMESPACE = 'country-graph:';
 
 /** Opens the store, which may be out of reach as yet; null where nothing is to be held. */
@@ -78,7 +78,7 @@ export async function openStore(options: StoreOptions): Promise<Store | null> {
     store: guard.adapter,
     ...(backing.holdsObjects ? { serialization: false } : { serialization: packing }),
   });
-  const named = (key: string) => NAMESPACE + key;
+  const named = backing.holdsObjects ? (key: string) => key : (key: string) => NAMESPACE + key;
   const { peek } = backing;
   return {
     getMany: (keys) => keyv.getMany(keys.map(named)),

@@ -1,9 +1,9 @@
+import type { Oddity, Values } from './objects.ts';
 import type { AbstractShape, FieldPlan, LeafShape, ListShape, ObjectPlan, Shape } from './plan.ts';
-import type { Oddity, Texts } from './text.ts';
 
 /*
  * An answer in the making, by columns: all values of one field of one selection stand together, a slot for each
- * object that the selection is executed on. So a field of many objects is resolved, checked and written in one go,
+ * object that the selection is executed on. So a field of many objects is resolved, checked and put into the answer in one go,
  * whatever it hangs from.
  */
 
@@ -20,11 +20,11 @@ export interface Position {
   readonly slot: number;
 }
 
-/** Slots that are written before somebody else may have a turn. */
+/** Slots that are made before somebody else may have a turn. */
 const BLOCK_SLOTS = 256;
 
 /** Values of one shape. */
-export abstract class Column<S extends Shape = Shape> implements Texts {
+export abstract class Column<S extends Shape = Shape> implements Values {
   readonly shape: S;
   readonly holder: Holder;
 
@@ -35,9 +35,9 @@ export abstract class Column<S extends Shape = Shape> implements Texts {
 
   abstract isNull(slot: number): boolean;
   abstract setNull(slot: number): void;
-  abstract text(slot: number): string;
-  /** Makes the texts ready, in steps. */
-  abstract write(odd: OddityOf): Generator<void>;
+  abstract valueAt(slot: number): unknown;
+  /** Makes the values ready, in steps. */
+  abstract build(oddityOf: OddityOf): Generator<void>;
 }
 
 /** Says what becomes of odd values below one selection. */
@@ -45,27 +45,27 @@ export type OddityOf = (objects: ObjectColumn) => Oddity;
 
 /** Leaves that a resolver gave. */
 export class LeafColumn extends Column<LeafShape> {
-  /** Null where there is no value. */
-  readonly texts: (string | null)[];
+  /** Serialized; null where there is no value. */
+  readonly values: unknown[];
 
   constructor(shape: LeafShape, holder: Holder, length: number) {
     super(shape, holder);
-    this.texts = new Array(length).fill(null);
+    this.values = new Array(length).fill(null);
   }
 
   isNull(slot: number): boolean {
-    return this.texts[slot] === null;
+    return this.values[slot] === null;
   }
 
   setNull(slot: number): void {
-    this.texts[slot] = null;
+    this.values[slot] = null;
   }
 
-  text(slot: number): string {
-    return this.texts[slot] ?? 'null';
+  valueAt(slot: number): unknown {
+    return this.values[slot];
   }
 
-  *write(): Generator<void> {}
+  *build(): Generator<void> {}
 }
 
 /** Objects of one type, and a column for each of their fields that needs one. */
@@ -74,7 +74,7 @@ export class ObjectColumn extends Column {
   readonly objects: (object | null)[];
   /** By the fields' places in the plan. */
   readonly columns: (Column | undefined)[];
-  #texts: string[] = [];
+  #built: (object | null)[] = [];
 
   constructor(shape: Shape, holder: Holder, plan: ObjectPlan, objects: (object | null)[]) {
     super(shape, holder);
@@ -91,22 +91,22 @@ export class ObjectColumn extends Column {
     this.objects[slot] = null;
   }
 
-  text(slot: number): string {
-    return this.#texts[slot] as string;
+  valueAt(slot: number): unknown {
+    return this.#built[slot];
   }
 
-  *write(oddityOf: OddityOf): Generator<void> {
-    for (const column of this.columns) if (column !== undefined) yield* column.write(oddityOf);
+  *build(oddityOf: OddityOf): Generator<void> {
+    for (const column of this.columns) if (column !== undefined) yield* column.build(oddityOf);
     const { objects, columns } = this;
-    const { write } = this.plan.text;
+    const { build } = this.plan.builder;
     const odd = oddityOf(this);
-    const texts: string[] = new Array(objects.length);
+    const built: (object | null)[] = new Array(objects.length);
     for (let slot = 0; slot < objects.length; slot += 1) {
       const object = objects[slot] as object | null;
-      texts[slot] = object === null ? 'null' : write(object, slot, columns, odd);
+      built[slot] = object === null ? null : build(object, slot, columns, odd);
       if (slot % BLOCK_SLOTS === BLOCK_SLOTS - 1) yield;
     }
-    this.#texts = texts;
+    this.#built = built;
   }
 }
 
@@ -135,7 +135,7 @@ export class ListColumn extends Column<ListShape> implements Holder {
   readonly #starts: number[];
   readonly #isNull: boolean[];
   items: Column | undefined;
-  #texts: string[] = [];
+  #built: (unknown[] | null)[] = [];
 
   constructor(shape: ListShape, holder: Holder, length: number) {
     super(shape, holder);
@@ -157,29 +157,20 @@ export class ListColumn extends Column<ListShape> implements Holder {
     this.#isNull[slot] = true;
   }
 
-  text(slot: number): string {
-    return this.#texts[slot] as string;
+  valueAt(slot: number): unknown {
+    return this.#built[slot];
   }
 
-  *write(oddityOf: OddityOf): Generator<void> {
+  *build(oddityOf: OddityOf): Generator<void> {
     const items = this.items as Column;
-    yield* items.write(oddityOf);
-    const texts: string[] = [];
+    yield* items.build(oddityOf);
     for (let slot = 0; slot < this.#isNull.length; slot += 1) {
-      if (this.#isNull[slot]) {
-        texts.push('null');
-        continue;
-      }
       const end = this.#starts[slot + 1] as number;
-      const blocks: string[] = [];
-      for (let start = this.#starts[slot] as number; start < end; start += BLOCK_SLOTS) {
-        blocks.push(joined(items, start, Math.min(end, start + BLOCK_SLOTS)));
-        if (end - start > BLOCK_SLOTS) yield;
-      }
-      texts.push(`[${blocks.length === 1 ? blocks[0] : blocks.join(',')}]`);
+      const list: unknown[] = [];
+      for (let item = this.#starts[slot] as number; item < end; item += 1) list.push(items.valueAt(item));
+      this.#built.push(this.#isNull[slot] ? null : list);
       if (slot % BLOCK_SLOTS === BLOCK_SLOTS - 1) yield;
     }
-    this.#texts = texts;
   }
 
   above(item: number): Position {
@@ -201,18 +192,6 @@ export class ListColumn extends Column<ListShape> implements Holder {
     }
     return low;
   }
-}
-
-/** Joined piece by piece, a long text would be a tree of as many nodes, which the engine has to flatten in one go. */
-function joined(items: Column, start: number, end: number): string {
-  if (end - start <= 4) {
-    let text = items.text(start);
-    for (let item = start + 1; item < end; item += 1) text += `,${items.text(item)}`;
-    return text;
-  }
-  const texts: string[] = [];
-  for (let item = start; item < end; item += 1) texts.push(items.text(item));
-  return texts.join(',');
 }
 
 /** Objects that turn out to be of several types: a column for each, in which those of others are null. */
@@ -244,12 +223,12 @@ export class AbstractColumn extends Column<AbstractShape> implements Holder {
     this.#chosen[slot] = null;
   }
 
-  text(slot: number): string {
-    return this.#chosen[slot]?.text(slot) ?? 'null';
+  valueAt(slot: number): unknown {
+    return this.#chosen[slot]?.valueAt(slot) ?? null;
   }
 
-  *write(oddityOf: OddityOf): Generator<void> {
-    for (const objects of this.byType.values()) yield* objects.write(oddityOf);
+  *build(oddityOf: OddityOf): Generator<void> {
+    for (const objects of this.byType.values()) yield* objects.build(oddityOf);
   }
 
   above(slot: number): Position {

@@ -24,7 +24,7 @@ import {
 } from 'graphql';
 import { collectFields, collectSubfields } from 'graphql/execution/collectFields.js';
 import { type LeafKind, leafKind } from './leaves.ts';
-import { compileText, type ObjectText, type WrittenField } from './text.ts';
+import { type BuiltField, compileObject, type ObjectBuilder } from './objects.ts';
 
 /**
  * The values of a field for many parents at once, in their order. An Error among them is the outcome of its parent
@@ -45,7 +45,7 @@ declare module 'graphql' {
   }
 }
 
-/** An operation made ready to run many times: what to resolve, by what, and how to write it. */
+/** An operation made ready to run many times: what to resolve, by what, and what to make of it. */
 export interface Plan {
   readonly root: ObjectPlan;
   readonly schema: GraphQLSchema;
@@ -57,8 +57,7 @@ export interface Plan {
 export interface ObjectPlan {
   readonly type: GraphQLObjectType;
   readonly fields: readonly FieldPlan[];
-  /** Writes one object. */
-  readonly text: ObjectText;
+  readonly builder: ObjectBuilder;
 }
 
 export interface FieldPlan {
@@ -69,7 +68,7 @@ export interface FieldPlan {
   readonly definition: GraphQLField<unknown, unknown>;
   /** The same array for every run, so that what is found out about a selection can be remembered by it. */
   readonly nodes: readonly FieldNode[];
-  /** A property leaf is read off its object when that is written, and has no column of its own. */
+  /** A leaf property is read off its object when the answer is made, and has no column of its own. */
   readonly by: 'typename' | 'leaf property' | 'property' | 'resolver' | 'batch';
   readonly shape: Shape;
   /** @throws GraphQLError where a variable doesn't fit */
@@ -133,7 +132,7 @@ export function planOperation(
       const field = planField(type, key, nodes);
       if (field !== null) fields.push(field);
     }
-    return { type, fields, text: compileText(fields.map(writtenField)) };
+    return { type, fields, builder: compileObject(fields.map(builtField)) };
   }
 
   function planField(
@@ -196,8 +195,8 @@ export function planOperation(
   return { root: planObject(rootType, selected), schema, operation, fragments };
 }
 
-function writtenField({ key, name, by, parentType, shape }: FieldPlan): WrittenField {
-  if (by === 'typename') return { key, always: JSON.stringify(parentType.name) };
+function builtField({ key, name, by, parentType, shape }: FieldPlan): BuiltField {
+  if (by === 'typename') return { key, always: parentType.name };
   if (by === 'leaf property' && shape.kind === 'leaf') {
     return { key, property: name, leaf: shape.leaf, isNonNull: shape.isNonNull };
   }

@@ -18,6 +18,8 @@ import {
   type Position,
 } from './columns.ts';
 import type { AbstractShape, FieldPlan, LeafShape, ListShape, ObjectPlan, Plan, Shape } from './plan.ts';
+import { stringify } from './stringify.ts';
+import { inTurns, TURN_MS } from './turns.ts';
 
 /** The outcome of an operation. */
 export interface Executed {
@@ -34,9 +36,6 @@ export interface RunParts {
   /** Hears that the run makes a pause so that others may have a turn, and will go on by itself. */
   readonly onPause?: (goesOn: Promise<void>) => void;
 }
-
-/** How long a run keeps others waiting, in milliseconds, unless a single step of it takes longer. */
-const TURN_MS = 8;
 
 /** Stands where there is no object to have a value. */
 const ABSENT = Symbol('absent');
@@ -79,11 +78,11 @@ class Run {
   start(): Executed | Promise<Executed> {
     this.#descend(this.#root);
     this.#work();
-    if (this.#isOver()) return this.#write();
+    if (this.#isOver()) return this.#finish();
     return new Promise<void>((resolve, reject) => {
       this.#over = resolve;
       this.#broken = reject;
-    }).then(() => this.#write());
+    }).then(() => this.#finish());
   }
 
   #isOver(): boolean {
@@ -133,7 +132,7 @@ class Run {
   #descend(objects: ObjectColumn): void {
     const { plan } = objects;
     for (const [slot, object] of objects.objects.entries()) {
-      if (object !== null && !plan.text.isPlain(object)) this.#checkProperties(objects, object, slot);
+      if (object !== null && !plan.builder.isPlain(object)) this.#checkProperties(objects, object, slot);
     }
     for (const [index, field] of plan.fields.entries()) {
       if (field.by !== 'typename' && field.by !== 'leaf property')
@@ -141,14 +140,14 @@ class Run {
     }
   }
 
-  /** Properties are read when they are written; before that, whether the object is lost for want of one. */
+  /** Properties are read when the answer is made; before that, whether the object is lost for want of one. */
   #checkProperties(objects: ObjectColumn, object: object, slot: number): void {
     for (const field of objects.plan.fields) {
       if (field.by !== 'leaf property' || !field.shape.isNonNull) continue;
       const value = (object as Record<string, unknown>)[field.name];
       try {
         if (value == null) throw missing(field);
-        propertyText(field, value);
+        serialized(field, value);
       } catch (error) {
         this.#fail(field, error, new FieldHolder(objects, field), slot, null);
       }
@@ -280,7 +279,7 @@ class Run {
       const value = this.#presence(field, column, values[slot], slot);
       if (value === null) continue;
       try {
-        column.texts[slot] = shape.leaf.text(value);
+        column.values[slot] = shape.leaf.serialize(value);
       } catch (error) {
         this.#fail(field, error, holder, slot, column);
       }
@@ -393,39 +392,37 @@ class Run {
     } as GraphQLResolveInfo;
   }
 
-  #write(): Executed | Promise<Executed> {
-    const writing = this.#root.write((objects) => (index, slot, value) => {
-      if (value == null) return 'null';
+  #finish(): Executed | Promise<Executed> {
+    const building = this.#root.build((objects) => (index, slot, value) => {
+      if (value == null) return null;
       const field = objects.plan.fields[index] as FieldPlan;
       try {
-        return propertyText(field, value);
+        return serialized(field, value);
       } catch (error) {
         this.#tell(field, error, new FieldHolder(objects, field), slot);
-        return 'null';
+        return null;
       }
     });
-    return this.#goOnWriting(writing);
+    const built = inTurns(building);
+    const write = () => {
+      const data = stringify(this.#root.valueAt(0));
+      return data instanceof Promise ? data.then((text) => this.#executed(text)) : this.#executed(data);
+    };
+    return built instanceof Promise ? built.then(write) : write();
   }
 
-  #goOnWriting(writing: Generator<void>): Executed | Promise<Executed> {
-    const pausesAt = performance.now() + TURN_MS;
-    while (!writing.next().done) {
-      if (performance.now() < pausesAt) continue;
-      return new Promise((resolve) => {
-        setImmediate(resolve);
-      }).then(() => this.#goOnWriting(writing));
-    }
-    return { data: this.#root.text(0), errors: this.#errors };
+  #executed(data: string): Executed {
+    return { data, errors: this.#errors };
   }
 }
 
 /**
- * The JSON of a property that is there.
+ * What goes into the answer for a property that is there.
  * @throws where it is an error, or its type refuses it
  */
-function propertyText({ shape }: FieldPlan, value: unknown): string {
+function serialized({ shape }: FieldPlan, value: unknown): unknown {
   if (value instanceof Error) throw value;
-  return (shape as LeafShape).leaf.text(value);
+  return (shape as LeafShape).leaf.serialize(value);
 }
 
 function missing({ parentType, name }: FieldPlan): Error {

@@ -15,6 +15,7 @@ export const CountryCode = new GraphQLScalarType<string, string>({
   parseValue: (value) => countryCode(value),
   parseLiteral: (node) => countryCode(textOf(node), node),
   serialize: (value) => String(value).toUpperCase(),
+  extensions: { shortcut: { test: "typeof v === 'string'", value: 'v.toUpperCase()' } },
 });
 
 function instant(value: unknown, nodes?: ValueNode): string {
@@ -29,6 +30,7 @@ export const DateTime = new GraphQLScalarType<string, string>({
   parseLiteral: (node) => instant(textOf(node), node),
   // The service's text as it came: its fraction of a second may be finer than a Date holds.
   serialize: (value) => String(value),
+  extensions: { shortcut: { test: "typeof v === 'string'", value: 'v' } },
 });
 
 export const JSONValue = new GraphQLScalarType<unknown, unknown>({
@@ -36,4 +38,5 @@ export const JSONValue = new GraphQLScalarType<unknown, unknown>({
   parseValue: (value) => value,
   parseLiteral: (node, variables) => valueFromASTUntyped(node, variables),
   serialize: (value) => value,
+  extensions: { shortcut: { test: 'v != null', value: 'v' } },
 });

@@ -28,8 +28,8 @@ export function wantKey({ demand, maxAgeMs }: Want): string {
 
 /** Where the figures of one operation come from. */
 export interface Figures {
-  /** What is held of a want and may be served without asking, where that can be told at once. */
-  held(want: Want): readonly ObservationRecord[] | undefined;
+  /** Tells what is held of a want and may be served without asking; null where nothing can be told at once. */
+  held(): ((want: Want) => readonly ObservationRecord[] | undefined) | null;
   /**
    * The outcome of each want, by its key.
    * @throws the signal's reason where the operation is given up first
@@ -70,9 +70,8 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
   const { bill, caller } = sending;
   const { partition } = caller;
 
-  const isYoung = ({ checkedAtMs }: Cell, maxAgeMs: number) =>
-    now() - checkedAtMs < Math.min(freshness.ttlMs, maxAgeMs);
-  const isFresh = ({ cell, want }: Matter) => cell !== undefined && isYoung(cell, want.maxAgeMs);
+  const isFresh = ({ cell, want }: Matter) =>
+    cell !== undefined && now() - cell.checkedAtMs < Math.min(freshness.ttlMs, want.maxAgeMs);
   const isUsable = ({ cell, want }: Matter) =>
     cell !== undefined &&
     now() - cell.checkedAtMs <= Math.min(freshness.ttlMs + freshness.staleMs, want.maxAgeMs);
@@ -142,15 +141,20 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
   }
 
   return {
-    held({ demand, maxAgeMs }) {
-      if (!shelf.isAccepted(partition)) return undefined;
-      const cell = cells.atHand(partition, demandKey(demand));
-      if (cell === undefined || !isYoung(cell, maxAgeMs)) return undefined;
-      if (now() - cell.wantedAtMs > freshness.ttlMs * RECOUNTING_SHARE) {
-        cell.wantedAtMs = now();
-        companions.wanted(partition, demand, cell.checkedAtMs);
-      }
-      return serve(demand, cell);
+    held() {
+      if (!shelf.isAtHand || !shelf.isAccepted(partition)) return null;
+      const nowMs = now();
+      return ({ demand, maxAgeMs }) => {
+        const cell = cells.atHand(partition, demandKey(demand));
+        if (cell === undefined || nowMs - cell.checkedAtMs >= Math.min(freshness.ttlMs, maxAgeMs)) {
+          return undefined;
+        }
+        if (nowMs - cell.wantedAtMs > freshness.ttlMs * RECOUNTING_SHARE) {
+          cell.wantedAtMs = nowMs;
+          companions.wanted(partition, demand, cell.checkedAtMs);
+        }
+        return serve(demand, cell);
+      };
     },
     async load(wants) {
       const held = await cells.read(

@@ -220,26 +220,24 @@ function createObservationLoader(figures: Figures, holds: Holds): Omit<Observati
     { cache: false, batchScheduleFn: (leave) => holds.whenFree(leave) },
   );
 
-  function outcomeOf(want: Want): Outcome | undefined {
-    const key = wantKey(want);
-    const known = outcomes.get(key);
-    if (known !== undefined) return known;
-    const held = coming.has(key) ? undefined : figures.held(want);
-    if (held !== undefined) outcomes.set(key, held);
-    return held;
-  }
-
   /** What comes of the outcomes of wants, at once where they are all there. */
   function withOutcomes<Result>(
     wants: Block,
     make: (outcomes: readonly Outcome[]) => Soon<Result>,
   ): Soon<Result> {
+    const heldOf = figures.held();
     const missing: Want[] = [];
-    const found = wants.map((want) => {
-      const outcome = outcomeOf(want);
+    const found: Outcome[] = [];
+    for (const want of wants) {
+      const key = wantKey(want);
+      let outcome = outcomes.get(key);
+      if (outcome === undefined && heldOf !== null && !coming.has(key)) {
+        outcome = heldOf(want);
+        if (outcome !== undefined) outcomes.set(key, outcome);
+      }
       if (outcome === undefined) missing.push(want);
-      return outcome ?? NOTHING;
-    });
+      else found.push(outcome);
+    }
     if (missing.length === 0) return make(found);
     return loader.load(missing).then(() => make(wants.map((want) => outcomes.get(wantKey(want)) ?? NOTHING)));
   }
