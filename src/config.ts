@@ -30,6 +30,7 @@ const Environment = z.object({
   CACHE_RENEWAL: onOff.default(true),
   CACHE_MAX_BYTES: wholeNumber(1_048_576, 1_099_511_627_776).default(134_217_728),
   CACHE_TIMEOUT_MS: wholeNumber(1, 60_000).default(200),
+  ANSWERS_MAX_BYTES: wholeNumber(0, 1_099_511_627_776).default(33_554_432),
   KEY_PEPPER: z.string().min(16, 'must have 16 characters or more').optional(),
   BATCH_WINDOW_MS: wholeNumber(0, 1000).default(2),
   BATCH_HOLD_MS: wholeNumber(0, 60_000).default(1000),
@@ -84,6 +85,8 @@ export interface Config {
   readonly cacheMaxBytes: number;
   /** How long one read or write of the cache may take before it is given up. */
   readonly cacheTimeoutMs: number;
+  /** How much whole answers may take that are kept for when the same is asked again; 0 for none. */
+  readonly answersMaxBytes: number;
   /** Secret that keys are digested with; undefined means one is made. */
   readonly keyPepper: string | undefined;
   readonly batchWindowMs: number;
@@ -141,6 +144,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     cacheRenewal: s.CACHE_RENEWAL,
     cacheMaxBytes: s.CACHE_MAX_BYTES,
     cacheTimeoutMs: s.CACHE_TIMEOUT_MS,
+    answersMaxBytes: s.ANSWERS_MAX_BYTES,
     keyPepper: s.KEY_PEPPER,
     batchWindowMs: s.BATCH_WINDOW_MS,
     batchHoldMs: s.BATCH_HOLD_MS,

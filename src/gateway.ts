@@ -28,41 +28,38 @@ import { createHolds } from './loaders/holds.ts';
 import { createLoaders } from './loaders/loaders.ts';
 import { createObservationPool, type Seat } from './loaders/observation-pool.ts';
 import { createRenewal } from './loaders/renewal.ts';
+import { createAnswers } from './operations/answers.ts';
 import { type Admitted, createApollo, type Explained } from './operations/apollo.ts';
+import type { OperationEvent } from './operations/events.ts';
 import { createPersisted } from './operations/persisted.ts';
 import { createPreparedOperations, type Ready } from './operations/prepared.ts';
-import { askedIn, type GatewayRequest } from './operations/requests.ts';
-import { type GatewayResponse, setHeaders, statusOf, writeBody } from './operations/responses.ts';
+import { type Asked, askedIn, type GatewayRequest } from './operations/requests.ts';
+import {
+  entityTag,
+  type GatewayResponse,
+  setHeaders,
+  statusOf,
+  tagged,
+  writeBody,
+} from './operations/responses.ts';
 import { createLearned } from './planner/learned.ts';
 import { entities } from './resolvers/entities.ts';
 import { batches, resolvers } from './resolvers/resolvers.ts';
-import { type Attempt, type Bill, openBill, type Sending } from './upstream/call.ts';
+import { type Attempt, type Bill, type Caller, openBill, type Sending } from './upstream/call.ts';
 import { createUpstream } from './upstream/client.ts';
 import { type Clock, systemClock } from './upstream/clock.ts';
 import { createRehearsal } from './upstream/rehearsed.ts';
+import { type Soon, whenThere } from './upstream/soon.ts';
 
-export type { GatewayRequest, GatewayResponse };
+export type { GatewayRequest, GatewayResponse, OperationEvent };
 
 export interface Gateway {
   /** The subgraph SDL. */
   readonly sdl: string;
   /** Executes one GraphQL-over-HTTP request; never throws for a caller's fault. */
-  handle(request: GatewayRequest): Promise<GatewayResponse>;
+  handle(request: GatewayRequest): Soon<GatewayResponse>;
   /** Waits for operations in flight, then closes upstream connections. */
   stop(): Promise<void>;
-}
-
-/** One operation that is over, as logs and metrics hear of it. */
-export interface OperationEvent {
-  readonly name: string | null;
-  readonly type: 'query' | 'mutation' | 'subscription' | null;
-  readonly durationMs: number;
-  readonly calls: number;
-  readonly shared: number;
-  readonly cached: number;
-  /** Answers that were past their time, served because the service gave none. */
-  readonly stale: number;
-  readonly errorCodes: readonly string[];
 }
 
 export interface Observer {
@@ -92,10 +89,17 @@ interface Passage {
   errors: readonly GraphQLFormattedError[] | null;
   /** The answer of an operation that ran by its plan. */
   answer: Answer | null;
+  /** When the first of what was served as it is held is past its time; infinite while nothing was. */
+  freshUntilMs: number;
+  /** Of what was held for the key when the request came. */
+  readonly edition: number;
+  /** Whether the answer holds for whoever asks the same while what was read is fresh. */
+  isLasting: boolean;
 }
 
 interface Answer {
   readonly status: number;
+  readonly data: string;
   readonly body: string;
 }
 
@@ -188,6 +192,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
 
   const operations = createPreparedOperations(schema);
   const persisted = createPersisted();
+  const answers = createAnswers({ shelf, maxBytes: config.answersMaxBytes, now: clock.now });
   const contentTypes = new LRUCache<string, string>({ max: MAX_ACCEPTS });
   const tell = (error: GraphQLError) =>
     formatError(error.toJSON(), error, (fault) => observer.problem(fault, 'operation'));
@@ -270,10 +275,8 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     const { data, errors } = await runPlan({ plan, context, variables, onPause: context.holds.during });
     const told = errors.map(tell);
     over(passage, prepared.operation, told);
-    return {
-      status: statusOf(accepts, 200, told, () => JSON.parse(data), true),
-      body: writeBody(data, told, bill),
-    };
+    const status = statusOf(accepts, 200, told, () => JSON.parse(data), true);
+    return { status, data, body: writeBody(data, told, bill) };
   }
 
   /** Tells those who keep count that an operation is over. */
@@ -282,23 +285,20 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     operation: OperationDefinitionNode | null,
     errors: readonly GraphQLFormattedError[],
   ): void {
-    const { calls, shared, cached, stale = [] } = passage.bill;
     passage.errors = errors;
     observer.operation({
-      name: operation?.name?.value ?? null,
-      type: operation?.operation ?? null,
+      ...eventOf(passage.bill, operation),
       durationMs: clock.now() - passage.startedAtMs,
-      calls,
-      shared,
-      cached,
-      stale: stale.reduce((sum, { answers }) => sum + answers, 0),
       errorCodes: errors.map(({ extensions }) => String(extensions?.code)),
     });
   }
 
-  function enter(request: GatewayRequest): Passage {
-    const authorization = request.headers.authorization ?? null;
-    const caller = { authorization, partition: authorization === null ? 'none' : digest(authorization) };
+  function callerOf({ headers }: GatewayRequest): Caller {
+    const authorization = headers.authorization ?? null;
+    return { authorization, partition: authorization === null ? 'none' : digest(authorization) };
+  }
+
+  function enter(request: GatewayRequest, caller: Caller): Passage {
     const bill = openBill();
     const startedAtMs = clock.now();
     const sending: Sending = {
@@ -306,6 +306,9 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       bill,
       signal: request.signal,
       patientUntilMs: startedAtMs + config.rateLimitWaitMs,
+      onHeld(freshUntilMs) {
+        if (freshUntilMs < passage.freshUntilMs) passage.freshUntilMs = freshUntilMs;
+      },
     };
     const seat = pool.join(sending);
     const holds = createHolds(config.batchHoldMs);
@@ -316,30 +319,75 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       holds,
       tickersLearned,
     });
-    return {
-      context: { caller, bill, loaders, holds, quota: () => quota(caller.partition) },
+    const passage: Passage = {
+      context: {
+        caller,
+        bill,
+        loaders,
+        holds,
+        quota() {
+          passage.isLasting = false;
+          return quota(caller.partition);
+        },
+      },
       seat,
       bill,
       startedAtMs,
       accepts: request.headers.accept ?? '',
-      isExplained: request.headers['x-explain'] === '1',
+      isExplained: isExplained(request),
       errors: null,
       answer: null,
+      freshUntilMs: Number.POSITIVE_INFINITY,
+      edition: shelf.edition(caller.partition),
+      isLasting: true,
     };
+    return passage;
   }
 
   /** Answers an operation that was prepared before; null where Apollo has to see it. */
-  async function answerPrepared(request: GatewayRequest, passage: Passage): Promise<GatewayResponse | null> {
-    const contentType = contentTypes.get(passage.accepts);
-    const asked = askedIn(request, persisted);
-    if (contentType === undefined || asked === null || passage.isExplained) return null;
+  async function answerPrepared(
+    request: GatewayRequest,
+    asked: Asked,
+    contentType: string,
+    passage: Passage,
+  ): Promise<GatewayResponse | null> {
     const ready = operations.find(asked.text, asked.operationName)?.with(asked.variables);
     if (ready == null) return null;
     if ((await refusalOf(ready.prepared, ready.variables, ready.bound, passage)) !== null) return null;
-    const { status, body } = await run(ready, passage);
+    const answer = await run(ready, passage);
+    const { status, data, body } = answer;
     const headers = new Map([['content-type', contentType]]);
     setHeaders(headers, status, passage.errors, clock.now());
-    return { status, headers, body };
+    if (isLasting(passage)) {
+      const event = { ...eventOf(passage.bill, ready.prepared.operation), repeated: true, errorCodes: [] };
+      answers.keep(
+        { ...asked, partition: passage.context.caller.partition },
+        { body: Buffer.from(body), tag: entityTag(data), encoded: new Map(), event },
+        passage.freshUntilMs,
+        passage.edition,
+      );
+    }
+    return tagged(request, asked.isPersisted, { status, headers, body }, passage.errors, () =>
+      entityTag(data),
+    );
+  }
+
+  /** Answers once more what was answered before; null where that doesn't hold any longer. */
+  function answerAgain(
+    request: GatewayRequest,
+    asked: Asked,
+    contentType: string,
+    partition: string,
+  ): Soon<GatewayResponse | null> {
+    const startedAtMs = clock.now();
+    return whenThere(answers.find({ ...asked, partition }), (stored) => {
+      if (stored === null) return null;
+      const { body, tag, encoded, event } = stored;
+      const headers = new Map([['content-type', contentType]]);
+      setHeaders(headers, 200, [], startedAtMs);
+      observer.operation({ ...event, durationMs: clock.now() - startedAtMs });
+      return tagged(request, asked.isPersisted, { status: 200, headers, body, encoded }, [], () => tag);
+    });
   }
 
   /** Lets Apollo read, validate and answer a request. */
@@ -358,23 +406,42 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       context: async () => ({ ...passage.context, passage }),
     });
     const { answer } = passage;
-    if (answer !== null) contentTypes.set(passage.accepts, headers.get('content-type') ?? '');
     setHeaders(headers, answer?.status ?? status, passage.errors, clock.now());
-    return {
-      status: answer?.status ?? status,
-      headers,
-      body: answer?.body ?? (body.kind === 'complete' ? billed(body.string, passage) : body.asyncIterator),
-    };
+    if (answer === null) {
+      return {
+        status,
+        headers,
+        body: body.kind === 'complete' ? billed(body.string, passage) : body.asyncIterator,
+      };
+    }
+    contentTypes.set(passage.accepts, headers.get('content-type') ?? '');
+    const response = { status: answer.status, headers, body: answer.body };
+    return tagged(request, false, response, passage.errors, () => entityTag(answer.data));
   }
 
   return {
     sdl: printSdl(schema),
-    async handle(request) {
-      const passage = enter(request);
-      try {
-        return (await answerPrepared(request, passage)) ?? (await admit(request, passage));
-      } finally {
-        passage.seat.leave();
+    handle(request) {
+      const caller = callerOf(request);
+      const contentType = contentTypes.get(request.headers.accept ?? '');
+      const asked = contentType === undefined || isExplained(request) ? null : askedIn(request, persisted);
+      const again =
+        asked === null || contentType === undefined
+          ? null
+          : answerAgain(request, asked, contentType, caller.partition);
+      return whenThere<GatewayResponse | null, GatewayResponse>(again, (response) => response ?? answer());
+
+      async function answer(): Promise<GatewayResponse> {
+        const passage = enter(request, caller);
+        try {
+          const prepared =
+            asked === null || contentType === undefined
+              ? null
+              : await answerPrepared(request, asked, contentType, passage);
+          return prepared ?? (await admit(request, passage));
+        } finally {
+          passage.seat.leave();
+        }
       }
     },
     async stop() {
@@ -382,6 +449,32 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       await upstream.close();
       await store?.close();
     },
+  };
+}
+
+/** Whether the client wants the plan instead of the answer. */
+function isExplained({ headers }: GatewayRequest): boolean {
+  return headers['x-explain'] === '1';
+}
+
+/** Whether an answer was made of fresh things that are held, and of nothing else. */
+function isLasting({ bill, errors, isLasting, freshUntilMs }: Passage): boolean {
+  const isFree = bill.calls === 0 && bill.shared === 0 && bill.stale === undefined;
+  return isLasting && isFree && errors?.length === 0 && freshUntilMs < Number.POSITIVE_INFINITY;
+}
+
+function eventOf(
+  { calls, shared, cached, stale = [] }: Bill,
+  operation: OperationDefinitionNode | null,
+): Omit<OperationEvent, 'durationMs' | 'errorCodes'> {
+  return {
+    name: operation?.name?.value ?? null,
+    type: operation?.operation ?? null,
+    calls,
+    shared,
+    cached,
+    stale: stale.reduce((sum, { answers }) => sum + answers, 0),
+    repeated: false,
   };
 }
 

@@ -18,6 +18,10 @@ export interface Shelf {
   readonly isAtHand: boolean;
   /** Holds values that the service sent at an instant; they can be read at once. */
   keep(partition: string, values: ReadonlyMap<string, unknown>, atMs: number): void;
+  /** Learns what other gateways that share the store know of a key. */
+  lookUp(partition: string): Promise<void>;
+  /** Changes whenever this process puts anything on the shelf for a key, or for all. */
+  edition(partition: string): number;
   /** Whether the service has accepted the key lately, so that what is held may be served without asking. */
   isAccepted(partition: string): boolean;
   /** Why the service refuses the key; null where it doesn't, or nobody has asked. */
@@ -44,6 +48,7 @@ interface Standing {
   refusedAtMs: number;
   /** When it was last written to the store. */
   writtenAtMs: number;
+  edition: number;
   refusal: Failure | null;
 }
 
@@ -68,6 +73,8 @@ const TELLING_SHARE = 0.1;
 
 export function createShelf({ store, now, authTtlMs, holdMs }: ShelfParts): Shelf {
   const standings = new LRUCache<string, Standing>({ max: MAX_STANDINGS });
+  /** Never the same twice, so that a key that was forgotten meanwhile has no edition of before. */
+  let editions = 0;
   /** Values on their way to the store, by their keys in it. */
   const writing = new Map<string, Held<unknown>>();
 
@@ -91,7 +98,8 @@ export function createShelf({ store, now, authTtlMs, holdMs }: ShelfParts): Shel
   function standingOf(partition: string): Standing {
     let standing = standings.get(partition);
     if (standing === undefined) {
-      standing = { acceptedAtMs: 0, refusedAtMs: 0, writtenAtMs: 0, refusal: null };
+      editions += 1;
+      standing = { acceptedAtMs: 0, refusedAtMs: 0, writtenAtMs: 0, edition: editions, refusal: null };
       standings.set(partition, standing);
     }
     return standing;
@@ -138,7 +146,15 @@ export function createShelf({ store, now, authTtlMs, holdMs }: ShelfParts): Shel
       return isHeld(held) && held.atMs > oldestMs ? (held as Held<Value>) : undefined;
     },
     isAtHand: store.peek !== null,
+    async lookUp(partition) {
+      const [told] = await store.getMany([standingKey(partition)]);
+      learn(standingOf(partition), told);
+    },
+    edition: (partition) =>
+      standingOf(partition).edition + (partition === PUBLIC ? 0 : standingOf(PUBLIC).edition),
     keep(partition, values, atMs) {
+      editions += 1;
+      standingOf(partition).edition = editions;
       const entries = [...values].map(([name, value]) => ({
         key: keyOf(partition, name),
         value: { value, atMs },
@@ -190,6 +206,8 @@ export const EMPTY_SHELF: Shelf = {
   read: async () => new Map(),
   readOne: () => undefined,
   isAtHand: true,
+  lookUp: async () => {},
+  edition: () => 0,
   keep() {},
   isAccepted: () => false,
   refusal: () => null,

@@ -77,8 +77,9 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
     now() - cell.checkedAtMs <= Math.min(freshness.ttlMs + freshness.staleMs, want.maxAgeMs);
 
   /** Counts a figure that is served as it is held. */
-  function serve(demand: Demand, cell: Cell): readonly ObservationRecord[] {
+  function serve({ demand, maxAgeMs }: Want, cell: Cell): readonly ObservationRecord[] {
     bill.cached += 1;
+    sending.onHeld?.(cell.checkedAtMs + Math.min(freshness.ttlMs, maxAgeMs));
     parts.onHeld?.(demand);
     return cell.rows;
   }
@@ -144,7 +145,8 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
     held() {
       if (!shelf.isAtHand || !shelf.isAccepted(partition)) return null;
       const nowMs = now();
-      return ({ demand, maxAgeMs }) => {
+      return (want) => {
+        const { demand, maxAgeMs } = want;
         const cell = cells.atHand(partition, demandKey(demand));
         if (cell === undefined || nowMs - cell.checkedAtMs >= Math.min(freshness.ttlMs, maxAgeMs)) {
           return undefined;
@@ -153,7 +155,7 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
           cell.wantedAtMs = nowMs;
           companions.wanted(partition, demand, cell.checkedAtMs);
         }
-        return serve(demand, cell);
+        return serve(want, cell);
       };
     },
     async load(wants) {
@@ -185,7 +187,7 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
         const isNew = own !== undefined && !(own instanceof Error);
         const { cell, want } = matter;
         companions.wanted(partition, want.demand, isNew ? now() : (cell?.checkedAtMs ?? 0));
-        const outcome = own ?? refusal ?? doubt ?? (cell && serve(want.demand, cell)) ?? [];
+        const outcome = own ?? refusal ?? doubt ?? (cell && serve(want, cell)) ?? [];
         const mayBeOld = outcome instanceof Error && refusal === null;
         outcomes.set(wantKey(matter.want), mayBeOld ? stale(matter, outcome) : outcome);
       }

@@ -1,11 +1,24 @@
+import { hash } from 'node:crypto';
+import fresh from 'fresh';
 import type { GraphQLFormattedError } from 'graphql';
 import type { Bill } from '../upstream/call.ts';
+import type { GatewayRequest } from './requests.ts';
 
 export interface GatewayResponse {
   readonly status: number;
   /** By lower-case name. */
   readonly headers: ReadonlyMap<string, string>;
-  readonly body: string | AsyncIterable<string>;
+  readonly body: string | Buffer | AsyncIterable<string>;
+  /** Compressed forms of the body by their `Content-Encoding`, where it is kept and so are they. */
+  readonly encoded?: Map<string, Promise<Buffer>>;
+}
+
+/**
+ * Names what an answer says: its data, not what it cost. Weak, since bodies of one name differ in
+ * `extensions.upstream`.
+ */
+export function entityTag(data: string): string {
+  return `W/"${hash('sha256', data, 'base64url').slice(0, 27)}"`;
 }
 
 /** An answer's body, as far as a plan has written it. */
@@ -58,4 +71,22 @@ function earliestRetry(errors: readonly GraphQLFormattedError[], nowMs: number):
   const times = errors.flatMap(({ extensions }) => extensions?.retryAt ?? extensions?.resetsAt ?? []);
   if (times.length === 0) return null;
   return Math.max(1, Math.ceil((Math.min(...times.map((time) => Date.parse(String(time)))) - nowMs) / 1000));
+}
+
+/**
+ * Names what an answer says, where a client can make use of that: to a GET, and to an operation that was asked for by
+ * its hash. A client that has got it already gets 304 instead, if it asked with GET.
+ */
+export function tagged(
+  { method, headers: asked }: GatewayRequest,
+  isPersisted: boolean,
+  response: GatewayResponse,
+  errors: readonly GraphQLFormattedError[] | null,
+  tag: () => string,
+): GatewayResponse {
+  if (errors?.length !== 0 || (method !== 'GET' && !isPersisted)) return response;
+  const headers = new Map(response.headers).set('etag', tag());
+  if (method === 'GET' && fresh(asked, Object.fromEntries(headers)))
+    return { status: 304, headers, body: '' };
+  return { ...response, headers };
 }

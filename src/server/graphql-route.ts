@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Gateway } from '../gateway.ts';
+import type { Gateway, GatewayResponse } from '../gateway.ts';
+import { compress, encodingFor, isCompressible } from './compression.ts';
 
 export interface GraphqlRouteOptions {
   readonly gateway: Gateway;
@@ -21,9 +22,9 @@ export async function graphqlRoute(
 ) {
   app.removeContentTypeParser('text/plain');
 
-  app.addHook('onRequest', async (request, reply) => {
-    if (!isDraining()) return;
-    return refuse(request, reply, 503, 'INTERNAL_SERVER_ERROR', 'The gateway is shutting down.');
+  app.addHook('onRequest', (request, reply, done) => {
+    if (isDraining()) refuse(request, reply, 503, 'INTERNAL_SERVER_ERROR', 'The gateway is shutting down.');
+    else done();
   });
 
   app.setErrorHandler<FastifyError>((error, request, reply) => {
@@ -33,22 +34,48 @@ export async function graphqlRoute(
     return refuse(request, reply, 500, 'INTERNAL_SERVER_ERROR', 'The gateway failed to answer.');
   });
 
-  app.all('/graphql', async (request, reply) => {
-    if (isIdeThere && wantsPage(request)) return reply.redirect('/graphiql', 302);
+  app.all('/graphql', (request, reply) => {
+    if (isIdeThere && wantsPage(request)) {
+      reply.redirect('/graphiql', 302);
+      return;
+    }
     const query = request.url.indexOf('?');
-    const answer = await gateway.handle({
+    const answer = gateway.handle({
       method: request.method,
       headers: flat(request.headers),
       search: query < 0 ? '' : request.url.slice(query),
       body: request.body ?? '',
-      signal: goneSignal(reply),
+      get signal() {
+        return goneSignal(reply);
+      },
     });
-    for (const [name, value] of answer.headers) {
-      reply.header(name, name.toLowerCase() === 'vary' ? withVary(reply, value) : value);
-    }
-    reply.code(answer.status);
-    return reply.send(typeof answer.body === 'string' ? answer.body : Readable.from(answer.body));
+    if (!(answer instanceof Promise)) send(request, reply, answer);
+    else answer.then((there) => send(request, reply, there)).catch((error: unknown) => reply.send(error));
   });
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, answer: GatewayResponse): void {
+  const { status, headers, body, encoded } = answer;
+  for (const [name, value] of headers) {
+    reply.header(name, name === 'vary' ? withVary(reply, value) : value);
+  }
+  reply.code(status);
+  if (typeof body !== 'string' && !Buffer.isBuffer(body)) {
+    reply.send(Readable.from(body));
+    return;
+  }
+  if (isCompressible(body)) {
+    reply.header('vary', withVary(reply, 'Accept-Encoding'));
+    const encoding = encodingFor(request.headers['accept-encoding']?.toString());
+    if (encoding !== null) {
+      compress(body, encoding, encoded).then(
+        (bytes) => reply.header('content-encoding', encoding).send(bytes),
+        (error: unknown) => reply.send(error),
+      );
+      return;
+    }
+  }
+  reply.send(body);
 }
 
 /** Whether a browser was pointed here by hand: it wants a page, and sends no operation. */

@@ -52,6 +52,11 @@ export function createMetrics(): Metrics {
     labelNames: ['by'],
     registers,
   });
+  const repeated = new Counter({
+    name: 'country_graph_answers_repeated_total',
+    help: 'Operations answered by the bytes of the same operation before, nothing of which was past its time.',
+    registers,
+  });
   const stale = new Counter({
     name: 'country_graph_stale_answers_total',
     help: 'Answers past their time, served because the service gave none.',
@@ -74,6 +79,7 @@ export function createMetrics(): Metrics {
       saved.inc({ by: 'shared' }, event.shared);
       saved.inc({ by: 'cached' }, event.cached);
       stale.inc(event.stale);
+      if (event.repeated) repeated.inc();
     },
     attempt({ route, outcome, durationMs }) {
       attempts.inc({ route, outcome });

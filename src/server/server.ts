@@ -46,15 +46,17 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
   let draining = false;
   let lastClosed = () => {};
 
-  app.addHook('onRequest', async (_request, reply) => {
+  app.addHook('onRequest', (_request, reply, done) => {
     open.add(reply.raw);
     reply.raw.once('close', () => {
       open.delete(reply.raw);
       if (open.size === 0) lastClosed();
     });
+    done();
   });
-  app.addHook('onSend', async (_request, reply) => {
+  app.addHook('onSend', (_request, reply, payload, done) => {
     if (draining) reply.header('connection', 'close');
+    done(null, payload);
   });
 
   if (config.corsOrigins.length > 0) {

@@ -87,6 +87,7 @@ export function cached(send: Send, { shelf, freshness, now, outage, onHeld }: Ca
       const freshMs = Math.min(held.answer.allowedMs ?? freshness.ttlMs, freshness.ttlMs, maxAgeMs);
       if (now() - held.atMs >= freshMs) return fetch(held);
       sending.bill.cached += 1;
+      sending.onHeld?.(held.atMs + freshMs);
       onHeld?.(call);
       return held.records;
     });

@@ -91,6 +91,8 @@ export interface Sending {
   readonly patientUntilMs: number;
   /** Further request headers, such as `if-none-match`. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Hears until when something that was served as it is held is fresh, in milliseconds since the epoch. */
+  readonly onHeld?: (freshUntilMs: number) => void;
   /** Hears of records that are past their time and served for want of newer ones. */
   readonly onStale?: (records: unknown, why: FailureCode) => void;
 }

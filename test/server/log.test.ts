@@ -15,6 +15,7 @@ const operation = {
   shared: 2,
   cached: 3,
   stale: 4,
+  repeated: false,
   errorCodes: ['FORBIDDEN'],
 } as const;
 

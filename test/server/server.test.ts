@@ -238,6 +238,7 @@ describe('around it', () => {
       shared: 2,
       cached: 3,
       stale: 4,
+      repeated: true,
       errorCodes: ['FORBIDDEN'],
     });
     metrics.operation({
@@ -248,6 +249,7 @@ describe('around it', () => {
       shared: 0,
       cached: 0,
       stale: 0,
+      repeated: false,
       errorCodes: [],
     });
     metrics.attempt({ route: '/v1/data', outcome: 'ok', durationMs: 300 });
@@ -259,6 +261,7 @@ describe('around it', () => {
         'country_graph_operations_total{type="query",outcome="error"} 1',
         'country_graph_operations_total{type="none",outcome="ok"} 1',
         'country_graph_operation_duration_seconds_sum{type="query",outcome="error"} 0.02',
+        'country_graph_answers_repeated_total 1',
         'country_graph_errors_total{code="FORBIDDEN"} 1',
         'country_graph_upstream_attempts_total{route="/v1/data",outcome="ok"} 1',
         'country_graph_upstream_attempt_duration_seconds_sum{route="/v1/data",outcome="ok"} 0.3',

@@ -1,0 +1,86 @@
+import { LRUCache } from 'lru-cache';
+import type { Shelf } from '../cache/shelf.ts';
+import type { OperationEvent } from './events.ts';
+
+/** An answer that took no call, as bytes: it is the answer to the same question again, as long as all of it is fresh. */
+export interface StoredAnswer {
+  readonly body: Buffer;
+  /** See {@link entityTag}. */
+  readonly tag: string;
+  /** Compressed forms of the body by their `Content-Encoding`, once somebody has asked for them. */
+  readonly encoded: Map<string, Promise<Buffer>>;
+  readonly event: Omit<OperationEvent, 'durationMs'>;
+}
+
+/** What an answer is the answer to. */
+export interface Question {
+  readonly partition: string;
+  readonly operationName: string | undefined;
+  readonly text: string;
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+export interface Answers {
+  /** The answer that still holds; at once, where nobody else can know more of the key. */
+  find(question: Question): StoredAnswer | null | Promise<StoredAnswer | null>;
+  /**
+   * @param freshUntilMs when the first of all that was read for it is past its time, in milliseconds since the epoch
+   * @param edition of what was held for the key before anything was read
+   */
+  keep(question: Question, answer: StoredAnswer, freshUntilMs: number, edition: number): void;
+}
+
+export interface AnswersParts {
+  readonly shelf: Shelf;
+  readonly maxBytes: number;
+  readonly now: () => number;
+}
+
+interface Entry {
+  readonly answer: StoredAnswer;
+  readonly freshUntilMs: number;
+  /** What was held for the key when the answer was made: once anything newer is, it may not be the answer any more. */
+  readonly edition: number;
+}
+
+/** What an entry takes beside its body and its question, compressed forms included, as a multiple of the body. */
+const ENCODED_SHARE = 0.5;
+
+const OVERHEAD_BYTES = 500;
+
+/** Answers that are made of what is held alone, kept ahead of everything that would make them again. */
+export function createAnswers({ shelf, maxBytes, now }: AnswersParts): Answers {
+  if (maxBytes === 0) return NO_ANSWERS;
+  const entries = new LRUCache<string, Entry>({
+    maxSize: maxBytes,
+    sizeCalculation: ({ answer: { body } }, name) =>
+      OVERHEAD_BYTES + name.length + Math.ceil(body.length * (1 + ENCODED_SHARE)),
+  });
+
+  const nameOf = ({ partition, operationName, text, variables }: Question) =>
+    `${partition}\n${operationName ?? ''}\n${JSON.stringify(variables)}\n${text}`;
+
+  function holding(name: string, { partition }: Question): StoredAnswer | null {
+    const entry = entries.get(name);
+    if (entry === undefined) return null;
+    if (entry.freshUntilMs <= now() || entry.edition !== shelf.edition(partition)) {
+      entries.delete(name);
+      return null;
+    }
+    return shelf.isAccepted(partition) ? entry.answer : null;
+  }
+
+  return {
+    find(question) {
+      const name = nameOf(question);
+      const answer = holding(name, question);
+      if (answer === null || shelf.isAtHand) return answer;
+      return shelf.lookUp(question.partition).then(() => holding(name, question));
+    },
+    keep(question, answer, freshUntilMs, edition) {
+      entries.set(nameOf(question), { answer, freshUntilMs, edition });
+    },
+  };
+}
+
+const NO_ANSWERS: Answers = { find: () => null, keep() {} };
