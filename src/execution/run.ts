@@ -41,6 +41,8 @@ const TURN_MS = 8;
 /** Stands where there is no object to have a value. */
 const ABSENT = Symbol('absent');
 
+const ignore = () => {};
+
 /**
  * Executes an operation breadth first. Each field of a selection is resolved for all objects of that selection
  * together, before the selections below it; what doesn't have to wait is done at once, without a promise. The outcome
@@ -247,9 +249,11 @@ class Run {
         values[slot] = settled;
         missing -= 1;
         if (missing === 0) goOn(values);
+        else heed(settled);
       });
     }
     if (missing === 0) goOn(values);
+    else for (const value of values) heed(value);
   }
 
   #complete(field: FieldPlan, shape: Shape, holder: Holder, values: unknown[]): Column {
@@ -437,6 +441,15 @@ function notPossible({ parentType, name }: FieldPlan, { type }: AbstractShape, g
     `Abstract type "${type.name}" must resolve to an Object type at runtime for field ` +
     `"${parentType.name}.${name}", received ${inspect(given)}.`
   );
+}
+
+/** Hears rejections in a list that has to wait for others: heard only later, they count as unhandled. */
+function heed(value: unknown): void {
+  if (!Array.isArray(value)) return;
+  for (const item of value) {
+    if (isPromise(item)) item.then(undefined, ignore);
+    else heed(item);
+  }
 }
 
 function isIterable(value: unknown): value is Iterable<unknown> {
