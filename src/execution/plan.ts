@@ -107,7 +107,7 @@ export interface ListShape extends Nullable {
 
 /**
  * Plans an operation that has been found valid; null where graphql-js has to run it: introspection, anything but a
- * query, and types that tell by themselves what they are.
+ * query, conditions that are null, and types that tell by themselves what they are.
  *
  * The variables decide what `@skip` and `@include` leave over, so a plan holds for runs in which those are the same
  * (see {@link conditionsOf}).
@@ -120,6 +120,8 @@ export function planOperation(
 ): Plan | null {
   const rootType = schema.getRootType(operation.operation);
   if (operation.operation !== 'query' || !rootType) return null;
+  // A default lets a variable stand where null may not: sent all the same, it is an error of each field around it.
+  if (conditionsOf(document).some((name) => variables[name] === null)) return null;
   const fragments: Record<string, FragmentDefinitionNode> = {};
   for (const definition of document.definitions) {
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments[definition.name.value] = definition;
