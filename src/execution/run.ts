@@ -217,6 +217,10 @@ class Run {
       };
       complete(asked.map((object) => (object === null ? ABSENT : nextValue())));
     };
+    if (there.length === 0) {
+      spread([]);
+      return;
+    }
     try {
       const given = definition.extensions.batch?.(there, args, this.#parts.context, info) ?? [];
       if (isPromise(given)) this.#wait(given, spread);
