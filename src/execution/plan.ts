@@ -106,7 +106,7 @@ export interface ListShape extends Nullable {
 
 /**
  * Plans an operation that has been found valid; null where graphql-js has to run it: introspection, anything but a
- * query, and types that tell by themselves what they are.
+ * query, conditions that are null, and types that tell by themselves what they are.
  *
  * The variables decide what `@skip` and `@include` leave over, so a plan holds for runs in which those are the same
  * (see {@link conditionsOf}).
@@ -119,6 +119,8 @@ export function planOperation(
 ): Plan | null {
   const rootType = schema.getRootType(operation.operation);
   if (operation.operation !== 'query' || !rootType) return null;
+  // A default lets a variable stand where null may not: sent all the same, it is an error of each field around it.
+  if (conditionsOf(document).some((name) => variables[name] === null)) return null;
   const fragments = fragmentsIn(document);
   const typeMap = Object.values(schema.getTypeMap());
   if (typeMap.some((type) => isObjectType(type) && type.isTypeOf)) return null;

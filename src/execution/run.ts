@@ -40,6 +40,8 @@ export interface RunParts {
 /** Stands where there is no object to have a value. */
 const ABSENT = Symbol('absent');
 
+const ignore = () => {};
+
 /**
  * Executes an operation breadth first. Each field of a selection is resolved for all objects of that selection
  * together, before the selections below it; what doesn't have to wait is done at once, without a promise. The outcome
@@ -214,6 +216,10 @@ class Run {
       };
       complete(asked.map((object) => (object === null ? ABSENT : nextValue())));
     };
+    if (there.length === 0) {
+      spread([]);
+      return;
+    }
     try {
       const given = definition.extensions.batch?.(there, args, this.#parts.context, info) ?? [];
       if (isPromise(given)) this.#wait(given, spread);
@@ -246,9 +252,11 @@ class Run {
         values[slot] = settled;
         missing -= 1;
         if (missing === 0) goOn(values);
+        else heed(settled);
       });
     }
     if (missing === 0) goOn(values);
+    else for (const value of values) heed(value);
   }
 
   #complete(field: FieldPlan, shape: Shape, holder: Holder, values: unknown[]): Column {
@@ -434,6 +442,15 @@ function notPossible({ parentType, name }: FieldPlan, { type }: AbstractShape, g
     `Abstract type "${type.name}" must resolve to an Object type at runtime for field ` +
     `"${parentType.name}.${name}", received ${inspect(given)}.`
   );
+}
+
+/** Hears rejections in a list that has to wait for others: heard only later, they count as unhandled. */
+function heed(value: unknown): void {
+  if (!Array.isArray(value)) return;
+  for (const item of value) {
+    if (isPromise(item)) item.then(undefined, ignore);
+    else heed(item);
+  }
 }
 
 function isIterable(value: unknown): value is Iterable<unknown> {

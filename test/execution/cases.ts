@@ -1,0 +1,145 @@
+import {
+  type DocumentNode,
+  execute,
+  type GraphQLSchema,
+  getOperationAST,
+  getVariableValues,
+  Kind,
+  type OperationDefinitionNode,
+  parse,
+  print,
+  type SelectionNode,
+  validate,
+  visit,
+} from 'graphql';
+import { type Plan, planOperation } from '../../src/execution/plan.ts';
+import { runPlan } from '../../src/execution/run.ts';
+import { Dice, mix } from './dice.ts';
+import { drawOperation } from './operations.ts';
+import { differenceOf, type Outcome } from './outcomes.ts';
+import type { Draws } from './resolvers.ts';
+
+/** An operation to run by both executors. */
+export interface Case {
+  readonly schema: GraphQLSchema;
+  readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
+  /** As a client sends them. */
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly draws: Omit<Draws, 'mayDrop'>;
+}
+
+export function drawCase(schema: GraphQLSchema, seed: number): Case {
+  const dice = new Dice(seed);
+  const isLong = dice.chance(0.01);
+  const { text, name, variables } = drawOperation(schema, dice, isLong ? 8 : dice.pick([6, 15, 30, 60]));
+  const faultRate = dice.pick([0, 0, 0.003, 0.02, 0.12]);
+  return createCase(schema, text, { name, variables, draws: { seed: mix(seed, 1), faultRate, isLong } });
+}
+
+export function createCase(
+  schema: GraphQLSchema,
+  text: string,
+  {
+    name = null,
+    variables = {},
+    draws = { seed: 1, faultRate: 0, isLong: false },
+  }: { name?: string | null } & Partial<Pick<Case, 'variables' | 'draws'>> = {},
+): Case {
+  const document = parse(text);
+  return { schema, document, operation: operationIn(document, name), variables, draws };
+}
+
+function operationIn(document: DocumentNode, name: string | null): OperationDefinitionNode {
+  const operation = getOperationAST(document, name);
+  if (operation == null) throw new Error(`No operation ${name} in ${print(document)}`);
+  return operation;
+}
+
+export function coercedVariables({ schema, operation, variables }: Case): Readonly<Record<string, unknown>> {
+  const { coerced, errors } = getVariableValues(schema, operation.variableDefinitions ?? [], variables);
+  if (coerced === undefined) throw new AggregateError(errors, `Variables do not fit: ${errors}`);
+  return coerced;
+}
+
+export function planOf(drawn: Case): Plan {
+  const { schema, document, operation } = drawn;
+  const plan = planOperation(schema, document, operation, coercedVariables(drawn));
+  if (plan === null) throw new Error('There is no plan.');
+  return plan;
+}
+
+export async function runOurs(drawn: Case, plan = planOf(drawn), onPause = () => {}): Promise<Outcome> {
+  const context: Draws = { ...drawn.draws, mayDrop: false };
+  return runPlan({ plan, context, variables: coercedVariables(drawn), onPause });
+}
+
+export async function runTheirs({ schema, document, operation, variables, draws }: Case): Promise<Outcome> {
+  const context: Draws = { ...draws, mayDrop: true };
+  const { data, errors = [] } = await execute({
+    schema,
+    document,
+    operationName: operation.name?.value ?? null,
+    variableValues: variables,
+    contextValue: context,
+  });
+  return { data: JSON.stringify(data), errors };
+}
+
+/** How the executors differ over a case, and the least of it over which they do. */
+export async function explainDifference(drawn: Case): Promise<string> {
+  const { document, variables, draws, schema, operation } = await shrink(drawn);
+  const difference = await differenceIn({ document, variables, draws, schema, operation });
+  return [difference, print(document), JSON.stringify({ variables, draws })].join('\n\n');
+}
+
+async function differenceIn(drawn: Case): Promise<string | null> {
+  try {
+    return differenceOf(await runOurs(drawn), await runTheirs(drawn));
+  } catch (error) {
+    return `Ours fails: ${(error as Error).stack}`;
+  }
+}
+
+/** Leaves out selections as long as the executors differ. */
+async function shrink(drawn: Case): Promise<Case> {
+  for (const document of smallerDocuments(drawn.document)) {
+    if (validate(drawn.schema, document).length > 0) continue;
+    const operation = operationIn(document, drawn.operation.name?.value ?? null);
+    const candidate = { ...drawn, document, operation };
+    if ((await differenceIn(candidate)) !== null) return shrink(candidate);
+  }
+  return drawn;
+}
+
+/** A document without one of its selections, for each of those. */
+function* smallerDocuments(document: DocumentNode): Generator<DocumentNode> {
+  const dispensable = new Set<SelectionNode>();
+  visit(document, {
+    SelectionSet({ selections }) {
+      if (selections.length > 1) for (const selection of selections) dispensable.add(selection);
+    },
+  });
+  for (const left of dispensable) {
+    const leave = (node: SelectionNode) => (node === left ? null : undefined);
+    const smaller = visit(document, { Field: leave, FragmentSpread: leave, InlineFragment: leave });
+    yield parse(print(withoutUnused(smaller)));
+  }
+}
+
+function withoutUnused(document: DocumentNode): DocumentNode {
+  const spread = new Set<string>();
+  visit(document, { FragmentSpread: ({ name }) => void spread.add(name.value) });
+  const definitions = document.definitions.filter(
+    (definition) => definition.kind !== Kind.FRAGMENT_DEFINITION || spread.has(definition.name.value),
+  );
+  if (definitions.length < document.definitions.length) return withoutUnused({ ...document, definitions });
+  const used = new Set<string>();
+  visit(document, {
+    VariableDefinition: () => false,
+    Variable: ({ name }) => void used.add(name.value),
+  });
+  return visit(document, {
+    VariableDefinition: ({ variable }) => (used.has(variable.name.value) ? undefined : null),
+  });
+}
