@@ -38,5 +38,5 @@ export const JSONValue = new GraphQLScalarType<unknown, unknown>({
   parseValue: (value) => value,
   parseLiteral: (node, variables) => valueFromASTUntyped(node, variables),
   serialize: (value) => value,
-  extensions: { shortcut: { test: 'v != null', value: 'v' } },
+  extensions: { shortcut: { test: 'v != null && !(v instanceof Error)', value: 'v' } },
 });

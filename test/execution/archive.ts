@@ -160,7 +160,7 @@ export function createArchive(): GraphQLSchema {
       Stamp: new GraphQLScalarType({
         name: 'Stamp',
         serialize: (value) => (typeof value === 'string' ? value : { of: String(value) }),
-        extensions: { shortcut: { test: "typeof v === 'string'", json: 'quoted(v)' } },
+        extensions: { shortcut: { test: "typeof v === 'string'", value: 'v' } },
       }),
       Any: new GraphQLScalarType({ name: 'Any', serialize: (value) => value }),
     },
