@@ -66,9 +66,20 @@ export function startChild({ args, core, env = {} }: ChildOptions): Child {
   };
 }
 
-function ofProc(child: ChildProcess, file: string): string {
+/** Time that the gateway's core has spent on anybody's work so far; NaN where it has none of its own. */
+export function coreMs(): number {
+  if (!isPinned) return Number.NaN;
+  const [, user, nice, system, , , irq, softirq, steal] =
+    /^cpu0 .*/m.exec(readProc('stat'))?.[0].split(' ') ?? [];
+  const ticks = [user, nice, system, irq, softirq, steal].reduce((sum, part) => sum + Number(part), 0);
+  return (ticks / TICKS_PER_SECOND) * 1000;
+}
+
+const ofProc = (child: ChildProcess, file: string) => readProc(`${child.pid}/${file}`);
+
+function readProc(file: string): string {
   try {
-    return readFileSync(`/proc/${child.pid}/${file}`, 'utf8');
+    return readFileSync(`/proc/${file}`, 'utf8');
   } catch {
     return '';
   }

@@ -1,4 +1,5 @@
-import { lineOf, startChild } from './child.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { coreMs, lineOf, startChild } from './child.ts';
 import type { Running } from './servers.ts';
 import type { Upstream } from './service.ts';
 
@@ -32,6 +33,8 @@ export interface Sample {
   readonly cpuMs: number;
   /** Share of one core that the gateway took: well below 1 means that something else was the bottleneck. */
   readonly busy: number;
+  /** Share of the gateway's core that went to anything else; NaN where it has none of its own. */
+  readonly others: number;
   readonly calls: number;
   readonly wrong: number;
 }
@@ -48,12 +51,20 @@ export async function measure(
     key: 'demo-team',
     keyEach: running.server.keyEach === true,
   };
-  await using load = startChild({ args: ['bench/peers/load.ts', JSON.stringify(told)], core: 1 });
+  const sample = await underLoad(running, upstream, told);
+  await settled(running);
+  return sample;
+}
+
+async function underLoad({ child }: Running, upstream: Upstream, order: LoadOrder): Promise<Sample> {
+  await using load = startChild({ args: ['bench/peers/load.ts', JSON.stringify(order)], core: 1 });
   await lineOf(load, /^begin$/);
-  const cpuBefore = running.child.cpuMs();
+  const cpuBefore = child.cpuMs();
+  const coreBefore = coreMs();
   const callsBefore = await upstream.calls();
   const [line] = await lineOf(load, /^\{.*\}$/);
-  const cpuMs = running.child.cpuMs() - cpuBefore;
+  const cpuMs = child.cpuMs() - cpuBefore;
+  const others = coreMs() - coreBefore - cpuMs;
   const calls = (await upstream.calls()) - callsBefore;
   const { operations, elapsedMs, p50Ms, p99Ms, wrong } = JSON.parse(line) as LoadResult;
   return {
@@ -62,9 +73,23 @@ export async function measure(
     p99Ms,
     cpuMs: cpuMs / operations,
     busy: cpuMs / elapsedMs,
+    others: others / elapsedMs,
     calls: calls / operations,
     wrong,
   };
+}
+
+const STEP_MS = 50;
+const QUIET_STEPS = 3;
+const MOST_STEPS = 200;
+
+/** Waits until the gateway has finished what nobody waits for any more: it would eat into the next server's run. */
+async function settled({ child }: Running): Promise<void> {
+  for (let step = 0, quiet = 0; step < MOST_STEPS && quiet < QUIET_STEPS; step += 1) {
+    const before = child.cpuMs();
+    await pause(STEP_MS);
+    quiet = child.cpuMs() - before > STEP_MS / 4 ? 0 : quiet + 1;
+  }
 }
 
 export function median(values: readonly number[]): number {
@@ -81,6 +106,7 @@ export function medianOf(samples: readonly Sample[]): Sample {
     p99Ms: of((s) => s.p99Ms),
     cpuMs: of((s) => s.cpuMs),
     busy: of((s) => s.busy),
+    others: of((s) => s.others),
     calls: of((s) => s.calls),
     wrong: samples.reduce((sum, { wrong }) => sum + wrong, 0),
   };

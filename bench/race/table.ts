@@ -9,6 +9,8 @@ export function short(value: number): string {
   return value.toFixed(Math.abs(value) >= 10 ? 1 : 2);
 }
 
+const percent = (share: number) => (Number.isFinite(share) ? `${(share * 100).toFixed(0)} %` : '–');
+
 /** A Markdown table whose columns line up as text, too; the first is set left, the others right. */
 export function table(head: readonly string[], body: readonly (readonly string[])[]): string {
   const widths = head.map((name, i) => Math.max(name.length, ...body.map((cells) => cells[i]?.length ?? 0)));
@@ -27,6 +29,7 @@ const HEAD = [
   'p99 ms',
   'CPU ms/op',
   'busy',
+  'others',
   'calls/op',
   'RSS MB',
 ];
@@ -48,7 +51,8 @@ export function heatTable({ heats }: RowResult, connections: number): string {
         short(sample.p50Ms),
         short(sample.p99Ms),
         short(sample.cpuMs),
-        `${(sample.busy * 100).toFixed(0)} %`,
+        percent(sample.busy),
+        percent(sample.others),
         short(sample.calls),
         short(heat.peakRssMb),
       ],
