@@ -451,7 +451,7 @@ function notPossible({ parentType, name }: FieldPlan, { type }: AbstractShape, g
 function heed(value: unknown): void {
   if (!Array.isArray(value)) return;
   for (const item of value) {
-    if (isPromise(item)) item.then(undefined, ignore);
+    if (isPromise(item)) item.then(heed, ignore);
     else heed(item);
   }
 }
