@@ -51,7 +51,9 @@ export function leafKind(type: GraphQLLeafType): LeafKind {
   const code = `return (v) => (${test}) ? '' + (${json}) : serialized(v);`;
   const serialized = (value: unknown): string => {
     const result = type.serialize(value);
-    if (result != null) return typeof result === 'string' ? quoted(result) : JSON.stringify(result);
+    if (typeof result === 'string') return quoted(result);
+    // A function or a symbol has no JSON; graphql-js answers without the field.
+    if (result != null) return JSON.stringify(result) ?? 'null';
     const given = `${String(type)}.serialize(${inspect(value)})`;
     throw new Error(`Expected \`${given}\` to return non-nullable value, returned: ${inspect(result)}`);
   };

@@ -86,11 +86,12 @@ export async function runTheirs({ schema, document, operation, variables, draws 
   return { data: JSON.stringify(data), errors };
 }
 
-/** How the executors differ over a case, and the least of it over which they do. */
-export async function explainDifference(drawn: Case): Promise<string> {
-  const { document, variables, draws, schema, operation } = await shrink(drawn);
-  const difference = await differenceIn({ document, variables, draws, schema, operation });
-  return [difference, print(document), JSON.stringify({ variables, draws })].join('\n\n');
+/** A difference over a case, and the least of the case over which the executors differ. */
+export async function explainDifference(drawn: Case, difference: string): Promise<string> {
+  const least = await shrink(drawn);
+  const { document, variables, draws } = least;
+  const setting = JSON.stringify({ variables, draws });
+  return [difference, 'Shrunk:', await differenceIn(least), print(document), setting].join('\n\n');
 }
 
 async function differenceIn(drawn: Case): Promise<string | null> {
