@@ -186,11 +186,12 @@ class Run {
       const object = objects[slot] as object | null;
       if (object === null) {
         values[slot] = ABSENT;
-      } else if (by === 'property') {
-        values[slot] = (object as Record<string, unknown>)[name];
       } else {
         try {
-          values[slot] = definition.resolve?.(object, args, context, info);
+          values[slot] =
+            by === 'property'
+              ? (object as Record<string, unknown>)[name]
+              : definition.resolve?.(object, args, context, info);
         } catch (error) {
           values[slot] = toError(error);
         }
