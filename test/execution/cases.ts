@@ -1,6 +1,7 @@
 import {
   type DocumentNode,
   execute,
+  type FieldNode,
   type GraphQLSchema,
   getOperationAST,
   getVariableValues,
@@ -113,16 +114,21 @@ async function shrink(drawn: Case): Promise<Case> {
   return drawn;
 }
 
-/** A document without one of its selections, for each of those. */
+const TYPENAME: FieldNode = { kind: Kind.FIELD, name: { kind: Kind.NAME, value: '__typename' } };
+
+/** A document without one of its selections, for each of those; an only one gives way to `__typename`. */
 function* smallerDocuments(document: DocumentNode): Generator<DocumentNode> {
-  const dispensable = new Set<SelectionNode>();
+  const instead = new Map<SelectionNode, FieldNode | null>();
   visit(document, {
     SelectionSet({ selections }) {
-      if (selections.length > 1) for (const selection of selections) dispensable.add(selection);
+      for (const selection of selections) {
+        if (selections.length > 1) instead.set(selection, null);
+        else if (print(selection) !== '__typename') instead.set(selection, TYPENAME);
+      }
     },
   });
-  for (const left of dispensable) {
-    const leave = (node: SelectionNode) => (node === left ? null : undefined);
+  for (const [left, replacement] of instead) {
+    const leave = (node: SelectionNode) => (node === left ? replacement : undefined);
     const smaller = visit(document, { Field: leave, FragmentSpread: leave, InlineFragment: leave });
     yield parse(print(withoutUnused(smaller)));
   }

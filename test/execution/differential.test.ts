@@ -138,6 +138,17 @@ test('a value that has no JSON is null', async () => {
   expect(data).toBe('{"piece":{"any":null}}');
 });
 
+test('what reading an object throws is an error of its field', async () => {
+  const book = {
+    __typename: 'Book',
+    get keeper(): object {
+      return expect.fail('Unreadable.');
+    },
+  };
+  const drawn = createCase(schemaOfPieces(book), '{ piece { __typename keeper { name } } }');
+  expect(differenceOf(await runOurs(drawn), await runTheirs(drawn))).toBeNull();
+});
+
 describe('a plan', () => {
   const archive = drawnSchema(createArchive, 1);
   const planFor = (text: string, variables: Record<string, unknown> = {}) => {
