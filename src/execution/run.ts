@@ -185,11 +185,12 @@ class Run {
       const object = objects[slot] as object | null;
       if (object === null) {
         values[slot] = ABSENT;
-      } else if (by === 'property') {
-        values[slot] = (object as Record<string, unknown>)[name];
       } else {
         try {
-          values[slot] = definition.resolve?.(object, args, context, info);
+          values[slot] =
+            by === 'property'
+              ? (object as Record<string, unknown>)[name]
+              : definition.resolve?.(object, args, context, info);
         } catch (error) {
           values[slot] = toError(error);
         }
@@ -448,7 +449,7 @@ function notPossible({ parentType, name }: FieldPlan, { type }: AbstractShape, g
 function heed(value: unknown): void {
   if (!Array.isArray(value)) return;
   for (const item of value) {
-    if (isPromise(item)) item.then(undefined, ignore);
+    if (isPromise(item)) item.then(heed, ignore);
     else heed(item);
   }
 }

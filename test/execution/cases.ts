@@ -1,6 +1,7 @@
 import {
   type DocumentNode,
   execute,
+  type FieldNode,
   type GraphQLSchema,
   getOperationAST,
   getVariableValues,
@@ -86,11 +87,12 @@ export async function runTheirs({ schema, document, operation, variables, draws 
   return { data: JSON.stringify(data), errors };
 }
 
-/** How the executors differ over a case, and the least of it over which they do. */
-export async function explainDifference(drawn: Case): Promise<string> {
-  const { document, variables, draws, schema, operation } = await shrink(drawn);
-  const difference = await differenceIn({ document, variables, draws, schema, operation });
-  return [difference, print(document), JSON.stringify({ variables, draws })].join('\n\n');
+/** A difference over a case, and the least of the case over which the executors differ. */
+export async function explainDifference(drawn: Case, difference: string): Promise<string> {
+  const least = await shrink(drawn);
+  const { document, variables, draws } = least;
+  const setting = JSON.stringify({ variables, draws });
+  return [difference, 'Shrunk:', await differenceIn(least), print(document), setting].join('\n\n');
 }
 
 async function differenceIn(drawn: Case): Promise<string | null> {
@@ -112,16 +114,21 @@ async function shrink(drawn: Case): Promise<Case> {
   return drawn;
 }
 
-/** A document without one of its selections, for each of those. */
+const TYPENAME: FieldNode = { kind: Kind.FIELD, name: { kind: Kind.NAME, value: '__typename' } };
+
+/** A document without one of its selections, for each of those; an only one gives way to `__typename`. */
 function* smallerDocuments(document: DocumentNode): Generator<DocumentNode> {
-  const dispensable = new Set<SelectionNode>();
+  const instead = new Map<SelectionNode, FieldNode | null>();
   visit(document, {
     SelectionSet({ selections }) {
-      if (selections.length > 1) for (const selection of selections) dispensable.add(selection);
+      for (const selection of selections) {
+        if (selections.length > 1) instead.set(selection, null);
+        else if (print(selection) !== '__typename') instead.set(selection, TYPENAME);
+      }
     },
   });
-  for (const left of dispensable) {
-    const leave = (node: SelectionNode) => (node === left ? null : undefined);
+  for (const [left, replacement] of instead) {
+    const leave = (node: SelectionNode) => (node === left ? replacement : undefined);
     const smaller = visit(document, { Field: leave, FragmentSpread: leave, InlineFragment: leave });
     yield parse(print(withoutUnused(smaller)));
   }

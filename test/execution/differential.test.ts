@@ -71,8 +71,8 @@ describe('a corpus of operations', () => {
       );
       clock?.mockRestore();
       const theirs = await runTheirs(drawn);
-      if (differenceOf(ours, theirs) !== null)
-        expect.fail(`Number ${number}. ${await explainDifference(drawn)}`);
+      const difference = differenceOf(ours, theirs);
+      if (difference !== null) expect.fail(await explainDifference(drawn, `Number ${number}: ${difference}`));
       seen.errors += theirs.errors.length;
       if (theirs.data === 'null') seen.lost += 1;
       if (theirs.data.length > 20_000) seen.long += 1;
@@ -130,6 +130,23 @@ describe('what graphql-js tells in words of its own', () => {
     const drawn = createCase(schemaOfPieces(book, resolveType), '{ piece { name } surelyPieces { name } }');
     expect(differenceOf(await runOurs(drawn), await runTheirs(drawn))).toBeNull();
   });
+});
+
+test('a value that has no JSON is left out, as by graphql-js', async () => {
+  const schema = schemaOfPieces({ __typename: 'Chart', any: Symbol('none') });
+  const { data } = await runOurs(createCase(schema, '{ piece { ... on Chart { any } } }'));
+  expect(data).toBe('{"piece":{}}');
+});
+
+test('what reading an object throws is an error of its field', async () => {
+  const book = {
+    __typename: 'Book',
+    get keeper(): object {
+      return expect.fail('Unreadable.');
+    },
+  };
+  const drawn = createCase(schemaOfPieces(book), '{ piece { __typename keeper { name } } }');
+  expect(differenceOf(await runOurs(drawn), await runTheirs(drawn))).toBeNull();
 });
 
 describe('a plan', () => {
