@@ -3,8 +3,6 @@ import type { Books } from './books.ts';
 import { type Fault, guarded } from './guarded.ts';
 import { openMemory } from './memory.ts';
 import { packing } from './packing.ts';
-import { openRedis } from './redis.ts';
-import { openSqlite } from './sqlite.ts';
 
 /** One value to hold: anything that JSON can say. */
 export interface Entry {
@@ -95,6 +93,10 @@ export async function openStore(options: StoreOptions): Promise<Store | null> {
 
 async function openBacking({ url, maxBytes }: StoreOptions): Promise<Backing> {
   if (url === 'memory:') return openMemory(maxBytes);
-  if (url.startsWith('sqlite:')) return openSqlite(url.slice('sqlite:'.length));
+  if (url.startsWith('sqlite:')) {
+    const { openSqlite } = await import('./sqlite.ts');
+    return openSqlite(url.slice('sqlite:'.length));
+  }
+  const { openRedis } = await import('./redis.ts');
   return openRedis(url, NAMESPACE);
 }

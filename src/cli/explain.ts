@@ -1,5 +1,6 @@
 import { readConfig } from '../config.ts';
 import { createGateway } from '../gateway.ts';
+import { Unexplained } from './unexplained.ts';
 
 /** The part of an explained response that is printed. */
 interface Explained {
@@ -12,11 +13,6 @@ interface Explained {
       readonly plan: readonly { readonly route: string; readonly target: string }[];
     };
   };
-}
-
-/** The operation has no plan; `message` names every fault, a line each. */
-export class Unexplained extends Error {
-  override readonly name = 'Unexplained';
 }
 
 /** Any key: nothing is sent. */

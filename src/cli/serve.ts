@@ -1,6 +1,5 @@
 import type { Config } from '../config.ts';
 import { createGateway, type Observer } from '../gateway.ts';
-import { createSandbox } from '../sandbox/sandbox.ts';
 import type { Log } from '../server/log.ts';
 import { createMetrics } from '../server/metrics.ts';
 import { createServer } from '../server/server.ts';
@@ -16,7 +15,7 @@ export interface Program {
 
 /** Everything that `serve` runs, in one process. */
 export async function startProgram(config: Config, log: Log): Promise<Program> {
-  const sandbox = config.countryDataUrl === undefined ? createSandbox() : undefined;
+  const sandbox = config.countryDataUrl === undefined ? await openSandbox() : undefined;
   try {
     const listening = await sandbox?.listen({ host: '127.0.0.1', port: 0 });
     const upstreamUrl = config.countryDataUrl ?? listening?.url ?? '';
@@ -39,6 +38,11 @@ export async function startProgram(config: Config, log: Log): Promise<Program> {
     await sandbox?.close();
     throw error;
   }
+}
+
+async function openSandbox() {
+  const { createSandbox } = await import('../sandbox/sandbox.ts');
+  return createSandbox();
 }
 
 function both(one: Observer, other: Observer): Observer {

@@ -5,7 +5,6 @@ import fastify from 'fastify';
 import type { Config } from '../config.ts';
 import type { Gateway } from '../gateway.ts';
 import { graphqlRoute } from './graphql-route.ts';
-import { ideRoute } from './ide-route.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -75,7 +74,9 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
       strictPreflight: false,
     });
   }
-  if (config.graphiql) app.register(ideRoute, { demoKeys });
+  if (config.graphiql) {
+    app.register(async (ide) => (await import('./ide-route.ts')).ideRoute(ide, { demoKeys }));
+  }
   app.register(graphqlRoute, {
     gateway,
     isIdeThere: config.graphiql,

@@ -1,0 +1,125 @@
+import { readFile } from 'node:fs/promises';
+import { Command, InvalidArgumentError } from 'commander';
+import { ConfigError, readConfig } from '../config.ts';
+import { Unexplained } from './unexplained.ts';
+
+/** npm passes a Ctrl-C on to a server that the terminal has told already: the echo is not a second wish. */
+const SIGNAL_ECHO_MS = 200;
+const SANDBOX_PORT = 4100;
+
+/** Runs what the command line asks for. Each command loads what it needs, and no more. */
+export async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
+  const program = new Command('country-graph').description('GraphQL over the Country Data Service.');
+
+  program
+    .command('serve', { isDefault: true })
+    .description('run the gateway; without COUNTRY_DATA_URL, over the embedded sandbox')
+    .action(async () => {
+      const config = readConfig(env);
+      const [{ createLog }, { startProgram }] = await Promise.all([
+        import('../server/log.ts'),
+        import('./serve.ts'),
+      ]);
+      const log = createLog(config.logLevel);
+      const { url, sandbox, drain } = await startProgram(config, log);
+      onStopSignal(async (signal) => {
+        log.note(`${signal}: draining`);
+        await drain();
+      });
+      if (sandbox) announceSandbox('The embedded sandbox', sandbox.url, sandbox.keys);
+      console.log(`Country Graph answers at ${url}`);
+    });
+
+  program
+    .command('sandbox')
+    .description('run the sandbox alone: the REST service in miniature, with synthetic figures')
+    .option('--host <host>', 'where to listen', '127.0.0.1')
+    .option('--port <port>', 'port; 0 picks a free one', portNumber, SANDBOX_PORT)
+    .action(async ({ host, port }: { host: string; port: number }) => {
+      const { createSandbox } = await import('../sandbox/sandbox.ts');
+      const sandbox = createSandbox();
+      const { url } = await sandbox.listen({ host, port });
+      announceSandbox('The sandbox', url, sandbox.keys);
+      onStopSignal(() => sandbox.close());
+    });
+
+  program
+    .command('schema')
+    .description('print the subgraph SDL')
+    .action(async () => {
+      const { createGateway } = await import('../gateway.ts');
+      const observer = { operation() {}, attempt() {}, problem() {} };
+      const gateway = await createGateway({
+        config: readConfig({ CACHE_URL: 'none' }),
+        upstreamUrl: 'http://127.0.0.1',
+        observer,
+      });
+      process.stdout.write(gateway.sdl);
+      await gateway.stop();
+    });
+
+  program
+    .command('explain')
+    .description('print the upstream calls that an operation would make; sends nothing')
+    .argument('<file>', 'a .graphql file with the operation')
+    .option('--variables <json>', 'its variables', '{}')
+    .option('--operation <name>', 'which operation of the file')
+    .action(async (file: string, { variables, operation }: { variables: string; operation?: string }) => {
+      const { explain } = await import('./explain.ts');
+      console.log(await explain(await readFile(file, 'utf8'), parsedVariables(variables), operation));
+    });
+
+  try {
+    await program.parseAsync();
+  } catch (error) {
+    console.error(explained(error));
+    process.exit(error instanceof ConfigError ? 2 : 1);
+  }
+}
+
+function announceSandbox(name: string, url: string, keys: Readonly<Record<string, string>>): void {
+  const rows = Object.entries(keys).map(([plan, key]) => `  ${plan.padEnd(14)} ${key}`);
+  console.log([`${name} is at ${url}. All its figures are synthetic. Demo keys:`, ...rows].join('\n'));
+}
+
+/** The first signal stops in good order, exit code 0; the next one at once, exit code 1. */
+function onStopSignal(stop: (signal: string) => Promise<void>): void {
+  let stoppedAt: number | undefined;
+  const onSignal = (signal: string) => {
+    if (stoppedAt !== undefined) {
+      if (performance.now() - stoppedAt > SIGNAL_ECHO_MS) process.exit(1);
+      return;
+    }
+    stoppedAt = performance.now();
+    stop(signal).then(
+      () => process.exit(0),
+      (error: unknown) => {
+        console.error(explained(error));
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+}
+
+/** One line where the operator can mend it, the whole stack where only we can. */
+function explained(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error instanceof ConfigError || error instanceof Unexplained || 'syscall' in error)
+    return error.message;
+  return error.stack ?? error.message;
+}
+
+function parsedVariables(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Unexplained('--variables must be JSON.');
+  }
+}
+
+function portNumber(text: string): number {
+  const port = Number(text);
+  if (!/^\d+$/.test(text) || port > 65_535) throw new InvalidArgumentError('It must be from 0 to 65535.');
+  return port;
+}
