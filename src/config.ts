@@ -39,6 +39,7 @@ const Environment = z.object({
   UPSTREAM_TIMEOUT_MS: wholeNumber(1, HOUR_MS).default(10_000),
   UPSTREAM_RETRIES: wholeNumber(0, 20).default(2),
   RATE_LIMIT_WAIT_MS: wholeNumber(0, HOUR_MS).default(0),
+  TRUSTED_DOCUMENTS: z.string().min(1).optional(),
   MAX_UPSTREAM_CALLS: wholeNumber(1, 1_000_000).default(60),
   MAX_DEPTH: wholeNumber(1, 1000).default(12),
   MAX_ALIASES: wholeNumber(0, 100_000).default(200),
@@ -99,6 +100,8 @@ export interface Config {
   readonly upstreamTimeoutMs: number;
   readonly upstreamRetries: number;
   readonly rateLimitWaitMs: number;
+  /** File of the operations that may run; undefined for any. */
+  readonly trustedDocuments: string | undefined;
   readonly maxUpstreamCalls: number;
   readonly maxDepth: number;
   readonly maxAliases: number;
@@ -153,6 +156,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     upstreamTimeoutMs: s.UPSTREAM_TIMEOUT_MS,
     upstreamRetries: s.UPSTREAM_RETRIES,
     rateLimitWaitMs: s.RATE_LIMIT_WAIT_MS,
+    trustedDocuments: s.TRUSTED_DOCUMENTS,
     maxUpstreamCalls: s.MAX_UPSTREAM_CALLS,
     maxDepth: s.MAX_DEPTH,
     maxAliases: s.MAX_ALIASES,

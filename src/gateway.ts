@@ -31,9 +31,9 @@ import { createRenewal } from './loaders/renewal.ts';
 import { createAnswers } from './operations/answers.ts';
 import { type Admitted, createApollo, type Explained } from './operations/apollo.ts';
 import type { OperationEvent } from './operations/events.ts';
-import { createPersisted } from './operations/persisted.ts';
+import { createPersisted, readTrusted } from './operations/persisted.ts';
 import { createPreparedOperations, type Ready } from './operations/prepared.ts';
-import { type Asked, askedIn, type GatewayRequest } from './operations/requests.ts';
+import { type Asked, askedIn, forApollo, type GatewayRequest } from './operations/requests.ts';
 import {
   entityTag,
   type GatewayResponse,
@@ -191,7 +191,8 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   });
 
   const operations = createPreparedOperations(schema);
-  const persisted = createPersisted();
+  const persisted =
+    config.trustedDocuments === undefined ? createPersisted() : await readTrusted(config.trustedDocuments);
   const answers = createAnswers({ shelf, maxBytes: config.answersMaxBytes, now: clock.now });
   const contentTypes = new LRUCache<string, string>({ max: MAX_ACCEPTS });
   const tell = (error: GraphQLError) =>
@@ -392,19 +393,17 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
 
   /** Lets Apollo read, validate and answer a request. */
   async function admit(request: GatewayRequest, passage: Passage): Promise<GatewayResponse> {
-    const {
-      status = 200,
-      headers,
-      body,
-    } = await apollo.executeHTTPGraphQLRequest({
+    const told = forApollo(request, persisted);
+    const admitted = await apollo.executeHTTPGraphQLRequest({
       httpGraphQLRequest: {
-        method: request.method,
-        headers: new HeaderMap(Object.entries(request.headers)),
-        search: request.search,
-        body: request.body,
+        method: told.method,
+        headers: new HeaderMap(Object.entries(told.headers)),
+        search: told.search,
+        body: told.body,
       },
       context: async () => ({ ...passage.context, passage }),
     });
+    const { status = 200, headers, body } = admitted;
     const { answer } = passage;
     setHeaders(headers, answer?.status ?? status, passage.errors, clock.now());
     if (answer === null) {

@@ -1,4 +1,4 @@
-import type { PersistedTexts } from './persisted.ts';
+import { type PersistedTexts, sha256Of } from './persisted.ts';
 
 /** One GraphQL-over-HTTP request, its body parsed. */
 export interface GatewayRequest {
@@ -51,6 +51,38 @@ export function askedIn(
   }
 }
 
+/**
+ * The request as Apollo Server understands it: an operation that is named by `documentId`, and one that may not run,
+ * become operations that are named by a hash. Of the latter Apollo then says that there is none.
+ */
+export function forApollo(request: GatewayRequest, persisted: PersistedTexts): GatewayRequest {
+  const { body, search } = request;
+  if (isObject(body)) {
+    const name = nameInstead(body, persisted);
+    if (name === null) return request;
+    const { query: _, documentId: __, ...others } = body;
+    return { ...request, body: { ...others, extensions: { persistedQuery: persistedBy(name) } } };
+  }
+  const params = new URLSearchParams(search);
+  const name = nameInstead({ query: params.get('query'), documentId: params.get('documentId') }, persisted);
+  if (name === null) return request;
+  params.delete('query');
+  params.delete('documentId');
+  params.set('extensions', JSON.stringify({ persistedQuery: persistedBy(name) }));
+  return { ...request, search: `?${params}` };
+}
+
+const persistedBy = (sha256Hash: string) => ({ version: 1, sha256Hash });
+
+/** What to call an operation instead of what a request has of it; null where that is fine as it is. */
+function nameInstead(
+  { query, documentId }: Readonly<Record<string, unknown>>,
+  persisted: PersistedTexts,
+): string | null {
+  if (typeof query === 'string' && query !== '') return persisted.allows(query) ? null : sha256Of(query);
+  return typeof documentId === 'string' ? bareHash(documentId) : null;
+}
+
 /** Whether a page of another origin could send the request only with this gateway's leave. */
 function isPreflighted(headers: GatewayRequest['headers']): boolean {
   return (
@@ -76,11 +108,15 @@ function askedBy(params: Readonly<Record<string, unknown>>, persisted: Persisted
 }
 
 /** The hash by which a request names an operation; null where it names none, or not in a known way. */
-export function hashIn({ documentId, extensions }: Readonly<Record<string, unknown>>): string | null {
-  if (typeof documentId === 'string') return documentId.replace(/^sha256:/, '');
+function hashIn({ documentId, extensions }: Readonly<Record<string, unknown>>): string | null {
+  if (typeof documentId === 'string') return bareHash(documentId);
   const named = isObject(extensions) ? extensions.persistedQuery : undefined;
   if (!isObject(named) || named.version !== 1 || typeof named.sha256Hash !== 'string') return null;
   return named.sha256Hash;
+}
+
+function bareHash(documentId: string): string {
+  return documentId.replace(/^sha256:/, '');
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

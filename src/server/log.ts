@@ -7,14 +7,15 @@ export interface Log extends Observer {
   note(message: string): void;
 }
 
+/** Lines are written together, as soon as they make so many bytes, or after so long. */
+const MIN_BYTES = 4_096;
+const MAX_DELAY_MS = 100;
+
 /**
  * One JSON line per operation and per problem. Standard output belongs to the ready line, so the log goes to standard
- * error, and at once: a line must not be lost to an exit.
+ * error: soon, and before an exit, so that no line is lost to one.
  */
-export function createLog(
-  level: Config['logLevel'],
-  stream: DestinationStream = destination({ fd: 2, sync: true }),
-): Log {
+export function createLog(level: Config['logLevel'], stream: DestinationStream = standardError()): Log {
   const log = pino({ level, base: null, hooks: { streamWrite: withoutKeys } }, stream);
   return {
     operation: ({ durationMs, ...event }) =>
@@ -24,6 +25,12 @@ export function createLog(
     problem: (error, where) => log.error({ err: error, where }, 'problem'),
     note: (message) => log.info(message),
   };
+}
+
+function standardError(): DestinationStream {
+  const stream = destination({ fd: 2, sync: true, minLength: MIN_BYTES, periodicFlush: MAX_DELAY_MS });
+  process.on('exit', () => stream.flushSync());
+  return stream;
 }
 
 /**
