@@ -48,7 +48,11 @@ export function startChild({ args, core, env = {} }: ChildOptions): Child {
   });
   living.add(child);
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  void ended.then(() => living.delete(child));
+  let isWanted = false;
+  child.once('exit', (code, signal) => {
+    living.delete(child);
+    if (!isWanted && code !== 0) console.error(`${args.join(' ')} ended with ${signal ?? code}`);
+  });
   return {
     process: child,
     lines: createInterface({ input: child.stdout }),
@@ -60,7 +64,8 @@ export function startChild({ args, core, env = {} }: ChildOptions): Child {
     },
     peakRssMb: () => (Number(/VmHWM:\s+(\d+)/.exec(ofProc(child, 'status'))?.[1]) * 1024) / 1e6,
     async [Symbol.asyncDispose]() {
-      if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+      isWanted = true;
+      child.kill('SIGKILL');
       await ended;
     },
   };
