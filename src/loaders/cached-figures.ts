@@ -5,6 +5,7 @@ import { billStale, type Sending } from '../upstream/call.ts';
 import { observations } from '../upstream/endpoints.ts';
 import type { Outage } from '../upstream/outage.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
+import { ownTurn } from '../upstream/soon.ts';
 import type { Cell, Cells } from './cells.ts';
 import type { Companions } from './companions.ts';
 import { estimate, goingAlong, type Planning } from './figures.ts';
@@ -57,6 +58,9 @@ interface Matter {
   readonly key: string;
   readonly cell: Cell | undefined;
 }
+
+/** Wants that take milliseconds to look after. */
+const MANY = 2_000;
 
 /** Share of their time after which figures that are asked for are counted anew among what the key asks for. */
 const RECOUNTING_SHARE = 0.1;
@@ -163,6 +167,7 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
         partition,
         wants.map(({ demand }) => demand),
       );
+      if (wants.length > MANY) await ownTurn();
       const matters = wants.map((want): Matter => {
         const key = demandKey(want.demand);
         return { want, key, cell: held.get(key) };
@@ -182,7 +187,8 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
       const doubt = isUnproven() ? failure() : null;
 
       const outcomes = new Map<string, Outcome>();
-      for (const matter of matters) {
+      for (const [done, matter] of matters.entries()) {
+        if (done > 0 && done % MANY === 0) await ownTurn();
         const own = fetched.get(matter.key);
         const isNew = own !== undefined && !(own instanceof Error);
         const { cell, want } = matter;

@@ -9,6 +9,7 @@ import { halve, namedIn, onlySuspectIn } from '../planner/suspects.ts';
 import { makeCall, type Send, type Sending } from '../upstream/call.ts';
 import { observations } from '../upstream/endpoints.ts';
 import type { ObservationList, ObservationRecord } from '../upstream/records/observations.ts';
+import { ownTurn } from '../upstream/soon.ts';
 import type { Cells } from './cells.ts';
 import type { Culprits } from './culprits.ts';
 import type { Outcome } from './outcome.ts';
@@ -38,6 +39,9 @@ const MAX_REFUSALS = 24;
 
 /** Demands beyond which a plan has neither room for companions, nor can be made several times at little cost. */
 const MAX_ACCOMPANIED = 1_000;
+
+/** Demands that take milliseconds to plan. */
+const MANY = 1_000;
 
 /** A data call that was answered with rows. */
 interface Rows {
@@ -79,6 +83,7 @@ export async function fetchFigures(
     if (known === undefined) open.push(demand);
     else settle(demandKey(demand), known);
   }
+  if (open.length > MANY) await ownTurn();
   const plan = chooseKinds(open, limitsOf(parts), learned.seriesRows);
   const fetch = createFetch(parts, sending);
   const wanted = new Set(open.map(demandKey));

@@ -1,9 +1,13 @@
 import { Agent, request } from 'undici';
 import { Failure } from '../errors.ts';
 import type { Call, Send } from './call.ts';
+import { ownTurn } from './soon.ts';
 
 /** Bodies beyond this are not read: a full data call of 1,000 rows has well under 1 MiB. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
+
+/** Characters of a body that take milliseconds to parse, and what is in it to be looked at. */
+const LONG_BODY = 50_000;
 
 export interface HttpParts {
   /** Base address of the service, without a trailing slash. */
@@ -63,6 +67,7 @@ export function createHttp(parts: HttpParts): { send: Send; close: () => Promise
         { cause: error },
       );
     }
+    if (text.length > LONG_BODY) await ownTurn();
     if (status === 200 || status === 404 || status === 304) {
       return {
         status,

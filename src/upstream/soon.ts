@@ -8,3 +8,19 @@ export function whenThere<Value, Result>(
 ): Soon<Result> {
   return value instanceof Promise ? value.then(goOn) : goOn(value);
 }
+
+let lastTurn: Promise<void> = Promise.resolve();
+
+/**
+ * A turn of the event loop of one's own, for what takes milliseconds: whoever else asked for one has had it before, and
+ * timers and sockets have had theirs in between.
+ */
+export function ownTurn(): Promise<void> {
+  lastTurn = lastTurn.then(
+    () =>
+      new Promise((resolve) => {
+        setImmediate(resolve);
+      }),
+  );
+  return lastTurn;
+}
