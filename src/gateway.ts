@@ -363,7 +363,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       const event = { ...eventOf(passage.bill, ready.prepared.operation), repeated: true, errorCodes: [] };
       answers.keep(
         { ...asked, partition: passage.context.caller.partition },
-        { body: Buffer.from(body), tag: entityTag(data), encoded: new Map(), event },
+        { body, data, event },
         passage.freshUntilMs,
         passage.edition,
       );
@@ -387,7 +387,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       const headers = new Map([['content-type', contentType]]);
       setHeaders(headers, 200, [], startedAtMs);
       observer.operation({ ...event, durationMs: clock.now() - startedAtMs });
-      return tagged(request, asked.isPersisted, { status: 200, headers, body, encoded }, [], () => tag);
+      return tagged(request, asked.isPersisted, { status: 200, headers, body, encoded }, [], tag);
     });
   }
 

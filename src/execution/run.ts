@@ -461,5 +461,7 @@ function isIterable(value: unknown): value is Iterable<unknown> {
 }
 
 function isPromise(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as PromiseLike<unknown> | null | undefined)?.then === 'function';
+  return (
+    typeof value === 'object' && value !== null && typeof (value as PromiseLike<unknown>).then === 'function'
+  );
 }

@@ -36,8 +36,11 @@ export interface PoolParts extends FiguresParts {
   readonly holdMs: number;
 }
 
-/** The window may be stretched this much by further arrivals, and by a budget that runs low. */
-const MAX_STRETCH = 25;
+/**
+ * The window may be stretched this much by further arrivals: far where calls are scarce or nothing is known of them,
+ * little where the minute has plenty left, so that a steady stream of operations doesn't keep it open.
+ */
+const MAX_STRETCH = { scarce: 25, plenty: 2 };
 
 /** Turns of the event loop without an arrival after which nobody is taken to be at the door. */
 const QUIET_TURNS = 4;
@@ -113,8 +116,9 @@ export function createObservationPool(parts: PoolParts): ObservationPool {
     const { gathering } = table;
     if (gathering.isWindowOver) return;
     gathering.arrivals += 1;
-    const waitMs = windowMs * widening(ledger.shareLeft(table.partition));
-    const longestMs = gathering.openedAtMs + windowMs * MAX_STRETCH - clock.now();
+    const shareLeft = ledger.shareLeft(table.partition);
+    const waitMs = windowMs * widening(shareLeft);
+    const longestMs = gathering.openedAtMs + windowMs * stretch(shareLeft) - clock.now();
     clearTimeout(gathering.window);
     gathering.window = setTimeout(
       () =>
@@ -301,6 +305,11 @@ export function createObservationPool(parts: PoolParts): ObservationPool {
       };
     },
   };
+}
+
+function stretch(shareLeft: number | null): number {
+  const { scarce, plenty } = MAX_STRETCH;
+  return shareLeft === null ? scarce : plenty + (1 - shareLeft) * (scarce - plenty);
 }
 
 function widening(shareLeft: number | null): number {

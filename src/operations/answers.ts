@@ -1,12 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import type { Shelf } from '../cache/shelf.ts';
 import type { OperationEvent } from './events.ts';
+import { dataIn, entityTag } from './responses.ts';
 
 /** An answer that took no call, as bytes: it is the answer to the same question again, as long as all of it is fresh. */
 export interface StoredAnswer {
   readonly body: Buffer;
   /** See {@link entityTag}. */
-  readonly tag: string;
+  readonly tag: () => string;
   /** Compressed forms of the body by their `Content-Encoding`, once somebody has asked for them. */
   readonly encoded: Map<string, Promise<Buffer>>;
   readonly event: Omit<OperationEvent, 'durationMs'>;
@@ -24,10 +25,16 @@ export interface Answers {
   /** The answer that still holds; at once, where nobody else can know more of the key. */
   find(question: Question): StoredAnswer | null | Promise<StoredAnswer | null>;
   /**
+   * @param answer with `data` as it stands in the body
    * @param freshUntilMs when the first of all that was read for it is past its time, in milliseconds since the epoch
    * @param edition of what was held for the key before anything was read
    */
-  keep(question: Question, answer: StoredAnswer, freshUntilMs: number, edition: number): void;
+  keep(
+    question: Question,
+    answer: { readonly body: string; readonly data: string; readonly event: StoredAnswer['event'] },
+    freshUntilMs: number,
+    edition: number,
+  ): void;
 }
 
 export interface AnswersParts {
@@ -77,7 +84,19 @@ export function createAnswers({ shelf, maxBytes, now }: AnswersParts): Answers {
       if (answer === null || shelf.isAtHand) return answer;
       return shelf.lookUp(question.partition).then(() => holding(name, question));
     },
-    keep(question, answer, freshUntilMs, edition) {
+    keep(question, { body: text, data, event }, freshUntilMs, edition) {
+      const body = Buffer.from(text);
+      const dataBytes = Buffer.byteLength(data);
+      let tag: string | undefined;
+      const answer: StoredAnswer = {
+        body,
+        tag() {
+          tag ??= entityTag(dataIn(body, dataBytes));
+          return tag;
+        },
+        encoded: new Map(),
+        event,
+      };
       entries.set(nameOf(question), { answer, freshUntilMs, edition });
     },
   };

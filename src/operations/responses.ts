@@ -17,7 +17,7 @@ export interface GatewayResponse {
  * Names what an answer says: its data, not what it cost. Weak, since bodies of one name differ in
  * `extensions.upstream`.
  */
-export function entityTag(data: string): string {
+export function entityTag(data: string | Buffer): string {
   return `W/"${hash('sha256', data, 'base64url').slice(0, 27)}"`;
 }
 
@@ -25,6 +25,12 @@ export function entityTag(data: string): string {
 export function writeBody(data: string, errors: readonly GraphQLFormattedError[], bill: Bill): string {
   const told = errors.length === 0 ? '' : `"errors":${JSON.stringify(errors)},`;
   return `{${told}"data":${data},"extensions":{"upstream":${JSON.stringify(bill)}}}`;
+}
+
+/** The data in the bytes of a body that tells no errors. */
+export function dataIn(body: Buffer, dataBytes: number): Buffer {
+  const start = '{"data":'.length;
+  return body.subarray(start, start + dataBytes);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Gateway, GatewayResponse } from '../gateway.ts';
+import type { Gateway, GatewayRequest, GatewayResponse } from '../gateway.ts';
 import { compress, encodingFor, isCompressible } from './compression.ts';
 
 export interface GraphqlRouteOptions {
@@ -11,6 +11,9 @@ export interface GraphqlRouteOptions {
   /** Hears of what only a fault of ours can explain. */
   readonly problem: (error: unknown) => void;
 }
+
+/** Characters of a body that are worth a pass less. */
+const LONG_BODY = 16_384;
 
 /**
  * `/graphql`: reads a request within bounds, hands it to the gateway, and sends what the gateway answers. Requests that
@@ -39,19 +42,33 @@ export async function graphqlRoute(
       reply.redirect('/graphiql', 302);
       return;
     }
-    const query = request.url.indexOf('?');
-    const answer = gateway.handle({
-      method: request.method,
-      headers: flat(request.headers),
-      search: query < 0 ? '' : request.url.slice(query),
-      body: request.body ?? '',
-      get signal() {
-        return goneSignal(reply);
-      },
-    });
+    const answer = gateway.handle(new ReceivedRequest(request, reply));
     if (!(answer instanceof Promise)) send(request, reply, answer);
     else answer.then((there) => send(request, reply, there)).catch((error: unknown) => reply.send(error));
   });
+}
+
+/** A class, since objects with getters of their own are each a shape of their own to the engine. */
+class ReceivedRequest implements GatewayRequest {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly search: string;
+  readonly body: unknown;
+  readonly #reply: FastifyReply;
+
+  constructor({ method, headers, url, body }: FastifyRequest, reply: FastifyReply) {
+    const query = url.indexOf('?');
+    this.method = method;
+    this.headers = flat(headers);
+    this.search = query < 0 ? '' : url.slice(query);
+    this.body = body ?? '';
+    this.#reply = reply;
+  }
+
+  /** Only made where somebody may listen: most answers are there at once. */
+  get signal(): AbortSignal {
+    return goneSignal(this.#reply);
+  }
 }
 
 function send(request: FastifyRequest, reply: FastifyReply, answer: GatewayResponse): void {
@@ -75,7 +92,8 @@ function send(request: FastifyRequest, reply: FastifyReply, answer: GatewayRespo
       return;
     }
   }
-  reply.send(body);
+  // The server would measure a text first and encode it after.
+  reply.send(typeof body === 'string' && body.length > LONG_BODY ? Buffer.from(body) : body);
 }
 
 /** Whether a browser was pointed here by hand: it wants a page, and sends no operation. */
