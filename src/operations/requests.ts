@@ -39,8 +39,9 @@ export function askedIn(
   }
   if (method !== 'GET' || !isPreflighted(headers)) return null;
   const params = new URLSearchParams(search);
+  if (new Set(params.keys()).size < params.size) return null;
   try {
-    const json = (name: string) => JSON.parse(params.get(name) ?? 'null') ?? undefined;
+    const json = (name: string) => (params.has(name) ? objectIn(params.get(name) ?? '') : undefined);
     const text = params.get('query') ?? undefined;
     const operationName = params.get('operationName') ?? undefined;
     const [variables, extensions] = [json('variables'), json('extensions')];
@@ -85,16 +86,21 @@ function nameInstead(
 
 /** Whether a page of another origin could send the request only with this gateway's leave. */
 function isPreflighted(headers: GatewayRequest['headers']): boolean {
-  return (
-    Boolean(headers['x-apollo-operation-name']) ||
-    Boolean(headers['apollo-require-preflight']) ||
-    Boolean(headers['content-type']?.startsWith('application/json'))
-  );
+  const type = headers['content-type'];
+  if (type !== undefined) return /^application\/json *(;|$)/.test(type);
+  return Boolean(headers['x-apollo-operation-name']) || Boolean(headers['apollo-require-preflight']);
+}
+
+/** @throws Error where it is none */
+function objectIn(text: string): Readonly<Record<string, unknown>> {
+  const value: unknown = JSON.parse(text);
+  if (!isObject(value)) throw new Error('It is no object.');
+  return value;
 }
 
 function askedBy(params: Readonly<Record<string, unknown>>, persisted: PersistedTexts): Asked | null {
   const { query, operationName = undefined, variables = undefined, extensions = undefined } = params;
-  if (operationName !== null && operationName !== undefined && typeof operationName !== 'string') return null;
+  if (operationName != null && (typeof operationName !== 'string' || operationName === '')) return null;
   if (variables !== null && variables !== undefined && !isObject(variables)) return null;
   const common = { operationName: operationName ?? undefined, variables: variables ?? NO_VARIABLES };
   const hash = hashIn(params);
