@@ -1,4 +1,4 @@
-import { type PersistedTexts, sha256Of } from './persisted.ts';
+import { bareHash, type PersistedTexts, sha256Of } from './persisted.ts';
 
 /** One GraphQL-over-HTTP request, its body parsed. */
 export interface GatewayRequest {
@@ -119,10 +119,6 @@ function hashIn({ documentId, extensions }: Readonly<Record<string, unknown>>): 
   const named = isObject(extensions) ? extensions.persistedQuery : undefined;
   if (!isObject(named) || named.version !== 1 || typeof named.sha256Hash !== 'string') return null;
   return named.sha256Hash;
-}
-
-function bareHash(documentId: string): string {
-  return documentId.replace(/^sha256:/, '');
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
