@@ -33,7 +33,7 @@ import { type Admitted, createApollo, type Explained } from './operations/apollo
 import type { OperationEvent } from './operations/events.ts';
 import { createPersisted, readTrusted } from './operations/persisted.ts';
 import { createPreparedOperations, type Ready } from './operations/prepared.ts';
-import { type Asked, askedIn, forApollo, type GatewayRequest } from './operations/requests.ts';
+import { type Asked, askedIn, forApollo, type GatewayRequest, hasText } from './operations/requests.ts';
 import {
   entityTag,
   type GatewayResponse,
@@ -415,7 +415,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     }
     contentTypes.set(passage.accepts, headers.get('content-type') ?? '');
     const response = { status: answer.status, headers, body: answer.body };
-    return tagged(request, false, response, passage.errors, () => entityTag(answer.data));
+    return tagged(request, !hasText(request), response, passage.errors, () => entityTag(answer.data));
   }
 
   return {

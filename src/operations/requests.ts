@@ -84,6 +84,11 @@ function nameInstead(
   return typeof documentId === 'string' ? bareHash(documentId) : null;
 }
 
+/** Whether a request has the text of an operation, and doesn't only name it. */
+export function hasText({ body, search }: GatewayRequest): boolean {
+  return Boolean(isObject(body) ? body.query : new URLSearchParams(search).get('query'));
+}
+
 /** Whether a page of another origin could send the request only with this gateway's leave. */
 function isPreflighted(headers: GatewayRequest['headers']): boolean {
   const type = headers['content-type'];
