@@ -84,6 +84,12 @@ const CASES: Readonly<Record<string, Case>> = {
     status: 400,
     calls: 0,
   },
+  'a name that the text of a known operation could go on from': {
+    before: post({ query: `query A {\n${FIGURE.slice(1)}` }, { accept: MODERN }),
+    asked: post({ query: FIGURE.slice(1), operationName: '\nquery A {' }, { accept: MODERN }),
+    status: 400,
+    calls: 0,
+  },
   'an operation that is too dear': {
     asked: post({ query: '{ countries(codes: ["KE", "NG"]) { profile { record } } }' }, { accept: MODERN }),
     status: 400,
