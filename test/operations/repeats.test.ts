@@ -12,6 +12,8 @@ const FIGURE =
 const OTHER_FIGURE = '{ country(code: "NG") { observation(metricKey: "population_total") { value } } }';
 const BY_CODE =
   'query ByCode($code: CountryCode!, $deep: Boolean = true) { country(code: $code) { code profile @include(if: $deep) { record } } }';
+const FIGURES =
+  'query ($code: CountryCode!) { country(code: $code) { observation(metricKey: "population_total") { value } } }';
 const NEWEST =
   '{ country(code: "KE") { observation(metricKey: "population_total", maxAge: 0) { value freshness { fetchedAt } } } }';
 
@@ -141,22 +143,45 @@ describe('never repeated', () => {
     expect(program.repeats()).toEqual(Array.from({ length: 6 }, () => false));
   });
 
-  it('is an answer that shared a call', async () => {
+  it('is an answer that took a call, or shared one', async () => {
     await using program = await open();
-    await program.ask('{ country(code: "NG") { profile { record } } }');
-    await program.ask('{ country(code: "NG") { profile { record } } }');
+    const both = ['A', 'B'].map((name) => ({
+      query: `query ${name}($code: CountryCode!) { country(code: $code) { profile { record } } }`,
+    }));
+    for (const { query } of both) await program.ask(query, { variables: { code: 'NG' } });
     program.requests();
-    const both = ['query A', 'query B'].map(
-      (name) => `${name} { country(code: "KE") { profile { record } } }`,
-    );
-    program.sandbox.faults.set({ kind: 'latency', ms: 50, times: 1 });
-    const replies = await Promise.all(both.map((query) => program.ask(query)));
-    expect(replies.map(({ upstream }) => upstream.calls + upstream.shared)).toEqual([1, 1]);
-    expect(program.requests()).toEqual(['GET /v1/countries/KE/profile']);
     program.repeats();
-    for (const query of both)
-      expect((await program.ask(query)).upstream).toMatchObject({ cached: 1, shared: 0 });
-    expect(program.repeats()).toEqual([false, false]);
+    program.sandbox.faults.set({ kind: 'latency', ms: 50, times: 1 });
+    const variables = { code: 'KE' };
+    const replies = await Promise.all(both.map(({ query }) => program.ask(query, { variables })));
+    expect(replies.map(({ upstream }) => [upstream.calls, upstream.shared]).sort()).toEqual([
+      [0, 1],
+      [1, 0],
+    ]);
+    expect(program.requests()).toEqual(['GET /v1/countries/KE/profile']);
+    for (const cached of [1, 1]) {
+      for (const { query } of both) {
+        expect((await program.ask(query, { variables })).upstream).toMatchObject({ cached, shared: 0 });
+      }
+    }
+    expect(program.repeats()).toEqual([false, false, false, false, true, true]);
+    expect(program.requests()).toEqual([]);
+  });
+
+  it('is an answer that shared a call for figures', async () => {
+    await using program = await open();
+    const both = ['A', 'B'].map((name) => FIGURES.replace('query', `query ${name}`));
+    for (const query of both) await program.ask(query, { variables: { code: 'NG' } });
+    program.requests();
+    program.repeats();
+    const variables = { code: 'KE' };
+    const replies = await Promise.all(both.map((query) => program.ask(query, { variables })));
+    expect(replies.map(({ upstream }) => upstream.calls + upstream.shared)).toEqual([1, 1]);
+    expect(program.requests()).toHaveLength(1);
+    for (const query of [...both, ...both]) {
+      expect((await program.ask(query, { variables })).upstream).toMatchObject({ cached: 1, shared: 0 });
+    }
+    expect(program.repeats()).toEqual([false, false, false, false, true, true]);
   });
 
   it('is anything with ANSWERS_MAX_BYTES=0', async () => {
@@ -187,8 +212,8 @@ describe('time', () => {
     await program.ask(FIGURE);
     expect(program.repeats()).toEqual([true]);
     program.pass(1);
-    expect((await program.ask(FIGURE)).upstream.calls).toBe(2);
-    expect(program.repeats()).toEqual([false]);
+    for (const calls of [2, 0, 0]) expect((await program.ask(FIGURE)).upstream.calls).toBe(calls);
+    expect(program.repeats()).toEqual([false, false, true]);
     expect(program.requests()).toHaveLength(2);
   });
 
