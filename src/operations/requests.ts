@@ -105,7 +105,8 @@ function objectIn(text: string): Readonly<Record<string, unknown>> {
 
 function askedBy(params: Readonly<Record<string, unknown>>, persisted: PersistedTexts): Asked | null {
   const { query, operationName = undefined, variables = undefined, extensions = undefined } = params;
-  if (operationName != null && (typeof operationName !== 'string' || !/^\w+$/.test(operationName))) return null;
+  if (operationName != null && (typeof operationName !== 'string' || !/^\w+$/.test(operationName)))
+    return null;
   if (variables !== null && variables !== undefined && !isObject(variables)) return null;
   const common = { operationName: operationName ?? undefined, variables: variables ?? NO_VARIABLES };
   const hash = hashIn(params);
