@@ -33,10 +33,11 @@ import { type Admitted, createApollo, type Explained } from './operations/apollo
 import type { OperationEvent } from './operations/events.ts';
 import { createPersisted, readTrusted } from './operations/persisted.ts';
 import { createPreparedOperations, type Ready } from './operations/prepared.ts';
-import { type Asked, askedIn, forApollo, type GatewayRequest } from './operations/requests.ts';
+import { type Asked, askedIn, forApollo, type GatewayRequest, hasText } from './operations/requests.ts';
 import {
   entityTag,
   type GatewayResponse,
+  mayAccept,
   setHeaders,
   statusOf,
   tagged,
@@ -106,6 +107,8 @@ interface Answer {
 interface ApolloContext extends GraphContext {
   readonly passage: Passage;
 }
+
+const NOT_ACCEPTABLE = { extensions: { code: 'BAD_REQUEST' } };
 
 /** Kinds of `Accept` headers of which it is remembered what Apollo answers them with. */
 const MAX_ACCEPTS = 100;
@@ -209,6 +212,8 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
         const scope = scopeOf(schema, document, operation, variables);
         // Where the variables don't fit, execution says so.
         if (scope === null) return 'execute';
+        if (!mayAccept(passage.accepts))
+          throw new GraphQLError('The client takes no answer of ours.', NOT_ACCEPTABLE);
         const { variableValues } = scope;
         if (passage.isExplained) return explain(admitted, variableValues, passage);
         const refusal = await refusalOf(admitted, variableValues, boundOf(schema, operation, scope), passage);
@@ -404,7 +409,10 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       context: async () => ({ ...passage.context, passage }),
     });
     const { status = 200, headers, body } = admitted;
-    const { answer } = passage;
+    // What the client can't take is not sent, though it may have been made.
+    const isTaken = status !== 406;
+    const answer = isTaken ? passage.answer : null;
+    if (!isTaken) passage.errors = null;
     setHeaders(headers, answer?.status ?? status, passage.errors, clock.now());
     if (answer === null) {
       return {
@@ -415,7 +423,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     }
     contentTypes.set(passage.accepts, headers.get('content-type') ?? '');
     const response = { status: answer.status, headers, body: answer.body };
-    return tagged(request, false, response, passage.errors, () => entityTag(answer.data));
+    return tagged(request, !hasText(request), response, passage.errors, () => entityTag(answer.data));
   }
 
   return {

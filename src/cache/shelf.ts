@@ -20,7 +20,7 @@ export interface Shelf {
   keep(partition: string, values: ReadonlyMap<string, unknown>, atMs: number): void;
   /** Learns what other gateways that share the store know of a key. */
   lookUp(partition: string): Promise<void>;
-  /** Changes whenever this process puts anything on the shelf for a key, or for all. */
+  /** Changes whenever this process puts anything on the shelf for a key or for all, or hears that the key is refused. */
   edition(partition: string): number;
   /** Whether the service has accepted the key lately, so that what is held may be served without asking. */
   isAccepted(partition: string): boolean;
@@ -105,9 +105,15 @@ export function createShelf({ store, now, authTtlMs, holdMs }: ShelfParts): Shel
     return standing;
   }
 
+  function renew(standing: Standing): void {
+    editions += 1;
+    standing.edition = editions;
+  }
+
   /** Other gateways may know more of the key. */
   function learn(standing: Standing, told: unknown): void {
     if (!isInstants(told)) return;
+    if (told.refusedAtMs > standing.refusedAtMs) renew(standing);
     standing.acceptedAtMs = Math.max(standing.acceptedAtMs, told.acceptedAtMs);
     standing.refusedAtMs = Math.max(standing.refusedAtMs, told.refusedAtMs);
   }
@@ -153,8 +159,7 @@ export function createShelf({ store, now, authTtlMs, holdMs }: ShelfParts): Shel
     edition: (partition) =>
       standingOf(partition).edition + (partition === PUBLIC ? 0 : standingOf(PUBLIC).edition),
     keep(partition, values, atMs) {
-      editions += 1;
-      standingOf(partition).edition = editions;
+      renew(standingOf(partition));
       const entries = [...values].map(([name, value]) => ({
         key: keyOf(partition, name),
         value: { value, atMs },
@@ -181,6 +186,7 @@ export function createShelf({ store, now, authTtlMs, holdMs }: ShelfParts): Shel
       const wasAccepted = standing.acceptedAtMs > standing.refusedAtMs;
       standing.refusedAtMs = Math.max(now(), standing.acceptedAtMs);
       standing.refusal = refusal;
+      renew(standing);
       // A key that was never accepted has nothing on the shelf, and a purge looks at all of the store.
       if (wasAccepted) void tell(partition, standing).then(() => store.clear(keyOf(partition, '')));
     },

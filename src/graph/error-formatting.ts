@@ -25,7 +25,7 @@ export function formatError(
       ...fields,
     });
   }
-  const code = formatted.extensions?.code;
+  const code = isCallersFault(cause) ? ApolloServerErrorCode.BAD_REQUEST : formatted.extensions?.code;
   if (typeof code === 'string' && code !== ApolloServerErrorCode.INTERNAL_SERVER_ERROR) {
     const retryable = FAILURES[code as FailureCode]?.retryable ?? false;
     return withExtensions(formatted, formatted.message, { ...formatted.extensions, code, retryable });
@@ -36,6 +36,13 @@ export function formatError(
     code: ApolloServerErrorCode.INTERNAL_SERVER_ERROR,
     retryable: false,
   });
+}
+
+/** Some of what Apollo Server refuses has no code, but a status. */
+function isCallersFault(cause: unknown): boolean {
+  if (!(cause instanceof GraphQLError) || cause.extensions.code !== undefined) return false;
+  const { status } = (cause.extensions.http ?? {}) as { readonly status?: number };
+  return status !== undefined && status >= 400 && status < 500;
 }
 
 function isAbort(cause: unknown): boolean {

@@ -104,7 +104,7 @@ export async function createApollo<Context extends object>({
 
 /** Apollo puts a word before the hash. */
 function hashIn(key: string): string {
-  return key.slice(key.lastIndexOf(':') + 1);
+  return key.slice(key.indexOf(':') + 1);
 }
 
 function coursePlugin<Context extends object>(course: Course<Context>): ApolloServerPlugin<Context> {

@@ -34,12 +34,17 @@ export function sha256Of(text: string): string {
   return hash('sha256', text, 'hex');
 }
 
+/** A name without that of its digest, which clients may put before it. */
+export function bareHash(name: string): string {
+  return name.replace(/^sha256:/, '');
+}
+
 /** As GraphQL Code Generator and Relay write it, or as Apollo does. */
 const Manifest = z.union([
   z
     .object({ operations: z.array(z.object({ id: z.string().min(1), body: z.string().min(1) })) })
-    .transform(({ operations }) => new Map(operations.map(({ id, body }) => [id, body]))),
-  z.record(z.string().min(1), z.string().min(1)).transform((texts) => new Map(Object.entries(texts))),
+    .transform(({ operations }) => operations.map(({ id, body }) => [id, body] as const)),
+  z.record(z.string().min(1), z.string().min(1)).transform((texts) => Object.entries(texts)),
 ]);
 
 /**
@@ -47,12 +52,13 @@ const Manifest = z.union([
  * @throws ConfigError where the file can't be read, or is neither
  */
 export async function readTrusted(path: string): Promise<PersistedTexts> {
-  const texts = await readFile(path, 'utf8')
+  const listed = await readFile(path, 'utf8')
     .then((text) => Manifest.parse(JSON.parse(text)))
     .catch((cause: Error) => {
       const problem = cause instanceof z.ZodError ? 'expected {"<hash>": "<text>", …}' : cause.message;
       throw new ConfigError(`TRUSTED_DOCUMENTS: ${path} holds no operations: ${problem}`, { cause });
     });
+  const texts = new Map(listed.map(([name, text]) => [bareHash(name), text]));
   const allowed = new Set(texts.values());
-  return { get: (name) => texts.get(name), set() {}, allows: (text) => allowed.has(text) };
+  return { get: (name) => texts.get(bareHash(name)), set() {}, allows: (text) => allowed.has(text) };
 }

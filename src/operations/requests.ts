@@ -1,4 +1,4 @@
-import { type PersistedTexts, sha256Of } from './persisted.ts';
+import { bareHash, type PersistedTexts, sha256Of } from './persisted.ts';
 
 /** One GraphQL-over-HTTP request, its body parsed. */
 export interface GatewayRequest {
@@ -39,8 +39,9 @@ export function askedIn(
   }
   if (method !== 'GET' || !isPreflighted(headers)) return null;
   const params = new URLSearchParams(search);
+  if (new Set(params.keys()).size < params.size) return null;
   try {
-    const json = (name: string) => JSON.parse(params.get(name) ?? 'null') ?? undefined;
+    const json = (name: string) => (params.has(name) ? objectIn(params.get(name) ?? '') : undefined);
     const text = params.get('query') ?? undefined;
     const operationName = params.get('operationName') ?? undefined;
     const [variables, extensions] = [json('variables'), json('extensions')];
@@ -83,18 +84,29 @@ function nameInstead(
   return typeof documentId === 'string' ? bareHash(documentId) : null;
 }
 
+/** Whether a request has the text of an operation, and doesn't only name it. */
+export function hasText({ body, search }: GatewayRequest): boolean {
+  return Boolean(isObject(body) ? body.query : new URLSearchParams(search).get('query'));
+}
+
 /** Whether a page of another origin could send the request only with this gateway's leave. */
 function isPreflighted(headers: GatewayRequest['headers']): boolean {
-  return (
-    Boolean(headers['x-apollo-operation-name']) ||
-    Boolean(headers['apollo-require-preflight']) ||
-    Boolean(headers['content-type']?.startsWith('application/json'))
-  );
+  const type = headers['content-type'];
+  if (type !== undefined) return /^application\/json *(;|$)/.test(type);
+  return Boolean(headers['x-apollo-operation-name']) || Boolean(headers['apollo-require-preflight']);
+}
+
+/** @throws Error where it is none */
+function objectIn(text: string): Readonly<Record<string, unknown>> {
+  const value: unknown = JSON.parse(text);
+  if (!isObject(value)) throw new Error('It is no object.');
+  return value;
 }
 
 function askedBy(params: Readonly<Record<string, unknown>>, persisted: PersistedTexts): Asked | null {
   const { query, operationName = undefined, variables = undefined, extensions = undefined } = params;
-  if (operationName !== null && operationName !== undefined && typeof operationName !== 'string') return null;
+  if (operationName != null && (typeof operationName !== 'string' || !/^\w+$/.test(operationName)))
+    return null;
   if (variables !== null && variables !== undefined && !isObject(variables)) return null;
   const common = { operationName: operationName ?? undefined, variables: variables ?? NO_VARIABLES };
   const hash = hashIn(params);
@@ -113,10 +125,6 @@ function hashIn({ documentId, extensions }: Readonly<Record<string, unknown>>): 
   const named = isObject(extensions) ? extensions.persistedQuery : undefined;
   if (!isObject(named) || named.version !== 1 || typeof named.sha256Hash !== 'string') return null;
   return named.sha256Hash;
-}
-
-function bareHash(documentId: string): string {
-  return documentId.replace(/^sha256:/, '');
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -33,6 +33,11 @@ export function dataIn(body: Buffer, dataBytes: number): Buffer {
   return body.subarray(start, start + dataBytes);
 }
 
+/** Whether a client may take JSON, so that it's worth while to answer it; what exactly it takes is Apollo's to find out. */
+export function mayAccept(accepts: string): boolean {
+  return accepts === '' || /json|\/\*/i.test(accepts);
+}
+
 /**
  * Clients that accept `application/graphql-response+json` get 401 where nothing could run for want of a valid key.
  * Older ones get 200 for every answer to an operation, as they take any other status for a failure of the network.

@@ -36,7 +36,8 @@ const COMPRESSORS: Readonly<Record<string, Compressor>> = {
 };
 
 const negotiator = new Negotiator({
-  supportedValues: [...Object.keys(COMPRESSORS), 'identity'],
+  // What `*` stands for is the first: none of ours, since a client may have refused that one by name.
+  supportedValues: ['', ...Object.keys(COMPRESSORS), 'identity'],
   cache: new LRUCache<string, string>({ max: MAX_HEADERS }),
 });
 
@@ -48,7 +49,7 @@ export function isCompressible(body: string | Buffer): boolean {
 /** The encoding to send in; null where the client asks for none of ours. */
 export function encodingFor(accepted: string | undefined): string | null {
   const encoding = accepted === undefined ? null : negotiator.negotiate(accepted);
-  return encoding === null || encoding === 'identity' ? null : encoding;
+  return encoding === '' || encoding === 'identity' ? null : encoding;
 }
 
 /** @param encoded forms that are kept with the body, where it is kept */

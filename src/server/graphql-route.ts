@@ -81,6 +81,8 @@ function send(request: FastifyRequest, reply: FastifyReply, answer: GatewayRespo
     reply.send(Readable.from(body));
     return;
   }
+  // What stands for a body varies as the body would.
+  if (status === 304) reply.header('vary', withVary(reply, 'Accept-Encoding'));
   if (isCompressible(body)) {
     reply.header('vary', withVary(reply, 'Accept-Encoding'));
     const encoding = encodingFor(request.headers['accept-encoding']?.toString());

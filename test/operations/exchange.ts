@@ -1,0 +1,74 @@
+import { once } from 'node:events';
+import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { openProgram, type Program, type ProgramOptions } from '../support/program.ts';
+
+/** A request as it is put on the wire. */
+export interface Sent {
+  readonly method?: 'GET' | 'POST';
+  /** The bearer key; null sends none. The team's by default. */
+  readonly key?: string | null;
+  /** What is asked: the body of a POST, the search parameters of a GET. */
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A response as it comes from the wire, nothing decoded. */
+export interface Received {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly bytes: Buffer;
+  readonly text: string;
+}
+
+/** Asks with these headers and no others. */
+export async function exchange(
+  { url, sandbox }: Pick<Program, 'url' | 'sandbox'>,
+  { method = 'POST', key = sandbox.keys.team, body, headers = {} }: Sent,
+): Promise<Received> {
+  const search = new URLSearchParams(
+    Object.entries(body).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? value : JSON.stringify(value),
+    ]),
+  );
+  const outgoing = request(method === 'GET' ? `${url}?${search}` : url, {
+    method,
+    headers: {
+      ...(method === 'GET' ? { 'apollo-require-preflight': '1' } : { 'content-type': 'application/json' }),
+      ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+      ...headers,
+    },
+  });
+  outgoing.end(method === 'GET' ? undefined : JSON.stringify(body));
+  const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+  const bytes = await buffer(response);
+  return { status: response.statusCode ?? 0, headers: response.headers, bytes, text: String(bytes) };
+}
+
+const START = Date.parse('2026-03-10T12:00:30Z');
+
+/** The program with a cache in memory and a clock that the test moves. */
+export async function open({ env, ...options }: ProgramOptions = {}) {
+  let nowMs = START;
+  const clock = { now: () => nowMs, sleep: async () => {} };
+  const program = await openProgram({
+    clock,
+    ...options,
+    sandbox: { now: clock.now, ...options.sandbox },
+    env: { CACHE_URL: 'memory:', CACHE_RENEWAL: 'off', UPSTREAM_RETRIES: '0', ...env },
+  });
+  return Object.assign(program, {
+    clock,
+    pass(seconds: number) {
+      nowMs += seconds * 1000;
+    },
+    /** Whether each operation since the last look was a repeat. */
+    repeats: () => program.operations.splice(0).map(({ repeated }) => repeated),
+    send: (sent: Sent) => exchange(program, sent),
+  });
+}
+
+/** One call, then none. */
+export const FIGURE =
+  'query Figure($code: String = "KE") { country(code: $code) { observation(metricKey: "population_total") { value } } }';
