@@ -247,9 +247,14 @@ export function createObservationPool(parts: PoolParts): ObservationPool {
     for (const flight of order.flights) {
       flight.orders.delete(order);
       if (flight.orders.size > 0) continue;
-      flight.ends.abort();
-      // What it still carried nobody wants; whoever wants it from now on must not wait for a batch given up.
-      for (const [key, wanted] of table.wanted) if (wanted.flight === flight) table.wanted.delete(key);
+      // What it still carries nobody wants; whoever wants it from now on must not wait for a batch given up.
+      let isCarrying = false;
+      for (const [key, wanted] of table.wanted) {
+        if (wanted.flight !== flight) continue;
+        table.wanted.delete(key);
+        isCarrying = true;
+      }
+      if (isCarrying) flight.ends.abort();
     }
   }
 

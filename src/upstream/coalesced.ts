@@ -37,8 +37,9 @@ export function coalesced(next: Send): Send {
       return answer;
     } finally {
       flight.waiting -= 1;
-      if (flight.waiting === 0) {
-        if (flights.get(name) === flight) flights.delete(name);
+      // One that has landed is under this name no longer.
+      if (flight.waiting === 0 && flights.get(name) === flight) {
+        flights.delete(name);
         flight.ends.abort();
       }
     }

@@ -29,15 +29,22 @@ export function createHttp(parts: HttpParts): { send: Send; close: () => Promise
   const agent = new Agent({ keepAliveTimeout: 30_000, maxResponseSize: MAX_RESPONSE_BYTES, pipelining: 1 });
 
   const send: Send = async (call, { caller, signal, headers }) => {
-    const timeout = AbortSignal.timeout(parts.timeoutMs);
-    const wanted = AbortSignal.any([signal, timeout]);
+    signal.throwIfAborted();
+    const ends = new AbortController();
+    const giveUp = () => ends.abort(signal.reason);
+    signal.addEventListener('abort', giveUp, { once: true });
+    let isLate = false;
+    const deadline = setTimeout(() => {
+      isLate = true;
+      ends.abort();
+    }, parts.timeoutMs);
     let status: number;
     let text: string;
     let received: Readonly<Record<string, string | string[] | undefined>>;
     try {
       const response = await request(parts.baseUrl + call.target, {
         dispatcher: agent,
-        signal: wanted,
+        signal: ends.signal,
         headersTimeout: 0,
         bodyTimeout: 0,
         headers: {
@@ -52,7 +59,7 @@ export function createHttp(parts: HttpParts): { send: Send; close: () => Promise
       text = await response.body.text();
     } catch (error) {
       signal.throwIfAborted();
-      if (timeout.aborted) {
+      if (isLate) {
         throw new Failure('UPSTREAM_TIMEOUT', 'The service gave no full answer in time.', {
           route: call.route,
         });
@@ -66,6 +73,9 @@ export function createHttp(parts: HttpParts): { send: Send; close: () => Promise
         { route: call.route },
         { cause: error },
       );
+    } finally {
+      clearTimeout(deadline);
+      signal.removeEventListener('abort', giveUp);
     }
     if (text.length > LONG_BODY) await ownTurn();
     if (status === 200 || status === 404 || status === 304) {

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Answer, Call, Endpoint, Send } from './call.ts';
 import { callKey } from './call.ts';
 import { COVERED_COUNTRIES } from './covered-countries.ts';
@@ -11,8 +12,16 @@ import {
   tickers,
 } from './endpoints.ts';
 
-/** Lists that later operations are priced by, per key digest; the oldest go first. */
+/** Lists that later operations are priced by, per key digest. */
 const MAX_LISTS = 400;
+
+/** How old a list may be before a newer one takes its place: they hardly ever change, and each is long held. */
+const RENEWING_MS = 60_000;
+
+interface KnownList {
+  readonly body: unknown;
+  readonly atMs: number;
+}
 
 /**
  * A stand-in for the service that answers without being asked: with the lists that it has given this key before, or
@@ -61,7 +70,7 @@ const LISTS: ReadonlySet<string> = new Set(
 );
 
 export function createRehearsal(now: () => number): Rehearsal {
-  const known = new Map<string, unknown>();
+  const known = new LRUCache<string, KnownList>({ max: MAX_LISTS });
   const keyOf = (partition: string, call: Call) => `${partition} ${callKey(call)}`;
 
   return {
@@ -69,10 +78,9 @@ export function createRehearsal(now: () => number): Rehearsal {
       const answer = await next(call, sending);
       if (answer.status === 200 && LISTS.has(call.route)) {
         const key = keyOf(sending.caller.partition, call);
-        const oldest = known.keys().next();
-        if (known.size >= MAX_LISTS && !oldest.done) known.delete(oldest.value);
-        known.delete(key);
-        known.set(key, answer.body);
+        const before = known.get(key);
+        const isOld = before === undefined || answer.receivedAt - before.atMs >= RENEWING_MS;
+        if (isOld) known.set(key, { body: answer.body, atMs: answer.receivedAt });
       }
       return answer;
     },
@@ -82,7 +90,7 @@ export function createRehearsal(now: () => number): Rehearsal {
         note(call);
         bill.calls += 1;
         bill.byRoute[call.route] = (bill.byRoute[call.route] ?? 0) + 1;
-        const body = known.get(keyOf(caller.partition, call)) ?? ASSUMED[call.route]?.(call) ?? [];
+        const body = known.get(keyOf(caller.partition, call))?.body ?? ASSUMED[call.route]?.(call) ?? [];
         return { status: 200, headers: {}, body, receivedAt: now() };
       },
   };
