@@ -133,8 +133,10 @@ class Run {
   /** Goes on to the fields of objects that are there now. */
   #descend(objects: ObjectColumn): void {
     const { plan } = objects;
-    for (const [slot, object] of objects.objects.entries()) {
-      if (object !== null && !plan.builder.isPlain(object)) this.#checkProperties(objects, object, slot);
+    const { isPlain } = plan.builder;
+    for (let slot = 0; slot < objects.objects.length; slot += 1) {
+      const object = objects.objects[slot] as object | null;
+      if (object !== null && !isPlain(object)) this.#checkProperties(objects, object, slot);
     }
     for (const [index, field] of plan.fields.entries()) {
       if (field.by !== 'typename' && field.by !== 'leaf property')
@@ -246,7 +248,8 @@ class Run {
   /** Goes on once none of the values is a promise any longer. */
   #whenThere(values: unknown[], goOn: (values: unknown[]) => void): void {
     let missing = 0;
-    for (const [slot, value] of values.entries()) {
+    for (let slot = 0; slot < values.length; slot += 1) {
+      const value = values[slot];
       if (!isPromise(value)) continue;
       missing += 1;
       this.#wait(value, (settled) => {
@@ -348,7 +351,8 @@ class Run {
       }
     });
     this.#whenThere(names, (types) => {
-      for (const [slot, object] of there.entries()) {
+      for (let slot = 0; slot < there.length; slot += 1) {
+        const object = there[slot] as object | null;
         if (object === null) continue;
         const name = types[slot];
         const concrete = typeof name === 'string' ? plan.schema.getType(name) : undefined;

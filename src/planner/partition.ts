@@ -23,7 +23,7 @@ type Strategy = (board: Board, cells: Cells) => Part[] | undefined;
 /** As many cells are still parted by trying everything: 3^11 steps, about a millisecond. */
 const MOST_ENUMERATED = 12;
 /** Cells that `tile` may handle, over all the tilings it tries. */
-const TILING_EFFORT = 40_000;
+const TILING_EFFORT = 20_000;
 /** Up to as many cells, `tile` grows each tiling it tries; beyond, it cuts them all and grows only the best. */
 const FEW_CELLS = 2_000;
 /** Different lists among the lines, above which they are noise rather than lists that somebody wrote. */
@@ -31,7 +31,7 @@ const MOST_LISTS = 24;
 /** Parts that `gather` compares pair by pair. */
 const MOST_GATHERED = 100;
 /** Cells times parts that `refine` may plan again. */
-const REFINING_EFFORT = 50_000;
+const REFINING_EFFORT = 15_000;
 
 /** From the cheapest; each works along lines, and flipped along columns. */
 const strategies: readonly Strategy[] = [chunk, grow, untangle, tile].flatMap((strategy) => [
