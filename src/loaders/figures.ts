@@ -40,8 +40,9 @@ const MAX_REFUSALS = 24;
 /** Demands beyond which a plan has neither room for companions, nor can be made several times at little cost. */
 const MAX_ACCOMPANIED = 1_000;
 
-/** Demands that take milliseconds to plan. */
+/** Demands that take milliseconds to plan, and pairs that take as long to settle. */
 const MANY = 1_000;
+const MANY_PAIRS = 300;
 
 /** A data call that was answered with rows. */
 interface Rows {
@@ -85,6 +86,7 @@ export async function fetchFigures(
   }
   if (open.length > MANY) await ownTurn();
   const plan = chooseKinds(open, limitsOf(parts), learned.seriesRows);
+  if (open.length > MANY) await ownTurn();
   const fetch = createFetch(parts, sending);
   const wanted = new Set(open.map(demandKey));
   const withoutSeries: Pair[] = [];
@@ -209,7 +211,9 @@ function createFetch({ send, learned, culprits, codesPerCall, keep }: FiguresPar
   ): Promise<number> {
     if (pairs.length === 0) return 0;
     const limits = { maxRows: learned.maxRows, maxCodes: codesPerCall, maxAddress: MAX_ADDRESS };
-    const shares = shareOut(pairs, cover(pairs, limits, rowsOf));
+    const rectangles = cover(pairs, limits, rowsOf);
+    if (pairs.length > MANY) await ownTurn();
+    const shares = shareOut(pairs, rectangles);
     const fetchShare = (share: Share) => fetchRectangle({ ...share, kind, rowsOf, settle, round });
     // The first call teaches what the service takes: the others wait for it, so that not all run into the same wall.
     const isTaught = learned.limitParam === 'accepted' || learned.limitParam === 'refused';
@@ -223,6 +227,7 @@ function createFetch({ send, learned, culprits, codesPerCall, keep }: FiguresPar
   async function fetchRectangle(task: Task): Promise<number> {
     return settlingFailures(task, async () => {
       const reply = await askWithLimit(task);
+      if (task.wanted.length > MANY_PAIRS) await ownTurn();
       return reply.isRefused ? isolate(task, reply) : receive(task, reply);
     });
   }
