@@ -1,7 +1,9 @@
 import { Failure } from '../errors.ts';
+import type { BatchResolver } from '../execution/plan.ts';
 import type { GraphContext } from '../graph/context.ts';
 import type { ObservationResolvers, Resolvers } from '../graph/generated.ts';
 import { encodeId } from '../graph/ids.ts';
+import type { CountrySource, IndicatorSource, SourceSource } from '../graph/sources.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 import { type Soon, whenThere } from '../upstream/soon.ts';
 
@@ -91,12 +93,45 @@ export function observationId(row: ObservationRecord): string {
 
 const Observation: ObservationResolvers = {
   id: observationId,
-  country: ({ countryCode, countryName }) => ({ code: countryCode, known: { name: countryName } }),
-  indicator: ({ metricKey, metricName, unit }) => ({ key: metricKey, known: { name: metricName, unit } }),
-  source: ({ source }) => ({ key: source }),
   freshness(row, _, { loaders }) {
     const reason = loaders.observations.staleness(row);
     return { fetchedAt: new Date(row.fetchedAtMs).toISOString(), stale: reason !== null, reason };
+  },
+};
+
+/** Makes what rows hang from: once for a run of rows that have it in common, as those of a series have. */
+function inRuns<Source>(
+  isSame: (row: ObservationRecord, before: ObservationRecord) => boolean,
+  make: (row: ObservationRecord) => Source,
+): BatchResolver<ObservationRecord, unknown, GraphContext, Source> {
+  return (rows) => {
+    const sources: Source[] = [];
+    for (let i = 0; i < rows.length; i += 1) {
+      const row = rows[i] as ObservationRecord;
+      const before = rows[i - 1];
+      sources.push(before !== undefined && isSame(row, before) ? (sources[i - 1] as Source) : make(row));
+    }
+    return sources;
+  };
+}
+
+export const observationBatches = {
+  Observation: {
+    country: inRuns<CountrySource>(
+      (row, before) => row.countryCode === before.countryCode && row.countryName === before.countryName,
+      ({ countryCode, countryName }) => ({ code: countryCode, known: { name: countryName } }),
+    ),
+    indicator: inRuns<IndicatorSource>(
+      (row, before) =>
+        row.metricKey === before.metricKey &&
+        row.metricName === before.metricName &&
+        row.unit === before.unit,
+      ({ metricKey, metricName, unit }) => ({ key: metricKey, known: { name: metricName, unit } }),
+    ),
+    source: inRuns<SourceSource>(
+      (row, before) => row.source === before.source,
+      ({ source }) => ({ key: source }),
+    ),
   },
 };
 

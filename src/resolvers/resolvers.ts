@@ -4,7 +4,7 @@ import { governmentResolvers } from './government.ts';
 import { indicatorResolvers } from './indicators.ts';
 import { marketResolvers } from './markets.ts';
 import { nodeResolvers } from './nodes.ts';
-import { observationResolvers } from './observations.ts';
+import { observationBatches, observationResolvers } from './observations.ts';
 import { platformResolvers } from './platform.ts';
 
 /** The resolvers of every domain. */
@@ -19,4 +19,4 @@ export const resolvers: readonly Resolvers[] = [
 ];
 
 /** Fields that are resolved for many parents at once, by type. */
-export const batches = { ...countryBatches };
+export const batches = { ...countryBatches, ...observationBatches };
