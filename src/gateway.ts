@@ -104,6 +104,12 @@ interface Answer {
   readonly body: string;
 }
 
+/** A plain request, and the type that its client takes answers in. */
+interface PlainlyAsked {
+  readonly asked: Asked;
+  readonly contentType: string;
+}
+
 interface ApolloContext extends GraphContext {
   readonly passage: Passage;
 }
@@ -350,11 +356,18 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     return passage;
   }
 
+  /** What a request asks for, where Apollo has nothing to say about it; else null. */
+  function plainlyAsked(request: GatewayRequest): PlainlyAsked | null {
+    const contentType = contentTypes.get(request.headers.accept ?? '');
+    if (contentType === undefined || isExplained(request)) return null;
+    const asked = askedIn(request, persisted);
+    return asked && { asked, contentType };
+  }
+
   /** Answers an operation that was prepared before; null where Apollo has to see it. */
   async function answerPrepared(
     request: GatewayRequest,
-    asked: Asked,
-    contentType: string,
+    { asked, contentType }: PlainlyAsked,
     passage: Passage,
   ): Promise<GatewayResponse | null> {
     const ready = operations.find(asked.text, asked.operationName)?.with(asked.variables);
@@ -381,8 +394,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   /** Answers once more what was answered before; null where that doesn't hold any longer. */
   function answerAgain(
     request: GatewayRequest,
-    asked: Asked,
-    contentType: string,
+    { asked, contentType }: PlainlyAsked,
     partition: string,
   ): Soon<GatewayResponse | null> {
     const startedAtMs = clock.now();
@@ -430,21 +442,14 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     sdl: printSdl(schema),
     handle(request) {
       const caller = callerOf(request);
-      const contentType = contentTypes.get(request.headers.accept ?? '');
-      const asked = contentType === undefined || isExplained(request) ? null : askedIn(request, persisted);
-      const again =
-        asked === null || contentType === undefined
-          ? null
-          : answerAgain(request, asked, contentType, caller.partition);
+      const plain = plainlyAsked(request);
+      const again = plain && answerAgain(request, plain, caller.partition);
       return whenThere<GatewayResponse | null, GatewayResponse>(again, (response) => response ?? answer());
 
       async function answer(): Promise<GatewayResponse> {
         const passage = enter(request, caller);
         try {
-          const prepared =
-            asked === null || contentType === undefined
-              ? null
-              : await answerPrepared(request, asked, contentType, passage);
+          const prepared = plain && (await answerPrepared(request, plain, passage));
           return prepared ?? (await admit(request, passage));
         } finally {
           passage.seat.leave();
