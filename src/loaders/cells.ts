@@ -1,4 +1,4 @@
-import type { Held, Shelf } from '../cache/shelf.ts';
+import { EMPTY_SHELF, type Held, type Shelf } from '../cache/shelf.ts';
 import type { Pair } from '../planner/cover.ts';
 import { type Demand, demandKey, type Kind } from '../planner/demand.ts';
 import { newestOf } from '../planner/newest.ts';
@@ -64,6 +64,7 @@ export function createCells(shelf: Shelf): Cells {
       return cells;
     },
     keep(partition, kind, figures, atMs) {
+      if (shelf === EMPTY_SHELF) return;
       const values = new Map<string, RawRows>();
       const put = (pair: Pair, as: Kind, rows: readonly ObservationRecord[]) => {
         const raw = rows.map(({ record }) => record);

@@ -1,5 +1,5 @@
 import CachePolicy from 'http-cache-semantics';
-import { PUBLIC, type Shelf } from '../cache/shelf.ts';
+import { EMPTY_SHELF, PUBLIC, type Shelf } from '../cache/shelf.ts';
 import { Failure, type FailureCode } from '../errors.ts';
 import {
   type Answer,
@@ -68,7 +68,7 @@ export function isBetterOld(failure: unknown): failure is Failure {
   return failure instanceof Failure && BETTER_OLD.has(failure.code);
 }
 
-/** Decoded answers, as long as the shelf holds their bodies in this process. */
+/** Decoded answers, as long as somebody holds their bodies in this process: operations that share one decode it once. */
 const decoded = new WeakMap<object, { readonly atMs: number; readonly records: unknown }>();
 
 /**
@@ -81,7 +81,7 @@ export function cached(send: Send, { shelf, freshness, now, outage, onHeld }: Ca
   return (endpoint, params, sending, maxAgeMs = Number.POSITIVE_INFINITY) => {
     const call = makeCall(endpoint, params);
     const partition = call.isPublic ? PUBLIC : sending.caller.partition;
-    const isHeld = endpoint.caching !== 'none';
+    const isHeld = endpoint.caching !== 'none' && shelf !== EMPTY_SHELF;
     return whenThere(isHeld ? heldRecords(endpoint, params, call, partition, shelf) : null, (held) => {
       if (held === null || !shelf.isAccepted(partition)) return fetch(held);
       const freshMs = Math.min(held.answer.allowedMs ?? freshness.ttlMs, freshness.ttlMs, maxAgeMs);
