@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Pair } from '../planner/cover.ts';
 import { pairKey } from '../planner/demand.ts';
 import type { Outcome } from './outcome.ts';
@@ -5,7 +6,7 @@ import type { Outcome } from './outcome.ts';
 /** How long a name that the service refused is not asked for again. */
 const MEMORY_MS = 10 * 60_000;
 
-/** Names remembered at once; the oldest go first. */
+/** Names remembered at once; those not asked for longest go first. */
 const MAX_NAMES = 10_000;
 
 /** Country codes, metric keys and pairs of them that made the service refuse a call, by key digest. */
@@ -17,7 +18,7 @@ export interface Culprits {
 }
 
 export function createCulprits(now: () => number): Culprits {
-  const names = new Map<string, { outcome: Outcome; untilMs: number }>();
+  const names = new LRUCache<string, { outcome: Outcome; untilMs: number }>({ max: MAX_NAMES });
 
   const keyOf = (partition: string, name: string) => `${partition} ${name.toLowerCase()}`;
 
@@ -30,8 +31,6 @@ export function createCulprits(now: () => number): Culprits {
   }
 
   function remember(partition: string, name: string, outcome: Outcome): void {
-    const oldest = names.keys().next();
-    if (names.size >= MAX_NAMES && !oldest.done) names.delete(oldest.value);
     names.set(keyOf(partition, name), { outcome, untilMs: now() + MEMORY_MS });
   }
 

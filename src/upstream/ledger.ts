@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Books, Page, Window } from '../cache/books.ts';
 import { Failure } from '../errors.ts';
 
@@ -13,7 +14,7 @@ const PUBLISHED_PLANS: Readonly<Record<string, { requestsPerMinute: number; mont
   team: { requestsPerMinute: 1_000, monthlyRequests: 2_000_000 },
 };
 
-/** Keys whose books are kept at once; the first opened are closed first, since anybody can make up keys. */
+/** Keys whose books are kept at once; the longest unused are closed first, since anybody can make up keys. */
 const MAX_ACCOUNTS = 10_000;
 
 /** No plan allows fewer requests in a minute. */
@@ -80,7 +81,7 @@ interface Account {
  * service's 429 tells.
  */
 export function createLedger(now: () => number, books: Books | null = null): Ledger {
-  const accounts = new Map<string, Account>();
+  const accounts = new LRUCache<string, Account>({ max: MAX_ACCOUNTS });
 
   function account(partition: string): Account {
     const at = now();
@@ -88,8 +89,6 @@ export function createLedger(now: () => number, books: Books | null = null): Led
     const month = monthOf(at);
     let held = accounts.get(partition);
     if (held === undefined) {
-      const oldest = accounts.keys().next();
-      if (accounts.size >= MAX_ACCOUNTS && !oldest.done) accounts.delete(oldest.value);
       held = {
         minute,
         callsThisMinute: 0,
