@@ -8,10 +8,11 @@ const MAX_ITEMS = 2_000;
 
 /** JSON of plain data; a long list is written in steps, so that others have their turns. */
 export function stringify(value: unknown): string | Promise<string> {
-  return isLong(value) ? inTurns(pieces(value)) : JSON.stringify(value);
+  if (!isLong(value)) return JSON.stringify(value);
+  return inTurns(pieces(value)) as string | Promise<string>;
 }
 
-/** Whether there is a long list, as far down as lists of lists are looked into. */
+/** Whether there is a long list, in objects and first items as far down as they go. */
 function isLong(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (Array.isArray(value)) return value.length > MAX_ITEMS || isLong(value[0]);
@@ -19,24 +20,22 @@ function isLong(value: unknown): boolean {
   return false;
 }
 
-function* pieces(value: unknown): Generator<void, string> {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+/** Undefined where the value has no JSON, as by `JSON.stringify`. */
+function* pieces(value: unknown): Generator<void, string | undefined> {
+  if (!isLong(value)) return JSON.stringify(value);
   const texts: string[] = [];
   if (Array.isArray(value)) {
-    const isNested = value.length > 0 && isLong(value[0]);
-    const step = isNested ? 1 : BLOCK_ITEMS;
-    for (let start = 0; start < value.length; start += step) {
-      texts.push(
-        isNested
-          ? yield* pieces(value[start])
-          : JSON.stringify(value.slice(start, start + step)).slice(1, -1),
-      );
+    const isOfLists = isLong(value[0]);
+    for (let start = 0; start < value.length; start += isOfLists ? 1 : BLOCK_ITEMS) {
+      const block = value.slice(start, start + BLOCK_ITEMS);
+      texts.push(isOfLists ? ((yield* pieces(value[start])) ?? 'null') : JSON.stringify(block).slice(1, -1));
       yield;
     }
     return `[${texts.join(',')}]`;
   }
-  for (const [key, member] of Object.entries(value)) {
-    texts.push(`${JSON.stringify(key)}:${yield* pieces(member)}`);
+  for (const [key, member] of Object.entries(value as object)) {
+    const text = yield* pieces(member);
+    if (text !== undefined) texts.push(`${JSON.stringify(key)}:${text}`);
   }
   return `{${texts.join(',')}}`;
 }

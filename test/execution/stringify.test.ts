@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import { stringify } from '../../src/execution/stringify.ts';
+
+const rows = (count: number) =>
+  Array.from({ length: count }, (_, i) => ({
+    year: i,
+    unit: i % 3 === 0 ? null : `"${i}"`,
+    of: { key: 'é' },
+  }));
+
+it.for<[string, unknown]>([
+  ['nothing', null],
+  ['a text', '"quoted"'],
+  ['a short list', { rows: rows(3) }],
+  ['a long list', { before: 1, rows: rows(5_001), after: [] }],
+  ['a long list under an object', { country: { code: 'KE', rows: rows(2_500), none: null } }],
+  ['long lists in a list', { countries: [{ rows: rows(3_000) }, null, { rows: [] }, { rows: rows(2_100) }] }],
+  ['members that have no JSON', { rows: rows(2_001), symbol: Symbol('none'), missing: undefined }],
+])('writes %s as JSON.stringify does', async ([, value]) => {
+  expect(await stringify(value)).toBe(JSON.stringify(value));
+});
+
+it('lets others have their turns while it writes what takes long', async () => {
+  let turns = 0;
+  let isOver = false;
+  const count = () => {
+    if (isOver) return;
+    turns += 1;
+    setImmediate(count);
+  };
+  setImmediate(count);
+  await stringify({ rows: rows(200_000) });
+  isOver = true;
+  expect(turns).toBeGreaterThan(1);
+});

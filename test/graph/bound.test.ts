@@ -1,0 +1,81 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { getVariableValues, parse } from 'graphql';
+import { expect, it } from 'vitest';
+import { fragmentsIn } from '../../src/execution/plan.ts';
+import { boundOf, mostCalls } from '../../src/graph/pricing.ts';
+import { createSchema } from '../../src/graph/schema.ts';
+import { entities } from '../../src/resolvers/entities.ts';
+import { batches, resolvers } from '../../src/resolvers/resolvers.ts';
+import { openProgram } from '../support/program.ts';
+
+const MAX_ROWS = 1000;
+
+const schema = createSchema({ resolvers, entities, batches });
+
+type Variables = Readonly<Record<string, unknown>>;
+
+function boundOfText(text: string, variables: Variables = {}): number {
+  const document = parse(text);
+  const [operation] = document.definitions.filter(({ kind }) => kind === 'OperationDefinition');
+  if (operation?.kind !== 'OperationDefinition') throw new TypeError('There is no operation.');
+  const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variables);
+  const scope = { schema, fragments: fragmentsIn(document), variableValues: coerced ?? {} };
+  return mostCalls(boundOf(schema, operation, scope), MAX_ROWS);
+}
+
+const files = [...globSync('test/queries/*/*.graphql'), ...globSync('bench/operations/*.graphql')].sort();
+
+it.for(files)('%s takes no more calls than its bound', async (file) => {
+  const text = readFileSync(file, 'utf8');
+  const variablesFile = file.replace('.graphql', '.variables.json');
+  const variables: Variables = existsSync(variablesFile)
+    ? JSON.parse(readFileSync(variablesFile, 'utf8'))
+    : {};
+  await using program = await openProgram({ env: { MAX_UPSTREAM_CALLS: '1000' } });
+  const { extensions } = await program.ask(text, { variables, headers: { 'x-explain': '1' } });
+  const { calls } = extensions.explain as { calls: number };
+  expect(calls).toBeLessThanOrEqual(boundOfText(text, variables));
+  expect(program.requests()).toEqual([]);
+});
+
+it.for<[string, number]>([
+  ['{ country(code: "KE") { observation(metricKey: "population_total") { value } } }', 10],
+  ['{ countries { a: observation(metricKey: "a") { value } b: observation(metricKey: "b") { value } } }', 10],
+  ['{ observations(countryCodes: ["KE", "NG"], metricKeys: ["a", "b", "c"]) { value } }', 14],
+  ['{ observations(countryCodes: ["KE"], metricKeys: ["a"], latest: true) { value } }', 10],
+  ['{ observations(metricKeys: ["a"]) { value } }', Number.POSITIVE_INFINITY],
+  ['{ countries { profile { country { code } } } }', Number.POSITIVE_INFINITY],
+])('%s takes %i at the most', ([text, calls]) => {
+  expect(boundOfText(text)).toBe(calls);
+});
+
+it('holds for figures however they are scattered over countries and indicators', async () => {
+  const codes = [
+    'KE',
+    'NG',
+    'ZA',
+    'EG',
+    'GH',
+    'TZ',
+    'UG',
+    'RW',
+    'MA',
+    'TN',
+    'SN',
+    'ML',
+    'NE',
+    'TD',
+    'CM',
+    'GA',
+  ];
+  const fields = Array.from(
+    { length: 96 },
+    (_, i) => `f${i}: country(code: "${codes[i % 16]}") { observation(metricKey: "m_${i}") { value } }`,
+  );
+  const text = `{ ${fields.join(' ')} }`;
+  await using program = await openProgram({ env: { MAX_UPSTREAM_CALLS: '1000' } });
+  const { extensions } = await program.ask(text, { headers: { 'x-explain': '1' } });
+  const { calls } = extensions.explain as { calls: number };
+  expect(calls).toBeGreaterThan(1);
+  expect(calls).toBeLessThanOrEqual(boundOfText(text));
+});
