@@ -13,10 +13,13 @@ export async function startUpstream(): Promise<Upstream> {
   const child: Listening = await startListening({ args: ['bench/upstream.ts'], core: 1 });
   return {
     url: child.url,
-    async calls() {
-      const counts = (await (await fetch(`${child.url}/__counts`)).json()) as Record<string, number>;
-      return Object.values(counts).reduce((sum, count) => sum + count, 0);
-    },
+    calls: () => callsTo(child.url),
     [Symbol.asyncDispose]: child[Symbol.asyncDispose],
   };
+}
+
+/** Requests that the service at this address has received. */
+export async function callsTo(url: string): Promise<number> {
+  const counts = (await (await fetch(`${url}/__counts`)).json()) as Record<string, number>;
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }

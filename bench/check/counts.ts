@@ -1,0 +1,89 @@
+/** What each row costs in one mode of ours, without HTTP in front, in a process of its own: `counts.ts <mode> <url>`. */
+import { readConfig } from '../../src/config.ts';
+import { createGateway, type Gateway, type GatewayRequest, type GatewayResponse } from '../../src/gateway.ts';
+import { median } from '../race/load.ts';
+import { ROWS, type Row } from '../race/rows.ts';
+import { SERVERS } from '../race/servers.ts';
+import { callsTo } from '../race/service.ts';
+import type { Figures } from './baseline.ts';
+
+/** Operations until what is held, learned and compiled on first use is there. */
+const WARM_UP = 50;
+const SAMPLES = 9;
+/** Few enough that the young generation holds all that they allocate. */
+const SAMPLE_OPERATIONS = 10;
+const AT_ONCE = 10;
+const ROUNDS_AT_ONCE = 3;
+
+const [mode, url = ''] = process.argv.slice(2);
+const server = SERVERS.find((each) => each.mode === mode);
+if (server === undefined) throw new Error(`There is no mode ${mode}.`);
+
+const measured: Record<string, Figures> = {};
+for (const row of ROWS) measured[`${row.letter} ${mode}`] = await figuresOf(row, server.env ?? {});
+console.log(`figures ${JSON.stringify(measured)}`);
+process.exit();
+
+async function figuresOf(row: Row, env: Readonly<Record<string, string>>): Promise<Figures> {
+  const observer = {
+    operation() {},
+    attempt() {},
+    problem(error: unknown) {
+      throw error;
+    },
+  };
+  const gateway = await createGateway({ config: readConfig(env), upstreamUrl: url, observer });
+  const { errors } = JSON.parse(String(await ask(gateway, requestOf(row))));
+  if (errors !== undefined) throw new Error(`Row ${row.letter}, ${mode}: ${JSON.stringify(errors)}`);
+  for (let i = 1; i < WARM_UP; i += 1) await ask(gateway, requestOf(row));
+
+  const calls = [await callsTo(url)];
+  const samples: number[] = [];
+  for (let i = 0; i < SAMPLES; i += 1) samples.push(await bytesAllocated(gateway, row));
+  calls.push(await callsTo(url));
+  for (let i = 0; i < ROUNDS_AT_ONCE; i += 1) {
+    await Promise.all(Array.from({ length: AT_ONCE }, () => ask(gateway, requestOf(row))));
+  }
+  calls.push(await callsTo(url));
+  await gateway.stop();
+
+  const [before = 0, alone = 0, atOnce = 0] = calls;
+  return {
+    calls: (alone - before) / (SAMPLES * SAMPLE_OPERATIONS),
+    callsAtOnce: (atOnce - alone) / (ROUNDS_AT_ONCE * AT_ONCE),
+    bytes: Number(median(samples).toPrecision(3)),
+  };
+}
+
+/** Of one operation, on the heap; too few where something was collected meanwhile. */
+async function bytesAllocated(gateway: Gateway, row: Row): Promise<number> {
+  const requests = Array.from({ length: SAMPLE_OPERATIONS }, () => requestOf(row));
+  globalThis.gc?.({ type: 'minor' });
+  const before = process.memoryUsage().heapUsed;
+  for (const request of requests) await ask(gateway, request);
+  return (process.memoryUsage().heapUsed - before) / SAMPLE_OPERATIONS;
+}
+
+/** As the server would hand it over: a text of its own, and a signal only where somebody listens. */
+function requestOf({ query }: Row): GatewayRequest {
+  return {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json',
+      authorization: 'Bearer demo-team',
+    },
+    search: '',
+    body: JSON.parse(JSON.stringify({ query })),
+    get signal() {
+      return new AbortController().signal;
+    },
+  };
+}
+
+async function ask(gateway: Gateway, request: GatewayRequest): Promise<GatewayResponse['body']> {
+  const answer = gateway.handle(request);
+  const { status, body } = answer instanceof Promise ? await answer : answer;
+  if (status !== 200) throw new Error(`${mode}: ${status} ${body}`);
+  return body;
+}
