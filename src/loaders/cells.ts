@@ -2,6 +2,7 @@ import { EMPTY_SHELF, type Held, type Shelf } from '../cache/shelf.ts';
 import type { Pair } from '../planner/cover.ts';
 import { type Demand, demandKey, type Kind } from '../planner/demand.ts';
 import { newestOf } from '../planner/newest.ts';
+import { createAside } from '../upstream/aside.ts';
 import { observations } from '../upstream/endpoints.ts';
 import type { JsonObject } from '../upstream/records/fields.ts';
 import { decodeObservations, type ObservationRecord } from '../upstream/records/observations.ts';
@@ -37,8 +38,8 @@ export interface PairFigures {
 
 type RawRows = readonly JsonObject[];
 
-/** Cells, as long as the shelf holds their records in this process. */
-const decoded = new WeakMap<RawRows, Cell>();
+/** Cells of records that the shelf holds in this process. */
+const cells = createAside<Cell>('cell');
 
 export function createCells(shelf: Shelf): Cells {
   return {
@@ -47,28 +48,28 @@ export function createCells(shelf: Shelf): Cells {
       return held === undefined || held instanceof Promise ? undefined : (cellOf(held) ?? undefined);
     },
     async read(partition, demands) {
-      const cells = new Map<string, Cell>();
+      const found = new Map<string, Cell>();
       if (shelf.isAtHand) {
         for (const demand of demands) {
           const key = demandKey(demand);
           const cell = this.atHand(partition, key);
-          if (cell !== undefined) cells.set(key, cell);
+          if (cell !== undefined) found.set(key, cell);
         }
-        return cells;
+        return found;
       }
       const held = await shelf.read<RawRows>(partition, demands.map(demandKey));
       for (const [key, raw] of held) {
         const cell = cellOf(raw);
-        if (cell !== null) cells.set(key, cell);
+        if (cell !== null) found.set(key, cell);
       }
-      return cells;
+      return found;
     },
     keep(partition, kind, figures, atMs) {
       if (shelf === EMPTY_SHELF) return;
       const values = new Map<string, RawRows>();
       const put = (pair: Pair, as: Kind, rows: readonly ObservationRecord[]) => {
         const raw = rows.map(({ record }) => record);
-        decoded.set(raw, { rows, atMs, checkedAtMs: atMs, wantedAtMs: 0 });
+        cells.put(raw, { rows, atMs, checkedAtMs: atMs, wantedAtMs: 0 });
         values.set(demandKey({ ...pair, kind: as }), raw);
       };
       for (const { pair, rows } of figures) {
@@ -85,11 +86,11 @@ export function createCells(shelf: Shelf): Cells {
 /** Null where what is held is not what was put there. */
 function cellOf({ value, atMs }: Held<RawRows>): Cell | null {
   if (!Array.isArray(value)) return null;
-  const known = decoded.get(value);
+  const known = cells.of(value);
   if (known !== undefined) return known;
   const { rows, faults } = decodeObservations({ data: value }, observations.route, atMs);
   if (faults.length > 0 || rows.length !== value.length) return null;
   const cell = { rows, atMs, checkedAtMs: atMs, wantedAtMs: 0 };
-  decoded.set(value, cell);
+  cells.put(value, cell);
   return cell;
 }

@@ -2,6 +2,7 @@ import DataLoader from 'dataloader';
 import { Failure, type FailureCode } from '../errors.ts';
 import type { Kind } from '../planner/demand.ts';
 import { newestOf } from '../planner/newest.ts';
+import { createAside } from '../upstream/aside.ts';
 import type { Ask } from '../upstream/cached.ts';
 import type { Endpoint, Sending } from '../upstream/call.ts';
 import * as service from '../upstream/endpoints.ts';
@@ -141,8 +142,8 @@ export function createLoaders(parts: LoadersParts): Loaders {
   };
 }
 
-/** Things of lists by their keys, as long as the lists are held. */
-const indexes = new WeakMap<readonly unknown[], ReadonlyMap<string, unknown>>();
+/** The things of a list by their keys. */
+const indexes = createAside<ReadonlyMap<string, unknown>>('index');
 
 /** Each thing of a list, found by its key. */
 function byKey<Value>(
@@ -150,10 +151,10 @@ function byKey<Value>(
   keyOf: (value: Value) => string,
 ): ByKey<Value | null> {
   const find = (values: readonly Value[], key: string) => {
-    let index = indexes.get(values) as ReadonlyMap<string, Value> | undefined;
+    let index = indexes.of(values) as ReadonlyMap<string, Value> | undefined;
     if (index === undefined) {
       index = new Map(values.map((value) => [keyOf(value), value]));
-      indexes.set(values, index);
+      indexes.put(values, index);
     }
     return index.get(key) ?? null;
   };

@@ -1,5 +1,6 @@
 import { Failure } from '../errors.ts';
 import type { GraphContext } from '../graph/context.ts';
+import { createAside } from '../upstream/aside.ts';
 import { type Soon, whenThere } from '../upstream/soon.ts';
 
 type Load<Source, Rec> = (source: Source, context: GraphContext) => Soon<Rec | null>;
@@ -12,12 +13,12 @@ export function recordFields<
   Rec extends { readonly record: unknown },
   Source extends { readonly known?: Partial<Rec> },
 >(load: Load<Source, Rec>) {
-  const loading = new WeakMap<Source, { readonly record: Soon<Rec | null> }>();
+  const loading = createAside<{ readonly record: Soon<Rec | null> }>('loading');
   const recordOf: Load<Source, Rec> = (source, context) => {
-    let loaded = loading.get(source);
+    let loaded = loading.of(source);
     if (loaded === undefined) {
       loaded = { record: load(source, context) };
-      loading.set(source, loaded);
+      loading.put(source, loaded);
     }
     return loaded.record;
   };

@@ -1,6 +1,7 @@
 import CachePolicy from 'http-cache-semantics';
 import { EMPTY_SHELF, PUBLIC, type Shelf } from '../cache/shelf.ts';
 import { Failure, type FailureCode } from '../errors.ts';
+import { createAside } from './aside.ts';
 import {
   type Answer,
   billStale,
@@ -68,8 +69,8 @@ export function isBetterOld(failure: unknown): failure is Failure {
   return failure instanceof Failure && BETTER_OLD.has(failure.code);
 }
 
-/** Decoded answers, as long as somebody holds their bodies in this process: operations that share one decode it once. */
-const decoded = new WeakMap<object, { readonly atMs: number; readonly records: unknown }>();
+/** What an answer was decoded to: operations that share one decode it once. */
+const decoded = createAside<{ readonly atMs: number; readonly records: unknown }>('decoded');
 
 /**
  * Answers from the shelf what is fresh there, and asks for the rest; only what could be decoded is put on it. Things are
@@ -102,7 +103,13 @@ export function cached(send: Send, { shelf, freshness, now, outage, onHeld }: Ca
         if (down !== null) throw down.with({ route: call.route, attempts: 0 });
         const answer = await send(call, conditional(sending, held?.answer));
         const fresh = answer.status === 304 && held !== null ? held.answer : heldOf(endpoint, answer);
-        const records = recordsOf(endpoint, params, fresh.status, fresh.body, answer.receivedAt);
+        const records = recordsOf(
+          endpoint,
+          params,
+          answer.status === 304 ? fresh : answer,
+          answer.receivedAt,
+        );
+        decoded.put(fresh, { atMs: answer.receivedAt, records });
         const allowedMs = endpoint.caching === 'http' ? allowanceOf(answer, fresh) : null;
         if (isHeld && allowedMs !== 'no-store') {
           shelf.keep(partition, new Map([[nameOf(call), { ...fresh, allowedMs }]]), answer.receivedAt);
@@ -138,7 +145,7 @@ export function heldRecords<Params, Result>(
     if (held === undefined || !isAnswer(held.value)) return null;
     const { value: answer, atMs } = held;
     try {
-      return { records: recordsOf(endpoint, params, answer.status, answer.body, atMs), atMs, answer };
+      return { records: recordsOf(endpoint, params, answer, atMs), atMs, answer };
     } catch {
       return null;
     }
@@ -160,21 +167,19 @@ function nameOf(call: Call): string {
 function recordsOf<Params, Result>(
   endpoint: Endpoint<Params, Result>,
   params: Params,
-  status: 200 | 404,
-  body: unknown,
+  answer: Pick<Answer, 'status' | 'body'>,
   atMs: number,
 ): Result | null {
-  if (status === 404) {
+  if (answer.status === 404) {
     if (endpoint.route.includes('{')) return null;
     throw new Failure('UPSTREAM_INVALID_RESPONSE', 'The service does not have this route.', {
       route: endpoint.route,
     });
   }
-  const isObject = typeof body === 'object' && body !== null;
-  const known = isObject ? decoded.get(body) : undefined;
+  const known = decoded.of(answer);
   if (known?.atMs === atMs) return known.records as Result;
-  const records = endpoint.decode(body, params, atMs);
-  if (isObject) decoded.set(body, { atMs, records });
+  const records = endpoint.decode(answer.body, params, atMs);
+  decoded.put(answer, { atMs, records });
   return records;
 }
 

@@ -56,7 +56,7 @@ export function createHttp(parts: HttpParts): { send: Send; close: () => Promise
       });
       status = response.statusCode;
       received = response.headers;
-      text = await response.body.text();
+      text = textOf(await response.body.arrayBuffer());
     } catch (error) {
       signal.throwIfAborted();
       if (isLate) {
@@ -96,6 +96,15 @@ export function createHttp(parts: HttpParts): { send: Send; close: () => Promise
   };
 
   return { send, close: () => agent.close() };
+}
+
+/**
+ * Decoded here, since texts that undici decodes stay alive until the next full collection. A byte order mark is none of
+ * the text.
+ */
+function textOf(bytes: ArrayBuffer): string {
+  const text = Buffer.from(bytes).toString();
+  return text.startsWith('\uFEFF') ? text.slice(1) : text;
 }
 
 function parseJson(text: string, call: Call): unknown {

@@ -1,0 +1,21 @@
+/** Something that is remembered of an object for as long as the object lives. */
+export interface Aside<Value> {
+  of(owner: object): Value | undefined;
+  put(owner: object, value: Value): void;
+}
+
+/**
+ * Remembers on the object itself, out of sight of JSON. A WeakMap would do the same, but until the next full collection
+ * the engine keeps what a WeakMap leads to, even of objects that nobody holds any longer: here, all that each call
+ * brought.
+ */
+export function createAside<Value>(what: string): Aside<Value> {
+  const key = Symbol(what);
+  type Owner = { [key]?: Value };
+  return {
+    of: (owner) => (owner as Owner)[key],
+    put(owner, value) {
+      (owner as Owner)[key] = value;
+    },
+  };
+}
