@@ -56,8 +56,11 @@ export function askedIn(
  * The request as Apollo Server understands it: an operation that is named by `documentId`, and one that may not run,
  * become operations that are named by a hash. Of the latter Apollo then says that there is none.
  */
-export function forApollo(request: GatewayRequest, persisted: PersistedTexts): GatewayRequest {
-  const { body, search } = request;
+export function forApollo(
+  { method, headers, search, body }: GatewayRequest,
+  persisted: PersistedTexts,
+): Omit<GatewayRequest, 'signal'> {
+  const request = { method, headers, search, body };
   if (isObject(body)) {
     const name = nameInstead(body, persisted);
     if (name === null) return request;
