@@ -13,21 +13,24 @@ export function recordFields<
   Rec extends { readonly record: unknown },
   Source extends { readonly known?: Partial<Rec> },
 >(load: Load<Source, Rec>) {
-  const loading = createAside<{ readonly record: Soon<Rec | null> }>('loading');
-  const recordOf: Load<Source, Rec> = (source, context) => {
-    let loaded = loading.of(source);
-    if (loaded === undefined) {
-      loaded = { record: load(source, context) };
-      loading.put(source, loaded);
+  const loading = createAside<{ readonly field: string; readonly record: Soon<Rec | null> }>('loading');
+  function recordOf(source: Source, context: GraphContext, field: string): Soon<Rec | null> {
+    const known = loading.of(source);
+    if (known !== undefined) {
+      // Rows that have a source in common come by it with the same field; each would have asked for itself.
+      if (known.field === field) context.bill.naive += 1;
+      return known.record;
     }
-    return loaded.record;
-  };
+    const record = load(source, context);
+    loading.put(source, { field, record });
+    return record;
+  }
 
   return <Field extends keyof Rec & string>(field: Field) =>
     (source: Source, _: unknown, context: GraphContext): Soon<Rec[Field] | null> => {
       const value = source.known?.[field];
       if (value !== undefined) return value;
-      return whenThere(recordOf(source, context), (record) => {
+      return whenThere(recordOf(source, context, field), (record) => {
         if (record !== null) return record[field];
         if (field !== 'record') return null;
         throw new Failure('UPSTREAM_INVALID_RESPONSE', 'The service lists nothing of this key.');
