@@ -178,7 +178,8 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     cells,
     shelf,
     outage,
-    companions: store === null ? NO_COMPANIONS : createCompanions({ now: clock.now, ttlMs: freshness.ttlMs }),
+    companions:
+      shelf === EMPTY_SHELF ? NO_COMPANIONS : createCompanions({ now: clock.now, ttlMs: freshness.ttlMs }),
     freshness,
     now: clock.now,
     planning: figures,

@@ -1,5 +1,6 @@
-import { Failure } from '../errors.ts';
+import type { Failure } from '../errors.ts';
 import type { Send } from './call.ts';
+import { isUnanswered } from './retried.ts';
 
 /** Calls in a row that must fail before the service is taken to be down. */
 const MIN_FAILURES = 3;
@@ -30,10 +31,7 @@ export function createOutage(now: () => number): Outage {
         failures = 0;
         return answer;
       } catch (error) {
-        const isDown =
-          error instanceof Failure &&
-          (error.code === 'UPSTREAM_UNAVAILABLE' || error.code === 'UPSTREAM_TIMEOUT');
-        if (isDown) {
+        if (isUnanswered(error)) {
           failures += 1;
           last = error;
           seenAtMs = now();

@@ -34,10 +34,14 @@ export function retried(next: Send, { retries, firstDelayMs = 100, maxDelayMs = 
         return next(call, sending);
       }, sending.signal);
     } catch (error) {
-      const isCounted =
-        error instanceof Failure &&
-        (error.code === 'UPSTREAM_UNAVAILABLE' || error.code === 'UPSTREAM_TIMEOUT');
-      throw isCounted ? error.with({ attempts }) : error;
+      throw isUnanswered(error) ? error.with({ attempts }) : error;
     }
   };
+}
+
+/** Whether the service gave no answer of its own at all. */
+export function isUnanswered(error: unknown): error is Failure {
+  return (
+    error instanceof Failure && (error.code === 'UPSTREAM_UNAVAILABLE' || error.code === 'UPSTREAM_TIMEOUT')
+  );
 }
