@@ -129,9 +129,11 @@ export function createShelf({ store, now, authTtlMs, holdMs }: ShelfParts): Shel
 
   async function read<Value>(partition: string, names: readonly string[]) {
     const found = new Map<string, Held<Value>>();
+    const { peek } = store;
     if (names.length === 0) return found;
     const keys = names.map((name) => keyOf(partition, name));
-    const [told, ...values] = await store.getMany([standingKey(partition), ...keys]);
+    const [told, ...values] =
+      peek === null ? await store.getMany([standingKey(partition), ...keys]) : [undefined, ...keys.map(peek)];
     const standing = standingOf(partition);
     learn(standing, told);
     const oldestMs = Math.max(standing.refusedAtMs, now() - holdMs);

@@ -49,14 +49,6 @@ export function createCells(shelf: Shelf): Cells {
     },
     async read(partition, demands) {
       const found = new Map<string, Cell>();
-      if (shelf.isAtHand) {
-        for (const demand of demands) {
-          const key = demandKey(demand);
-          const cell = this.atHand(partition, key);
-          if (cell !== undefined) found.set(key, cell);
-        }
-        return found;
-      }
       const held = await shelf.read<RawRows>(partition, demands.map(demandKey));
       for (const [key, raw] of held) {
         const cell = cellOf(raw);
