@@ -74,17 +74,18 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
   const { bill, caller } = sending;
   const { partition } = caller;
 
-  const isFresh = ({ cell, want }: Matter) =>
-    cell !== undefined && now() - cell.checkedAtMs < Math.min(freshness.ttlMs, want.maxAgeMs);
+  const freshUntilMs = ({ checkedAtMs }: Cell, { maxAgeMs }: Want) =>
+    checkedAtMs + Math.min(freshness.ttlMs, maxAgeMs);
+  const isFresh = ({ cell, want }: Matter) => cell !== undefined && now() < freshUntilMs(cell, want);
   const isUsable = ({ cell, want }: Matter) =>
     cell !== undefined &&
     now() - cell.checkedAtMs <= Math.min(freshness.ttlMs + freshness.staleMs, want.maxAgeMs);
 
   /** Counts a figure that is served as it is held. */
-  function serve({ demand, maxAgeMs }: Want, cell: Cell): readonly ObservationRecord[] {
+  function serve(want: Want, cell: Cell): readonly ObservationRecord[] {
     bill.cached += 1;
-    sending.onHeld?.(cell.checkedAtMs + Math.min(freshness.ttlMs, maxAgeMs));
-    parts.onHeld?.(demand);
+    sending.onHeld?.(freshUntilMs(cell, want));
+    parts.onHeld?.(want.demand);
     return cell.rows;
   }
 
@@ -150,11 +151,9 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
       if (!shelf.isAtHand || !shelf.isAccepted(partition)) return null;
       const nowMs = now();
       return (want) => {
-        const { demand, maxAgeMs } = want;
+        const { demand } = want;
         const cell = cells.atHand(partition, demandKey(demand));
-        if (cell === undefined || nowMs - cell.checkedAtMs >= Math.min(freshness.ttlMs, maxAgeMs)) {
-          return undefined;
-        }
+        if (cell === undefined || nowMs >= freshUntilMs(cell, want)) return undefined;
         if (nowMs - cell.wantedAtMs > freshness.ttlMs * RECOUNTING_SHARE) {
           cell.wantedAtMs = nowMs;
           companions.wanted(partition, demand, cell.checkedAtMs);
