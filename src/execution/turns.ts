@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 /** How long work keeps others waiting, in milliseconds, unless a single step of it takes longer. */
 export const TURN_MS = 5;
 
@@ -8,8 +10,6 @@ export function inTurns<Result>(steps: Generator<void, Result>): Result | Promis
     const step = steps.next();
     if (step.done) return step.value;
     if (performance.now() < pausesAt) continue;
-    return new Promise<void>((resolve) => {
-      setImmediate(resolve);
-    }).then(() => inTurns(steps));
+    return nextTurn().then(() => inTurns(steps));
   }
 }

@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 /** A value that is there, or will be: what is held is answered without a promise, and without what promises cost. */
 export type Soon<Value> = Value | Promise<Value>;
 
@@ -16,11 +18,6 @@ let lastTurn: Promise<void> = Promise.resolve();
  * timers and sockets have had theirs in between.
  */
 export function ownTurn(): Promise<void> {
-  lastTurn = lastTurn.then(
-    () =>
-      new Promise((resolve) => {
-        setImmediate(resolve);
-      }),
-  );
+  lastTurn = lastTurn.then(() => nextTurn());
   return lastTurn;
 }
