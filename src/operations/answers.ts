@@ -1,6 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type { Shelf } from '../cache/shelf.ts';
+import type { Soon } from '../upstream/soon.ts';
 import type { OperationEvent } from './events.ts';
+import type { Asked } from './requests.ts';
 import { dataIn, entityTag } from './responses.ts';
 
 /** An answer that took no call, as bytes: it is the answer to the same question again, as long as all of it is fresh. */
@@ -14,16 +16,13 @@ export interface StoredAnswer {
 }
 
 /** What an answer is the answer to. */
-export interface Question {
+export interface Question extends Omit<Asked, 'isPersisted'> {
   readonly partition: string;
-  readonly operationName: string | undefined;
-  readonly text: string;
-  readonly variables: Readonly<Record<string, unknown>>;
 }
 
 export interface Answers {
   /** The answer that still holds; at once, where nobody else can know more of the key. */
-  find(question: Question): StoredAnswer | null | Promise<StoredAnswer | null>;
+  find(question: Question): Soon<StoredAnswer | null>;
   /**
    * @param answer with `data` as it stands in the body
    * @param freshUntilMs when the first of all that was read for it is past its time, in milliseconds since the epoch

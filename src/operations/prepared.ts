@@ -8,6 +8,7 @@ import { LRUCache } from 'lru-cache';
 import { conditionsOf, type Plan, planOperation } from '../execution/plan.ts';
 import { type Bound, boundOf } from '../graph/pricing.ts';
 import { leadsToFigures, type SelectionScope } from '../graph/selection.ts';
+import { NO_VARIABLES } from './requests.ts';
 
 /** An operation that was found valid, so that it can run without being parsed and validated again. */
 export interface Prepared {
@@ -44,8 +45,6 @@ const MAX_CHARACTERS = 8 * 1024 * 1024;
 
 /** Combinations of what is skipped and included that are kept ready of one operation. */
 const MAX_PLANS = 32;
-
-const NO_VARIABLES: Readonly<Record<string, unknown>> = Object.freeze({});
 
 export function createPreparedOperations(schema: GraphQLSchema): PreparedOperations {
   const known = new LRUCache<string, Prepared>({

@@ -1,3 +1,4 @@
+import { isObject } from '../upstream/records/fields.ts';
 import { bareHash, type PersistedTexts, sha256Of } from './persisted.ts';
 
 /** One GraphQL-over-HTTP request, its body parsed. */
@@ -23,7 +24,7 @@ export interface Asked {
   readonly isPersisted: boolean;
 }
 
-const NO_VARIABLES: Asked['variables'] = Object.freeze({});
+export const NO_VARIABLES: Asked['variables'] = Object.freeze({});
 
 /**
  * What a request asks for, where it is of the plain kind that most are; null where Apollo Server has to look at it: odd
@@ -128,8 +129,4 @@ function hashIn({ documentId, extensions }: Readonly<Record<string, unknown>>): 
   const named = isObject(extensions) ? extensions.persistedQuery : undefined;
   if (!isObject(named) || named.version !== 1 || typeof named.sha256Hash !== 'string') return null;
   return named.sha256Hash;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
