@@ -110,17 +110,18 @@ function isRefused({ codes = [], keys = [] }: Lookup, { world, habits }: Circums
   );
 }
 
-/** A generous estimate: each other call once, and figures by as many calls as rows make at the service's limit. */
+/**
+ * A generous estimate: each call for a country, each list once, and figures by as many calls as their rows make at the
+ * service's limit; by one a pair, where nothing tells in advance how long a series is.
+ */
 function isDear({ world, habits, lookups, mostCalls }: Circumstances): boolean {
-  const others = new Set<string>();
-  let rows = 0;
-  for (const lookup of lookups) {
-    if (lookup.route !== '/v1/data')
-      others.add(lookup.route + (lookup.route.includes('{') ? lookup.path : ''));
-    else rows += (lookup.codes?.length ?? 0) * (lookup.keys?.length ?? 0);
+  let calls = 20;
+  let pairs = 0;
+  for (const { route, codes = [], keys = [] } of lookups) {
+    if (route.includes('{')) calls += 1;
+    if (route === '/v1/data') pairs += codes.length * keys.length;
   }
-  const perCountry = lookups.filter(({ route }) => route.includes('{')).length;
-  const most = habits.limit === 'taken' ? habits.maxRows : (habits.defaultRows ?? 1000);
-  const longest = world.rows.length / Math.max(1, world.countries.length * world.indicators.length);
-  return others.size + perCountry + Math.ceil((2 * rows * longest) / most) + 20 > mostCalls;
+  const longest = Math.max(1, world.rows.length / Math.max(1, world.countries.length * world.indicators.length));
+  const figures = habits.limit === 'taken' ? (2 * pairs * longest) / habits.maxRows : pairs;
+  return calls + figures > mostCalls;
 }

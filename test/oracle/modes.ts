@@ -45,7 +45,7 @@ function drawOne(
   habits: ReturnType<typeof drawHabits>,
   isTight: boolean,
 ): Operation {
-  const rows = habits.limit === 'taken' ? 1500 : 500;
+  const rows = habits.limit === 'taken' && dice.chance(0.2) ? 1500 : 400;
   const width = isTight && dice.chance(0.05) ? 200 : 8;
   return drawOperation({ dice, world, habits, rows, width });
 }
