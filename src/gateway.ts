@@ -49,6 +49,7 @@ import { batches, resolvers } from './resolvers/resolvers.ts';
 import { type Attempt, type Bill, type Caller, openBill, type Sending } from './upstream/call.ts';
 import { createUpstream } from './upstream/client.ts';
 import { type Clock, systemClock } from './upstream/clock.ts';
+import { payerOf } from './upstream/payer.ts';
 import { createRehearsal } from './upstream/rehearsed.ts';
 import { type Soon, whenThere } from './upstream/soon.ts';
 
@@ -317,6 +318,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     const sending: Sending = {
       caller,
       bill,
+      payer: payerOf(bill, config.maxUpstreamCalls),
       signal: request.signal,
       patientUntilMs: startedAtMs + config.rateLimitWaitMs,
       onHeld(freshUntilMs) {

@@ -34,6 +34,7 @@ import { cached, type Freshness } from '../upstream/cached.ts';
 import { type Bill, type Call, type Caller, openBill, type Sending } from '../upstream/call.ts';
 import { coalesced } from '../upstream/coalesced.ts';
 import type { QuotaRecord } from '../upstream/ledger.ts';
+import { payerOf } from '../upstream/payer.ts';
 import type { Rehearsal } from '../upstream/rehearsed.ts';
 import { vouched } from '../upstream/vouched.ts';
 import { isFigureField, type SelectionScope } from './selection.ts';
@@ -90,7 +91,13 @@ export function createPricing(parts: PricingParts): (priced: PricedOperation) =>
     const send = coalesced(vouched(parts.rehearsal.answering(note), shelf));
     const outage = { failure: () => null };
     const ask = cached(send, { shelf, freshness, now, outage, onHeld: noteHeld });
-    const sending: Sending = { caller, bill, signal: new AbortController().signal, patientUntilMs: 0 };
+    const sending: Sending = {
+      caller,
+      bill,
+      payer: payerOf(bill),
+      signal: new AbortController().signal,
+      patientUntilMs: 0,
+    };
     const figures = { ...parts, send, learned: frozen(parts.learned), keep() {} };
     const seat: Seat = {
       expect() {},
@@ -129,7 +136,9 @@ export function createPricing(parts: PricingParts): (priced: PricedOperation) =>
       contextValue: { caller, bill, loaders, holds, quota: () => parts.quota(caller.partition) },
     });
     const asIfMissing = { ...figures, send: parts.rehearsal.answering(noteHeld) };
-    await fetchFigures(heldDemands, asIfMissing, { ...sending, bill: openBill() }, () => {});
+    const heldBill = openBill();
+    const unbilled = { ...sending, bill: heldBill, payer: payerOf(heldBill) };
+    await fetchFigures(heldDemands, asIfMissing, unbilled, () => {});
     return { bill, calls, errors: result.errors ?? [] };
   };
 }
