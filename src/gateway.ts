@@ -23,10 +23,11 @@ import { leadsToFigures, type SelectionScope } from './graph/selection.ts';
 import { cachedFigures } from './loaders/cached-figures.ts';
 import { createCells } from './loaders/cells.ts';
 import { createCompanions, NO_COMPANIONS } from './loaders/companions.ts';
-import { createCulprits } from './loaders/culprits.ts';
 import { createHolds } from './loaders/holds.ts';
+import { createNameLists, notingNames } from './loaders/listed-names.ts';
 import { createLoaders } from './loaders/loaders.ts';
 import { createObservationPool, type Seat } from './loaders/observation-pool.ts';
+import { createRefusedNames } from './loaders/refused-names.ts';
 import { createRenewal } from './loaders/renewal.ts';
 import { createAnswers } from './operations/answers.ts';
 import { type Admitted, createApollo, type Explained } from './operations/apollo.ts';
@@ -153,13 +154,18 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     books: store?.books ?? null,
     freshness,
   });
-  const { ask, ledger, outage } = upstream;
+  const { ledger, outage } = upstream;
+  const learned = createLearned(clock.now);
+  const ask = notingNames(upstream.ask, learned);
   const cells = createCells(shelf);
+  const refusedNames = createRefusedNames({ now: clock.now, ttlMs: freshness.ttlMs });
   const figures = {
     send: upstream.send,
     keep: cells.keep,
-    learned: createLearned(),
-    culprits: createCulprits(clock.now),
+    learned,
+    refusedNames,
+    noteNames: createNameLists(ask),
+    now: clock.now,
     codesPerCall: config.codesPerCall,
     overfetchRows: config.batchOverfetchRows,
   };
@@ -184,6 +190,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     freshness,
     now: clock.now,
     planning: figures,
+    refusedNames,
     renewal: createRenewal({ ask, shelf, freshness, now: clock.now, mayAsk: config.cacheRenewal }),
   };
 

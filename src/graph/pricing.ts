@@ -20,12 +20,12 @@ import { lookedAt, type Shelf } from '../cache/shelf.ts';
 import { type CachedFiguresParts, cachedFigures } from '../loaders/cached-figures.ts';
 import { createCells } from '../loaders/cells.ts';
 import { NO_COMPANIONS } from '../loaders/companions.ts';
-import type { Culprits } from '../loaders/culprits.ts';
 import { fetchFigures } from '../loaders/figures.ts';
 import { createHolds } from '../loaders/holds.ts';
 import { createLoaders } from '../loaders/loaders.ts';
 import type { Seat } from '../loaders/observation-pool.ts';
 import type { Outcome } from '../loaders/outcome.ts';
+import type { RefusedNames } from '../loaders/refused-names.ts';
 import { createRenewal } from '../loaders/renewal.ts';
 import type { TickersLearned } from '../loaders/tickers.ts';
 import type { Demand } from '../planner/demand.ts';
@@ -67,7 +67,7 @@ export interface PricingParts {
   readonly freshness: Freshness;
   readonly now: () => number;
   readonly learned: Learned;
-  readonly culprits: Culprits;
+  readonly refusedNames: RefusedNames;
   readonly tickersLearned: TickersLearned;
   readonly codesPerCall: number;
   readonly overfetchRows: number;
@@ -98,7 +98,8 @@ export function createPricing(parts: PricingParts): (priced: PricedOperation) =>
       signal: new AbortController().signal,
       patientUntilMs: 0,
     };
-    const figures = { ...parts, send, learned: frozen(parts.learned), keep() {} };
+    const refusedNames = { of: parts.refusedNames.of, remember() {} };
+    const figures = { ...parts, send, learned: frozen(parts.learned), refusedNames, keep() {} };
     const seat: Seat = {
       expect() {},
       leave() {},
@@ -116,6 +117,7 @@ export function createPricing(parts: PricingParts): (priced: PricedOperation) =>
       now,
       outage,
       companions: NO_COMPANIONS,
+      refusedNames,
       cells: createCells(shelf),
       renewal: createRenewal({ ask, shelf, freshness, now, mayAsk: false }),
       planning: figures,

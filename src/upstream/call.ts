@@ -69,7 +69,7 @@ export interface Answer {
   /** 200, 304 or 404; every other status is a Failure. */
   readonly status: 200 | 304 | 404;
   readonly headers: Readonly<Record<string, string>>;
-  /** Parsed JSON; undefined for a 304, and for a 404 whose body is not JSON. */
+  /** Parsed JSON; undefined for a 304. For a 404 `{detail}`, or undefined where the service didn't word it itself. */
   readonly body: unknown;
   /** Milliseconds since the epoch. */
   readonly receivedAt: number;
