@@ -64,11 +64,11 @@ async function heldService() {
   return { url: `http://127.0.0.1:${port}`, asked, answer };
 }
 
-const ask = async (url: string) => {
+const ask = async (url: string, query = '{ health { status } }') => {
   const response = await fetch(url, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ query: '{ health { status } }' }),
+    headers: { 'content-type': 'application/json', authorization: 'Bearer anything' },
+    body: JSON.stringify({ query }),
   });
   return [response.status, ((await response.json()) as { data?: unknown }).data];
 };
@@ -98,6 +98,17 @@ describe('serve', () => {
     void answer();
     expect(await ask(url)).toEqual(HEALTHY);
     expect(program.text.stdout.trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  it('outlives a reference that fails while another one is refused', async () => {
+    const program = start(SERVE);
+    const url = await program.printed(ADDRESS);
+    const references = '[{ __typename: "Country", code: "K" }, { __typename: "Nope" }]';
+    expect(await ask(url, `{ _entities(representations: ${references}) { __typename } }`)).toEqual([
+      200,
+      { _entities: [null, null] },
+    ]);
+    expect(await ask(url)).toEqual(HEALTHY);
   });
 
   it.for(['SIGTERM', 'SIGINT'] as const)(
