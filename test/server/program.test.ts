@@ -128,6 +128,42 @@ describe('serve', () => {
     },
   );
 
+  const FAULTS = {
+    unhandledRejection: 'void Promise.reject(new Error("nobody listens", { cause: "a test" }))',
+    uncaughtException: 'setImmediate(() => { throw new Error("nobody listens", { cause: "a test" }) })',
+  };
+  it.for(Object.entries(FAULTS))(
+    'logs a fault that nobody has caught, finishes what is in flight, and exits with 1: %s',
+    async ([where, fault]) => {
+      const { url: COUNTRY_DATA_URL, asked, answer } = await heldService();
+      const onSignal = `process.on('SIGUSR2', () => { ${fault} })`;
+      const program = start(['--import', `data:text/javascript,${onSignal}`, ...SERVE], { COUNTRY_DATA_URL });
+      const inFlight = ask(await program.printed(ADDRESS));
+      await asked;
+      program.signal('SIGUSR2');
+      const line = await program.printed(/^.*nobody listens.*$/m, 'stderr');
+      await answer();
+      expect(await inFlight).toEqual(HEALTHY);
+      expect(await program.exited).toBe(1);
+      expect(JSON.parse(line)).toMatchObject({
+        level: 60,
+        where,
+        err: { type: 'Error', stack: expect.stringContaining('nobody listens') },
+      });
+    },
+  );
+
+  it('waits no longer than a few seconds after such a fault', async () => {
+    const { url: COUNTRY_DATA_URL, asked } = await heldService();
+    const onSignal = `process.on('SIGUSR2', () => { ${FAULTS.unhandledRejection} })`;
+    const program = start(['--import', `data:text/javascript,${onSignal}`, ...SERVE], { COUNTRY_DATA_URL });
+    const inFlight = ask(await program.printed(ADDRESS)).catch(() => 'cut');
+    await asked;
+    program.signal('SIGUSR2');
+    expect(await program.exited).toBe(1);
+    expect(await inFlight).toBe('cut');
+  });
+
   it('exits at once with 1 on the second signal', async () => {
     const { url: COUNTRY_DATA_URL, asked } = await heldService();
     const program = start(SERVE, { COUNTRY_DATA_URL });
