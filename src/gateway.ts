@@ -32,6 +32,7 @@ import { createRenewal } from './loaders/renewal.ts';
 import { createAnswers } from './operations/answers.ts';
 import { type Admitted, createApollo, type Explained } from './operations/apollo.ts';
 import type { OperationEvent } from './operations/events.ts';
+import { isDeepRequest, MAX_NESTING } from './operations/nesting.ts';
 import { createPersisted, readTrusted } from './operations/persisted.ts';
 import { createPreparedOperations, type Ready } from './operations/prepared.ts';
 import { type Asked, askedIn, forApollo, type GatewayRequest, hasText } from './operations/requests.ts';
@@ -420,6 +421,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
 
   /** Lets Apollo read, validate and answer a request. */
   async function admit(request: GatewayRequest, passage: Passage): Promise<GatewayResponse> {
+    if (isDeepRequest(request)) return refuseDeep(passage);
     const told = forApollo(request, persisted);
     const admitted = await apollo.executeHTTPGraphQLRequest({
       httpGraphQLRequest: {
@@ -446,6 +448,15 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     contentTypes.set(passage.accepts, headers.get('content-type') ?? '');
     const response = { status: answer.status, headers, body: answer.body };
     return tagged(request, !hasText(request), response, passage.errors, () => entityTag(answer.data));
+  }
+
+  function refuseDeep({ accepts, bill }: Passage): GatewayResponse {
+    const extensions = { code: 'BAD_REQUEST', retryable: false };
+    const errors = [{ message: `The request is nested more than ${MAX_NESTING} levels deep.`, extensions }];
+    const type = accepts.includes('graphql-response') ? 'graphql-response+json' : 'json';
+    const headers = new Map([['content-type', `application/${type}; charset=utf-8`]]);
+    setHeaders(headers, 400, errors, clock.now());
+    return { status: 400, headers, body: JSON.stringify({ errors, extensions: { upstream: bill } }) };
   }
 
   return {
