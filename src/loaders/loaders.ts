@@ -212,7 +212,7 @@ function createObservationLoader(figures: Figures, holds: Holds): Omit<Observati
       });
       for (const key of missing.keys()) coming.set(key, loading);
       try {
-        await Promise.all([missing.size > 0 ? loading : undefined, ...others]);
+        await Promise.all([loading, ...others]);
       } finally {
         for (const key of missing.keys()) coming.delete(key);
       }

@@ -7,6 +7,7 @@ import { type IndicatorSource, indicatorOf, type SourceSource, sourceOf } from '
 import type { IndicatorRecord } from '../upstream/records/indicators.ts';
 import type { SourceRecord } from '../upstream/records/platform.ts';
 import { type Soon, whenThere } from '../upstream/soon.ts';
+import { checkTexts } from './arguments.ts';
 import { checkMetricKey, maxAgeMsOf, observationRows } from './observations.ts';
 import { recordFields } from './record-fields.ts';
 
@@ -74,6 +75,7 @@ const Source: SourceResolvers = {
 export const indicatorResolvers: Resolvers = {
   Query: {
     indicators(_, { category, hasData, keys }, { loaders }) {
+      checkTexts({ category });
       const filter = { category: category ?? undefined, hasData: hasData ?? undefined };
       return whenThere(loaders.indicators(filter), (list) => {
         if (keys == null) return list.map(indicatorOf);

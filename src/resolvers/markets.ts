@@ -2,19 +2,24 @@ import type { GraphContext } from '../graph/context.ts';
 import type { Resolvers } from '../graph/generated.ts';
 import { encodeId } from '../graph/ids.ts';
 import type { TickerRecord } from '../upstream/records/markets.ts';
+import { checkTexts } from './arguments.ts';
 
 export async function tickerBySymbol(
   exchangeCode: string,
   symbol: string,
   { loaders }: GraphContext,
 ): Promise<TickerRecord | null> {
+  checkTexts({ exchangeCode, symbol });
   const listings = await loaders.tickers.where({ exchangeCode });
   return listings.find((listing) => listing.symbol.toUpperCase() === symbol.toUpperCase()) ?? null;
 }
 
 export const marketResolvers: Resolvers = {
   Query: {
-    tickers: (_, filter, { loaders }) => loaders.tickers.where(filter),
+    tickers(_, filter, { loaders }) {
+      checkTexts(filter);
+      return loaders.tickers.where(filter);
+    },
     ticker: (_, { exchangeCode, symbol }, context) => tickerBySymbol(exchangeCode, symbol, context),
   },
   Ticker: {

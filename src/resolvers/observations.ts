@@ -5,7 +5,7 @@ import type { ObservationResolvers, Resolvers } from '../graph/generated.ts';
 import { encodeId } from '../graph/ids.ts';
 import type { CountrySource, IndicatorSource, SourceSource } from '../graph/sources.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
-import { type Soon, whenThere } from '../upstream/soon.ts';
+import { type Soon, soon, whenThere } from '../upstream/soon.ts';
 
 export interface ObservationFilter {
   /** Null or omitted: all countries. */
@@ -40,7 +40,10 @@ export function observationRows(
     fromYear == null && toYear == null ? rows : rows.filter(isWanted);
 
   const codes = countryCodes ?? whenThere(loaders.countries(), (list) => list.map(({ code }) => code));
-  const keys = metricKeys ?? whenThere(loaders.indicators(), (list) => list.map(({ key }) => key));
+  // By now the codes may be a promise that nobody listens to yet.
+  const keys = soon(
+    () => metricKeys ?? whenThere(loaders.indicators(), (list) => list.map(({ key }) => key)),
+  );
   if (!(codes instanceof Promise || keys instanceof Promise)) return whenThere(load(codes, keys), choose);
   return holds
     .during(Promise.all([codes, keys]))
@@ -57,7 +60,7 @@ function unique(names: readonly string[]): readonly string[] {
  * @throws Failure BAD_USER_INPUT
  */
 export function checkMetricKey(key: string): void {
-  if (!/^[^\s,]{1,200}$/.test(key)) {
+  if (!/^[^\s,]{1,200}$/.test(key) || !key.isWellFormed()) {
     throw new Failure(
       'BAD_USER_INPUT',
       `An indicator key is one word, such as population_total; this is ${JSON.stringify(key)}.`,

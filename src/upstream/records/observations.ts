@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Failure } from '../../errors.ts';
 import type { CountryNamed } from './countries.ts';
 import { listIn, type Meta, metaIn } from './envelope.ts';
-import { inside, invalid, isObject, type JsonObject, type Place, textIn } from './fields.ts';
+import { inside, invalid, isObject, type JsonObject, numberIn, type Place, textIn } from './fields.ts';
 
 export interface ObservationRecord {
   /** ISO 3166-1 alpha-2, upper case. */
@@ -44,8 +44,19 @@ export interface ObservationFault {
   readonly failure: Failure;
 }
 
+/** A row without a value, which is no figure but counts where the service counts its rows. */
+export interface BlankRow {
+  readonly countryCode: string;
+  readonly metricKey: string;
+  /** Null where the row names none. */
+  readonly year: number | null;
+  /** Its place among all rows of the body. */
+  readonly index: number;
+}
+
 export interface ObservationList {
   readonly rows: readonly ObservationRecord[];
+  readonly blanks: readonly BlankRow[];
   readonly faults: readonly ObservationFault[];
   readonly meta: Meta;
   /** Rows in the body, those counted that hold no figure or break the specification. */
@@ -124,17 +135,21 @@ function createSoundness(): (row: unknown) => row is z.infer<typeof observation>
 
 /**
  * The figures of a body. A row that breaks the specification becomes a fault and leaves the others standing; a row
- * without a value is no figure and is left out.
+ * without a value is no figure and stands apart.
  *
  * @throws Failure where the body holds no list
  */
 export function decodeObservations(body: unknown, route: string, receivedAt: number): ObservationList {
   const { value: sent, place } = listIn(body, route);
   const rows: ObservationRecord[] = [];
+  const blanks: BlankRow[] = [];
   const faults: ObservationFault[] = [];
   const isSound = createSoundness();
   for (const [index, row] of sent.entries()) {
-    if (isObject(row) && holdsNoFigure(row)) continue;
+    if (isObject(row) && holdsNoFigure(row)) {
+      blanks.push(blankIn(row, index));
+      continue;
+    }
     const parsed = isSound(row) ? { success: true as const, data: row } : observation.safeParse(row);
     if (parsed.success) {
       const { country_code, country_name, metric_name } = parsed.data;
@@ -148,7 +163,7 @@ export function decodeObservations(body: unknown, route: string, receivedAt: num
       });
     }
   }
-  return { rows, faults, meta: metaIn(body), received: sent.length };
+  return { rows, blanks, faults, meta: metaIn(body), received: sent.length };
 }
 
 /**
@@ -173,6 +188,16 @@ export function observationIn(
 /** A row that names no measure either is no row of ours, and goes on to be refused. */
 function holdsNoFigure(row: JsonObject): boolean {
   return row.value === null && typeof row.metric_key === 'string';
+}
+
+function blankIn(row: JsonObject, index: number): BlankRow {
+  const year = numberIn(row, 'year');
+  return {
+    countryCode: textIn(row, 'country_code')?.toUpperCase() ?? '',
+    metricKey: textIn(row, 'metric_key') ?? '',
+    year: Number.isInteger(year) ? year : null,
+    index,
+  };
 }
 
 function recordOf(
