@@ -43,18 +43,22 @@ class Comparison {
 
   values(expected: unknown, actual: unknown, path: Path, names: string): void {
     const field = this.#truth.fields.get(names) ?? '';
-    if (field.endsWith('.record')) return this.#records(expected, actual, path);
-    if (field.endsWith('.locationName') && isBlank(expected) && isBlank(actual)) return;
-    if (expected === null || expected === undefined) {
+    if (isTheSame(field, expected, actual)) return;
+    if (field.endsWith('.record')) {
+      this.#records(expected, actual, path);
+    } else if (expected === null || expected === undefined) {
       if (actual !== null && actual !== undefined) this.#add('extra', path, `null, got ${short(actual)}`);
-      return;
+    } else if (actual === null || actual === undefined) {
+      this.#add('short', path, `${short(expected)}, got null`);
+    } else if (Array.isArray(expected)) {
+      this.#lists(expected, actual, path, names, field);
+    } else if (typeof expected === 'object') {
+      this.#objects(expected as Json, actual as Json, path, names);
+    } else if (typeof expected === 'string' && expected.startsWith(ID_MARK)) {
+      this.#id(expected, actual, path);
+    } else if (expected !== actual) {
+      this.#add('wrong', path, `${short(expected)}, got ${short(actual)}`);
     }
-    if (actual === null || actual === undefined)
-      return this.#add('short', path, `${short(expected)}, got null`);
-    if (Array.isArray(expected)) return this.#lists(expected, actual, path, names, field);
-    if (typeof expected === 'object') return this.#objects(expected as Json, actual as Json, path, names);
-    if (typeof expected === 'string' && expected.startsWith(ID_MARK)) return this.#id(expected, actual, path);
-    if (expected !== actual) this.#add('wrong', path, `${short(expected)}, got ${short(actual)}`);
   }
 
   #add(kind: Difference['kind'], path: Path, detail: string): void {
@@ -92,14 +96,15 @@ class Comparison {
   }
 
   #lists(expected: readonly unknown[], actual: unknown, path: Path, names: string, field: string): void {
-    if (!Array.isArray(actual)) return this.#add('wrong', path, `a list, got ${short(actual)}`);
-    if (ORDERED.has(field) && expected.length === actual.length) {
+    if (!Array.isArray(actual)) {
+      this.#add('wrong', path, `a list, got ${short(actual)}`);
+    } else if (ORDERED.has(field) && expected.length === actual.length) {
       expected.forEach((item, i) => {
         this.values(item, actual[i], [...path, i], names);
       });
-      return;
+    } else {
+      this.#multisets(expected, actual, path, names);
     }
-    this.#multisets(expected, actual, path, names);
   }
 
   /** Pairs what is equal; what is left over is paired by likeness, to tell what differs. */
@@ -158,6 +163,7 @@ class Comparison {
     if (field.endsWith('.id')) return '#';
     if (field.endsWith('.record')) return sorted(value);
     if (field.endsWith('.locationName') && isBlank(value)) return 'null';
+    if (field === 'Indicator.sources' && isNone(value)) return 'null';
     if (Array.isArray(value)) {
       const items = value.map((item) => this.#canonical(item, names));
       return `[${(ORDERED.has(field) ? items : items.sort()).join()}]`;
@@ -170,8 +176,19 @@ class Comparison {
   }
 }
 
+/** Two ways to say that there is nothing, where the description leaves open which. */
+function isTheSame(field: string, expected: unknown, actual: unknown): boolean {
+  if (field.endsWith('.locationName')) return isBlank(expected) && isBlank(actual);
+  return field === 'Indicator.sources' && isNone(expected) && isNone(actual);
+}
+
 function isBlank(value: unknown): boolean {
   return value === null || value === undefined || value === '';
+}
+
+/** Where the catalogue names no sources, null and none are both true. */
+function isNone(value: unknown): boolean {
+  return value == null || (Array.isArray(value) && value.length === 0);
 }
 
 function likeness(a: unknown, b: unknown): number {

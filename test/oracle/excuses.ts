@@ -121,7 +121,10 @@ function isDear({ world, habits, lookups, mostCalls }: Circumstances): boolean {
     if (route.includes('{')) calls += 1;
     if (route === '/v1/data') pairs += codes.length * keys.length;
   }
-  const longest = Math.max(1, world.rows.length / Math.max(1, world.countries.length * world.indicators.length));
+  const longest = Math.max(
+    1,
+    world.rows.length / Math.max(1, world.countries.length * world.indicators.length),
+  );
   const figures = habits.limit === 'taken' ? (2 * pairs * longest) / habits.maxRows : pairs;
   return calls + figures > mostCalls;
 }

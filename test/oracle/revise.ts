@@ -76,5 +76,5 @@ function nextYear(row: RowFact, source: string, at: string, habits: Habits, dice
 
 /** No two rows of one run are retrieved at the same instant. */
 function finer(at: string, nth: number): string {
-  return at.replace('Z', `${nth % 1000}`.padStart(3, '0') + 'Z');
+  return at.replace('Z', `${`${nth % 1000}`.padStart(3, '0')}Z`);
 }

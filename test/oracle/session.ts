@@ -216,7 +216,11 @@ class Stage {
 
   #askOne(operation: Operation, key: string, headers: Record<string, string> = {}) {
     const variables = withIds(operation.variables, this.#ids) as Json;
-    return this.#program.ask(operation.text, { key, variables, headers: { 'accept-encoding': 'identity', ...headers } });
+    return this.#program.ask(operation.text, {
+      key,
+      variables,
+      headers: { 'accept-encoding': 'identity', ...headers },
+    });
   }
 
   async #askAll(step: Extract<Step, { kind: 'ask' }>): Promise<{ asked: Asked[]; requests: Request[] }> {
@@ -293,7 +297,10 @@ class Stage {
     const ids = { byId: new Map(this.#ids.byId), byObject: new Map(this.#ids.byObject) };
     for (const difference of differences(truth, reply.data, ids)) {
       if (difference.kind === 'short' && reply.errors.some((error) => touches(error, difference))) continue;
-      add(difference.kind, `${difference.path.join('.')}: expected ${difference.detail}`);
+      add(
+        `${difference.kind} ${placeOf(difference, truth)}`,
+        `${difference.path.join('.')}: expected ${difference.detail}`,
+      );
     }
     if (findings.length === 0) {
       for (const [id, object] of ids.byId) this.#ids.byId.set(id, object);
@@ -360,6 +367,18 @@ function checkExtent(extent: Extent | null, sent: number, at: number): Finding[]
   if (extent?.least === undefined || extent.most === undefined) return [];
   const isWithin = extent.least <= sent && sent <= extent.most;
   return isWithin ? [] : [finding('explain out of bounds', at, 0, `${JSON.stringify(extent)}, sent ${sent}`)];
+}
+
+/** What was looked up at the place of a difference, or next above it: what to look for first. */
+function placeOf({ path }: Difference, { lookups, fields }: Truth): string {
+  const names = path.filter((part) => typeof part === 'string');
+  for (let length = names.length; length > 0; length -= 1) {
+    const above = names.slice(0, length).join('.');
+    const lookup = lookups.find((one) => one.path === above);
+    if (lookup?.mode !== undefined) return lookup.mode;
+    if (lookup !== undefined) return lookup.route;
+  }
+  return fields.get(names.join('.')) ?? '';
 }
 
 /** Whether an error stands at, above or below the place of a difference. */

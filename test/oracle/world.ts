@@ -414,7 +414,7 @@ export function tickerRecord(fact: Omit<TickerFact, 'record'>, habits: Habits): 
 
 function drawProfiles(
   dice: Dice,
-  habits: Habits,
+  _habits: Habits,
   countries: readonly CountryFact[],
   rows: readonly RowFact[],
   shade: number,
