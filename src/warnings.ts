@@ -39,13 +39,14 @@ export const MAX_WARNINGS = 100;
 
 export function createWarnings(): Warnings {
   const told: Warning[] = [];
-  const subjects = new Set<string>();
+  let subjects: Set<string> | undefined;
   let untold = 0;
   let firstUntold: WarningCode | undefined;
 
   return {
     add(warning, about = warning.name ?? warning.route ?? warning.message) {
       const subject = `${warning.code} ${about}`;
+      subjects ??= new Set();
       if (subjects.has(subject)) return;
       subjects.add(subject);
       if (told.length < MAX_WARNINGS) {
