@@ -222,7 +222,8 @@ export function boundOf(
       const countries = typeName === 'Country' ? parents : lengthOf(args.countryCodes);
       const metrics = typeName === 'Indicator' ? parents : lengthOf(args.metricKeys);
       // Figures of other fields may lie in the same table, so that each name stands for a whole line of it.
-      if (args.latest === true) latestFigures += Math.min(countries, metrics) * MOST_PARENTS;
+      if (args.latest === true && args.toYear == null)
+        latestFigures += Math.min(countries, metrics) * MOST_PARENTS;
       // No plan takes more calls than there are series.
       else calls += countries * metrics;
     }
