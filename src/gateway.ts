@@ -23,10 +23,11 @@ import { leadsToFigures, type SelectionScope } from './graph/selection.ts';
 import { cachedFigures } from './loaders/cached-figures.ts';
 import { createCells } from './loaders/cells.ts';
 import { createCompanions, NO_COMPANIONS } from './loaders/companions.ts';
-import { createCulprits } from './loaders/culprits.ts';
 import { createHolds } from './loaders/holds.ts';
+import { createNameLists, notingNames } from './loaders/listed-names.ts';
 import { createLoaders } from './loaders/loaders.ts';
 import { createObservationPool, type Seat } from './loaders/observation-pool.ts';
+import { createRefusedNames } from './loaders/refused-names.ts';
 import { createRenewal } from './loaders/renewal.ts';
 import { createAnswers } from './operations/answers.ts';
 import { type Admitted, createApollo, type Explained } from './operations/apollo.ts';
@@ -36,6 +37,7 @@ import { createPersisted, readTrusted } from './operations/persisted.ts';
 import { createPreparedOperations, type Ready } from './operations/prepared.ts';
 import { type Asked, askedIn, forApollo, type GatewayRequest, hasText } from './operations/requests.ts';
 import {
+  type Extensions,
   entityTag,
   type GatewayResponse,
   mayAccept,
@@ -50,8 +52,10 @@ import { batches, resolvers } from './resolvers/resolvers.ts';
 import { type Attempt, type Bill, type Caller, openBill, type Sending } from './upstream/call.ts';
 import { createUpstream } from './upstream/client.ts';
 import { type Clock, systemClock } from './upstream/clock.ts';
+import { payerOf } from './upstream/payer.ts';
 import { createRehearsal } from './upstream/rehearsed.ts';
 import { type Soon, whenThere } from './upstream/soon.ts';
+import { createWarnings } from './warnings.ts';
 
 export type { GatewayRequest, GatewayResponse, OperationEvent };
 
@@ -153,13 +157,18 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     books: store?.books ?? null,
     freshness,
   });
-  const { ask, ledger, outage } = upstream;
+  const { ledger, outage } = upstream;
+  const learned = createLearned(clock.now);
+  const ask = notingNames(upstream.ask, learned);
   const cells = createCells(shelf);
+  const refusedNames = createRefusedNames({ now: clock.now, ttlMs: freshness.ttlMs });
   const figures = {
     send: upstream.send,
     keep: cells.keep,
-    learned: createLearned(),
-    culprits: createCulprits(clock.now),
+    learned,
+    refusedNames,
+    noteNames: createNameLists(ask),
+    now: clock.now,
     codesPerCall: config.codesPerCall,
     overfetchRows: config.batchOverfetchRows,
   };
@@ -184,6 +193,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     freshness,
     now: clock.now,
     planning: figures,
+    refusedNames,
     renewal: createRenewal({ ask, shelf, freshness, now: clock.now, mayAsk: config.cacheRenewal }),
   };
 
@@ -239,7 +249,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
         over(passage, operation, errors);
         return {
           status: statusOf(passage.accepts, status, errors, () => data, hadOperation),
-          extensions: { upstream: passage.bill },
+          extensions: { ...extensionsOf(passage) },
         };
       },
     },
@@ -266,9 +276,10 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   async function explain(
     { document, operation }: Admitted,
     variables: Ready['variables'],
-    { context: { caller } }: Passage,
+    { context: { caller, warnings } }: Passage,
   ): Promise<Explained> {
-    const { bill, calls, errors } = await price({ document, operation, variables, caller });
+    const { bill, calls, errors, warnings: told } = await price({ document, operation, variables, caller });
+    for (const warning of told) warnings.add(warning);
     const { byRoute, cached, naive } = bill;
     const plan = calls.map(({ route, target, isHeld }) => ({ route, target, cached: isHeld }));
     return {
@@ -284,13 +295,13 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     { plan, variables, leadsToFigures, prepared }: Ready,
     passage: Passage,
   ): Promise<Answer> {
-    const { context, seat, bill, accepts } = passage;
+    const { context, seat, accepts } = passage;
     if (leadsToFigures) seat.expect();
     const { data, errors } = await runPlan({ plan, context, variables, onPause: context.holds.during });
     const told = errors.map(tell);
     over(passage, prepared.operation, told);
     const status = statusOf(accepts, 200, told, () => JSON.parse(data), true);
-    return { status, data, body: writeBody(data, told, bill) };
+    return { status, data, body: writeBody(data, told, extensionsOf(passage)) };
   }
 
   /** Tells those who keep count that an operation is over. */
@@ -318,6 +329,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     const sending: Sending = {
       caller,
       bill,
+      payer: payerOf(bill, config.maxUpstreamCalls),
       signal: request.signal,
       patientUntilMs: startedAtMs + config.rateLimitWaitMs,
       onHeld(freshUntilMs) {
@@ -339,6 +351,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
         bill,
         loaders,
         holds,
+        warnings: createWarnings(),
         quota() {
           passage.isLasting = false;
           return quota(caller.partition);
@@ -479,6 +492,11 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
 /** Whether the client wants the plan instead of the answer. */
 function isExplained({ headers }: GatewayRequest): boolean {
   return headers['x-explain'] === '1';
+}
+
+/** What the answer to an operation says of itself. */
+function extensionsOf({ bill, context: { warnings } }: Passage): Extensions {
+  return { upstream: bill, warnings: warnings.told() };
 }
 
 /** Whether an answer was made of fresh things that are held, and of nothing else. */

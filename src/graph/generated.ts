@@ -625,6 +625,15 @@ export type Ticker = Node & {
   readonly symbol: Scalars['String']['output'];
 };
 
+/** Values of `extensions.warnings[].code`: what is right but not whole. */
+export type WarningCode =
+  /** Rows of the service's answer can't be read and are left out: `count` of them, on `route`; `detail` says what is wrong with the first. */
+  | 'ROWS_LEFT_OUT'
+  /** The service covers no country of the code `name`. */
+  | 'UNKNOWN_COUNTRY'
+  /** The catalogue has no indicator of the key `name`. `didYouMean` lists keys that are spelt alike. */
+  | 'UNKNOWN_INDICATOR';
+
 
 
 export type ResolverTypeWrapper<T> = Promise<T> | T;
@@ -767,6 +776,7 @@ export type ResolversTypes = {
   Source: ResolverTypeWrapper<SourceSource>;
   Term: ResolverTypeWrapper<TermRecord>;
   Ticker: ResolverTypeWrapper<TickerRecord>;
+  WarningCode: WarningCode;
 };
 
 /** Mapping between all available schema types and the resolvers parents */

@@ -20,12 +20,12 @@ import { lookedAt, type Shelf } from '../cache/shelf.ts';
 import { type CachedFiguresParts, cachedFigures } from '../loaders/cached-figures.ts';
 import { createCells } from '../loaders/cells.ts';
 import { NO_COMPANIONS } from '../loaders/companions.ts';
-import type { Culprits } from '../loaders/culprits.ts';
 import { fetchFigures } from '../loaders/figures.ts';
 import { createHolds } from '../loaders/holds.ts';
 import { createLoaders } from '../loaders/loaders.ts';
 import type { Seat } from '../loaders/observation-pool.ts';
 import type { Outcome } from '../loaders/outcome.ts';
+import type { RefusedNames } from '../loaders/refused-names.ts';
 import { createRenewal } from '../loaders/renewal.ts';
 import type { TickersLearned } from '../loaders/tickers.ts';
 import type { Demand } from '../planner/demand.ts';
@@ -33,9 +33,12 @@ import { frozen, type Learned } from '../planner/learned.ts';
 import { cached, type Freshness } from '../upstream/cached.ts';
 import { type Bill, type Call, type Caller, openBill, type Sending } from '../upstream/call.ts';
 import { coalesced } from '../upstream/coalesced.ts';
+import { countries, indicators } from '../upstream/endpoints.ts';
 import type { QuotaRecord } from '../upstream/ledger.ts';
+import { payerOf } from '../upstream/payer.ts';
 import type { Rehearsal } from '../upstream/rehearsed.ts';
 import { vouched } from '../upstream/vouched.ts';
+import { createWarnings, type Warning, type WarningCode } from '../warnings.ts';
 import { isFigureField, type SelectionScope } from './selection.ts';
 
 /** An operation with its variables coerced, ready to run. */
@@ -52,6 +55,8 @@ export interface Price {
   readonly calls: readonly PricedCall[];
   /** What the operation would fail with before anything is sent. */
   readonly errors: readonly GraphQLError[];
+  /** What the answer would warn of, as far as what is held tells. */
+  readonly warnings: readonly Warning[];
 }
 
 export interface PricedCall extends Call {
@@ -66,7 +71,7 @@ export interface PricingParts {
   readonly freshness: Freshness;
   readonly now: () => number;
   readonly learned: Learned;
-  readonly culprits: Culprits;
+  readonly refusedNames: RefusedNames;
   readonly tickersLearned: TickersLearned;
   readonly codesPerCall: number;
   readonly overfetchRows: number;
@@ -90,8 +95,15 @@ export function createPricing(parts: PricingParts): (priced: PricedOperation) =>
     const send = coalesced(vouched(parts.rehearsal.answering(note), shelf));
     const outage = { failure: () => null };
     const ask = cached(send, { shelf, freshness, now, outage, onHeld: noteHeld });
-    const sending: Sending = { caller, bill, signal: new AbortController().signal, patientUntilMs: 0 };
-    const figures = { ...parts, send, learned: frozen(parts.learned), keep() {} };
+    const sending: Sending = {
+      caller,
+      bill,
+      payer: payerOf(bill),
+      signal: new AbortController().signal,
+      patientUntilMs: 0,
+    };
+    const refusedNames = { of: parts.refusedNames.of, remember() {} };
+    const figures = { ...parts, send, learned: frozen(parts.learned), refusedNames, keep() {} };
     const seat: Seat = {
       expect() {},
       leave() {},
@@ -109,6 +121,7 @@ export function createPricing(parts: PricingParts): (priced: PricedOperation) =>
       now,
       outage,
       companions: NO_COMPANIONS,
+      refusedNames,
       cells: createCells(shelf),
       renewal: createRenewal({ ask, shelf, freshness, now, mayAsk: false }),
       planning: figures,
@@ -121,18 +134,29 @@ export function createPricing(parts: PricingParts): (priced: PricedOperation) =>
       holds,
       tickersLearned: { ...parts.tickersLearned },
     });
+    const warnings = createWarnings();
     const result = await execute({
       schema: parts.schema,
       document,
       operationName: operation.name?.value,
       variableValues: variables,
-      contextValue: { caller, bill, loaders, holds, quota: () => parts.quota(caller.partition) },
+      contextValue: { caller, bill, loaders, holds, warnings, quota: () => parts.quota(caller.partition) },
     });
     const asIfMissing = { ...figures, send: parts.rehearsal.answering(noteHeld) };
-    await fetchFigures(heldDemands, asIfMissing, { ...sending, bill: openBill() }, () => {});
-    return { bill, calls, errors: result.errors ?? [] };
+    const heldBill = openBill();
+    const unbilled = { ...sending, bill: heldBill, payer: payerOf(heldBill) };
+    await fetchFigures(heldDemands, asIfMissing, unbilled, () => {});
+    const isTold = ({ code, route = LISTS_OF_NAMES[code] ?? '' }: Warning) =>
+      bill.byRoute[route] === undefined;
+    return { bill, calls, errors: result.errors ?? [], warnings: (warnings.told() ?? []).filter(isTold) };
   };
 }
+
+/** The list that tells which names there are. */
+const LISTS_OF_NAMES: Readonly<Partial<Record<WarningCode, string>>> = {
+  UNKNOWN_COUNTRY: countries.route,
+  UNKNOWN_INDICATOR: indicators.route,
+};
 
 /** Routes that are asked once a country. */
 const FIELDS_BY_COUNTRY: ReadonlySet<string> = new Set(['profile', 'signals', 'offices']);

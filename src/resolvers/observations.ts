@@ -122,14 +122,20 @@ export const observationBatches = {
   Observation: {
     country: inRuns<CountrySource>(
       (row, before) => row.countryCode === before.countryCode && row.countryName === before.countryName,
-      ({ countryCode, countryName }) => ({ code: countryCode, known: { name: countryName } }),
+      ({ countryCode, countryName }) => ({
+        code: countryCode,
+        known: countryName === null ? {} : { name: countryName },
+      }),
     ),
     indicator: inRuns<IndicatorSource>(
       (row, before) =>
         row.metricKey === before.metricKey &&
         row.metricName === before.metricName &&
         row.unit === before.unit,
-      ({ metricKey, metricName, unit }) => ({ key: metricKey, known: { name: metricName, unit } }),
+      ({ metricKey, metricName, unit }) => ({
+        key: metricKey,
+        known: metricName === null ? { unit } : { name: metricName, unit },
+      }),
     ),
     source: inRuns<SourceSource>(
       (row, before) => row.source === before.source,

@@ -89,10 +89,9 @@ export function createRehearsal(now: () => number): Rehearsal {
     },
     answering:
       (note) =>
-      async (call, { caller, bill }): Promise<Answer> => {
+      async (call, { caller, payer }): Promise<Answer> => {
         note(call);
-        bill.calls += 1;
-        bill.byRoute[call.route] = (bill.byRoute[call.route] ?? 0) + 1;
+        payer.reserve(call.route).charge();
         const body = known.get(keyOf(caller.partition, call))?.body ?? ASSUMED[call.route]?.(call) ?? [];
         return { status: 200, headers: {}, body, receivedAt: now() };
       },

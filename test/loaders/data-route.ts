@@ -1,6 +1,7 @@
 import { Failure } from '../../src/errors.ts';
 import type { Demand } from '../../src/planner/demand.ts';
 import { type Call, openBill, type Send, type Sending } from '../../src/upstream/call.ts';
+import { payerOf } from '../../src/upstream/payer.ts';
 
 /** How a service fills what the specification of `/v1/data` leaves open. */
 export interface Habits {
@@ -106,9 +107,9 @@ export function createDataRoute(table: Table, habits: Habits = SEEN) {
     throw new Failure('BAD_USER_INPUT', 'The service refused the arguments.', { route: call.route, detail });
   }
 
-  const send: Send = async (call, { bill, signal }) => {
+  const send: Send = async (call, { payer, signal }) => {
     targets.push(call.target);
-    bill.calls += 1;
+    payer.reserve(call.route).charge();
     // A turn of the loop, as a network has: whatever is sent at once is sent before the first answer.
     await Promise.resolve();
     signal.throwIfAborted();
@@ -208,10 +209,12 @@ function bodyOf({ countryCode, metricKey, year, locationName, value }: Row) {
 }
 
 export function sendingFor(partition = 'p', further: Partial<Sending> = {}): Sending {
+  const bill = openBill();
   return {
     caller: { authorization: `Bearer ${partition}`, partition },
     signal: new AbortController().signal,
-    bill: openBill(),
+    bill,
+    payer: payerOf(bill),
     patientUntilMs: 0,
     ...further,
   };

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { Failure } from '../../src/errors.ts';
-import { createCulprits } from '../../src/loaders/culprits.ts';
 import { type FiguresParts, fetchFigures } from '../../src/loaders/figures.ts';
 import type { Outcome } from '../../src/loaders/outcome.ts';
+import { createRefusedNames } from '../../src/loaders/refused-names.ts';
 import { DEFAULT_MAX_ROWS } from '../../src/planner/completeness.ts';
 import { cover, expectedRows } from '../../src/planner/cover.ts';
 import { type Demand, demandKey } from '../../src/planner/demand.ts';
@@ -27,8 +27,8 @@ import {
 /** A gateway's memory and a service, which several fetches share. */
 function open(table: Table, habits: Partial<Habits> = {}, { overfetchRows = 500, codesPerCall = 250 } = {}) {
   const route = createDataRoute(table, { ...SEEN, ...habits });
-  const learned = createLearned();
-  const culprits = createCulprits(() => 0);
+  const learned = createLearned(() => 0);
+  const refusedNames = createRefusedNames({ now: () => 0, ttlMs: 300_000 });
   const kept = new Map<string, { demand: Demand; rows: readonly ObservationRecord[] }>();
   const keep: FiguresParts['keep'] = (_partition, kind, figures) => {
     for (const { pair, rows } of figures)
@@ -42,11 +42,19 @@ function open(table: Table, habits: Partial<Habits> = {}, { overfetchRows = 500,
     async fetch(demands: readonly Demand[]) {
       route.targets.length = 0;
       const settled: { key: string; outcome: Outcome }[] = [];
+      const settle = (key: string, outcome: Outcome) => settled.push({ key, outcome });
+      const open: Demand[] = [];
+      // Names that were refused are not asked for again, as in `cached-figures.ts`.
+      for (const demand of demands) {
+        const refused = refusedNames.of('p', demand);
+        if (refused === undefined) open.push(demand);
+        else settle(demandKey(demand), refused.outcome);
+      }
       await fetchFigures(
-        demands,
-        { send: route.send, learned, culprits, codesPerCall, overfetchRows, keep },
+        open,
+        { send: route.send, learned, refusedNames, now: () => 0, codesPerCall, overfetchRows, keep },
         sendingFor(),
-        (key, outcome) => settled.push({ key, outcome }),
+        settle,
       );
       const outcomes = new Map(settled.map(({ key, outcome }) => [key, outcome]));
       return {
