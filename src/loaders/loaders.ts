@@ -138,7 +138,7 @@ export function createLoaders(parts: LoadersParts): Loaders {
     profile: countedByKey(byCountry(service.countryProfile)),
     signals: countedByKey(signals),
     offices: countedByKey(byCountry(service.governmentStructure)),
-    tickers: { where: counted(tickers.where) },
+    tickers: { where: counted(tickers.where), find: counted(tickers.find) },
     observations: {
       rows: counted(observations.rows),
       nationals(countryCodes, metricKey, maxAgeMs) {
