@@ -13,6 +13,7 @@ import { systemClock } from '../src/upstream/clock.ts';
 import { observations } from '../src/upstream/endpoints.ts';
 import { payerOf } from '../src/upstream/payer.ts';
 import type { ObservationRecord } from '../src/upstream/records/observations.ts';
+import { createWarnings } from '../src/warnings.ts';
 
 /** Rows that the service brings in one call, which a hand-written gateway knows from its documentation. */
 const MAX_ROWS = 1000;
@@ -107,6 +108,7 @@ export function createPlainGateway(upstreamUrl: string) {
         bill,
         loaders,
         holds,
+        warnings: createWarnings(),
         quota: async () => upstream.ledger.quota(key),
       };
       return { result: await execute({ schema, document, contextValue }), bill };

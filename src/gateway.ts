@@ -37,6 +37,7 @@ import { createPersisted, readTrusted } from './operations/persisted.ts';
 import { createPreparedOperations, type Ready } from './operations/prepared.ts';
 import { type Asked, askedIn, forApollo, type GatewayRequest, hasText } from './operations/requests.ts';
 import {
+  type Extensions,
   entityTag,
   type GatewayResponse,
   mayAccept,
@@ -54,6 +55,7 @@ import { type Clock, systemClock } from './upstream/clock.ts';
 import { payerOf } from './upstream/payer.ts';
 import { createRehearsal } from './upstream/rehearsed.ts';
 import { type Soon, whenThere } from './upstream/soon.ts';
+import { createWarnings } from './warnings.ts';
 
 export type { GatewayRequest, GatewayResponse, OperationEvent };
 
@@ -247,7 +249,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
         over(passage, operation, errors);
         return {
           status: statusOf(passage.accepts, status, errors, () => data, hadOperation),
-          extensions: { upstream: passage.bill },
+          extensions: { ...extensionsOf(passage) },
         };
       },
     },
@@ -274,9 +276,10 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   async function explain(
     { document, operation }: Admitted,
     variables: Ready['variables'],
-    { context: { caller } }: Passage,
+    { context: { caller, warnings } }: Passage,
   ): Promise<Explained> {
-    const { bill, calls, errors } = await price({ document, operation, variables, caller });
+    const { bill, calls, errors, warnings: told } = await price({ document, operation, variables, caller });
+    for (const warning of told) warnings.add(warning);
     const { byRoute, cached, naive } = bill;
     const plan = calls.map(({ route, target, isHeld }) => ({ route, target, cached: isHeld }));
     return {
@@ -292,13 +295,13 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     { plan, variables, leadsToFigures, prepared }: Ready,
     passage: Passage,
   ): Promise<Answer> {
-    const { context, seat, bill, accepts } = passage;
+    const { context, seat, accepts } = passage;
     if (leadsToFigures) seat.expect();
     const { data, errors } = await runPlan({ plan, context, variables, onPause: context.holds.during });
     const told = errors.map(tell);
     over(passage, prepared.operation, told);
     const status = statusOf(accepts, 200, told, () => JSON.parse(data), true);
-    return { status, data, body: writeBody(data, told, bill) };
+    return { status, data, body: writeBody(data, told, extensionsOf(passage)) };
   }
 
   /** Tells those who keep count that an operation is over. */
@@ -348,6 +351,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
         bill,
         loaders,
         holds,
+        warnings: createWarnings(),
         quota() {
           passage.isLasting = false;
           return quota(caller.partition);
@@ -488,6 +492,11 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
 /** Whether the client wants the plan instead of the answer. */
 function isExplained({ headers }: GatewayRequest): boolean {
   return headers['x-explain'] === '1';
+}
+
+/** What the answer to an operation says of itself. */
+function extensionsOf({ bill, context: { warnings } }: Passage): Extensions {
+  return { upstream: bill, warnings: warnings.told() };
 }
 
 /** Whether an answer was made of fresh things that are held, and of nothing else. */

@@ -1,3 +1,4 @@
+import type { ResponsePath } from 'graphql';
 import type { Oddity, Values } from './objects.ts';
 import type { AbstractShape, FieldPlan, LeafShape, ListShape, ObjectPlan, Shape } from './plan.ts';
 
@@ -11,7 +12,8 @@ import type { AbstractShape, FieldPlan, LeafShape, ListShape, ObjectPlan, Shape 
 export interface Holder {
   /** The position that is lost with a slot where there has to be a value; null for the whole answer. */
   above(slot: number): Position | null;
-  path(slot: number): readonly (string | number)[];
+  /** Where a slot stands in the answer; undefined for the whole of it. */
+  path(slot: number): ResponsePath | undefined;
 }
 
 /** One value of an answer. */
@@ -124,8 +126,9 @@ export class FieldHolder implements Holder {
     return { column: this.objects, slot };
   }
 
-  path(slot: number): readonly (string | number)[] {
-    return [...this.objects.holder.path(slot), this.field.key];
+  path(slot: number): ResponsePath {
+    const { key, parentType } = this.field;
+    return { prev: this.objects.holder.path(slot), key, typename: parentType.name };
   }
 }
 
@@ -177,9 +180,10 @@ export class ListColumn extends Column<ListShape> implements Holder {
     return { column: this, slot: this.#listOf(item) };
   }
 
-  path(item: number): readonly (string | number)[] {
+  path(item: number): ResponsePath {
     const slot = this.#listOf(item);
-    return [...this.holder.path(slot), item - (this.#starts[slot] as number)];
+    const key = item - (this.#starts[slot] as number);
+    return { prev: this.holder.path(slot), key, typename: undefined };
   }
 
   /** The list that an item stands in: the last one that begins at or before it and is not empty. */
@@ -235,7 +239,7 @@ export class AbstractColumn extends Column<AbstractShape> implements Holder {
     return { column: this, slot };
   }
 
-  path(slot: number): readonly (string | number)[] {
+  path(slot: number): ResponsePath | undefined {
     return this.holder.path(slot);
   }
 }

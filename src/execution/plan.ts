@@ -20,11 +20,18 @@ import {
   isUnionType,
   Kind,
   type OperationDefinitionNode,
+  type ResponsePath,
   visit,
 } from 'graphql';
 import { collectFields, collectSubfields } from 'graphql/execution/collectFields.js';
 import { type LeafKind, leafKind } from './leaves.ts';
 import { type BuiltField, compileObject, type ObjectBuilder } from './objects.ts';
+
+/** What a batch resolver is told of its field. `path` is that of the first parent. */
+export interface BatchInfo extends GraphQLResolveInfo {
+  /** Where the value for one of the parents stands in the answer. May be asked at any time. */
+  readonly pathOf: (parent: number) => ResponsePath;
+}
 
 /**
  * The values of a field for many parents at once, in their order. An Error among them is the outcome of its parent
@@ -34,7 +41,7 @@ export type BatchResolver<Source, Args, Context, Value> = (
   sources: readonly Source[],
   args: Args,
   context: Context,
-  info: GraphQLResolveInfo,
+  info: BatchInfo,
 ) => readonly (Value | Error)[] | Promise<readonly (Value | Error)[]>;
 
 declare module 'graphql' {

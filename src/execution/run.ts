@@ -4,6 +4,7 @@ import {
   type GraphQLResolveInfo,
   isObjectType,
   locatedError,
+  responsePathAsArray,
 } from 'graphql';
 import { inspect } from 'graphql/jsutils/inspect.js';
 import { toError } from 'graphql/jsutils/toError.js';
@@ -17,7 +18,17 @@ import {
   ObjectColumn,
   type Position,
 } from './columns.ts';
-import type { AbstractShape, FieldPlan, LeafShape, ListShape, ObjectPlan, Plan, Shape } from './plan.ts';
+import { FieldInfo, TogetherInfo } from './infos.ts';
+import type {
+  AbstractShape,
+  BatchInfo,
+  FieldPlan,
+  LeafShape,
+  ListShape,
+  ObjectPlan,
+  Plan,
+  Shape,
+} from './plan.ts';
 import { stringify } from './stringify.ts';
 import { inTurns, TURN_MS } from './turns.ts';
 
@@ -45,8 +56,7 @@ const ignore = () => {};
 /**
  * Executes an operation breadth first. Each field of a selection is resolved for all objects of that selection
  * together, before the selections below it; what doesn't have to wait is done at once, without a promise. The outcome
- * is that of graphql-js, but for this: `info.path` doesn't tell which item of a list it is, and where an object is lost
- * to an error, errors of its other fields may be told too.
+ * is that of graphql-js, but for this: where an object is lost to an error, errors of its other fields may be told too.
  */
 export function runPlan(parts: RunParts): Executed | Promise<Executed> {
   return new Run(parts).start();
@@ -73,7 +83,7 @@ class Run {
   constructor(parts: RunParts) {
     this.#parts = parts;
     const { root } = parts.plan;
-    const whole: Holder = { above: () => null, path: () => [] };
+    const whole: Holder = { above: () => null, path: () => undefined };
     this.#root = new ObjectColumn({ kind: 'object', isNonNull: false, plan: root }, whole, root, [{}]);
   }
 
@@ -163,7 +173,6 @@ class Run {
     const complete = (values: unknown[]) => {
       objects.columns[index] = this.#complete(field, field.shape, holder, values);
     };
-    const info = this.#infoOf(field);
     let args: Record<string, unknown>;
     try {
       args = field.argumentsOf(this.#parts.variables);
@@ -171,23 +180,22 @@ class Run {
       complete(objects.objects.map((object) => (object === null ? ABSENT : toError(error))));
       return;
     }
-    if (field.by === 'batch') this.#resolveTogether(objects, field, args, info, complete);
-    else this.#whenThere(this.#resolveEach(objects, field, args, info), complete);
+    if (field.by === 'batch') this.#resolveTogether(holder, args, complete);
+    else this.#whenThere(this.#resolveEach(holder, args), complete);
   }
 
-  #resolveEach(
-    { objects }: ObjectColumn,
-    { by, name, definition }: FieldPlan,
-    args: Record<string, unknown>,
-    info: GraphQLResolveInfo,
-  ): unknown[] {
+  #resolveEach(holder: FieldHolder, args: Record<string, unknown>): unknown[] {
     const { context } = this.#parts;
+    const { objects } = holder.objects;
+    const { by, name, definition } = holder.field;
+    const info = this.#infoOf(holder.field, holder);
     const values: unknown[] = new Array(objects.length);
     for (let slot = 0; slot < objects.length; slot += 1) {
       const object = objects[slot] as object | null;
       if (object === null) {
         values[slot] = ABSENT;
       } else {
+        info.slot = slot;
         try {
           values[slot] =
             by === 'property'
@@ -198,18 +206,18 @@ class Run {
         }
       }
     }
+    if (objects.length > 1) info.slot = -1;
     return values;
   }
 
   #resolveTogether(
-    { objects }: ObjectColumn,
-    { definition }: FieldPlan,
+    holder: FieldHolder,
     args: Record<string, unknown>,
-    info: GraphQLResolveInfo,
     complete: (values: unknown[]) => void,
   ): void {
+    const { definition } = holder.field;
     // Some of the objects may be lost before their values are there.
-    const asked = objects.slice();
+    const asked = holder.objects.objects.slice();
     const there = asked.filter((object) => object !== null);
     const spread = (given: readonly unknown[] | Error) => {
       let next = 0;
@@ -224,7 +232,9 @@ class Run {
       return;
     }
     try {
-      const given = definition.extensions.batch?.(there, args, this.#parts.context, info) ?? [];
+      const { plan, variables, context } = this.#parts;
+      const info = new TogetherInfo(plan, variables, holder.field, holder, asked);
+      const given = definition.extensions.batch?.(there, args, context, info as unknown as BatchInfo) ?? [];
       if (isPromise(given)) this.#wait(given, spread);
       else spread(given);
     } catch (error) {
@@ -341,9 +351,10 @@ class Run {
     const { type } = shape;
     const { context, plan } = this.#parts;
     const resolveType = type.resolveType ?? defaultTypeResolver;
-    const info = this.#infoOf(field);
+    const info = this.#infoOf(field, holder);
     const there = values.map((value, slot) => this.#presence(field, column, value, slot));
-    const names = there.map((value) => {
+    const names = there.map((value, slot) => {
+      info.slot = slot;
       try {
         return value === null ? null : resolveType(value, context, info, type);
       } catch (error) {
@@ -384,25 +395,12 @@ class Run {
   }
 
   #tell(field: FieldPlan, error: unknown, holder: Holder, slot: number): void {
-    this.#errors.push(locatedError(error, field.nodes, holder.path(slot)));
+    this.#errors.push(locatedError(error, field.nodes, responsePathAsArray(holder.path(slot))));
   }
 
-  #infoOf(field: FieldPlan): GraphQLResolveInfo {
-    const { plan, variables } = this.#parts;
-    const { name, nodes, definition, parentType, key } = field;
-    return {
-      fieldName: name,
-      fieldNodes: nodes,
-      returnType: definition.type,
-      parentType,
-      path: { prev: undefined, key, typename: parentType.name },
-      schema: plan.schema,
-      fragments: plan.fragments,
-      rootValue: undefined,
-      operation: plan.operation,
-      variableValues: variables as { [variable: string]: unknown },
-      // Other packages add to this type what graphql-js 16 doesn't have.
-    } as GraphQLResolveInfo;
+  #infoOf(field: FieldPlan, holder: Holder): GraphQLResolveInfo & FieldInfo {
+    return new FieldInfo(this.#parts.plan, this.#parts.variables, field, holder) as GraphQLResolveInfo &
+      FieldInfo;
   }
 
   #finish(): Executed | Promise<Executed> {

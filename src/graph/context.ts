@@ -2,6 +2,7 @@ import type { Holds } from '../loaders/holds.ts';
 import type { Loaders } from '../loaders/loaders.ts';
 import type { Bill, Caller } from '../upstream/call.ts';
 import type { QuotaRecord } from '../upstream/ledger.ts';
+import type { Warnings } from '../warnings.ts';
 
 /** What the resolvers of one operation have at hand. */
 export interface GraphContext {
@@ -9,5 +10,6 @@ export interface GraphContext {
   readonly bill: Bill;
   readonly loaders: Loaders;
   readonly holds: Holds;
+  readonly warnings: Warnings;
   readonly quota: () => Promise<QuotaRecord>;
 }

@@ -53,7 +53,7 @@ export type Country = Node & {
   readonly iso3?: Maybe<Scalars['String']['output']>;
   /** Common name in English. Free below an observation; else from the one `/v1/countries` call. */
   readonly name?: Maybe<Scalars['String']['output']>;
-  /** The latest national figure of one indicator; null where the service holds none. Merged into one `/v1/data` call. */
+  /** The latest national figure of one indicator; null where the service holds none. Merged into one `/v1/data` call; where the latest row of the service is for a place or holds no value, a second call finds the figure in the series. */
   readonly observation?: Maybe<Observation>;
   /** Observations of this country. Merged into one `/v1/data` call. */
   readonly observations?: Maybe<ReadonlyArray<Observation>>;
@@ -225,7 +225,7 @@ export type Indicator = Node & {
   readonly key: Scalars['String']['output'];
   /** Name. Free below an observation; else from the one `/v1/indicators` call. */
   readonly name?: Maybe<Scalars['String']['output']>;
-  /** The latest national figure of one country; null where the service holds none. Merged into one `/v1/data` call. */
+  /** The latest national figure of one country; null where the service holds none. Merged into one `/v1/data` call; where the latest row of the service is for a place or holds no value, a second call finds the figure in the series. */
   readonly observation?: Maybe<Observation>;
   /** Observations of this indicator. Merged into one `/v1/data` call. */
   readonly observations?: Maybe<ReadonlyArray<Observation>>;
@@ -625,6 +625,15 @@ export type Ticker = Node & {
   readonly symbol: Scalars['String']['output'];
 };
 
+/** Values of `extensions.warnings[].code`: what is right but not whole. */
+export type WarningCode =
+  /** Rows of the service's answer can't be read and are left out: `count` of them, on `route`; `detail` says what is wrong with the first. */
+  | 'ROWS_LEFT_OUT'
+  /** The service covers no country of the code `name`. */
+  | 'UNKNOWN_COUNTRY'
+  /** The catalogue has no indicator of the key `name`. `didYouMean` lists keys that are spelt alike. */
+  | 'UNKNOWN_INDICATOR';
+
 
 
 export type ResolverTypeWrapper<T> = Promise<T> | T;
@@ -767,6 +776,7 @@ export type ResolversTypes = {
   Source: ResolverTypeWrapper<SourceSource>;
   Term: ResolverTypeWrapper<TermRecord>;
   Ticker: ResolverTypeWrapper<TickerRecord>;
+  WarningCode: WarningCode;
 };
 
 /** Mapping between all available schema types and the resolvers parents */

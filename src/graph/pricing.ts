@@ -33,10 +33,12 @@ import { frozen, type Learned } from '../planner/learned.ts';
 import { cached, type Freshness } from '../upstream/cached.ts';
 import { type Bill, type Call, type Caller, openBill, type Sending } from '../upstream/call.ts';
 import { coalesced } from '../upstream/coalesced.ts';
+import { countries, indicators } from '../upstream/endpoints.ts';
 import type { QuotaRecord } from '../upstream/ledger.ts';
 import { payerOf } from '../upstream/payer.ts';
 import type { Rehearsal } from '../upstream/rehearsed.ts';
 import { vouched } from '../upstream/vouched.ts';
+import { createWarnings, type Warning, type WarningCode } from '../warnings.ts';
 import { isFigureField, type SelectionScope } from './selection.ts';
 
 /** An operation with its variables coerced, ready to run. */
@@ -53,6 +55,8 @@ export interface Price {
   readonly calls: readonly PricedCall[];
   /** What the operation would fail with before anything is sent. */
   readonly errors: readonly GraphQLError[];
+  /** What the answer would warn of, as far as what is held tells. */
+  readonly warnings: readonly Warning[];
 }
 
 export interface PricedCall extends Call {
@@ -130,20 +134,29 @@ export function createPricing(parts: PricingParts): (priced: PricedOperation) =>
       holds,
       tickersLearned: { ...parts.tickersLearned },
     });
+    const warnings = createWarnings();
     const result = await execute({
       schema: parts.schema,
       document,
       operationName: operation.name?.value,
       variableValues: variables,
-      contextValue: { caller, bill, loaders, holds, quota: () => parts.quota(caller.partition) },
+      contextValue: { caller, bill, loaders, holds, warnings, quota: () => parts.quota(caller.partition) },
     });
     const asIfMissing = { ...figures, send: parts.rehearsal.answering(noteHeld) };
     const heldBill = openBill();
     const unbilled = { ...sending, bill: heldBill, payer: payerOf(heldBill) };
     await fetchFigures(heldDemands, asIfMissing, unbilled, () => {});
-    return { bill, calls, errors: result.errors ?? [] };
+    const isTold = ({ code, route = LISTS_OF_NAMES[code] ?? '' }: Warning) =>
+      bill.byRoute[route] === undefined;
+    return { bill, calls, errors: result.errors ?? [], warnings: (warnings.told() ?? []).filter(isTold) };
   };
 }
+
+/** The list that tells which names there are. */
+const LISTS_OF_NAMES: Readonly<Partial<Record<WarningCode, string>>> = {
+  UNKNOWN_COUNTRY: countries.route,
+  UNKNOWN_INDICATOR: indicators.route,
+};
 
 /** Routes that are asked once a country. */
 const FIELDS_BY_COUNTRY: ReadonlySet<string> = new Set(['profile', 'signals', 'offices']);
@@ -209,7 +222,8 @@ export function boundOf(
       const countries = typeName === 'Country' ? parents : lengthOf(args.countryCodes);
       const metrics = typeName === 'Indicator' ? parents : lengthOf(args.metricKeys);
       // Figures of other fields may lie in the same table, so that each name stands for a whole line of it.
-      if (args.latest === true) latestFigures += Math.min(countries, metrics) * MOST_PARENTS;
+      if (args.latest === true && args.toYear == null)
+        latestFigures += Math.min(countries, metrics) * MOST_PARENTS;
       // No plan takes more calls than there are series.
       else calls += countries * metrics;
     }

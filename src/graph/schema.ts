@@ -84,7 +84,8 @@ function resolveTogether(schema: GraphQLSchema, batches: NonNullable<SchemaParts
       const field = isObjectType(type) ? type.getFields()[name] : undefined;
       if (field === undefined) throw new TypeError(`There is no field ${typeName}.${name}.`);
       field.extensions = { ...field.extensions, batch };
-      field.resolve = async (source, args, context, info) => (await batch([source], args, context, info))[0];
+      field.resolve = async (source, args, context, info) =>
+        (await batch([source], args, context, { ...info, pathOf: () => info.path }))[0];
     }
   }
 }

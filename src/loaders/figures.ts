@@ -47,26 +47,29 @@ async function fetchTogether(
   if (demands.length > MANY) await ownTurn();
   const wanted = new Set(demands.map(demandKey));
   const ofKind = (pair: Pair, kind: Kind) => demandKey({ ...pair, kind });
-  const withoutSeries: Pair[] = [];
+  const withoutSeries = new Map<string, Failure>();
   const withoutLatest: Pair[] = [];
   const settleLatest: SettlePair = (pair, outcome) => {
-    if (outcome === 'no figure') withoutLatest.push(pair);
-    else settle(ofKind(pair, 'latest'), outcome);
+    const noSeries = withoutSeries.get(pairKey(pair.countryCode, pair.metricKey));
+    if (outcome !== 'no figure') settle(ofKind(pair, 'latest'), outcome);
+    else if (noSeries === undefined) withoutLatest.push(pair);
+    else settle(ofKind(pair, 'latest'), noSeries);
   };
   const settleSeries: SettlePair = (pair, outcome) => {
     const rows = outcome === 'no figure' ? [] : outcome;
     settle(ofKind(pair, 'series'), rows);
     if (!wanted.has(ofKind(pair, 'latest'))) return;
-    const isTooLong = rows instanceof Failure && rows.code === 'UPSTREAM_INCOMPLETE';
-    if (isTooLong) withoutSeries.push(pair);
-    else settleLatest(pair, latestOf(rows));
+    if (rows instanceof Failure && rows.code === 'UPSTREAM_INCOMPLETE') {
+      withoutSeries.set(pairKey(pair.countryCode, pair.metricKey), rows);
+    } else settleLatest(pair, latestOf(rows));
   };
   await Promise.all([
     fetch('latest', plan.latest, oneRow, settleLatest, 0),
     fetch('series', plan.series, hopefulRows(plan.series, learned), settleSeries, 0),
   ]);
   // A series that can't be had whole has a latest figure all the same.
-  await fetch('latest', withoutSeries, oneRow, settleLatest, 0);
+  const isWithoutSeries = (pair: Pair) => withoutSeries.has(pairKey(pair.countryCode, pair.metricKey));
+  await fetch('latest', plan.series.filter(isWithoutSeries), oneRow, settleLatest, 0);
   // Where the latest row holds no value, the latest figure stands further back.
   await fetch('series', withoutLatest, hopefulRows(withoutLatest, learned), settleFromSeries, 0);
 

@@ -197,6 +197,9 @@ export function createObservationPool(parts: PoolParts): ObservationPool {
       payer: sharedPayer(() => payersOf(flight)),
       signal: flight.ends.signal,
       patientUntilMs,
+      onLeftOut(rows) {
+        for (const order of flight.orders) order.sending.onLeftOut?.(rows);
+      },
     };
     const settle = (key: string, outcome: Outcome) => {
       const wanted = table.wanted.get(key);

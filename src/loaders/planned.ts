@@ -3,6 +3,7 @@ import { type CoverLimits, cover, type Pair, type Rectangle, type RowsOf } from 
 import { type Kind, pairKey } from '../planner/demand.ts';
 import type { Learned } from '../planner/learned.ts';
 import type { Send, Sending } from '../upstream/call.ts';
+import { observations } from '../upstream/endpoints.ts';
 import { ownTurn } from '../upstream/soon.ts';
 import { createBisect } from './bisected.ts';
 import type { Cells } from './cells.ts';
@@ -93,6 +94,10 @@ export function createFetch(parts: FetchParts, sending: Sending): FetchPairs {
 
   function hand({ kind, rectangle, wanted, settle }: Task, { list, groups, receivedAt }: Rows): number {
     const { figures, blanks } = groups;
+    const [stray] = list.unknown;
+    if (stray !== undefined) {
+      sending.onLeftOut?.({ route: observations.route, count: list.unknown.length, detail: stray.detail });
+    }
     const faulty = faultsIn(list.faults, groups);
     const isBlank = (key: string) => kind === 'latest' && blanks.has(key) && !figures.has(key);
     const kept = [];
@@ -102,7 +107,8 @@ export function createFetch(parts: FetchParts, sending: Sending): FetchPairs {
       if (kind === 'series') learned.learnSeries(pair.countryCode, pair.metricKey, sentOf(groups, key));
       if (!faulty.has(key) && !isBlank(key)) kept.push({ pair, rows });
     }
-    keep(partition, kind, kept, receivedAt);
+    // An answer with rows that can't be told whose they are is not held, so that whoever asks again is told again.
+    if (stray === undefined) keep(partition, kind, kept, receivedAt);
     const unwanted = new Set([...figures.keys(), ...blanks.keys()]);
     for (const pair of wanted) {
       const key = pairKey(pair.countryCode, pair.metricKey);

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import fresh from 'fresh';
 import type { GraphQLFormattedError } from 'graphql';
 import type { Bill } from '../upstream/call.ts';
+import type { Warning } from '../warnings.ts';
 import type { GatewayRequest } from './requests.ts';
 
 export interface GatewayResponse {
@@ -21,10 +22,21 @@ export function entityTag(data: string | Buffer): string {
   return `W/"${hash('sha256', data, 'base64url').slice(0, 27)}"`;
 }
 
+/** What an answer says of itself. */
+export interface Extensions {
+  readonly upstream: Bill;
+  /** Undefined, and not in the answer, where there are none. */
+  readonly warnings: readonly Warning[] | undefined;
+}
+
 /** An answer's body, as far as a plan has written it. */
-export function writeBody(data: string, errors: readonly GraphQLFormattedError[], bill: Bill): string {
+export function writeBody(
+  data: string,
+  errors: readonly GraphQLFormattedError[],
+  extensions: Extensions,
+): string {
   const told = errors.length === 0 ? '' : `"errors":${JSON.stringify(errors)},`;
-  return `{${told}"data":${data},"extensions":{"upstream":${JSON.stringify(bill)}}}`;
+  return `{${told}"data":${data},"extensions":${JSON.stringify(extensions)}}`;
 }
 
 /** The data in the bytes of a body that tells no errors. */

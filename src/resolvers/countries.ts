@@ -16,6 +16,7 @@ import type { ObservationRecord } from '../upstream/records/observations.ts';
 import { type Soon, whenThere } from '../upstream/soon.ts';
 import { checkMetricKey, maxAgeMsOf, observationRows } from './observations.ts';
 import { recordFields } from './record-fields.ts';
+import { warnedOfLeftOut, warnOfCountries } from './warned.ts';
 
 /** Fields that say no more than what the code says. */
 const BARE_FIELDS: ReadonlySet<string> = new Set(['__typename', 'id', 'code']);
@@ -41,13 +42,19 @@ const fromList = recordFields<CountryRecord, CountrySource>(({ code }, { loaders
   loaders.country.load(code),
 );
 
-const countries: QueryResolvers['countries'] = (_, { codes }, { loaders }, info) => {
+const countries: QueryResolvers['countries'] = (_, { codes }, context, info) => {
+  const { loaders } = context;
   if (codes == null) return whenThere(loaders.countries(), (list) => list.map(countryOf));
   const wanted = [...new Set(codes)];
   if (wanted.every((code) => needsNoList(code, info))) return wanted.map((code) => ({ code }));
-  return Promise.all(wanted.map((code) => loaders.country.load(code))).then((found) =>
-    found.filter((record) => record !== null).map(countryOf),
-  );
+  return Promise.all(wanted.map((code) => loaders.country.load(code))).then((found) => {
+    warnOfCountries(
+      context,
+      info.path,
+      wanted.filter((_, i) => found[i] === null),
+    );
+    return found.filter((record) => record !== null).map(countryOf);
+  });
 };
 
 const Country: CountryResolvers = {
@@ -63,8 +70,8 @@ const Country: CountryResolvers = {
   signals: ({ code }, _, { loaders }) => loaders.signals.load(code),
   offices: ({ code }, _, { loaders }) => loaders.offices.load(code),
   tickers: ({ code }, _, { loaders }) => loaders.tickers.where({ countryCode: code }),
-  observations: ({ code }, { metricKeys, ...filter }, context) =>
-    observationRows({ ...filter, countryCodes: [code], metricKeys }, context),
+  observations: ({ code }, { metricKeys, ...filter }, context, info) =>
+    observationRows({ ...filter, countryCodes: [code], metricKeys }, context, info),
 };
 
 /** The latest national figure of each country. */
@@ -73,13 +80,11 @@ const observation: BatchResolver<
   CountryObservationArgs,
   GraphContext,
   ObservationRecord | null
-> = (countries, { metricKey, maxAge }, { loaders }) => {
+> = (countries, { metricKey, maxAge }, context, info) => {
   checkMetricKey(metricKey);
-  return loaders.observations.nationals(
-    countries.map(({ code }) => code),
-    metricKey,
-    maxAgeMsOf(maxAge),
-  );
+  const codes = countries.map(({ code }) => code);
+  const figures = context.loaders.observations.nationals(codes, metricKey, maxAgeMsOf(maxAge));
+  return warnedOfLeftOut(context, () => info.path, figures);
 };
 
 export const countryBatches = { Country: { observation } };

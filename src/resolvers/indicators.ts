@@ -10,6 +10,7 @@ import { type Soon, whenThere } from '../upstream/soon.ts';
 import { checkTexts } from './arguments.ts';
 import { checkMetricKey, maxAgeMsOf, observationRows } from './observations.ts';
 import { recordFields } from './record-fields.ts';
+import { warnedOfLeftOut } from './warned.ts';
 
 /** Fields that need no catalogue: with figures among them, these tell whether there is anything of the key. */
 const FIGURES: ReadonlySet<string> = new Set(['observation', 'observations']);
@@ -56,13 +57,14 @@ const Indicator: IndicatorResolvers = {
     const keys = known?.sources ?? (await loaders.indicator.load(key))?.sources;
     return keys?.map((source) => ({ key: source })) ?? null;
   },
-  async observation({ key }, { countryCode, maxAge }, { loaders }) {
-    const [national] = await loaders.observations.nationals([countryCode], key, maxAgeMsOf(maxAge));
+  async observation({ key }, { countryCode, maxAge }, context, info) {
+    const figures = context.loaders.observations.nationals([countryCode], key, maxAgeMsOf(maxAge));
+    const [national] = await warnedOfLeftOut(context, () => info.path, figures);
     if (national instanceof Error) throw national;
     return national ?? null;
   },
-  observations: ({ key }, { countryCodes, ...filter }, context) =>
-    observationRows({ ...filter, countryCodes, metricKeys: [key] }, context),
+  observations: ({ key }, { countryCodes, ...filter }, context, info) =>
+    observationRows({ ...filter, countryCodes, metricKeys: [key] }, context, info),
 };
 
 const Source: SourceResolvers = {

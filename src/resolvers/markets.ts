@@ -4,14 +4,13 @@ import { encodeId } from '../graph/ids.ts';
 import type { TickerRecord } from '../upstream/records/markets.ts';
 import { checkTexts } from './arguments.ts';
 
-export async function tickerBySymbol(
+export function tickerBySymbol(
   exchangeCode: string,
   symbol: string,
   { loaders }: GraphContext,
 ): Promise<TickerRecord | null> {
   checkTexts({ exchangeCode, symbol });
-  const listings = await loaders.tickers.where({ exchangeCode });
-  return listings.find((listing) => listing.symbol.toUpperCase() === symbol.toUpperCase()) ?? null;
+  return loaders.tickers.find(exchangeCode, symbol);
 }
 
 export const marketResolvers: Resolvers = {

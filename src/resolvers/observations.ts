@@ -1,11 +1,14 @@
+import type { GraphQLResolveInfo } from 'graphql';
 import { Failure } from '../errors.ts';
 import type { BatchResolver } from '../execution/plan.ts';
 import type { GraphContext } from '../graph/context.ts';
 import type { ObservationResolvers, Resolvers } from '../graph/generated.ts';
 import { encodeId } from '../graph/ids.ts';
 import type { CountrySource, IndicatorSource, SourceSource } from '../graph/sources.ts';
+import { newestOf } from '../planner/newest.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 import { type Soon, soon, whenThere } from '../upstream/soon.ts';
+import { warnedOfLeftOut } from './warned.ts';
 
 export interface ObservationFilter {
   /** Null or omitted: all countries. */
@@ -25,30 +28,45 @@ export interface ObservationFilter {
  */
 export function observationRows(
   { countryCodes, metricKeys, latest, fromYear, toYear, maxAge }: ObservationFilter,
-  { loaders, holds }: GraphContext,
+  context: GraphContext,
+  info: GraphQLResolveInfo,
 ): Soon<readonly ObservationRecord[]> {
+  const { loaders, holds } = context;
   if (fromYear != null && toYear != null && fromYear > toYear) {
     throw new Failure('BAD_USER_INPUT', `fromYear (${fromYear}) is after toYear (${toYear}).`);
   }
   for (const key of metricKeys ?? []) checkMetricKey(key);
   const maxAgeMs = maxAgeMsOf(maxAge);
-  const load = (codes: readonly string[], keys: readonly string[]) =>
-    loaders.observations.rows(latest ? 'latest' : 'series', unique(codes), unique(keys), maxAgeMs);
-  const isWanted = ({ year }: ObservationRecord) =>
+  const isWithin = ({ year }: ObservationRecord) =>
     (fromYear == null || year >= fromYear) && (toYear == null || year <= toYear);
-  const choose = (rows: readonly ObservationRecord[]) =>
-    fromYear == null && toYear == null ? rows : rows.filter(isWanted);
+  const within = (rows: readonly ObservationRecord[]) =>
+    fromYear == null && toYear == null ? rows : rows.filter(isWithin);
+  const newestWithin = (rows: readonly ObservationRecord[]) => {
+    const newest = newestOf(within(rows));
+    return newest === null ? [] : [newest];
+  };
+  // The newest up to a year is seldom the newest of all, and stands in the series.
+  const isFromSeries = toYear != null || !latest;
+  const load = (codes: readonly string[], keys: readonly string[]) =>
+    loaders.observations.rows(
+      isFromSeries ? 'series' : 'latest',
+      unique(codes),
+      unique(keys),
+      maxAgeMs,
+      latest && isFromSeries ? newestWithin : within,
+    );
 
   const codes = countryCodes ?? whenThere(loaders.countries(), (list) => list.map(({ code }) => code));
   // By now the codes may be a promise that nobody listens to yet.
   const keys = soon(
     () => metricKeys ?? whenThere(loaders.indicators(), (list) => list.map(({ key }) => key)),
   );
-  if (!(codes instanceof Promise || keys instanceof Promise)) return whenThere(load(codes, keys), choose);
-  return holds
-    .during(Promise.all([codes, keys]))
-    .then((lists) => load(...lists))
-    .then(choose);
+  const isAtHand = !(codes instanceof Promise || keys instanceof Promise);
+  return warnedOfLeftOut(
+    context,
+    () => info.path,
+    isAtHand ? load(codes, keys) : holds.during(Promise.all([codes, keys])).then((lists) => load(...lists)),
+  );
 }
 
 function unique(names: readonly string[]): readonly string[] {
@@ -122,14 +140,20 @@ export const observationBatches = {
   Observation: {
     country: inRuns<CountrySource>(
       (row, before) => row.countryCode === before.countryCode && row.countryName === before.countryName,
-      ({ countryCode, countryName }) => ({ code: countryCode, known: { name: countryName } }),
+      ({ countryCode, countryName }) => ({
+        code: countryCode,
+        known: countryName === null ? {} : { name: countryName },
+      }),
     ),
     indicator: inRuns<IndicatorSource>(
       (row, before) =>
         row.metricKey === before.metricKey &&
         row.metricName === before.metricName &&
         row.unit === before.unit,
-      ({ metricKey, metricName, unit }) => ({ key: metricKey, known: { name: metricName, unit } }),
+      ({ metricKey, metricName, unit }) => ({
+        key: metricKey,
+        known: metricName === null ? { unit } : { name: metricName, unit },
+      }),
     ),
     source: inRuns<SourceSource>(
       (row, before) => row.source === before.source,
@@ -140,7 +164,7 @@ export const observationBatches = {
 
 export const observationResolvers: Resolvers = {
   Query: {
-    observations: (_, filter, context) => observationRows(filter, context),
+    observations: (_, filter, context, info) => observationRows(filter, context, info),
   },
   Observation,
 };

@@ -99,6 +99,16 @@ export interface Sending {
   readonly onHeld?: (freshUntilMs: number) => void;
   /** Hears of records that are past their time and served for want of newer ones. */
   readonly onStale?: (records: unknown, why: FailureCode) => void;
+  /** Called with rows of an answer that belong to nothing that can be asked for. */
+  readonly onLeftOut?: (rows: LeftOutRows) => void;
+}
+
+/** Rows of an answer that could not be used. */
+export interface LeftOutRows {
+  readonly route: string;
+  readonly count: number;
+  /** What is wrong with the first of them. */
+  readonly detail: string;
 }
 
 /** One ring of the way to the service, or all of them. */

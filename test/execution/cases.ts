@@ -70,13 +70,21 @@ export function planOf(drawn: Case): Plan {
   return plan;
 }
 
-export async function runOurs(drawn: Case, plan = planOf(drawn), onPause = () => {}): Promise<Outcome> {
-  const context: Draws = { ...drawn.draws, mayDrop: false };
+export async function runOurs(
+  drawn: Case,
+  plan = planOf(drawn),
+  onPause = () => {},
+  onPath?: Draws['onPath'],
+): Promise<Outcome> {
+  const context: Draws = { ...drawn.draws, mayDrop: false, onPath };
   return runPlan({ plan, context, variables: coercedVariables(drawn), onPause });
 }
 
-export async function runTheirs({ schema, document, operation, variables, draws }: Case): Promise<Outcome> {
-  const context: Draws = { ...draws, mayDrop: true };
+export async function runTheirs(
+  { schema, document, operation, variables, draws }: Case,
+  onPath?: Draws['onPath'],
+): Promise<Outcome> {
+  const context: Draws = { ...draws, mayDrop: true, onPath };
   const { data, errors = [] } = await execute({
     schema,
     document,

@@ -2,10 +2,12 @@ import {
   GraphQLError,
   type GraphQLInterfaceType,
   type GraphQLObjectType,
+  type GraphQLResolveInfo,
   type GraphQLSchema,
   getOperationAST,
   parse,
   print,
+  type ResponsePath,
   validate,
 } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -84,6 +86,44 @@ describe('a corpus of operations', () => {
     expect(seen.long).toBeGreaterThan(10);
     expect(seen.pauses).toBeGreaterThan(1000);
   });
+});
+
+test('resolvers are told where they are, as by graphql-js', async () => {
+  const told = { paths: 0, indices: 0 };
+  for (let number = 0; number < OPERATIONS / 10; number += 1) {
+    const drawn = drawCase(schemas[number % schemas.length] as GraphQLSchema, mix(SEED, -1 - number));
+    // Where an object is lost, the two differ in which of its other fields they come to.
+    const sound = { ...drawn, draws: { ...drawn.draws, faultRate: 0 } };
+    const [ours, theirs]: [string[], string[]] = [[], []];
+    const into = (paths: string[]) => (path: ResponsePath) => paths.push(textOf(path));
+    await runOurs(sound, planOf(sound), undefined, into(ours));
+    await runTheirs(sound, into(theirs));
+    expect(ours.toSorted()).toEqual(theirs.toSorted());
+    told.paths += theirs.length;
+    told.indices += theirs.filter((path) => /:\d/.test(path)).length;
+  }
+  expect(told.paths).toBeGreaterThan(4_000);
+  expect(told.indices).toBeGreaterThan(2_000);
+});
+
+/** A path with the types that its fields are of. */
+function textOf({ prev, key, typename }: ResponsePath): string {
+  return `${prev === undefined ? '' : textOf(prev)}/${typename ?? ''}:${key}`;
+}
+
+test('a resolver that reads its path too late is told so', async () => {
+  const schema = createArchive();
+  const { archives } = schema.getQueryType()?.getFields() ?? {};
+  Object.assign(archives ?? {}, { resolve: () => [{}, {}] });
+  const resolve = async (_: unknown, __: unknown, ___: unknown, info: GraphQLResolveInfo) => {
+    await null;
+    return info.path.key;
+  };
+  Object.assign((schema.getType('Archive') as GraphQLObjectType).getFields().name ?? {}, { resolve });
+  const { errors } = await runOurs(createCase(schema, '{ archives { name } }'));
+  expect(errors.map(({ message }) => message)).toContain(
+    'A resolver reads info.path before it returns, or not at all.',
+  );
 });
 
 /** A schema whose `piece`, `pieces` and `surelyPieces` are whatever is given. */

@@ -9,8 +9,10 @@ import {
   isListType,
   isNonNullType,
   isObjectType,
+  type ResponsePath,
 } from 'graphql';
 import { toError } from 'graphql/jsutils/toError.js';
+import type { BatchInfo } from '../../src/execution/plan.ts';
 import { Dice, mix, seedOf } from './dice.ts';
 import { drawLeaf } from './leaf-values.ts';
 
@@ -23,6 +25,8 @@ export interface Draws {
   readonly isLong: boolean;
   /** Whether promises may be dropped: graphql-js does so where a list is lost to one item before it comes to others. */
   readonly mayDrop: boolean;
+  /** Hears where each resolver is told that it is. */
+  readonly onPath?: ((path: ResponsePath) => void) | undefined;
 }
 
 /** An object of any type. Its properties are drawn when they are read, always the same. */
@@ -55,7 +59,7 @@ export function resolveByDraws(schema: GraphQLSchema, seed: number): void {
       if (isProperty) properties[field.name] = values.property(field.type, place);
       const resolver = isProperty
         ? {}
-        : drawnResolver(dice.pick(RESOLVERS), place, values.field(field.type, place));
+        : tellingPaths(drawnResolver(dice.pick(RESOLVERS), place, values.field(field.type, place)));
       Object.assign(field, { resolve: undefined, extensions: {} }, resolver);
     }
     values.define(type, properties);
@@ -152,8 +156,32 @@ class Values {
   }
 }
 
+type DrawFields = (sources: readonly unknown[], args: object, draws: Draws) => unknown;
+
+interface Resolver {
+  readonly resolve: DrawField;
+  readonly extensions?: { readonly batch: DrawFields };
+}
+
+/** Has a resolver read its path, and a batch those of all of its parents once it has given its values. */
+function tellingPaths({ resolve, extensions }: Resolver): object {
+  const telling = (source: unknown, args: object, draws: Draws, info: BatchInfo) => {
+    draws.onPath?.(info.path);
+    return resolve(source, args, draws);
+  };
+  if (extensions === undefined) return { resolve: telling };
+  const batch = (sources: readonly unknown[], args: object, draws: Draws, info: BatchInfo) => {
+    const tell = () => sources.forEach((_, parent) => void draws.onPath?.(info.pathOf(parent)));
+    const given = extensions.batch(sources, args, draws);
+    if (given instanceof Promise) given.finally(tell).catch(() => {});
+    else tell();
+    return given;
+  };
+  return { resolve: telling, extensions: { batch } };
+}
+
 /** A resolver, and what does the same for many objects. */
-function drawnResolver(by: (typeof RESOLVERS)[number], place: number, draw: DrawField): object {
+function drawnResolver(by: (typeof RESOLVERS)[number], place: number, draw: DrawField): Resolver {
   if (by === 'at once') return { resolve: draw };
   const seedFor = (source: unknown) => (source as Partial<Source> | undefined)?.seed ?? place;
   const resolveLater: DrawField = (source, args, draws) =>

@@ -19,6 +19,10 @@ export interface Habits {
   readonly unknown: 'empty' | 'name' | 'refuse';
   /** The status of a refusal on account of a name. */
   readonly unknownStatus: 404 | 422;
+  /** How a call is answered that no row matches. */
+  readonly nothing: 'empty' | 'not found';
+  /** Whether two spellings of a metric key are one key. */
+  readonly folds: boolean;
 }
 
 /** The service as it has been seen. */
@@ -33,6 +37,8 @@ export const SEEN: Habits = {
   years: 'honour',
   unknown: 'empty',
   unknownStatus: 404,
+  nothing: 'empty',
+  folds: false,
 };
 
 export interface Row {
@@ -101,7 +107,8 @@ export function createDataRoute(table: Table, habits: Habits = SEEN) {
   const targets: string[] = [];
   const ordered = inOrder(table.rows, habits.order);
   const codes = new Set(table.countryCodes);
-  const keys = new Set(table.metricKeys);
+  const spelt = (key: string) => (habits.folds ? key.toLowerCase() : key);
+  const keys = new Set(table.metricKeys.map(spelt));
 
   function refuse(call: Call, detail: string): never {
     throw new Failure('BAD_USER_INPUT', 'The service refused the arguments.', { route: call.route, detail });
@@ -115,7 +122,7 @@ export function createDataRoute(table: Table, habits: Habits = SEEN) {
     signal.throwIfAborted();
     const query = new URL(call.target, 'http://service.test').searchParams;
     const wantedCodes = query.get('country_codes')?.split(',') ?? [];
-    const wantedKeys = query.get('metric_keys')?.split(',') ?? [];
+    const wantedKeys = (query.get('metric_keys')?.split(',') ?? []).map(spelt);
 
     const asked = query.has('limit') ? Number(query.get('limit')) : undefined;
     let limit = habits.defaultRows;
@@ -149,7 +156,7 @@ export function createDataRoute(table: Table, habits: Habits = SEEN) {
     }
 
     const isWanted = (row: Row) =>
-      wantedCodes.includes(row.countryCode) && wantedKeys.includes(row.metricKey);
+      wantedCodes.includes(row.countryCode) && wantedKeys.includes(spelt(row.metricKey));
     let matching = ordered.filter((row) => isWanted(row) && isWithin(row));
     if (query.get('latest') === 'true') {
       const newest = new Map<string, Row>();
@@ -159,6 +166,9 @@ export function createDataRoute(table: Table, habits: Habits = SEEN) {
       }
       const isNewest = new Set(newest.values());
       matching = matching.filter((row) => isNewest.has(row));
+    }
+    if (matching.length === 0 && habits.nothing === 'not found') {
+      return { status: 404, headers: {}, body: { detail: 'Not found' }, receivedAt: 0 };
     }
     const sent = matching.slice(0, limit);
     const meta = {

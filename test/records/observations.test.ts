@@ -131,6 +131,33 @@ describe('decodeObservations', () => {
     expect(list.faults[0]?.failure.fields.detail).toContain('value');
   });
 
+  it.each(['KEN', 'ken', ' KEN '])('knows the country of the alpha-3 code %j', (code) => {
+    const row = { ...sent, country_code: code };
+    expect(only(row)).toMatchObject({ countryCode: 'KE', record: row });
+    const { faults } = decodeObservations([{ ...row, year: null }], ROUTE, RECEIVED_AT);
+    expect(faults).toEqual([expect.objectContaining({ countryCode: 'KE' })]);
+  });
+
+  it.each(['Kenya', 'XYZ', 'K', '404'])('tells of a row whose country is named by %j', (code) => {
+    const { rows, faults, unknown, received } = decodeObservations(
+      { data: [sent, { ...sent, country_code: code }] },
+      ROUTE,
+      RECEIVED_AT,
+    );
+    expect({ rows: rows.length, faults, received }).toEqual({ rows: 1, faults: [], received: 2 });
+    expect(unknown).toEqual([
+      {
+        countryCode: code,
+        metricKey: 'population_total',
+        detail: 'data[1].country_code: expected ISO 3166-1 alpha-2 code',
+      },
+    ]);
+  });
+
+  it.each(['', '  ', null])('takes %j for no place within the country', (place) => {
+    expect(only({ ...sent, location_name: place }).locationName).toBeNull();
+  });
+
   it('passes the counts of the answer on', () => {
     const list = decodeObservations({ data: [sent], meta: { total: 216, limit: 100 } }, ROUTE, RECEIVED_AT);
     expect(list).toMatchObject({ meta: { total: 216, limit: 100 }, received: 1 });
@@ -140,7 +167,6 @@ describe('decodeObservations', () => {
     ['country_code', undefined, 'expected string, received undefined'],
     ['country_code', null, 'expected string, received null'],
     ['country_code', '', 'expected ISO 3166-1 alpha-2 code'],
-    ['country_code', 'KEN', 'expected ISO 3166-1 alpha-2 code'],
     ['country_name', null, 'expected string, received null'],
     ['metric_key', undefined, 'expected string, received undefined'],
     ['metric_key', '', 'expected string, received empty string'],
@@ -220,13 +246,13 @@ describe('observationIn', () => {
 
   it.each([
     ['its older field', { ...row, metric_name: undefined, name: 'Population' }, 'Population'],
-    ['the key', { ...row, metric_name: undefined }, 'population_total'],
+    ['nowhere', { ...row, metric_name: undefined }, null],
   ])('takes the name of the measure from %s where there is no other', (_, older, metricName) => {
     expect(observationIn(older, place, kenya, RECEIVED_AT)?.metricName).toBe(metricName);
   });
 
-  it('calls a country without a name by its code', () => {
-    expect(observationIn(row, place, { code: 'KE', name: null }, RECEIVED_AT)?.countryName).toBe('KE');
+  it('leaves a country without a name unnamed', () => {
+    expect(observationIn(row, place, { code: 'KE', name: null }, RECEIVED_AT)?.countryName).toBeNull();
   });
 
   it('is null where the row holds no value', () => {

@@ -1,5 +1,5 @@
 import { alpha2In } from './countries.ts';
-import { listIn } from './envelope.ts';
+import { listIn, type Meta, metaIn } from './envelope.ts';
 import { eachIn, type JsonObject, keyIn, numberIn, type Place, textIn } from './fields.ts';
 
 export interface TickerRecord {
@@ -22,15 +22,16 @@ export interface TickerRecord {
   readonly record: JsonObject;
 }
 
-export interface TickerList {
+/** With counts where there are any: none are promised, so a full page is suspect. */
+export interface TickerList extends Meta {
   readonly rows: readonly TickerRecord[];
-  /** Rows in the body. The service doesn't say how many it holds, so a full page is suspect. */
+  /** Rows in the body. */
   readonly received: number;
 }
 
 export function decodeTickers(body: unknown, route: string): TickerList {
   const { value, place } = listIn(body, route);
-  return { rows: eachIn(value, place, decodeTicker), received: value.length };
+  return { rows: eachIn(value, place, decodeTicker), received: value.length, ...metaIn(body) };
 }
 
 function decodeTicker(row: JsonObject, place: Place): TickerRecord {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Failure } from '../../errors.ts';
+import { alpha2Of } from '../covered-countries.ts';
 import type { CountryNamed } from './countries.ts';
 import { listIn, type Meta, metaIn } from './envelope.ts';
 import { inside, invalid, isObject, type JsonObject, numberIn, type Place, textIn } from './fields.ts';
@@ -7,9 +8,11 @@ import { inside, invalid, isObject, type JsonObject, numberIn, type Place, textI
 export interface ObservationRecord {
   /** ISO 3166-1 alpha-2, upper case. */
   readonly countryCode: string;
-  readonly countryName: string;
+  /** Null in a snapshot that doesn't name its country. */
+  readonly countryName: string | null;
   readonly metricKey: string;
-  readonly metricName: string;
+  /** Null in a snapshot that doesn't name the measure. */
+  readonly metricName: string | null;
   /** The year that the figure describes, which may differ from the year asked for. */
   readonly year: number;
   /** A year, a quarter, a month or a date; opaque, since its values are not specified. */
@@ -37,6 +40,15 @@ export interface ObservationRecord {
   readonly record: JsonObject;
 }
 
+/** A row whose country can't be told: it names one by something that is no code of a country. */
+export interface UnknownRow {
+  /** As sent. */
+  readonly countryCode: string;
+  readonly metricKey: string | null;
+  /** Where it stands, and what is wrong. */
+  readonly detail: string;
+}
+
 /** A row that breaks the specification, and whose it is where that can be read. */
 export interface ObservationFault {
   readonly countryCode: string | null;
@@ -58,8 +70,9 @@ export interface ObservationList {
   readonly rows: readonly ObservationRecord[];
   readonly blanks: readonly BlankRow[];
   readonly faults: readonly ObservationFault[];
+  readonly unknown: readonly UnknownRow[];
   readonly meta: Meta;
-  /** Rows in the body, those counted that hold no figure or break the specification. */
+  /** Rows in the body, those counted that hold no figure, break the specification or are of an unknown country. */
   readonly received: number;
 }
 
@@ -133,9 +146,24 @@ function createSoundness(): (row: unknown) => row is z.infer<typeof observation>
     isTimestamp(row.retrieved_at);
 }
 
+/** A row with its country by the code that is specified, where it has another. */
+function withAlpha2(row: unknown): unknown {
+  const code = isObject(row) ? textIn(row, 'country_code') : null;
+  const alpha2 = code === null ? null : alpha2Of(code);
+  return alpha2 === null ? row : { ...(row as JsonObject), country_code: alpha2 };
+}
+
+/** A row that names its country by no code of any; null for others. */
+function unknownIn(row: unknown, place: Place): UnknownRow | null {
+  const countryCode = isObject(row) ? textIn(row, 'country_code') : null;
+  if (countryCode === null || alpha2Of(countryCode) !== null) return null;
+  const { detail = '' } = invalid(inside(place, 'country_code'), 'expected ISO 3166-1 alpha-2 code').fields;
+  return { countryCode, metricKey: textIn(row as JsonObject, 'metric_key'), detail };
+}
+
 /**
  * The figures of a body. A row that breaks the specification becomes a fault and leaves the others standing; a row
- * without a value is no figure and stands apart.
+ * without a value is no figure, and one of an unknown country is nobody's: both stand apart.
  *
  * @throws Failure where the body holds no list
  */
@@ -144,26 +172,33 @@ export function decodeObservations(body: unknown, route: string, receivedAt: num
   const rows: ObservationRecord[] = [];
   const blanks: BlankRow[] = [];
   const faults: ObservationFault[] = [];
+  const unknown: UnknownRow[] = [];
   const isSound = createSoundness();
   for (const [index, row] of sent.entries()) {
     if (isObject(row) && holdsNoFigure(row)) {
       blanks.push(blankIn(row, index));
       continue;
     }
-    const parsed = isSound(row) ? { success: true as const, data: row } : observation.safeParse(row);
+    const sound = isSound(row);
+    const stray = sound ? null : unknownIn(row, inside(place, index));
+    if (stray !== null) {
+      unknown.push(stray);
+      continue;
+    }
+    const parsed = sound ? { success: true as const, data: row } : observation.safeParse(withAlpha2(row));
     if (parsed.success) {
       const { country_code, country_name, metric_name } = parsed.data;
       const code = country_code.toUpperCase();
       rows.push(recordOf(parsed.data, code, country_name, metric_name, row as JsonObject, receivedAt));
     } else {
       faults.push({
-        countryCode: isObject(row) ? (textIn(row, 'country_code')?.toUpperCase() ?? null) : null,
+        countryCode: isObject(row) ? alpha2Of(textIn(row, 'country_code') ?? '') : null,
         metricKey: isObject(row) ? textIn(row, 'metric_key') : null,
         failure: failureOf(parsed.error, inside(place, index)),
       });
     }
   }
-  return { rows, blanks, faults, meta: metaIn(body), received: sent.length };
+  return { rows, blanks, faults, unknown, meta: metaIn(body), received: sent.length };
 }
 
 /**
@@ -181,8 +216,8 @@ export function observationIn(
   if (holdsNoFigure(row)) return null;
   const parsed = figure.safeParse(row);
   if (!parsed.success) throw failureOf(parsed.error, place);
-  const metricName = textIn(row, 'metric_name', 'name') ?? parsed.data.metric_key;
-  return recordOf(parsed.data, country.code, country.name ?? country.code, metricName, row, receivedAt);
+  const metricName = textIn(row, 'metric_name', 'name');
+  return recordOf(parsed.data, country.code, country.name, metricName, row, receivedAt);
 }
 
 /** A row that names no measure either is no row of ours, and goes on to be refused. */
@@ -193,7 +228,7 @@ function holdsNoFigure(row: JsonObject): boolean {
 function blankIn(row: JsonObject, index: number): BlankRow {
   const year = numberIn(row, 'year');
   return {
-    countryCode: textIn(row, 'country_code')?.toUpperCase() ?? '',
+    countryCode: alpha2Of(textIn(row, 'country_code') ?? '') ?? '',
     metricKey: textIn(row, 'metric_key') ?? '',
     year: Number.isInteger(year) ? year : null,
     index,
@@ -203,8 +238,8 @@ function blankIn(row: JsonObject, index: number): BlankRow {
 function recordOf(
   fields: z.infer<typeof figure>,
   countryCode: string,
-  countryName: string,
-  metricName: string,
+  countryName: string | null,
+  metricName: string | null,
   record: JsonObject,
   fetchedAtMs: number,
 ): ObservationRecord {
@@ -216,7 +251,7 @@ function recordOf(
     year: fields.year,
     period: fields.period,
     asOfPeriod: fields.as_of_period ?? null,
-    locationName: fields.location_name ?? null,
+    locationName: filledOrNull(fields.location_name),
     value: fields.value,
     unit: fields.unit,
     source: fields.source,
@@ -229,6 +264,11 @@ function recordOf(
     fetchedAtMs,
     record,
   };
+}
+
+/** Blank where a place would stand is none. */
+function filledOrNull(text: string | null | undefined): string | null {
+  return text == null || text.trim() === '' ? null : text;
 }
 
 function failureOf({ issues: [issue] }: z.ZodError, row: Place): Failure {

@@ -1,4 +1,4 @@
-import { findObject, listIn } from './envelope.ts';
+import { findObject, wholeListIn } from './envelope.ts';
 import {
   eachIn,
   invalid,
@@ -36,7 +36,7 @@ const SOURCE_NAMES = ['key', 'source_key', 'source', 'code'] as const;
 const VERSION_NAMES = ['version', 'platform_version', 'api_version', 'tag'] as const;
 
 export function decodeSources(body: unknown, route: string): SourceRecord[] {
-  const { value, place } = listIn(body, route);
+  const { value, place } = wholeListIn(body, route);
   return eachIn(value, place, decodeSource);
 }
 

@@ -1,0 +1,76 @@
+import type { GraphQLObjectType, GraphQLOutputType, GraphQLResolveInfo, ResponsePath } from 'graphql';
+import type { Holder } from './columns.ts';
+import type { BatchInfo, FieldPlan, Plan } from './plan.ts';
+
+type Variables = Readonly<Record<string, unknown>>;
+
+/** Other packages add to graphql-js's type what graphql-js 16 doesn't have. */
+type OwnInfo = Omit<GraphQLResolveInfo, 'getAbortSignal' | 'getAsyncHelpers'>;
+
+/**
+ * What resolvers are told of their field, one after the other. The path is made for whoever reads it, and has to be read
+ * before the resolver returns: after that, it is the turn of other objects.
+ */
+export class FieldInfo implements OwnInfo {
+  readonly fieldName: string;
+  readonly fieldNodes: FieldPlan['nodes'];
+  readonly returnType: GraphQLOutputType;
+  readonly parentType: GraphQLObjectType;
+  readonly schema: Plan['schema'];
+  readonly fragments: Plan['fragments'];
+  readonly rootValue = undefined;
+  readonly operation: Plan['operation'];
+  readonly variableValues: { [variable: string]: unknown };
+  /** The slot whose resolver runs; negative where none does. */
+  slot = 0;
+  protected readonly holder: Holder;
+
+  constructor(
+    { schema, fragments, operation }: Plan,
+    variables: Variables,
+    field: FieldPlan,
+    holder: Holder,
+  ) {
+    this.fieldName = field.name;
+    this.fieldNodes = field.nodes;
+    this.returnType = field.definition.type;
+    this.parentType = field.parentType;
+    this.schema = schema;
+    this.fragments = fragments;
+    this.operation = operation;
+    this.variableValues = variables as { [variable: string]: unknown };
+    this.holder = holder;
+  }
+
+  get path(): ResponsePath {
+    if (this.slot >= 0) return this.holder.path(this.slot) as ResponsePath;
+    throw new TypeError('A resolver reads info.path before it returns, or not at all.');
+  }
+}
+
+/** What the resolver of a batch is told: the path of its first parent, and of any other whenever it asks. */
+export class TogetherInfo extends FieldInfo implements Pick<BatchInfo, keyof OwnInfo | 'pathOf'> {
+  readonly #asked: readonly (object | null)[];
+  #slots: readonly number[] | undefined;
+
+  /** @param asked the objects by slot, null for those that are no parents */
+  constructor(
+    plan: Plan,
+    variables: Variables,
+    field: FieldPlan,
+    holder: Holder,
+    asked: readonly (object | null)[],
+  ) {
+    super(plan, variables, field, holder);
+    this.#asked = asked;
+  }
+
+  override get path(): ResponsePath {
+    return this.pathOf(0);
+  }
+
+  pathOf(parent: number): ResponsePath {
+    this.#slots ??= this.#asked.flatMap((object, slot) => (object === null ? [] : slot));
+    return this.holder.path(this.#slots[parent] as number) as ResponsePath;
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * What an answer says of itself where it is right but not whole: `extensions.warnings`. Unlike a Failure, a warning
+ * takes nothing away from the answer.
+ */
+export const WARNING_CODES = ['UNKNOWN_INDICATOR', 'UNKNOWN_COUNTRY', 'ROWS_LEFT_OUT'] as const;
+
+export type WarningCode = (typeof WARNING_CODES)[number];
+
+export interface Warning {
+  readonly code: WarningCode;
+  readonly message: string;
+  /** The field of the answer that it is about, as the path of an error is. */
+  readonly path: readonly (string | number)[];
+  /** The key or code that nothing is known of. */
+  readonly name?: string;
+  /** Names that are known and spelt alike, the nearest first. */
+  readonly didYouMean?: readonly string[];
+  /** Template of the upstream route, such as `/v1/data`. */
+  readonly route?: string;
+  /** How many rows, or warnings, are not there. */
+  readonly count?: number;
+  /** What is wrong with the first of them. */
+  readonly detail?: string;
+}
+
+/** The warnings of one operation. */
+export interface Warnings {
+  /**
+   * Adds a warning, unless there is one about the same thing: the first to say it names its own path.
+   * @param about what tells it from others of its code; the name or the route, where that is all
+   */
+  add(warning: Warning, about?: string): void;
+  /** As the answer tells them, in the order they came; undefined where there are none. */
+  told(): readonly Warning[] | undefined;
+}
+
+/** Warnings that one answer tells. */
+export const MAX_WARNINGS = 100;
+
+export function createWarnings(): Warnings {
+  const told: Warning[] = [];
+  let subjects: Set<string> | undefined;
+  let untold = 0;
+  let firstUntold: WarningCode | undefined;
+
+  return {
+    add(warning, about = warning.name ?? warning.route ?? warning.message) {
+      const subject = `${warning.code} ${about}`;
+      subjects ??= new Set();
+      if (subjects.has(subject)) return;
+      subjects.add(subject);
+      if (told.length < MAX_WARNINGS) {
+        told.push(warning);
+        return;
+      }
+      untold += 1;
+      firstUntold ??= warning.code;
+    },
+    told() {
+      if (told.length === 0) return undefined;
+      if (firstUntold === undefined) return told;
+      const message = `Warnings that are not listed here: ${untold}.`;
+      return [...told, { code: firstUntold, message, path: [], count: untold }];
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { MAX_WARNINGS } from '../../src/warnings.ts';
+import { openProgram } from '../support/program.ts';
+
+const QUERY = '{ some: countries(codes: ["KE", "ZZ"]) { name } }';
+
+const OF_ZZ = {
+  code: 'UNKNOWN_COUNTRY',
+  message: 'The service covers no country of the code ZZ.',
+  path: ['some'],
+  name: 'ZZ',
+};
+
+describe('warnings', () => {
+  it('stand beside the bill, and the answer stays what it is', async () => {
+    await using program = await openProgram();
+    const reply = await program.ask(QUERY);
+    expect(reply.status).toBe(200);
+    expect(reply.errors).toEqual([]);
+    expect(reply.data).toEqual({ some: [{ name: 'Kenya' }] });
+    expect(reply.extensions.warnings).toEqual([OF_ZZ]);
+    expect(reply.upstream.byRoute).toEqual({ '/v1/countries': 1 });
+  });
+
+  it('are not there where there is nothing to warn of', async () => {
+    await using program = await openProgram();
+    const { extensions } = await program.ask('{ countries(codes: ["KE"]) { name } }');
+    expect(Object.keys(extensions)).toEqual(['upstream']);
+  });
+
+  it('come again from what is held, and from the bytes of an answer', async () => {
+    await using program = await openProgram({ env: { CACHE_URL: 'memory:' } });
+    for (const [calls, repeated] of [
+      [1, false],
+      [0, false],
+      [0, true],
+    ]) {
+      const reply = await program.ask(QUERY);
+      expect(reply.extensions.warnings).toEqual([OF_ZZ]);
+      expect(reply.upstream.calls).toBe(calls);
+      expect(program.operations.at(-1)?.repeated).toBe(repeated);
+    }
+  });
+
+  it('leave the tag of an answer the same, whichever way it comes', async () => {
+    await using program = await openProgram({ env: { CACHE_URL: 'memory:' } });
+    const url = new URL(program.url);
+    url.searchParams.set('query', QUERY);
+    const headers = {
+      authorization: `Bearer ${program.sandbox.keys.team}`,
+      'apollo-require-preflight': '1',
+      accept: 'application/graphql-response+json',
+    };
+    const tags = new Set<string | null>();
+    for (let time = 0; time < 3; time += 1) {
+      const response = await fetch(url, { headers });
+      expect(await response.json()).toMatchObject({ extensions: { warnings: [OF_ZZ] } });
+      tags.add(response.headers.get('etag'));
+    }
+    expect([...tags]).toEqual([expect.stringMatching(/^W\//)]);
+    expect(program.operations.at(-1)?.repeated).toBe(true);
+  });
+
+  it('are told of operations that have no plan', async () => {
+    await using program = await openProgram();
+    const reply = await program.ask(`{ __schema { queryType { name } } ${QUERY.slice(1)}`);
+    expect(reply.extensions.warnings).toEqual([OF_ZZ]);
+  });
+
+  it('are told in place of the answer, as far as what is held tells', async () => {
+    await using program = await openProgram({ env: { CACHE_URL: 'memory:' } });
+    const headers = { 'x-explain': '1' };
+    expect((await program.ask(QUERY, { headers })).extensions).not.toHaveProperty('warnings');
+    await program.ask('{ countries { name } }');
+    const { extensions, upstream } = await program.ask(QUERY, { headers });
+    expect(extensions.warnings).toEqual([OF_ZZ]);
+    expect(upstream.calls).toBe(0);
+  });
+
+  it('tell the same thing once, and no more than an answer can bear', async () => {
+    await using program = await openProgram();
+    const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
+    const codes = letters.flatMap((letter) => [...'JQXY'].map((first) => `${first}${letter}`)).slice(0, 104);
+    const { extensions } = await program.ask(
+      'query ($codes: [CountryCode!]) { a: countries(codes: $codes) { name } b: countries(codes: $codes) { name } }',
+      { variables: { codes: ['KE', ...codes] } },
+    );
+    const warnings = extensions.warnings as { path: unknown; count?: number }[];
+    expect(warnings).toHaveLength(MAX_WARNINGS + 1);
+    expect(new Set(warnings.slice(0, -1).map(({ path }) => String(path)))).toEqual(new Set(['a']));
+    expect(warnings.at(-1)).toEqual({
+      code: 'UNKNOWN_COUNTRY',
+      message: 'Warnings that are not listed here: 4.',
+      path: [],
+      count: 4,
+    });
+  });
+});
