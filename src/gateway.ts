@@ -284,7 +284,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     const range = priceRange(expected, await price(priced, 'least'), limit);
     const { bill, calls, errors, warnings: told } = expected;
     for (const warning of told) warnings.add(warning);
-    const { byRoute, cached, naive } = bill;
+    const { byRoute, cached, naive } = shown(bill);
     const plan = calls.map(({ route, target, isHeld }) => ({ route, target, cached: isHeld }));
     return {
       errors: errors.map((error) => formatError(error.toJSON(), error, () => {})),
@@ -500,7 +500,15 @@ function isExplained({ headers }: GatewayRequest): boolean {
 
 /** What the answer to an operation says of itself. */
 function extensionsOf({ bill, context: { warnings } }: Passage): Extensions {
-  return { upstream: bill, warnings: warnings.told() };
+  return { upstream: shown(bill), warnings: warnings.told() };
+}
+
+/**
+ * Each use of a loader counts as one request of a field that fetches for itself, though some take several: a list that is
+ * cut, a call that is tried again. Fields that share nothing take no less than what was sent for all of them together.
+ */
+function shown(bill: Bill): Bill {
+  return { ...bill, naive: Math.max(bill.naive, bill.calls) };
 }
 
 /** Whether an answer was made of fresh things that are held, and of nothing else. */
