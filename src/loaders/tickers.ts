@@ -2,7 +2,8 @@ import { Failure } from '../errors.ts';
 import type { Ask } from '../upstream/cached.ts';
 import type { Sending } from '../upstream/call.ts';
 import { type TickersParams, tickers } from '../upstream/endpoints.ts';
-import type { TickerRecord } from '../upstream/records/markets.ts';
+import { type LeftOut, leftOutOf, sumOf, withLeftOut } from '../upstream/records/left-out.ts';
+import { type TickerRecord, unreadIn } from '../upstream/records/markets.ts';
 
 /** Rows after which the route is seen to end when no `limit` is given, and the highest limit it is seen to take. */
 const DEFAULT_ROWS = 100;
@@ -22,7 +23,7 @@ export interface TickersLearned {
 export interface TickerLoader {
   /**
    * The listings that pass the filter. All filters of an operation are met by one list where the service gives it
-   * whole.
+   * whole. What it lacks of them it says of itself: rows that can't be read, or don't say what is filtered by.
    * @throws Failure UPSTREAM_INCOMPLETE where the service cuts the list and takes no filter that would complete it
    */
   where(filter: TickerFilter): Promise<readonly TickerRecord[]>;
@@ -48,12 +49,12 @@ export function createTickerLoader(askOne: Ask, sending: Sending, learned: Ticke
   async function fetchList(): Promise<{ rows: readonly TickerRecord[]; isWhole: boolean }> {
     if (!learned.needsLimit) {
       const rows = await ask({});
-      if (rows.length !== DEFAULT_ROWS) return { rows, isWhole: true };
+      if (sentIn(rows) !== DEFAULT_ROWS) return { rows, isWhole: true };
     }
     const rows = await tryToAsk({ limit: MAX_ROWS });
     if (rows === null) return { rows: await ask({}), isWhole: false };
-    if (rows.length > DEFAULT_ROWS) learned.needsLimit = true;
-    if (rows.length !== DEFAULT_ROWS) return { rows, isWhole: rows.length < MAX_ROWS };
+    if (sentIn(rows) > DEFAULT_ROWS) learned.needsLimit = true;
+    if (sentIn(rows) !== DEFAULT_ROWS) return { rows, isWhole: sentIn(rows) < MAX_ROWS };
     // Still exactly a default page: whole if the service heeds limits at all.
     const one = await tryToAsk({ limit: 1 });
     return { rows, isWhole: one?.length === 1 };
@@ -66,7 +67,7 @@ export function createTickerLoader(askOne: Ask, sending: Sending, learned: Ticke
     let part = parts.get(name);
     if (part === undefined) {
       part = tryToAsk({ ...filter, limit: MAX_ROWS }).then((rows) => {
-        if (rows === null || rows.length >= MAX_ROWS || !rows.every((row) => passes(row, filter))) {
+        if (rows === null || sentIn(rows) >= MAX_ROWS || !rows.every((row) => passes(row, filter))) {
           throw incomplete(rows?.length ?? 0);
         }
         return rows;
@@ -80,16 +81,41 @@ export function createTickerLoader(askOne: Ask, sending: Sending, learned: Ticke
     async where(filter) {
       list ??= fetchList();
       const { rows, isWhole } = await list;
-      const wanted = (row: TickerRecord) => passes(row, filter);
-      if (isWhole) return rows.filter(wanted);
-      if (filter.countryCode != null)
-        return (await partOf({ countryCode: filter.countryCode })).filter(wanted);
-      if (filter.exchangeCode != null)
-        return (await partOf({ exchangeCode: filter.exchangeCode })).filter(wanted);
+      if (isWhole) return chosen(rows, filter);
+      if (filter.countryCode != null) {
+        return chosen(await partOf({ countryCode: filter.countryCode }), filter);
+      }
+      if (filter.exchangeCode != null) {
+        return chosen(await partOf({ exchangeCode: filter.exchangeCode }), filter);
+      }
       throw incomplete(rows.length);
     },
   };
 }
+
+function chosen(rows: readonly TickerRecord[], filter: TickerFilter): readonly TickerRecord[] {
+  const leftOut = sumOf([leftOutOf(rows), undecided(rows, filter)]);
+  return withLeftOut(
+    rows.filter((row) => passes(row, filter)),
+    leftOut,
+  );
+}
+
+/** What is left out for not saying what is filtered by, where it may pass. */
+function undecided(rows: readonly TickerRecord[], filter: TickerFilter): LeftOut | null {
+  const faults = rows.flatMap((row) => {
+    const unread = FILTERED.filter((field) => filter[field] != null && unreadIn(row, field, tickers.route));
+    const [field] = unread;
+    if (field === undefined) return [];
+    const others = { ...filter, ...Object.fromEntries(unread.map((name) => [name, null])) };
+    return passes(row, others) ? (unreadIn(row, field, tickers.route) ?? []) : [];
+  });
+  const [first] = faults;
+  return first ? { count: faults.length, first } : null;
+}
+
+/** Filters of fields that a listing may lack. */
+const FILTERED = ['countryCode', 'instrumentType'] as const;
 
 function passes(row: TickerRecord, { exchangeCode, countryCode, instrumentType }: TickerFilter): boolean {
   return (
@@ -97,6 +123,11 @@ function passes(row: TickerRecord, { exchangeCode, countryCode, instrumentType }
     (countryCode == null || row.countryCode === countryCode.toUpperCase()) &&
     (instrumentType == null || row.instrumentType?.toUpperCase() === instrumentType.toUpperCase())
   );
+}
+
+/** Rows that were sent, with those that can't be read. */
+function sentIn(rows: readonly TickerRecord[]): number {
+  return rows.length + (leftOutOf(rows)?.count ?? 0);
 }
 
 function incomplete(received: number): Failure {

@@ -1,3 +1,4 @@
+import type { GraphQLResolveInfo } from 'graphql';
 import { Failure } from '../errors.ts';
 import type { BatchResolver } from '../execution/plan.ts';
 import type { GraphContext } from '../graph/context.ts';
@@ -6,6 +7,7 @@ import { encodeId } from '../graph/ids.ts';
 import type { CountrySource, IndicatorSource, SourceSource } from '../graph/sources.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 import { type Soon, whenThere } from '../upstream/soon.ts';
+import { warnedWhenThere } from './warned.ts';
 
 export interface ObservationFilter {
   /** Null or omitted: all countries. */
@@ -25,12 +27,14 @@ export interface ObservationFilter {
  */
 export function observationRows(
   { countryCodes, metricKeys, latest, fromYear, toYear, maxAge }: ObservationFilter,
-  { loaders, holds }: GraphContext,
+  context: GraphContext,
+  info: GraphQLResolveInfo,
 ): Soon<readonly ObservationRecord[]> {
   if (fromYear != null && toYear != null && fromYear > toYear) {
     throw new Failure('BAD_USER_INPUT', `fromYear (${fromYear}) is after toYear (${toYear}).`);
   }
   for (const key of metricKeys ?? []) checkMetricKey(key);
+  const { loaders, holds } = context;
   const maxAgeMs = maxAgeMsOf(maxAge);
   const load = (codes: readonly string[], keys: readonly string[]) =>
     loaders.observations.rows(latest ? 'latest' : 'series', unique(codes), unique(keys), maxAgeMs);
@@ -39,8 +43,12 @@ export function observationRows(
   const choose = (rows: readonly ObservationRecord[]) =>
     fromYear == null && toYear == null ? rows : rows.filter(isWanted);
 
-  const codes = countryCodes ?? whenThere(loaders.countries(), (list) => list.map(({ code }) => code));
-  const keys = metricKeys ?? whenThere(loaders.indicators(), (list) => list.map(({ key }) => key));
+  const codes =
+    countryCodes ??
+    whenThere(warnedWhenThere(context, info, loaders.countries()), (list) => list.map(({ code }) => code));
+  const keys =
+    metricKeys ??
+    whenThere(warnedWhenThere(context, info, loaders.indicators()), (list) => list.map(({ key }) => key));
   if (!(codes instanceof Promise || keys instanceof Promise)) return whenThere(load(codes, keys), choose);
   return holds
     .during(Promise.all([codes, keys]))
@@ -143,7 +151,7 @@ export const observationBatches = {
 
 export const observationResolvers: Resolvers = {
   Query: {
-    observations: (_, filter, context) => observationRows(filter, context),
+    observations: (_, filter, context, info) => observationRows(filter, context, info),
   },
   Observation,
 };
