@@ -11,6 +11,7 @@ import { type Bill, openBill, type Sending } from '../src/upstream/call.ts';
 import { createUpstream } from '../src/upstream/client.ts';
 import { systemClock } from '../src/upstream/clock.ts';
 import { observations } from '../src/upstream/endpoints.ts';
+import { payerOf } from '../src/upstream/payer.ts';
 import type { ObservationRecord } from '../src/upstream/records/observations.ts';
 import { createWarnings } from '../src/warnings.ts';
 
@@ -71,7 +72,13 @@ export function createPlainGateway(upstreamUrl: string) {
     async run(document: DocumentNode, key: string): Promise<{ result: ExecutionResult; bill: Bill }> {
       const bill = openBill();
       const caller = { authorization: `Bearer ${key}`, partition: key };
-      const sending: Sending = { caller, bill, signal: new AbortController().signal, patientUntilMs: 0 };
+      const sending: Sending = {
+        caller,
+        bill,
+        payer: payerOf(bill),
+        signal: new AbortController().signal,
+        patientUntilMs: 0,
+      };
       const figures = (told: Sending): Figures => ({
         held: () => null,
         async load(wants) {

@@ -23,14 +23,16 @@ import { leadsToFigures, type SelectionScope } from './graph/selection.ts';
 import { cachedFigures } from './loaders/cached-figures.ts';
 import { createCells } from './loaders/cells.ts';
 import { createCompanions, NO_COMPANIONS } from './loaders/companions.ts';
-import { createCulprits } from './loaders/culprits.ts';
 import { createHolds } from './loaders/holds.ts';
+import { createNameLists, notingNames } from './loaders/listed-names.ts';
 import { createLoaders } from './loaders/loaders.ts';
 import { createObservationPool, type Seat } from './loaders/observation-pool.ts';
+import { createRefusedNames } from './loaders/refused-names.ts';
 import { createRenewal } from './loaders/renewal.ts';
 import { createAnswers } from './operations/answers.ts';
 import { type Admitted, createApollo, type Explained } from './operations/apollo.ts';
 import type { OperationEvent } from './operations/events.ts';
+import { isDeepRequest, MAX_NESTING } from './operations/nesting.ts';
 import { createPersisted, readTrusted } from './operations/persisted.ts';
 import { createPreparedOperations, type Ready } from './operations/prepared.ts';
 import { type Asked, askedIn, forApollo, type GatewayRequest, hasText } from './operations/requests.ts';
@@ -50,6 +52,7 @@ import { batches, resolvers } from './resolvers/resolvers.ts';
 import { type Attempt, type Bill, type Caller, openBill, type Sending } from './upstream/call.ts';
 import { createUpstream } from './upstream/client.ts';
 import { type Clock, systemClock } from './upstream/clock.ts';
+import { payerOf } from './upstream/payer.ts';
 import { createRehearsal } from './upstream/rehearsed.ts';
 import { type Soon, whenThere } from './upstream/soon.ts';
 import { createWarnings } from './warnings.ts';
@@ -154,13 +157,18 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     books: store?.books ?? null,
     freshness,
   });
-  const { ask, ledger, outage } = upstream;
+  const { ledger, outage } = upstream;
+  const learned = createLearned(clock.now);
+  const ask = notingNames(upstream.ask, learned);
   const cells = createCells(shelf);
+  const refusedNames = createRefusedNames({ now: clock.now, ttlMs: freshness.ttlMs });
   const figures = {
     send: upstream.send,
     keep: cells.keep,
-    learned: createLearned(),
-    culprits: createCulprits(clock.now),
+    learned,
+    refusedNames,
+    noteNames: createNameLists(ask),
+    now: clock.now,
     codesPerCall: config.codesPerCall,
     overfetchRows: config.batchOverfetchRows,
   };
@@ -185,6 +193,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     freshness,
     now: clock.now,
     planning: figures,
+    refusedNames,
     renewal: createRenewal({ ask, shelf, freshness, now: clock.now, mayAsk: config.cacheRenewal }),
   };
 
@@ -320,6 +329,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     const sending: Sending = {
       caller,
       bill,
+      payer: payerOf(bill, config.maxUpstreamCalls),
       signal: request.signal,
       patientUntilMs: startedAtMs + config.rateLimitWaitMs,
       onHeld(freshUntilMs) {
@@ -415,6 +425,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
 
   /** Lets Apollo read, validate and answer a request. */
   async function admit(request: GatewayRequest, passage: Passage): Promise<GatewayResponse> {
+    if (isDeepRequest(request)) return refuseDeep(passage);
     const told = forApollo(request, persisted);
     const admitted = await apollo.executeHTTPGraphQLRequest({
       httpGraphQLRequest: {
@@ -441,6 +452,15 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     contentTypes.set(passage.accepts, headers.get('content-type') ?? '');
     const response = { status: answer.status, headers, body: answer.body };
     return tagged(request, !hasText(request), response, passage.errors, () => entityTag(answer.data));
+  }
+
+  function refuseDeep({ accepts, bill }: Passage): GatewayResponse {
+    const extensions = { code: 'BAD_REQUEST', retryable: false };
+    const errors = [{ message: `The request is nested more than ${MAX_NESTING} levels deep.`, extensions }];
+    const type = accepts.includes('graphql-response') ? 'graphql-response+json' : 'json';
+    const headers = new Map([['content-type', `application/${type}; charset=utf-8`]]);
+    setHeaders(headers, 400, errors, clock.now());
+    return { status: 400, headers, body: JSON.stringify({ errors, extensions: { upstream: bill } }) };
   }
 
   return {

@@ -76,6 +76,8 @@ export async function openStore(options: StoreOptions): Promise<Store | null> {
     store: guard.adapter,
     ...(backing.holdsObjects ? { serialization: false } : { serialization: packing }),
   });
+  // What can't be written as text is a fault too. Where nobody listens for it, Keyv throws it at whoever wrote.
+  keyv.on('error', options.onFault);
   const named = backing.holdsObjects ? (key: string) => key : (key: string) => NAMESPACE + key;
   const { peek } = backing;
   return {

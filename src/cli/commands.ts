@@ -1,11 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { ConfigError, readConfig } from '../config.ts';
+import type { Log } from '../server/log.ts';
 import { Unexplained } from './unexplained.ts';
 
 /** npm passes a Ctrl-C on to a server that the terminal has told already: the echo is not a second wish. */
 const SIGNAL_ECHO_MS = 200;
 const SANDBOX_PORT = 4100;
+
+/** How long operations in flight may take after a fault, in milliseconds. */
+const FAULT_DRAIN_MS = 5_000;
 
 /** Runs what the command line asks for. Each command loads what it needs, and no more. */
 export async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
@@ -21,10 +25,19 @@ export async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
         import('./serve.ts'),
       ]);
       const log = createLog(config.logLevel);
-      const { url, sandbox, drain } = await startProgram(config, log);
+      let draining: Promise<void> | undefined;
+      let drain = async () => {};
+      const drainOnce = () => {
+        draining ??= drain();
+        return draining;
+      };
+      onFault(log, drainOnce);
+      const program = await startProgram(config, log);
+      const { url, sandbox } = program;
+      drain = program.drain;
       onStopSignal(async (signal) => {
         log.note(`${signal}: draining`);
-        await drain();
+        await drainOnce();
       });
       if (sandbox) announceSandbox('The embedded sandbox', sandbox.url, sandbox.keys);
       console.log(`Country Graph answers at ${url}`);
@@ -100,6 +113,22 @@ function onStopSignal(stop: (signal: string) => Promise<void>): void {
     );
   };
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+}
+
+/**
+ * After an exception or a rejection that nobody has caught, what the program holds may be in pieces. So the fault is
+ * logged whole, operations in flight get a little time, and the program ends with exit code 1.
+ */
+function onFault({ fatal }: Log, drain: () => Promise<void>): void {
+  const end = (fault: unknown, where: string) => {
+    fatal(fault, where);
+    setTimeout(() => process.exit(1), FAULT_DRAIN_MS);
+    drain().then(
+      () => process.exit(1),
+      () => process.exit(1),
+    );
+  };
+  process.on('uncaughtException', end).on('unhandledRejection', (fault) => end(fault, 'unhandledRejection'));
 }
 
 /** One line where the operator can mend it, the whole stack where only we can. */

@@ -25,7 +25,11 @@ export function formatError(
       ...fields,
     });
   }
-  const code = isCallersFault(cause) ? ApolloServerErrorCode.BAD_REQUEST : formatted.extensions?.code;
+  const code = isCallersFault(cause)
+    ? ApolloServerErrorCode.BAD_REQUEST
+    : isWrongArgument(cause)
+      ? ApolloServerErrorCode.BAD_USER_INPUT
+      : formatted.extensions?.code;
   if (typeof code === 'string' && code !== ApolloServerErrorCode.INTERNAL_SERVER_ERROR) {
     const retryable = FAILURES[code as FailureCode]?.retryable ?? false;
     return withExtensions(formatted, formatted.message, { ...formatted.extensions, code, retryable });
@@ -43,6 +47,18 @@ function isCallersFault(cause: unknown): boolean {
   if (!(cause instanceof GraphQLError) || cause.extensions.code !== undefined) return false;
   const { status } = (cause.extensions.http ?? {}) as { readonly status?: number };
   return status !== undefined && status >= 400 && status < 500;
+}
+
+/**
+ * Whether a variable that may be null stands where null may not. Such a variable is coerced without complaint, and the
+ * executor finds out when it comes to the field; it says so in its message alone.
+ */
+function isWrongArgument(cause: unknown): boolean {
+  return (
+    cause instanceof GraphQLError &&
+    cause.extensions.code === undefined &&
+    /^Argument "\w+" (?:of|has) /.test(cause.message)
+  );
 }
 
 function isAbort(cause: unknown): boolean {

@@ -53,7 +53,7 @@ export type Country = Node & {
   readonly iso3?: Maybe<Scalars['String']['output']>;
   /** Common name in English. Free below an observation; else from the one `/v1/countries` call. */
   readonly name?: Maybe<Scalars['String']['output']>;
-  /** The latest national figure of one indicator; null where the service holds none. Merged into one `/v1/data` call. */
+  /** The latest national figure of one indicator; null where the service holds none. Merged into one `/v1/data` call; where the latest row of the service is for a place or holds no value, a second call finds the figure in the series. */
   readonly observation?: Maybe<Observation>;
   /** Observations of this country. Merged into one `/v1/data` call. */
   readonly observations?: Maybe<ReadonlyArray<Observation>>;
@@ -225,7 +225,7 @@ export type Indicator = Node & {
   readonly key: Scalars['String']['output'];
   /** Name. Free below an observation; else from the one `/v1/indicators` call. */
   readonly name?: Maybe<Scalars['String']['output']>;
-  /** The latest national figure of one country; null where the service holds none. Merged into one `/v1/data` call. */
+  /** The latest national figure of one country; null where the service holds none. Merged into one `/v1/data` call; where the latest row of the service is for a place or holds no value, a second call finds the figure in the series. */
   readonly observation?: Maybe<Observation>;
   /** Observations of this indicator. Merged into one `/v1/data` call. */
   readonly observations?: Maybe<ReadonlyArray<Observation>>;

@@ -20,12 +20,12 @@ import { lookedAt, type Shelf } from '../cache/shelf.ts';
 import { type CachedFiguresParts, cachedFigures } from '../loaders/cached-figures.ts';
 import { createCells } from '../loaders/cells.ts';
 import { NO_COMPANIONS } from '../loaders/companions.ts';
-import type { Culprits } from '../loaders/culprits.ts';
 import { fetchFigures } from '../loaders/figures.ts';
 import { createHolds } from '../loaders/holds.ts';
 import { createLoaders } from '../loaders/loaders.ts';
 import type { Seat } from '../loaders/observation-pool.ts';
 import type { Outcome } from '../loaders/outcome.ts';
+import type { RefusedNames } from '../loaders/refused-names.ts';
 import { createRenewal } from '../loaders/renewal.ts';
 import type { TickersLearned } from '../loaders/tickers.ts';
 import type { Demand } from '../planner/demand.ts';
@@ -35,6 +35,7 @@ import { type Bill, type Call, type Caller, openBill, type Sending } from '../up
 import { coalesced } from '../upstream/coalesced.ts';
 import { countries, indicators } from '../upstream/endpoints.ts';
 import type { QuotaRecord } from '../upstream/ledger.ts';
+import { payerOf } from '../upstream/payer.ts';
 import type { Rehearsal } from '../upstream/rehearsed.ts';
 import { vouched } from '../upstream/vouched.ts';
 import { createWarnings, type Warning, type WarningCode } from '../warnings.ts';
@@ -70,7 +71,7 @@ export interface PricingParts {
   readonly freshness: Freshness;
   readonly now: () => number;
   readonly learned: Learned;
-  readonly culprits: Culprits;
+  readonly refusedNames: RefusedNames;
   readonly tickersLearned: TickersLearned;
   readonly codesPerCall: number;
   readonly overfetchRows: number;
@@ -94,8 +95,15 @@ export function createPricing(parts: PricingParts): (priced: PricedOperation) =>
     const send = coalesced(vouched(parts.rehearsal.answering(note), shelf));
     const outage = { failure: () => null };
     const ask = cached(send, { shelf, freshness, now, outage, onHeld: noteHeld });
-    const sending: Sending = { caller, bill, signal: new AbortController().signal, patientUntilMs: 0 };
-    const figures = { ...parts, send, learned: frozen(parts.learned), keep() {} };
+    const sending: Sending = {
+      caller,
+      bill,
+      payer: payerOf(bill),
+      signal: new AbortController().signal,
+      patientUntilMs: 0,
+    };
+    const refusedNames = { of: parts.refusedNames.of, remember() {} };
+    const figures = { ...parts, send, learned: frozen(parts.learned), refusedNames, keep() {} };
     const seat: Seat = {
       expect() {},
       leave() {},
@@ -113,6 +121,7 @@ export function createPricing(parts: PricingParts): (priced: PricedOperation) =>
       now,
       outage,
       companions: NO_COMPANIONS,
+      refusedNames,
       cells: createCells(shelf),
       renewal: createRenewal({ ask, shelf, freshness, now, mayAsk: false }),
       planning: figures,
@@ -134,7 +143,9 @@ export function createPricing(parts: PricingParts): (priced: PricedOperation) =>
       contextValue: { caller, bill, loaders, holds, warnings, quota: () => parts.quota(caller.partition) },
     });
     const asIfMissing = { ...figures, send: parts.rehearsal.answering(noteHeld) };
-    await fetchFigures(heldDemands, asIfMissing, { ...sending, bill: openBill() }, () => {});
+    const heldBill = openBill();
+    const unbilled = { ...sending, bill: heldBill, payer: payerOf(heldBill) };
+    await fetchFigures(heldDemands, asIfMissing, unbilled, () => {});
     const isTold = ({ code, route = LISTS_OF_NAMES[code] ?? '' }: Warning) =>
       bill.byRoute[route] === undefined;
     return { bill, calls, errors: result.errors ?? [], warnings: (warnings.told() ?? []).filter(isTold) };
@@ -211,7 +222,8 @@ export function boundOf(
       const countries = typeName === 'Country' ? parents : lengthOf(args.countryCodes);
       const metrics = typeName === 'Indicator' ? parents : lengthOf(args.metricKeys);
       // Figures of other fields may lie in the same table, so that each name stands for a whole line of it.
-      if (args.latest === true) latestFigures += Math.min(countries, metrics) * MOST_PARENTS;
+      if (args.latest === true && args.toYear == null)
+        latestFigures += Math.min(countries, metrics) * MOST_PARENTS;
       // No plan takes more calls than there are series.
       else calls += countries * metrics;
     }

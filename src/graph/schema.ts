@@ -7,6 +7,7 @@ import type { BatchResolver } from '../execution/plan.ts';
 import type { GraphContext } from './context.ts';
 import type { Resolvers } from './generated.ts';
 import { holdWhileLoading } from './holding.ts';
+import { type Entities, entitiesResolver } from './references.ts';
 import { CountryCode, DateTime, JSONValue } from './scalars.ts';
 
 const SDL_FOLDER = new URL('../../schema/', import.meta.url);
@@ -17,7 +18,7 @@ const PUBLIC_FIELDS: ReadonlySet<string> = new Set(['health', 'platformVersion',
 export interface SchemaParts {
   readonly resolvers: readonly Resolvers[];
   /** Resolvers of references that other subgraphs hold, by type. */
-  readonly entities: Record<string, { __resolveReference: unknown }>;
+  readonly entities: Entities;
   /** Resolvers of fields for many parents at once, by type and field. */
   // biome-ignore lint/suspicious/noExplicitAny: each has parents and arguments of its own
   readonly batches?: Readonly<Record<string, Readonly<Record<string, BatchResolver<any, any, any, any>>>>>;
@@ -37,8 +38,11 @@ export function createSchema({ resolvers, entities, batches = {} }: SchemaParts)
 
 /** An executable Federation 2 subgraph of any SDL. */
 export function createSubgraph(typeDefs: DocumentNode, { resolvers, entities }: SchemaParts): GraphQLSchema {
+  const schema = buildSubgraphSchema([{ typeDefs, resolvers: entities as never }]);
+  const field = schema.getQueryType()?.getFields()._entities;
+  if (field !== undefined) field.resolve = entitiesResolver(entities);
   return addResolversToSchema({
-    schema: buildSubgraphSchema([{ typeDefs, resolvers: entities as never }]),
+    schema,
     resolvers: mergeByType(resolvers) as never,
     resolverValidationOptions: { requireResolversToMatchSchema: 'error' },
     updateResolversInPlace: true,

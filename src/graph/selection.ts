@@ -95,15 +95,20 @@ function selectionSetOf(
     : selection.selectionSet;
 }
 
+/** A condition that is null leaves nothing out here: execution says what is wrong with it. */
 function isLeftOut(
   selection: SelectionNode,
   { variableValues }: Pick<SelectionScope, 'variableValues'>,
 ): boolean {
   if (!selection.directives?.length) return false;
-  return (
-    getDirectiveValues(GraphQLSkipDirective, selection, variableValues)?.if === true ||
-    getDirectiveValues(GraphQLIncludeDirective, selection, variableValues)?.if === false
-  );
+  try {
+    return (
+      getDirectiveValues(GraphQLSkipDirective, selection, variableValues)?.if === true ||
+      getDirectiveValues(GraphQLIncludeDirective, selection, variableValues)?.if === false
+    );
+  } catch {
+    return false;
+  }
 }
 
 /** Types below which a field can ask for figures, whatever is selected: all others need no look at their selection. */

@@ -11,6 +11,7 @@ import type { Companions } from './companions.ts';
 import { estimate, goingAlong, type Planning } from './figures.ts';
 import type { Seat } from './observation-pool.ts';
 import type { Outcome } from './outcome.ts';
+import type { RefusedNames } from './refused-names.ts';
 import type { Renewal } from './renewal.ts';
 
 /** A demand, and how old a held answer to it may be. */
@@ -46,6 +47,7 @@ export interface CachedFiguresParts {
   readonly outage: Pick<Outage, 'failure'>;
   readonly freshness: Freshness;
   readonly companions: Companions;
+  readonly refusedNames: Pick<RefusedNames, 'of'>;
   readonly planning: Planning;
   readonly now: () => number;
   /** Hears of demands that were met by what is held. */
@@ -70,7 +72,7 @@ const RECOUNTING_SHARE = 0.1;
  * what is past its time is served and said to be, unless the service refuses the key, or the caller insists on newer.
  */
 export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figures {
-  const { seat, cells, shelf, renewal, companions, outage, freshness, planning, now } = parts;
+  const { seat, cells, shelf, renewal, companions, outage, freshness, planning, refusedNames, now } = parts;
   const { bill, caller } = sending;
   const { partition } = caller;
 
@@ -87,6 +89,17 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
     sending.onHeld?.(freshUntilMs(cell, want));
     parts.onHeld?.(want.demand);
     return cell.rows;
+  }
+
+  /** What the service said of a want's names lately, where it refused one: they are not asked for again so soon. */
+  function refusedLately({ demand, maxAgeMs }: Want): Outcome | undefined {
+    const refused = shelf.isAccepted(partition) ? refusedNames.of(partition, demand) : undefined;
+    if (refused === undefined) return undefined;
+    const freshUntilMs = refused.atMs + Math.min(freshness.ttlMs, maxAgeMs);
+    if (now() >= freshUntilMs) return undefined;
+    bill.cached += 1;
+    sending.onHeld?.(freshUntilMs);
+    return refused.outcome;
   }
 
   async function fetch(matters: readonly Matter[]): Promise<ReadonlyMap<string, Outcome>> {
@@ -115,14 +128,16 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
   /** Puts right what the sources say of cells past their time. */
   async function renew(matters: readonly Matter[]): Promise<void> {
     const missing = matters.filter((matter) => !isFresh(matter));
-    const expired = missing.filter(({ cell }) => cell !== undefined);
+    const isRenewable = ({ cell, want }: Matter) => cell !== undefined && want.maxAgeMs > 0;
     const prospect = {
       calls: () => callsFor(missing),
-      callsIfRenewed: () => callsFor(missing.filter(({ cell }) => cell === undefined)),
+      callsIfRenewed: () => callsFor(missing.filter((matter) => !isRenewable(matter))),
     };
-    const heldCells = expired.flatMap(({ cell }) => cell ?? []);
-    const checkedAtMs = await renewal.check(heldCells, prospect, sending);
-    for (const cell of heldCells) cell.checkedAtMs = checkedAtMs(cell);
+    const held = missing
+      .filter(isRenewable)
+      .flatMap(({ cell, want }) => (cell ? { cell, metricKey: want.demand.metricKey } : []));
+    const checkedAtMs = await renewal.check(held, prospect, sending);
+    for (const figures of held) figures.cell.checkedAtMs = checkedAtMs(figures);
   }
 
   /**
@@ -167,10 +182,15 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
         wants.map(({ demand }) => demand),
       );
       if (wants.length > MANY) await ownTurn();
-      const matters = wants.map((want): Matter => {
+      const outcomes = new Map<string, Outcome>();
+      const matters: Matter[] = [];
+      for (const want of wants) {
         const key = demandKey(want.demand);
-        return { want, key, cell: held.get(key) };
-      });
+        const matter = { want, key, cell: held.get(key) };
+        const refused = isFresh(matter) ? undefined : refusedLately(want);
+        if (refused === undefined) matters.push(matter);
+        else outcomes.set(wantKey(want), refused);
+      }
       await renew(matters);
 
       const fetched = new Map(await fetch(toFetch(matters)));
@@ -185,13 +205,14 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
       const refusal = shelf.refusal(partition);
       const doubt = isUnproven() ? failure() : null;
 
-      const outcomes = new Map<string, Outcome>();
       for (const [done, matter] of matters.entries()) {
         if (done > 0 && done % MANY === 0) await ownTurn();
         const own = fetched.get(matter.key);
         const isNew = own !== undefined && !(own instanceof Error);
         const { cell, want } = matter;
-        companions.wanted(partition, want.demand, isNew ? now() : (cell?.checkedAtMs ?? 0));
+        // What has never come doesn't go along with other calls: it may be what makes them fail.
+        if (isNew || cell !== undefined)
+          companions.wanted(partition, want.demand, isNew ? now() : (cell?.checkedAtMs ?? 0));
         const outcome = own ?? refusal ?? doubt ?? (cell && serve(want, cell)) ?? [];
         const mayBeOld = outcome instanceof Error && refusal === null;
         outcomes.set(wantKey(matter.want), mayBeOld ? stale(matter, outcome) : outcome);

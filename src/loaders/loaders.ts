@@ -4,7 +4,7 @@ import type { Kind } from '../planner/demand.ts';
 import { newestOf } from '../planner/newest.ts';
 import { createAside } from '../upstream/aside.ts';
 import type { Ask } from '../upstream/cached.ts';
-import type { Endpoint, Sending } from '../upstream/call.ts';
+import type { Endpoint, LeftOutRows, Sending } from '../upstream/call.ts';
 import * as service from '../upstream/endpoints.ts';
 import type { CountryRecord } from '../upstream/records/countries.ts';
 import type { OfficeRecord } from '../upstream/records/government.ts';
@@ -48,18 +48,22 @@ export interface ObservationLoader {
   /**
    * The rows of every country and metric named, in their order: the latest as the service gives it, or the series. At
    * once, where all of it is held.
+   * @param choose which of the rows of a country and metric are wanted
    */
   rows(
     kind: Kind,
     countryCodes: readonly string[],
     metricKeys: readonly string[],
     maxAgeMs: number,
+    choose?: (rows: readonly ObservationRecord[]) => readonly ObservationRecord[],
   ): Soon<readonly ObservationRecord[]>;
   /**
    * The latest row for each whole country, in their order; null where the service holds none, an Error where that can't
    * be told. At once, where all of it is held.
    */
   nationals(countryCodes: readonly string[], metricKey: string, maxAgeMs: number): Soon<readonly National[]>;
+  /** Rows of answers to this operation that belong to no figure that can be asked for. */
+  leftOut(): readonly LeftOutRows[];
   /** Why a row that is past its time was served to this operation all the same; null where it wasn't. */
   staleness(row: ObservationRecord): FailureCode | null;
 }
@@ -78,10 +82,14 @@ export interface LoadersParts {
 export function createLoaders(parts: LoadersParts): Loaders {
   const { ask, holds } = parts;
   const staleness = new WeakMap<object, FailureCode>();
+  const leftOut: LeftOutRows[] = [];
   const sending: Sending = {
     ...parts.sending,
     onStale(records, why) {
       if (typeof records === 'object' && records !== null) staleness.set(records, why);
+    },
+    onLeftOut(rows) {
+      leftOut.push(rows);
     },
   };
   const list = <Result>(endpoint: Endpoint<service.NoParams, Result>) =>
@@ -131,13 +139,14 @@ export function createLoaders(parts: LoadersParts): Loaders {
     profile: countedByKey(byCountry(service.countryProfile)),
     signals: countedByKey(signals),
     offices: countedByKey(byCountry(service.governmentStructure)),
-    tickers: { where: counted(tickers.where) },
+    tickers: { where: counted(tickers.where), find: counted(tickers.find) },
     observations: {
       rows: counted(observations.rows),
       nationals(countryCodes, metricKey, maxAgeMs) {
         sending.bill.naive += countryCodes.length;
         return observations.nationals(countryCodes, metricKey, maxAgeMs);
       },
+      leftOut: () => leftOut,
       staleness: (row) => staleness.get(row) ?? null,
     },
   };
@@ -194,7 +203,10 @@ function createCatalogue(ask: Ask, sending: Sending): Loaders['indicators'] {
 /** Wants of one field: they travel through DataLoader as one, however many they are. */
 type Block = readonly Want[];
 
-function createObservationLoader(figures: Figures, holds: Holds): Omit<ObservationLoader, 'staleness'> {
+function createObservationLoader(
+  figures: Figures,
+  holds: Holds,
+): Omit<ObservationLoader, 'staleness' | 'leftOut'> {
   /** What this operation has, or is about to have, by the keys of the wants. */
   const outcomes = new Map<string, Outcome>();
   const coming = new Map<string, Promise<unknown>>();
@@ -214,7 +226,7 @@ function createObservationLoader(figures: Figures, holds: Holds): Omit<Observati
       });
       for (const key of missing.keys()) coming.set(key, loading);
       try {
-        await Promise.all([missing.size > 0 ? loading : undefined, ...others]);
+        await Promise.all([loading, ...others]);
       } finally {
         for (const key of missing.keys()) coming.delete(key);
       }
@@ -259,12 +271,12 @@ function createObservationLoader(figures: Figures, holds: Holds): Omit<Observati
   };
 
   return {
-    rows(kind, countryCodes, metricKeys, maxAgeMs) {
+    rows(kind, countryCodes, metricKeys, maxAgeMs, choose = (rows) => rows) {
       return withOutcomes(wantsOf(kind, countryCodes, metricKeys, maxAgeMs), (outcomes) => {
         const rows: ObservationRecord[] = [];
         for (const outcome of outcomes) {
           if (outcome instanceof Error) throw outcome;
-          for (const row of outcome) rows.push(row);
+          for (const row of choose(outcome)) rows.push(row);
         }
         return rows;
       });

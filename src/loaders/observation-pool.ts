@@ -3,6 +3,7 @@ import type { Sending } from '../upstream/call.ts';
 import type { Clock } from '../upstream/clock.ts';
 import { untilAborted } from '../upstream/coalesced.ts';
 import type { Ledger } from '../upstream/ledger.ts';
+import { type Payer, sharedPayer } from '../upstream/payer.ts';
 import { type FiguresParts, fetchFigures } from './figures.ts';
 import type { Outcome } from './outcome.ts';
 
@@ -193,8 +194,12 @@ export function createObservationPool(parts: PoolParts): ObservationPool {
     const sending: Sending = {
       caller: lead.sending.caller,
       bill: lead.sending.bill,
+      payer: sharedPayer(() => payersOf(flight)),
       signal: flight.ends.signal,
       patientUntilMs,
+      onLeftOut(rows) {
+        for (const order of flight.orders) order.sending.onLeftOut?.(rows);
+      },
     };
     const settle = (key: string, outcome: Outcome) => {
       const wanted = table.wanted.get(key);
@@ -310,6 +315,11 @@ export function createObservationPool(parts: PoolParts): ObservationPool {
       };
     },
   };
+}
+
+/** Those that wait for something of a batch, the one that led it first: what it sends is billed to them alone. */
+function payersOf({ orders }: Flight): Payer[] {
+  return [...orders].filter(({ missing }) => missing > 0).map(({ sending }) => sending.payer);
 }
 
 function stretch(shareLeft: number | null): number {

@@ -1,88 +1,96 @@
-import { isCut } from '../planner/completeness.ts';
-import type { ObservationList, ObservationRecord } from '../upstream/records/observations.ts';
+import type { SentRow } from './data-calls.ts';
+
+/** An answer for a range of years. */
+export interface YearsReply {
+  readonly rows: readonly SentRow[];
+  /** Whether the service cut it short. */
+  readonly isCut: boolean;
+}
 
 /** Asks for the years from `start` to `end`, both included; null where the service takes no years. */
-type AskYears = (start: number | undefined, end: number | undefined) => Promise<ObservationList | null>;
+export type AskYears = (start: number | undefined, end: number | undefined) => Promise<YearsReply | null>;
 
-type Rows = readonly ObservationRecord[];
+type Rows = readonly SentRow[];
 
 /**
  * The whole of one series of which a cut answer is at hand, by ranges of years: the service knows no other way to
- * split a series, and this one only in practice. The total proves the sum.
+ * split a series, and this one only in practice.
  *
  * Where rows run up or down the years, only the last year of a cut answer can be hit: the others are kept, and the
  * next call goes on from there, so that every call but the last is full. Where they run in no order, ranges are
  * halved.
  *
- * @returns all rows, in the order of the years; null where the rest can't be had
+ * @param total rows of the series as the service counts them, which prove the sum; null where it doesn't count, and that
+ * no part was cut has to do
+ * @returns all rows, in the order of the years, those without a figure included; null where the rest can't be had
  */
 export async function fetchYears(
-  cut: ObservationList,
-  total: number,
-  askedLimit: number | undefined,
+  cut: Rows,
+  total: number | null,
   ask: AskYears,
-): Promise<ObservationRecord[] | null> {
-  const rows: ObservationRecord[] = [];
-  for (let list = cut; ; ) {
-    const last = list.rows.at(-1);
-    if (last === undefined || list.faults.length > 0) return null;
-    if (list !== cut && !isStillCut(list, askedLimit)) {
+): Promise<readonly SentRow[] | null> {
+  const rows: SentRow[] = [];
+  let list: YearsReply = { rows: cut, isCut: true };
+  for (;;) {
+    if (!list.isCut) {
       rows.push(...list.rows);
-      break;
+      return whole(rows, total);
     }
     const direction = directionOf(list.rows);
-    if (direction === 0)
-      return list === cut
-        ? whole(await fetchHalves(list, undefined, undefined, askedLimit, ask), total)
-        : null;
-    const kept = list.rows.filter((row) => row.year !== last.year);
-    if (kept.length === 0) return null;
+    if (direction === 0) {
+      return list.rows === cut ? whole(await fetchHalves(list.rows, undefined, undefined, ask), total) : null;
+    }
+    const last = list.rows.at(-1)?.year ?? null;
+    const kept = list.rows.filter((row) => row.year !== last);
+    if (last === null || kept.length === 0) return null;
     rows.push(...kept);
     const next =
-      direction > 0 ? await askWithin(last.year, undefined, ask) : await askWithin(undefined, last.year, ask);
+      direction > 0 ? await askWithin(last, undefined, ask) : await askWithin(undefined, last, ask);
     if (next === null) return null;
     list = next;
   }
-  return whole(rows, total);
 }
 
-function whole(rows: Rows | null, total: number): ObservationRecord[] | null {
-  return rows?.length === total ? [...rows].sort((a, b) => a.year - b.year) : null;
+function whole(rows: Rows | null, total: number | null): readonly SentRow[] | null {
+  if (rows === null || (total !== null && rows.length !== total)) return null;
+  return [...rows].sort((a, b) => (a.year ?? 0) - (b.year ?? 0));
 }
 
-/** 1 where rows run up the years, -1 where they run down, 0 where they do neither. */
+/** 1 where rows run up the years, -1 where they run down, 0 where they do neither or don't tell. */
 function directionOf(rows: Rows): 1 | 0 | -1 {
-  const steps = rows.slice(1).map((row, i) => row.year - (rows[i]?.year ?? row.year));
+  const years = rows.map(({ year }) => year ?? Number.NaN);
+  const steps = years.slice(1).map((year, i) => year - (years[i] as number));
   if (steps.every((step) => step >= 0)) return 1;
   return steps.every((step) => step <= 0) ? -1 : 0;
 }
 
-function isStillCut({ received, meta }: ObservationList, askedLimit: number | undefined): boolean {
-  return isCut({ ...meta, received, askedLimit, isEveryPairPresent: false, isTotalTrue: true });
-}
-
 /** A range of years; null where the service doesn't take ranges, or doesn't heed them. */
-async function askWithin(start: number | undefined, end: number | undefined, ask: AskYears) {
-  const list = await ask(start, end);
-  const isWithin = list?.rows.every(({ year }) => year >= (start ?? year) && year <= (end ?? year));
-  return isWithin ? list : null;
+async function askWithin(
+  start: number | undefined,
+  end: number | undefined,
+  ask: AskYears,
+): Promise<YearsReply | null> {
+  const reply = await ask(start, end);
+  const isWithin = reply?.rows.every(
+    ({ year }) => year !== null && year >= (start ?? year) && year <= (end ?? year),
+  );
+  return isWithin ? reply : null;
 }
 
 /** A range that came cut and in no order: both halves of it, split where half of its rows have been. */
 async function fetchHalves(
-  { rows, faults }: ObservationList,
+  rows: Rows,
   start: number | undefined,
   end: number | undefined,
-  askedLimit: number | undefined,
   ask: AskYears,
 ): Promise<Rows | null> {
-  const years = rows.map(({ year }) => year).sort((a, b) => a - b);
+  const years = rows.map(({ year }) => year ?? Number.NaN).sort((a, b) => a - b);
   const middle = years[Math.floor(years.length / 2)] ?? 0;
-  if (faults.length > 0 || middle <= (years[0] ?? middle)) return null;
+  if (years.some(Number.isNaN) || middle <= (years[0] ?? middle)) return null;
   const fetchHalf = async (from: number | undefined, to: number | undefined) => {
-    const list = await askWithin(from, to, ask);
-    if (list === null) return null;
-    return isStillCut(list, askedLimit) ? fetchHalves(list, from, to, askedLimit, ask) : list.rows;
+    const reply = await askWithin(from, to, ask);
+    if (reply === null) return null;
+    return reply.isCut ? fetchHalves(reply.rows, from, to, ask) : reply.rows;
   };
   const [lower, upper] = await Promise.all([fetchHalf(start, middle - 1), fetchHalf(middle, end)]);
   return lower === null || upper === null ? null : [...lower, ...upper];

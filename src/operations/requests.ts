@@ -1,4 +1,5 @@
 import { isObject } from '../upstream/records/fields.ts';
+import { isDeep } from './nesting.ts';
 import { bareHash, type PersistedTexts, sha256Of } from './persisted.ts';
 
 /** One GraphQL-over-HTTP request, its body parsed. */
@@ -112,6 +113,7 @@ function askedBy(params: Readonly<Record<string, unknown>>, persisted: Persisted
   if (operationName != null && (typeof operationName !== 'string' || !/^\w+$/.test(operationName)))
     return null;
   if (variables !== null && variables !== undefined && !isObject(variables)) return null;
+  if (isDeep(variables)) return null;
   const common = { operationName: operationName ?? undefined, variables: variables ?? NO_VARIABLES };
   const hash = hashIn(params);
   if (typeof query === 'string' && query !== '') {

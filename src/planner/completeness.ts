@@ -17,6 +17,8 @@ export interface Extent {
   readonly isEveryPairPresent: boolean;
   /** Whether the service's totals have proved to count rows beyond those sent. */
   readonly isTotalTrue: boolean;
+  /** Whether the service has proved to heed the limit that it is asked for. */
+  readonly isLimitHeeded: boolean;
 }
 
 /**
@@ -30,10 +32,12 @@ export function isCut({
   askedLimit,
   isEveryPairPresent,
   isTotalTrue,
+  isLimitHeeded,
 }: Extent): boolean {
   if (total !== null && total > received) return true;
   if (isEveryPairPresent || (total !== null && isTotalTrue)) return false;
   if (limit !== null) return received >= limit;
+  if (askedLimit !== undefined && isLimitHeeded) return received >= askedLimit;
   return received > 0 && (received === askedLimit || received === DEFAULT_MAX_ROWS);
 }
 
@@ -42,15 +46,14 @@ export function isCut({
  * run. (Where latest figures come one a pair, it has hit none.) None where a pair comes in several runs. This is
  * evidence, not proof: the caller holds it against the service's total.
  */
-export function wholeRuns<Row>(
+export function wholeRuns<Row extends { readonly key: string }>(
   rows: readonly Row[],
-  keyOf: (row: Row) => string,
   kind: Kind,
 ): Map<string, Row[]> {
   const runs = new Map<string, Row[]>();
   let last: string | undefined;
   for (const row of rows) {
-    const key = keyOf(row);
+    const { key } = row;
     const run = runs.get(key);
     if (run === undefined) runs.set(key, [row]);
     else if (key === last) run.push(row);

@@ -36,14 +36,14 @@ function namesOf(countryCode: string, metricKey: string): Names {
     byCountry = new Map();
     known.set(metricKey, byCountry);
   }
-  const pair = `${countryCode.toUpperCase()} ${metricKey.toLowerCase()}`;
+  const pair = `${countryCode.toUpperCase()} ${metricKey}`;
   names = { pair, latest: `latest ${pair}`, series: `series ${pair}` };
   byCountry.set(countryCode, names);
   count += 1;
   return names;
 }
 
-/** Names a pair, whatever the case that it is written in. */
+/** Names a pair. Case makes no difference in a country code; in a metric key it may, and it is the service that decides. */
 export function pairKey(countryCode: string, metricKey: string): string {
   return namesOf(countryCode, metricKey).pair;
 }

@@ -11,21 +11,47 @@ const ASSUMED_SERIES_ROWS = 77;
 /** Pairs whose row count is remembered: more than all countries times all indicators. */
 const MAX_PAIRS = 50_000;
 
-/** What the answers of the service have taught about it. Shared by all callers: none of it is a figure. */
-export interface Learned {
+/** Names of one kind that are remembered. */
+const MAX_NAMES = 20_000;
+
+/** How long a fact holds without new evidence. Then it is taken for unknown, and found out anew. */
+const FACT_LIFE_MS = 10 * 60_000;
+
+/** What single answers show of the data route, each with what stands for it while nothing is known. */
+export interface Facts {
   /** The most rows that one call brings. */
   maxRows: number;
   /** Rows after which an answer ends that was asked for without `limit`. */
   defaultRows: number;
   /**
-   * Whether the data route takes `limit`, which its specification doesn't name: its answers mention one (`told`), or a
+   * Whether the route takes `limit`, which its specification doesn't name: its answers mention one (`told`), or a
    * call with it has been answered or refused.
    */
   limitParam: 'unknown' | 'told' | 'accepted' | 'refused';
+  /** Whether a `limit` that is taken makes a difference; a service may ignore it. */
+  limitEffect: 'unknown' | 'heeded' | 'ignored';
   /** What `meta.total` is worth: it has counted rows beyond those sent, it isn't there, or nothing is known yet. */
   totals: 'unknown' | 'true' | 'untold';
-  /** Countries and metrics that the service has answered for, in the spelling of {@link pairKey}. */
-  readonly harmless: { readonly countries: Set<string>; readonly metrics: Set<string> };
+}
+
+const UNKNOWN_FACTS: Readonly<Facts> = {
+  maxRows: ASSUMED_MAX_ROWS,
+  defaultRows: DEFAULT_MAX_ROWS,
+  limitParam: 'unknown',
+  limitEffect: 'unknown',
+  totals: 'unknown',
+};
+
+export type Dimension = 'countries' | 'metrics';
+
+/** What the answers of the service have taught about it. Shared by all callers: none of it is a figure. */
+export interface Learned extends Readonly<Facts> {
+  /** Takes a fact over, until it is contradicted or has had no new evidence for ten minutes. */
+  learn<Name extends keyof Facts>(name: Name, value: Facts[Name]): void;
+  /** Names that the service has answered for: they don't make it refuse a call. In the spelling they were asked in. */
+  readonly answered: Readonly<Record<Dimension, NameSet>>;
+  /** Names in the service's own lists. */
+  readonly listed: Readonly<Record<Dimension, NameSet>>;
   /** Expected rows of a series. */
   readonly seriesRows: RowsOf;
   /** Whether the length of a series is known rather than assumed. */
@@ -34,20 +60,49 @@ export interface Learned {
   learnSeries(countryCode: string, metricKey: string, rows: number): void;
 }
 
-export function createLearned(): Learned {
+/** A bounded set of names. */
+export interface NameSet {
+  readonly size: number;
+  has(name: string): boolean;
+  add(name: string): void;
+}
+
+export function createLearned(now: () => number): Learned {
+  const facts: { [Name in keyof Facts]?: { value: Facts[Name]; atMs: number } } = {};
   const byPair = new Map<string, number>();
   const byMetric = new Map<string, { pairs: number; rows: number }>();
 
+  function fact<Name extends keyof Facts>(name: Name): Facts[Name] {
+    const known = facts[name];
+    const isKnown = known !== undefined && now() - known.atMs < FACT_LIFE_MS;
+    return isKnown ? known.value : UNKNOWN_FACTS[name];
+  }
+
   return {
-    maxRows: ASSUMED_MAX_ROWS,
-    defaultRows: DEFAULT_MAX_ROWS,
-    limitParam: 'unknown',
-    totals: 'unknown',
-    harmless: { countries: new Set(), metrics: new Set() },
+    get maxRows() {
+      return fact('maxRows');
+    },
+    get defaultRows() {
+      return fact('defaultRows');
+    },
+    get limitParam() {
+      return fact('limitParam');
+    },
+    get limitEffect() {
+      return fact('limitEffect');
+    },
+    get totals() {
+      return fact('totals');
+    },
+    learn(name, value) {
+      Object.assign(facts, { [name]: { value, atMs: now() } });
+    },
+    answered: { countries: createNameSet(), metrics: createNameSet() },
+    listed: { countries: createNameSet(), metrics: createNameSet() },
     seriesRows(countryCode, metricKey) {
       const known = byPair.get(pairKey(countryCode, metricKey));
       if (known !== undefined) return known;
-      const metric = byMetric.get(metricKey.toLowerCase());
+      const metric = byMetric.get(metricKey);
       return metric === undefined || metric.pairs === 0
         ? ASSUMED_SERIES_ROWS
         : Math.ceil(metric.rows / metric.pairs);
@@ -61,20 +116,50 @@ export function createLearned(): Learned {
       if (known === undefined && byPair.size >= MAX_PAIRS) return;
       byPair.set(key, rows);
       // Pairs that the service holds nothing of say nothing of how long the others are.
-      const metric = byMetric.get(metricKey.toLowerCase()) ?? { pairs: 0, rows: 0 };
+      const metric = byMetric.get(metricKey) ?? { pairs: 0, rows: 0 };
       metric.pairs += Number(rows > 0) - Number((known ?? 0) > 0);
       metric.rows += rows - (known ?? 0);
-      byMetric.set(metricKey.toLowerCase(), metric);
+      byMetric.set(metricKey, metric);
+    },
+  };
+}
+
+function createNameSet(): NameSet {
+  const names = new Set<string>();
+  return {
+    get size() {
+      return names.size;
+    },
+    has: (name) => names.has(name),
+    add(name) {
+      if (names.size < MAX_NAMES) names.add(name);
     },
   };
 }
 
 /** What is known now, to plan by and not to add to; series of unknown length are taken to be long. */
 export function frozen(learned: Learned): Learned {
+  const { maxRows, defaultRows, limitParam, limitEffect } = learned;
+  const fixed = (names: NameSet): NameSet => ({
+    size: names.size,
+    has: (name) => names.has(name),
+    add() {},
+  });
+  const fixedNames = ({ countries, metrics }: Learned['answered']) => ({
+    countries: fixed(countries),
+    metrics: fixed(metrics),
+  });
   return {
-    ...learned,
+    maxRows,
+    defaultRows,
+    limitParam,
+    limitEffect,
     totals: 'untold',
-    harmless: { countries: new Set(learned.harmless.countries), metrics: new Set(learned.harmless.metrics) },
+    learn() {},
+    answered: fixedNames(learned.answered),
+    listed: fixedNames(learned.listed),
+    seriesRows: learned.seriesRows,
+    knowsSeries: learned.knowsSeries,
     learnSeries() {},
   };
 }

@@ -17,7 +17,7 @@ import type { ObservationRecord } from '../upstream/records/observations.ts';
 import { type Soon, whenThere } from '../upstream/soon.ts';
 import { checkMetricKey, maxAgeMsOf, observationRows } from './observations.ts';
 import { recordFields } from './record-fields.ts';
-import { warned, warnedWhenThere, warnOfCountries } from './warned.ts';
+import { warned, warnedOfLeftOut, warnedWhenThere, warnOfCountries } from './warned.ts';
 
 /** Fields that say no more than what the code says. */
 const BARE_FIELDS: ReadonlySet<string> = new Set(['__typename', 'id', 'code']);
@@ -81,13 +81,11 @@ const observation: BatchResolver<
   CountryObservationArgs,
   GraphContext,
   ObservationRecord | null
-> = (countries, { metricKey, maxAge }, { loaders }) => {
+> = (countries, { metricKey, maxAge }, context, info) => {
   checkMetricKey(metricKey);
-  return loaders.observations.nationals(
-    countries.map(({ code }) => code),
-    metricKey,
-    maxAgeMsOf(maxAge),
-  );
+  const codes = countries.map(({ code }) => code);
+  const figures = context.loaders.observations.nationals(codes, metricKey, maxAgeMsOf(maxAge));
+  return warnedOfLeftOut(context, () => info.path, figures);
 };
 
 export const countryBatches = { Country: { observation } };

@@ -1,28 +1,22 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { Failure } from '../errors.ts';
 import type { GraphContext } from '../graph/context.ts';
+import type { Representation } from '../graph/references.ts';
 import { CountryCode } from '../graph/scalars.ts';
+import type { Soon } from '../upstream/soon.ts';
 import { countryByCode } from './countries.ts';
 import { indicatorByKey, sourceByKey } from './indicators.ts';
 import { tickerBySymbol } from './markets.ts';
 
-type Representation = Readonly<Record<string, unknown>>;
-
-/**
- * An entity found by the key fields of a router's representation. Asynchronous, so that a representation that is
- * wrong fails alone; a copy, since the executor writes the type's name on it.
- */
+/** An entity found by the key fields of a router's representation. */
 function reference<Entity extends object>(
   find: (
     representation: Representation,
     context: GraphContext,
     info: GraphQLResolveInfo,
-  ) => Entity | null | Promise<Entity | null>,
+  ) => Soon<Entity | null>,
 ) {
-  return async (representation: Representation, context: GraphContext, info: GraphQLResolveInfo) => {
-    const entity = await find(representation, context, info);
-    return entity === null ? null : { ...entity };
-  };
+  return { __resolveReference: find };
 }
 
 /** @throws Failure BAD_USER_INPUT where the representation lacks the key */
@@ -43,18 +37,10 @@ function codeIn(representation: Representation): string {
 
 /** The types that other subgraphs may refer to, and how a reference becomes one of ours. */
 export const entities = {
-  Country: {
-    __resolveReference: reference((ref, context, info) => countryByCode(codeIn(ref), context, info)),
-  },
-  Indicator: {
-    __resolveReference: reference((ref, context, info) => indicatorByKey(keyIn(ref, 'key'), context, info)),
-  },
-  Source: {
-    __resolveReference: reference((ref, context) => sourceByKey(keyIn(ref, 'key'), context)),
-  },
-  Ticker: {
-    __resolveReference: reference((ref, context) =>
-      tickerBySymbol(keyIn(ref, 'exchangeCode'), keyIn(ref, 'symbol'), context),
-    ),
-  },
+  Country: reference((ref, context, info) => countryByCode(codeIn(ref), context, info)),
+  Indicator: reference((ref, context, info) => indicatorByKey(keyIn(ref, 'key'), context, info)),
+  Source: reference((ref, context) => sourceByKey(keyIn(ref, 'key'), context)),
+  Ticker: reference((ref, context) =>
+    tickerBySymbol(keyIn(ref, 'exchangeCode'), keyIn(ref, 'symbol'), context),
+  ),
 };

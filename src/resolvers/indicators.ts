@@ -7,9 +7,10 @@ import { type IndicatorSource, indicatorOf, type SourceSource, sourceOf } from '
 import type { IndicatorRecord } from '../upstream/records/indicators.ts';
 import type { SourceRecord } from '../upstream/records/platform.ts';
 import { type Soon, whenThere } from '../upstream/soon.ts';
+import { checkTexts } from './arguments.ts';
 import { checkMetricKey, maxAgeMsOf, observationRows } from './observations.ts';
 import { recordFields } from './record-fields.ts';
-import { warnedWhenThere } from './warned.ts';
+import { warnedOfLeftOut, warnedWhenThere } from './warned.ts';
 
 /** Fields that need no catalogue: with figures among them, these tell whether there is anything of the key. */
 const FIGURES: ReadonlySet<string> = new Set(['observation', 'observations']);
@@ -59,8 +60,9 @@ const Indicator: IndicatorResolvers = {
       known?.sources ?? whenThere(context.loaders.indicator.load(key), (record) => record?.sources ?? null);
     return whenThere(warnedWhenThere(context, info, keys), (list) => list?.map(sourceOfKey) ?? null);
   },
-  async observation({ key }, { countryCode, maxAge }, { loaders }) {
-    const [national] = await loaders.observations.nationals([countryCode], key, maxAgeMsOf(maxAge));
+  async observation({ key }, { countryCode, maxAge }, context, info) {
+    const figures = context.loaders.observations.nationals([countryCode], key, maxAgeMsOf(maxAge));
+    const [national] = await warnedOfLeftOut(context, () => info.path, figures);
     if (national instanceof Error) throw national;
     return national ?? null;
   },
@@ -78,6 +80,7 @@ const Source: SourceResolvers = {
 export const indicatorResolvers: Resolvers = {
   Query: {
     indicators(_, { category, hasData, keys }, context, info) {
+      checkTexts({ category });
       const filter = { category: category ?? undefined, hasData: hasData ?? undefined };
       return whenThere(warnedWhenThere(context, info, context.loaders.indicators(filter)), (list) => {
         if (keys == null) return list.map(indicatorOf);

@@ -17,9 +17,10 @@ async function nodeById(
   info: GraphQLResolveInfo,
 ): Promise<(AnyNode & { __typename: GlobalId['type'] }) | null> {
   const decoded = decodeId(id);
-  const finding = find(id, decoded, context, info);
   // An observation waits for the batch; everything else that is still loading may have figures below it.
-  if (decoded.type !== 'Observation' && holdsBack(info)) context.holds.during(finding);
+  const holds = decoded.type !== 'Observation' && holdsBack(info);
+  const finding = find(id, decoded, context, info);
+  if (holds) context.holds.during(finding);
   const found = await finding;
   return found === null ? null : { ...found, __typename: decoded.type };
 }

@@ -5,9 +5,10 @@ import type { GraphContext } from '../graph/context.ts';
 import type { ObservationResolvers, Resolvers } from '../graph/generated.ts';
 import { encodeId } from '../graph/ids.ts';
 import type { CountrySource, IndicatorSource, SourceSource } from '../graph/sources.ts';
+import { newestOf } from '../planner/newest.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
-import { type Soon, whenThere } from '../upstream/soon.ts';
-import { warnedWhenThere } from './warned.ts';
+import { type Soon, soon, whenThere } from '../upstream/soon.ts';
+import { warnedOfLeftOut, warnedWhenThere } from './warned.ts';
 
 export interface ObservationFilter {
   /** Null or omitted: all countries. */
@@ -36,24 +37,40 @@ export function observationRows(
   for (const key of metricKeys ?? []) checkMetricKey(key);
   const { loaders, holds } = context;
   const maxAgeMs = maxAgeMsOf(maxAge);
-  const load = (codes: readonly string[], keys: readonly string[]) =>
-    loaders.observations.rows(latest ? 'latest' : 'series', unique(codes), unique(keys), maxAgeMs);
-  const isWanted = ({ year }: ObservationRecord) =>
+  const isWithin = ({ year }: ObservationRecord) =>
     (fromYear == null || year >= fromYear) && (toYear == null || year <= toYear);
-  const choose = (rows: readonly ObservationRecord[]) =>
-    fromYear == null && toYear == null ? rows : rows.filter(isWanted);
+  const within = (rows: readonly ObservationRecord[]) =>
+    fromYear == null && toYear == null ? rows : rows.filter(isWithin);
+  const newestWithin = (rows: readonly ObservationRecord[]) => {
+    const newest = newestOf(within(rows));
+    return newest === null ? [] : [newest];
+  };
+  // The newest up to a year is seldom the newest of all, and stands in the series.
+  const isFromSeries = toYear != null || !latest;
+  const load = (codes: readonly string[], keys: readonly string[]) =>
+    loaders.observations.rows(
+      isFromSeries ? 'series' : 'latest',
+      unique(codes),
+      unique(keys),
+      maxAgeMs,
+      latest && isFromSeries ? newestWithin : within,
+    );
 
   const codes =
     countryCodes ??
     whenThere(warnedWhenThere(context, info, loaders.countries()), (list) => list.map(({ code }) => code));
-  const keys =
-    metricKeys ??
-    whenThere(warnedWhenThere(context, info, loaders.indicators()), (list) => list.map(({ key }) => key));
-  if (!(codes instanceof Promise || keys instanceof Promise)) return whenThere(load(codes, keys), choose);
-  return holds
-    .during(Promise.all([codes, keys]))
-    .then((lists) => load(...lists))
-    .then(choose);
+  // By now the codes may be a promise that nobody listens to yet.
+  const keys = soon(
+    () =>
+      metricKeys ??
+      whenThere(warnedWhenThere(context, info, loaders.indicators()), (list) => list.map(({ key }) => key)),
+  );
+  const isAtHand = !(codes instanceof Promise || keys instanceof Promise);
+  return warnedOfLeftOut(
+    context,
+    () => info.path,
+    isAtHand ? load(codes, keys) : holds.during(Promise.all([codes, keys])).then((lists) => load(...lists)),
+  );
 }
 
 function unique(names: readonly string[]): readonly string[] {
@@ -65,7 +82,7 @@ function unique(names: readonly string[]): readonly string[] {
  * @throws Failure BAD_USER_INPUT
  */
 export function checkMetricKey(key: string): void {
-  if (!/^[^\s,]{1,200}$/.test(key)) {
+  if (!/^[^\s,]{1,200}$/.test(key) || !key.isWellFormed()) {
     throw new Failure(
       'BAD_USER_INPUT',
       `An indicator key is one word, such as population_total; this is ${JSON.stringify(key)}.`,

@@ -40,3 +40,28 @@ export function warnedWhenThere<List extends object | null>(
   const { path } = info;
   return list.then((there) => warned(context, () => path, there));
 }
+
+/** Passes figures on, with a warning of rows that came with them and belong to nothing that can be asked for. */
+export function warnedOfLeftOut<Figures>(
+  { loaders, warnings }: GraphContext,
+  path: () => Path,
+  figures: Soon<Figures>,
+): Soon<Figures> {
+  // What is there at once is held, and answers with such rows are not.
+  if (!(figures instanceof Promise)) return figures;
+  const where = path();
+  return figures.then((there) => {
+    for (const { route, count, detail } of loaders.observations.leftOut()) {
+      const message = `The answer had ${count} rows that name no country there is; they are left out.`;
+      warnings.add({
+        code: 'ROWS_LEFT_OUT',
+        message,
+        path: responsePathAsArray(where),
+        route,
+        count,
+        detail,
+      });
+    }
+    return there;
+  });
+}

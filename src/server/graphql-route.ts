@@ -87,10 +87,9 @@ function send(request: FastifyRequest, reply: FastifyReply, answer: GatewayRespo
     reply.header('vary', withVary(reply, 'Accept-Encoding'));
     const encoding = encodingFor(request.headers['accept-encoding']?.toString());
     if (encoding !== null) {
-      compress(body, encoding, encoded).then(
-        (bytes) => reply.header('content-encoding', encoding).send(bytes),
-        (error: unknown) => reply.send(error),
-      );
+      compress(body, encoding, encoded)
+        .then((bytes) => reply.header('content-encoding', encoding).send(bytes))
+        .catch((error: unknown) => reply.send(error));
       return;
     }
   }

@@ -5,6 +5,8 @@ import type { Observer } from '../gateway.ts';
 export interface Log extends Observer {
   /** What the operator should know of the program's own course. */
   note(message: string): void;
+  /** A fault after which the program can't be trusted, whole. */
+  fatal(fault: unknown, where: string): void;
 }
 
 /** Lines are written together, as soon as they make so many bytes, or after so long. */
@@ -24,6 +26,7 @@ export function createLog(level: Config['logLevel'], stream: DestinationStream =
       log.debug({ ...event, durationMs: Math.round(durationMs) }, 'attempt'),
     problem: (error, where) => log.error({ err: error, where }, 'problem'),
     note: (message) => log.info(message),
+    fatal: (fault, where) => log.fatal({ err: fault, where }, 'the program ends'),
   };
 }
 

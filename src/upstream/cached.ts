@@ -171,6 +171,7 @@ function recordsOf<Params, Result>(
   atMs: number,
 ): Result | null {
   if (answer.status === 404) {
+    if (answer.body === undefined) throw strayNotFound(endpoint.route);
     if (endpoint.route.includes('{')) return null;
     throw new Failure('UPSTREAM_INVALID_RESPONSE', 'The service does not have this route.', {
       route: endpoint.route,
@@ -181,6 +182,15 @@ function recordsOf<Params, Result>(
   const records = endpoint.decode(answer.body, params, atMs);
   decoded.put(answer, { atMs, records });
   return records;
+}
+
+/** A 404 that the service didn't word: whatever sent it, it is no word on what the service holds. */
+export function strayNotFound(route: string): Failure {
+  return new Failure(
+    'UPSTREAM_INVALID_RESPONSE',
+    'A 404 came that is not in the format of the service, and says nothing of what it holds.',
+    { route },
+  );
 }
 
 function conditional(sending: Sending, held: HeldAnswer | undefined): Sending {

@@ -4,6 +4,7 @@
  */
 
 import type { Failure, FailureCode } from '../errors.ts';
+import type { Payer } from './payer.ts';
 
 /** One route of the service. `Params` are what the route takes, `Result` what it answers in our own words. */
 export interface Endpoint<Params = never, Result = unknown> {
@@ -68,7 +69,7 @@ export interface Answer {
   /** 200, 304 or 404; every other status is a Failure. */
   readonly status: 200 | 304 | 404;
   readonly headers: Readonly<Record<string, string>>;
-  /** Parsed JSON; undefined for a 304, and for a 404 whose body is not JSON. */
+  /** Parsed JSON; undefined for a 304. For a 404 `{detail}`, or undefined where the service didn't word it itself. */
   readonly body: unknown;
   /** Milliseconds since the epoch. */
   readonly receivedAt: number;
@@ -86,7 +87,10 @@ export interface Caller {
 export interface Sending {
   readonly caller: Caller;
   readonly signal: AbortSignal;
+  /** Where answers that took no request are counted. */
   readonly bill: Bill;
+  /** Bills the requests. */
+  readonly payer: Payer;
   /** Until when (milliseconds since the epoch) the call may wait for a minute window that still has room. */
   readonly patientUntilMs: number;
   /** Further request headers, such as `if-none-match`. */
@@ -95,6 +99,16 @@ export interface Sending {
   readonly onHeld?: (freshUntilMs: number) => void;
   /** Hears of records that are past their time and served for want of newer ones. */
   readonly onStale?: (records: unknown, why: FailureCode) => void;
+  /** Called with rows of an answer that belong to nothing that can be asked for. */
+  readonly onLeftOut?: (rows: LeftOutRows) => void;
+}
+
+/** Rows of an answer that could not be used. */
+export interface LeftOutRows {
+  readonly route: string;
+  readonly count: number;
+  /** What is wrong with the first of them. */
+  readonly detail: string;
 }
 
 /** One ring of the way to the service, or all of them. */

@@ -69,7 +69,10 @@ export const platformVersion: Endpoint<NoParams, VersionRecord> = {
   decode: (body) => decodeVersion(body, platformVersion.route),
 };
 
-/** Specified: each source's last successful refresh and next run. Under which names is not. */
+/**
+ * Specified: each source's last successful refresh and next run. Under which names is not. Like the lists of countries
+ * and indicators it is promised whole, and has not been seen cut: only a total above its rows says otherwise.
+ */
 export const etlStatus: Endpoint<NoParams, readonly SourceRecord[]> = {
   route: '/v1/platform/etl-status',
   isPublic: false,
@@ -137,7 +140,7 @@ export const indicators: Endpoint<IndicatorsParams, readonly IndicatorRecord[]> 
 
 /**
  * Specified: listings with the session of each price, and no parameters. Observed: these filters, and `limit` from 1
- * to 500, without which an answer ends after 100 rows; neither counts nor pages.
+ * to 500, without which an answer ends after 100 rows; neither counts nor pages. A count is heeded where there is one.
  */
 export const tickers: Endpoint<TickersParams, TickerList> = {
   route: '/v1/markets/tickers',

@@ -87,8 +87,7 @@ export function createHttp(parts: HttpParts): { send: Send; close: () => Promise
             Array.isArray(value) ? value.join(', ') : (value ?? ''),
           ]),
         ),
-        body:
-          status === 200 ? parseJson(text, call) : status === 404 ? { detail: detailIn(text) } : undefined,
+        body: status === 200 ? parseJson(text, call) : status === 404 ? wordsIn(text) : undefined,
         receivedAt: parts.now(),
       };
     }
@@ -143,14 +142,26 @@ function failureOf(status: number, text: string, call: Call): Failure {
   }
 }
 
-/** The service's own words in an error body: `detail` as text, or the messages of a list of faults. */
-function detailIn(text: string): string | undefined {
-  let body: unknown;
+/**
+ * What the service says of a thing that it doesn't have; undefined where it says so in no format of its own, as
+ * something between it and us may.
+ */
+function wordsIn(text: string): { readonly detail: string } | undefined {
+  const body = jsonIn(text);
+  return typeof body === 'object' && body !== null ? { detail: detailIn(text) ?? '' } : undefined;
+}
+
+function jsonIn(text: string): unknown {
   try {
-    body = JSON.parse(text);
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
+}
+
+/** The service's own words in an error body: `detail` as text, or the messages of a list of faults. */
+function detailIn(text: string): string | undefined {
+  const body = jsonIn(text);
   if (typeof body !== 'object' || body === null || !('detail' in body)) return undefined;
   const { detail } = body;
   if (typeof detail === 'string') return detail;

@@ -82,12 +82,17 @@ export function metered(next: Send, { ledger, clock, onAttempt }: MeteredParts):
 
   async function attempt(call: Call, sending: Sending, queue: Queue | null): Promise<Answer> {
     const { partition } = sending.caller;
-    if (queue !== null) await takeTurn(queue, sending);
-    sending.bill.calls += 1;
-    sending.bill.byRoute[call.route] = (sending.bill.byRoute[call.route] ?? 0) + 1;
+    const reservation = sending.payer.reserve(call.route);
+    try {
+      if (queue !== null) await takeTurn(queue, sending);
+    } catch (error) {
+      reservation.release();
+      throw error;
+    }
     const startedAtMs = clock.now();
     let outcome = 'aborted';
     try {
+      reservation.charge();
       const answer = await next(call, sending);
       if (queue !== null) ledger.accepted(partition);
       outcome = 'ok';

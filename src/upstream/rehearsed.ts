@@ -50,18 +50,21 @@ const ASSUMED: Readonly<Record<string, (call: Call) => unknown>> = {
     numbered(DOCUMENTED_INDICATORS).map((n) => ({ metric_key: `indicator_${n}`, name: `${n}` })),
   [etlStatus.route]: () => numbered(DOCUMENTED_SOURCES).map((n) => ({ source: `source_${n}` })),
   [tickers.route]: ({ target }) =>
-    assumedTickers(target.includes('limit=') ? ASSUMED_TICKERS : DEFAULT_TICKERS),
+    assumedTickers(target.includes('limit=') ? ASSUMED_TICKERS : DEFAULT_TICKERS, target),
   [countryProfile.route]: () => ({ indicators: [] }),
   [countrySignals.route]: () => ({ observations: [] }),
   [governmentStructure.route]: () => ({ offices: [] }),
 };
 
-function assumedTickers(count: number): unknown[] {
+/** They pass whatever filter the call has. */
+function assumedTickers(count: number, target: string): unknown[] {
   const codes = [...COVERED_COUNTRIES];
+  const { searchParams } = new URL(target, 'http://service');
   return numbered(count).map((n) => ({
-    exchange_code: 'X',
+    exchange_code: searchParams.get('exchange_code') ?? 'X',
     symbol: `${n}`,
-    country_code: codes[n % codes.length],
+    country_code: searchParams.get('country_code') ?? codes[n % codes.length],
+    instrument_type: searchParams.get('instrument_type'),
   }));
 }
 
@@ -86,10 +89,9 @@ export function createRehearsal(now: () => number): Rehearsal {
     },
     answering:
       (note) =>
-      async (call, { caller, bill }): Promise<Answer> => {
+      async (call, { caller, payer }): Promise<Answer> => {
         note(call);
-        bill.calls += 1;
-        bill.byRoute[call.route] = (bill.byRoute[call.route] ?? 0) + 1;
+        payer.reserve(call.route).charge();
         const body = known.get(keyOf(caller.partition, call))?.body ?? ASSUMED[call.route]?.(call) ?? [];
         return { status: 200, headers: {}, body, receivedAt: now() };
       },

@@ -11,6 +11,15 @@ export function whenThere<Value, Result>(
   return value instanceof Promise ? value.then(goOn) : goOn(value);
 }
 
+/** What comes of some work; a promise that is rejected where the work throws at once. */
+export function soon<Value>(work: () => Soon<Value>): Soon<Value> {
+  try {
+    return work();
+  } catch (error) {
+    return Promise.reject(error);
+  }
+}
+
 let lastTurn: Promise<void> = Promise.resolve();
 
 /**

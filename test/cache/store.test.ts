@@ -77,6 +77,22 @@ describe('memory', () => {
 });
 
 describe('SQLite', () => {
+  it('takes what no text can hold for a fault, and holds nothing of it', async () => {
+    const faults: unknown[] = [];
+    const url = `sqlite:${join(folder, 'deep.sqlite')}`;
+    const store = await openStore({
+      url,
+      timeoutMs: 100,
+      maxBytes: 0,
+      onFault: (fault) => faults.push(fault),
+    });
+    const deep = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
+    await store?.setMany([{ key: 'a:held:deep', value: deep }], TTL_MS);
+    expect(await store?.getMany(['a:held:deep'])).toEqual([undefined]);
+    expect(faults).toEqual([expect.any(RangeError)]);
+    await store?.close();
+  });
+
   it('survives a restart: the same query costs nothing', async () => {
     const env = { CACHE_URL: `sqlite:${join(folder, 'restart.sqlite')}` };
     const first = await openProgram({ env });

@@ -89,7 +89,71 @@ it.each(['', '{', 'query', '{ country(code: "KE) { name } }', '{ health { status
   },
 );
 
-const KEYS = ['', ' ', 'population total', 'population_total,gdp_current_usd', 'a\n', '\t', 'x'.repeat(201)];
+const KEYS = [
+  '',
+  ' ',
+  '\ud800',
+  'population total',
+  'population_total,gdp_current_usd',
+  'a\n',
+  '\t',
+  'x'.repeat(201),
+];
+
+describe('a variable with a default that is null where null may not stand', () => {
+  const nothing = { data: null, status: 200 };
+  it.each([
+    ['query ($x: String = "KE") { bad: indicator(key: $x) { key } good: quota { state } }', { bad: null }],
+    ['query ($x: Boolean = true) { bad: quota @include(if: $x) { state } }', null],
+    [
+      'query ($x: Boolean = true) { bad: quota { state @skip(if: $x) } good: quota { state } }',
+      { bad: null },
+    ],
+  ])('%s', async (query, data) => {
+    const { ask, sandbox, problems } = await opening;
+    // The second time the operation is known.
+    for (const _ of [1, 2]) {
+      const reply = await ask(query, { variables: { x: null } });
+      expect(reply.errors.map(({ extensions }) => extensions)).toEqual([
+        { code: 'BAD_USER_INPUT', retryable: false },
+      ]);
+      if (data === null) expect(reply).toMatchObject(nothing);
+      else expect(reply.data).toEqual({ ...data, good: { state: 'OK' } });
+      expect([reply.upstream.calls, sandbox.log.length, problems]).toEqual([0, 0, []]);
+    }
+  });
+});
+
+describe('a request that nests deeper than anybody can walk', () => {
+  const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+  const post = (body: string) => ({
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: 'Bearer any' },
+    body,
+  });
+  const code = 'query ($c: CountryCode!) { country(code: $c) { code } }';
+  const cases: [string, string, RequestInit | undefined][] = [3_000, 200_000].flatMap((levels) => [
+    ['in a variable', '', post(`{"query": "${code}", "variables": {"c": ${nested(levels)}}}`)],
+    ['in extensions', '', post(`{"query": "${code}", "extensions": {"c": ${nested(levels)}}}`)],
+    ['in a literal', '', post(JSON.stringify({ query: `{ country(code: ${nested(levels)}) { code } }` }))],
+    ['in a selection', '', post(JSON.stringify({ query: `${'{ a '.repeat(levels)}${'}'.repeat(levels)}` }))],
+  ]);
+  const inAddress = `?query=${encodeURIComponent(code)}&variables={"c":${nested(3_000)}}`;
+
+  it.each([
+    ...cases,
+    ['in an address', inAddress, { headers: { 'apollo-require-preflight': '1' } }],
+  ] as const)('%s', async (_, search, init) => {
+    const { url, sandbox, problems } = await opening;
+    const response = await fetch(url + search, init);
+    const { errors } = (await response.json()) as { errors: { extensions: object }[] };
+    expect([response.status, errors.map(({ extensions }) => extensions)]).toEqual([
+      400,
+      [{ code: 'BAD_REQUEST', retryable: false }],
+    ]);
+    expect([sandbox.log.length, problems]).toEqual([0, []]);
+  });
+});
 
 /** Where an argument makes no sense, its field fails alone: nothing is sent for it. */
 describe('an argument that makes no sense', () => {
@@ -105,6 +169,12 @@ describe('an argument that makes no sense', () => {
         { key },
       ],
     ]),
+    ...['\ud800', 'x'.repeat(201)].flatMap((key): [string, string, object][] => [
+      ['an exchange', 'tickers(exchangeCode: $key) { name }', { key }],
+      ['a kind of listing', 'tickers(instrumentType: $key) { name }', { key }],
+      ['a symbol', 'ticker(exchangeCode: "NGX", symbol: $key) { name }', { key }],
+      ['a category', 'indicators(category: $key) { name }', { key }],
+    ]),
     ...[
       '',
       'nothing',
@@ -119,6 +189,7 @@ describe('an argument that makes no sense', () => {
       idOf('Health', 'ok'),
       idOf('constructor', 'x'),
       idOf('Indicator', 'a,b'),
+      idOf('Ticker', 'NGX', '\ud800'),
       idOf('Office', '..', 'x', 'y'),
       idOf('Office', 'KE/../..', 'x', 'y'),
       idOf('Observation', 'KE,UG', 'population_total', '2020', '2020', '', '', 's'),

@@ -85,6 +85,63 @@ describe('a service that cuts at its default and heeds no `limit`', () => {
   });
 });
 
+describe('a service that cuts its listings at 100 and heeds no `limit`, but filters', () => {
+  const listings = `{ tickers(exchangeCode: "NGX") { symbol } sent: ticker(exchangeCode: "NGX", symbol: "syn005") { symbol }
+    unsent: ticker(exchangeCode: "NGX", symbol: "SYN150") { symbol } whole: tickers(exchangeCode: "RSE") { symbol }
+    none: ticker(exchangeCode: "RSE", symbol: "SYN150") { symbol } }`;
+
+  it('is never taken to have sent all of them', async () => {
+    await using program = await openProgram();
+    const route = '/v1/markets/tickers';
+    program.sandbox.faults.set({
+      route,
+      kind: 'shape',
+      when: ({ limit }) => limit === '1',
+      patch: ({ data: [row] }) => ({ data: Array.from({ length: 100 }, () => row) }),
+    });
+    program.sandbox.faults.set({ route, kind: 'shape', patch: ({ data }) => ({ data: data.slice(0, 100) }) });
+    const reply = await program.ask(listings);
+    expect(reply.data).toMatchObject({ tickers: null, sent: { symbol: 'SYN005' }, unsent: null, none: null });
+    expect(reply.data.whole).toHaveLength(5);
+    const extensions = { code: 'UPSTREAM_INCOMPLETE', retryable: false, route, received: 100, total: null };
+    expect(reply.errors.map((error) => [error.path, error.extensions])).toEqual([
+      [['tickers'], extensions],
+      [['unsent'], extensions],
+    ]);
+    expect(program.requests().sort()).toEqual([
+      'GET /v1/markets/tickers',
+      'GET /v1/markets/tickers?exchange_code=NGX',
+      'GET /v1/markets/tickers?exchange_code=RSE',
+      'GET /v1/markets/tickers?limit=1',
+      'GET /v1/markets/tickers?limit=500',
+    ]);
+    expect(reply.upstream.calls).toBe(5);
+  });
+});
+
+describe('a list that is said to have more rows than were sent', () => {
+  it.each([
+    ['/v1/countries', 'countries { code }', 1],
+    ['/v1/indicators', 'indicators { key }', 1],
+    ['/v1/platform/etl-status', 'sources { key }', 1],
+    // An exchange and a kind of listing are tried, and turn out to be cut as well.
+    ['/v1/markets/tickers', 'tickers { symbol }', 4],
+  ])('of %s is an error', async (route, field, calls) => {
+    await using program = await openProgram();
+    program.sandbox.faults.set({
+      route,
+      kind: 'shape',
+      patch: ({ data }) => ({ data, meta: { total: data.length + 1, limit: 1000 } }),
+    });
+    const reply = await program.ask(`{ ${field} }`);
+    const [failure] = reply.errors;
+    expect(failure?.extensions).toMatchObject({ code: 'UPSTREAM_INCOMPLETE', route });
+    expect(failure?.extensions.total).toBe((failure?.extensions.received as number) + 1);
+    expect(Object.values(reply.data)).toEqual([null]);
+    expect([reply.upstream.calls, program.requests().length]).toEqual([calls, calls]);
+  });
+});
+
 describe('the row limit', () => {
   const codes = 'KE NG GH ZA EG MA TN UG TZ RW SN ML NE TD CM GA CG CD AO ZM ZW MZ MW BW NA LS SZ MG'.split(
     ' ',

@@ -1,6 +1,7 @@
 import { Failure } from '../../src/errors.ts';
 import type { Demand } from '../../src/planner/demand.ts';
 import { type Call, openBill, type Send, type Sending } from '../../src/upstream/call.ts';
+import { payerOf } from '../../src/upstream/payer.ts';
 
 /** How a service fills what the specification of `/v1/data` leaves open. */
 export interface Habits {
@@ -18,6 +19,10 @@ export interface Habits {
   readonly unknown: 'empty' | 'name' | 'refuse';
   /** The status of a refusal on account of a name. */
   readonly unknownStatus: 404 | 422;
+  /** How a call is answered that no row matches. */
+  readonly nothing: 'empty' | 'not found';
+  /** Whether two spellings of a metric key are one key. */
+  readonly folds: boolean;
 }
 
 /** The service as it has been seen. */
@@ -32,6 +37,8 @@ export const SEEN: Habits = {
   years: 'honour',
   unknown: 'empty',
   unknownStatus: 404,
+  nothing: 'empty',
+  folds: false,
 };
 
 export interface Row {
@@ -100,21 +107,22 @@ export function createDataRoute(table: Table, habits: Habits = SEEN) {
   const targets: string[] = [];
   const ordered = inOrder(table.rows, habits.order);
   const codes = new Set(table.countryCodes);
-  const keys = new Set(table.metricKeys);
+  const spelt = (key: string) => (habits.folds ? key.toLowerCase() : key);
+  const keys = new Set(table.metricKeys.map(spelt));
 
   function refuse(call: Call, detail: string): never {
     throw new Failure('BAD_USER_INPUT', 'The service refused the arguments.', { route: call.route, detail });
   }
 
-  const send: Send = async (call, { bill, signal }) => {
+  const send: Send = async (call, { payer, signal }) => {
     targets.push(call.target);
-    bill.calls += 1;
+    payer.reserve(call.route).charge();
     // A turn of the loop, as a network has: whatever is sent at once is sent before the first answer.
     await Promise.resolve();
     signal.throwIfAborted();
     const query = new URL(call.target, 'http://service.test').searchParams;
     const wantedCodes = query.get('country_codes')?.split(',') ?? [];
-    const wantedKeys = query.get('metric_keys')?.split(',') ?? [];
+    const wantedKeys = (query.get('metric_keys')?.split(',') ?? []).map(spelt);
 
     const asked = query.has('limit') ? Number(query.get('limit')) : undefined;
     let limit = habits.defaultRows;
@@ -148,7 +156,7 @@ export function createDataRoute(table: Table, habits: Habits = SEEN) {
     }
 
     const isWanted = (row: Row) =>
-      wantedCodes.includes(row.countryCode) && wantedKeys.includes(row.metricKey);
+      wantedCodes.includes(row.countryCode) && wantedKeys.includes(spelt(row.metricKey));
     let matching = ordered.filter((row) => isWanted(row) && isWithin(row));
     if (query.get('latest') === 'true') {
       const newest = new Map<string, Row>();
@@ -158,6 +166,9 @@ export function createDataRoute(table: Table, habits: Habits = SEEN) {
       }
       const isNewest = new Set(newest.values());
       matching = matching.filter((row) => isNewest.has(row));
+    }
+    if (matching.length === 0 && habits.nothing === 'not found') {
+      return { status: 404, headers: {}, body: { detail: 'Not found' }, receivedAt: 0 };
     }
     const sent = matching.slice(0, limit);
     const meta = {
@@ -208,10 +219,12 @@ function bodyOf({ countryCode, metricKey, year, locationName, value }: Row) {
 }
 
 export function sendingFor(partition = 'p', further: Partial<Sending> = {}): Sending {
+  const bill = openBill();
   return {
     caller: { authorization: `Bearer ${partition}`, partition },
     signal: new AbortController().signal,
-    bill: openBill(),
+    bill,
+    payer: payerOf(bill),
     patientUntilMs: 0,
     ...further,
   };

@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { Failure } from '../../src/errors.ts';
-import { createCulprits } from '../../src/loaders/culprits.ts';
 import { type FiguresParts, fetchFigures } from '../../src/loaders/figures.ts';
 import type { Outcome } from '../../src/loaders/outcome.ts';
-import { DEFAULT_MAX_ROWS } from '../../src/planner/completeness.ts';
+import { createRefusedNames } from '../../src/loaders/refused-names.ts';
 import { cover, expectedRows } from '../../src/planner/cover.ts';
 import { type Demand, demandKey } from '../../src/planner/demand.ts';
 import { createLearned } from '../../src/planner/learned.ts';
@@ -27,8 +26,8 @@ import {
 /** A gateway's memory and a service, which several fetches share. */
 function open(table: Table, habits: Partial<Habits> = {}, { overfetchRows = 500, codesPerCall = 250 } = {}) {
   const route = createDataRoute(table, { ...SEEN, ...habits });
-  const learned = createLearned();
-  const culprits = createCulprits(() => 0);
+  const learned = createLearned(() => 0);
+  const refusedNames = createRefusedNames({ now: () => 0, ttlMs: 300_000 });
   const kept = new Map<string, { demand: Demand; rows: readonly ObservationRecord[] }>();
   const keep: FiguresParts['keep'] = (_partition, kind, figures) => {
     for (const { pair, rows } of figures)
@@ -42,11 +41,19 @@ function open(table: Table, habits: Partial<Habits> = {}, { overfetchRows = 500,
     async fetch(demands: readonly Demand[]) {
       route.targets.length = 0;
       const settled: { key: string; outcome: Outcome }[] = [];
+      const settle = (key: string, outcome: Outcome) => settled.push({ key, outcome });
+      const open: Demand[] = [];
+      // Names that were refused are not asked for again, as in `cached-figures.ts`.
+      for (const demand of demands) {
+        const refused = refusedNames.of('p', demand);
+        if (refused === undefined) open.push(demand);
+        else settle(demandKey(demand), refused.outcome);
+      }
       await fetchFigures(
-        demands,
-        { send: route.send, learned, culprits, codesPerCall, overfetchRows, keep },
+        open,
+        { send: route.send, learned, refusedNames, now: () => 0, codesPerCall, overfetchRows, keep },
         sendingFor(),
-        (key, outcome) => settled.push({ key, outcome }),
+        settle,
       );
       const outcomes = new Map(settled.map(({ key, outcome }) => [key, outcome]));
       return {
@@ -67,7 +74,7 @@ function valuesIn(outcome: Outcome | undefined) {
 
 /** What a demand must be answered with. */
 function rightAnswer({ rows }: Table, demand: Demand): number[] {
-  const own = rows.filter(isOf(demand));
+  const own = rows.filter(isOf(demand)).filter(({ value }) => value !== null);
   const newest = newestIn(own);
   const right = demand.kind === 'series' ? own : newest === undefined ? [] : [newest];
   return right.map(({ value }) => value as number).sort((a, b) => a - b);
@@ -91,6 +98,7 @@ function tables(mostYears: number): fc.Arbitrary<Table> {
     from: fc.integer({ min: 1950, max: 2000 }),
     step: fc.constantFrom(1, 1, 2),
     places: fc.constantFrom('none', 'none', 'some', 'last'),
+    blanks: fc.constantFrom('none', 'none', 'some', 'last'),
   });
   return fc
     .record({
@@ -103,13 +111,15 @@ function tables(mostYears: number): fc.Arbitrary<Table> {
       const { countryCodes, metricKeys } = tableOf(countries, metrics, () => 0);
       for (const [c, countryCode] of countryCodes.entries()) {
         for (const [m, metricKey] of metricKeys.entries()) {
-          const { years, from, step, places } = all[c * METRICS + m] as (typeof all)[number];
+          const { years, from, step, places, blanks } = all[c * METRICS + m] as (typeof all)[number];
           for (let n = 0; n < years; n++) {
             const row = { countryCode, metricKey, year: from + n * step };
             const isPlaceOnly = places === 'last' && n === years - 1;
-            if (!isPlaceOnly) rows.push({ ...row, locationName: null, value: rows.length });
+            const isBlank = (blanks === 'some' && n % 4 === 1) || (blanks === 'last' && n >= years - 2);
+            const value = () => (isBlank ? null : rows.length);
+            if (!isPlaceOnly) rows.push({ ...row, locationName: null, value: value() });
             if (isPlaceOnly || (places === 'some' && n % 3 === 0)) {
-              rows.push({ ...row, locationName: 'Coast', value: rows.length });
+              rows.push({ ...row, locationName: 'Coast', value: value() });
             }
           }
         }
@@ -134,6 +144,8 @@ const anyHabits: fc.Arbitrary<Habits> = fc
     years: fc.constantFrom('honour', 'ignore', 'refuse'),
     unknown: fc.constantFrom('empty', 'name', 'refuse'),
     unknownStatus: fc.constantFrom(404, 422),
+    nothing: fc.constantFrom('empty', 'empty', 'not found'),
+    folds: fc.boolean(),
   } as const)
   .map(({ further, ...habits }) => {
     const isPlain = habits.total === 'true' || habits.tellsLimit;
@@ -151,6 +163,7 @@ const countingHabits = anyHabits.map(
     total: 'true',
     years: 'honour',
     unknown: 'empty',
+    nothing: 'empty',
   }),
 );
 
@@ -195,15 +208,20 @@ function limitOf({ limit, overLimit, maxRows, defaultRows }: Habits): number {
 }
 
 /**
- * Whether a series can be out of reach: it takes a whole call or more, and ranges of years don't split it, or no
- * count proves that they did. (Ranges of rows in no order are tried, and given up where they mislead.)
+ * Whether a series can be out of reach: it takes a whole call or more, and ranges of years don't split it, or come in no
+ * order, so that halving them may mislead.
  */
 function mayBeLost({ table, habits }: Scene, demand: Demand): boolean {
-  if (demand.kind === 'latest') return false;
   const rows = table.rows.filter(isOf(demand)).length;
-  // Without a count, an answer of just a default page is taken for a cut one, whatever limit was asked for.
-  const isLong = rows >= limitOf(habits) || (habits.total !== 'true' && rows === DEFAULT_MAX_ROWS);
-  return isLong && (habits.years !== 'honour' || habits.total !== 'true' || habits.order === 'shuffled');
+  const newest = newestIn(table.rows.filter(isOf(demand)));
+  // The latest figure of a pair whose latest row has no value stands in the series.
+  if (demand.kind === 'latest' && newest?.value !== null) return false;
+  return rows >= limitOf(habits) && (habits.years !== 'honour' || habits.order === 'shuffled' || isOneYear());
+
+  /** A year that fills a call can't be split. */
+  function isOneYear(): boolean {
+    return habits.total !== 'true';
+  }
 }
 
 const isKnown = ({ countryCodes, metricKeys }: Table, { countryCode, metricKey }: Demand) =>
@@ -223,7 +241,7 @@ function expectRight(scene: Scene, demand: Demand, outcome: Outcome | undefined)
 describe('whatever the service does where its specification is silent', () => {
   test('each demand is settled once, with exactly its rows', () =>
     fc.assert(
-      fc.asyncProperty(scenes(anyHabits, { unknownNames: 1 }), async (scene) => {
+      fc.asyncProperty(scenes(anyHabits, { unknownNames: 2 }), async (scene) => {
         const { table, habits, demands } = scene;
         const { kept, fetch } = open(table, habits, scene);
         const { settled, outcomeOf } = await fetch(demands);
@@ -268,14 +286,20 @@ describe('whatever the service does where its specification is silent', () => {
           const { table, habits, codesPerCall } = scene;
           const demands = all.filter((demand) => demand.kind === kind);
           const { targets } = await open(table, habits, scene).fetch(demands);
-          const rowsOf = (countryCode: string, metricKey: string) =>
-            kind === 'latest' ? 1 : table.rows.filter(isOf({ countryCode, metricKey })).length;
           const limits = { maxRows: habits.maxRows, maxCodes: codesPerCall, maxAddress: 6000 };
-          const atBest = cover(demands, limits, rowsOf).reduce(
-            (calls, rectangle) =>
-              calls + Math.max(1, Math.ceil(expectedRows(rectangle, rowsOf) / habits.maxRows)),
-            0,
-          );
+          const lengthOf = (countryCode: string, metricKey: string) =>
+            table.rows.filter(isOf({ countryCode, metricKey })).length;
+          const rowsOf = kind === 'latest' ? () => 1 : lengthOf;
+          const callsFor = (some: readonly Demand[], rows: typeof rowsOf) =>
+            (some.length === 0 ? [] : cover(some, limits, rows)).reduce(
+              (calls, rectangle) =>
+                calls + Math.max(1, Math.ceil(expectedRows(rectangle, rows) / habits.maxRows)),
+              0,
+            );
+          // Where the latest row has no value, the figure is taken from the series.
+          const isBlank = (demand: Demand) => newestIn(table.rows.filter(isOf(demand)))?.value === null;
+          const further = kind === 'latest' ? demands.filter(isBlank) : [];
+          const atBest = callsFor(demands, rowsOf) + callsFor(further, lengthOf);
           expect(targets.length).toBeLessThanOrEqual(atBest * 2 + 4);
         }),
         { numRuns: 1000 },
@@ -395,4 +419,142 @@ describe('a name that the service refuses', () => {
       expect((await fetch(demands)).targets).toHaveLength(1);
     },
   );
+});
+
+describe('a search for a refused name', () => {
+  const search = async (habits: Partial<Habits>, metrics: number, countries = 54) => {
+    const table = tableOf(countries, metrics, () => 2);
+    const wrong = `metric_${Math.floor(metrics / 3)}x`;
+    const asked = { ...table, metricKeys: [...table.metricKeys, wrong] };
+    const { learned, fetch } = open(table, { unknown: 'refuse', ...habits });
+    for (const code of table.countryCodes) learned.listed.countries.add(code);
+    const demands = demandsFor('latest', asked);
+    return { table, wrong, demands, ...(await fetch(demands)) };
+  };
+
+  it.each([
+    [404, 1],
+    [404, 2],
+    [404, 8],
+    [404, 17],
+    [422, 1],
+    [422, 8],
+    [422, 17],
+  ] as const)(
+    'costs twice the powers of two in the names (%i, one wrong among %i)',
+    async (unknownStatus, metrics) => {
+      const { table, wrong, demands, targets, outcomeOf, valuesOf } = await search(
+        { unknownStatus },
+        metrics,
+      );
+      // The plan, two calls for each halving, and the halves that are asked for in the end.
+      expect(targets.length).toBeLessThanOrEqual(2 + 2 * Math.ceil(Math.log2(metrics + 1)));
+      for (const demand of demands) {
+        if (demand.metricKey === wrong && unknownStatus === 422) {
+          expect(outcomeOf(demand)).toMatchObject({ code: 'BAD_USER_INPUT' });
+        } else expect(valuesOf(demand)).toEqual(rightAnswer(table, demand));
+      }
+    },
+  );
+
+  it('tells "no rows" of a known metric from an unknown one', async () => {
+    const full = tableOf(3, 2, () => 2);
+    const rows = full.rows.filter(
+      ({ countryCode, metricKey }) => countryCode !== 'AB' || metricKey !== 'metric_1',
+    );
+    const table = { ...full, rows };
+    const { fetch } = open(table, { unknown: 'refuse', nothing: 'not found' });
+    const at = (countryCode: string) => ({ kind: 'latest', countryCode, metricKey: 'metric_1' }) as const;
+    const first = await fetch([at('AB')]);
+    expect(first.valuesOf(at('AB'))).toEqual([]);
+    const { targets, valuesOf } = await fetch([at('AA'), at('AC')]);
+    expect(valuesOf(at('AA'))).toEqual(rightAnswer(table, at('AA')));
+    expect(valuesOf(at('AC'))).toEqual(rightAnswer(table, at('AC')));
+    expect(targets).toHaveLength(1);
+  });
+
+  it('fails what it cannot tell apart, and calls nothing empty', async () => {
+    const table = tableOf(80, 1, () => 2);
+    // None of the countries is known to the service by any list, and no metric that it knows is asked for.
+    const demands = demandsFor('latest', { ...table, metricKeys: ['nonsense'] });
+    const { targets, outcomeOf } = await open(table, { unknown: 'refuse' }).fetch(demands);
+    expect(targets.length).toBeLessThan(100);
+    const outcomes = demands.map(outcomeOf);
+    const failed = outcomes.filter((outcome) => outcome instanceof Failure);
+    // What has been asked for by itself is proven; all the rest says that it could not be told.
+    expect(failed.length).toBeGreaterThan(0);
+    for (const failure of failed) expect(failure).toMatchObject({ code: 'BAD_USER_INPUT' });
+    const alone = new Set(
+      targets.map((target) => new URL(target, 'http://service.test').searchParams.get('country_codes')),
+    );
+    for (const [i, outcome] of outcomes.entries()) {
+      if (Array.isArray(outcome)) expect([...alone]).toContain(demands[i]?.countryCode);
+    }
+  });
+});
+
+describe('metric keys that differ in case alone', () => {
+  const lower = { kind: 'latest', countryCode: 'AA', metricKey: 'metric_0' } as const;
+  const upper = { ...lower, metricKey: 'METRIC_0' } as const;
+
+  it('are one where the service takes them for one, asked for alone or together', async () => {
+    const table = tableOf(1, 1, () => 2);
+    const { fetch } = open(table, { folds: true });
+    const { valuesOf } = await fetch([upper]);
+    expect(valuesOf(upper)).toEqual(rightAnswer(table, lower));
+    const together = await open(table, { folds: true }).fetch([lower, upper]);
+    expect([lower, upper].map(together.valuesOf)).toEqual([
+      rightAnswer(table, lower),
+      rightAnswer(table, lower),
+    ]);
+  });
+
+  it.each(['empty', 'name', 'refuse'] as const)(
+    'are two where the service tells them apart (%s): the wrong one takes nothing from the right one',
+    async (unknown) => {
+      const table = tableOf(1, 1, () => 2);
+      const { fetch } = open(table, { unknown });
+      const { valuesOf } = await fetch([upper, lower]);
+      expect(valuesOf(lower)).toEqual(rightAnswer(table, lower));
+      expect(valuesOf(upper)).toEqual([]);
+      expect((await fetch([lower])).valuesOf(lower)).toEqual(rightAnswer(table, lower));
+    },
+  );
+});
+
+describe('what is learned of `limit`', () => {
+  it('is right where two first calls run into the highest limit at once', async () => {
+    const table = tableOf(6, 1, () => 60);
+    const { learned, fetch } = open(table, { maxRows: 250, defaultRows: 100, overLimit: 'refuse' });
+    const [first, second] = await Promise.all([
+      fetch(demandsFor('series', { ...table, countryCodes: table.countryCodes.slice(0, 3) })),
+      fetch(demandsFor('series', { ...table, countryCodes: table.countryCodes.slice(3) })),
+    ]);
+    for (const demand of demandsFor('series', table)) {
+      const own = first.outcomeOf(demand) === undefined ? second : first;
+      expect(own.valuesOf(demand)).toEqual(rightAnswer(table, demand));
+    }
+    expect([learned.limitParam, learned.maxRows]).toEqual(['accepted', 250]);
+  });
+
+  it('is forgotten after a while, and found out anew', () => {
+    let now = 0;
+    const learned = createLearned(() => now);
+    learned.learn('limitParam', 'refused');
+    learned.learn('maxRows', 100);
+    now = 9 * 60_000;
+    expect([learned.limitParam, learned.maxRows]).toEqual(['refused', 100]);
+    now = 10 * 60_000;
+    expect([learned.limitParam, learned.maxRows]).toEqual(['unknown', 1000]);
+  });
+
+  it('whole answers of just a default page are told from cut ones by one probe, once', async () => {
+    const table = tableOf(50, 1, () => 2);
+    const { fetch } = open(table, { total: 'none', tellsLimit: false });
+    const demands = demandsFor('series', table);
+    const first = await fetch(demands);
+    expect(first.targets).toHaveLength(2);
+    for (const demand of demands) expect(first.valuesOf(demand)).toEqual(rightAnswer(table, demand));
+    expect((await fetch(demands)).targets).toHaveLength(1);
+  });
 });

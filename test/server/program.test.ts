@@ -64,11 +64,11 @@ async function heldService() {
   return { url: `http://127.0.0.1:${port}`, asked, answer };
 }
 
-const ask = async (url: string) => {
+const ask = async (url: string, query = '{ health { status } }') => {
   const response = await fetch(url, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ query: '{ health { status } }' }),
+    headers: { 'content-type': 'application/json', authorization: 'Bearer anything' },
+    body: JSON.stringify({ query }),
   });
   return [response.status, ((await response.json()) as { data?: unknown }).data];
 };
@@ -100,6 +100,17 @@ describe('serve', () => {
     expect(program.text.stdout.trimEnd().split('\n')).toHaveLength(1);
   });
 
+  it('outlives a reference that fails while another one is refused', async () => {
+    const program = start(SERVE);
+    const url = await program.printed(ADDRESS);
+    const references = '[{ __typename: "Country", code: "K" }, { __typename: "Nope" }]';
+    expect(await ask(url, `{ _entities(representations: ${references}) { __typename } }`)).toEqual([
+      200,
+      { _entities: [null, null] },
+    ]);
+    expect(await ask(url)).toEqual(HEALTHY);
+  });
+
   it.for(['SIGTERM', 'SIGINT'] as const)(
     'finishes what is in flight on %s, and exits with 0',
     async (name) => {
@@ -116,6 +127,42 @@ describe('serve', () => {
       expect(await program.exited).toBe(0);
     },
   );
+
+  const FAULTS = {
+    unhandledRejection: 'void Promise.reject(new Error("nobody listens", { cause: "a test" }))',
+    uncaughtException: 'setImmediate(() => { throw new Error("nobody listens", { cause: "a test" }) })',
+  };
+  it.for(Object.entries(FAULTS))(
+    'logs a fault that nobody has caught, finishes what is in flight, and exits with 1: %s',
+    async ([where, fault]) => {
+      const { url: COUNTRY_DATA_URL, asked, answer } = await heldService();
+      const onSignal = `process.on('SIGUSR2', () => { ${fault} })`;
+      const program = start(['--import', `data:text/javascript,${onSignal}`, ...SERVE], { COUNTRY_DATA_URL });
+      const inFlight = ask(await program.printed(ADDRESS));
+      await asked;
+      program.signal('SIGUSR2');
+      const line = await program.printed(/^.*nobody listens.*$/m, 'stderr');
+      await answer();
+      expect(await inFlight).toEqual(HEALTHY);
+      expect(await program.exited).toBe(1);
+      expect(JSON.parse(line)).toMatchObject({
+        level: 60,
+        where,
+        err: { type: 'Error', stack: expect.stringContaining('nobody listens') },
+      });
+    },
+  );
+
+  it('waits no longer than a few seconds after such a fault', async () => {
+    const { url: COUNTRY_DATA_URL, asked } = await heldService();
+    const onSignal = `process.on('SIGUSR2', () => { ${FAULTS.unhandledRejection} })`;
+    const program = start(['--import', `data:text/javascript,${onSignal}`, ...SERVE], { COUNTRY_DATA_URL });
+    const inFlight = ask(await program.printed(ADDRESS)).catch(() => 'cut');
+    await asked;
+    program.signal('SIGUSR2');
+    expect(await program.exited).toBe(1);
+    expect(await inFlight).toBe('cut');
+  });
 
   it('exits at once with 1 on the second signal', async () => {
     const { url: COUNTRY_DATA_URL, asked } = await heldService();

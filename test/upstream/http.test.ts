@@ -3,6 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { type Call, openBill, type Sending } from '../../src/upstream/call.ts';
 import { createHttp } from '../../src/upstream/http.ts';
+import { payerOf } from '../../src/upstream/payer.ts';
 
 const CALL: Call = { route: '/v1/data', isPublic: false, target: '/v1/data?country_codes=KE,NG' };
 const NOW_MS = 1_795_000_000_000;
@@ -27,6 +28,7 @@ async function open(respond: RequestListener, { timeoutMs = 5_000, prefix = '' }
         caller: { authorization: 'Bearer secret', partition: 'one' },
         signal: new AbortController().signal,
         bill: openBill(),
+        payer: payerOf(openBill()),
         patientUntilMs: 0,
         ...further,
       }),
@@ -171,6 +173,7 @@ describe('what is a failure', () => {
     const sending = {
       caller: { authorization: null, partition: 'one' },
       bill: openBill(),
+      payer: payerOf(openBill()),
       patientUntilMs: 0,
     };
     await expect(http.send(CALL, { ...sending, signal: new AbortController().signal })).rejects.toMatchObject(

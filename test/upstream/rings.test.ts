@@ -4,16 +4,19 @@ import { type Answer, type Call, openBill, type Send, type Sending } from '../..
 import { coalesced } from '../../src/upstream/coalesced.ts';
 import { createLedger } from '../../src/upstream/ledger.ts';
 import { metered } from '../../src/upstream/metered.ts';
+import { payerOf } from '../../src/upstream/payer.ts';
 import { retried } from '../../src/upstream/retried.ts';
 
 const CALL: Call = { route: '/v1/data', isPublic: false, target: '/v1/data?country_codes=KE' };
 const ANSWER: Answer = { status: 200, headers: {}, body: [], receivedAt: 0 };
 
 function sendingFor(partition = 'one', further: Partial<Sending> = {}): Sending {
+  const bill = openBill();
   return {
     caller: { authorization: `Bearer ${partition}`, partition },
     signal: new AbortController().signal,
-    bill: openBill(),
+    bill,
+    payer: payerOf(bill),
     patientUntilMs: 0,
     ...further,
   };

@@ -87,16 +87,16 @@ export function metaIn(body: unknown): Meta {
 }
 
 /**
- * The rows of a list that has no way to ask for the rest.
+ * The rows of a list that has no way to ask for the rest. A total above them is enough to refuse it: whether a limit
+ * cut it, or the total counts what was not asked for, can't be told, and a short list must not pass for a whole one.
  *
  * @throws Failure UPSTREAM_INCOMPLETE where the service says that it holds more rows than it sent
  */
 export function wholeListIn(body: unknown, route: string): Found<readonly unknown[]> {
   const list = listIn(body, route);
-  const { total, limit } = metaIn(body);
+  const { total } = metaIn(body);
   const received = list.value.length;
-  const isCut = total !== null && total > received && (limit === null || received >= limit);
-  if (!isCut) return list;
+  if (total === null || total <= received) return list;
   throw new Failure('UPSTREAM_INCOMPLETE', `The service sent ${received} of ${total} rows.`, {
     route,
     received,

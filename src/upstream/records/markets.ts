@@ -1,6 +1,6 @@
 import type { Failure } from '../../errors.ts';
 import { alpha2In } from './countries.ts';
-import { listIn } from './envelope.ts';
+import { listIn, type Meta, metaIn } from './envelope.ts';
 import { invalid, type JsonObject, keyIn, kindOf, numberIn, type Place, textIn } from './fields.ts';
 import { eachFound } from './left-out.ts';
 
@@ -23,15 +23,16 @@ export interface TickerRecord {
   readonly record: JsonObject;
 }
 
-export interface TickerList {
+/** With counts where there are any: none are promised, so a full page is suspect. */
+export interface TickerList extends Meta {
   readonly rows: readonly TickerRecord[];
-  /** Rows in the body. The service doesn't say how many it holds, so a full page is suspect. */
+  /** Rows in the body. */
   readonly received: number;
 }
 
 export function decodeTickers(body: unknown, route: string): TickerList {
   const list = listIn(body, route);
-  return { rows: eachFound(list, decodeTicker), received: list.value.length };
+  return { rows: eachFound(list, decodeTicker), received: list.value.length, ...metaIn(body) };
 }
 
 function decodeTicker(row: JsonObject, place: Place): TickerRecord {

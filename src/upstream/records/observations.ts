@@ -3,7 +3,7 @@ import type { Failure } from '../../errors.ts';
 import { alpha2Of } from '../covered-countries.ts';
 import type { CountryNamed } from './countries.ts';
 import { listIn, type Meta, metaIn } from './envelope.ts';
-import { inside, invalid, isObject, type JsonObject, type Place, textIn } from './fields.ts';
+import { inside, invalid, isObject, type JsonObject, numberIn, type Place, textIn } from './fields.ts';
 
 export interface ObservationRecord {
   /** ISO 3166-1 alpha-2, upper case. */
@@ -56,8 +56,19 @@ export interface ObservationFault {
   readonly failure: Failure;
 }
 
+/** A row without a value, which is no figure but counts where the service counts its rows. */
+export interface BlankRow {
+  readonly countryCode: string;
+  readonly metricKey: string;
+  /** Null where the row names none. */
+  readonly year: number | null;
+  /** Its place among all rows of the body. */
+  readonly index: number;
+}
+
 export interface ObservationList {
   readonly rows: readonly ObservationRecord[];
+  readonly blanks: readonly BlankRow[];
   readonly faults: readonly ObservationFault[];
   readonly unknown: readonly UnknownRow[];
   readonly meta: Meta;
@@ -151,19 +162,23 @@ function unknownIn(row: unknown, place: Place): UnknownRow | null {
 }
 
 /**
- * The figures of a body. A row that breaks the specification becomes a fault and leaves the others standing, and so does
- * one of an unknown country; a row without a value is no figure and is left out.
+ * The figures of a body. A row that breaks the specification becomes a fault and leaves the others standing; a row
+ * without a value is no figure, and one of an unknown country is nobody's: both stand apart.
  *
  * @throws Failure where the body holds no list
  */
 export function decodeObservations(body: unknown, route: string, receivedAt: number): ObservationList {
   const { value: sent, place } = listIn(body, route);
   const rows: ObservationRecord[] = [];
+  const blanks: BlankRow[] = [];
   const faults: ObservationFault[] = [];
   const unknown: UnknownRow[] = [];
   const isSound = createSoundness();
   for (const [index, row] of sent.entries()) {
-    if (isObject(row) && holdsNoFigure(row)) continue;
+    if (isObject(row) && holdsNoFigure(row)) {
+      blanks.push(blankIn(row, index));
+      continue;
+    }
     const sound = isSound(row);
     const stray = sound ? null : unknownIn(row, inside(place, index));
     if (stray !== null) {
@@ -183,7 +198,7 @@ export function decodeObservations(body: unknown, route: string, receivedAt: num
       });
     }
   }
-  return { rows, faults, unknown, meta: metaIn(body), received: sent.length };
+  return { rows, blanks, faults, unknown, meta: metaIn(body), received: sent.length };
 }
 
 /**
@@ -208,6 +223,16 @@ export function observationIn(
 /** A row that names no measure either is no row of ours, and goes on to be refused. */
 function holdsNoFigure(row: JsonObject): boolean {
   return row.value === null && typeof row.metric_key === 'string';
+}
+
+function blankIn(row: JsonObject, index: number): BlankRow {
+  const year = numberIn(row, 'year');
+  return {
+    countryCode: alpha2Of(textIn(row, 'country_code') ?? '') ?? '',
+    metricKey: textIn(row, 'metric_key') ?? '',
+    year: Number.isInteger(year) ? year : null,
+    index,
+  };
 }
 
 function recordOf(

@@ -1,4 +1,4 @@
-import { findObject, listIn } from './envelope.ts';
+import { findObject, wholeListIn } from './envelope.ts';
 import {
   invalid,
   isObject,
@@ -36,7 +36,7 @@ const SOURCE_NAMES = ['key', 'source_key', 'source', 'code'] as const;
 const VERSION_NAMES = ['version', 'platform_version', 'api_version', 'tag'] as const;
 
 export function decodeSources(body: unknown, route: string): SourceRecord[] {
-  return eachFound(listIn(body, route), decodeSource);
+  return eachFound(wholeListIn(body, route), decodeSource);
 }
 
 function decodeSource(row: JsonObject, place: Place): SourceRecord {

@@ -1,0 +1,61 @@
+import type { GraphQLFieldResolver, GraphQLResolveInfo } from 'graphql';
+import { Failure } from '../errors.ts';
+import { type Soon, whenThere } from '../upstream/soon.ts';
+
+/** What a router sends in place of an object: its type and the fields of one of its keys. */
+export type Representation = Readonly<Record<string, unknown>>;
+
+/** Finds an entity by a representation of its type; null where there is none. */
+export type ResolveReference = (
+  representation: never,
+  context: never,
+  info: GraphQLResolveInfo,
+) => Soon<object | null>;
+
+/** Resolvers of references that other subgraphs hold, by type. */
+export type Entities = Readonly<Record<string, { readonly __resolveReference: ResolveReference }>>;
+
+/**
+ * Resolves `Query._entities`. Each representation has an outcome of its own, and none of them is a promise that is left
+ * alone: what throws at once becomes an Error in the list, so that nothing interrupts the walk over the others.
+ */
+export function entitiesResolver(entities: Entities): GraphQLFieldResolver<unknown, unknown> {
+  const find = (representation: unknown, context: unknown, info: GraphQLResolveInfo) => {
+    const name = typeNameIn(representation, entities);
+    const resolve = entities[name]?.__resolveReference as (...args: unknown[]) => Soon<object | null>;
+    // A copy, since what is found may be shared by other operations.
+    return whenThere(resolve(representation, context, info), (entity) =>
+      entity === null ? null : { ...entity, __typename: name },
+    );
+  };
+  return (_, { representations }, context, info) =>
+    (representations as readonly unknown[]).map((representation) => {
+      try {
+        return find(representation, context, info);
+      } catch (error) {
+        return error;
+      }
+    });
+}
+
+/** @throws Failure BAD_USER_INPUT where it names no type that others may refer to */
+function typeNameIn(representation: unknown, entities: Entities): string {
+  if (typeof representation !== 'object' || representation === null || Array.isArray(representation)) {
+    throw new Failure('BAD_USER_INPUT', 'A representation is an object with `__typename` and a key.');
+  }
+  const { __typename: name } = representation as Representation;
+  if (typeof name !== 'string') {
+    throw new Failure('BAD_USER_INPUT', 'A representation needs `__typename` as a string.');
+  }
+  if (!Object.hasOwn(entities, name)) {
+    const known = Object.keys(entities).join(', ');
+    throw new Failure(
+      'BAD_USER_INPUT',
+      `There is no entity type ${JSON.stringify(name.slice(0, MAX_SHOWN))}; there are ${known}.`,
+    );
+  }
+  return name;
+}
+
+/** Characters of what a caller wrote that are repeated to them. */
+const MAX_SHOWN = 100;

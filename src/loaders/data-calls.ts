@@ -1,0 +1,264 @@
+import { Failure } from '../errors.ts';
+import { isCut } from '../planner/completeness.ts';
+import { expectedRows, type Pair, type Rectangle, type RowsOf } from '../planner/cover.ts';
+import { type Kind, pairKey } from '../planner/demand.ts';
+import type { Learned } from '../planner/learned.ts';
+import { strayNotFound } from '../upstream/cached.ts';
+import { makeCall, type Send, type Sending } from '../upstream/call.ts';
+import { observations } from '../upstream/endpoints.ts';
+import type { ObservationList, ObservationRecord } from '../upstream/records/observations.ts';
+import type { Outcome } from './outcome.ts';
+
+/** A data call that was answered with rows. */
+export interface Rows {
+  readonly isRefused: false;
+  readonly list: ObservationList;
+  readonly groups: Groups;
+  /** The limit that was asked for. */
+  readonly limit: number | undefined;
+  readonly receivedAt: number;
+}
+
+/** A data call that was refused, and what that means for what was wanted of it. */
+export interface Refusal {
+  readonly isRefused: true;
+  /** None where the service says that there is nothing (404), a failure where it says that the call is wrong. */
+  readonly outcome: Outcome;
+  readonly detail: string;
+  readonly receivedAt: number;
+}
+
+export type Reply = Rows | Refusal;
+
+/** The rows of an answer by the pairs that were asked for, as `pairKey` names them. */
+export interface Groups {
+  /** Rows with a figure. */
+  readonly figures: ReadonlyMap<string, ObservationRecord[]>;
+  /** How many rows without a figure there are; pairs that have none aren't here. */
+  readonly blanks: ReadonlyMap<string, number>;
+  /** The metric as it was asked for, of one that the service spells in another case. */
+  readonly askedKeyOf: (metricKey: string) => string;
+}
+
+/** A row in the order of the body, with or without a figure. */
+export interface SentRow {
+  readonly key: string;
+  readonly year: number | null;
+  readonly figure: ObservationRecord | null;
+}
+
+export interface Years {
+  readonly startYear?: number | undefined;
+  readonly endYear?: number | undefined;
+}
+
+/** The data calls of one fetch, and what their answers teach of the service. */
+export interface DataCalls {
+  ask(kind: Kind, rectangle: Rectangle, limit: number | undefined, years?: Years): Promise<Reply>;
+  /**
+   * One data call, with `limit` where more than a default page is expected and the service may know it.
+   * @param mayTry whether it may be found out whether the service takes `limit`
+   */
+  askWithLimit(kind: Kind, rectangle: Rectangle, rowsOf: RowsOf, mayTry?: boolean): Promise<Reply>;
+  /** Whether an answer has to be taken as cut short; asks once whether limits are heeded, where that decides. */
+  isCutShort(kind: Kind, rectangle: Rectangle, rows: Rows): Promise<boolean>;
+}
+
+export interface DataCallsParts {
+  readonly send: Send;
+  readonly learned: Learned;
+  readonly now: () => number;
+}
+
+export function createDataCalls({ send, learned, now }: DataCallsParts, sending: Sending): DataCalls {
+  async function ask(
+    kind: Kind,
+    rectangle: Rectangle,
+    limit: number | undefined,
+    years: Years = {},
+  ): Promise<Reply> {
+    const params = { ...rectangle, latest: kind === 'latest', limit, ...years };
+    try {
+      const answer = await send(makeCall(observations, params), sending);
+      const { receivedAt } = answer;
+      if (answer.status === 404) {
+        if (answer.body === undefined) throw strayNotFound(observations.route);
+        const { detail } = answer.body as { readonly detail: string };
+        return { isRefused: true, outcome: [], detail, receivedAt };
+      }
+      const list = observations.decode(answer.body, params, receivedAt);
+      learnLimit(list, limit);
+      return { isRefused: false, list, groups: groupRows(list, rectangle), limit, receivedAt };
+    } catch (error) {
+      if (!(error instanceof Failure) || error.code !== 'BAD_USER_INPUT') throw error;
+      return { isRefused: true, outcome: error, detail: error.fields.detail ?? '', receivedAt: now() };
+    }
+  }
+
+  function learnLimit({ received, meta }: ObservationList, asked: number | undefined): void {
+    const before = learned.maxRows;
+    if (meta.limit !== null) {
+      if (learned.limitParam === 'unknown') learned.learn('limitParam', 'told');
+      if (asked === undefined) learned.learn('defaultRows', meta.limit);
+      const isCap = asked !== undefined && meta.limit < asked;
+      if (isCap || learned.limitParam === 'refused' || meta.limit > before) {
+        learned.learn('maxRows', meta.limit);
+      }
+    }
+    if (asked !== undefined) learned.learn('limitParam', 'accepted');
+    if (asked !== undefined && received > learned.defaultRows) learned.learn('limitEffect', 'heeded');
+    if (received > learned.maxRows) learned.learn('maxRows', received);
+    if (meta.total === null) learned.learn('totals', 'untold');
+    else if (meta.total > received) learned.learn('totals', 'true');
+  }
+
+  async function askWithLimit(
+    kind: Kind,
+    rectangle: Rectangle,
+    rowsOf: RowsOf,
+    mayTry = true,
+  ): Promise<Reply> {
+    const mayBeLong =
+      expectedRows(rectangle, rowsOf) >= learned.defaultRows ||
+      (kind === 'series' && !everyPair(rectangle, (c, m) => learned.knowsSeries(c, m)));
+    const isWorthTrying = mayTry && mayBeLong && learned.limitParam !== 'refused';
+    if (learned.limitParam !== 'accepted' && !isWorthTrying) return ask(kind, rectangle, undefined);
+    const asked = learned.maxRows;
+    const reply = await ask(kind, rectangle, asked);
+    if (!reply.isRefused || !mayBeForLimit(reply)) return reply;
+    const told = highestLimitIn(reply.detail, asked);
+    if (told !== null) {
+      learned.learn('maxRows', told);
+      return ask(kind, rectangle, told);
+    }
+    const plain = await ask(kind, rectangle, undefined);
+    if (!plain.isRefused) learned.learn('limitParam', 'refused');
+    return plain;
+  }
+
+  /** Whether a call may have been refused for its `limit`: never by a 404, and where limits are taken only if it says so. */
+  function mayBeForLimit({ outcome, detail }: Refusal): boolean {
+    if (!(outcome instanceof Error)) return false;
+    return /limit/i.test(detail) || learned.limitParam !== 'accepted';
+  }
+
+  async function isCutShort(
+    kind: Kind,
+    rectangle: Rectangle,
+    { list, groups, limit }: Rows,
+  ): Promise<boolean> {
+    const { received, meta } = list;
+    const looksCut = () =>
+      isCut({
+        received,
+        total: meta.total,
+        limit: meta.limit,
+        askedLimit: limit,
+        isEveryPairPresent: kind === 'latest' && everyPair(rectangle, (c, m) => isPresent(groups, c, m)),
+        isTotalTrue: learned.totals === 'true',
+        isLimitHeeded: learned.limitEffect === 'heeded',
+      });
+    if (!looksCut()) return false;
+    const isTold = (meta.total !== null && meta.total > received) || meta.limit !== null;
+    if (isTold || limit === undefined || received >= limit || learned.limitEffect !== 'unknown') return true;
+    // Just as long as a default page, though more was asked for: whole, if limits make a difference at all.
+    const one = await ask(kind, rectangle, 1);
+    learned.learn('limitEffect', !one.isRefused && one.list.received <= 1 ? 'heeded' : 'ignored');
+    return looksCut();
+  }
+
+  return { ask, askWithLimit, isCutShort };
+}
+
+export function everyPair(
+  { countryCodes, metricKeys }: Rectangle,
+  test: (code: string, key: string) => boolean,
+): boolean {
+  return countryCodes.every((code) => metricKeys.every((key) => test(code, key)));
+}
+
+export function pairsOf({ countryCodes, metricKeys }: Rectangle): Pair[] {
+  return countryCodes.flatMap((countryCode) => metricKeys.map((metricKey) => ({ countryCode, metricKey })));
+}
+
+function isPresent({ figures, blanks }: Groups, countryCode: string, metricKey: string): boolean {
+  const key = pairKey(countryCode, metricKey);
+  return figures.has(key) || blanks.has(key);
+}
+
+function groupRows({ rows, blanks }: ObservationList, { metricKeys }: Rectangle): Groups {
+  const askedKeyOf = createKeyMatch(metricKeys, rows, blanks);
+  const figures = new Map<string, ObservationRecord[]>();
+  for (const row of rows) {
+    const key = pairKey(row.countryCode, askedKeyOf(row.metricKey));
+    const group = figures.get(key);
+    if (group === undefined) figures.set(key, [row]);
+    else group.push(row);
+  }
+  const counts = new Map<string, number>();
+  for (const { countryCode, metricKey } of blanks) {
+    const key = pairKey(countryCode, askedKeyOf(metricKey));
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  return { figures, blanks: counts, askedKeyOf };
+}
+
+/**
+ * Which of the metrics asked for a row's metric is: the one of the same spelling, or the one that differs in case alone
+ * and of which no row has come in its own spelling. (No call asks for two that differ in case alone.)
+ */
+function createKeyMatch(
+  asked: readonly string[],
+  ...rows: readonly (readonly { readonly metricKey: string }[])[]
+): Groups['askedKeyOf'] {
+  const exact = new Set(asked);
+  let byFold: Map<string, string> | undefined;
+  function matchByFold(metricKey: string): string {
+    if (byFold === undefined) {
+      const came = new Set(rows.flatMap((some) => some.map((row) => row.metricKey)));
+      byFold = new Map(asked.filter((key) => !came.has(key)).map((key) => [key.toLowerCase(), key]));
+    }
+    return byFold.get(metricKey.toLowerCase()) ?? metricKey;
+  }
+  return (metricKey) => (exact.has(metricKey) ? metricKey : matchByFold(metricKey));
+}
+
+/** All rows of an answer in the order of its body; null where some of them break the specification. */
+export function sentRows({ list, groups }: Rows): readonly SentRow[] | null {
+  const { rows, blanks, faults } = list;
+  if (faults.length > 0 || rows.length + blanks.length !== list.received) return null;
+  const sent: SentRow[] = [];
+  let nextBlank = 0;
+  for (const row of rows) {
+    while (blanks[nextBlank]?.index === sent.length) {
+      sent.push(blankRow(blanks[nextBlank] as (typeof blanks)[number], groups));
+      nextBlank += 1;
+    }
+    const key = pairKey(row.countryCode, groups.askedKeyOf(row.metricKey));
+    sent.push({ key, year: row.year, figure: row });
+  }
+  for (const blank of blanks.slice(nextBlank)) sent.push(blankRow(blank, groups));
+  return sent;
+}
+
+function blankRow(
+  { countryCode, metricKey, year }: ObservationList['blanks'][number],
+  { askedKeyOf }: Groups,
+): SentRow {
+  return { key: pairKey(countryCode, askedKeyOf(metricKey)), year, figure: null };
+}
+
+/** A limit below the one asked for that the service names when it refuses that. */
+function highestLimitIn(detail: string, asked: number): number | null {
+  if (!/limit/i.test(detail)) return null;
+  const figures = [...detail.matchAll(/\b\d+\b/g)].map(Number).filter((n) => n > 1 && n < asked);
+  return figures.length === 0 ? null : Math.max(...figures);
+}
+
+export function incomplete(received: number, total: number | null): Failure {
+  return new Failure('UPSTREAM_INCOMPLETE', 'The service cut the result short and the rest cannot be had.', {
+    route: observations.route,
+    received,
+    total,
+  });
+}

@@ -1,0 +1,41 @@
+import type { Learned } from '../planner/learned.ts';
+import type { Ask } from '../upstream/cached.ts';
+import type { Sending } from '../upstream/call.ts';
+import { countries, indicators } from '../upstream/endpoints.ts';
+import type { CountryRecord } from '../upstream/records/countries.ts';
+import type { IndicatorRecord } from '../upstream/records/indicators.ts';
+import { whenThere } from '../upstream/soon.ts';
+import type { FetchParts } from './planned.ts';
+
+/** Notes the names in the lists that go by: the service knows them, so they are the last to be suspected of a refusal. */
+export function notingNames(ask: Ask, { listed }: Learned): Ask {
+  /** Lists are served again and again as they are held. */
+  const noted = new WeakSet<object>();
+  const isNew = (list: object) => {
+    if (noted.has(list)) return false;
+    noted.add(list);
+    return true;
+  };
+  return (endpoint, params, sending, maxAgeMs) =>
+    whenThere(ask(endpoint, params, sending, maxAgeMs), (result) => {
+      if (result === null || typeof result !== 'object') return result;
+      if (endpoint.route === countries.route && isNew(result)) {
+        for (const { code } of result as readonly CountryRecord[]) listed.countries.add(code);
+      }
+      if (endpoint.route === indicators.route && isNew(result)) {
+        for (const { key } of result as readonly IndicatorRecord[]) listed.metrics.add(key);
+      }
+      return result;
+    });
+}
+
+/** Has the service's own lists looked at, by an `ask` that notes their names. A list that can't be had tells nothing. */
+export function createNameLists(ask: Ask): NonNullable<FetchParts['noteNames']> {
+  return async (dimension, sending: Sending) => {
+    try {
+      await (dimension === 'countries' ? ask(countries, {}, sending) : ask(indicators, {}, sending));
+    } catch {
+      sending.signal.throwIfAborted();
+    }
+  };
+}

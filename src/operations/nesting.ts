@@ -1,0 +1,51 @@
+import { Lexer, Source, TokenKind } from 'graphql';
+import { isObject } from '../upstream/records/fields.ts';
+import type { GatewayRequest } from './requests.ts';
+
+/** How deep a request may nest. Whoever walks a much deeper one by recursion runs out of stack. */
+export const MAX_NESTING = 500;
+
+/** Whether objects and lists stand in each other deeper than that. */
+export function isDeep(value: unknown, levels = MAX_NESTING): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  for (const key in value) if (isDeep((value as Record<string, unknown>)[key], levels - 1)) return true;
+  return false;
+}
+
+/** Whether the text of the operation nests deeper than that, or any value that comes with it. */
+export function isDeepRequest({ body, search }: Pick<GatewayRequest, 'body' | 'search'>): boolean {
+  if (isObject(body)) return isDeep(body) || isDeepText(body.query);
+  const params = new URLSearchParams(search);
+  return (
+    isDeepText(params.get('query')) ||
+    ['variables', 'extensions'].some((name) => isDeepJson(params.get(name)))
+  );
+}
+
+const OPENING: ReadonlySet<string> = new Set([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
+const CLOSING: ReadonlySet<string> = new Set([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
+
+function isDeepText(text: unknown): boolean {
+  if (typeof text !== 'string' || (text.match(/[{[(]/g)?.length ?? 0) <= MAX_NESTING) return false;
+  const lexer = new Lexer(new Source(text));
+  let levels = 0;
+  try {
+    for (let token = lexer.advance(); token.kind !== TokenKind.EOF; token = lexer.advance()) {
+      if (OPENING.has(token.kind)) levels += 1;
+      else if (CLOSING.has(token.kind)) levels -= 1;
+      if (levels > MAX_NESTING) return true;
+    }
+  } catch {
+    // The parser says what is wrong with it, and comes no further than this.
+  }
+  return false;
+}
+
+function isDeepJson(text: string | null): boolean {
+  try {
+    return isDeep(JSON.parse(text ?? 'null'));
+  } catch {
+    return false;
+  }
+}

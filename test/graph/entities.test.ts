@@ -1,0 +1,45 @@
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { openProgram } from '../support/program.ts';
+
+const opening = openProgram();
+beforeEach(async () => (await opening).sandbox.log.clear());
+afterAll(async () => (await opening)[Symbol.asyncDispose]());
+
+const KENYA = { __typename: 'Country', code: 'KE' };
+
+const WRONG: [what: string, representation: unknown, message: RegExp][] = [
+  ['an unknown type', { __typename: 'Nope' }, /no entity type "Nope"/],
+  ['a type that is no entity', { __typename: 'Observation', id: 'x' }, /no entity type "Observation"/],
+  ['an interface', { __typename: 'Node', id: 'x' }, /no entity type "Node"/],
+  ['a name of every object', { __typename: 'constructor' }, /no entity type "constructor"/],
+  ['no type', { code: 'KE' }, /needs `__typename`/],
+  ['a type that is no text', { __typename: { toString: 1 } }, /needs `__typename`/],
+  ['a text', 'Country', /is an object/],
+  ['a number', 5, /is an object/],
+  ['a list', [KENYA], /is an object/],
+  ['no key', { __typename: 'Country' }, /Country needs `code`/],
+  ['a key that is no text', { __typename: 'Indicator', key: 7 }, /Indicator needs `key`/],
+  ['half a key', { __typename: 'Ticker', exchangeCode: 'JSE' }, /Ticker needs `symbol`/],
+  ['a key that is no code', { __typename: 'Country', code: 'K' }, /two letters/],
+];
+
+/** An operation that asks for the schema too is left to graphql-js. */
+const EXECUTORS = { ours: '', 'graphql-js': '__schema { queryType { name } }' };
+
+describe.for(Object.entries(EXECUTORS))('a representation that is wrong, run by %s', ([, besides]) => {
+  const query = `query ($representations: [_Any!]!) {
+    ${besides} _entities(representations: $representations) { __typename ... on Country { code } } }`;
+
+  it.each(WRONG)('fails alone: %s', async (_, wrong, message) => {
+    const { ask, sandbox, problems } = await opening;
+    const representations = [KENYA, wrong, { __typename: 'Country', code: 'ug' }];
+    const reply = await ask(query, { variables: { representations } });
+    expect(reply.data._entities).toEqual([KENYA, null, { __typename: 'Country', code: 'UG' }]);
+    expect(reply.errors.map(({ path, extensions }) => [path, extensions])).toEqual([
+      [['_entities', 1], { code: 'BAD_USER_INPUT', retryable: false }],
+    ]);
+    expect(reply.errors[0]?.message).toMatch(message);
+    expect(reply.upstream.byRoute).toEqual({ '/v1/countries': 1 });
+    expect([sandbox.log.length, problems]).toEqual([1, []]);
+  });
+});

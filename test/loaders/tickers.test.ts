@@ -1,0 +1,246 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Failure } from '../../src/errors.ts';
+import { createTickerLoader, type TickerFilter } from '../../src/loaders/tickers.ts';
+import type { Ask } from '../../src/upstream/cached.ts';
+import { type Call, makeCall } from '../../src/upstream/call.ts';
+import { sendingFor } from './data-route.ts';
+
+/** How a service fills what the specification of `/v1/markets/tickers` leaves open. */
+interface Habits {
+  readonly limit: 'heed' | 'ignore' | 'refuse';
+  readonly filters: 'heed' | 'ignore' | 'refuse';
+  /** Whether kinds of listings are told apart by case. */
+  readonly isCaseHeeded: boolean;
+  /** Whether `meta.total` counts all matching rows, those sent, or is not there. */
+  readonly total: 'true' | 'capped' | 'none';
+  readonly tellsLimit: boolean;
+}
+
+/** The service as it has been seen. */
+const SEEN: Habits = {
+  limit: 'heed',
+  filters: 'heed',
+  isCaseHeeded: false,
+  total: 'none',
+  tellsLimit: false,
+};
+
+interface Row {
+  readonly exchange_code: string;
+  readonly symbol: string;
+  readonly country_code: string | null;
+  readonly instrument_type: string | null;
+}
+
+const KINDS = ['EQUITY', 'BOND', null];
+
+/** Listings on exchanges of so many each; those of the second half have two countries, and some have none. */
+function listingsOf(...sizes: readonly number[]): Row[] {
+  return sizes.flatMap((size, at) =>
+    Array.from({ length: size }, (_, i) => ({
+      exchange_code: `X${at}`,
+      symbol: `S${i}`,
+      country_code: i % 7 === 3 ? null : i * 2 < size ? 'ke' : 'ug',
+      instrument_type: KINDS[i % KINDS.length] ?? null,
+    })),
+  );
+}
+
+const EXCHANGE = 'exchange_code';
+
+/** The service's answers to calls for listings, and a loader over them with a memory of its own. */
+function open(rows: readonly Row[], habits: Partial<Habits> = {}) {
+  const { limit, filters, isCaseHeeded, total, tellsLimit } = { ...SEEN, ...habits };
+  const targets: string[] = [];
+  const refuse = () => {
+    throw new Failure('BAD_USER_INPUT', 'The service refused the arguments.');
+  };
+  function answer(call: Call): unknown {
+    targets.push(call.target);
+    const query = Object.fromEntries(new URL(call.target, 'http://service').searchParams);
+    const { limit: asked, ...asFilter } = query;
+    if (asked !== undefined && (limit === 'refuse' || Number(asked) > 500)) refuse();
+    if (Object.keys(asFilter).length > 0 && filters === 'refuse') refuse();
+    const applied = limit === 'heed' && asked !== undefined ? Number(asked) : 100;
+    const isSame = (a: string | null, b: string, name: string) =>
+      name === 'instrument_type' && isCaseHeeded ? a === b : a?.toLowerCase() === b.toLowerCase();
+    const matching = rows.filter(
+      (row) =>
+        filters === 'ignore' ||
+        Object.entries(asFilter).every(([name, value]) => isSame(row[name as keyof Row], value, name)),
+    );
+    const data = matching.slice(0, applied);
+    const meta = {
+      ...(total === 'none' ? {} : { total: total === 'true' ? matching.length : data.length }),
+      ...(tellsLimit ? { limit: applied } : {}),
+    };
+    return { data, meta };
+  }
+  const ask = (async (endpoint, params) =>
+    endpoint.decode(answer(makeCall(endpoint, params)), params, 0)) as Ask;
+  const learned = { needsLimit: false };
+  return { targets, operation: () => createTickerLoader(ask, sendingFor(), learned) };
+}
+
+const expected = (rows: readonly Row[], { exchangeCode, countryCode, instrumentType }: TickerFilter) =>
+  rows.filter(
+    (row) =>
+      (exchangeCode == null || row.exchange_code === exchangeCode) &&
+      (countryCode == null || row.country_code === countryCode.toLowerCase()) &&
+      (instrumentType == null || row.instrument_type === instrumentType.toUpperCase()),
+  );
+
+const failureOf = (error: unknown) => {
+  if (!(error instanceof Failure)) throw error;
+  return { code: error.code, ...error.fields };
+};
+
+const PATH = '/v1/markets/tickers';
+
+describe('a list that is cut at the default', () => {
+  const rows = listingsOf(189, 40, 30);
+
+  it('is an error where nothing shows that the rest of an exchange has come', async () => {
+    const { operation, targets } = open(rows, { limit: 'ignore' });
+    const loader = operation();
+    const failure = await loader.where({ exchangeCode: 'X0' }).catch(failureOf);
+    expect(failure).toEqual({ code: 'UPSTREAM_INCOMPLETE', route: PATH, received: 100, total: null });
+    expect(targets).toEqual([PATH, `${PATH}?limit=500`, `${PATH}?limit=1`, `${PATH}?${EXCHANGE}=X0`]);
+    // What came may be found, what did not come may be there all the same.
+    expect((await loader.find('x0', 's99'))?.record).toEqual(rows[99]);
+    expect(await loader.find('X0', 'S150').catch(failureOf)).toEqual(failure);
+    expect(await loader.find('X0', 'none').catch(failureOf)).toEqual(failure);
+    expect(targets).toHaveLength(4);
+  });
+
+  it('is completed by a filter that is heeded and leaves less than a page', async () => {
+    const { operation, targets } = open(rows, { limit: 'ignore' });
+    const loader = operation();
+    const found = await loader.where({ exchangeCode: 'X1', instrumentType: 'EQUITY' });
+    expect(found.map(({ record }) => record)).toEqual(
+      expected(rows, { exchangeCode: 'X1', instrumentType: 'EQUITY' }),
+    );
+    expect(targets).toHaveLength(4);
+    expect(await loader.find('X1', 'none')).toBeNull();
+    expect(targets).toHaveLength(4);
+  });
+
+  it('is completed by two filters where one leaves too much', async () => {
+    const { operation, targets } = open(rows, { limit: 'ignore' });
+    const filter = { exchangeCode: 'X0', countryCode: 'UG' };
+    const found = await operation().where(filter);
+    expect(found.map(({ record }) => record)).toEqual(expected(rows, filter));
+    expect(targets.slice(3)).toEqual([
+      `${PATH}?country_code=UG`,
+      `${PATH}?${EXCHANGE}=X0`,
+      `${PATH}?country_code=UG&${EXCHANGE}=X0`,
+    ]);
+  });
+
+  it('is put together from its exchanges where the total proves the sum', async () => {
+    const many = listingsOf(60, 50, 40);
+    const { operation, targets } = open(many, { limit: 'refuse', total: 'true' });
+    const failure = await operation().where({}).catch(failureOf);
+    // The third exchange is not in what came.
+    expect(failure).toMatchObject({ code: 'UPSTREAM_INCOMPLETE', received: 100, total: 150 });
+    const mixed = many.toSorted((a, b) => a.symbol.localeCompare(b.symbol));
+    const other = open(mixed, { limit: 'refuse', total: 'true' });
+    expect(new Set((await other.operation().where({})).map(({ record }) => record))).toEqual(new Set(mixed));
+    expect(other.targets).toHaveLength(5);
+    expect(targets.length).toBeLessThan(10);
+  });
+
+  it('is not asked for twice where `limit` is refused', async () => {
+    const { operation, targets } = open(rows, { limit: 'refuse', filters: 'refuse' });
+    const failure = await operation().where({ exchangeCode: 'X1' }).catch(failureOf);
+    expect(failure).toMatchObject({ code: 'UPSTREAM_INCOMPLETE', received: 100, total: null });
+    expect(targets).toEqual([PATH, `${PATH}?limit=500`, `${PATH}?${EXCHANGE}=X1`]);
+  });
+});
+
+describe('a list of exactly a default page', () => {
+  const rows = listingsOf(60, 40);
+
+  it('is whole where a probe shows that `limit` is heeded', async () => {
+    const { operation, targets } = open(rows);
+    expect(await operation().where({})).toHaveLength(100);
+    expect(targets).toEqual([PATH, `${PATH}?limit=500`, `${PATH}?limit=1`]);
+  });
+
+  it('is whole where the service says that a higher limit was applied', async () => {
+    const { operation, targets } = open(rows, { tellsLimit: true });
+    expect(await operation().where({})).toHaveLength(100);
+    expect(targets).toHaveLength(2);
+  });
+
+  it('is looked into below a filter too', async () => {
+    const { operation, targets } = open(listingsOf(100, 500), { limit: 'ignore' });
+    const failure = await operation().where({ exchangeCode: 'X0' }).catch(failureOf);
+    expect(failure).toMatchObject({ code: 'UPSTREAM_INCOMPLETE', received: 100, total: null });
+    expect(targets).toHaveLength(4);
+  });
+
+  it('is whole below a filter where the longer list has shown that `limit` is heeded', async () => {
+    const { operation, targets } = open(listingsOf(100, 500));
+    expect(await operation().where({ exchangeCode: 'X0' })).toHaveLength(100);
+    expect(targets).toEqual([PATH, `${PATH}?limit=500`, `${PATH}?${EXCHANGE}=X0&limit=500`]);
+  });
+});
+
+it('whatever a service does, a list is right or said to be incomplete', async () => {
+  const habits = fc.record({
+    limit: fc.constantFrom('heed', 'ignore', 'refuse'),
+    filters: fc.constantFrom('heed', 'ignore', 'refuse'),
+    isCaseHeeded: fc.boolean(),
+    total: fc.constantFrom('true', 'capped', 'none'),
+    tellsLimit: fc.boolean(),
+  } as const);
+  const size = fc.oneof(fc.integer({ min: 0, max: 220 }), fc.constantFrom(99, 100, 101, 499, 500, 501));
+  const filter = fc.record({
+    exchangeCode: fc.constantFrom(null, 'X0', 'X1', 'X9'),
+    countryCode: fc.constantFrom(null, 'KE', 'UG', 'SS'),
+    instrumentType: fc.constantFrom(null, 'EQUITY', 'equity', 'BOND', 'Index'),
+  });
+  const sought = fc.record({
+    exchangeCode: fc.constantFrom('X0', 'X1', 'X9'),
+    at: fc.integer({ min: 0, max: 520 }),
+  });
+  const asked = fc.array(fc.oneof(filter, sought), { minLength: 1, maxLength: 4 });
+  await fc.assert(
+    fc.asyncProperty(
+      habits,
+      fc.array(size, { maxLength: 4 }),
+      fc.boolean(),
+      asked,
+      async (habit, sizes, isMixed, questions) => {
+        const rows = listingsOf(...sizes);
+        if (isMixed) rows.sort((a, b) => a.symbol.localeCompare(b.symbol));
+        const { operation, targets } = open(rows, habit);
+        for (const question of questions) {
+          targets.length = 0;
+          const loader = operation();
+          const key = 'at' in question ? `S${question.at}` : null;
+          const truth = expected(rows, question as TickerFilter).filter(
+            ({ symbol }) => key === null || symbol === key,
+          );
+          const told = await (key === null
+            ? loader.where(question as TickerFilter)
+            : loader.find(question.exchangeCode as string, key).then((row) => (row === null ? [] : [row]))
+          ).catch(failureOf);
+          if (Array.isArray(told)) {
+            expect(new Set(told.map(({ record }) => record))).toEqual(new Set(truth));
+            expect(told).toHaveLength(truth.length);
+          } else {
+            expect(told).toMatchObject({ code: 'UPSTREAM_INCOMPLETE', route: PATH });
+            // What can be had is had.
+            expect(rows.length).toBeGreaterThanOrEqual(habit.limit === 'heed' ? 500 : 100);
+          }
+          expect(targets.length).toBeLessThanOrEqual(15);
+          expect(new Set(targets).size).toBe(targets.length);
+        }
+      },
+    ),
+    { numRuns: 400 },
+  );
+});

@@ -1,0 +1,34 @@
+import { parseArgs } from 'node:util';
+import { runTasks } from './crew.ts';
+import { summary } from './run.ts';
+
+/** Thousands of operations over many services: `node test/oracle/campaign.ts --services 160 --operations 140 --seed 1`. */
+const { values } = parseArgs({
+  options: {
+    services: { type: 'string', default: '160' },
+    operations: { type: 'string', default: '140' },
+    seed: { type: 'string', default: '1' },
+    /** One service of the seed alone. */
+    service: { type: 'string' },
+    from: { type: 'string', default: '0' },
+    processes: { type: 'string', default: '2' },
+    /** How many failures of a service are minimised and told in full. */
+    show: { type: 'string', default: '2' },
+    /** Only failures whose kind contains these words are told in full. */
+    kind: { type: 'string' },
+    verbose: { type: 'boolean', default: false },
+  },
+});
+
+const first = Number(values.service ?? values.from);
+const tasks = Array.from({ length: values.service === undefined ? Number(values.services) : 1 }, (_, i) => ({
+  seed: Number(values.seed),
+  service: first + i,
+  operations: Number(values.operations),
+  shown: Number(values.show),
+  kind: values.kind,
+  verbose: values.verbose,
+}));
+const tally = await runTasks(tasks, Number(values.processes), (line) => console.log(line));
+console.log(summary(tally));
+if (Object.keys(tally.mismatches).length > 0) process.exitCode = 1;

@@ -1,0 +1,130 @@
+import type { Habits } from './habits.ts';
+import type { Lookup } from './reference.ts';
+import { spelled } from './service.ts';
+import { newerFirst, type RowFact, type World } from './world.ts';
+
+export interface GivenError {
+  readonly message: string;
+  readonly path?: readonly (string | number)[] | undefined;
+  readonly extensions: Readonly<Record<string, unknown>>;
+}
+
+export interface Circumstances {
+  readonly world: World;
+  readonly habits: Habits;
+  readonly lookups: readonly Lookup[];
+  /** `MAX_UPSTREAM_CALLS` of the gateway. */
+  readonly mostCalls: number;
+}
+
+/** Whether the habits of the service leave the gateway no other answer than this error. */
+export function isLegitimate(error: GivenError, circumstances: Circumstances): boolean {
+  const here = lookupsAt(error, circumstances.lookups);
+  switch (error.extensions.code) {
+    case 'UPSTREAM_INCOMPLETE':
+      return isBoundToBeIncomplete(error, here, circumstances);
+    case 'BAD_USER_INPUT':
+      return here.some((lookup) => isRefused(lookup, circumstances));
+    case 'OPERATION_TOO_EXPENSIVE':
+      return isDear(circumstances);
+    default:
+      return false;
+  }
+}
+
+/** Whether the operation names something that the service doesn't know. */
+export function isWarranted(
+  warning: GivenError & { readonly code?: unknown },
+  circumstances: Circumstances,
+): boolean {
+  const { world, habits, lookups } = circumstances;
+  switch (warning.code ?? warning.extensions?.code) {
+    case 'UNKNOWN_INDICATOR':
+      return lookups.some(({ keys = [] }) => keys.some((key) => !isKnownKey(key, world, habits)));
+    case 'UNKNOWN_COUNTRY':
+      return lookups.some(({ codes = [] }) => codes.some((code) => !isKnownCode(code, world)));
+    default:
+      return false;
+  }
+}
+
+/** Look-ups at the field of the error, or below it: an error takes what is below with it. */
+function lookupsAt(error: GivenError, lookups: readonly Lookup[]): Lookup[] {
+  const names = (error.path ?? []).filter((part) => typeof part === 'string').join('.');
+  return lookups.filter(
+    ({ path }) =>
+      path === names || path.startsWith(`${names}.`) || names.startsWith(`${path}.`) || names === '',
+  );
+}
+
+function isBoundToBeIncomplete(error: GivenError, here: Lookup[], circumstances: Circumstances): boolean {
+  const { world, habits } = circumstances;
+  const route = error.extensions.route;
+  if (route === '/v1/data') return here.some((lookup) => isUncompletable(lookup, circumstances));
+  if (route === '/v1/markets/tickers') {
+    const most = habits.tickerLimit === 'taken' ? 500 : (habits.tickerDefault ?? Number.POSITIVE_INFINITY);
+    const isTold = habits.tickerTotal && habits.wrap !== 'bare';
+    return isTold ? world.tickers.length > most : world.tickers.length >= most;
+  }
+  return route === habits.cutList && habits.wrap !== 'bare';
+}
+
+/** Whether a single series of the look-up is too long for one call, and can't be had by years either. */
+function isUncompletable(lookup: Lookup, { world, habits }: Circumstances): boolean {
+  const most = habits.limit === 'taken' ? habits.maxRows : (habits.defaultRows ?? Number.POSITIVE_INFINITY);
+  if (lookup.route !== '/v1/data' || most === Number.POSITIVE_INFINITY || habits.years === 'taken')
+    return false;
+  const isTold = habits.total && habits.wrap !== 'bare';
+  const keys = new Set(lookup.keys?.map((key) => spelled(habits, world, key)));
+  const codes = new Set(lookup.codes);
+  const series = new Map<string, RowFact[]>();
+  for (const row of world.rows) {
+    if (!codes.has(row.country) || !keys.has(row.metric)) continue;
+    const pair = `${row.country} ${row.metric}`;
+    series.set(pair, [...(series.get(pair) ?? []), row]);
+  }
+  return [...series.values()].some((rows) => {
+    if (isTold ? rows.length <= most : rows.length < most) return false;
+    const newest = [...rows]
+      .filter((row) => row.value !== null || habits.latestCountsNulls)
+      .sort(newerFirst)[0];
+    if (lookup.mode === 'latest') return newest?.value === null;
+    return lookup.mode !== 'figure' || newest?.value === null || newest?.place !== null;
+  });
+}
+
+function isKnownKey(key: string, world: World, habits: Habits): boolean {
+  const name = spelled(habits, world, key);
+  return world.indicators.some((indicator) => indicator.key === name);
+}
+
+function isKnownCode(code: string, world: World): boolean {
+  return world.countries.some((country) => country.code === code);
+}
+
+/** Whether the look-up names something that the service refuses as malformed, rather than as not there. */
+function isRefused({ codes = [], keys = [] }: Lookup, { world, habits }: Circumstances): boolean {
+  return (
+    (habits.unknownMetric.startsWith('422') && keys.some((key) => !isKnownKey(key, world, habits))) ||
+    (habits.unknownCountry.startsWith('422') && codes.some((code) => !isKnownCode(code, world)))
+  );
+}
+
+/**
+ * A generous estimate: each call for a country, each list once, and figures by as many calls as their rows make at the
+ * service's limit; by one a pair, where nothing tells in advance how long a series is.
+ */
+function isDear({ world, habits, lookups, mostCalls }: Circumstances): boolean {
+  let calls = 20;
+  let pairs = 0;
+  for (const { route, codes = [], keys = [] } of lookups) {
+    if (route.includes('{')) calls += 1;
+    if (route === '/v1/data') pairs += codes.length * keys.length;
+  }
+  const longest = Math.max(
+    1,
+    world.rows.length / Math.max(1, world.countries.length * world.indicators.length),
+  );
+  const figures = habits.limit === 'taken' ? (2 * pairs * longest) / habits.maxRows : pairs;
+  return calls + figures > mostCalls;
+}

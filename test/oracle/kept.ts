@@ -1,0 +1,123 @@
+import type { Habits } from './habits.ts';
+import { KEYS, type Scenario, type Step } from './session.ts';
+import type { Json } from './world.ts';
+
+/** Scenarios that failed once, as small as they could be made. */
+export interface Kept {
+  readonly name: string;
+  readonly scenario: Scenario;
+}
+
+const [ONE] = KEYS;
+
+const ask = (text: string, variables: Json = {}): Step => ({
+  kind: 'ask',
+  operations: [{ text, variables }],
+  keys: [ONE],
+  explains: true,
+});
+
+function kept(name: string, habits: Partial<Habits>, steps: readonly Step[], env = {}): Kept {
+  return {
+    name,
+    scenario: { seed: 1, service: 0, habits: { ...PLAIN, ...habits }, env: { ...ENV, ...env }, steps },
+  };
+}
+
+const ENV = { CACHE_URL: 'none', BATCH_WINDOW_MS: '0', UPSTREAM_RETRIES: '0', MAX_UPSTREAM_CALLS: '400' };
+
+/** A service as the observations of the live one say, and nothing odd about it. */
+const PLAIN: Habits = {
+  wrap: 'data',
+  codeCase: 'lower',
+  limit: 'taken',
+  defaultRows: 100,
+  maxRows: 1000,
+  namesParameters: true,
+  total: true,
+  metaLimit: true,
+  years: 'taken',
+  latestOfYears: 'within',
+  unknownCountry: 'no rows',
+  unknownMetric: 'no rows',
+  refusesAny: true,
+  noRows: 'empty',
+  order: 'country',
+  tellsKeyCase: true,
+  hasTwinKeys: false,
+  nullRows: false,
+  latestCountsNulls: false,
+  places: false,
+  blankPlace: null,
+  releases: false,
+  frequency: 'annual',
+  longSeries: 0,
+  leavesOutNulls: false,
+  size: 'small',
+  tickerLimit: 'taken',
+  tickerDefault: 100,
+  tickerTotal: false,
+  tickerFilters: 'taken',
+  tickers: 60,
+  catalogueSources: 'strings',
+  catalogueCategory: true,
+  catalogueHasData: true,
+  catalogueKey: 'metric_key',
+  countryKey: 'id',
+  etlKey: 'source',
+  etlRefresh: 'last_successful_refresh',
+  listTotals: true,
+  cutList: 'none',
+  etags: true,
+  offices: 'nested',
+};
+
+export const KEPT: readonly Kept[] = [
+  kept('the newest figure of each pair up to a year', {}, [
+    ask('{ observations(latest: true, toYear: 2012) { year value } }'),
+  ]),
+  kept('a place that is told as empty text is the whole country', { blankPlace: '', places: true }, [
+    ask(
+      '{ indicators { observation(countryCode: "KE") { value } } countries { observations(latest: true) { value } } }',
+    ),
+    ask('{ countries { code indicators: observations(latest: true) { indicator { key } locationName } } }'),
+  ]),
+  kept(
+    'listings of exactly the default length whose total says that they are all',
+    { tickers: 100, tickerLimit: 'refused', tickerTotal: true },
+    [ask('{ tickers { symbol } }')],
+  ),
+  kept(
+    'listings that are cut though limit is ignored',
+    { tickers: 250, tickerLimit: 'ignored', tickerFilters: 'ignored' },
+    [ask('{ tickers(exchangeCode: "NGX") { symbol } }'), ask('{ tickers { exchangeCode symbol } }')],
+  ),
+  kept('an indicator that the catalogue has not', {}, [
+    ask('{ indicator(key: "zz_top") { observations { value } } }'),
+  ]),
+  kept('releases of one figure have identifiers of their own', { releases: true }, [
+    ask('{ observations { id retrievedAt datasetVersion } }'),
+  ]),
+  kept('a key in two spellings brings each figure once', { tellsKeyCase: false }, [
+    ask('{ observations(metricKeys: ["population_total", "POPULATION_TOTAL"]) { year value } }'),
+  ]),
+  kept(
+    'no rows told by 404 do not make a metric unknown elsewhere',
+    { noRows: '404', unknownMetric: '404', size: 'tiny' },
+    [
+      ask('{ indicators { observations(countryCodes: ["ZZ"], latest: true) { value } } }'),
+      ask('{ observations(latest: true) { value } }'),
+      ask('{ countries { observations { value } } }'),
+    ],
+  ),
+  kept('an unknown key beside known ones, refused without words', { unknownMetric: '422' }, [
+    ask('{ observations(metricKeys: ["RAINFALL_MM", "no_such_metric"]) { unit } }'),
+    ask('{ observations(latest: true) { year } }'),
+  ]),
+  kept('a newest row without a value', { nullRows: true, latestCountsNulls: true }, [
+    ask('{ indicators { key observations(latest: true) { value year country { code } } } }'),
+    ask(
+      '{ countries { a: observation(metricKey: "population_total") { value } observations(latest: true) { value } } }',
+    ),
+  ]),
+];

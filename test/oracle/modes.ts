@@ -1,0 +1,127 @@
+import { createDice, type Dice } from './dice.ts';
+import { drawHabits } from './habits.ts';
+import { drawOperation, type Operation } from './operations.ts';
+import { KEYS, type Scenario, type Step } from './session.ts';
+import { drawWorld, type World } from './world.ts';
+
+export const MODES = ['cold', 'warm', 'pages', 'keys', 'revisions'] as const;
+export type Mode = (typeof MODES)[number];
+
+export interface NamedScenario extends Scenario {
+  readonly mode: Mode;
+}
+
+const [ONE, TWO] = KEYS;
+
+/** All scenarios of one service of a seed, with so many operations together. */
+export function drawScenarios(seed: number, service: number, operations: number): NamedScenario[] {
+  const share = (part: number) => Math.max(1, Math.round(operations * part));
+  return [
+    ...drawCold(seed, service, share(0.3)),
+    drawWarm(seed, service, share(0.25)),
+    drawPages(seed, service, share(0.2)),
+    drawKeys(seed, service, share(0.1)),
+    drawRevisions(seed, service, share(0.15)),
+  ];
+}
+
+function toolsFor(seed: number, service: number, mode: Mode) {
+  const habits = drawHabits(seed, service);
+  const world = drawWorld(seed, service, habits, 0);
+  const dice = createDice(seed, service, mode);
+  const isTight = createDice(seed, service, 'tight').chance(0.3);
+  const env: Record<string, string> = {
+    MAX_UPSTREAM_CALLS: isTight ? '60' : '400',
+    BATCH_WINDOW_MS: dice.chance(0.8) ? '0' : '2',
+    UPSTREAM_RETRIES: '0',
+  };
+  const draw = (nth: number) => drawOne(createDice(seed, service, mode, nth), world, habits, isTight);
+  return { dice, env, draw, world };
+}
+
+function drawOne(
+  dice: Dice,
+  world: World,
+  habits: ReturnType<typeof drawHabits>,
+  isTight: boolean,
+): Operation {
+  const rows = habits.limit === 'taken' && dice.chance(0.2) ? 1500 : 400;
+  const width = isTight && dice.chance(0.05) ? 200 : 8;
+  return drawOperation({ dice, world, habits, rows, width });
+}
+
+const asking = (operation: Operation, further: Partial<Extract<Step, { kind: 'ask' }>> = {}): Step => ({
+  kind: 'ask',
+  operations: [operation],
+  keys: [ONE],
+  explains: true,
+  ...further,
+});
+
+/** Nothing is held: the first operations each under a gateway of their own, which knows nothing of the service yet. */
+function drawCold(seed: number, service: number, count: number): NamedScenario[] {
+  const { env, draw } = toolsFor(seed, service, 'cold');
+  const all = Array.from({ length: count }, (_, i) => asking(draw(i)));
+  const fresh = Math.ceil(count / 3);
+  const common = { mode: 'cold', seed, service, env: { ...env, CACHE_URL: 'none' } } as const;
+  return [
+    ...all.slice(0, fresh).map((step) => ({ ...common, steps: [step] })),
+    { ...common, steps: all.slice(fresh) },
+  ];
+}
+
+function drawWarm(seed: number, service: number, count: number): NamedScenario {
+  const { env, draw } = toolsFor(seed, service, 'warm');
+  const steps = Array.from({ length: count }, (_, i) => asking(draw(i), { again: true }));
+  return { mode: 'warm', seed, service, env: { ...env, CACHE_URL: 'memory:' }, steps };
+}
+
+/** Three to six operations at once, as the parts of a page ask. */
+function drawPages(seed: number, service: number, count: number): NamedScenario {
+  const { dice, env, draw } = toolsFor(seed, service, 'pages');
+  const steps: Step[] = [];
+  for (let i = 0; i < count; ) {
+    const operations = Array.from({ length: dice.between(3, 6) }, () => draw(i++));
+    steps.push({ kind: 'ask', operations, keys: operations.map(() => ONE) });
+  }
+  const holds = dice.chance(0.5) ? 'memory:' : 'none';
+  return { mode: 'pages', seed, service, env: { ...env, CACHE_URL: holds }, steps };
+}
+
+/** The same under two keys at once, whose figures differ. */
+function drawKeys(seed: number, service: number, count: number): NamedScenario {
+  const { dice, env, draw } = toolsFor(seed, service, 'keys');
+  const steps: Step[] = [];
+  for (let i = 0; i < count; i += 2) {
+    const operation = draw(i);
+    const operations = [operation, dice.chance(0.7) ? operation : draw(i + 1)];
+    steps.push({ kind: 'ask', operations, keys: dice.chance(0.5) ? [ONE, TWO] : [TWO, ONE] });
+  }
+  return { mode: 'keys', seed, service, env: { ...env, CACHE_URL: 'memory:' }, steps };
+}
+
+const PAST_TTL_SECONDS = 301;
+
+/** The same before and after the platform published, each time once what is held has passed its time. */
+function drawRevisions(seed: number, service: number, count: number): NamedScenario {
+  const { env, draw, world, dice } = toolsFor(seed, service, 'revisions');
+  const steps: Step[] = [];
+  const operations = Array.from({ length: Math.max(1, Math.floor(count / 4)) }, (_, i) => draw(i));
+  for (const operation of operations) steps.push(asking(operation));
+  for (let nth = 0; nth < 3; nth += 1) {
+    steps.push({ kind: 'wait', seconds: PAST_TTL_SECONDS / 2 }, { kind: 'revise', nth });
+    steps.push(asking(insisting(dice, world)));
+    steps.push({ kind: 'wait', seconds: PAST_TTL_SECONDS });
+    for (const operation of operations) steps.push(asking(operation));
+  }
+  return { mode: 'revisions', seed, service, env: { ...env, CACHE_URL: 'memory:' }, steps };
+}
+
+/** Figures that must be new though what is held has not passed its time. */
+function insisting(dice: Dice, world: World): Operation {
+  const { code } = dice.pick(world.countries);
+  const metricKeys = JSON.stringify(dice.some(world.indicators, 3).map(({ key }) => key));
+  const text = `query { country(code: "${code}") {
+    observations(metricKeys: ${metricKeys}, latest: true, maxAge: 0) { value year period source { key } } } }`;
+  return { text, variables: {} };
+}

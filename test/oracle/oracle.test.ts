@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { runTasks } from './crew.ts';
+import { KEPT } from './kept.ts';
+import { summary } from './run.ts';
+import { play } from './session.ts';
+
+const SERVICES = 20;
+const OPERATIONS = 100;
+
+describe('the graph, held against a naive one over services with drawn habits', () => {
+  it(`answers ${SERVICES} services as the naive one does, and bills what they received`, async () => {
+    const tasks = Array.from({ length: SERVICES }, (_, service) => {
+      return { seed: 1, service, operations: OPERATIONS, shown: 0, kind: undefined, verbose: false };
+    });
+    const lines: string[] = [];
+    const tally = await runTasks(tasks, 2, (line) => lines.push(line));
+    expect(tally.operations).toBeGreaterThan(SERVICES * OPERATIONS * 0.8);
+    expect(tally.mismatches, [...lines, summary(tally)].join('\n')).toEqual({});
+  }, 300_000);
+
+  it.each(KEPT)('kept: $name', async ({ scenario }) => {
+    const outcomes = await play(scenario);
+    expect(outcomes.length).toBeGreaterThan(0);
+    expect(outcomes.flatMap((outcome) => outcome.findings)).toEqual([]);
+  });
+});

@@ -1,0 +1,590 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import {
+  buildASTSchema,
+  execute,
+  GraphQLError,
+  type GraphQLFieldResolver,
+  type GraphQLResolveInfo,
+  type GraphQLSchema,
+  isObjectType,
+  parse,
+} from 'graphql';
+import type { Habits } from './habits.ts';
+import { AFRICA } from './names.ts';
+import { spelled } from './service.ts';
+import {
+  type CountryFact,
+  type IndicatorFact,
+  type Json,
+  newerFirst,
+  type OfficeFact,
+  type RowFact,
+  type SignalsFact,
+  type TickerFact,
+  type World,
+} from './world.ts';
+
+/** One look-up in the shape of the REST service, as one field makes it for itself. */
+export interface Lookup {
+  /** Response names from the root, without positions. */
+  readonly path: string;
+  readonly route: string;
+  /** For figures: the pairs that were asked for, and how. */
+  readonly codes?: readonly string[];
+  readonly keys?: readonly string[];
+  readonly mode?: 'figure' | 'latest' | 'latest of years' | 'series';
+}
+
+export interface Truth {
+  readonly data: Json | null;
+  readonly lookups: readonly Lookup[];
+  /** `Type.field` by response names from the root. */
+  readonly fields: ReadonlyMap<string, string>;
+  readonly errors: readonly GraphQLError[];
+}
+
+interface Context {
+  readonly world: World;
+  readonly habits: Habits;
+  readonly lookups: Lookup[];
+  readonly fields: Map<string, string>;
+  /** Whether a country of the 54 that this service doesn't list counts as one; the description leaves it open. */
+  readonly knowsAllOfAfrica: boolean;
+}
+
+interface CountryNode {
+  readonly __typename: 'Country';
+  readonly code: string;
+  readonly fact: CountryFact | undefined;
+  /** The name, where the object above brings it. */
+  readonly free?: string | undefined;
+}
+
+interface IndicatorNode {
+  readonly __typename: 'Indicator';
+  readonly key: string;
+  readonly fact: IndicatorFact | undefined;
+  readonly free?: { readonly name?: unknown; readonly unit?: unknown };
+}
+
+interface SourceNode {
+  readonly __typename: 'Source';
+  readonly key: string;
+}
+
+type Resolve = GraphQLFieldResolver<never, Context, never>;
+
+export const schema: GraphQLSchema = readSchema();
+
+/** The schema as its files say it, with what a subgraph adds. */
+function readSchema(): GraphQLSchema {
+  const folder = new URL('../../schema/', import.meta.url);
+  const files = readdirSync(folder).filter((name) => name.endsWith('.graphql'));
+  const text = files.map((name) => readFileSync(new URL(name, folder), 'utf8')).join('\n');
+  const own = text.replace(/extend schema\s+@link\([\s\S]*?\n {2}\)/, '');
+  const federation = `
+    scalar _Any
+    union _Entity = Country | Indicator | Source | Ticker
+    extend type Query { _entities(representations: [_Any!]!): [_Entity]! }
+  `;
+  const document = parse(own + federation);
+  const merged = mergeExtensions(document);
+  return buildASTSchema(merged, { assumeValid: true, assumeValidSDL: true });
+}
+
+function mergeExtensions(document: ReturnType<typeof parse>): ReturnType<typeof parse> {
+  const extensions = document.definitions.filter((one) => one.kind === 'ObjectTypeExtension');
+  const definitions = document.definitions
+    .filter((one) => one.kind !== 'ObjectTypeExtension')
+    .map((one) => {
+      if (one.kind !== 'ObjectTypeDefinition') return one;
+      const more = extensions.filter(({ name }) => name.value === one.name.value);
+      return { ...one, fields: [...(one.fields ?? []), ...more.flatMap(({ fields }) => fields ?? [])] };
+    });
+  return { ...document, definitions };
+}
+
+const note = (context: Context, info: GraphQLResolveInfo, route: string, further: Partial<Lookup> = {}) => {
+  context.lookups.push({ path: pathOf(info), route, ...further });
+};
+
+function pathOf(info: GraphQLResolveInfo): string {
+  const names: string[] = [];
+  for (let at: GraphQLResolveInfo['path'] | undefined = info.path; at !== undefined; at = at.prev) {
+    if (typeof at.key === 'string') names.unshift(at.key);
+  }
+  return names.join('.');
+}
+
+/** Marks an identifier: those of the gateway are opaque, so that only what they tell apart can be compared. */
+export const ID_MARK = '\u0001';
+
+export function idOf(type: string, ...words: readonly unknown[]): string {
+  return ID_MARK + [type, ...words].join('|');
+}
+
+// What is asked for by name.
+
+function countryOf(context: Context, code: string, free?: string): CountryNode | null {
+  const upper = code.toUpperCase();
+  const fact = context.world.countries.find((country) => country.code === upper);
+  if (fact !== undefined) return { __typename: 'Country', code: upper, fact, free };
+  if (free !== undefined) return { __typename: 'Country', code: upper, fact, free };
+  return context.knowsAllOfAfrica && AFRICA.has(upper) ? { __typename: 'Country', code: upper, fact } : null;
+}
+
+function indicatorOf(context: Context, key: string): IndicatorNode | null {
+  const fact = context.world.indicators.find((indicator) => indicator.key === key);
+  return fact === undefined ? null : { __typename: 'Indicator', key, fact };
+}
+
+function sourceOf(key: unknown): SourceNode | null {
+  return typeof key === 'string' ? { __typename: 'Source', key } : null;
+}
+
+function tickerOf(context: Context, exchangeCode: string, symbol: string): TickerFact | null {
+  const found = context.world.tickers.find(
+    (ticker) => ticker.exchangeCode === exchangeCode && ticker.symbol === symbol,
+  );
+  return found === undefined ? null : found;
+}
+
+// Figures.
+
+interface Wanted {
+  readonly codes: readonly string[];
+  readonly keys: readonly string[];
+  readonly latest?: boolean | null;
+  readonly fromYear?: number | null;
+  readonly toYear?: number | null;
+}
+
+function figuresOf(context: Context, info: GraphQLResolveInfo, wanted: Wanted): RowFact[] {
+  const codes = [...new Set(wanted.codes.map((code) => code.toUpperCase()))];
+  const keys = [...new Set(wanted.keys.map((key) => spelled(context.habits, context.world, key)))];
+  const hasYears = wanted.fromYear != null || wanted.toYear != null;
+  const mode = wanted.latest !== true ? 'series' : hasYears ? 'latest of years' : 'latest';
+  // What is asked for is noted as it was spelled: a refusal names it so.
+  note(context, info, '/v1/data', { codes, keys: [...new Set(wanted.keys)], mode });
+  const figures = context.world.rows.filter(
+    (row) =>
+      row.value !== null &&
+      codes.includes(row.country) &&
+      keys.includes(row.metric) &&
+      row.year >= (wanted.fromYear ?? Number.NEGATIVE_INFINITY) &&
+      row.year <= (wanted.toYear ?? Number.POSITIVE_INFINITY),
+  );
+  return wanted.latest === true ? newestOfEach(figures) : figures;
+}
+
+function newestOfEach(figures: readonly RowFact[]): RowFact[] {
+  const newest = new Map<string, RowFact>();
+  for (const row of figures) {
+    const pair = `${row.country} ${row.metric}`;
+    const known = newest.get(pair);
+    if (known === undefined || newerFirst(row, known) < 0) newest.set(pair, row);
+  }
+  return [...newest.values()];
+}
+
+/** The newest national figure. */
+function figureOf(context: Context, info: GraphQLResolveInfo, code: string, key: string): RowFact | null {
+  const upper = code.toUpperCase();
+  note(context, info, '/v1/data', { codes: [upper], keys: [key], mode: 'figure' });
+  const metric = spelled(context.habits, context.world, key);
+  const figures = context.world.rows.filter(
+    (row) => row.country === upper && row.metric === metric && row.value !== null && row.place === null,
+  );
+  return figures.sort(newerFirst)[0] ?? null;
+}
+
+const allCodes = (context: Context) => context.world.countries.map(({ code }) => code);
+const allKeys = (context: Context) => context.world.indicators.map(({ key }) => key);
+
+// Fields, by type.
+
+const listed =
+  (route: string, pick: (fact: CountryFact) => unknown): Resolve =>
+  (node: CountryNode, _args, context, info) => {
+    note(context, info, route);
+    return node.fact === undefined ? null : pick(node.fact);
+  };
+
+const country = (pick: (fact: CountryFact) => unknown) => listed('/v1/countries', pick);
+
+const catalogued =
+  (pick: (fact: IndicatorFact, context: Context) => unknown): Resolve =>
+  (node: IndicatorNode, _args, context, info) => {
+    note(context, info, '/v1/indicators');
+    return node.fact === undefined ? null : pick(node.fact, context);
+  };
+
+const refreshed =
+  (pick: (fact: World['sources'][number]) => unknown): Resolve =>
+  (node: SourceNode, _args, context, info) => {
+    note(context, info, '/v1/platform/etl-status');
+    const fact = context.world.sources.find(({ key }) => key === node.key);
+    return fact === undefined ? null : pick(fact);
+  };
+
+const plain =
+  (name: string): Resolve =>
+  (fact: Json) =>
+    fact[name] ?? null;
+
+const record: Resolve = (fact: { record: Json }) => fact.record;
+
+const Country: Record<string, Resolve> = {
+  id: (node: CountryNode) => idOf('Country', node.code),
+  code: (node: CountryNode) => node.code,
+  name: (node: CountryNode, args, context, info) =>
+    node.free ?? country((fact) => fact.name)(node as never, args, context, info),
+  iso3: country((fact) => fact.iso3),
+  officialName: country((fact) => fact.officialName),
+  capital: country((fact) => fact.capital),
+  region: country((fact) => fact.region),
+  subregion: country((fact) => fact.subregion),
+  record: country((fact) => fact.record),
+  profile: (node: CountryNode, _args, context, info) => {
+    note(context, info, '/v1/countries/{code}/profile');
+    return context.world.profiles.get(node.code) ?? null;
+  },
+  signals: (node: CountryNode, _args, context, info) => {
+    note(context, info, '/v1/countries/{code}/signals');
+    return context.world.signals.get(node.code) ?? null;
+  },
+  offices: (node: CountryNode, _args, context, info) => {
+    note(context, info, '/v1/government/structure/{code}');
+    return context.world.governments.get(node.code)?.offices ?? null;
+  },
+  tickers: (node: CountryNode, _args, context, info) => {
+    note(context, info, '/v1/markets/tickers');
+    return context.world.tickers.filter((ticker) => ticker.country === node.code);
+  },
+  observation: (node: CountryNode, { metricKey }: { metricKey: string }, context, info) =>
+    figureOf(context, info, node.code, metricKey),
+  observations: (node: CountryNode, args: Partial<Wanted> & { metricKeys?: string[] }, context, info) =>
+    figuresOf(context, info, { ...args, codes: [node.code], keys: args.metricKeys ?? allKeys(context) }),
+};
+
+const Indicator: Record<string, Resolve> = {
+  id: (node: IndicatorNode) => idOf('Indicator', node.key),
+  key: (node: IndicatorNode) => node.key,
+  name: (node: IndicatorNode, args, context, info) =>
+    node.free?.name ?? catalogued((fact) => fact.name)(node as never, args, context, info),
+  unit: (node: IndicatorNode, args, context, info) =>
+    node.free?.unit ?? catalogued((fact) => fact.unit)(node as never, args, context, info),
+  category: catalogued((fact, { habits }) => (habits.catalogueCategory ? fact.category : null)),
+  hasData: catalogued((fact, { habits }) => (habits.catalogueHasData ? fact.hasData : null)),
+  sources: catalogued((fact, { habits }) => {
+    if (habits.catalogueSources === 'none') return null;
+    return fact.sources.slice(0, habits.catalogueSources === 'one' ? 1 : fact.sources.length).map(sourceOf);
+  }),
+  record: catalogued((fact) => fact.record),
+  observation: (node: IndicatorNode, { countryCode }: { countryCode: string }, context, info) =>
+    figureOf(context, info, countryCode, node.key),
+  observations: (node: IndicatorNode, args: Partial<Wanted> & { countryCodes?: string[] }, context, info) =>
+    figuresOf(context, info, { ...args, codes: args.countryCodes ?? allCodes(context), keys: [node.key] }),
+};
+
+const Observation: Record<string, Resolve> = {
+  id: (row: RowFact) =>
+    idOf('Observation', row.country, row.metric, row.year, row.period, row.place, row.source, row.release),
+  country: (row: RowFact, _args, context) => countryOf(context, row.country, row.countryName),
+  indicator: (row: RowFact, _args, context) => ({
+    __typename: 'Indicator',
+    key: row.metric,
+    fact: indicatorOf(context, row.metric)?.fact,
+    free: { name: row.metricName, unit: row.unit },
+  }),
+  year: plain('year') as Resolve,
+  period: plain('period'),
+  asOfPeriod: plain('asOfPeriod'),
+  locationName: plain('place'),
+  value: plain('value'),
+  unit: plain('unit'),
+  source: (row: RowFact) => sourceOf(row.source),
+  valueStatus: plain('status'),
+  isModelled: (row: RowFact) => row.status !== 'reported',
+  estimateLow: plain('low'),
+  estimateHigh: plain('high'),
+  datasetVersion: plain('release'),
+  retrievedAt: plain('retrievedAt'),
+  freshness: () => ({}),
+  record,
+};
+
+const Ticker: Record<string, Resolve> = {
+  id: (ticker: TickerFact) => idOf('Ticker', ticker.exchangeCode, ticker.symbol),
+  country: (ticker: TickerFact, _args, context) =>
+    ticker.country === null ? null : countryOf(context, ticker.country),
+  record,
+};
+for (const name of [
+  'exchangeCode',
+  'symbol',
+  'name',
+  'instrumentType',
+  'sector',
+  'industry',
+  'session',
+  'closePrice',
+  'changePercent',
+]) {
+  Ticker[name] = plain(name);
+}
+
+/** Fields of records that the specification names only, by their names in the record. */
+function renamed(fields: Readonly<Record<string, string>>): Record<string, Resolve> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, from]) => [name, ((fact: Json) => fact[from] ?? null) as Resolve]),
+  );
+}
+
+const itself: Resolve = (fact) => fact;
+
+export const resolvers: Readonly<Record<string, Readonly<Record<string, Resolve>>>> = {
+  Query: {
+    health: (_root, _args, context, info) => {
+      note(context, info, '/health');
+      return { status: 'ok', record: { status: 'ok' } };
+    },
+    platformVersion: (_root, _args, context, info) => {
+      note(context, info, '/v1/platform/version');
+      return { version: '4.2.0', record: { version: '4.2.0' } };
+    },
+    sources: (_root, _args, context, info) => {
+      note(context, info, '/v1/platform/etl-status');
+      return context.world.sources.map(({ key }) => sourceOf(key));
+    },
+    source: (_root, { key }: { key: string }, context, info) => {
+      note(context, info, '/v1/platform/etl-status');
+      return context.world.sources.some((source) => source.key === key) ? sourceOf(key) : null;
+    },
+    countries: (_root, { codes }: { codes?: string[] | null }, context, info) => {
+      note(
+        context,
+        info,
+        '/v1/countries',
+        codes == null ? {} : { codes: codes.map((one) => one.toUpperCase()) },
+      );
+      const wanted = codes?.map((code) => code.toUpperCase()) ?? allCodes(context);
+      return [...new Set(wanted)].map((code) => countryOf(context, code)).filter((node) => node !== null);
+    },
+    country: (_root, { code }: { code: string }, context, info) => {
+      note(context, info, '/v1/countries', { codes: [code.toUpperCase()] });
+      return countryOf(context, code);
+    },
+    indicators: (
+      _root,
+      args: { category?: string | null; hasData?: boolean | null; keys?: string[] | null },
+      context,
+      info,
+    ) => {
+      note(context, info, '/v1/indicators');
+      return context.world.indicators
+        .filter(
+          (fact) =>
+            (args.category == null || fact.category === args.category) &&
+            (args.hasData == null || fact.hasData === args.hasData) &&
+            (args.keys == null || args.keys.includes(fact.key)),
+        )
+        .map((fact) => indicatorOf(context, fact.key));
+    },
+    indicator: (_root, { key }: { key: string }, context, info) => {
+      note(context, info, '/v1/indicators', { keys: [key] });
+      return indicatorOf(context, key);
+    },
+    observations: (
+      _root,
+      args: Partial<Wanted> & { countryCodes?: string[] | null; metricKeys?: string[] | null },
+      context,
+      info,
+    ) => {
+      if (args.countryCodes == null) note(context, info, '/v1/countries');
+      if (args.metricKeys == null) note(context, info, '/v1/indicators');
+      return figuresOf(context, info, {
+        ...args,
+        codes: args.countryCodes ?? allCodes(context),
+        keys: args.metricKeys ?? allKeys(context),
+      });
+    },
+    tickers: (
+      _root,
+      args: { exchangeCode?: string | null; countryCode?: string | null; instrumentType?: string | null },
+      context,
+      info,
+    ) => {
+      note(context, info, '/v1/markets/tickers');
+      return context.world.tickers.filter(
+        (ticker) =>
+          (args.exchangeCode == null || ticker.exchangeCode === args.exchangeCode) &&
+          (args.countryCode == null || ticker.country === args.countryCode.toUpperCase()) &&
+          (args.instrumentType == null || ticker.instrumentType === args.instrumentType),
+      );
+    },
+    ticker: (_root, args: { exchangeCode: string; symbol: string }, context, info) => {
+      note(context, info, '/v1/markets/tickers');
+      return tickerOf(context, args.exchangeCode, args.symbol);
+    },
+    quota: () => ({}),
+    node: (_root, { id }: { id: string }, context, info) => nodeOf(context, info, id),
+    nodes: (_root, { ids }: { ids: string[] }, context, info) => ids.map((id) => nodeOf(context, info, id)),
+    _entities: (_root, { representations }: { representations: Json[] }, context, info) =>
+      representations.map((representation) => entityOf(context, info, representation)),
+  },
+  Country,
+  Indicator,
+  Observation,
+  Ticker,
+  Freshness: { stale: () => false, reason: () => null },
+  Quota: { state: () => 'OK' },
+  Health: { status: plain('status'), record },
+  PlatformVersion: { version: plain('version'), record },
+  Source: {
+    id: (node: SourceNode) => idOf('Source', node.key),
+    key: (node: SourceNode) => node.key,
+    lastSuccessfulRefresh: refreshed((fact) => fact.lastSuccessfulRefresh),
+    nextRun: refreshed((fact) => fact.nextRun),
+    record: refreshed((fact) => fact.record),
+  },
+  CountryProfile: {
+    country: (fact: { code: string }, _args, context) => countryOf(context, fact.code),
+    indicators: plain('indicators'),
+    record,
+  },
+  ProfileIndicator: {
+    ...renamed({ key: 'metric_key', name: 'metric_name', unit: 'unit', value: 'value', year: 'year' }),
+    ...renamed({ period: 'period' }),
+    source: (item: Json) => sourceOf(item.source),
+    indicator: (item: Json, _args, context) => indicatorOf(context, String(item.metric_key)),
+    record: itself,
+  },
+  Signals: {
+    country: (fact: SignalsFact, _args, context) => countryOf(context, fact.code),
+    observations: plain('rows'),
+    fxRates: plain('fxRates'),
+    commodityBenchmarks: plain('commodities'),
+    disasterAlerts: plain('disasters'),
+    record,
+  },
+  FxRate: {
+    ...renamed({ baseCurrency: 'base_currency', quoteCurrency: 'quote_currency', rateDate: 'rate_date' }),
+    ...renamed({ rate: 'rate' }),
+    source: (rate: Json) => sourceOf(rate.source_code),
+    countries: (rate: Json, _args, context) =>
+      (rate.country_codes as string[]).map((code) => countryOf(context, code)),
+    record: itself,
+  },
+  CommodityBenchmark: {
+    ...renamed({ commodityKey: 'commodity_key', priceValue: 'price_value', priceDate: 'price_date' }),
+    record: itself,
+  },
+  DisasterAlert: {
+    ...renamed({ eventKey: 'event_key', eventType: 'event_type', name: 'name', description: 'description' }),
+    ...renamed({ alertLevel: 'alert_level', alertScore: 'alert_score', severityValue: 'severity_value' }),
+    ...renamed({ severityText: 'severity_text', severityUnit: 'severity_unit', reportUrl: 'report_url' }),
+    ...renamed({ eventFromAt: 'event_from_at', eventToAt: 'event_to_at' }),
+    source: (alert: Json) => sourceOf(alert.source),
+    record: itself,
+  },
+  Office: {
+    id: (office: OfficeFact) => idOf('Office', office.code, office.name, office.roleType),
+    name: plain('name'),
+    roleType: plain('roleType'),
+    country: (office: OfficeFact, _args, context) => countryOf(context, office.code),
+    terms: plain('terms'),
+    record,
+  },
+  Term: {
+    ...renamed({ holder: 'leader_name', startDate: 'start_date', endDate: 'end_date', status: 'status' }),
+    record: itself,
+  },
+};
+
+function entityOf(context: Context, info: GraphQLResolveInfo, representation: Json): unknown {
+  const text = (name: string) => String(representation[name]);
+  switch (representation.__typename) {
+    case 'Country':
+      note(context, info, '/v1/countries', { codes: [text('code').toUpperCase()] });
+      return countryOf(context, text('code'));
+    case 'Indicator':
+      note(context, info, '/v1/indicators', { keys: [text('key')] });
+      return indicatorOf(context, text('key'));
+    case 'Source':
+      note(context, info, '/v1/platform/etl-status');
+      return context.world.sources.some(({ key }) => key === text('key')) ? sourceOf(text('key')) : null;
+    case 'Ticker': {
+      note(context, info, '/v1/markets/tickers');
+      const ticker = tickerOf(context, text('exchangeCode'), text('symbol'));
+      return ticker === null ? null : { ...ticker, __typename: 'Ticker' };
+    }
+    default:
+      throw new GraphQLError('no entity');
+  }
+}
+
+/** Identifiers here are the type and the words that tell one object from another. */
+function nodeOf(context: Context, info: GraphQLResolveInfo, id: string): unknown {
+  const [type = '', ...words] = id.slice(1).split('|');
+  const [first = '', second = ''] = words;
+  switch (type) {
+    case 'Country':
+      return entityOf(context, info, { __typename: type, code: first });
+    case 'Indicator':
+    case 'Source':
+      return entityOf(context, info, { __typename: type, key: first });
+    case 'Ticker':
+      return entityOf(context, info, { __typename: type, exchangeCode: first, symbol: second });
+    case 'Observation': {
+      note(context, info, '/v1/data', { codes: [first], keys: [second], mode: 'series' });
+      const row = context.world.rows.find(
+        (one) => Observation.id?.(one as never, {} as never, context, info) === id,
+      );
+      return row === undefined ? null : { ...row, __typename: type };
+    }
+    case 'Office': {
+      note(context, info, '/v1/government/structure/{code}');
+      const offices = context.world.governments.get(first)?.offices ?? [];
+      const named = (office: OfficeFact) => idOf('Office', office.code, office.name, office.roleType) === id;
+      const office = offices.find(named);
+      return office === undefined ? null : { ...office, __typename: type };
+    }
+    default:
+      return null;
+  }
+}
+
+for (const [typeName, fields] of Object.entries(resolvers)) {
+  const type = schema.getType(typeName);
+  if (!isObjectType(type)) continue;
+  for (const [name, resolve] of Object.entries(fields)) {
+    const field = type.getFields()[name];
+    if (field === undefined) continue;
+    const noted: Resolve = (source, args, context, info) => {
+      context.fields.set(pathOf(info), `${typeName}.${name}`);
+      return resolve(source, args, context, info);
+    };
+    field.resolve = noted as GraphQLFieldResolver<unknown, unknown>;
+  }
+}
+
+/** What the graph promises to answer, from the whole truth, each field for itself. */
+export function answer(
+  world: World,
+  habits: Habits,
+  operation: { readonly text: string; readonly variables: Json },
+  knowsAllOfAfrica = false,
+): Truth {
+  const lookups: Lookup[] = [];
+  const fields = new Map<string, string>();
+  const contextValue: Context = { world, habits, lookups, fields, knowsAllOfAfrica };
+  const result = execute({
+    schema,
+    document: parse(operation.text),
+    variableValues: operation.variables,
+    contextValue,
+  });
+  if (result instanceof Promise) throw new Error('the reference waits for nothing');
+  return { data: (result.data ?? null) as Json | null, lookups, fields, errors: result.errors ?? [] };
+}

@@ -1,0 +1,80 @@
+import type { Dice } from './dice.ts';
+import type { Habits } from './habits.ts';
+import {
+  newerFirst,
+  ordered,
+  type RowFact,
+  type SourceFact,
+  tickerRecord,
+  type World,
+  withRecord,
+} from './world.ts';
+
+/**
+ * What the platform does when a source publishes: some of its figures change, sometimes a newer one comes, and the
+ * source's refresh moves to `at`. Prices of listings move too, which no source tells of.
+ */
+export function revise(world: World, habits: Habits, dice: Dice, at: string): string {
+  const source = dice.pick(world.sources);
+  const refreshed: SourceFact = source;
+  refreshed.lastSuccessfulRefresh = at;
+  refreshed.record = { ...source.record, [habits.etlRefresh]: at };
+  const changed = changeFigures(world, habits, dice, source.key, at);
+  const added = dice.chance(0.6) ? addNewer(world, habits, dice, source.key, at) : 0;
+  world.rows.splice(0, world.rows.length, ...ordered(world.rows, habits.order));
+  world.tickers.forEach((ticker, i) => {
+    if (!dice.chance(0.2) || ticker.closePrice === null) return;
+    const moved = { ...ticker, closePrice: ticker.closePrice + 1 };
+    world.tickers[i] = { ...moved, record: tickerRecord(moved, habits) };
+  });
+  return `${source.key} refreshed at ${at}: ${changed} changed, ${added} added`;
+}
+
+function changeFigures(world: World, habits: Habits, dice: Dice, source: string, at: string): number {
+  let changed = 0;
+  world.rows.forEach((row, i) => {
+    if (row.source !== source || row.value === null || !dice.chance(0.3)) return;
+    world.rows[i] = withRecord(habits, { ...row, value: row.value + 7, retrievedAt: finer(at, i) });
+    changed += 1;
+  });
+  return changed;
+}
+
+/** A newer year of some series, though the rows that were there came from other sources. */
+function addNewer(world: World, habits: Habits, dice: Dice, source: string, at: string): number {
+  const indicators = world.indicators.filter((one) => one.hasData && one.sources.includes(source));
+  let added = 0;
+  for (const indicator of indicators) {
+    for (const country of world.countries) {
+      const rows = world.rows.filter((row) => row.metric === indicator.key && row.country === country.code);
+      const newest = rows.filter((row) => row.place === null).sort(newerFirst)[0];
+      if (newest === undefined || !dice.chance(0.3)) continue;
+      world.rows.push(nextYear(newest, source, finer(at, world.rows.length), habits, dice));
+      added += 1;
+    }
+  }
+  return added;
+}
+
+function nextYear(row: RowFact, source: string, at: string, habits: Habits, dice: Dice): RowFact {
+  const year = row.year + 1;
+  const period = row.period.replace(String(row.year), String(year));
+  const asOfPeriod = row.asOfPeriod === null ? null : `${year}-07-01`;
+  const value = dice.between(1, 999);
+  return withRecord(habits, {
+    ...row,
+    year,
+    period,
+    asOfPeriod,
+    value,
+    source,
+    retrievedAt: at,
+    low: null,
+    high: null,
+  });
+}
+
+/** No two rows of one run are retrieved at the same instant. */
+function finer(at: string, nth: number): string {
+  return at.replace('Z', `${`${nth % 1000}`.padStart(3, '0')}Z`);
+}

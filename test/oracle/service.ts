@@ -1,0 +1,337 @@
+import { createHash } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Habits, Refusal, Taking } from './habits.ts';
+import { type Json, newerFirst, type RowFact, type World } from './world.ts';
+
+export interface Request {
+  readonly key: string | null;
+  readonly target: string;
+  readonly route: string;
+  readonly status: number;
+  readonly rows: number | null;
+}
+
+interface Reply {
+  readonly status: number;
+  readonly body: unknown;
+  /** How many rows it brings, where it brings any. */
+  readonly rows?: number;
+}
+
+/** The REST service, over loopback, with the habits that it is given. Each bearer key sees a world of its own. */
+export async function openService(habits: Habits, worlds: ReadonlyMap<string, World>) {
+  let log: Request[] = [];
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? '/', 'http://service');
+    const key = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? null;
+    const reply = replyTo({ habits, worlds, url, key });
+    const { route } = routeOf(url.pathname);
+    const target = decodeURIComponent(url.pathname + url.search);
+    log.push({ key, target, route, status: reply.status, rows: reply.rows ?? null });
+    send(request, response, reply, habits.etags && route === '/v1/countries');
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** What came since the last look. */
+    takeLog(): Request[] {
+      const seen = log;
+      log = [];
+      return seen;
+    },
+    received: () => log.length,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((done) => server.close(done));
+    },
+  };
+}
+
+export type Service = Awaited<ReturnType<typeof openService>>;
+
+function send(request: IncomingMessage, response: ServerResponse, reply: Reply, hasEtag: boolean): void {
+  const body = JSON.stringify(reply.body);
+  const headers: Record<string, string> = { 'content-type': 'application/json' };
+  if (hasEtag && reply.status === 200) {
+    const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 20)}"`;
+    headers.etag = etag;
+    headers['cache-control'] = 'private, max-age=300';
+    if (request.headers['if-none-match'] === etag) {
+      response.writeHead(304, headers).end();
+      return;
+    }
+  }
+  response.writeHead(reply.status, headers).end(body);
+}
+
+const TEMPLATES: readonly [RegExp, string][] = [
+  [/^\/health$/, '/health'],
+  [/^\/v1\/platform\/version$/, '/v1/platform/version'],
+  [/^\/v1\/platform\/etl-status$/, '/v1/platform/etl-status'],
+  [/^\/v1\/countries$/, '/v1/countries'],
+  [/^\/v1\/countries\/([^/]+)\/profile$/, '/v1/countries/{code}/profile'],
+  [/^\/v1\/countries\/([^/]+)\/signals$/, '/v1/countries/{code}/signals'],
+  [/^\/v1\/data$/, '/v1/data'],
+  [/^\/v1\/indicators$/, '/v1/indicators'],
+  [/^\/v1\/markets\/tickers$/, '/v1/markets/tickers'],
+  [/^\/v1\/government\/structure\/([^/]+)$/, '/v1/government/structure/{code}'],
+];
+
+function routeOf(path: string): { route: string; code: string } {
+  for (const [pattern, route] of TEMPLATES) {
+    const match = pattern.exec(path);
+    if (match !== null) return { route, code: (match[1] ?? '').toUpperCase() };
+  }
+  return { route: path, code: '' };
+}
+
+interface Asked {
+  readonly habits: Habits;
+  readonly worlds: ReadonlyMap<string, World>;
+  readonly url: URL;
+  readonly key: string | null;
+}
+
+function replyTo({ habits, worlds, url, key }: Asked): Reply {
+  const { route, code } = routeOf(url.pathname);
+  if (route === '/health') return { status: 200, body: { status: 'ok' } };
+  if (route === '/v1/platform/version') return { status: 200, body: { version: '4.2.0' } };
+  const world = key === null ? undefined : worlds.get(key);
+  if (world === undefined) return { status: 401, body: { detail: 'Not authenticated' } };
+  const one = (record: Json | undefined, what: string): Reply =>
+    record === undefined
+      ? { status: 404, body: { detail: `${what} not found: ${code.toLowerCase()}` } }
+      : { status: 200, body: habits.wrap === 'data' ? { data: record } : record };
+  switch (route) {
+    case '/v1/platform/etl-status':
+      return list(habits, route, world.sources);
+    case '/v1/countries':
+      return list(habits, route, world.countries);
+    case '/v1/indicators':
+      return list(habits, route, filteredCatalogue(world, url.searchParams));
+    case '/v1/countries/{code}/profile':
+      return one(world.profiles.get(code)?.record, 'profile');
+    case '/v1/countries/{code}/signals':
+      return one(world.signals.get(code)?.record, 'signals');
+    case '/v1/government/structure/{code}':
+      return one(world.governments.get(code)?.record, 'country');
+    case '/v1/markets/tickers':
+      return tickers(habits, world, url.searchParams);
+    case '/v1/data':
+      return data(habits, world, url.searchParams);
+    default:
+      return { status: 404, body: { detail: 'Not Found' } };
+  }
+}
+
+function wrapped(habits: Habits, rows: readonly Json[], meta: Json): Reply {
+  const hasMeta = Object.keys(meta).length > 0;
+  const body =
+    habits.wrap === 'bare'
+      ? rows
+      : { [habits.wrap === 'data' ? 'data' : 'results']: rows, ...(hasMeta ? { meta } : {}) };
+  return { status: 200, body, rows: rows.length };
+}
+
+/** The length at which a list is stopped that is told to be longer. */
+export function listStop(length: number): number {
+  return Math.max(1, Math.ceil(length * 0.7));
+}
+
+function list(habits: Habits, route: string, facts: readonly { record: Json }[]): Reply {
+  const isCut = habits.cutList === route && habits.wrap !== 'bare';
+  const sent = facts.slice(0, isCut ? listStop(facts.length) : facts.length).map(({ record }) => record);
+  return wrapped(habits, sent, isCut || habits.listTotals ? { total: facts.length } : {});
+}
+
+/** These two are in the specification, so every service takes them. */
+function filteredCatalogue(world: World, query: URLSearchParams) {
+  const category = query.get('category');
+  const hasData = query.get('has_data');
+  return world.indicators.filter(
+    (indicator) =>
+      (category === null || indicator.category === category) &&
+      (hasData === null || String(indicator.hasData) === hasData),
+  );
+}
+
+interface Limiting {
+  readonly taking: Taking;
+  readonly most: number;
+  readonly byDefault: number | null;
+}
+
+/** How many rows may be sent, or why none are. */
+function limitOf(
+  habits: Habits,
+  query: URLSearchParams,
+  { taking, most, byDefault }: Limiting,
+): number | Reply {
+  const text = query.get('limit');
+  if (text === null || taking === 'ignored') return byDefault ?? Number.POSITIVE_INFINITY;
+  if (taking === 'refused') return refusedParameter(habits, 'limit', 'Extra inputs are not permitted');
+  const limit = Number(text);
+  if (limit > most) {
+    return refusedParameter(habits, 'limit', `Input should be less than or equal to ${most}`);
+  }
+  return limit;
+}
+
+function refusedParameter(habits: Habits, name: string, msg: string): Reply {
+  const detail = habits.namesParameters
+    ? [{ loc: ['query', name], msg, type: 'value_error' }]
+    : 'Unprocessable';
+  return { status: 422, body: { detail } };
+}
+
+function tickers(habits: Habits, world: World, query: URLSearchParams): Reply {
+  const limit = limitOf(habits, query, {
+    taking: habits.tickerLimit,
+    most: 500,
+    byDefault: habits.tickerDefault,
+  });
+  if (typeof limit !== 'number') return limit;
+  const matches = (name: string, value: string | null) => {
+    const wanted = habits.tickerFilters === 'taken' ? query.get(name) : null;
+    return wanted === null || wanted.toLowerCase() === value?.toLowerCase();
+  };
+  const found = world.tickers.filter(
+    (ticker) =>
+      matches('exchange_code', ticker.exchangeCode) &&
+      matches('country_code', ticker.country) &&
+      matches('instrument_type', ticker.instrumentType),
+  );
+  const meta = habits.tickerTotal && habits.wrap !== 'bare' ? { total: found.length } : {};
+  return wrapped(
+    habits,
+    found.slice(0, limit).map(({ record }) => record),
+    meta,
+  );
+}
+
+function data(habits: Habits, world: World, query: URLSearchParams): Reply {
+  const years = yearsOf(habits, query);
+  if ('status' in years) return years;
+  const limit = limitOf(habits, query, {
+    taking: habits.limit,
+    most: habits.maxRows,
+    byDefault: habits.defaultRows,
+  });
+  if (typeof limit !== 'number') return limit;
+  const codes = listed(query, 'country_codes', 'country_code')?.map((code) => code.toUpperCase());
+  const keys = listed(query, 'metric_keys', 'metric_key')?.map((key) => spelled(habits, world, key));
+  const refusal =
+    refusalOf(
+      habits,
+      codes,
+      world.countries.map(({ code }) => code),
+      'country',
+    ) ??
+    refusalOf(
+      habits,
+      keys,
+      world.indicators.map(({ key }) => key),
+      'metric',
+    );
+  if (refusal !== null) return refusal;
+  const [ofCodes, ofKeys] = [codes && new Set(codes), keys && new Set(keys)];
+  const asked = world.rows.filter(
+    (row) => (ofCodes?.has(row.country) ?? true) && (ofKeys?.has(row.metric) ?? true),
+  );
+  const rows = query.get('latest') === 'true' ? latestOf(habits, asked, years) : within(asked, years);
+  if (rows.length === 0 && habits.noRows === '404') {
+    return { status: 404, body: { detail: 'no observations found' } };
+  }
+  const meta = {
+    ...(habits.total ? { total: rows.length } : {}),
+    ...(habits.metaLimit && Number.isFinite(limit) ? { limit } : {}),
+  };
+  return wrapped(
+    habits,
+    rows.slice(0, limit).map(({ record }) => record),
+    meta,
+  );
+}
+
+interface Years {
+  readonly from: number;
+  readonly to: number;
+}
+
+function yearsOf(habits: Habits, query: URLSearchParams): Years | Reply {
+  const [start, end, year] = ['start_year', 'end_year', 'year'].map((name) => query.get(name));
+  const named = start != null ? 'start_year' : end != null ? 'end_year' : 'year';
+  const isGiven = start != null || end != null || year != null;
+  if (isGiven && habits.years === 'refused') {
+    return refusedParameter(habits, named, 'Extra inputs are not permitted');
+  }
+  if (isGiven && habits.latestOfYears === 'refused' && query.get('latest') === 'true') {
+    return { status: 400, body: { detail: 'latest takes no years' } };
+  }
+  if (!isGiven || habits.years === 'ignored')
+    return { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
+  if (year != null) return { from: Number(year), to: Number(year) };
+  return { from: Number(start ?? Number.NEGATIVE_INFINITY), to: Number(end ?? Number.POSITIVE_INFINITY) };
+}
+
+function within(rows: readonly RowFact[], { from, to }: Years): RowFact[] {
+  return rows.filter((row) => row.year >= from && row.year <= to);
+}
+
+function latestOf(habits: Habits, rows: readonly RowFact[], years: Years): RowFact[] {
+  const eligible = habits.latestOfYears === 'after' ? rows : within(rows, years);
+  const newest = new Map<string, RowFact>();
+  for (const row of eligible) {
+    if (row.value === null && !habits.latestCountsNulls) continue;
+    const pair = `${row.country} ${row.metric}`;
+    const known = newest.get(pair);
+    if (known === undefined || newerFirst(row, known) < 0) newest.set(pair, row);
+  }
+  const chosen = new Set(newest.values());
+  return within(
+    rows.filter((row) => chosen.has(row)),
+    years,
+  );
+}
+
+function listed(query: URLSearchParams, many: string, one: string): string[] | undefined {
+  const text = query.get(many) ?? query.get(one);
+  if (text === null || text === '') return undefined;
+  return text.split(',').filter((name) => name !== '');
+}
+
+/** The key as the service spells it, where it takes keys in any case. */
+export function spelled(habits: Habits, world: World, key: string): string {
+  if (habits.tellsKeyCase) return key;
+  return world.indicators.find((one) => one.key.toLowerCase() === key.toLowerCase())?.key ?? key;
+}
+
+function refusalOf(
+  habits: Habits,
+  asked: readonly string[] | undefined,
+  known: readonly string[],
+  what: 'country' | 'metric',
+): Reply | null {
+  const habit: Refusal = what === 'country' ? habits.unknownCountry : habits.unknownMetric;
+  if (habit === 'no rows' || asked === undefined) return null;
+  const unknown = asked.filter((name) => !known.includes(name));
+  if (unknown.length === 0 || (!habits.refusesAny && unknown.length < asked.length)) return null;
+  const name = what === 'country' ? unknown[0]?.toLowerCase() : unknown[0];
+  const parameter = what === 'country' ? 'country_codes' : 'metric_keys';
+  switch (habit) {
+    case '404 named':
+      return { status: 404, body: { detail: `${what} not found: ${name}` } };
+    case '404':
+      return { status: 404, body: { detail: 'Not found' } };
+    case '422 named':
+      return {
+        status: 422,
+        body: {
+          detail: [{ loc: ['query', parameter], msg: `unknown ${what}: ${name}`, type: 'value_error' }],
+        },
+      };
+    case '422':
+      return { status: 422, body: { detail: 'Unprocessable' } };
+  }
+}

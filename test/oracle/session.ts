@@ -1,0 +1,431 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { openProgram, type Program } from '../support/program.ts';
+import { createIds, type Difference, differences, type Ids } from './compare.ts';
+import { createDice } from './dice.ts';
+import { type Circumstances, type GivenError, isLegitimate, isWarranted } from './excuses.ts';
+import { drawHabits, type Habits } from './habits.ts';
+import type { Operation } from './operations.ts';
+import { answer, ID_MARK, type Truth } from './reference.ts';
+import { revise } from './revise.ts';
+import { openService, type Request, type Service } from './service.ts';
+import { drawWorld, type Json, type World } from './world.ts';
+
+export const KEYS = ['key-one', 'key-two'] as const;
+
+/** What a client, or the platform, does. */
+export type Step =
+  | {
+      readonly kind: 'ask';
+      /** More than one are asked at once, each under the key of this position. */
+      readonly operations: readonly Operation[];
+      readonly keys: readonly string[];
+      readonly explains?: boolean;
+      /** Whether to ask again, which should cost nothing. */
+      readonly again?: boolean;
+    }
+  | { readonly kind: 'revise'; readonly nth: number }
+  | { readonly kind: 'wait'; readonly seconds: number };
+
+/** One gateway over one service, and what is done to them: all that is needed to see a fault again. */
+export interface Scenario {
+  readonly seed: number;
+  readonly service: number;
+  readonly habits?: Partial<Habits>;
+  readonly env: Readonly<Record<string, string>>;
+  readonly steps: readonly Step[];
+}
+
+export interface Finding {
+  readonly kind: string;
+  readonly step: number;
+  readonly operation: number;
+  readonly detail: string;
+}
+
+/** One operation that was asked. */
+export interface Outcome {
+  readonly step: number;
+  readonly operation: number;
+  readonly findings: readonly Finding[];
+  /** Codes of the errors that excused a short answer, or were legitimate anyway. */
+  readonly excuses: readonly string[];
+  readonly explain: 'exact' | 'within' | 'outside' | 'unknown' | 'none';
+  readonly sent: number;
+  readonly requests: readonly Request[];
+  readonly expected: unknown;
+  readonly actual: unknown;
+  readonly errors: readonly GivenError[];
+}
+
+export function habitsOf({ seed, service, habits }: Pick<Scenario, 'seed' | 'service' | 'habits'>): Habits {
+  return { ...drawHabits(seed, service), ...habits };
+}
+
+/** Does all steps, and tells what was found in each. */
+export async function play(scenario: Scenario): Promise<Outcome[]> {
+  const stage = await Stage.open(scenario);
+  try {
+    const outcomes: Outcome[] = [];
+    for (const [at, step] of scenario.steps.entries()) {
+      if (step.kind === 'wait') stage.wait(step.seconds);
+      else if (step.kind === 'revise') stage.revise(step.nth);
+      else outcomes.push(...(await stage.ask(step, at)));
+    }
+    return outcomes;
+  } finally {
+    await stage.close();
+  }
+}
+
+/** Worlds as they were drawn last: several scenarios play in each, and revisions only touch a copy. */
+const drawn = new Map<string, World>();
+
+function worldOf(seed: number, service: number, habits: Habits, shade: number): World {
+  const name = JSON.stringify([seed, service, habits, shade]);
+  const world = drawn.get(name) ?? drawWorld(seed, service, habits, shade);
+  if (drawn.size > 8) drawn.clear();
+  drawn.set(name, world);
+  const sources = world.sources.map((source) => ({ ...source }));
+  return { ...world, rows: [...world.rows], tickers: [...world.tickers], sources };
+}
+
+interface Asked {
+  readonly reply: Awaited<ReturnType<Program['ask']>>;
+  /** The truth, and what it is too where the description leaves something open. */
+  readonly truths: readonly (() => Truth)[];
+  readonly operation: Operation;
+  readonly world: World;
+}
+
+interface Checked {
+  readonly findings: readonly Finding[];
+  readonly expected: unknown;
+  readonly excuses: readonly string[];
+}
+
+class Stage {
+  readonly #scenario: Scenario;
+  readonly #habits: Habits;
+  readonly #worlds: Map<string, World>;
+  readonly #service: Service;
+  readonly #program: Program;
+  readonly #ids: Ids;
+  readonly #time: { offset: number };
+
+  private constructor(
+    scenario: Scenario,
+    habits: Habits,
+    worlds: Map<string, World>,
+    service: Service,
+    program: Program,
+    time: { offset: number },
+  ) {
+    this.#scenario = scenario;
+    this.#habits = habits;
+    this.#worlds = worlds;
+    this.#service = service;
+    this.#program = program;
+    this.#ids = createIds();
+    this.#time = time;
+  }
+
+  static async open(scenario: Scenario): Promise<Stage> {
+    const habits = habitsOf(scenario);
+    const { seed, service: nth } = scenario;
+    const worlds = new Map(KEYS.map((key, shade) => [key as string, worldOf(seed, nth, habits, shade)]));
+    const service = await openService(habits, worlds);
+    const time = { offset: 0 };
+    const clock = {
+      now: () => Date.now() + time.offset,
+      sleep: (ms: number, signal?: AbortSignal) =>
+        delay(ms, undefined, signal === undefined ? {} : { signal }),
+    };
+    const program = await openProgram({ upstreamUrl: service.url, env: scenario.env, clock });
+    return new Stage(scenario, habits, worlds, service, program, time);
+  }
+
+  async close(): Promise<void> {
+    await this.#program[Symbol.asyncDispose]();
+    await this.#service.close();
+  }
+
+  wait(seconds: number): void {
+    this.#time.offset += seconds * 1000;
+  }
+
+  revise(nth: number): void {
+    const at = new Date(Date.now() + this.#time.offset).toISOString();
+    for (const world of this.#worlds.values()) {
+      revise(
+        world,
+        this.#habits,
+        createDice(this.#scenario.seed, this.#scenario.service, 'revision', nth),
+        at,
+      );
+    }
+  }
+
+  async ask(step: Extract<Step, { kind: 'ask' }>, at: number): Promise<Outcome[]> {
+    await this.#learnIds(step);
+    if (!step.operations.every((operation) => this.#hasIds(operation))) return [];
+    const explain = step.explains === true ? await this.#explain(step) : { findings: [], extent: null };
+    const first = await this.#askAll(step);
+    const findings = first.asked.map((one, i) => this.#check(one, step.keys[i] as string, at, i));
+    const bills = this.#checkBills(first.asked, first.requests, at);
+    const again = step.again === true ? await this.#askAgain(step, first.asked, at) : [];
+    const sent = first.requests.length;
+    return first.asked.map((one, i) => ({
+      step: at,
+      operation: i,
+      findings: [
+        ...(findings[i]?.findings ?? []),
+        ...(i === 0
+          ? [...bills, ...again, ...explain.findings.map((detail) => finding('explain', at, 0, detail))]
+          : []),
+        ...(i === 0 ? checkExtent(explain.extent, sent, at) : []),
+      ],
+      excuses: findings[i]?.excuses ?? [],
+      explain: rating(explain.extent, sent),
+      sent,
+      requests: first.requests,
+      expected: findings[i]?.expected,
+      actual: one.reply.data,
+      errors: one.reply.errors,
+    }));
+  }
+
+  /** Asks for the identifiers that the operations name, as a client has to, too. */
+  async #learnIds(step: Extract<Step, { kind: 'ask' }>): Promise<void> {
+    const key = step.keys[0] as string;
+    const wanted = step.operations.flatMap((operation) => idsIn(operation.variables));
+    for (const id of new Set(wanted)) {
+      if (this.#ids.byObject.has(id)) continue;
+      const query = queryFor(id);
+      if (query === null) continue;
+      const reply = await this.#program.ask(query, { key });
+      const operation = { text: query, variables: {} };
+      const truth = answer(this.#worlds.get(key) as World, this.#habits, operation);
+      if (reply.data != null) differences(truth, reply.data, this.#ids);
+    }
+    this.#service.takeLog();
+  }
+
+  #hasIds({ variables }: Operation): boolean {
+    return idsIn(variables).every((id) => this.#ids.byObject.has(id));
+  }
+
+  #askOne(operation: Operation, key: string, headers: Record<string, string> = {}) {
+    const variables = withIds(operation.variables, this.#ids) as Json;
+    return this.#program.ask(operation.text, {
+      key,
+      variables,
+      headers: { 'accept-encoding': 'identity', ...headers },
+    });
+  }
+
+  async #askAll(step: Extract<Step, { kind: 'ask' }>): Promise<{ asked: Asked[]; requests: Request[] }> {
+    this.#service.takeLog();
+    const asked = await Promise.all(
+      step.operations.map(async (operation, i): Promise<Asked> => {
+        const key = step.keys[i] as string;
+        const world = this.#worlds.get(key) as World;
+        const reply = await this.#askOne(operation, key);
+        const truths = [false, true].map((knows) => () => answer(world, this.#habits, operation, knows));
+        return { reply, truths, operation, world };
+      }),
+    );
+    return { asked, requests: this.#service.takeLog() };
+  }
+
+  async #explain(step: Extract<Step, { kind: 'ask' }>) {
+    this.#service.takeLog();
+    const reply = await this.#askOne(step.operations[0] as Operation, step.keys[0] as string, {
+      'x-explain': '1',
+    });
+    const sent = this.#service.takeLog().length;
+    const explain = reply.extensions?.explain as Extent | undefined;
+    const findings = sent === 0 ? [] : [`explaining sent ${sent} requests`];
+    return { findings, extent: explain ?? null };
+  }
+
+  async #askAgain(
+    step: Extract<Step, { kind: 'ask' }>,
+    before: readonly Asked[],
+    at: number,
+  ): Promise<Finding[]> {
+    const { asked, requests } = await this.#askAll(step);
+    const isFree = before.every(({ reply, operation }) => reply.errors.length === 0 && mayBeHeld(operation));
+    const paid = isFree && requests.length > 0;
+    const targets = requests.map(({ target }) => target).join(' ');
+    const differing = asked.flatMap((one, i) => this.#check(one, step.keys[i] as string, at, i).findings);
+    return [
+      ...this.#checkBills(asked, requests, at),
+      ...(paid ? [finding('second time not free', at, 0, `sent ${requests.length}: ${targets}`)] : []),
+      ...differing.map((one) => ({ ...one, kind: `${one.kind}, second time` })),
+    ];
+  }
+
+  #check({ reply, truths, operation, world }: Asked, key: string, at: number, nth: number) {
+    let strictest: Checked | undefined;
+    for (const truth of truths) {
+      const checked = this.#checkAgainst(truth(), reply, world, at, nth);
+      if (checked.findings.length === 0) return checked;
+      strictest ??= checked;
+    }
+    if (strictest === undefined) throw new Error(`no truth for ${operation.text} under ${key}`);
+    return strictest;
+  }
+
+  #checkAgainst(truth: Truth, reply: Asked['reply'], world: World, at: number, nth: number): Checked {
+    const mostCalls = Number(this.#scenario.env.MAX_UPSTREAM_CALLS ?? 60);
+    const circumstances: Circumstances = { world, habits: this.#habits, lookups: truth.lookups, mostCalls };
+    const legitimate = reply.errors.filter((error) => isLegitimate(error, circumstances));
+    const findings: Finding[] = [];
+    const expected = truth.data;
+    const add = (kind: string, detail: string) => findings.push(finding(kind, at, nth, detail));
+    for (const error of reply.errors) {
+      if (legitimate.includes(error)) continue;
+      const code = error.extensions?.code ?? 'no code';
+      add(
+        `false error ${code}`,
+        `${error.path?.join('.') ?? ''}: ${error.message} ${JSON.stringify(error.extensions)}`,
+      );
+    }
+    for (const warning of (reply.extensions?.warnings ?? []) as GivenError[]) {
+      if (!isWarranted(warning, circumstances)) add('false warning', JSON.stringify(warning));
+    }
+    const ids = { byId: new Map(this.#ids.byId), byObject: new Map(this.#ids.byObject) };
+    for (const difference of differences(truth, reply.data, ids)) {
+      if (difference.kind === 'short' && reply.errors.some((error) => touches(error, difference))) continue;
+      add(
+        `${difference.kind} ${placeOf(difference, truth)}`,
+        `${difference.path.join('.')}: expected ${difference.detail}`,
+      );
+    }
+    if (findings.length === 0) {
+      for (const [id, object] of ids.byId) this.#ids.byId.set(id, object);
+      for (const [object, id] of ids.byObject) this.#ids.byObject.set(object, id);
+    }
+    return { findings, expected, excuses: legitimate.map((error) => String(error.extensions.code)) };
+  }
+
+  /** What the bills say together is what the service received; for one operation, by route too. */
+  #checkBills(asked: readonly Asked[], requests: readonly Request[], at: number): Finding[] {
+    const billed = new Map<string, number>();
+    let calls = 0;
+    for (const { reply } of asked) {
+      calls += reply.upstream?.calls ?? 0;
+      for (const [route, count] of Object.entries(reply.upstream?.byRoute ?? {})) {
+        billed.set(route, (billed.get(route) ?? 0) + count);
+      }
+    }
+    const received = new Map<string, number>();
+    for (const { route } of requests) received.set(route, (received.get(route) ?? 0) + 1);
+    const text = (counts: Map<string, number>) =>
+      [...counts]
+        .filter(([, count]) => count > 0)
+        .map(([route, count]) => `${route} ${count}`)
+        .sort()
+        .join(', ');
+    const most = Number(this.#scenario.env.MAX_UPSTREAM_CALLS ?? 60);
+    const findings: Finding[] = [];
+    if (calls !== requests.length || text(billed) !== text(received)) {
+      findings.push(
+        finding(
+          'bill',
+          at,
+          0,
+          `billed ${calls} (${text(billed)}), sent ${requests.length} (${text(received)})`,
+        ),
+      );
+    }
+    if (asked.length === 1 && requests.length > most) {
+      findings.push(finding('over MAX_UPSTREAM_CALLS', at, 0, `sent ${requests.length}, may send ${most}`));
+    }
+    return findings;
+  }
+}
+
+function finding(kind: string, step: number, operation: number, detail: string): Finding {
+  return { kind, step, operation, detail };
+}
+
+interface Extent {
+  readonly least?: number;
+  readonly calls?: number;
+  readonly most?: number;
+}
+
+function rating(extent: Extent | null, sent: number): Outcome['explain'] {
+  if (extent === null) return 'none';
+  if (extent.calls === sent) return 'exact';
+  if (extent.least === undefined || extent.most === undefined) return 'unknown';
+  return extent.least <= sent && sent <= extent.most ? 'within' : 'outside';
+}
+
+function checkExtent(extent: Extent | null, sent: number, at: number): Finding[] {
+  if (extent?.least === undefined || extent.most === undefined) return [];
+  const isWithin = extent.least <= sent && sent <= extent.most;
+  return isWithin ? [] : [finding('explain out of bounds', at, 0, `${JSON.stringify(extent)}, sent ${sent}`)];
+}
+
+/** What was looked up at the place of a difference, or next above it: what to look for first. */
+function placeOf({ path }: Difference, { lookups, fields }: Truth): string {
+  const names = path.filter((part) => typeof part === 'string');
+  for (let length = names.length; length > 0; length -= 1) {
+    const above = names.slice(0, length).join('.');
+    const lookup = lookups.find((one) => one.path === above);
+    if (lookup?.mode !== undefined) return lookup.mode;
+    if (lookup !== undefined) return lookup.route;
+  }
+  return fields.get(names.join('.')) ?? '';
+}
+
+/** Whether an error stands at, above or below the place of a difference. */
+function touches(error: GivenError, { path }: Difference): boolean {
+  const own = error.path ?? [];
+  const length = Math.min(own.length, path.length);
+  for (let i = 0; i < length; i += 1) if (own[i] !== path[i]) return false;
+  return true;
+}
+
+/** Health and version are asked each time, and `maxAge` insists on newer figures. */
+function mayBeHeld({ text }: Operation): boolean {
+  return !/\b(health|platformVersion|maxAge)\b/.test(text);
+}
+
+function idsIn(value: unknown): string[] {
+  if (typeof value === 'string') return value.startsWith(ID_MARK) ? [value] : [];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.values(value).flatMap(idsIn);
+}
+
+function withIds(value: unknown, ids: Ids): unknown {
+  if (typeof value === 'string') return value.startsWith(ID_MARK) ? ids.byObject.get(value) : value;
+  if (Array.isArray(value)) return value.map((item) => withIds(item, ids));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, withIds(item, ids)]));
+}
+
+/** A query that tells the identifier of an object, besides what tells it from others. */
+function queryFor(id: string): string | null {
+  const [type, first = '', second = ''] = id.slice(ID_MARK.length).split('|');
+  const [one, two] = [JSON.stringify(first), JSON.stringify(second)];
+  switch (type) {
+    case 'Country':
+      return `{ country(code: ${one}) { id } }`;
+    case 'Indicator':
+      return `{ indicator(key: ${one}) { id } }`;
+    case 'Source':
+      return `{ source(key: ${one}) { id } }`;
+    case 'Ticker':
+      return `{ ticker(exchangeCode: ${one}, symbol: ${two}) { id } }`;
+    case 'Office':
+      return `{ country(code: ${one}) { offices { id name roleType } } }`;
+    case 'Observation':
+      return `{ observations(countryCodes: [${one}], metricKeys: [${two}]) {
+        id year period locationName datasetVersion retrievedAt source { key } } }`;
+    default:
+      return null;
+  }
+}

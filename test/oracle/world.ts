@@ -1,0 +1,568 @@
+import { createDice, type Dice } from './dice.ts';
+import type { Habits } from './habits.ts';
+import { AFRICA, CATEGORIES, EXCHANGES, INSTRUMENTS, INVENTED, METRICS, SOURCES } from './names.ts';
+
+export type Json = Readonly<Record<string, unknown>>;
+
+export interface CountryFact {
+  readonly code: string;
+  readonly iso3: string;
+  readonly name: string;
+  readonly officialName: string | null;
+  readonly capital: string | null;
+  readonly region: string | null;
+  readonly subregion: string | null;
+  readonly record: Json;
+}
+
+export interface IndicatorFact {
+  readonly key: string;
+  readonly name: string;
+  readonly unit: string;
+  readonly category: string;
+  readonly hasData: boolean;
+  readonly sources: readonly string[];
+  readonly record: Json;
+}
+
+export interface SourceFact {
+  readonly key: string;
+  lastSuccessfulRefresh: string;
+  readonly nextRun: string | null;
+  record: Json;
+}
+
+/** A row of `/v1/data`. Without a value it is a row, but no figure. */
+export interface RowFact {
+  readonly country: string;
+  readonly countryName: string;
+  readonly metric: string;
+  readonly metricName: string;
+  readonly year: number;
+  readonly period: string;
+  readonly asOfPeriod: string | null;
+  readonly place: string | null;
+  readonly value: number | null;
+  readonly unit: string;
+  readonly source: string;
+  readonly status: string;
+  readonly low: number | null;
+  readonly high: number | null;
+  readonly release: string | null;
+  readonly retrievedAt: string;
+  readonly record: Json;
+}
+
+export interface TickerFact {
+  readonly exchangeCode: string;
+  readonly symbol: string;
+  readonly name: string;
+  readonly instrumentType: string;
+  readonly sector: string | null;
+  readonly industry: string | null;
+  readonly country: string | null;
+  readonly session: string;
+  readonly closePrice: number | null;
+  readonly changePercent: number | null;
+  readonly record: Json;
+}
+
+export interface ProfileFact {
+  readonly code: string;
+  readonly indicators: readonly Json[];
+  readonly record: Json;
+}
+
+export interface SignalsFact {
+  readonly code: string;
+  readonly rows: readonly RowFact[];
+  readonly fxRates: readonly Json[];
+  readonly commodities: readonly Json[];
+  readonly disasters: readonly Json[];
+  readonly record: Json;
+}
+
+export interface OfficeFact {
+  readonly code: string;
+  readonly name: string;
+  readonly roleType: string | null;
+  readonly terms: readonly Json[];
+  readonly record: Json;
+}
+
+export interface GovernmentFact {
+  readonly offices: readonly OfficeFact[];
+  readonly record: Json;
+}
+
+/** All that one service holds, as one key sees it. */
+export interface World {
+  readonly countries: CountryFact[];
+  readonly indicators: IndicatorFact[];
+  readonly sources: SourceFact[];
+  readonly rows: RowFact[];
+  readonly tickers: TickerFact[];
+  readonly profiles: Map<string, ProfileFact>;
+  readonly signals: Map<string, SignalsFact>;
+  readonly governments: Map<string, GovernmentFact>;
+}
+
+const FIRST_REFRESH_MS = Date.UTC(2026, 6, 20);
+
+/** `shade` tells keys apart: under another one figures, prices and profiles differ, and some rows are missing. */
+export function drawWorld(seed: number, service: number, habits: Habits, shade: number): World {
+  const dice = (...words: (string | number)[]) => createDice(seed, service, ...words);
+  const countries = drawCountries(dice('countries'), habits);
+  const sources = drawSources(dice('sources'), habits);
+  const indicators = drawIndicators(dice('indicators'), habits, sources);
+  const rows = drawRows({ dice, habits, countries, indicators, shade });
+  return {
+    countries,
+    indicators,
+    sources,
+    rows,
+    tickers: drawTickers(dice('tickers'), habits, countries, shade),
+    profiles: drawProfiles(dice('profiles'), habits, countries, rows, shade),
+    signals: drawSignals(dice('signals'), habits, countries, rows, sources),
+    governments: drawGovernments(dice('governments'), habits, countries),
+  };
+}
+
+function drawCountries(dice: Dice, habits: Habits): CountryFact[] {
+  const real = [...AFRICA.keys()];
+  const codes =
+    habits.size === 'full'
+      ? real
+      : habits.size === 'small'
+        ? [...dice.some(real, dice.between(6, 14)), ...dice.some(INVENTED, dice.below(4))]
+        : [...dice.some(real, dice.between(1, 3)), ...dice.some(INVENTED, dice.between(0, 2))];
+  return codes.map((code) => {
+    const maybe = (value: string) => (dice.chance(0.8) ? value : null);
+    const fact = {
+      code,
+      iso3: AFRICA.get(code) ?? `${code}X`,
+      name: `Country of ${code}`,
+      officialName: maybe(`The Republic of ${code}`),
+      capital: maybe(`City of ${code}`),
+      region: maybe(dice.pick(['West Africa', 'East Africa', 'North Africa'])),
+      subregion: maybe(dice.pick(['Western Africa', 'Eastern Africa'])),
+    };
+    const record = pruned(habits, {
+      [habits.countryKey]: cased(code, habits),
+      iso3: fact.iso3,
+      name: fact.name,
+      official_name: fact.officialName,
+      capital: fact.capital,
+      region: fact.region,
+      subregion: fact.subregion,
+      area_km2: dice.between(400, 2_000_000),
+      languages: [{ code: 'en', name: 'English' }],
+    });
+    return { ...fact, record };
+  });
+}
+
+function drawSources(dice: Dice, habits: Habits): SourceFact[] {
+  return dice.some(SOURCES, dice.between(3, SOURCES.length)).map((key, i) => {
+    const nextRun = dice.chance(0.8) ? new Date(FIRST_REFRESH_MS + 864e5 * (i + 2)).toISOString() : null;
+    return sourceOf(key, new Date(FIRST_REFRESH_MS + 3_600_000 * i).toISOString(), nextRun, habits);
+  });
+}
+
+function sourceOf(key: string, refreshed: string, nextRun: string | null, habits: Habits): SourceFact {
+  const record = { [habits.etlKey]: key, [habits.etlRefresh]: refreshed, next_run: nextRun, state: 'ok' };
+  return { key, lastSuccessfulRefresh: refreshed, nextRun, record };
+}
+
+function drawIndicators(dice: Dice, habits: Habits, sources: readonly SourceFact[]): IndicatorFact[] {
+  const keys: string[] = dice.some(METRICS, dice.between(5, METRICS.length));
+  if (habits.hasTwinKeys) keys.push('Twin_Metric', 'twin_metric');
+  return keys.map((key) => {
+    const own = dice.some(
+      sources.map((source) => source.key),
+      dice.between(1, 3),
+    );
+    const fact = {
+      key,
+      name: `Name of ${key}`,
+      unit: dice.pick(['persons', 'percent', 'US dollars']),
+      category: dice.pick(CATEGORIES),
+      hasData: !dice.chance(0.12),
+      sources: own,
+    };
+    const record: Record<string, unknown> = {
+      [habits.catalogueKey]: key,
+      [habits.catalogueKey === 'metric_key' ? 'metric_name' : 'name']: fact.name,
+      unit: fact.unit,
+    };
+    if (habits.catalogueCategory) record.category = fact.category;
+    if (habits.catalogueHasData) record.has_data = fact.hasData;
+    if (habits.catalogueSources === 'strings') record.sources = own;
+    if (habits.catalogueSources === 'objects') record.sources = own.map((name) => ({ key: name }));
+    if (habits.catalogueSources === 'one') record.source = own[0];
+    return { ...fact, record };
+  });
+}
+
+interface Drawing {
+  readonly dice: (...words: (string | number)[]) => Dice;
+  readonly habits: Habits;
+  readonly countries: readonly CountryFact[];
+  readonly indicators: readonly IndicatorFact[];
+  readonly shade: number;
+}
+
+function drawRows(drawing: Drawing): RowFact[] {
+  const { habits, countries, indicators } = drawing;
+  const rows: RowFact[] = [];
+  const withData = indicators.filter((indicator) => indicator.hasData);
+  const most = habits.size === 'full' ? 12 : 30;
+  withData.forEach((indicator, at) => {
+    countries.forEach((country, nth) => {
+      const isLong = habits.longSeries > 0 && at === 0 && nth < 2;
+      rows.push(...drawSeries(drawing, country, indicator, isLong ? habits.longSeries : most, isLong));
+    });
+  });
+  return ordered(rows, habits.order);
+}
+
+function drawSeries(
+  { dice: diceOf, habits, shade }: Drawing,
+  country: CountryFact,
+  indicator: IndicatorFact,
+  most: number,
+  isLong: boolean,
+): RowFact[] {
+  const dice = diceOf('series', country.code, indicator.key);
+  if (!isLong && dice.chance(0.2)) return [];
+  const frequency = isLong && most > 60 ? 'monthly' : frequencyOf(diceOf('frequency', indicator.key), habits);
+  const count = isLong ? most : dice.between(1, most);
+  const lastYear = dice.between(2019, 2025);
+  const isStock = diceOf('stock', indicator.key).chance(0.4);
+  const hasPlaces = habits.places && diceOf('places', indicator.key).chance(0.5);
+  const hasReleases = habits.releases && diceOf('releases', indicator.key).chance(0.5);
+  const row = (period: Period, place: string | null, release: string | null, further: Json = {}) =>
+    rowOf(habits, { dice, shade, country, indicator, isStock, period, place, release, further });
+  const isSilent = habits.nullRows && dice.chance(0.05);
+  const endsInNull = habits.nullRows && dice.chance(0.25);
+  const rows: RowFact[] = [];
+  periodsBefore(lastYear, frequency, count).forEach((period, age) => {
+    if (age > 0 && dice.chance(0.1)) return;
+    const isNull = isSilent || (endsInNull && age === 0) || (habits.nullRows && dice.chance(0.06));
+    const value = isNull ? { value: null } : {};
+    rows.push(row(period, null, hasReleases ? 'release 1' : null, value));
+    if (hasReleases && dice.chance(0.3)) rows.push(row(period, null, 'release 2', value));
+    const other = indicator.sources.find((source) => source !== rows.at(-1)?.source);
+    if (!isLong && !hasReleases && other !== undefined && dice.chance(0.08)) {
+      rows.push(row(period, null, null, { source: other }));
+    }
+    if (hasPlaces && dice.chance(0.25)) rows.push(row(period, `City of ${country.code}`, null));
+  });
+  if (hasPlaces && dice.chance(0.4)) {
+    rows.push(row(periodAfter(lastYear, frequency), `Port of ${country.code}`, null));
+  }
+  return shade === 0 ? rows : rows.filter(() => !dice.chance(0.1));
+}
+
+function frequencyOf(dice: Dice, habits: Habits): Frequency {
+  return habits.frequency === 'annual' ? 'annual' : dice.pick(['annual', 'quarterly', 'monthly'] as const);
+}
+
+type Frequency = 'annual' | 'quarterly' | 'monthly';
+
+interface Period {
+  readonly year: number;
+  readonly text: string;
+}
+
+const STEPS = { annual: 1, quarterly: 4, monthly: 12 } as const;
+
+/** So many periods, the newest first. */
+function periodsBefore(lastYear: number, frequency: Frequency, count: number): Period[] {
+  return Array.from({ length: count }, (_, age) => {
+    const step = STEPS[frequency];
+    return periodAt(lastYear - Math.floor(age / step), step - (age % step), frequency);
+  });
+}
+
+function periodAfter(lastYear: number, frequency: Frequency): Period {
+  return periodAt(lastYear + 1, 1, frequency);
+}
+
+function periodAt(year: number, nth: number, frequency: Frequency): Period {
+  if (frequency === 'annual') return { year, text: String(year) };
+  return {
+    year,
+    text: frequency === 'quarterly' ? `${year}-Q${nth}` : `${year}-${`${nth}`.padStart(2, '0')}`,
+  };
+}
+
+interface RowDrawing {
+  readonly dice: Dice;
+  readonly shade: number;
+  readonly country: CountryFact;
+  readonly indicator: IndicatorFact;
+  readonly isStock: boolean;
+  readonly period: Period;
+  readonly place: string | null;
+  readonly release: string | null;
+  readonly further: Json;
+}
+
+function rowOf(habits: Habits, drawing: RowDrawing): RowFact {
+  const { dice, country, indicator, period, place } = drawing;
+  const drawn = dice.chance(0.08) ? 0 : dice.between(-50, 100_000) / 10;
+  const isEstimate = dice.chance(0.2);
+  return withRecord(habits, {
+    country: country.code,
+    countryName: country.name,
+    metric: indicator.key,
+    metricName: indicator.name,
+    year: period.year,
+    period: period.text,
+    asOfPeriod: drawing.isStock ? `${period.year}-07-01` : null,
+    place,
+    value: drawn + drawing.shade * 1000,
+    unit: indicator.unit,
+    source: dice.pick(indicator.sources),
+    status: isEstimate ? dice.pick(['estimated', 'projected', 'modelled']) : 'reported',
+    low: isEstimate ? drawn - 5 : null,
+    high: isEstimate ? drawn + 5 : null,
+    release: drawing.release,
+    retrievedAt: timestamp(dice.below(864e5 * 20)),
+    ...drawing.further,
+  });
+}
+
+function timestamp(ms: number): string {
+  return new Date(Date.UTC(2026, 5, 20) + ms).toISOString().replace('Z', '456Z');
+}
+
+export function withRecord(habits: Habits, row: Omit<RowFact, 'record'>): RowFact {
+  const record = {
+    country_code: cased(row.country, habits),
+    country_name: row.countryName,
+    metric_key: row.metric,
+    metric_name: row.metricName,
+    year: row.year,
+    period: row.period,
+    value: row.value,
+    unit: row.unit,
+    source: row.source,
+    value_status: row.status,
+    retrieved_at: row.retrievedAt,
+    ...pruned(habits, {
+      as_of_period: row.asOfPeriod,
+      location_name: row.place ?? habits.blankPlace,
+      estimate_low: row.low,
+      estimate_high: row.high,
+      dataset_version: row.release,
+    }),
+  };
+  return { ...row, record };
+}
+
+export function ordered(rows: readonly RowFact[], order: Habits['order']): RowFact[] {
+  const keys = {
+    country: (row: RowFact) => [row.country, row.metric],
+    metric: (row: RowFact) => [row.metric, row.country],
+    year: (row: RowFact) => [String(row.year), row.period],
+  }[order];
+  const keyed = rows.map((row) => ({ row, key: keys(row).join(' ') }));
+  return keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)).map(({ row }) => row);
+}
+
+function drawTickers(
+  dice: Dice,
+  habits: Habits,
+  countries: readonly CountryFact[],
+  shade: number,
+): TickerFact[] {
+  const exchanges = dice.some(EXCHANGES, dice.between(1, 3));
+  const main = exchanges[0] as string;
+  return Array.from({ length: habits.tickers }, (_, i) => {
+    const country = dice.chance(0.8) ? dice.pick(countries).code : null;
+    const fact = {
+      exchangeCode: dice.chance(0.6) ? main : dice.pick(exchanges),
+      symbol: `SYM${i}`,
+      name: `Security ${i}`,
+      instrumentType: dice.pick(INSTRUMENTS),
+      sector: dice.chance(0.7) ? 'Financials' : null,
+      industry: dice.chance(0.5) ? 'Banks' : null,
+      country,
+      session: `2026-07-${dice.between(10, 23)}`,
+      closePrice: dice.chance(0.1) ? 0 : dice.between(1, 9999) / 100 + shade,
+      changePercent: dice.chance(0.9) ? dice.between(-300, 300) / 100 : null,
+    };
+    return { ...fact, record: tickerRecord(fact, habits) };
+  });
+}
+
+export function tickerRecord(fact: Omit<TickerFact, 'record'>, habits: Habits): Json {
+  return {
+    exchange_code: fact.exchangeCode,
+    symbol: fact.symbol,
+    security_name: fact.name,
+    instrument_type: fact.instrumentType,
+    ...pruned(habits, { sector: fact.sector, industry: fact.industry }),
+    country_code: fact.country === null ? null : cased(fact.country, habits),
+    latest_trade_date: fact.session,
+    latest_close_price: fact.closePrice,
+    latest_change_percent: fact.changePercent,
+  };
+}
+
+function drawProfiles(
+  dice: Dice,
+  _habits: Habits,
+  countries: readonly CountryFact[],
+  rows: readonly RowFact[],
+  shade: number,
+): Map<string, ProfileFact> {
+  const profiles = new Map<string, ProfileFact>();
+  for (const country of countries) {
+    const isThere = dice.chance(0.85);
+    const own = rows.filter((row) => row.country === country.code);
+    const indicators = dice.some(own, dice.between(0, 4)).map((row) => ({
+      metric_key: row.metric,
+      metric_name: row.metricName,
+      unit: row.unit,
+      value: row.value,
+      year: row.year,
+      period: row.period,
+      source: row.source,
+    }));
+    // One item a metric, as a profile has it.
+    const once = [...new Map(indicators.map((item) => [item.metric_key, item])).values()];
+    const record = { ...country.record, shade, indicators: once };
+    if (isThere) profiles.set(country.code, { code: country.code, indicators: once, record });
+  }
+  return profiles;
+}
+
+function drawSignals(
+  dice: Dice,
+  habits: Habits,
+  countries: readonly CountryFact[],
+  rows: readonly RowFact[],
+  sources: readonly SourceFact[],
+): Map<string, SignalsFact> {
+  const signals = new Map<string, SignalsFact>();
+  for (const country of countries) {
+    if (dice.chance(0.12)) continue;
+    const source = dice.pick(sources).key;
+    const own = rows.filter((row) => row.country === country.code && row.value !== null);
+    const observations = dice.some(own, dice.between(0, 5)).map((row) => {
+      const { country_code, country_name, estimate_low, estimate_high, ...rest } = row.record;
+      const record: Json = { ...rest, freshness: 'recent', category: 'economy' };
+      return { ...row, low: null, high: null, record };
+    });
+    const fxRates = dice.chance(0.6)
+      ? [
+          {
+            source_code: source,
+            base_currency: 'USD',
+            quote_currency: 'XOF',
+            country_codes: dice.some(countries, 2).map(({ code }) => cased(code, habits)),
+            rate_date: '2026-07-22',
+            rate: 600.5,
+          },
+        ]
+      : [];
+    const commodities = dice.chance(0.5)
+      ? [{ commodity_key: 'cocoa', price_value: 0, price_date: '2026-07-01' }]
+      : [];
+    const disasters = dice.chance(0.5)
+      ? [
+          {
+            event_key: `EV-${country.code}`,
+            event_type: 'flood',
+            name: 'Flood',
+            alert_level: 'green',
+            alert_score: 0.5,
+            event_from_at: '2026-07-01T00:00:00Z',
+            event_to_at: null,
+            source,
+          },
+        ]
+      : [];
+    const record = {
+      country: { code: cased(country.code, habits), name: country.name },
+      observations: observations.map((row) => row.record),
+      fx_rates: fxRates,
+      commodity_benchmarks: commodities,
+      disaster_alerts: disasters,
+      markets: [],
+    };
+    signals.set(country.code, {
+      code: country.code,
+      rows: observations,
+      fxRates,
+      commodities,
+      disasters,
+      record,
+    });
+  }
+  return signals;
+}
+
+function drawGovernments(
+  dice: Dice,
+  habits: Habits,
+  countries: readonly CountryFact[],
+): Map<string, GovernmentFact> {
+  const governments = new Map<string, GovernmentFact>();
+  for (const country of countries) {
+    if (dice.chance(0.12)) continue;
+    const offices: OfficeFact[] = Array.from({ length: dice.below(4) }, (_, i) => {
+      // Two ministers may hold offices of one name.
+      const name = i === 0 ? 'President' : 'Minister of State';
+      const roleType = i === 0 ? 'head_of_state' : `minister_${i}`;
+      const terms = Array.from({ length: dice.between(1, 3) }, (_, nth) => ({
+        leader_name: `Holder ${country.code} ${i} ${nth}`,
+        start_date: `20${10 + nth}-01-02`,
+        end_date: dice.chance(0.5) ? `20${12 + nth}-01-02` : null,
+        status: dice.pick(['current', 'former', 'disputed']),
+        ...(habits.offices === 'flat' ? { office_name: name, role_type: roleType } : {}),
+      }));
+      return {
+        code: country.code,
+        name,
+        roleType,
+        terms,
+        record: { office_name: name, role_type: roleType, terms },
+      };
+    });
+    const country_ = { code: cased(country.code, habits), name: country.name };
+    const record =
+      habits.offices === 'nested'
+        ? { country: country_, offices: offices.map((office) => office.record) }
+        : { country: country_, terms: offices.flatMap((office) => office.terms) };
+    governments.set(country.code, { offices, record });
+  }
+  return governments;
+}
+
+export function cased(code: string, habits: Habits): string {
+  return habits.codeCase === 'lower' ? code.toLowerCase() : code;
+}
+
+function pruned(habits: Habits, fields: Json): Json {
+  if (!habits.leavesOutNulls) return fields;
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+}
+
+/** The period's last day, so far as the texts tell it, for comparing periods of one year. */
+export function newerFirst(a: RowFact, b: RowFact): number {
+  return (
+    b.year - a.year ||
+    compare(b.period, a.period) ||
+    Number(a.place !== null) - Number(b.place !== null) ||
+    compare(b.asOfPeriod ?? '', a.asOfPeriod ?? '') ||
+    compare(b.retrievedAt, a.retrievedAt)
+  );
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
