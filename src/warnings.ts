@@ -27,9 +27,10 @@ export interface Warning {
 export interface Warnings {
   /**
    * Adds a warning, unless there is one about the same thing: the first to say it names its own path.
-   * @param about what tells it from others of its code; the name or the route, where that is all
+   * @param about what tells it from others: an object that is about the same thing; without one, its code with the
+   * name, or the route
    */
-  add(warning: Warning, about?: string): void;
+  add(warning: Warning, about?: object): void;
   /** As the answer tells them, in the order they came; undefined where there are none. */
   told(): readonly Warning[] | undefined;
 }
@@ -39,13 +40,13 @@ export const MAX_WARNINGS = 100;
 
 export function createWarnings(): Warnings {
   const told: Warning[] = [];
-  let subjects: Set<string> | undefined;
+  let subjects: Set<string | object> | undefined;
   let untold = 0;
   let firstUntold: WarningCode | undefined;
 
   return {
-    add(warning, about = warning.name ?? warning.route ?? warning.message) {
-      const subject = `${warning.code} ${about}`;
+    add(warning, about) {
+      const subject = about ?? `${warning.code} ${warning.name ?? warning.route ?? warning.message}`;
       subjects ??= new Set();
       if (subjects.has(subject)) return;
       subjects.add(subject);

@@ -63,8 +63,8 @@ export type Country = Node & {
   readonly officialName?: Maybe<Scalars['String']['output']>;
   /** Reference record with selected indicators; null where there is none. One `/v1/countries/{code}/profile` call a country. */
   readonly profile?: Maybe<CountryProfile>;
-  /** The record just as the service sent it. From the one `/v1/countries` call. */
-  readonly record: Scalars['JSON']['output'];
+  /** The record just as the service sent it; an error where the service lists no such country. From the one `/v1/countries` call. */
+  readonly record?: Maybe<Scalars['JSON']['output']>;
   /** Region, such as `West Africa`. From the one `/v1/countries` call. */
   readonly region?: Maybe<Scalars['String']['output']>;
   /** Snapshot over several domains; null where there is none. One `/v1/countries/{code}/signals` call a country. */
@@ -229,8 +229,8 @@ export type Indicator = Node & {
   readonly observation?: Maybe<Observation>;
   /** Observations of this indicator. Merged into one `/v1/data` call. */
   readonly observations?: Maybe<ReadonlyArray<Observation>>;
-  /** The record just as the service sent it. From the one `/v1/indicators` call. */
-  readonly record: Scalars['JSON']['output'];
+  /** The record just as the service sent it; an error where the catalogue has no such indicator. From the one `/v1/indicators` call. */
+  readonly record?: Maybe<Scalars['JSON']['output']>;
   /** Bodies that publish it. From the one `/v1/indicators` call. */
   readonly sources?: Maybe<ReadonlyArray<Source>>;
   /** Unit as the source states it. Free below an observation; else from the one `/v1/indicators` call. */
@@ -577,8 +577,8 @@ export type Source = Node & {
   readonly lastSuccessfulRefresh?: Maybe<Scalars['DateTime']['output']>;
   /** When the service means to refresh next. From the one `/v1/platform/etl-status` call. */
   readonly nextRun?: Maybe<Scalars['DateTime']['output']>;
-  /** The record just as the service sent it. From the one `/v1/platform/etl-status` call. */
-  readonly record: Scalars['JSON']['output'];
+  /** The record just as the service sent it; an error where the service lists no such source. From the one `/v1/platform/etl-status` call. */
+  readonly record?: Maybe<Scalars['JSON']['output']>;
 };
 
 /** One holder's time in an office. */
@@ -833,7 +833,7 @@ export type CountryResolvers<ContextType = GraphContext, ParentType extends Reso
   offices?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Office']>>, ParentType, ContextType>;
   officialName?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   profile?: Resolver<Maybe<ResolversTypes['CountryProfile']>, ParentType, ContextType>;
-  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+  record?: Resolver<Maybe<ResolversTypes['JSON']>, ParentType, ContextType>;
   region?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   signals?: Resolver<Maybe<ResolversTypes['Signals']>, ParentType, ContextType>;
   subregion?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
@@ -902,7 +902,7 @@ export type IndicatorResolvers<ContextType = GraphContext, ParentType extends Re
   name?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   observation?: Resolver<Maybe<ResolversTypes['Observation']>, ParentType, ContextType, RequireFields<IndicatorObservationArgs, 'countryCode'>>;
   observations?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Observation']>>, ParentType, ContextType, RequireFields<IndicatorObservationsArgs, 'latest'>>;
-  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+  record?: Resolver<Maybe<ResolversTypes['JSON']>, ParentType, ContextType>;
   sources?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Source']>>, ParentType, ContextType>;
   unit?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
@@ -1008,7 +1008,7 @@ export type SourceResolvers<ContextType = GraphContext, ParentType extends Resol
   key?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   lastSuccessfulRefresh?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
   nextRun?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
-  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+  record?: Resolver<Maybe<ResolversTypes['JSON']>, ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 };
 

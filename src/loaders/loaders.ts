@@ -9,6 +9,7 @@ import * as service from '../upstream/endpoints.ts';
 import type { CountryRecord } from '../upstream/records/countries.ts';
 import type { OfficeRecord } from '../upstream/records/government.ts';
 import type { IndicatorRecord } from '../upstream/records/indicators.ts';
+import { leftOutOf, notFoundIn, withLeftOut } from '../upstream/records/left-out.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 import type { HealthRecord, SourceRecord, VersionRecord } from '../upstream/records/platform.ts';
 import type { ProfileRecord } from '../upstream/records/profiles.ts';
@@ -165,7 +166,7 @@ function byKey<Value>(
       index = new Map(values.map((value) => [keyOf(value), value]));
       indexes.put(values, index);
     }
-    return index.get(key) ?? null;
+    return index.get(key) ?? notFoundIn(values);
   };
   return { load: (key) => whenThere(list(), (values) => find(values, key)) };
 }
@@ -185,11 +186,12 @@ function createCatalogue(ask: Ask, sending: Sending): Loaders['indicators'] {
       if (category === undefined && hasData === undefined) return all;
       const says = (field: 'category' | 'hasData') => all.every((item) => item[field] !== null);
       if ((category === undefined || says('category')) && (hasData === undefined || says('hasData'))) {
-        return all.filter(
+        const chosen = all.filter(
           (item) =>
             (category === undefined || item.category?.toLowerCase() === category.toLowerCase()) &&
             (hasData === undefined || item.hasData === hasData),
         );
+        return withLeftOut(chosen, leftOutOf(all));
       }
       const name = JSON.stringify([category, hasData]);
       const list = filtered.get(name) ?? listed({ category, hasData });

@@ -5,6 +5,7 @@ import { type Ask, type Freshness, heldRecords } from '../upstream/cached.ts';
 import { makeCall, type Sending } from '../upstream/call.ts';
 import { etlStatus, indicators } from '../upstream/endpoints.ts';
 import type { IndicatorRecord } from '../upstream/records/indicators.ts';
+import { leftOutOf } from '../upstream/records/left-out.ts';
 import type { SourceRecord } from '../upstream/records/platform.ts';
 import type { Cell } from './cells.ts';
 
@@ -169,8 +170,8 @@ function sourcesIn(records: readonly SourceRecord[], atMs: number): Sources {
     const changedAt = Date.parse(lastSuccessfulRefresh);
     changedAtMs.set(key.toLowerCase(), Number.isNaN(changedAt) ? Number.POSITIVE_INFINITY : changedAt);
   }
-  const lastChangeAtMs =
-    changedAtMs.size === 0 ? Number.POSITIVE_INFINITY : Math.max(...changedAtMs.values());
+  const isKnown = changedAtMs.size > 0 && leftOutOf(records) === null;
+  const lastChangeAtMs = isKnown ? Math.max(...changedAtMs.values()) : Number.POSITIVE_INFINITY;
   return { atMs, changedAtMs, lastChangeAtMs };
 }
 
@@ -184,7 +185,7 @@ const named = createAside<SourcesByMetric>('sources by metric');
 function namedIn(catalogue: readonly IndicatorRecord[]): SourcesByMetric {
   let byMetric = named.of(catalogue);
   if (byMetric === undefined) {
-    const naming = catalogue.filter(({ sources }) => sources.length > 0);
+    const naming = catalogue.filter(({ sources }) => sources.length > 0 && leftOutOf(sources) === null);
     byMetric = new Map(
       naming.map(({ key, sources }) => [key, sources.map((source) => source.toLowerCase())]),
     );

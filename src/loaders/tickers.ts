@@ -2,7 +2,8 @@ import { Failure } from '../errors.ts';
 import type { Ask } from '../upstream/cached.ts';
 import type { Sending } from '../upstream/call.ts';
 import { type TickersParams, tickers } from '../upstream/endpoints.ts';
-import type { TickerList, TickerRecord } from '../upstream/records/markets.ts';
+import { type LeftOut, leftOutOf, notFoundIn, sumOf, withLeftOut } from '../upstream/records/left-out.ts';
+import { type TickerList, type TickerRecord, unreadIn } from '../upstream/records/markets.ts';
 
 /** Rows after which the route is seen to end when no `limit` is given, and the highest limit it is seen to take. */
 const DEFAULT_ROWS = 100;
@@ -28,13 +29,14 @@ export interface TickersLearned {
 export interface TickerLoader {
   /**
    * The listings that pass the filter. All filters of an operation are met by one list where the service gives it
-   * whole.
+   * whole. What it lacks of them it says of itself: rows that can't be read, or don't say what is filtered by.
    * @throws Failure UPSTREAM_INCOMPLETE where the service cuts the list and takes no filter that would complete it
    */
   where(filter: TickerFilter): Promise<readonly TickerRecord[]>;
   /**
    * One listing, by its exchange and symbol in any case; null where a whole list has none.
-   * @throws Failure UPSTREAM_INCOMPLETE where it is not in what came, and more may not have come
+   * @throws Failure UPSTREAM_INCOMPLETE where it is not in what came, and more may not have come;
+   * UPSTREAM_INVALID_RESPONSE where it may be among rows that can't be read
    */
   find(exchangeCode: string, symbol: string): Promise<TickerRecord | null>;
 }
@@ -149,14 +151,14 @@ export function createTickerLoader(askOne: Ask, sending: Sending, learned: Ticke
       if (filter[name] !== undefined || ignored.has(name)) continue;
       const values = [...new Set(cut.rows.flatMap((row) => row[name] ?? []))];
       if (values.length < 2 || values.length > MAX_PIECES) continue;
-      const pieces: TickerRecord[] = [];
+      const pieces: Part[] = [];
       for (const value of values) {
         const piece = await fetchPart({ ...filter, [name]: value });
         if (!piece?.isWhole) break;
-        pieces.push(...piece.rows);
+        pieces.push(piece);
       }
-      if (pieces.length === cut.total)
-        return { ...cut, rows: pieces, received: pieces.length, isWhole: true };
+      const received = pieces.reduce((sum, piece) => sum + piece.received, 0);
+      if (received === cut.total) return { ...cut, rows: joined(pieces), received, isWhole: true };
     }
     return null;
   }
@@ -165,7 +167,7 @@ export function createTickerLoader(askOne: Ask, sending: Sending, learned: Ticke
     async where(filter) {
       const part = await gather(filter);
       if (!part.isWhole) throw incomplete(part);
-      return part.rows.filter((row) => passes(row, filter));
+      return chosen(part.rows, filter);
     },
     async find(exchangeCode, symbol) {
       const isWanted = (row: TickerRecord) =>
@@ -173,9 +175,16 @@ export function createTickerLoader(askOne: Ask, sending: Sending, learned: Ticke
       const part = await gather({ exchangeCode });
       const found = part.rows.find(isWanted) ?? (await fetchList()).rows.find(isWanted);
       if (found === undefined && !part.isWhole) throw incomplete(part);
-      return found ?? null;
+      return found ?? notFoundIn(part.rows);
     },
   };
+}
+
+function joined(pieces: readonly Part[]): readonly TickerRecord[] {
+  return withLeftOut(
+    pieces.flatMap(({ rows }) => rows),
+    sumOf(pieces.map(({ rows }) => leftOutOf(rows))),
+  );
 }
 
 const NO_LISTINGS: TickerList = { rows: [], received: 0, total: null, limit: null };
@@ -232,6 +241,30 @@ function spelt(
     ...(instrumentType == null || kind == null ? {} : { instrumentType: kind }),
   };
 }
+
+function chosen(rows: readonly TickerRecord[], filter: TickerFilter): readonly TickerRecord[] {
+  const leftOut = sumOf([leftOutOf(rows), undecided(rows, filter)]);
+  return withLeftOut(
+    rows.filter((row) => passes(row, filter)),
+    leftOut,
+  );
+}
+
+/** What is left out for not saying what is filtered by, where it may pass. */
+function undecided(rows: readonly TickerRecord[], filter: TickerFilter): LeftOut | null {
+  const faults = rows.flatMap((row) => {
+    const unread = FILTERED.filter((field) => filter[field] != null && unreadIn(row, field, tickers.route));
+    const [field] = unread;
+    if (field === undefined) return [];
+    const others = { ...filter, ...Object.fromEntries(unread.map((name) => [name, null])) };
+    return passes(row, others) ? (unreadIn(row, field, tickers.route) ?? []) : [];
+  });
+  const [first] = faults;
+  return first ? { count: faults.length, first } : null;
+}
+
+/** Filters of fields that a listing may lack. */
+const FILTERED = ['countryCode', 'instrumentType'] as const;
 
 function passes(row: TickerRecord, { exchangeCode, countryCode, instrumentType }: TickerFilter): boolean {
   return (

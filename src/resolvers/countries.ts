@@ -12,11 +12,12 @@ import { selectedFields } from '../graph/selection.ts';
 import { type CountrySource, countryOf } from '../graph/sources.ts';
 import { COVERED_COUNTRIES } from '../upstream/covered-countries.ts';
 import type { CountryRecord } from '../upstream/records/countries.ts';
+import { leftOutOf } from '../upstream/records/left-out.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 import { type Soon, whenThere } from '../upstream/soon.ts';
 import { checkMetricKey, maxAgeMsOf, observationRows } from './observations.ts';
 import { recordFields } from './record-fields.ts';
-import { warnedOfLeftOut, warnOfCountries } from './warned.ts';
+import { warned, warnedOfLeftOut, warnedWhenThere, warnOfCountries } from './warned.ts';
 
 /** Fields that say no more than what the code says. */
 const BARE_FIELDS: ReadonlySet<string> = new Set(['__typename', 'id', 'code']);
@@ -59,16 +60,15 @@ const fromList = recordFields<CountryRecord, CountrySource>(({ code }, { loaders
 
 const countries: QueryResolvers['countries'] = (_, { codes }, context, info) => {
   const { loaders } = context;
-  if (codes == null) return whenThere(loaders.countries(), (list) => list.map(countryOf));
-  const wanted = [...new Set(codes)];
-  if (wanted.every((code) => needsNoList(code, info))) return wanted.map((code) => ({ code }));
-  return Promise.all(wanted.map((code) => loaders.country.load(code))).then((found) => {
-    warnOfCountries(
-      context,
-      info.path,
-      wanted.filter((_, i) => found[i] === null),
-    );
-    return found.filter((record) => record !== null).map(countryOf);
+  const wanted = codes && [...new Set(codes)];
+  if (wanted?.every((code) => needsNoList(code, info))) return wanted.map((code) => ({ code }));
+  return whenThere(warnedWhenThere(context, info, loaders.countries()), (list) => {
+    if (wanted == null) return list.map(countryOf);
+    const found = new Map(list.map((record) => [record.code, record]));
+    // What the list lacks may be among them, and is warned of as such.
+    const unknown = leftOutOf(list) === null ? wanted.filter((code) => !found.has(code)) : [];
+    warnOfCountries(context, info.path, unknown);
+    return wanted.flatMap((code) => found.get(code) ?? []).map(countryOf);
   });
 };
 
@@ -83,8 +83,9 @@ const Country: CountryResolvers = {
   record: fromList('record'),
   profile: ({ code }, _, { loaders }) => loaders.profile.load(code),
   signals: ({ code }, _, { loaders }) => loaders.signals.load(code),
-  offices: ({ code }, _, { loaders }) => loaders.offices.load(code),
-  tickers: ({ code }, _, { loaders }) => loaders.tickers.where({ countryCode: code }),
+  offices: ({ code }, _, context, info) => warnedWhenThere(context, info, context.loaders.offices.load(code)),
+  tickers: ({ code }, _, context, info) =>
+    warnedWhenThere(context, info, context.loaders.tickers.where({ countryCode: code })),
   observations: ({ code }, { metricKeys, ...filter }, context, info) =>
     observationRows({ ...filter, countryCodes: [code], metricKeys }, context, info),
 };
@@ -112,6 +113,7 @@ export const countryResolvers: Resolvers = {
   Country,
   CountryProfile: {
     country: ({ countryCode }) => ({ code: countryCode }),
+    indicators: ({ indicators }, _, context, info) => warned(context, () => info.path, indicators),
   },
   ProfileIndicator: {
     source: ({ source }) => (source === null ? null : { key: source }),
@@ -122,10 +124,17 @@ export const countryResolvers: Resolvers = {
   },
   Signals: {
     country: ({ countryCode }) => ({ code: countryCode }),
+    observations: ({ observations }, _, context, info) => warned(context, () => info.path, observations),
+    fxRates: ({ fxRates }, _, context, info) => warned(context, () => info.path, fxRates),
+    commodityBenchmarks: ({ commodityBenchmarks }, _, context, info) =>
+      warned(context, () => info.path, commodityBenchmarks),
+    disasterAlerts: ({ disasterAlerts }, _, context, info) =>
+      warned(context, () => info.path, disasterAlerts),
   },
   FxRate: {
     source: ({ sourceCode }) => (sourceCode === null ? null : { key: sourceCode }),
-    countries: ({ countryCodes }) => countryCodes.map((code) => ({ code })),
+    countries: ({ countryCodes }, _, context, info) =>
+      warned(context, () => info.path, countryCodes).map((code) => ({ code })),
   },
   DisasterAlert: {
     source: ({ source }) => (source === null ? null : { key: source }),

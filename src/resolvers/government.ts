@@ -1,14 +1,29 @@
+import type { GraphContext } from '../graph/context.ts';
 import type { Resolvers } from '../graph/generated.ts';
 import { encodeId } from '../graph/ids.ts';
 import type { OfficeRecord } from '../upstream/records/government.ts';
+import { notFoundIn } from '../upstream/records/left-out.ts';
+import { warned } from './warned.ts';
 
 export function officeId({ countryCode, name, roleType }: OfficeRecord): string {
   return encodeId('Office', countryCode, name, roleType ?? '');
+}
+
+/** The office of an identifier; null where the country has none such. */
+export async function officeById(
+  id: string,
+  countryCode: string,
+  { loaders }: GraphContext,
+): Promise<OfficeRecord | null> {
+  const offices = await loaders.offices.load(countryCode);
+  if (offices === null) return null;
+  return offices.find((office) => officeId(office) === id) ?? notFoundIn(offices);
 }
 
 export const governmentResolvers: Resolvers = {
   Office: {
     id: officeId,
     country: ({ countryCode }) => ({ code: countryCode }),
+    terms: ({ terms }, _, context, info) => warned(context, () => info.path, terms),
   },
 };

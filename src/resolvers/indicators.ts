@@ -10,7 +10,7 @@ import { type Soon, whenThere } from '../upstream/soon.ts';
 import { checkTexts } from './arguments.ts';
 import { checkMetricKey, maxAgeMsOf, observationRows } from './observations.ts';
 import { recordFields } from './record-fields.ts';
-import { warnedOfLeftOut } from './warned.ts';
+import { warnedOfLeftOut, warnedWhenThere } from './warned.ts';
 
 /** Fields that need no catalogue: with figures among them, these tell whether there is anything of the key. */
 const FIGURES: ReadonlySet<string> = new Set(['observation', 'observations']);
@@ -39,6 +39,8 @@ export function sourceByKey(key: string, { loaders }: GraphContext): Soon<Source
   return whenThere(loaders.source.load(key), (record) => record && sourceOf(record));
 }
 
+const sourceOfKey = (key: string): SourceSource => ({ key });
+
 const fromCatalogue = recordFields<IndicatorRecord, IndicatorSource>(({ key }, { loaders }) =>
   loaders.indicator.load(key),
 );
@@ -53,9 +55,10 @@ const Indicator: IndicatorResolvers = {
   category: fromCatalogue('category'),
   hasData: fromCatalogue('hasData'),
   record: fromCatalogue('record'),
-  async sources({ key, known }, _, { loaders }) {
-    const keys = known?.sources ?? (await loaders.indicator.load(key))?.sources;
-    return keys?.map((source) => ({ key: source })) ?? null;
+  sources({ key, known }, _, context, info) {
+    const keys =
+      known?.sources ?? whenThere(context.loaders.indicator.load(key), (record) => record?.sources ?? null);
+    return whenThere(warnedWhenThere(context, info, keys), (list) => list?.map(sourceOfKey) ?? null);
   },
   async observation({ key }, { countryCode, maxAge }, context, info) {
     const figures = context.loaders.observations.nationals([countryCode], key, maxAgeMsOf(maxAge));
@@ -76,17 +79,18 @@ const Source: SourceResolvers = {
 
 export const indicatorResolvers: Resolvers = {
   Query: {
-    indicators(_, { category, hasData, keys }, { loaders }) {
+    indicators(_, { category, hasData, keys }, context, info) {
       checkTexts({ category });
       const filter = { category: category ?? undefined, hasData: hasData ?? undefined };
-      return whenThere(loaders.indicators(filter), (list) => {
+      return whenThere(warnedWhenThere(context, info, context.loaders.indicators(filter)), (list) => {
         if (keys == null) return list.map(indicatorOf);
         const found = new Map(list.map((record) => [record.key, record]));
         return [...new Set(keys)].flatMap((key) => found.get(key) ?? []).map(indicatorOf);
       });
     },
     indicator: (_, { key }, context, info) => indicatorByKey(key, context, info),
-    sources: (_, __, { loaders }) => whenThere(loaders.sources(), (list) => list.map(sourceOf)),
+    sources: (_, __, context, info) =>
+      whenThere(warnedWhenThere(context, info, context.loaders.sources()), (list) => list.map(sourceOf)),
     source: (_, { key }, context) => sourceByKey(key, context),
   },
   Indicator,

@@ -4,7 +4,7 @@ import type { Resolvers, ResolversTypes } from '../graph/generated.ts';
 import { holdsBack } from '../graph/holding.ts';
 import { decodeId, type GlobalId } from '../graph/ids.ts';
 import { countryByCode } from './countries.ts';
-import { officeId } from './government.ts';
+import { officeById } from './government.ts';
 import { indicatorByKey, sourceByKey } from './indicators.ts';
 import { tickerBySymbol } from './markets.ts';
 import { checkMetricKey, observationId } from './observations.ts';
@@ -43,7 +43,7 @@ async function find(
     case 'Ticker':
       return tickerBySymbol(first, second, context);
     case 'Office':
-      return (await loaders.offices.load(first))?.find((office) => officeId(office) === id) ?? null;
+      return officeById(id, first, context);
     case 'Observation':
       checkMetricKey(second);
       return (

@@ -8,7 +8,7 @@ import type { CountrySource, IndicatorSource, SourceSource } from '../graph/sour
 import { newestOf } from '../planner/newest.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 import { type Soon, soon, whenThere } from '../upstream/soon.ts';
-import { warnedOfLeftOut } from './warned.ts';
+import { warnedOfLeftOut, warnedWhenThere } from './warned.ts';
 
 export interface ObservationFilter {
   /** Null or omitted: all countries. */
@@ -31,11 +31,11 @@ export function observationRows(
   context: GraphContext,
   info: GraphQLResolveInfo,
 ): Soon<readonly ObservationRecord[]> {
-  const { loaders, holds } = context;
   if (fromYear != null && toYear != null && fromYear > toYear) {
     throw new Failure('BAD_USER_INPUT', `fromYear (${fromYear}) is after toYear (${toYear}).`);
   }
   for (const key of metricKeys ?? []) checkMetricKey(key);
+  const { loaders, holds } = context;
   const maxAgeMs = maxAgeMsOf(maxAge);
   const isWithin = ({ year }: ObservationRecord) =>
     (fromYear == null || year >= fromYear) && (toYear == null || year <= toYear);
@@ -56,10 +56,14 @@ export function observationRows(
       latest && isFromSeries ? newestWithin : within,
     );
 
-  const codes = countryCodes ?? whenThere(loaders.countries(), (list) => list.map(({ code }) => code));
+  const codes =
+    countryCodes ??
+    whenThere(warnedWhenThere(context, info, loaders.countries()), (list) => list.map(({ code }) => code));
   // By now the codes may be a promise that nobody listens to yet.
   const keys = soon(
-    () => metricKeys ?? whenThere(loaders.indicators(), (list) => list.map(({ key }) => key)),
+    () =>
+      metricKeys ??
+      whenThere(warnedWhenThere(context, info, loaders.indicators()), (list) => list.map(({ key }) => key)),
   );
   const isAtHand = !(codes instanceof Promise || keys instanceof Promise);
   return warnedOfLeftOut(

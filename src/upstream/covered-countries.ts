@@ -15,8 +15,10 @@ const ALPHA_2_BY_ALPHA_3: ReadonlyMap<string, string> = new Map(
  */
 export const COVERED_COUNTRIES: ReadonlySet<string> = new Set(ALPHA_2_BY_ALPHA_3.values());
 
+const ALPHA_2 = /^[a-z]{2}$/i;
+
 /** The alpha-2 code, in upper case, of a code in either form and case; null for what is neither. */
 export function alpha2Of(code: string): string | null {
-  const upper = code.trim().toUpperCase();
-  return /^[A-Z]{2}$/.test(upper) ? upper : (ALPHA_2_BY_ALPHA_3.get(upper) ?? null);
+  if (ALPHA_2.test(code)) return code.toUpperCase();
+  return ALPHA_2_BY_ALPHA_3.get(code.trim().toUpperCase()) ?? null;
 }

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { FAILURES } from '../../src/errors.ts';
 import type { Fault } from '../../src/sandbox/faults.ts';
+import { WARNING_CODES } from '../../src/warnings.ts';
 import { type Asking, openProgram, type ProgramOptions } from '../support/program.ts';
 
 const FIGURE = '{ country(code: "KE") { observation(metricKey: "population_total") { value } } }';
@@ -384,7 +385,8 @@ describe('the table', () => {
     expect(Object.values(CASES).map(({ extensions }) => extensions.code)).toContain(code);
   });
 
-  it('documents no code that there is not', () => {
-    expect(paragraphs.filter((name) => !Object.hasOwn(FAILURES, name ?? ''))).toEqual([]);
+  it('documents these and the codes of warnings, and no other', () => {
+    const codes: readonly string[] = [...Object.keys(FAILURES), ...WARNING_CODES];
+    expect(paragraphs.toSorted()).toEqual(codes.toSorted());
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { countryNamedIn, decodeCountries } from '../../src/upstream/records/countries.ts';
-import { failureOf } from './failure-of.ts';
+import { failureOf, lackOf } from './failure-of.ts';
 
 const ROUTE = '/v1/countries';
 
@@ -74,16 +74,35 @@ describe('decodeCountries', () => {
     [{ name: 'Kenya' }, 'data[1].id: expected string, received undefined'],
     [{ id: 17, name: 'Kenya' }, 'data[1].id: expected string, received number'],
     [{ code: '', name: 'Kenya' }, 'data[1].code: expected string, received empty string'],
-    [{ id: 'ke' }, 'data[1].name: expected string, received undefined'],
-    [{ id: 'ke', name: null, country_name: 7 }, 'data[1].country_name: expected string, received number'],
     ['ke', 'data[1]: expected object, received string'],
     [null, 'data[1]: expected object, received null'],
   ];
-  it.each(wrong)('refuses %j', (row, detail) => {
-    const failure = failureOf(() => decodeCountries({ data: [kenya, row] }, ROUTE));
-    expect(failure.code).toBe('UPSTREAM_INVALID_RESPONSE');
-    expect(failure.fields).toEqual({ route: ROUTE, detail });
+  it.each(wrong)('leaves %j out, and says so', (row, detail) => {
+    const list = decodeCountries({ data: [kenya, row, { id: 'ug', name: 'Uganda' }] }, ROUTE);
+    expect(list.map(({ code }) => code)).toEqual(['KE', 'UG']);
+    expect(lackOf(list)).toEqual({ count: 1, detail });
   });
+
+  it('refuses a list of which nothing can be read', () => {
+    const failure = failureOf(() => decodeCountries({ data: [{ name: 'Kenya' }, 'ug'] }, ROUTE));
+    expect(failure.code).toBe('UPSTREAM_INVALID_RESPONSE');
+    expect(failure.fields).toEqual({
+      route: ROUTE,
+      detail: 'data[0].id: expected string, received undefined',
+    });
+    expect(lackOf(decodeCountries({ data: [] }, ROUTE))).toBeNull();
+  });
+
+  it.each([[{ id: 'ke' }], [{ id: 'ke', name: null, country_name: 7 }]])('keeps %j without a name', (row) => {
+    expect(only(row)).toMatchObject({ code: 'KE', name: null, record: row });
+  });
+
+  it.each([[{ id: 'KEN' }], [{ id: 404, iso3: 'KEN' }], [{ name: 'Kenya', alpha3: 'ken' }]])(
+    'knows the country of %j by its alpha-3 code',
+    (row) => {
+      expect(only(row)?.code).toBe('KE');
+    },
+  );
 
   it('refuses a list that is not whole', () => {
     const body = { data: [kenya], meta: { total: 54, page: 1, per_page: 1, total_pages: 54 } };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decodeOffices } from '../../src/upstream/records/government.ts';
-import { failureOf } from './failure-of.ts';
+import { failureOf, lackOf } from './failure-of.ts';
 
 const ROUTE = '/v1/government/structure/{code}';
 
@@ -161,15 +161,50 @@ describe('refusals', () => {
     [{ data: { offices: [{}] } }, 'data.offices[0].office_name: expected string, received undefined'],
     [{ data: { offices: [{ title: 7 }] } }, 'data.offices[0].title: expected string, received number'],
     [{ data: { terms: ['A'] } }, 'data.terms[0]: expected object, received string'],
-    [
-      { data: { offices: [{ office_name: 'President', holders: ['A'] }] } },
-      'data.offices[0].holders[0]: expected object, received string',
-    ],
     ['none', 'body: expected array, received string'],
   ];
   it.each(wrong)('%j', (body, detail) => {
     const failure = failureOf(() => decode(body));
     expect(failure.code).toBe('UPSTREAM_INVALID_RESPONSE');
     expect(failure.fields).toEqual({ route: ROUTE, detail });
+  });
+});
+
+describe('what is left out', () => {
+  it('is a row that names no office; the others stand', () => {
+    const offices = decode({ data: { offices: [{ ...president, terms: [ruto] }, {}, 7] } });
+    expect(offices.map(({ name }) => name)).toEqual(['President']);
+    expect(lackOf(offices)).toEqual({
+      count: 2,
+      detail: 'data.offices[1].office_name: expected string, received undefined',
+    });
+  });
+
+  it('is one of two lists, where it is none', () => {
+    const offices = decode({ data: { offices: 'none', terms: [{ ...president, ...ruto }] } });
+    expect(offices).toHaveLength(1);
+    expect(lackOf(offices)).toEqual({ count: 1, detail: 'data.offices: expected array, received string' });
+  });
+
+  it('is a list that is null, though nothing else was sent', () => {
+    const offices = decode({ data: { offices: null } });
+    expect(offices).toEqual([]);
+    expect(lackOf(offices)).toEqual({ count: 1, detail: 'data.offices: expected array, received null' });
+    expect(lackOf(decode({ data: { offices: [] } }))).toBeNull();
+  });
+
+  it.each([
+    [['A', ruto], 1, 1, '[0].terms[0]: expected object, received string'],
+    [undefined, 0, 1, '[0].terms: expected array, received undefined'],
+    [{}, 0, 1, '[0].terms: expected array, received object'],
+  ])('are terms in %j, and the office stands', (terms, kept, count, detail) => {
+    const [office] = decode([{ ...president, terms }]);
+    expect(office?.terms).toHaveLength(kept);
+    expect(lackOf(office?.terms ?? [])).toEqual({ count, detail });
+  });
+
+  it('is nothing of an office that says it has no terms', () => {
+    const [office] = decode([{ ...president, terms: [] }]);
+    expect(lackOf(office?.terms ?? [])).toBeNull();
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decodeIndicators } from '../../src/upstream/records/indicators.ts';
-import { failureOf } from './failure-of.ts';
+import { failureOf, lackOf } from './failure-of.ts';
 
 const ROUTE = '/v1/indicators';
 
@@ -35,7 +35,7 @@ describe('decodeIndicators', () => {
     [{ key: 'a', name: 'A' }, 'A'],
     [{ id: 'a', name: 'A' }, 'A'],
     [{ id: 12, key: 'a', metric_name: 7, name: 'A' }, 'A'],
-    [{ key: 'a' }, 'a'],
+    [{ key: 'a' }, null],
   ])('reads key and name of %j', (row, name) => {
     expect(only(row)).toMatchObject({
       key: 'a',
@@ -73,9 +73,24 @@ describe('decodeIndicators', () => {
     [{ key: 7 }, 'data[0].key: expected string, received number'],
     ['population_total', 'data[0]: expected object, received string'],
   ];
-  it.each(wrong)('refuses %j', (row, detail) => {
-    const failure = failureOf(() => decodeIndicators({ data: [row] }, ROUTE));
-    expect(failure.code).toBe('UPSTREAM_INVALID_RESPONSE');
-    expect(failure.fields).toEqual({ route: ROUTE, detail });
+  it.each(wrong)('leaves %j out, and says so', (row, detail) => {
+    const list = decodeIndicators({ data: [row, population] }, ROUTE);
+    expect(list.map(({ key }) => key)).toEqual(['population_total']);
+    expect(lackOf(list)).toEqual({ count: 1, detail });
+    expect(failureOf(() => decodeIndicators({ data: [row] }, ROUTE)).fields).toEqual({
+      route: ROUTE,
+      detail,
+    });
+  });
+
+  const sourcesLacking: [fields: object, count: number, detail: string][] = [
+    [{}, 1, '[0].sources: expected array, received undefined'],
+    [{ sources: null }, 1, '[0].sources: expected array, received null'],
+    [{ sources: 7 }, 1, '[0].sources[0]: expected string, received number'],
+    [{ sources: ['x', {}, 7] }, 2, '[0].sources[1]: expected string, received object'],
+  ];
+  it.each(sourcesLacking)('says what the sources of %j lack', (fields, count, detail) => {
+    expect(lackOf(only({ key: 'a', ...fields })?.sources ?? [])).toEqual({ count, detail });
+    expect(lackOf(only({ key: 'a', sources: [] })?.sources ?? [])).toBeNull();
   });
 });

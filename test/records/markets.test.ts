@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decodeTickers } from '../../src/upstream/records/markets.ts';
-import { failureOf } from './failure-of.ts';
+import { failureOf, lackOf } from './failure-of.ts';
 
 const ROUTE = '/v1/markets/tickers';
 
@@ -45,7 +45,7 @@ describe('decodeTickers', () => {
     [
       {},
       {
-        name: 'X',
+        name: null,
         instrumentType: null,
         countryCode: null,
         session: null,
@@ -60,7 +60,8 @@ describe('decodeTickers', () => {
     [{ latest_close_price: 'n/a' }, { closePrice: null }],
     [{ latest_close_price: Number.POSITIVE_INFINITY }, { closePrice: null }],
     [{ latest_change_percent: true }, { changePercent: null }],
-    [{ country_code: 'NGA' }, { countryCode: null }],
+    [{ country_code: 'NGA' }, { countryCode: 'NG' }],
+    [{ country_code: 'Nigeria' }, { countryCode: null }],
     [
       { sector: 7, industry: [] },
       { sector: null, industry: null },
@@ -75,9 +76,11 @@ describe('decodeTickers', () => {
     [{ exchange_code: 'NGX', symbol: 7 }, 'data[0].symbol: expected string, received number'],
     [7, 'data[0]: expected object, received number'],
   ];
-  it.each(wrong)('refuses %j', (row, detail) => {
-    const failure = failureOf(() => decodeTickers({ data: [row] }, ROUTE));
-    expect(failure.code).toBe('UPSTREAM_INVALID_RESPONSE');
-    expect(failure.fields).toEqual({ route: ROUTE, detail });
+  it.each(wrong)('leaves %j out, and says so', (row, detail) => {
+    const { rows, received } = decodeTickers({ data: [row, dangote] }, ROUTE);
+    expect(rows.map(({ symbol }) => symbol)).toEqual(['DANGCEM']);
+    expect(received).toBe(2);
+    expect(lackOf(rows)).toEqual({ count: 1, detail });
+    expect(failureOf(() => decodeTickers({ data: [row] }, ROUTE)).fields).toEqual({ route: ROUTE, detail });
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decodeHealth, decodeSources, decodeVersion } from '../../src/upstream/records/platform.ts';
-import { failureOf } from './failure-of.ts';
+import { failureOf, lackOf } from './failure-of.ts';
 
 describe('decodeSources', () => {
   const ROUTE = '/v1/platform/etl-status';
@@ -27,7 +27,10 @@ describe('decodeSources', () => {
     [{ source: {} }, 'sources[0].source: expected string, received object'],
     ['who', 'sources[0]: expected object, received string'],
   ];
-  it.each(wrong)('refuses %j', (row, detail) => {
+  it.each(wrong)('leaves %j out, and says so', (row, detail) => {
+    const list = decodeSources({ sources: [row, { key: 'who' }] }, ROUTE);
+    expect(list.map(({ key }) => key)).toEqual(['who']);
+    expect(lackOf(list)).toEqual({ count: 1, detail });
     const failure = failureOf(() => decodeSources({ sources: [row] }, ROUTE));
     expect(failure.code).toBe('UPSTREAM_INVALID_RESPONSE');
     expect(failure.fields).toEqual({ route: ROUTE, detail });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decodeProfile } from '../../src/upstream/records/profiles.ts';
-import { failureOf } from './failure-of.ts';
+import { failureOf, lackOf } from './failure-of.ts';
 
 const ROUTE = '/v1/countries/{code}/profile';
 
@@ -94,11 +94,33 @@ describe('decodeProfile', () => {
       { data: { selected_indicators: [population, { name: 'A' }] } },
       'data.selected_indicators[1].metric_key: expected string, received undefined',
     ],
-    [{ data: [] }, 'data: expected object, received array'],
+    [{ data: {} }, 'data.indicators: expected array or object, received undefined'],
+    [{ data: { indicators: null } }, 'data.indicators: expected array or object, received null'],
+    [{ a: {}, b: {} }, 'indicators: expected array or object, received undefined'],
   ];
-  it.each(wrong)('refuses %j', (body, detail) => {
-    const failure = failureOf(() => decode(body));
+  it.each(wrong)('leaves out what is wrong in %j, and says so', (body, detail) => {
+    const { indicators, record } = decode(body);
+    expect(lackOf(indicators)).toEqual({ count: 1, detail });
+    expect([body, (body as { data?: unknown }).data]).toContain(record);
+  });
+
+  it('keeps the other indicators', () => {
+    const { indicators } = decode({ data: { indicators: [{ name: 'A' }, population, 7] } });
+    expect(indicators.map(({ key }) => key)).toEqual(['population_total']);
+    expect(lackOf(indicators)).toMatchObject({ count: 2 });
+    expect(lackOf(decode({ data: { indicators: [] } }).indicators)).toBeNull();
+  });
+
+  it('is found in a wrapper that nobody knows, beside others', () => {
+    const profile = { name: 'Kenya', indicators: [population] };
+    const { indicators, record } = decode({ links: { self: '/' }, profile });
+    expect(indicators).toHaveLength(1);
+    expect(record).toBe(profile);
+  });
+
+  it('refuses what is no object', () => {
+    const failure = failureOf(() => decode({ data: [] }));
     expect(failure.code).toBe('UPSTREAM_INVALID_RESPONSE');
-    expect(failure.fields).toEqual({ route: ROUTE, detail });
+    expect(failure.fields).toEqual({ route: ROUTE, detail: 'data: expected object, received array' });
   });
 });

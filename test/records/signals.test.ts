@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decodeSignals } from '../../src/upstream/records/signals.ts';
-import { failureOf } from './failure-of.ts';
+import { lackOf } from './failure-of.ts';
 
 const ROUTE = '/v1/countries/{code}/signals';
 
@@ -169,9 +169,49 @@ describe('decodeSignals', () => {
       'data.disaster_alerts[0].event_key: expected string, received number',
     ],
   ];
-  it.each(wrong)('refuses %j', (signals, detail) => {
-    const failure = failureOf(() => decode({ data: signals }));
-    expect(failure.code).toBe('UPSTREAM_INVALID_RESPONSE');
-    expect(failure.fields).toEqual({ route: ROUTE, detail });
+  it.each(wrong)('leaves out what is wrong in %j, and says so', (signals, detail) => {
+    const decoded = decode({ data: { ...kenya, ...signals } });
+    const lists = [
+      decoded.observations,
+      decoded.fxRates,
+      decoded.commodityBenchmarks,
+      decoded.disasterAlerts,
+    ];
+    expect(lists.map(lackOf).filter((lack) => lack !== null)).toEqual([{ count: 1, detail }]);
+    expect(decoded.record).toEqual({ ...kenya, ...signals });
+  });
+
+  it('keeps the other rows of the block, and the other blocks', () => {
+    const decoded = decode({ data: { ...kenya, observations: [{ ...rate, period: undefined }, rate, 7] } });
+    expect(decoded.observations).toHaveLength(1);
+    expect(lackOf(decoded.observations)).toEqual({
+      count: 2,
+      detail: 'data.observations[0].period: expected string, received undefined',
+    });
+    expect(decoded.commodityBenchmarks).toHaveLength(1);
+    expect(lackOf(decoded.commodityBenchmarks)).toBeNull();
+  });
+
+  it.each([undefined, null])(
+    'tells of a block that is %j: only an empty list says that there is nothing',
+    (block) => {
+      const { fxRates } = decode({ data: { ...kenya, fx_rates: block } });
+      expect(fxRates).toEqual([]);
+      expect(lackOf(fxRates)).toEqual({
+        count: 1,
+        detail: `data.fx_rates: expected array, received ${block}`,
+      });
+      expect(lackOf(decode({ data: { ...kenya, fx_rates: [] } }).fxRates)).toBeNull();
+    },
+  );
+
+  it('says what the countries of a rate lack', () => {
+    const [known] = decode({ data: kenya }).fxRates;
+    expect(lackOf(known?.countryCodes ?? [])).toEqual({
+      count: 1,
+      detail: 'data.fx_rates[0].country_codes[2]: expected code of a country, received number',
+    });
+    const [unknown] = decode({ data: { fx_rates: [{ ...fx, country_codes: undefined }] } }).fxRates;
+    expect(lackOf(unknown?.countryCodes ?? [])).toMatchObject({ count: 1 });
   });
 });

@@ -1,10 +1,12 @@
+import { alpha2Of } from '../covered-countries.ts';
 import { wholeListIn } from './envelope.ts';
-import { eachIn, isObject, type JsonObject, keyIn, missing, type Place, textIn } from './fields.ts';
+import { isObject, type JsonObject, missing, type Place, textIn } from './fields.ts';
+import { eachFound } from './left-out.ts';
 
 export interface CountryRecord {
   /** ISO 3166-1 alpha-2, upper case. */
   readonly code: string;
-  readonly name: string;
+  readonly name: string | null;
   /** ISO 3166-1 alpha-3, upper case. */
   readonly iso3: string | null;
   readonly officialName: string | null;
@@ -21,18 +23,19 @@ export interface CountryNamed {
 }
 
 const CODE_NAMES = ['id', 'code', 'country_code', 'iso2', 'alpha2'] as const;
+const ALPHA_3_NAMES = ['iso3', 'alpha3'] as const;
+const ANY_CODE_NAMES = [...CODE_NAMES, ...ALPHA_3_NAMES];
 const NAME_NAMES = ['name', 'country_name'] as const;
 
 export function decodeCountries(body: unknown, route: string): CountryRecord[] {
-  const { value, place } = wholeListIn(body, route);
-  return eachIn(value, place, decodeCountry);
+  return eachFound(wholeListIn(body, route), decodeCountry);
 }
 
 function decodeCountry(row: JsonObject, place: Place): CountryRecord {
   return {
-    code: alpha2In(row, ...CODE_NAMES) ?? missingCode(row, place),
-    name: keyIn(row, place, ...NAME_NAMES),
-    iso3: textIn(row, 'iso3', 'alpha3')?.toUpperCase() ?? null,
+    code: alpha2In(row, ...ANY_CODE_NAMES) ?? missingCode(row, place),
+    name: textIn(row, ...NAME_NAMES),
+    iso3: textIn(row, ...ALPHA_3_NAMES)?.toUpperCase() ?? null,
     officialName: textIn(row, 'official_name'),
     capital: textIn(row, 'capital'),
     region: textIn(row, 'region'),
@@ -46,13 +49,19 @@ function missingCode(row: JsonObject, place: Place): string {
   return (textIn(row, ...CODE_NAMES) ?? missing(row, place, CODE_NAMES)).toUpperCase();
 }
 
-/** The first of the names that holds two letters, in upper case; so that a numeric or a three-letter `id` is passed over. */
+/**
+ * The alpha-2 code, in upper case, in the first of the names that holds one, else in the first that holds the alpha-3
+ * code of a country we know; so that a numeric or a three-letter `id` is passed over for a two-letter `iso2`.
+ */
 export function alpha2In(row: JsonObject, ...names: readonly string[]): string | null {
+  let byAlpha3: string | null = null;
   for (const name of names) {
     const text = textIn(row, name);
-    if (text !== null && /^[a-z]{2}$/i.test(text)) return text.toUpperCase();
+    const code = text === null ? null : alpha2Of(text);
+    if (code !== null && text?.length === 2) return code;
+    byAlpha3 ??= code;
   }
-  return null;
+  return byAlpha3;
 }
 
 /**

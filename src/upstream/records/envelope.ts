@@ -45,6 +45,7 @@ export function soleListOf(value: unknown, place: Place): Found<readonly unknown
 
 /**
  * The one object of a body: under `data`, bare, or the only object under another name; null where it is none of these.
+ * Of several objects it is the only one that has a known field.
  *
  * @param known fields of the object; a body that has one of them is the object itself and no wrapper
  */
@@ -52,16 +53,18 @@ export function findObject(body: unknown, route: string, known: readonly string[
   const place: Place = { route, path: '' };
   if (!isObject(body)) return null;
   if ('data' in body) return isObject(body.data) ? { value: body.data, place: inside(place, 'data') } : null;
-  if (known.some((name) => name in body)) return { value: body, place };
-  const [only, ...others] = membersOf(body, isObject);
+  const isKnown = (value: unknown) => isObject(value) && known.some((name) => name in value);
+  if (isKnown(body)) return { value: body, place };
+  const members = membersOf(body, isObject);
+  const [only, ...others] = members.length > 1 ? members.filter(([, value]) => isKnown(value)) : members;
   if (only === undefined || others.length > 0) return null;
   return { value: only[1] as JsonObject, place: inside(place, only[0]) };
 }
 
 /**
- * The one object of a body, as {@link findObject} finds it.
+ * The one object of a body, as {@link findObject} finds it; else all of the body.
  *
- * @throws Failure where there is none, or several to choose from
+ * @throws Failure where there is no object
  */
 export function objectIn(body: unknown, route: string, known: readonly string[]): Found<JsonObject> {
   const found = findObject(body, route, known);
@@ -69,7 +72,7 @@ export function objectIn(body: unknown, route: string, known: readonly string[])
   const place: Place = { route, path: '' };
   if (!isObject(body)) throw invalid(place, `expected object, received ${kindOf(body)}`);
   if ('data' in body) throw invalid(inside(place, 'data'), `expected object, received ${kindOf(body.data)}`);
-  throw invalid(place, `expected object with one of ${known.join(', ')}, received none of them`);
+  return { value: body, place };
 }
 
 function membersOf(body: JsonObject, is: (value: unknown) => boolean): [string, unknown][] {

@@ -44,18 +44,6 @@ export function objectAt(value: unknown, place: Place): JsonObject {
   throw invalid(place, `expected object, received ${kindOf(value)}`);
 }
 
-/** Decodes each row of a list; the first row that breaks the specification fails the list. */
-export function eachIn<T>(
-  rows: readonly unknown[],
-  place: Place,
-  decode: (row: JsonObject, place: Place) => T,
-): T[] {
-  return rows.map((row, index) => {
-    const here = inside(place, index);
-    return decode(objectAt(row, here), here);
-  });
-}
-
 /*
  * Readers of fields that the specification doesn't show: the first of the names that holds something of the right
  * type, or null. What they pass over is still in the record as sent.
@@ -112,15 +100,4 @@ export function missing(row: JsonObject, place: Place, names: readonly [string, 
   const value = row[name];
   const received = typeof value === 'string' ? 'empty string' : kindOf(value);
   throw invalid(inside(place, name), `expected string, received ${received}`);
-}
-
-/**
- * A list that may be left out, and then is empty.
- * @throws Failure where something else stands in its place
- */
-export function listAt(row: JsonObject, place: Place, name: string): readonly unknown[] {
-  const value = row[name];
-  if (value === undefined || value === null) return [];
-  if (Array.isArray(value)) return value;
-  throw invalid(inside(place, name), `expected array, received ${kindOf(value)}`);
 }

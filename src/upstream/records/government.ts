@@ -1,6 +1,7 @@
 import { countryNamedIn } from './countries.ts';
 import { type Found, findObject, listIn, soleListOf } from './envelope.ts';
-import { eachIn, inside, type JsonObject, labelIn, listAt, missing, type Place, textIn } from './fields.ts';
+import { inside, type JsonObject, labelIn, missing, type Place, textIn } from './fields.ts';
+import { blockIn, eachIn, leftOutOf, noList, sumOf, withLeftOut } from './left-out.ts';
 
 export interface OfficeRecord {
   /** ISO 3166-1 alpha-2, upper case. */
@@ -8,6 +9,7 @@ export interface OfficeRecord {
   readonly name: string;
   /** Such as `head_of_state` or `minister`. */
   readonly roleType: string | null;
+  /** Those that can be read; the others are in `record` alone. */
   readonly terms: readonly TermRecord[];
   /**
    * The office as sent. Where the service sent a flat list of terms there is no such object, and this is
@@ -38,7 +40,7 @@ interface OfficeDraft {
   readonly roleType: string | null;
   readonly terms: TermRecord[];
   /** Null until the service's own object for the office is seen. */
-  sent: JsonObject | null;
+  sent: Found<JsonObject> | null;
 }
 
 /**
@@ -46,43 +48,63 @@ interface OfficeDraft {
  * office. Flat terms of the same office name and role are one office; nested ones are never merged.
  *
  * @param asked code of the country that was asked for, where the body doesn't say
+ * @throws Failure where nothing can be read of what was sent
  */
 export function decodeOffices(body: unknown, route: string, asked: string): OfficeRecord[] {
   const found = findObject(body, route, ['country', ...LISTS]);
   const countryCode = countryNamedIn(found?.value ?? {}, asked).code;
   const drafts: OfficeDraft[] = [];
   const flat = new Map<string, OfficeDraft>();
-  for (const { value, place } of found === null ? [listIn(body, route)] : listsOf(found)) {
-    eachIn(value, place, (row, here) => draftOffice(row, here, drafts, flat));
-  }
-  return drafts.map(({ name, roleType, terms, sent }) => ({
+  const lists = found === null ? [listIn(body, route)] : listsOf(found);
+  const leftOut = sumOf(
+    lists.map(({ value, place }) => {
+      const draft = (row: JsonObject, here: Place) => draftOffice({ value: row, place: here }, drafts, flat);
+      return leftOutOf(Array.isArray(value) ? eachIn(value, place, draft) : noList(value, place, 'array'));
+    }),
+  );
+  const isNothing = lists.every(({ value }) => value === null);
+  if (leftOut !== null && drafts.length === 0 && !isNothing) throw leftOut.first;
+  return withLeftOut(
+    drafts.map((draft) => officeOf(draft, countryCode)),
+    leftOut,
+  );
+}
+
+function listsOf({ value, place }: Found<JsonObject>): Found<unknown>[] {
+  const names = LISTS.filter((name) => name in value);
+  if (names.length === 0) return [soleListOf(value, place)];
+  return names.map((name) => ({ value: value[name], place: inside(place, name) }));
+}
+
+function officeOf({ name, roleType, terms, sent }: OfficeDraft, countryCode: string): OfficeRecord {
+  const record = { office_name: name, role_type: roleType, terms: terms.map((term) => term.record) };
+  const isBare = sent !== null && terms.length === 0 && nestedIn(sent.value) === undefined;
+  return {
     countryCode,
     name,
     roleType,
-    terms,
-    record: sent ?? { office_name: name, role_type: roleType, terms: terms.map((term) => term.record) },
-  }));
+    terms: isBare ? noList(sent.value.terms, inside(sent.place, 'terms'), 'array') : terms,
+    record: sent?.value ?? record,
+  };
 }
 
-function listsOf({ value, place }: Found<JsonObject>): Found<readonly unknown[]>[] {
-  const names = LISTS.filter((name) => name in value);
-  if (names.length === 0) return [soleListOf(value, place)];
-  return names.map((name) => ({ value: listAt(value, place, name), place: inside(place, name) }));
+/** The name of the list of terms in an office. */
+function nestedIn(office: JsonObject): string | undefined {
+  return TERM_LISTS.find((list) => Array.isArray(office[list]));
 }
 
 function draftOffice(
-  row: JsonObject,
-  place: Place,
+  { value: row, place }: Found<JsonObject>,
   drafts: OfficeDraft[],
   flat: Map<string, OfficeDraft>,
 ): void {
   const roleType = textIn(row, 'role_type');
   const title = labelIn(row, ['name'], ...OFFICE_NAMES);
   const name = title ?? textIn(row, 'name') ?? roleType ?? missing(row, place, OFFICE_NAMES);
-  const nested = TERM_LISTS.find((list) => Array.isArray(row[list]));
+  const nested = nestedIn(row);
   if (nested !== undefined) {
-    const terms = eachIn(listAt(row, place, nested), inside(place, nested), (term) => decodeTerm(term, true));
-    drafts.push({ name, roleType, terms, sent: row });
+    const terms = blockIn(row, place, nested, (term) => decodeTerm(term, true));
+    drafts.push({ name, roleType, terms, sent: { value: row, place } });
     return;
   }
   const key = JSON.stringify([name, roleType]);
@@ -90,7 +112,7 @@ function draftOffice(
   if (!flat.has(key)) drafts.push(draft);
   flat.set(key, draft);
   if (TERM_FIELDS.some((field) => field in row)) draft.terms.push(decodeTerm(row, title !== null));
-  else draft.sent ??= row;
+  else draft.sent ??= { value: row, place };
 }
 
 /** @param nameIsHolder whether `name` is the holder's, since the office has a name of its own */

@@ -1,13 +1,14 @@
+import type { Failure } from '../../errors.ts';
 import { alpha2In } from './countries.ts';
 import { listIn, type Meta, metaIn } from './envelope.ts';
-import { eachIn, type JsonObject, keyIn, numberIn, type Place, textIn } from './fields.ts';
+import { invalid, type JsonObject, keyIn, kindOf, numberIn, type Place, textIn } from './fields.ts';
+import { eachFound } from './left-out.ts';
 
 export interface TickerRecord {
   /** Upper case. */
   readonly exchangeCode: string;
   readonly symbol: string;
-  /** The symbol where the listing has no name. */
-  readonly name: string;
+  readonly name: string | null;
   readonly instrumentType: string | null;
   readonly sector: string | null;
   readonly industry: string | null;
@@ -30,16 +31,15 @@ export interface TickerList extends Meta {
 }
 
 export function decodeTickers(body: unknown, route: string): TickerList {
-  const { value, place } = listIn(body, route);
-  return { rows: eachIn(value, place, decodeTicker), received: value.length, ...metaIn(body) };
+  const list = listIn(body, route);
+  return { rows: eachFound(list, decodeTicker), received: list.value.length, ...metaIn(body) };
 }
 
 function decodeTicker(row: JsonObject, place: Place): TickerRecord {
-  const symbol = keyIn(row, place, 'symbol', 'ticker');
   return {
     exchangeCode: keyIn(row, place, 'exchange_code', 'exchange').toUpperCase(),
-    symbol,
-    name: textIn(row, 'security_name', 'name') ?? symbol,
+    symbol: keyIn(row, place, 'symbol', 'ticker'),
+    name: textIn(row, 'security_name', 'name'),
     instrumentType: textIn(row, 'instrument_type'),
     sector: textIn(row, 'sector'),
     industry: textIn(row, 'industry'),
@@ -49,4 +49,16 @@ function decodeTicker(row: JsonObject, place: Place): TickerRecord {
     changePercent: numberIn(row, 'latest_change_percent', 'change_percent'),
     record: row,
   };
+}
+
+const SPELT = {
+  countryCode: ['country_code', 'country'],
+  instrumentType: ['instrument_type'],
+} as const;
+
+/** Why a field of a listing is not known though the service doesn't say that there is nothing of it; else null. */
+export function unreadIn(row: TickerRecord, field: keyof typeof SPELT, route: string): Failure | null {
+  const [name] = SPELT[field];
+  if (row[field] !== null || SPELT[field].some((spelt) => row.record[spelt] === null)) return null;
+  return invalid({ route, path: name }, `expected string, received ${kindOf(row.record[name])}`);
 }

@@ -1,6 +1,5 @@
 import { findObject, wholeListIn } from './envelope.ts';
 import {
-  eachIn,
   invalid,
   isObject,
   type JsonObject,
@@ -10,6 +9,7 @@ import {
   type Place,
   textIn,
 } from './fields.ts';
+import { eachFound } from './left-out.ts';
 
 export interface SourceRecord {
   readonly key: string;
@@ -36,8 +36,7 @@ const SOURCE_NAMES = ['key', 'source_key', 'source', 'code'] as const;
 const VERSION_NAMES = ['version', 'platform_version', 'api_version', 'tag'] as const;
 
 export function decodeSources(body: unknown, route: string): SourceRecord[] {
-  const { value, place } = wholeListIn(body, route);
-  return eachIn(value, place, decodeSource);
+  return eachFound(wholeListIn(body, route), decodeSource);
 }
 
 function decodeSource(row: JsonObject, place: Place): SourceRecord {

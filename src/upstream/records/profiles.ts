@@ -2,22 +2,21 @@ import { countryNamedIn } from './countries.ts';
 import { objectIn } from './envelope.ts';
 import {
   inside,
-  invalid,
   isObject,
   type JsonObject,
   keyIn,
-  kindOf,
   labelIn,
   numberIn,
   objectAt,
   type Place,
   textIn,
 } from './fields.ts';
+import { eachOf, noList } from './left-out.ts';
 
 export interface ProfileRecord {
   /** ISO 3166-1 alpha-2, upper case. */
   readonly countryCode: string;
-  /** The selected indicators; empty where the service has none. */
+  /** The selected indicators; empty where the service has none. What can't be read of them is in `record` alone. */
   readonly indicators: readonly ProfileIndicatorRecord[];
   readonly record: JsonObject;
 }
@@ -50,10 +49,10 @@ const KNOWN = [
 /** @param asked code of the country that was asked for, where the body doesn't say */
 export function decodeProfile(body: unknown, route: string, asked: string): ProfileRecord {
   const { value: profile, place } = objectIn(body, route, KNOWN);
-  const field = INDICATORS.find((name) => profile[name] !== undefined && profile[name] !== null);
+  const field = INDICATORS.find((name) => profile[name] != null) ?? INDICATORS[0];
   return {
     countryCode: countryNamedIn(profile, asked).code,
-    indicators: field === undefined ? [] : indicatorsOf(profile[field], inside(place, field)),
+    indicators: indicatorsOf(profile[field], inside(place, field)),
     record: profile,
   };
 }
@@ -61,14 +60,13 @@ export function decodeProfile(body: unknown, route: string, asked: string): Prof
 /** Lists of objects or of keys, and maps from key to object or figure; a figure that is null is left out. */
 function indicatorsOf(sent: unknown, place: Place): ProfileIndicatorRecord[] {
   if (Array.isArray(sent)) {
-    return sent.map((item: unknown, index) => {
+    return eachOf(sent, place, (item, here) => {
       if (typeof item === 'string' && item !== '') return indicatorOf(item, {}, item);
-      const here = inside(place, index);
       const row = objectAt(item, here);
       return indicatorOf(keyIn(row, here, 'metric_key', 'key', 'id'), row, row);
     });
   }
-  if (!isObject(sent)) throw invalid(place, `expected array or object, received ${kindOf(sent)}`);
+  if (!isObject(sent)) return noList(sent, place, 'array or object');
   return Object.entries(sent)
     .filter(([, item]) => item !== null)
     .map(([key, item]) => indicatorOf(key, isObject(item) ? item : { value: item }, item));

@@ -1,9 +1,13 @@
 import { alpha2In, countryNamedIn } from './countries.ts';
 import { objectIn } from './envelope.ts';
-import { eachIn, inside, type JsonObject, keyIn, listAt, numberIn, type Place, textIn } from './fields.ts';
+import { inside, invalid, type JsonObject, keyIn, kindOf, numberIn, type Place, textIn } from './fields.ts';
+import { blockIn, eachOf, leftOutOf, noList, withLeftOut } from './left-out.ts';
 import { type ObservationRecord, observationIn } from './observations.ts';
 
-/** One country across several domains; a domain without coverage is an empty list. */
+/**
+ * One country across several domains; a domain without coverage is an empty list. Rows that can't be read are in
+ * `record` alone, and so is a block that is no list.
+ */
 export interface SignalsRecord {
   /** ISO 3166-1 alpha-2, upper case. */
   readonly countryCode: string;
@@ -68,31 +72,42 @@ export function decodeSignals(
 ): SignalsRecord {
   const { value: signals, place } = objectIn(body, route, KNOWN);
   const country = countryNamedIn(signals, asked);
-  const each = <T>(name: string, decode: (row: JsonObject, place: Place) => T): T[] =>
-    eachIn(listAt(signals, place, name), inside(place, name), decode);
+  const block = <T>(name: string, decode: (row: JsonObject, place: Place) => T) =>
+    blockIn(signals, place, name, decode);
+  const rows = block('observations', (row, at) => observationIn(row, at, country, receivedAt));
+  const figures = rows.filter((row) => row !== null);
   return {
     countryCode: country.code,
-    observations: each('observations', (row, at) => observationIn(row, at, country, receivedAt)).filter(
-      (row) => row !== null,
-    ),
-    fxRates: each('fx_rates', decodeFxRate),
-    commodityBenchmarks: each('commodity_benchmarks', decodeCommodityBenchmark),
-    disasterAlerts: each('disaster_alerts', decodeDisasterAlert),
+    observations: withLeftOut(figures, leftOutOf(rows)),
+    fxRates: block('fx_rates', decodeFxRate),
+    commodityBenchmarks: block('commodity_benchmarks', decodeCommodityBenchmark),
+    disasterAlerts: block('disaster_alerts', decodeDisasterAlert),
     record: signals,
   };
 }
 
-function decodeFxRate(row: JsonObject): FxRateRecord {
-  const codes: readonly unknown[] = Array.isArray(row.country_codes) ? row.country_codes : [];
+function decodeFxRate(row: JsonObject, place: Place): FxRateRecord {
   return {
     sourceCode: textIn(row, 'source_code'),
     baseCurrency: textIn(row, 'base_currency'),
     quoteCurrency: textIn(row, 'quote_currency'),
-    countryCodes: codes.map((code) => alpha2In({ code }, 'code')).filter((code) => code !== null),
+    countryCodes: codesIn(row.country_codes, inside(place, 'country_codes')),
     rateDate: textIn(row, 'rate_date'),
     rate: numberIn(row, 'rate'),
     record: row,
   };
+}
+
+function codesIn(sent: unknown, place: Place): string[] {
+  const codes = Array.isArray(sent) ? eachOf(sent, place, codeOf) : noList<string>(sent, place, 'array');
+  return withLeftOut([...new Set(codes)], leftOutOf(codes));
+}
+
+/** @throws Failure where it is no code of a country */
+function codeOf(sent: unknown, place: Place): string {
+  const code = alpha2In({ code: sent }, 'code');
+  if (code !== null) return code;
+  throw invalid(place, `expected code of a country, received ${kindOf(sent)}`);
 }
 
 function decodeCommodityBenchmark(row: JsonObject, place: Place): CommodityBenchmarkRecord {
