@@ -64,10 +64,17 @@ function isBoundToBeIncomplete(error: GivenError, here: Lookup[], circumstances:
   if (route === '/v1/markets/tickers') {
     const most = habits.tickerLimit === 'taken' ? 500 : (habits.tickerDefault ?? Number.POSITIVE_INFINITY);
     const isTold = habits.tickerTotal && habits.wrap !== 'bare';
-    return isTold ? world.tickers.length > most : world.tickers.length >= most;
+    return isTold ? world.tickers.length > most : isSuspect(world.tickers.length, most);
   }
   return route === habits.cutList && habits.wrap !== 'bare';
 }
+
+/** Without a total, a list may have been cut where it is as long as the limit, or as the usual one. */
+function isSuspect(length: number, most: number): boolean {
+  return length >= most || length === USUAL_ROWS;
+}
+
+const USUAL_ROWS = 100;
 
 /** Whether a single series of the look-up is too long for one call, and can't be had by years either. */
 function isUncompletable(lookup: Lookup, { world, habits }: Circumstances): boolean {
@@ -84,7 +91,7 @@ function isUncompletable(lookup: Lookup, { world, habits }: Circumstances): bool
     series.set(pair, [...(series.get(pair) ?? []), row]);
   }
   return [...series.values()].some((rows) => {
-    if (isTold ? rows.length <= most : rows.length < most) return false;
+    if (isTold ? rows.length <= most : !isSuspect(rows.length, most)) return false;
     const newest = [...rows]
       .filter((row) => row.value !== null || habits.latestCountsNulls)
       .sort(newerFirst)[0];
