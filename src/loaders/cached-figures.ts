@@ -128,14 +128,16 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
   /** Puts right what the sources say of cells past their time. */
   async function renew(matters: readonly Matter[]): Promise<void> {
     const missing = matters.filter((matter) => !isFresh(matter));
-    const expired = missing.filter(({ cell }) => cell !== undefined);
+    const isRenewable = ({ cell, want }: Matter) => cell !== undefined && want.maxAgeMs > 0;
     const prospect = {
       calls: () => callsFor(missing),
-      callsIfRenewed: () => callsFor(missing.filter(({ cell }) => cell === undefined)),
+      callsIfRenewed: () => callsFor(missing.filter((matter) => !isRenewable(matter))),
     };
-    const heldCells = expired.flatMap(({ cell }) => cell ?? []);
-    const checkedAtMs = await renewal.check(heldCells, prospect, sending);
-    for (const cell of heldCells) cell.checkedAtMs = checkedAtMs(cell);
+    const held = missing
+      .filter(isRenewable)
+      .flatMap(({ cell, want }) => (cell ? { cell, metricKey: want.demand.metricKey } : []));
+    const checkedAtMs = await renewal.check(held, prospect, sending);
+    for (const figures of held) figures.cell.checkedAtMs = checkedAtMs(figures);
   }
 
   /**

@@ -1,21 +1,34 @@
 import { LRUCache } from 'lru-cache';
 import type { Shelf } from '../cache/shelf.ts';
+import { createAside } from '../upstream/aside.ts';
 import { type Ask, type Freshness, heldRecords } from '../upstream/cached.ts';
 import { makeCall, type Sending } from '../upstream/call.ts';
-import { etlStatus } from '../upstream/endpoints.ts';
+import { etlStatus, indicators } from '../upstream/endpoints.ts';
+import type { IndicatorRecord } from '../upstream/records/indicators.ts';
 import type { SourceRecord } from '../upstream/records/platform.ts';
 import type { Cell } from './cells.ts';
 
+/** Figures that are held, and what they are figures of. */
+export interface HeldFigures {
+  readonly cell: Cell;
+  readonly metricKey: string;
+}
+
 /**
  * Tells which figures past their time still hold. The service announces no revisions, but one call says when each
- * source last changed: figures whose source has not changed since they came are as good as new.
+ * source last changed: figures are as good as new where no source that may bring their metric has changed since they
+ * came. Which these are, the catalogue says where it is held; else any may.
  */
 export interface Renewal {
   /**
-   * When each cell was last known to be what the service would send: when it came, or when its sources were last looked
+   * When figures were last known to be what the service would send: when they came, or when the sources were last looked
    * at and had not changed since. Spends a call on looking only where that is likely to save more than one.
    */
-  check(cells: readonly Cell[], prospect: Prospect, sending: Sending): Promise<(cell: Cell) => number>;
+  check(
+    held: readonly HeldFigures[],
+    prospect: Prospect,
+    sending: Sending,
+  ): Promise<(figures: HeldFigures) => number>;
   /** Counts data calls of a key, by which it is judged what a look may save. */
   spent(partition: string, calls: number): void;
 }
@@ -108,20 +121,31 @@ export function createRenewal({ ask, shelf, freshness, now, mayAsk }: RenewalPar
     }
   }
 
+  /** The sources of each metric by its key, as far as the catalogue is held and names them. */
+  async function sourcesByMetric({ caller }: Sending): Promise<SourcesByMetric> {
+    const call = makeCall(indicators, {});
+    const held = await heldRecords(indicators, {}, call, caller.partition, shelf);
+    return held?.records ? namedIn(held.records) : NONE_NAMED;
+  }
+
   return {
-    async check(cells, prospect, sending) {
-      const asItCame = ({ atMs }: Cell) => atMs;
-      if (cells.length === 0) return asItCame;
+    async check(held, prospect, sending) {
+      const asBefore = ({ cell }: HeldFigures) => cell.checkedAtMs;
+      if (held.length === 0) return asBefore;
       const wasAskedAtMs = askedAtMs.get(sending.caller.partition);
       const sources = await look(prospect, sending);
-      if (sources === null) return asItCame;
-      const checkedAtMs = (cell: Cell) =>
-        isUnchanged(cell, sources) ? Math.max(cell.atMs, sources.atMs) : cell.atMs;
+      if (sources === null) return asBefore;
+      const byMetric = await sourcesByMetric(sending);
+      const isUnchanged = ({ cell, metricKey }: HeldFigures) =>
+        lastChangeMs(cell, byMetric.get(metricKey), sources) + CLOCK_SKEW_MS <= cell.atMs;
       if (askedAtMs.get(sending.caller.partition) !== wasAskedAtMs) {
-        const renewed = cells.filter((cell) => isUnchanged(cell, sources)).length;
-        share += LEARNING_RATE * (renewed / cells.length - share);
+        const renewed = held.filter(isUnchanged).length;
+        share += LEARNING_RATE * (renewed / held.length - share);
       }
-      return checkedAtMs;
+      return (figures) => {
+        const { atMs } = figures.cell;
+        return isUnchanged(figures) ? Math.max(atMs, sources.atMs) : atMs;
+      };
     },
     spent(partition, calls) {
       if (calls > 0) trafficOf(partition).calls += calls;
@@ -132,28 +156,56 @@ export function createRenewal({ ask, shelf, freshness, now, mayAsk }: RenewalPar
 /** When each source last changed, as was known at an instant. Milliseconds since the epoch. */
 interface Sources {
   readonly atMs: number;
-  /** Without those that don't say, or have never run well. */
+  /** Without those that have never run well; infinite where that can't be read. */
   readonly changedAtMs: ReadonlyMap<string, number>;
-  /** Infinite where none says. */
+  /** Infinite where one can't be read, or none says. */
   readonly lastChangeAtMs: number;
 }
 
 function sourcesIn(records: readonly SourceRecord[], atMs: number): Sources {
   const changedAtMs = new Map<string, number>();
   for (const { key, lastSuccessfulRefresh } of records) {
-    const changedAt = Date.parse(lastSuccessfulRefresh ?? '');
-    if (!Number.isNaN(changedAt)) changedAtMs.set(key.toLowerCase(), changedAt);
+    if (lastSuccessfulRefresh === null) continue;
+    const changedAt = Date.parse(lastSuccessfulRefresh);
+    changedAtMs.set(key.toLowerCase(), Number.isNaN(changedAt) ? Number.POSITIVE_INFINITY : changedAt);
   }
   const lastChangeAtMs =
     changedAtMs.size === 0 ? Number.POSITIVE_INFINITY : Math.max(...changedAtMs.values());
   return { atMs, changedAtMs, lastChangeAtMs };
 }
 
-/** Whether none of its sources has changed since a cell came; for an absent figure, which may come from any, none at all. */
-function isUnchanged({ rows, atMs }: Cell, { changedAtMs, lastChangeAtMs }: Sources): boolean {
-  const changes =
-    rows.length === 0
-      ? [lastChangeAtMs]
-      : rows.map(({ source }) => changedAtMs.get(source.toLowerCase()) ?? Number.POSITIVE_INFINITY);
-  return changes.every((changeMs) => changeMs + CLOCK_SKEW_MS <= atMs);
+/** Keys of the sources that may bring a metric, in lower case, by the metric's key. */
+type SourcesByMetric = ReadonlyMap<string, readonly string[]>;
+
+const NONE_NAMED: SourcesByMetric = new Map();
+
+const named = createAside<SourcesByMetric>('sources by metric');
+
+function namedIn(catalogue: readonly IndicatorRecord[]): SourcesByMetric {
+  let byMetric = named.of(catalogue);
+  if (byMetric === undefined) {
+    const naming = catalogue.filter(({ sources }) => sources.length > 0);
+    byMetric = new Map(
+      naming.map(({ key, sources }) => [key, sources.map((source) => source.toLowerCase())]),
+    );
+    named.put(catalogue, byMetric);
+  }
+  return byMetric;
+}
+
+/**
+ * When any source that may bring these figures last changed. Where the catalogue names none, or leaves out one that has
+ * brought some of them, that is any source there is.
+ */
+function lastChangeMs(
+  { rows }: Cell,
+  sourceKeys: readonly string[] | undefined,
+  { changedAtMs, lastChangeAtMs }: Sources,
+): number {
+  const changeOf = (key: string) => changedAtMs.get(key) ?? Number.POSITIVE_INFINITY;
+  const own = rows.map(({ source }) => source.toLowerCase());
+  if (sourceKeys !== undefined && own.every((key) => sourceKeys.includes(key))) {
+    return Math.max(...sourceKeys.map(changeOf));
+  }
+  return Math.max(lastChangeAtMs, ...new Set(own.map(changeOf)));
 }

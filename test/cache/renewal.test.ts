@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { openProgram, type ProgramOptions } from '../support/program.ts';
 
@@ -98,7 +99,145 @@ describe('figures past their time', () => {
   });
 });
 
+/** What the catalogue says of the sources of population_total. */
+const NAMINGS = {
+  'names both sources': ['world_bank_wdi', 'un_wpp'],
+  'names the one that brought the rows': ['world_bank_wdi'],
+  'names another one': ['un_wpp'],
+  'names none': [],
+};
+
+/** A service whose catalogue names sources so, and which has newer rows of population_total by country. */
+async function openRevised(naming: readonly string[]) {
+  const program = await open();
+  const newer = new Map<string, { value: number; source: string }>();
+  const { faults } = program.sandbox;
+  faults.set({
+    kind: 'shape',
+    route: '/v1/indicators',
+    patch: ({ data }) => ({
+      data: data.map((row: { metric_key: string }) =>
+        row.metric_key === 'population_total' ? { ...row, sources: naming } : row,
+      ),
+    }),
+  });
+  faults.set({
+    kind: 'shape',
+    route: '/v1/data',
+    patch: ({ data }) => ({
+      data: data.map((row: { country_code: string }) => ({
+        ...row,
+        source: 'world_bank_wdi',
+        ...newer.get(row.country_code.toUpperCase()),
+      })),
+    }),
+  });
+  const holdCatalogue = () => program.ask('{ indicators { key } }');
+  return Object.assign(program, { newer, holdCatalogue });
+}
+
+describe('a newer figure from another source of the metric', () => {
+  it.for(
+    Object.entries(NAMINGS).flatMap(([what, naming]) =>
+      ([true, false] as const).map((isHeld) => [what, isHeld, naming] as const),
+    ),
+  )('is never missed where the catalogue %s (held: %s)', async ([, isHeld, naming]) => {
+    await using program = await openRevised(naming);
+    if (isHeld) await program.holdCatalogue();
+    await program.figuresOneByOne();
+    program.pass(400);
+    program.newer.set('KE', { value: 7, source: 'un_wpp' });
+    program.sandbox.refresh('un_wpp');
+    const isForeseen = !isHeld || naming.length !== 1 || naming[0] === 'un_wpp';
+    program.requests();
+    const { data, upstream } = await program.figures(['KE']);
+    // A catalogue that leaves the source out can't be known to be wrong.
+    if (isForeseen) {
+      expect(data.observations).toMatchObject([{ value: 7, source: { key: 'un_wpp' } }]);
+      expect(upstream.byRoute).toEqual({ '/v1/platform/etl-status': 1, '/v1/data': 1 });
+    } else {
+      expect(upstream.byRoute).toEqual({ '/v1/platform/etl-status': 1 });
+    }
+  });
+
+  it('costs nothing where only sources of other metrics have changed', async () => {
+    await using program = await openRevised(NAMINGS['names both sources']);
+    await program.holdCatalogue();
+    await program.figuresOneByOne();
+    program.pass(400);
+    program.sandbox.refresh('acled_events');
+    const { upstream } = await program.figures(['KE']);
+    expect(upstream.byRoute).toEqual({ '/v1/platform/etl-status': 1 });
+  });
+
+  it('is never missed, whatever changes when', async () => {
+    const step = fc.record({
+      seconds: fc.constantFrom(1, 100, 250, 299, 301, 400, 900),
+      revised: fc.option(
+        fc.record({
+          code: fc.constantFrom(...CODES),
+          source: fc.constantFrom('world_bank_wdi', 'un_wpp'),
+        }),
+      ),
+      holdsCatalogue: fc.boolean(),
+      asked: fc.subarray(CODES, { minLength: 1 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(NAMINGS['names both sources'], NAMINGS['names none']),
+        fc.array(step, { minLength: 3, maxLength: 12 }),
+        async (naming, steps) => {
+          await using program = await openRevised(naming);
+          await program.figuresOneByOne();
+          let at = START;
+          let value = 0;
+          const revisedAt = new Map<string, number>();
+          for (const { seconds, revised, holdsCatalogue, asked } of steps) {
+            program.pass(seconds);
+            at += seconds * 1000;
+            if (revised !== null) {
+              value += 1;
+              program.newer.set(revised.code, { value, source: revised.source });
+              program.sandbox.refresh(revised.source);
+              revisedAt.set(revised.code, at);
+            }
+            if (holdsCatalogue) await program.holdCatalogue();
+            for (const code of asked) {
+              const { data } = await program.figures([code]);
+              // What was revised longer ago than data may be served without asking is there.
+              const isDue = at - (revisedAt.get(code) ?? at) >= 300_000;
+              if (isDue) expect(data.observations).toMatchObject([{ value: program.newer.get(code)?.value }]);
+            }
+          }
+        },
+      ),
+      { numRuns: 15 },
+    );
+  });
+});
+
 describe('the call for it', () => {
+  it('is not spent on figures that no look makes young enough', async () => {
+    await using program = await open();
+    await program.figuresOneByOne();
+    program.pass(400);
+    const strict = await program.ask(
+      `{ observations(countryCodes: ["KE"], metricKeys: ["population_total"], latest: true, maxAge: 0) { value } }`,
+    );
+    expect(strict.upstream.byRoute).toEqual({ '/v1/data': 1 });
+  });
+
+  it('leaves what is known of a figure as it was where nothing new is known', async () => {
+    await using program = await open();
+    await program.figuresOneByOne();
+    program.pass(400);
+    await program.figures(['KE']);
+    program.pass(100);
+    const once = `{ observations(countryCodes: ["NG"], metricKeys: ["population_total"], latest: true, maxAge: 0) { value } }`;
+    expect((await program.ask(once)).upstream.byRoute).toEqual({ '/v1/data': 1 });
+    expect((await program.figures(['KE'])).upstream.calls).toBe(0);
+  });
+
   it('is not spent where it saves no more than it costs', async () => {
     await using program = await open();
     await program.figures(CODES);
