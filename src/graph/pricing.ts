@@ -133,6 +133,7 @@ export function createPricing(parts: PricingParts): (priced: PricedOperation) =>
       figures: (told) => cachedFigures(source, told),
       holds,
       tickersLearned: { ...parts.tickersLearned },
+      listed: parts.learned.listed,
     });
     const warnings = createWarnings();
     const result = await execute({
