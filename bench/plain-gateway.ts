@@ -5,6 +5,7 @@ import { createSchema } from '../src/graph/schema.ts';
 import { type Figures, wantKey } from '../src/loaders/cached-figures.ts';
 import { createLoaders } from '../src/loaders/loaders.ts';
 import { type Demand, demandKey, type Kind, pairKey } from '../src/planner/demand.ts';
+import { createLearned } from '../src/planner/learned.ts';
 import { entities } from '../src/resolvers/entities.ts';
 import { batches, resolvers } from '../src/resolvers/resolvers.ts';
 import { type Bill, openBill, type Sending } from '../src/upstream/call.ts';
@@ -102,6 +103,7 @@ export function createPlainGateway(upstreamUrl: string) {
         figures,
         holds,
         tickersLearned: { needsLimit: false },
+        listed: createLearned(Date.now).listed,
       });
       const contextValue: GraphContext = {
         caller,

@@ -348,6 +348,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       figures: (told) => cachedFigures({ ...source, seat }, told),
       holds,
       tickersLearned,
+      listed: learned.listed,
     });
     const passage: Passage = {
       context: {

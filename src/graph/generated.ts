@@ -365,7 +365,10 @@ export type Query = {
   readonly country?: Maybe<Country>;
   /** Health of the REST service. Public: needs no key. One `/health` call. */
   readonly health?: Maybe<Health>;
-  /** One indicator; null where the catalogue has none of this key. At most one `/v1/indicators` call. */
+  /**
+   * One indicator; null where the catalogue has none of this key. At most one `/v1/indicators` call, and none where only figures are asked
+   * for: before this gateway has seen a catalogue, an unknown key is then an indicator without figures.
+   */
   readonly indicator?: Maybe<Indicator>;
   /** The catalogue of indicators. One `/v1/indicators` call. */
   readonly indicators?: Maybe<ReadonlyArray<Indicator>>;

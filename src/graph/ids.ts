@@ -8,13 +8,14 @@ export interface GlobalId {
   readonly key: readonly string[];
 }
 
-const KEY_PARTS: Readonly<Record<GlobalId['type'], number>> = {
-  Country: 1,
-  Indicator: 1,
-  Observation: 7,
-  Office: 3,
-  Source: 1,
-  Ticker: 2,
+/** The least and the most. Parts beyond the least are there only where they are needed to tell two objects apart. */
+const KEY_PARTS: Readonly<Record<GlobalId['type'], readonly [least: number, most: number]>> = {
+  Country: [1, 1],
+  Indicator: [1, 1],
+  Observation: [7, 9],
+  Office: [3, 4],
+  Source: [1, 1],
+  Ticker: [2, 2],
 };
 
 /** Types whose key begins with a country code, which goes into addresses. */
@@ -32,7 +33,8 @@ export function decodeId(id: string): GlobalId {
     if (type !== undefined && Object.hasOwn(KEY_PARTS, type) && isText) {
       const known = type as GlobalId['type'];
       const isCodeSound = !OF_COUNTRIES.has(known) || /^[A-Z]{2}$/.test(key[0] ?? '');
-      if (key.length === KEY_PARTS[known] && isCodeSound) return { type: known, key };
+      const [least, most] = KEY_PARTS[known];
+      if (key.length >= least && key.length <= most && isCodeSound) return { type: known, key };
     }
   } catch {
     // Falls through to the one answer for all that is no identifier.

@@ -176,6 +176,7 @@ export function createPricing(parts: PricingParts): Pricing {
       figures: (told) => cachedFigures(source, told),
       holds,
       tickersLearned: { ...parts.tickersLearned },
+      listed: parts.learned.listed,
     });
     const warnings = createWarnings();
     const result = await execute({

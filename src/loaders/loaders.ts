@@ -1,6 +1,7 @@
 import DataLoader from 'dataloader';
 import { Failure, type FailureCode } from '../errors.ts';
 import type { Kind } from '../planner/demand.ts';
+import type { Learned } from '../planner/learned.ts';
 import { newestOf } from '../planner/newest.ts';
 import { createAside } from '../upstream/aside.ts';
 import type { Ask } from '../upstream/cached.ts';
@@ -42,6 +43,8 @@ export interface Loaders {
   readonly offices: ByKey<readonly OfficeRecord[] | null>;
   readonly tickers: TickerLoader;
   readonly observations: ObservationLoader;
+  /** Names in the lists that the service has given so far, to anybody; none before it has. Asks for nothing. */
+  readonly listed: Learned['listed'];
 }
 
 export interface ObservationLoader {
@@ -77,6 +80,7 @@ export interface LoadersParts {
   readonly figures: (sending: Sending) => Figures;
   readonly holds: Holds;
   readonly tickersLearned: TickersLearned;
+  readonly listed: Learned['listed'];
 }
 
 export function createLoaders(parts: LoadersParts): Loaders {
@@ -140,6 +144,7 @@ export function createLoaders(parts: LoadersParts): Loaders {
     signals: countedByKey(signals),
     offices: countedByKey(byCountry(service.governmentStructure)),
     tickers: { where: counted(tickers.where), find: counted(tickers.find) },
+    listed: parts.listed,
     observations: {
       rows: counted(observations.rows),
       nationals(countryCodes, metricKey, maxAgeMs) {

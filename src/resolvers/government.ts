@@ -5,8 +5,9 @@ import type { OfficeRecord } from '../upstream/records/government.ts';
 import { notFoundIn } from '../upstream/records/left-out.ts';
 import { warned } from './warned.ts';
 
-export function officeId({ countryCode, name, roleType }: OfficeRecord): string {
-  return encodeId('Office', countryCode, name, roleType ?? '');
+export function officeId({ countryCode, name, roleType, ordinal }: OfficeRecord): string {
+  const further = ordinal === 0 ? [] : [String(ordinal)];
+  return encodeId('Office', countryCode, name, roleType ?? '', ...further);
 }
 
 /** The office of an identifier; null where the country has none such. */

@@ -10,7 +10,7 @@ import { type Soon, whenThere } from '../upstream/soon.ts';
 import { checkTexts } from './arguments.ts';
 import { checkMetricKey, maxAgeMsOf, observationRows } from './observations.ts';
 import { recordFields } from './record-fields.ts';
-import { warnedOfLeftOut, warnedWhenThere } from './warned.ts';
+import { warnedOfLeftOut, warnedWhenThere, warnOfIndicators } from './warned.ts';
 
 /** Fields that need no catalogue: with figures among them, these tell whether there is anything of the key. */
 const FIGURES: ReadonlySet<string> = new Set(['observation', 'observations']);
@@ -24,14 +24,19 @@ function asksForFiguresOnly(info: GraphQLResolveInfo): boolean {
   );
 }
 
-/** The indicator of a key; null where the catalogue has none. Asks for no catalogue where only figures are wanted. */
+/**
+ * The indicator of a key; null where the catalogue has none. Where only figures are wanted, it is asked for no more than
+ * the catalogue that has gone by does: it may be new to it.
+ */
 export function indicatorByKey(
   key: string,
   { loaders }: GraphContext,
   info: GraphQLResolveInfo,
 ): Soon<IndicatorSource | null> {
   checkMetricKey(key);
-  if (asksForFiguresOnly(info)) return { key };
+  const { metrics } = loaders.listed;
+  const isDoubtful = metrics.size > 0 && !metrics.has(key);
+  if (!isDoubtful && asksForFiguresOnly(info)) return { key };
   return whenThere(loaders.indicator.load(key), (record) => record && indicatorOf(record));
 }
 
@@ -85,7 +90,14 @@ export const indicatorResolvers: Resolvers = {
       return whenThere(warnedWhenThere(context, info, context.loaders.indicators(filter)), (list) => {
         if (keys == null) return list.map(indicatorOf);
         const found = new Map(list.map((record) => [record.key, record]));
-        return [...new Set(keys)].flatMap((key) => found.get(key) ?? []).map(indicatorOf);
+        const wanted = [...new Set(keys)];
+        const missing = wanted.filter((key) => !found.has(key));
+        const chosen = wanted.flatMap((key) => found.get(key) ?? []).map(indicatorOf);
+        if (missing.length === 0) return chosen;
+        return whenThere(context.loaders.indicators(), (catalogue) => {
+          warnOfIndicators(context, info.path, missing, catalogue);
+          return chosen;
+        });
       });
     },
     indicator: (_, { key }, context, info) => indicatorByKey(key, context, info),

@@ -7,7 +7,8 @@ import { countryByCode } from './countries.ts';
 import { officeById } from './government.ts';
 import { indicatorByKey, sourceByKey } from './indicators.ts';
 import { tickerBySymbol } from './markets.ts';
-import { checkMetricKey, observationId } from './observations.ts';
+import { observationOf } from './observation-ids.ts';
+import { checkMetricKey } from './observations.ts';
 
 type AnyNode = Awaited<ResolversTypes['Node']>;
 
@@ -46,10 +47,10 @@ async function find(
       return officeById(id, first, context);
     case 'Observation':
       checkMetricKey(second);
-      return (
-        (await loaders.observations.rows('series', [first], [second], Number.POSITIVE_INFINITY)).find(
-          (row) => observationId(row) === id,
-        ) ?? null
+      return observationOf(
+        id,
+        key,
+        await loaders.observations.rows('series', [first], [second], Number.POSITIVE_INFINITY),
       );
   }
 }

@@ -3,12 +3,12 @@ import { Failure } from '../errors.ts';
 import type { BatchResolver } from '../execution/plan.ts';
 import type { GraphContext } from '../graph/context.ts';
 import type { ObservationResolvers, Resolvers } from '../graph/generated.ts';
-import { encodeId } from '../graph/ids.ts';
 import type { CountrySource, IndicatorSource, SourceSource } from '../graph/sources.ts';
 import { newestOf } from '../planner/newest.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 import { type Soon, soon, whenThere } from '../upstream/soon.ts';
-import { warnedOfLeftOut, warnedWhenThere } from './warned.ts';
+import { observationIds } from './observation-ids.ts';
+import { warnedOfLeftOut, warnedWhenThere, warnOfCountries } from './warned.ts';
 
 export interface ObservationFilter {
   /** Null or omitted: all countries. */
@@ -35,6 +35,7 @@ export function observationRows(
     throw new Failure('BAD_USER_INPUT', `fromYear (${fromYear}) is after toYear (${toYear}).`);
   }
   for (const key of metricKeys ?? []) checkMetricKey(key);
+  warnOfUnlisted(context, info, countryCodes ?? []);
   const { loaders, holds } = context;
   const maxAgeMs = maxAgeMsOf(maxAge);
   const isWithin = ({ year }: ObservationRecord) =>
@@ -73,6 +74,17 @@ export function observationRows(
   );
 }
 
+/** Warns of codes that name no country, as far as the list has gone by. */
+function warnOfUnlisted(
+  context: GraphContext,
+  info: GraphQLResolveInfo,
+  countryCodes: readonly string[],
+): void {
+  const { countries } = context.loaders.listed;
+  const unlisted = countries.size === 0 ? [] : countryCodes.filter((code) => !countries.has(code));
+  if (unlisted.length > 0) warnOfCountries(context, info.path, unlisted);
+}
+
 function unique(names: readonly string[]): readonly string[] {
   return names.length < 2 ? names : [...new Set(names)];
 }
@@ -101,23 +113,7 @@ export function maxAgeMsOf(maxAge: number | null | undefined): number {
   return maxAge * 1000;
 }
 
-/** What tells a row from all others of its country and metric. */
-export function observationId(row: ObservationRecord): string {
-  const { countryCode, metricKey, year, period, asOfPeriod, locationName, source } = row;
-  return encodeId(
-    'Observation',
-    countryCode,
-    metricKey,
-    String(year),
-    period,
-    asOfPeriod ?? '',
-    locationName ?? '',
-    source,
-  );
-}
-
 const Observation: ObservationResolvers = {
-  id: observationId,
   freshness(row, _, { loaders }) {
     const reason = loaders.observations.staleness(row);
     return { fetchedAt: new Date(row.fetchedAtMs).toISOString(), stale: reason !== null, reason };
@@ -142,6 +138,7 @@ function inRuns<Source>(
 
 export const observationBatches = {
   Observation: {
+    id: observationIds,
     country: inRuns<CountrySource>(
       (row, before) => row.countryCode === before.countryCode && row.countryName === before.countryName,
       ({ countryCode, countryName }) => ({

@@ -1,15 +1,38 @@
 import { type GraphQLResolveInfo, responsePathAsArray } from 'graphql';
+import { didYouMean as didYouMeanIn } from 'graphql/jsutils/didYouMean.js';
+import { suggestionList } from 'graphql/jsutils/suggestionList.js';
 import type { GraphContext } from '../graph/context.ts';
+import type { IndicatorRecord } from '../upstream/records/indicators.ts';
 import { leftOutOf } from '../upstream/records/left-out.ts';
 import type { Soon } from '../upstream/soon.ts';
 
 type Path = GraphQLResolveInfo['path'];
+
+/** Keys that are spelt alike, of those that a warning names. */
+const MAX_SUGGESTIONS = 5;
 
 /** Warns of codes that name no country. */
 export function warnOfCountries({ warnings }: GraphContext, path: Path, codes: readonly string[]): void {
   for (const name of codes) {
     const message = `The service covers no country of the code ${name}.`;
     warnings.add({ code: 'UNKNOWN_COUNTRY', message, path: responsePathAsArray(path), name });
+  }
+}
+
+/** Warns of keys that name no indicator of the catalogue. What the catalogue lacks may be among them, and is warned of as such. */
+export function warnOfIndicators(
+  { warnings }: GraphContext,
+  path: Path,
+  keys: readonly string[],
+  catalogue: readonly IndicatorRecord[],
+): void {
+  if (leftOutOf(catalogue) !== null) return;
+  const known = new Set(catalogue.map(({ key }) => key));
+  for (const name of keys) {
+    if (known.has(name)) continue;
+    const didYouMean = suggestionList(name, [...known]).slice(0, MAX_SUGGESTIONS);
+    const message = `The catalogue has no indicator of the key ${name}.${didYouMeanIn(didYouMean)}`;
+    warnings.add({ code: 'UNKNOWN_INDICATOR', message, path: responsePathAsArray(path), name, didYouMean });
   }
 }
 

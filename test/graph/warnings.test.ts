@@ -96,3 +96,80 @@ describe('warnings', () => {
     });
   });
 });
+
+describe('a name that nothing is known of', () => {
+  const typo = {
+    code: 'UNKNOWN_INDICATOR',
+    message: 'The catalogue has no indicator of the key life_expectanci. Did you mean "life_expectancy"?',
+    path: ['indicators'],
+    name: 'life_expectanci',
+    didYouMean: ['life_expectancy'],
+  };
+
+  it('is warned of in the catalogue, with names that are spelt alike', async () => {
+    await using program = await openProgram();
+    const reply = await program.ask(
+      '{ indicators(keys: ["life_expectanci", "population_total", "x"]) { key } }',
+    );
+    expect(reply.data).toEqual({ indicators: [{ key: 'population_total' }] });
+    expect(reply.extensions.warnings).toEqual([
+      typo,
+      {
+        code: 'UNKNOWN_INDICATOR',
+        message: 'The catalogue has no indicator of the key x.',
+        path: ['indicators'],
+        name: 'x',
+        didYouMean: [],
+      },
+    ]);
+    expect(reply.upstream.byRoute).toEqual({ '/v1/indicators': 1 });
+  });
+
+  it('is not one that another filter leaves out', async () => {
+    await using program = await openProgram();
+    const reply = await program.ask(
+      '{ indicators(category: "economy", keys: ["life_expectanci", "life_expectancy"]) { key } }',
+    );
+    expect(reply.data).toEqual({ indicators: [] });
+    expect(reply.extensions.warnings).toEqual([typo]);
+    expect(reply.upstream.calls).toBe(1);
+  });
+
+  it('is warned of among figures once the list has gone by, and costs no call before', async () => {
+    await using program = await openProgram();
+    const text =
+      '{ observations(countryCodes: ["KE", "ZZ"], metricKeys: ["population_total"], latest: true) { value } }';
+    const before = await program.ask(text);
+    expect(before.extensions).not.toHaveProperty('warnings');
+    await program.ask('{ countries { name } }');
+    const after = await program.ask(text);
+    expect(after.data).toEqual(before.data);
+    expect(after.extensions.warnings).toEqual([{ ...OF_ZZ, path: ['observations'] }]);
+    expect(after.upstream.byRoute).toEqual({ '/v1/data': 1 });
+  });
+});
+
+describe('an indicator that there is not', () => {
+  const figures = '{ indicator(key: "no_such") { key observation(countryCode: "KE") { value } } }';
+
+  it('is null below figures alone, once a catalogue has gone by', async () => {
+    await using program = await openProgram({ env: { CACHE_URL: 'memory:' } });
+    const before = await program.ask(figures);
+    expect(before.data).toEqual({ indicator: { key: 'no_such', observation: null } });
+    expect(before.upstream.byRoute).toEqual({ '/v1/data': 1 });
+    await program.ask('{ indicators { key } }');
+    const after = await program.ask(figures);
+    expect(after.data).toEqual({ indicator: null });
+    expect(after.upstream.calls).toBe(0);
+  });
+
+  it('is asked of the catalogue, which may have it by now', async () => {
+    await using program = await openProgram();
+    await program.ask('{ indicators { key } }');
+    const reply = await program.ask(figures);
+    expect(reply.data).toEqual({ indicator: null });
+    expect(reply.upstream.byRoute).toEqual({ '/v1/indicators': 1 });
+    const known = await program.ask(figures.replace('no_such', 'population_total'));
+    expect(known.upstream.byRoute).toEqual({ '/v1/data': 1 });
+  });
+});

@@ -54,7 +54,14 @@ describe('offices with nested terms', () => {
   it.each(cases)('$office in $shape', ({ office, wrap }) => {
     const decoded = decode(wrap(office));
     expect(decoded).toEqual([
-      { countryCode: 'KE', name: 'President', roleType: 'head_of_state', terms: records, record: office },
+      {
+        countryCode: 'KE',
+        name: 'President',
+        ordinal: 0,
+        roleType: 'head_of_state',
+        terms: records,
+        record: office,
+      },
     ]);
     expect(decoded[0]?.record).toBe(office);
     expect(decoded[0]?.terms[0]?.record).toBe(ruto);
@@ -62,7 +69,7 @@ describe('offices with nested terms', () => {
 
   it('keeps offices of the same name apart', () => {
     const office = { office_name: 'Deputy', terms: [ruto] };
-    expect(decode([office, { ...office }])).toHaveLength(2);
+    expect(decode([office, { ...office }]).map(({ ordinal }) => ordinal)).toEqual([0, 1]);
   });
 });
 
@@ -83,6 +90,7 @@ describe('a flat list of terms', () => {
       {
         countryCode: 'KE',
         name: 'President',
+        ordinal: 0,
         roleType: 'head_of_state',
         terms: [
           { ...records[0], record: first },
@@ -93,6 +101,7 @@ describe('a flat list of terms', () => {
       {
         countryCode: 'KE',
         name: 'President',
+        ordinal: 0,
         roleType: 'minister',
         terms: [{ holder: 'Nobody', startDate: null, endDate: null, status: null, record: minister }],
         record: { office_name: 'President', role_type: 'minister', terms: [minister] },
@@ -149,7 +158,14 @@ describe('what is not there', () => {
 
   it.each([[president], [{ ...president, terms: [] }]])('an office without terms: %j', (office) => {
     expect(decode([office])).toEqual([
-      { countryCode: 'KE', name: 'President', roleType: 'head_of_state', terms: [], record: office },
+      {
+        countryCode: 'KE',
+        name: 'President',
+        ordinal: 0,
+        roleType: 'head_of_state',
+        terms: [],
+        record: office,
+      },
     ]);
   });
 });

@@ -7,6 +7,8 @@ export interface OfficeRecord {
   /** ISO 3166-1 alpha-2, upper case. */
   readonly countryCode: string;
   readonly name: string;
+  /** How many offices of the same name and role stand before it. */
+  readonly ordinal: number;
   /** Such as `head_of_state` or `minister`. */
   readonly roleType: string | null;
   /** Those that can be read; the others are in `record` alone. */
@@ -64,10 +66,17 @@ export function decodeOffices(body: unknown, route: string, asked: string): Offi
   );
   const isNothing = lists.every(({ value }) => value === null);
   if (leftOut !== null && drafts.length === 0 && !isNothing) throw leftOut.first;
-  return withLeftOut(
-    drafts.map((draft) => officeOf(draft, countryCode)),
-    leftOut,
-  );
+  return withLeftOut(numbered(drafts.map((draft) => officeOf(draft, countryCode))), leftOut);
+}
+
+function numbered(offices: readonly Omit<OfficeRecord, 'ordinal'>[]): OfficeRecord[] {
+  const counts = new Map<string, number>();
+  return offices.map((office) => {
+    const name = JSON.stringify([office.name, office.roleType]);
+    const ordinal = counts.get(name) ?? 0;
+    counts.set(name, ordinal + 1);
+    return { ...office, ordinal };
+  });
 }
 
 function listsOf({ value, place }: Found<JsonObject>): Found<unknown>[] {
@@ -76,7 +85,10 @@ function listsOf({ value, place }: Found<JsonObject>): Found<unknown>[] {
   return names.map((name) => ({ value: value[name], place: inside(place, name) }));
 }
 
-function officeOf({ name, roleType, terms, sent }: OfficeDraft, countryCode: string): OfficeRecord {
+function officeOf(
+  { name, roleType, terms, sent }: OfficeDraft,
+  countryCode: string,
+): Omit<OfficeRecord, 'ordinal'> {
   const record = { office_name: name, role_type: roleType, terms: terms.map((term) => term.record) };
   const isBare = sent !== null && terms.length === 0 && nestedIn(sent.value) === undefined;
   return {
