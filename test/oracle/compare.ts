@@ -152,8 +152,9 @@ class Comparison {
         this.#add('short', path, `an item ${short(item)}, which is missing`);
         continue;
       }
-      const [at] = rest.splice(best, 1) as [number];
-      this.values(item, actual[at], [...path, at], names);
+      const at = rest.splice(best, 1)[0] as number;
+      // Which object it is isn't certain, so that nothing is learned of its identifiers.
+      new Comparison(this.#truth, createIds(), this.#found).values(item, actual[at], [...path, at], names);
     }
     for (const at of rest) this.#add('extra', [...path, at], `no item ${short(actual[at])}`);
   }
