@@ -34,15 +34,15 @@ export function isLegitimate(error: GivenError, circumstances: Circumstances): b
 
 /** Whether the operation names something that the service doesn't know. */
 export function isWarranted(
-  warning: GivenError & { readonly code?: unknown },
+  warning: GivenError & { readonly code?: unknown; readonly name?: unknown },
   circumstances: Circumstances,
 ): boolean {
-  const { world, habits, lookups } = circumstances;
+  const { world, habits } = circumstances;
   switch (warning.code ?? warning.extensions?.code) {
     case 'UNKNOWN_INDICATOR':
-      return lookups.some(({ keys = [] }) => keys.some((key) => !isKnownKey(key, world, habits)));
+      return !isKnownKey(String(warning.name), world, habits);
     case 'UNKNOWN_COUNTRY':
-      return lookups.some(({ codes = [] }) => codes.some((code) => !isKnownCode(code, world)));
+      return !isKnownCode(String(warning.name), world);
     default:
       return false;
   }
