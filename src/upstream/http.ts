@@ -1,5 +1,6 @@
 import { Agent, request } from 'undici';
 import { Failure } from '../errors.ts';
+import { parseExactly } from '../exact-json.ts';
 import type { Call, Send } from './call.ts';
 import { ownTurn } from './soon.ts';
 
@@ -108,7 +109,7 @@ function textOf(bytes: ArrayBuffer): string {
 
 function parseJson(text: string, call: Call): unknown {
   try {
-    return JSON.parse(text);
+    return parseExactly(text);
   } catch (error) {
     throw invalid(call, 'the body is not JSON', error);
   }
