@@ -17,7 +17,7 @@ import { fragmentsIn } from './execution/plan.ts';
 import { runPlan } from './execution/run.ts';
 import type { GraphContext } from './graph/context.ts';
 import { formatError } from './graph/error-formatting.ts';
-import { type Bound, boundOf, createPricing, mostCalls } from './graph/pricing.ts';
+import { type Bound, boundOf, createPricing, mostCalls, priceRange } from './graph/pricing.ts';
 import { createSchema, printSdl } from './graph/schema.ts';
 import { leadsToFigures, type SelectionScope } from './graph/selection.ts';
 import { cachedFigures } from './loaders/cached-figures.ts';
@@ -264,7 +264,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   ): Promise<GraphQLError | null> {
     const limit = config.maxUpstreamCalls;
     if (mostCalls(bound, figures.learned.maxRows) <= limit) return null;
-    const { bill } = await price({ document, operation, variables, caller });
+    const { bill } = await price({ document, operation, variables, caller }, 'expected');
     if (bill.calls <= limit) return null;
     const message = `The operation plans ${bill.calls} upstream calls; this gateway allows ${limit}.`;
     return new GraphQLError(message, {
@@ -278,14 +278,18 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     variables: Ready['variables'],
     { context: { caller, warnings } }: Passage,
   ): Promise<Explained> {
-    const { bill, calls, errors, warnings: told } = await price({ document, operation, variables, caller });
+    const priced = { document, operation, variables, caller };
+    const limit = config.maxUpstreamCalls;
+    const expected = await price(priced, 'expected');
+    const range = priceRange(expected, await price(priced, 'least'), limit);
+    const { bill, calls, errors, warnings: told } = expected;
     for (const warning of told) warnings.add(warning);
-    const { byRoute, cached, naive } = bill;
+    const { byRoute, cached, naive } = shown(bill);
     const plan = calls.map(({ route, target, isHeld }) => ({ route, target, cached: isHeld }));
     return {
       errors: errors.map((error) => formatError(error.toJSON(), error, () => {})),
       extensions: {
-        explain: { calls: bill.calls, byRoute, cached, naive, limit: config.maxUpstreamCalls, plan },
+        explain: { calls: bill.calls, ...range, byRoute, cached, naive, limit, plan },
       },
     };
   }
@@ -497,7 +501,15 @@ function isExplained({ headers }: GatewayRequest): boolean {
 
 /** What the answer to an operation says of itself. */
 function extensionsOf({ bill, context: { warnings } }: Passage): Extensions {
-  return { upstream: bill, warnings: warnings.told() };
+  return { upstream: shown(bill), warnings: warnings.told() };
+}
+
+/**
+ * Each use of a loader counts as one request of a field that fetches for itself, though some take several: a list that is
+ * cut, a call that is tried again. Fields that share nothing take no less than what was sent for all of them together.
+ */
+function shown(bill: Bill): Bill {
+  return { ...bill, naive: Math.max(bill.naive, bill.calls) };
 }
 
 /** Whether an answer was made of fresh things that are held, and of nothing else. */

@@ -8,6 +8,8 @@ interface Explained {
   readonly extensions?: {
     readonly explain?: {
       readonly calls: number;
+      readonly least: number;
+      readonly most: number;
       readonly naive: number;
       readonly byRoute: Readonly<Record<string, number>>;
       readonly plan: readonly { readonly route: string; readonly target: string }[];
@@ -48,7 +50,11 @@ export async function explain(query: string, variables: unknown, operationName?:
       ...Object.entries(plan.byRoute).flatMap(([route, calls]) =>
         requests(route).map((target, i) => row(i === 0 ? calls : '', i === 0 ? route : '', `GET ${target}`)),
       ),
-      row(plan.calls, 'in all', `(${plan.naive} if each field fetched for itself)`),
+      row(
+        plan.calls,
+        'in all',
+        `(at least ${plan.least}, at most ${plan.most}; ${plan.naive} if each field fetched for itself)`,
+      ),
     ].join('\n');
   } finally {
     await gateway.stop();

@@ -154,7 +154,7 @@ export type ErrorCode =
   | 'MONTHLY_QUOTA_EXCEEDED'
   /** The request names no operation, or one that isn't there. */
   | 'OPERATION_RESOLUTION_FAILURE'
-  /** The operation is over a limit of this gateway; nothing was sent. */
+  /** The operation is over a limit of this gateway and nothing was sent; or, on a field, the call that it would take was not sent. */
   | 'OPERATION_TOO_EXPENSIVE'
   /** A persisted operation was asked for that the gateway doesn't hold. */
   | 'PERSISTED_QUERY_NOT_FOUND'
@@ -628,15 +628,6 @@ export type Ticker = Node & {
   readonly symbol: Scalars['String']['output'];
 };
 
-/** Values of `extensions.warnings[].code`: what is right but not whole. */
-export type WarningCode =
-  /** Rows of the service's answer can't be read and are left out: `count` of them, on `route`; `detail` says what is wrong with the first. */
-  | 'ROWS_LEFT_OUT'
-  /** The service covers no country of the code `name`. */
-  | 'UNKNOWN_COUNTRY'
-  /** The catalogue has no indicator of the key `name`. `didYouMean` lists keys that are spelt alike. */
-  | 'UNKNOWN_INDICATOR';
-
 
 
 export type ResolverTypeWrapper<T> = Promise<T> | T;
@@ -779,7 +770,6 @@ export type ResolversTypes = {
   Source: ResolverTypeWrapper<SourceSource>;
   Term: ResolverTypeWrapper<TermRecord>;
   Ticker: ResolverTypeWrapper<TickerRecord>;
-  WarningCode: WarningCode;
 };
 
 /** Mapping between all available schema types and the resolvers parents */

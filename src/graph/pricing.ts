@@ -15,6 +15,7 @@ import {
   Kind,
   type OperationDefinitionNode,
   type SelectionSetNode,
+  visit,
 } from 'graphql';
 import { lookedAt, type Shelf } from '../cache/shelf.ts';
 import { type CachedFiguresParts, cachedFigures } from '../loaders/cached-figures.ts';
@@ -33,10 +34,10 @@ import { frozen, type Learned } from '../planner/learned.ts';
 import { cached, type Freshness } from '../upstream/cached.ts';
 import { type Bill, type Call, type Caller, openBill, type Sending } from '../upstream/call.ts';
 import { coalesced } from '../upstream/coalesced.ts';
-import { countries, indicators } from '../upstream/endpoints.ts';
+import { countries, etlStatus, indicators, observations } from '../upstream/endpoints.ts';
 import type { QuotaRecord } from '../upstream/ledger.ts';
 import { payerOf } from '../upstream/payer.ts';
-import type { Rehearsal } from '../upstream/rehearsed.ts';
+import type { Assumptions, Rehearsal } from '../upstream/rehearsed.ts';
 import { vouched } from '../upstream/vouched.ts';
 import { createWarnings, type Warning, type WarningCode } from '../warnings.ts';
 import { isFigureField, type SelectionScope } from './selection.ts';
@@ -53,6 +54,10 @@ export interface Price {
   readonly bill: Bill;
   /** The calls it takes, and those that what is held would answer. */
   readonly calls: readonly PricedCall[];
+  /** Whether the operation takes just these calls, whatever the service answers. */
+  readonly isCertain: boolean;
+  /** Whether a look at the sources may spare the operation the calls for figures that are past their time. */
+  readonly mayBeRenewed: boolean;
   /** What the operation would fail with before anything is sent. */
   readonly errors: readonly GraphQLError[];
   /** What the answer would warn of, as far as what is held tells. */
@@ -80,19 +85,43 @@ export interface PricingParts {
 }
 
 /**
+ * What a price goes by where nothing is known. `expected`: the service holds every figure, and lists and records of the
+ * documented size. `least`: it holds nothing.
+ */
+export type Supposed = 'expected' | 'least';
+
+/**
  * Prices operations by running them over a stand-in for the service, through the very resolvers, loaders and planner
  * that will run them for real: what it would ask for is what it costs.
  */
-export function createPricing(parts: PricingParts): (priced: PricedOperation) => Promise<Price> {
-  const { freshness, now } = parts;
-  return async ({ document, operation, variables, caller }) => {
+export type Pricing = (priced: PricedOperation, supposed: Supposed) => Promise<Price>;
+
+export function createPricing(parts: PricingParts): Pricing {
+  const { freshness, now, learned } = parts;
+  const isKnownEmpty = (code: string, key: string) =>
+    learned.knowsSeries(code, key) && learned.seriesRows(code, key) === 0;
+  /** A series whose length is known takes just the calls of its plan. */
+  const isLengthKnown = ({ kind, countryCode, metricKey }: Demand) =>
+    kind === 'series' && learned.totals === 'true' && learned.knowsSeries(countryCode, metricKey);
+  return async ({ document, operation, variables, caller }, supposed) => {
+    const isExpected = supposed === 'expected';
+    // Of an object that is found by its identifier, the stand-in knows nothing.
+    let isCertain = !selectsNodes(document);
+    let mayBeRenewed = false;
+    const assumptions: Assumptions = {
+      hasFigure: (code, key) => isExpected && !isKnownEmpty(code, key),
+      areFilled: isExpected,
+      onAssumedList() {
+        isCertain = false;
+      },
+    };
     const bill = openBill();
     const calls: PricedCall[] = [];
     const heldDemands: Demand[] = [];
     const shelf = lookedAt(parts.shelf);
     const note = (call: Call) => calls.push({ ...call, isHeld: false });
     const noteHeld = (call: Call) => calls.push({ ...call, isHeld: true });
-    const send = coalesced(vouched(parts.rehearsal.answering(note), shelf));
+    const send = coalesced(vouched(parts.rehearsal.answering(note, assumptions), shelf));
     const outage = { failure: () => null };
     const ask = cached(send, { shelf, freshness, now, outage, onHeld: noteHeld });
     const sending: Sending = {
@@ -103,17 +132,25 @@ export function createPricing(parts: PricingParts): (priced: PricedOperation) =>
       patientUntilMs: 0,
     };
     const refusedNames = { of: parts.refusedNames.of, remember() {} };
-    const figures = { ...parts, send, learned: frozen(parts.learned), refusedNames, keep() {} };
+    const figures = {
+      ...parts,
+      send,
+      learned: frozen(learned, isExpected ? 'untold' : 'unknown'),
+      refusedNames,
+      keep() {},
+    };
     const seat: Seat = {
       expect() {},
       leave() {},
       async load(demands) {
         const outcomes = new Map<string, Outcome>();
+        if (!demands.every(isLengthKnown)) isCertain = false;
         await fetchFigures(demands, figures, sending, (key, outcome) => outcomes.set(key, outcome));
         return outcomes;
       },
     };
     const holds = createHolds(parts.holdMs);
+    const renewal = createRenewal({ ask, shelf, freshness, now, mayAsk: false });
     const source: CachedFiguresParts = {
       seat,
       shelf,
@@ -123,7 +160,13 @@ export function createPricing(parts: PricingParts): (priced: PricedOperation) =>
       companions: NO_COMPANIONS,
       refusedNames,
       cells: createCells(shelf),
-      renewal: createRenewal({ ask, shelf, freshness, now, mayAsk: false }),
+      renewal: {
+        ...renewal,
+        check(cells, ...others) {
+          if (cells.length > 0) mayBeRenewed = true;
+          return renewal.check(cells, ...others);
+        },
+      },
       planning: figures,
       onHeld: (demand) => heldDemands.push(demand),
     };
@@ -143,14 +186,53 @@ export function createPricing(parts: PricingParts): (priced: PricedOperation) =>
       variableValues: variables,
       contextValue: { caller, bill, loaders, holds, warnings, quota: () => parts.quota(caller.partition) },
     });
-    const asIfMissing = { ...figures, send: parts.rehearsal.answering(noteHeld) };
+    const asIfMissing = { ...figures, send: parts.rehearsal.answering(noteHeld, assumptions) };
     const heldBill = openBill();
     const unbilled = { ...sending, bill: heldBill, payer: payerOf(heldBill) };
     await fetchFigures(heldDemands, asIfMissing, unbilled, () => {});
     const isTold = ({ code, route = LISTS_OF_NAMES[code] ?? '' }: Warning) =>
       bill.byRoute[route] === undefined;
-    return { bill, calls, errors: result.errors ?? [], warnings: (warnings.told() ?? []).filter(isTold) };
+    return {
+      bill,
+      calls,
+      isCertain,
+      mayBeRenewed,
+      errors: result.errors ?? [],
+      warnings: (warnings.told() ?? []).filter(isTold),
+    };
   };
+}
+
+function selectsNodes(document: DocumentNode): boolean {
+  let isSelected = false;
+  visit(document, {
+    Field({ name }) {
+      if (name.value === 'node' || name.value === 'nodes') isSelected = true;
+    },
+  });
+  return isSelected;
+}
+
+/** How many calls an operation takes by itself, if nothing fails: what it sends lies within. */
+export interface PriceRange {
+  readonly least: number;
+  readonly most: number;
+}
+
+/**
+ * @param limit calls that one operation may send: where what the service answers decides, there is no lower bound that
+ * always holds
+ */
+export function priceRange(expected: Price, least: Price, limit: number): PriceRange {
+  const { calls } = expected.bill;
+  const leastBy = least.bill.byRoute;
+  const dataCalls = leastBy[observations.route] ?? 0;
+  // One call to the sources may stand for all data calls, and the operation may take it anyway.
+  const renewalCalls = leastBy[etlStatus.route] === undefined ? Math.min(1, dataCalls) : 0;
+  const leastCalls = least.bill.calls - (least.mayBeRenewed ? dataCalls - renewalCalls : 0);
+  const isCertain =
+    expected.isCertain && least.isCertain && !expected.mayBeRenewed && least.bill.calls === calls;
+  return { least: Math.min(calls, leastCalls), most: isCertain ? calls : Math.max(calls, limit) };
 }
 
 /** The list that tells which names there are. */

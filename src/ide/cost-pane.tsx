@@ -141,8 +141,9 @@ function Explain() {
         {explained !== null && (
           <>
             <p data-explained={explained.calls}>
-              <strong>{explained.calls}</strong> {explained.calls === 1 ? 'call' : 'calls'} would be sent (the
-              gateway allows {explained.limit}); {explained.cached} answers are in the cache.
+              <strong>{explained.calls}</strong> {explained.calls === 1 ? 'call' : 'calls'} would be sent (at
+              least {explained.least}, at most {explained.most}; the gateway allows {explained.limit});{' '}
+              {explained.cached} answers are in the cache.
             </p>
             <ol className="plan">
               {explained.plan.map(({ target, cached }) => (

@@ -28,6 +28,8 @@ export interface Upstream {
 /** What an operation would cost, as `extensions.explain` tells it. */
 export interface Explained {
   readonly calls: number;
+  readonly least: number;
+  readonly most: number;
   readonly byRoute: Readonly<Record<string, number>>;
   readonly cached: number;
   readonly naive: number;

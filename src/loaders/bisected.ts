@@ -88,8 +88,8 @@ export function createBisect(parts: BisectParts, sending: Sending): Bisect {
   function isProven(rectangle: Rectangle, suspects: Suspects, { outcome }: Refusal): boolean {
     const { countryCodes, metricKeys } = rectangle;
     if (countryCodes.length * metricKeys.length === 1) return true;
-    const isNotFound = !(outcome instanceof Error);
-    if (suspects.trust === TRUST.answered) return isNotFound;
+    // All names are in the service's own lists, so a 404 can only say that it holds no rows.
+    if (suspects.trust >= TRUST.listed && !(outcome instanceof Error)) return true;
     if (suspects.countryCodes.length + suspects.metricKeys.length !== 1) return false;
     const [name] = [...suspects.countryCodes, ...suspects.metricKeys] as [string];
     // The one that is left is in each pair, so that it makes no difference whether it is unknown or has no rows.

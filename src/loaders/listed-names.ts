@@ -23,7 +23,10 @@ export function notingNames(ask: Ask, { listed }: Learned): Ask {
         for (const { code } of result as readonly CountryRecord[]) listed.countries.add(code);
       }
       if (endpoint.route === indicators.route && isNew(result)) {
-        for (const { key } of result as readonly IndicatorRecord[]) listed.metrics.add(key);
+        // A measure without data may be unknown where data are asked for.
+        for (const { key, hasData } of result as readonly IndicatorRecord[]) {
+          if (hasData !== false) listed.metrics.add(key);
+        }
       }
       return result;
     });

@@ -279,8 +279,9 @@ function createObservationLoader(
     rows(kind, countryCodes, metricKeys, maxAgeMs, choose = (rows) => rows) {
       return withOutcomes(wantsOf(kind, countryCodes, metricKeys, maxAgeMs), (outcomes) => {
         const rows: ObservationRecord[] = [];
-        for (const outcome of outcomes) {
+        for (const [i, outcome] of outcomes.entries()) {
           if (outcome instanceof Error) throw outcome;
+          if (isClaimed(outcome, metricKeys, i % metricKeys.length)) continue;
           for (const row of choose(outcome)) rows.push(row);
         }
         return rows;
@@ -303,6 +304,14 @@ function createObservationLoader(
 }
 
 const NOTHING: Outcome = [];
+
+/**
+ * Whether the rows for a key are those of another key that was asked for too, in the very spelling of the service: where
+ * it makes no difference between cases, they are there already.
+ */
+function isClaimed([row]: readonly ObservationRecord[], metricKeys: readonly string[], own: number): boolean {
+  return row !== undefined && row.metricKey !== metricKeys[own] && metricKeys.includes(row.metricKey);
+}
 
 function isNational({ locationName }: ObservationRecord): boolean {
   return locationName === null;

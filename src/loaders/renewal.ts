@@ -185,9 +185,12 @@ const named = createAside<SourcesByMetric>('sources by metric');
 function namedIn(catalogue: readonly IndicatorRecord[]): SourcesByMetric {
   let byMetric = named.of(catalogue);
   if (byMetric === undefined) {
-    const naming = catalogue.filter(({ sources }) => sources.length > 0 && leftOutOf(sources) === null);
     byMetric = new Map(
-      naming.map(({ key, sources }) => [key, sources.map((source) => source.toLowerCase())]),
+      catalogue.flatMap(({ key, sources }) =>
+        sources !== null && sources.length > 0 && leftOutOf(sources) === null
+          ? [[key, sources.map((source) => source.toLowerCase())] as const]
+          : [],
+      ),
     );
     named.put(catalogue, byMetric);
   }

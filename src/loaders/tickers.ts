@@ -24,6 +24,8 @@ type FilterName = keyof TickerFilter;
 export interface TickersLearned {
   /** The list is longer than a default page, and `limit` brings more of it: calls begin with `limit`. */
   needsLimit: boolean;
+  /** Totals have turned out to count the rows sent, so that one that is met says nothing. */
+  areTotalsCapped?: boolean;
 }
 
 export interface TickerLoader {
@@ -51,7 +53,8 @@ type Extent = 'whole' | 'cut' | 'doubtful';
 
 /**
  * The route is promised neither counts nor pages, so a list that is as long as a limit may be cut and is looked into: it
- * is whole where `limit` is shown to be heeded, or else completed by filters that are shown to be.
+ * is whole where `limit` is shown to be heeded, or the service's own total says so, or else completed by filters that are
+ * shown to be heeded.
  */
 export function createTickerLoader(askOne: Ask, sending: Sending, learned: TickersLearned): TickerLoader {
   let list: Promise<Part> | undefined;
@@ -95,15 +98,26 @@ export function createTickerLoader(askOne: Ask, sending: Sending, learned: Ticke
       isLimitUseless = true;
       return partOf(plain === undefined ? await askPlainly() : plain);
     }
+    if (plain?.total != null && plain.total < limited.received) learned.areTotalsCapped = true;
     if (limited.received > DEFAULT_ROWS && limited.received <= MAX_ROWS) {
       isLimitShown = true;
       learned.needsLimit = true;
     }
     const extent = extentOf(limited, MAX_ROWS);
-    if (extent !== 'doubtful') return { ...limited, isWhole: extent === 'whole' };
+    if (extent === 'whole' || isSaidWhole(limited)) return { ...limited, isWhole: true };
+    if (extent === 'cut') return { ...limited, isWhole: false };
     const isWhole = isLimitShown || (await isLimitHeeded());
     isLimitUseless ||= !isWhole;
     return { ...limited, isWhole };
+  }
+
+  /** Whether the service's own count says that this is all. */
+  function isSaidWhole({ received, total }: TickerList): boolean {
+    return total !== null && total <= received && learned.areTotalsCapped !== true;
+  }
+
+  function partOf(plain: TickerList | null): Part | null {
+    return plain && { ...plain, isWhole: extentOf(plain, undefined) === 'whole' || isSaidWhole(plain) };
   }
 
   function fetchList(): Promise<Part> {
@@ -188,10 +202,6 @@ function joined(pieces: readonly Part[]): readonly TickerRecord[] {
 }
 
 const NO_LISTINGS: TickerList = { rows: [], received: 0, total: null, limit: null };
-
-function partOf(plain: TickerList | null): Part | null {
-  return plain && { ...plain, isWhole: extentOf(plain, undefined) === 'whole' };
-}
 
 /** @param asked the limit that was asked for */
 function extentOf({ received, total, limit }: TickerList, asked: number | undefined): Extent {

@@ -137,8 +137,11 @@ function createNameSet(): NameSet {
   };
 }
 
-/** What is known now, to plan by and not to add to; series of unknown length are taken to be long. */
-export function frozen(learned: Learned): Learned {
+/**
+ * What is known now, to plan by and not to add to.
+ * @param totals `untold` has series of unknown length be taken for long, `unknown` has them asked for in hope
+ */
+export function frozen(learned: Learned, totals: 'untold' | 'unknown'): Learned {
   const { maxRows, defaultRows, limitParam, limitEffect } = learned;
   const fixed = (names: NameSet): NameSet => ({
     size: names.size,
@@ -154,7 +157,7 @@ export function frozen(learned: Learned): Learned {
     defaultRows,
     limitParam,
     limitEffect,
-    totals: 'untold',
+    totals,
     learn() {},
     answered: fixedNames(learned.answered),
     listed: fixedNames(learned.listed),

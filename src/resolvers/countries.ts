@@ -22,11 +22,26 @@ import { warned, warnedOfLeftOut, warnedWhenThere, warnOfCountries } from './war
 /** Fields that say no more than what the code says. */
 const BARE_FIELDS: ReadonlySet<string> = new Set(['__typename', 'id', 'code']);
 
-/** Whether more is asked of a country than whether it exists, and it is one that does. */
+/** Fields that come from the list, which thus tells at no further call whether the country is there. */
+const LIST_FIELDS: ReadonlySet<string> = new Set([
+  'name',
+  'iso3',
+  'officialName',
+  'capital',
+  'region',
+  'subregion',
+  'record',
+]);
+
+/** Whether what is asked of a country needs no list: it is one of the 54, and only calls that name it are asked for. */
 function needsNoList(code: string, info: GraphQLResolveInfo): boolean {
   if (!COVERED_COUNTRIES.has(code)) return false;
-  for (const name of selectedFields(info, 'Country')) if (!BARE_FIELDS.has(name)) return true;
-  return false;
+  let isMoreThanCode = false;
+  for (const name of selectedFields(info, 'Country')) {
+    if (LIST_FIELDS.has(name)) return false;
+    if (!BARE_FIELDS.has(name)) isMoreThanCode = true;
+  }
+  return isMoreThanCode;
 }
 
 /** The country of a code; null where there is none. Asks for the list only where the code alone won't do. */

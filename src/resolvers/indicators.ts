@@ -62,7 +62,9 @@ const Indicator: IndicatorResolvers = {
   record: fromCatalogue('record'),
   sources({ key, known }, _, context, info) {
     const keys =
-      known?.sources ?? whenThere(context.loaders.indicator.load(key), (record) => record?.sources ?? null);
+      known?.sources === undefined
+        ? whenThere(context.loaders.indicator.load(key), (record) => record?.sources ?? null)
+        : known.sources;
     return whenThere(warnedWhenThere(context, info, keys), (list) => list?.map(sourceOfKey) ?? null);
   },
   async observation({ key }, { countryCode, maxAge }, context, info) {

@@ -9,6 +9,7 @@ import {
   etlStatus,
   governmentStructure,
   indicators,
+  observations,
   tickers,
 } from './endpoints.ts';
 
@@ -23,15 +24,25 @@ interface KnownList {
   readonly atMs: number;
 }
 
+/** What is assumed of answers while they are not known. */
+export interface Assumptions {
+  /** Whether the service holds a figure; where it does, what is asked for below it is asked for too. */
+  hasFigure(countryCode: string, metricKey: string): boolean;
+  /** Whether lists and records have their documented size, rather than nothing in them. */
+  readonly areFilled: boolean;
+  /** Called for a list that is not known. */
+  onAssumedList(): void;
+}
+
 /**
  * A stand-in for the service that answers without being asked: with the lists that it has given this key before, or
- * with lists of the size it is documented to have. Whoever runs an operation over it sees which calls it would make.
+ * with what is assumed. Whoever runs an operation over it sees which calls it would make.
  */
 export interface Rehearsal {
   /** Passes calls on and remembers the lists that come back. */
   remembering(next: Send): Send;
-  /** Answers by heart, and notes what it was asked. */
-  answering(note: (call: Call) => void): Send;
+  /** Answers by what is known and assumed, and notes what it was asked. */
+  answering(note: (call: Call) => void, assumptions: Assumptions): Send;
 }
 
 const DOCUMENTED_INDICATORS = 207;
@@ -43,7 +54,7 @@ const DEFAULT_TICKERS = 100;
 /** Listings of a list that was not cut: more than an answer without `limit` holds. */
 const ASSUMED_TICKERS = 200;
 
-/** What an answer is taken to hold while it is not known. */
+/** What an answer is taken to hold while it is not known: of records, one of each thing that further calls may hang from. */
 const ASSUMED: Readonly<Record<string, (call: Call) => unknown>> = {
   [countries.route]: () => [...COVERED_COUNTRIES].map((code) => ({ id: code, name: code })),
   [indicators.route]: () =>
@@ -51,12 +62,51 @@ const ASSUMED: Readonly<Record<string, (call: Call) => unknown>> = {
   [etlStatus.route]: () => numbered(DOCUMENTED_SOURCES).map((n) => ({ source: `source_${n}` })),
   [tickers.route]: ({ target }) =>
     assumedTickers(target.includes('limit=') ? ASSUMED_TICKERS : DEFAULT_TICKERS, target),
-  [countryProfile.route]: () => ({ indicators: [] }),
-  [countrySignals.route]: () => ({ observations: [] }),
-  [governmentStructure.route]: () => ({ offices: [] }),
+  [countryProfile.route]: () => ({ indicators: [{ metric_key: 'indicator_1', source: 'source_1' }] }),
+  [countrySignals.route]: () => ({
+    observations: [assumedFigure('', 'indicator_1')],
+    fx_rates: [{ source_code: 'source_1' }],
+    commodity_benchmarks: [],
+    disaster_alerts: [{ event_key: 'event_1', source: 'source_1' }],
+  }),
+  [governmentStructure.route]: () => ({ offices: [{ office_name: 'office_1', terms: [] }] }),
 };
 
-/** They pass whatever filter the call has. */
+/** Records and lists with nothing in them. */
+const EMPTY: Readonly<Record<string, unknown>> = {
+  [countryProfile.route]: { indicators: [] },
+  [countrySignals.route]: { observations: [] },
+  [governmentStructure.route]: { offices: [] },
+};
+
+function assumedFigure(countryCode: string, metricKey: string): object {
+  return {
+    country_code: countryCode,
+    country_name: countryCode,
+    metric_key: metricKey,
+    metric_name: metricKey,
+    year: 2000,
+    period: '2000',
+    value: 0,
+    unit: '',
+    source: 'source_1',
+    value_status: 'reported',
+    retrieved_at: '2000-01-01T00:00:00Z',
+  };
+}
+
+/** One figure of each country and metric that a data call names, as far as there is one; whole, as its total says. */
+function assumedFigures({ target }: Call, { hasFigure }: Assumptions): unknown {
+  const query = new URLSearchParams(target.slice(target.indexOf('?')));
+  const listed = (name: string) => query.get(name)?.split(',') ?? [];
+  const data = listed('country_codes').flatMap((code) =>
+    listed('metric_keys')
+      .filter((key) => hasFigure(code, key))
+      .map((key) => assumedFigure(code, key)),
+  );
+  return { data, meta: { total: data.length, limit: Number.MAX_SAFE_INTEGER } };
+}
+
 function assumedTickers(count: number, target: string): unknown[] {
   const codes = [...COVERED_COUNTRIES];
   const { searchParams } = new URL(target, 'http://service');
@@ -88,14 +138,20 @@ export function createRehearsal(now: () => number): Rehearsal {
       return answer;
     },
     answering:
-      (note) =>
+      (note, assumptions) =>
       async (call, { caller, payer }): Promise<Answer> => {
         note(call);
         payer.reserve(call.route).charge();
-        const body = known.get(keyOf(caller.partition, call))?.body ?? ASSUMED[call.route]?.(call) ?? [];
+        const body = known.get(keyOf(caller.partition, call))?.body ?? assumed(call, assumptions);
         return { status: 200, headers: {}, body, receivedAt: now() };
       },
   };
+}
+
+function assumed(call: Call, assumptions: Assumptions): unknown {
+  if (call.route === observations.route) return assumedFigures(call, assumptions);
+  if (LISTS.has(call.route)) assumptions.onAssumedList();
+  return (assumptions.areFilled ? ASSUMED[call.route]?.(call) : EMPTY[call.route]) ?? [];
 }
 
 function numbered(count: number): number[] {

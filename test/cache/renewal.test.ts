@@ -1,9 +1,15 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { openProgram, type ProgramOptions } from '../support/program.ts';
 
 /** After the last runs of the sandbox's sources. */
 const START = Date.parse('2026-11-10T12:00:30Z');
+
+const folder = mkdtempSync(join(tmpdir(), 'country-graph-'));
+afterAll(() => rmSync(folder, { recursive: true }));
 
 const CODES = ['KE', 'NG', 'GH', 'ZA', 'EG', 'MA'];
 
@@ -217,8 +223,11 @@ describe('a newer figure from another source of the metric', () => {
 });
 
 describe('the call for it', () => {
-  it('is not spent on figures that no look makes young enough', async () => {
-    await using program = await open();
+  it.for([
+    ['memory', 'memory:'],
+    ['SQLite', `sqlite:${join(folder, 'renewal.sqlite')}`],
+  ] as const)('is not spent on figures that no look makes young enough, held in %s', async ([, url]) => {
+    await using program = await open({ CACHE_URL: url });
     await program.figuresOneByOne();
     program.pass(400);
     const strict = await program.ask(

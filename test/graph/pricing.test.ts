@@ -26,12 +26,53 @@ describe('the plan of an operation', () => {
     expect(plan.data).toBeNull();
     expect(plan.errors).toEqual([]);
     expect(plan.upstream.calls).toBe(0);
-    const explain = plan.extensions.explain as { calls: number; byRoute: object; plan: { target: string }[] };
+    const explain = plan.extensions.explain as {
+      least: number;
+      calls: number;
+      most: number;
+      byRoute: object;
+      plan: { target: string }[];
+    };
     const run = await program.ask(query);
+    expect(explain.least).toBeLessThanOrEqual(run.upstream.calls);
+    expect(explain.most).toBeGreaterThanOrEqual(run.upstream.calls);
     expect(explain.byRoute).toEqual(run.upstream.byRoute);
     expect(explain.calls).toBe(run.upstream.calls);
     if (BELOW_RECORDS.test(file)) return;
     expect(explain.plan.map(({ target }) => `GET ${target}`).sort()).toEqual(program.requests().sort());
+  });
+
+  it('counts what stands below figures', async () => {
+    await using program = await openProgram();
+    await program.ask('{ countries { code } }');
+    program.requests();
+    const query =
+      '{ observations(metricKeys: ["population_total"], latest: true) { country { capital profile { record } } source { nextRun } } }';
+    const plan = await program.ask(query, EXPLAIN);
+    const run = await program.ask(query);
+    expect(plan.extensions.explain).toMatchObject({ byRoute: run.upstream.byRoute });
+    expect(run.upstream.calls).toBe(57);
+  });
+
+  it('says between which numbers the truth lies', async () => {
+    await using program = await openProgram();
+    const rangeOf = async (query: string) => {
+      const { least, calls, most } = (await program.ask(query, EXPLAIN)).extensions.explain as Record<
+        string,
+        number
+      >;
+      return [least, calls, most];
+    };
+    // A record of one country takes one call, whatever is in it.
+    expect(await rangeOf('{ country(code: "KE") { profile { record } } }')).toEqual([1, 1, 1]);
+    // Of a figure it is not known whether its latest row is national and has a value.
+    expect(
+      await rangeOf('{ country(code: "KE") { observation(metricKey: "population_total") { value } } }'),
+    ).toEqual([1, 1, 60]);
+    // With no list at hand, there may be no country to ask for.
+    expect(await rangeOf('{ countries { profile { record } } }')).toEqual([1, 55, 60]);
+    await program.ask('{ countries { name } }');
+    expect(await rangeOf('{ countries { profile { record } } }')).toEqual([55, 55, 55]);
   });
 
   it('goes by the lists that the key was given', async () => {

@@ -11,7 +11,6 @@ import {
 import { describe, expect, it, test } from 'vitest';
 import { FAILURES } from '../../src/errors.ts';
 import { CountryCode, DateTime, JSONValue } from '../../src/graph/scalars.ts';
-import { WARNING_CODES } from '../../src/warnings.ts';
 import { openProgram } from '../support/program.ts';
 
 /** As routers and other people's tools get it. */
@@ -89,7 +88,6 @@ const PROMISED: Record<string, string> = {
     'plan requestsPerMinute monthlyRequests callsThisMinute callsThisMonth minuteResetsAt monthResetsAt state',
   QuotaState: 'OK MINUTE_SPENT MONTH_SPENT',
   ErrorCode: Object.keys(FAILURES).join(' '),
-  WarningCode: WARNING_CODES.join(' '),
   Node: 'id',
 };
 

@@ -20,26 +20,56 @@ describe('the bills of operations that share calls', () => {
 });
 
 describe('the limit of upstream calls', () => {
-  it('holds while the operation runs: what stands below figures fails beyond it, the figures stay', async () => {
-    await using program = await openProgram({ env: { MAX_UPSTREAM_CALLS: '10' } });
-    const { data, errors, upstream } = await program.ask(
-      `{ observations(metricKeys: ["population_total"], latest: true) { value country { code profile { record } } } }`,
-    );
-    expect(upstream.calls).toBe(10);
-    expect(program.requests()).toHaveLength(10);
-    const rows: { value: number; country: { profile: unknown } }[] = data.observations;
-    expect(rows.length).toBeGreaterThan(50);
-    expect(rows.filter(({ country }) => country.profile !== null)).toHaveLength(8);
-    expect(errors).toHaveLength(rows.length - 8);
+  const PROFILE = '/v1/countries/{code}/profile';
+
+  it('holds while the operation runs: what is beyond it fails by itself, everything else stays', async () => {
+    await using program = await openProgram({ env: { MAX_UPSTREAM_CALLS: '60' } });
+    // A list of more countries than are documented: the price, made before it is there, is too low.
+    program.sandbox.faults.set({
+      route: '/v1/countries',
+      kind: 'shape',
+      patch: (body) => {
+        const { data } = body as { data: object[] };
+        return {
+          data: [
+            ...data,
+            ...data.slice(0, 20).map((country, n) => ({ ...country, id: `q${'abcdefghijklmnopqrst'[n]}` })),
+          ],
+        };
+      },
+    });
+    const { data, errors, upstream } = await program.ask('{ countries { name profile { record } } }');
+    expect(upstream).toMatchObject({ calls: 60, byRoute: { '/v1/countries': 1, [PROFILE]: 59 } });
+    expect(program.requests()).toHaveLength(60);
+    const countries: { name: string }[] = data.countries;
+    expect(countries).toHaveLength(74);
+    expect(countries.every(({ name }) => name !== null)).toBe(true);
+    expect(errors).toHaveLength(74 - 59);
     expect(errors[0]).toMatchObject({
-      path: ['observations', expect.any(Number), 'country', 'profile'],
+      path: ['countries', expect.any(Number), 'profile'],
       extensions: {
         code: 'OPERATION_TOO_EXPENSIVE',
         retryable: false,
-        route: '/v1/countries/{code}/profile',
-        planned: 11,
-        limit: 10,
+        route: PROFILE,
+        planned: 61,
+        limit: 60,
       },
     });
+  });
+
+  it('is held against what stands below figures before anything is sent', async () => {
+    await using program = await openProgram();
+    const query = `{
+      observations(metricKeys: ["population_total"], latest: true) {
+        country { profile { record } signals { record } offices { name } }
+      }
+    }`;
+    const { data, errors, upstream } = await program.ask(query);
+    expect(data ?? null).toBeNull();
+    expect(errors.map(({ extensions }) => extensions)).toEqual([
+      expect.objectContaining({ code: 'OPERATION_TOO_EXPENSIVE', planned: 164, limit: 60 }),
+    ]);
+    expect(upstream.calls).toBe(0);
+    expect(program.requests()).toEqual([]);
   });
 });

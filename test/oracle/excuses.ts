@@ -64,10 +64,17 @@ function isBoundToBeIncomplete(error: GivenError, here: Lookup[], circumstances:
   if (route === '/v1/markets/tickers') {
     const most = habits.tickerLimit === 'taken' ? 500 : (habits.tickerDefault ?? Number.POSITIVE_INFINITY);
     const isTold = habits.tickerTotal && habits.wrap !== 'bare';
-    return isTold ? world.tickers.length > most : world.tickers.length >= most;
+    return isTold ? world.tickers.length > most : isSuspect(world.tickers.length, most);
   }
   return route === habits.cutList && habits.wrap !== 'bare';
 }
+
+/** Without a total, a list may have been cut where it is as long as the limit, or as the usual one. */
+function isSuspect(length: number, most: number): boolean {
+  return length >= most || length === USUAL_ROWS;
+}
+
+const USUAL_ROWS = 100;
 
 /** Whether a single series of the look-up is too long for one call, and can't be had by years either. */
 function isUncompletable(lookup: Lookup, { world, habits }: Circumstances): boolean {
@@ -84,7 +91,7 @@ function isUncompletable(lookup: Lookup, { world, habits }: Circumstances): bool
     series.set(pair, [...(series.get(pair) ?? []), row]);
   }
   return [...series.values()].some((rows) => {
-    if (isTold ? rows.length <= most : rows.length < most) return false;
+    if (isTold ? rows.length <= most : !isSuspect(rows.length, most)) return false;
     const newest = [...rows]
       .filter((row) => row.value !== null || habits.latestCountsNulls)
       .sort(newerFirst)[0];
@@ -110,21 +117,24 @@ function isRefused({ codes = [], keys = [] }: Lookup, { world, habits }: Circums
   );
 }
 
+/** Sizes that the specification tells, and the gateway has to reckon with until it has seen the lists. */
+const ALL_COUNTRIES = 54;
+const ALL_INDICATORS = 207;
+
 /**
  * A generous estimate: each call for a country, each list once, and figures by as many calls as their rows make at the
  * service's limit; by one a pair, where nothing tells in advance how long a series is.
  */
 function isDear({ world, habits, lookups, mostCalls }: Circumstances): boolean {
   let calls = 20;
-  let pairs = 0;
-  for (const { route, codes = [], keys = [] } of lookups) {
+  let rows = 0;
+  for (const { route, codes = [], keys = [], mode } of lookups) {
     if (route.includes('{')) calls += 1;
-    if (route === '/v1/data') pairs += codes.length * keys.length;
+    if (route !== '/v1/data') continue;
+    const countries = codes.length >= world.countries.length ? ALL_COUNTRIES : codes.length;
+    const indicators = keys.length >= world.indicators.length ? ALL_INDICATORS : keys.length;
+    rows += countries * indicators * (mode === 'latest' || mode === 'figure' ? 2 : 100);
   }
-  const longest = Math.max(
-    1,
-    world.rows.length / Math.max(1, world.countries.length * world.indicators.length),
-  );
-  const figures = habits.limit === 'taken' ? (2 * pairs * longest) / habits.maxRows : pairs;
-  return calls + figures > mostCalls;
+  const most = habits.limit === 'taken' ? habits.maxRows : Math.min(100, habits.defaultRows ?? 100);
+  return calls + rows / most > mostCalls;
 }

@@ -374,9 +374,10 @@ function placeOf({ path }: Difference, { lookups, fields }: Truth): string {
   const names = path.filter((part) => typeof part === 'string');
   for (let length = names.length; length > 0; length -= 1) {
     const above = names.slice(0, length).join('.');
-    const lookup = lookups.find((one) => one.path === above);
-    if (lookup?.mode !== undefined) return lookup.mode;
-    if (lookup !== undefined) return lookup.route;
+    const here = lookups.filter((one) => one.path === above);
+    const figures = here.find(({ mode }) => mode !== undefined);
+    if (figures?.mode !== undefined) return figures.mode;
+    if (here[0] !== undefined) return here[0].route;
   }
   return fields.get(names.join('.')) ?? '';
 }

@@ -42,6 +42,7 @@ async function run(name: string) {
     answer: errors.length > 0 ? { data, errors } : { data },
     told: upstream.byRoute,
     calls: upstream.calls,
+    naive: upstream.naive,
     sent: byRoute,
     requests: program.requests().sort(),
     problems: program.problems,
@@ -67,6 +68,7 @@ describe('golden queries', () => {
     expect(billOf(ran)).toBe(read(`${name}.calls.txt`));
     expect(ran.told).toEqual(ran.sent);
     expect(ran.calls).toBe(ran.requests.length);
+    expect(ran.naive).toBeGreaterThanOrEqual(ran.calls);
   });
 
   test('there are no files without a query', () => {
