@@ -4,6 +4,7 @@ import type { GraphContext } from '../src/graph/context.ts';
 import { createSchema } from '../src/graph/schema.ts';
 import { type Figures, wantKey } from '../src/loaders/cached-figures.ts';
 import { createLoaders } from '../src/loaders/loaders.ts';
+import { createTickersLearned } from '../src/loaders/tickers.ts';
 import { type Demand, demandKey, type Kind, pairKey } from '../src/planner/demand.ts';
 import { createLearned } from '../src/planner/learned.ts';
 import { entities } from '../src/resolvers/entities.ts';
@@ -102,7 +103,7 @@ export function createPlainGateway(upstreamUrl: string) {
         sending,
         figures,
         holds,
-        tickersLearned: { needsLimit: false },
+        tickersLearned: createTickersLearned(Date.now),
         listed: createLearned(Date.now).listed,
       });
       const contextValue: GraphContext = {

@@ -29,6 +29,7 @@ import { createLoaders } from './loaders/loaders.ts';
 import { createObservationPool, type Seat } from './loaders/observation-pool.ts';
 import { createRefusedNames } from './loaders/refused-names.ts';
 import { createRenewal } from './loaders/renewal.ts';
+import { createTickersLearned } from './loaders/tickers.ts';
 import { createAnswers } from './operations/answers.ts';
 import { type Admitted, createApollo, type Explained } from './operations/apollo.ts';
 import type { OperationEvent } from './operations/events.ts';
@@ -179,7 +180,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     windowMs: config.batchWindowMs,
     holdMs: config.batchHoldMs,
   });
-  const tickersLearned = { needsLimit: false };
+  const tickersLearned = createTickersLearned(clock.now);
   const quota = async (partition: string) => {
     await ledger.refresh(partition);
     return ledger.quota(partition);

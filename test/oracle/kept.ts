@@ -95,8 +95,8 @@ export const KEPT: readonly Kept[] = [
   ),
   kept(
     'a listing asked for again where limit is refused',
-    { tickers: 250, tickerLimit: 'refused' },
-    [{ ...ask('{ ticker(exchangeCode: "NGX", symbol: "NONE") { symbol } }'), again: true } as Step],
+    { tickers: 250, tickerLimit: 'refused', tickerTotal: true },
+    [{ ...ask('{ country(code: "DZ") { tickers { symbol } } }'), again: true } as Step],
     { CACHE_URL: 'memory:' },
   ),
   kept('an indicator that the catalogue has not', {}, [
@@ -133,6 +133,18 @@ export const KEPT: readonly Kept[] = [
     ask('{ indicators { key observations(latest: true) { value year country { code } } } }'),
     ask('{ countries { observation(metricKey: "population_total") { value } } }'),
   ]),
+  kept('the price of what stands below a profile that is not there', {}, [
+    ask('{ countries(codes: ["XA"]) { profile { country { subregion } } } }'),
+    ask('{ country(code: "ZZ") { profile { country { subregion } } } }'),
+  ]),
+  kept(
+    'a series longer than the largest limit, from a service that never cuts',
+    { longSeries: 1100, limit: 'ignored', defaultRows: null, years: 'ignored', places: true, size: 'tiny' },
+    [
+      ask('{ countries { code } indicators { key } }'),
+      ask('{ indicators { observation(countryCode: "CI") { value } } }'),
+    ],
+  ),
   ...(['falling', 'rising', 'appended', 'none'] as const).map((within) =>
     kept(
       `a series longer than the usual rows that come ${within}, without limit and total`,

@@ -182,7 +182,7 @@ class Stage {
         ...(i === 0
           ? [...bills, ...again, ...explain.findings.map((detail) => finding('explain', at, 0, detail))]
           : []),
-        ...(i === 0 ? checkExtent(explain.extent, sent, at) : []),
+        ...(i === 0 && !isRefused(one) ? checkExtent(explain.extent, sent, at) : []),
       ],
       excuses: findings[i]?.excuses ?? [],
       explain: rating(explain.extent, sent),
@@ -348,6 +348,13 @@ class Stage {
 
 function finding(kind: string, step: number, operation: number, detail: string): Finding {
   return { kind, step, operation, detail };
+}
+
+/** What is refused for its price sends nothing, whatever it would have sent. */
+function isRefused({ reply }: Asked): boolean {
+  return (
+    reply.data == null && reply.errors.some(({ extensions }) => extensions.code === 'OPERATION_TOO_EXPENSIVE')
+  );
 }
 
 interface Extent {
