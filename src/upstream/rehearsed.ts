@@ -72,13 +72,6 @@ const ASSUMED: Readonly<Record<string, (call: Call) => unknown>> = {
   [governmentStructure.route]: () => ({ offices: [{ office_name: 'office_1', terms: [] }] }),
 };
 
-/** Records and lists with nothing in them. */
-const EMPTY: Readonly<Record<string, unknown>> = {
-  [countryProfile.route]: { indicators: [] },
-  [countrySignals.route]: { observations: [] },
-  [governmentStructure.route]: { offices: [] },
-};
-
 function assumedFigure(countryCode: string, metricKey: string): object {
   return {
     country_code: countryCode,
@@ -143,15 +136,20 @@ export function createRehearsal(now: () => number): Rehearsal {
         note(call);
         payer.reserve(call.route).charge();
         const body = known.get(keyOf(caller.partition, call))?.body ?? assumed(call, assumptions);
-        return { status: 200, headers: {}, body, receivedAt: now() };
+        // Where there is no record, nothing below it is asked for.
+        const status = body === NO_RECORD ? 404 : 200;
+        return { status, headers: {}, body, receivedAt: now() };
       },
   };
 }
 
+const NO_RECORD = { detail: '' };
+
 function assumed(call: Call, assumptions: Assumptions): unknown {
   if (call.route === observations.route) return assumedFigures(call, assumptions);
   if (LISTS.has(call.route)) assumptions.onAssumedList();
-  return (assumptions.areFilled ? ASSUMED[call.route]?.(call) : EMPTY[call.route]) ?? [];
+  if (assumptions.areFilled) return ASSUMED[call.route]?.(call) ?? [];
+  return call.route.includes('{') ? NO_RECORD : [];
 }
 
 function numbered(count: number): number[] {
