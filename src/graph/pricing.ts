@@ -34,7 +34,7 @@ import { frozen, type Learned } from '../planner/learned.ts';
 import { cached, type Freshness } from '../upstream/cached.ts';
 import { type Bill, type Call, type Caller, openBill, type Sending } from '../upstream/call.ts';
 import { coalesced } from '../upstream/coalesced.ts';
-import { countries, etlStatus, indicators, observations } from '../upstream/endpoints.ts';
+import { countries, etlStatus, indicators, observations, tickers } from '../upstream/endpoints.ts';
 import type { QuotaRecord } from '../upstream/ledger.ts';
 import { payerOf } from '../upstream/payer.ts';
 import type { Assumptions, Rehearsal } from '../upstream/rehearsed.ts';
@@ -229,7 +229,9 @@ export function priceRange(expected: Price, least: Price, limit: number): PriceR
   const dataCalls = leastBy[observations.route] ?? 0;
   // One call to the sources may stand for all data calls, and the operation may take it anyway.
   const renewalCalls = leastBy[etlStatus.route] === undefined ? Math.min(1, dataCalls) : 0;
-  const leastCalls = least.bill.calls - (least.mayBeRenewed ? dataCalls - renewalCalls : 0);
+  // By how many pieces a list of listings is completed depends on what comes.
+  const tickerPieces = Math.max(0, (leastBy[tickers.route] ?? 0) - 1);
+  const leastCalls = least.bill.calls - tickerPieces - (least.mayBeRenewed ? dataCalls - renewalCalls : 0);
   const isCertain =
     expected.isCertain && least.isCertain && !expected.mayBeRenewed && least.bill.calls === calls;
   return { least: Math.min(calls, leastCalls), most: isCertain ? calls : Math.max(calls, limit) };
