@@ -142,5 +142,9 @@ function isDear({ world, habits, lookups, mostCalls }: Circumstances): boolean {
     rows += countries * indicators * (mode === 'latest' || mode === 'figure' ? 2 : 100);
   }
   const most = habits.limit === 'taken' ? habits.maxRows : Math.min(100, habits.defaultRows ?? 100);
+  // A filter that lets nothing through leaves no look-up below it, but is priced before that is known.
+  for (const { path } of catalogues) {
+    if (!lookups.some((one) => one.path.startsWith(`${path}.`))) rows += ALL_COUNTRIES * ALL_INDICATORS * 100;
+  }
   return calls + rows / most > mostCalls;
 }
