@@ -14,18 +14,26 @@ export interface OperationLimits {
   readonly maxDepth: number;
   readonly maxAliases: number;
   readonly maxRootFields: number;
+  /** Tokens of a document, and selections of an operation once its fragments are written out. */
+  readonly maxTokens: number;
 }
 
 /**
  * What an operation's text alone can break, as validation rules: such an operation never runs. Its limits, and that
  * there are queries only: without a rule, the executor finds that out, as if it were a fault of ours.
  */
-export function limitRules({ maxDepth, maxAliases, maxRootFields }: OperationLimits): ValidationRule[] {
+export function limitRules({
+  maxDepth,
+  maxAliases,
+  maxRootFields,
+  maxTokens,
+}: OperationLimits): ValidationRule[] {
   return [
     // With no `allowList` the rule would overlook aliases of `__typename`.
     armored(maxAliasesRule({ n: maxAliases, allowList: [], ...refusing('aliases', maxAliases) })),
     armored(maxDepthRule({ n: maxDepth, flattenFragments: true, ...refusing('levels deep', maxDepth) })),
     maxRootFieldsRule(maxRootFields),
+    maxSelectionsRule(maxTokens),
     knownOperationRule,
   ];
 }
@@ -41,7 +49,8 @@ function refusing(what: string, limit: number) {
     propagateOnRejection: false,
     onReject: [
       (context: ValidationContext | null, error: GraphQLError) => {
-        const found = Number(/found (\d+)/.exec(error.message)?.[1] ?? limit + 1);
+        // Of more than fits a number, only that it is more.
+        const found = Number(/found (\d+)\.$/.exec(error.message)?.[1] ?? limit + 1);
         context?.reportError(tooExpensive(what, found, limit));
       },
     ],
@@ -55,6 +64,47 @@ function maxRootFieldsRule(limit: number): ValidationRule {
       if (count > limit) context.reportError(tooExpensive('root fields', count, limit));
     },
   });
+}
+
+/**
+ * Few fragments that spread each other stand for more selections than anybody can work through, so that they are counted
+ * before anything walks them: an operation may not be larger for its fragments than it could be without any.
+ */
+function maxSelectionsRule(limit: number): ValidationRule {
+  return (context) => {
+    /** By fragment; 0 while one is being counted, so that fragments that spread themselves come to an end. */
+    const counts = new Map<string, number>();
+
+    function countIn(set: SelectionSetNode | undefined): number {
+      let count = 0;
+      for (const selection of set?.selections ?? [])
+        count +=
+          1 +
+          (selection.kind === Kind.FRAGMENT_SPREAD
+            ? countOf(selection.name.value)
+            : countIn(selection.selectionSet));
+      return Math.min(count, Number.MAX_SAFE_INTEGER);
+    }
+
+    function countOf(name: string): number {
+      const known = counts.get(name);
+      if (known !== undefined) return known;
+      counts.set(name, 0);
+      const count = countIn(context.getFragment(name)?.selectionSet);
+      counts.set(name, count);
+      return count;
+    }
+
+    return {
+      OperationDefinition({ selectionSet }) {
+        const count = countIn(selectionSet);
+        if (count > limit)
+          context.reportError(
+            tooExpensive('selections, its fragments written out', count, limit, 'MAX_TOKENS'),
+          );
+      },
+    };
+  };
 }
 
 const knownOperationRule: ValidationRule = (context) => ({
@@ -79,8 +129,9 @@ function countFields(set: SelectionSetNode, context: ValidationContext, seen = n
   }, 0);
 }
 
-function tooExpensive(what: string, planned: number, limit: number): GraphQLError {
-  const message = `The operation has ${planned} ${what}; this gateway takes ${limit}.`;
+function tooExpensive(what: string, planned: number, limit: number, setting?: string): GraphQLError {
+  const named = setting === undefined ? '' : ` (${setting})`;
+  const message = `The operation has ${planned} ${what}; this gateway takes ${limit}${named}.`;
   return new GraphQLError(message, {
     originalError: new Failure('OPERATION_TOO_EXPENSIVE', message, { planned, limit }),
   });
