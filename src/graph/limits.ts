@@ -4,6 +4,7 @@ import {
   type ASTVisitor,
   GraphQLError,
   Kind,
+  type OperationDefinitionNode,
   type SelectionSetNode,
   type ValidationContext,
   type ValidationRule,
@@ -16,6 +17,8 @@ export interface OperationLimits {
   readonly maxRootFields: number;
   /** Tokens of a document, and selections of an operation once its fragments are written out. */
   readonly maxTokens: number;
+  /** Items of one list, in the text or in a variable. */
+  readonly maxListItems: number;
 }
 
 /**
@@ -27,6 +30,7 @@ export function limitRules({
   maxAliases,
   maxRootFields,
   maxTokens,
+  maxListItems,
 }: OperationLimits): ValidationRule[] {
   return [
     // With no `allowList` the rule would overlook aliases of `__typename`.
@@ -34,6 +38,7 @@ export function limitRules({
     armored(maxDepthRule({ n: maxDepth, flattenFragments: true, ...refusing('levels deep', maxDepth) })),
     maxRootFieldsRule(maxRootFields),
     maxSelectionsRule(maxTokens),
+    maxListItemsRule(maxListItems),
     knownOperationRule,
   ];
 }
@@ -105,6 +110,50 @@ function maxSelectionsRule(limit: number): ValidationRule {
       },
     };
   };
+}
+
+function maxListItemsRule(limit: number): ValidationRule {
+  return (context) => ({
+    ListValue(node) {
+      const { length } = node.values;
+      if (length > limit)
+        context.reportError(new GraphQLError(tooLong('A list', length, limit), { nodes: node }));
+    },
+  });
+}
+
+/**
+ * Why a list in the variables of an operation is refused, before its items are looked at; null where none is. Lists in the
+ * text are refused by a rule.
+ */
+export function listRefusal(
+  { variableDefinitions = [] }: OperationDefinitionNode,
+  given: Readonly<Record<string, unknown>>,
+  limit: number,
+): GraphQLError | null {
+  for (const { variable } of variableDefinitions) {
+    const name = variable.name.value;
+    const length = longestList(given[name]);
+    if (length <= limit) continue;
+    const message = tooLong(`Variable "$${name}"`, length, limit);
+    return new GraphQLError(message, {
+      originalError: new Failure('BAD_USER_INPUT', message, { limit }),
+      extensions: { http: { status: 400 } },
+    });
+  }
+  return null;
+}
+
+/** Items of the longest list in a value. */
+function longestList(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  let longest = Array.isArray(value) ? value.length : 0;
+  for (const item of Object.values(value)) longest = Math.max(longest, longestList(item));
+  return longest;
+}
+
+function tooLong(what: string, length: number, limit: number): string {
+  return `${what} has ${length} items; this gateway takes ${limit} (MAX_LIST_ITEMS). Ask in several operations.`;
 }
 
 const knownOperationRule: ValidationRule = (context) => ({

@@ -36,9 +36,8 @@ describe('fragments that spread each other', () => {
 
   it.each([16, 24, 40, 1000])('2^%i paths are refused before anybody walks them', async (levels) => {
     const { errors } = await expectRefused(bomb(levels), 'OPERATION_TOO_EXPENSIVE', /selections.*MAX_TOKENS/);
-    const { planned, limit } = errors[0]?.extensions as unknown as { planned: number; limit: number };
-    expect(limit).toBe(15_000);
-    expect(planned).toBeGreaterThan(2 ** Math.min(levels, 40));
+    expect(errors[0]?.extensions.limit).toBe(15_000);
+    expect(errors[0]?.extensions.planned).toBeGreaterThan(2 ** Math.min(levels, 40));
   });
 
   it('are refused where the plan is asked for, too', () =>
@@ -49,5 +48,52 @@ describe('fragments that spread each other', () => {
     const reply = await ask(bomb(10), { key: sandbox.keys.team });
     expect(reply.data).toEqual({ country: { code: 'KE' } });
     expect(reply.upstream.calls).toBe(1);
+  });
+});
+
+describe('a list argument', () => {
+  const names = (count: number) => Array.from({ length: count }, (_, i) => `m${i}`);
+  const ids = names(1001).map((key) => Buffer.from(JSON.stringify(['Indicator', key])).toString('base64url'));
+  const lists: [string, string, object][] = [
+    ['query ($l: [String!]) { observations(metricKeys: $l) { year } }', 'metric keys', names(5000)],
+    [
+      'query ($l: [String!]) { country(code: "KE") { observations(metricKeys: $l) { year } } }',
+      'below',
+      names(1001),
+    ],
+    ['query ($l: [String!]) { indicators(keys: $l) { name } }', 'keys', names(1001)],
+    ['query ($l: [ID!]!) { nodes(ids: $l) { id } }', 'identifiers', ids],
+    [
+      'query ($l: [_Any!]!) { _entities(representations: $l) { __typename } }',
+      'representations',
+      names(1001).map((key) => ({ __typename: 'Indicator', key })),
+    ],
+  ];
+
+  it.each(lists)('is refused where it is longer than may be: %s', async (query, _, list) => {
+    // The second time, and the third, the operation is known.
+    for (let time = 0; time < 3; time += 1)
+      await expectRefused(query, 'BAD_USER_INPUT', /MAX_LIST_ITEMS/, { variables: { l: list } });
+    await expectRefused(query, 'BAD_USER_INPUT', /MAX_LIST_ITEMS/, {
+      variables: { l: list },
+      headers: EXPLAIN,
+    });
+  });
+
+  it('is refused in the text of an operation, too', () =>
+    expectRefused(
+      `{ observations(metricKeys: ${JSON.stringify(names(1001))}) { year } }`,
+      'GRAPHQL_VALIDATION_FAILED',
+      /MAX_LIST_ITEMS/,
+    ));
+
+  it('may be as long as the setting says', async () => {
+    await using program = await openProgram({ env: { MAX_LIST_ITEMS: '2' } });
+    const query = 'query ($l: [CountryCode!]) { countries(codes: $l) { code } }';
+    const two = await program.ask(query, { variables: { l: ['KE', 'NG'] } });
+    expect([two.data.countries.length, two.upstream.calls]).toEqual([2, 1]);
+    const three = await program.ask(query, { variables: { l: ['KE', 'NG', 'ZA'] } });
+    expect(three.errors[0]?.extensions).toMatchObject({ code: 'BAD_USER_INPUT', limit: 2 });
+    expect([three.status, three.upstream.calls]).toEqual([400, 0]);
   });
 });
