@@ -45,6 +45,7 @@ const Environment = z.object({
   MAX_ALIASES: wholeNumber(0, 100_000).default(200),
   MAX_ROOT_FIELDS: wholeNumber(1, 100_000).default(100),
   MAX_TOKENS: wholeNumber(1, 10_000_000).default(15_000),
+  MAX_LIST_ITEMS: wholeNumber(1, 1_000_000).default(1000),
   MAX_BODY_BYTES: wholeNumber(1, 1_073_741_824).default(1_048_576),
   INTROSPECTION: onOff.default(true),
   GRAPHIQL: onOff.default(true),
@@ -107,6 +108,8 @@ export interface Config {
   readonly maxAliases: number;
   readonly maxRootFields: number;
   readonly maxTokens: number;
+  /** Items of one list that an operation gives: countries, metrics, identifiers, representations. */
+  readonly maxListItems: number;
   readonly maxBodyBytes: number;
   readonly introspection: boolean;
   readonly graphiql: boolean;
@@ -162,6 +165,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     maxAliases: s.MAX_ALIASES,
     maxRootFields: s.MAX_ROOT_FIELDS,
     maxTokens: s.MAX_TOKENS,
+    maxListItems: s.MAX_LIST_ITEMS,
     maxBodyBytes: s.MAX_BODY_BYTES,
     introspection: s.INTROSPECTION,
     graphiql: s.GRAPHIQL,

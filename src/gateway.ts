@@ -17,6 +17,7 @@ import { fragmentsIn } from './execution/plan.ts';
 import { runPlan } from './execution/run.ts';
 import type { GraphContext } from './graph/context.ts';
 import { formatError } from './graph/error-formatting.ts';
+import { listRefusal } from './graph/limits.ts';
 import { type Bound, boundOf, createPricing, mostCalls, priceRange } from './graph/pricing.ts';
 import { createSchema, printSdl } from './graph/schema.ts';
 import { leadsToFigures, type SelectionScope } from './graph/selection.ts';
@@ -228,6 +229,8 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     course: {
       async answer(admitted, { passage }) {
         const { text, operationName, document, operation, variables } = admitted;
+        const tooLong = listRefusal(operation, variables, config.maxListItems);
+        if (tooLong !== null) throw tooLong;
         const scope = scopeOf(schema, document, operation, variables);
         // Where the variables don't fit, execution says so.
         if (scope === null) return 'execute';
@@ -391,8 +394,11 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     { asked, contentType }: PlainlyAsked,
     passage: Passage,
   ): Promise<GatewayResponse | null> {
-    const ready = operations.find(asked.text, asked.operationName)?.with(asked.variables);
-    if (ready == null) return null;
+    const known = operations.find(asked.text, asked.operationName);
+    if (known === undefined || listRefusal(known.operation, asked.variables, config.maxListItems) !== null)
+      return null;
+    const ready = known.with(asked.variables);
+    if (ready === null) return null;
     if ((await refusalOf(ready.prepared, ready.variables, ready.bound, passage)) !== null) return null;
     const answer = await run(ready, passage);
     const { status, data, body } = answer;

@@ -132,6 +132,11 @@ export function planOperation(
   const typeMap = Object.values(schema.getTypeMap());
   if (typeMap.some((type) => isObjectType(type) && type.isTypeOf)) return null;
 
+  const argumentsByNode = new Map<
+    FieldNode,
+    Pick<FieldPlan, 'definition'> & { readonly read: FieldPlan['argumentsOf'] }
+  >();
+
   function planObject(
     type: GraphQLObjectType,
     selected: ReadonlyMap<string, readonly FieldNode[]>,
@@ -172,8 +177,17 @@ export function planOperation(
       nodes,
       by,
       shape,
-      argumentsOf: argumentsOf(definition, node),
+      argumentsOf: argumentsOfNode(definition, node),
     };
+  }
+
+  /** A fragment that is spread under many parents has one list of arguments all the same. */
+  function argumentsOfNode(definition: FieldPlan['definition'], node: FieldNode): FieldPlan['argumentsOf'] {
+    const known = argumentsByNode.get(node);
+    if (known?.definition === definition) return known.read;
+    const read = argumentsOf(definition, node);
+    argumentsByNode.set(node, { definition, read });
+    return read;
   }
 
   function shapeOf(outer: GraphQLOutputType, nodes: readonly FieldNode[]): Shape {

@@ -272,53 +272,89 @@ export function boundOf(
   operation: OperationDefinitionNode,
   scope: SelectionScope,
 ): Bound {
-  let calls = MOST_LIST_CALLS;
-  let latestFigures = 0;
+  /** By fragment and number of parents: those that spread each other make more paths than can be walked. */
+  const fragmentBounds = new Map<string, Bound>();
 
-  function visit(type: GraphQLNamedType | null | undefined, set: SelectionSetNode, parents: number): void {
-    if (!isCompositeType(type)) return;
-    for (const selection of set.selections) {
-      if (selection.kind === Kind.FIELD) {
+  function boundOfSet(
+    type: GraphQLNamedType | null | undefined,
+    set: SelectionSetNode,
+    parents: number,
+  ): Bound {
+    if (!isCompositeType(type)) return NO_CALLS;
+    return set.selections
+      .map((selection) => {
+        if (selection.kind === Kind.FRAGMENT_SPREAD) return boundOfFragment(selection.name.value, parents);
+        if (selection.kind === Kind.INLINE_FRAGMENT) {
+          const condition = selection.typeCondition?.name.value;
+          const onType = condition === undefined ? type : schema.getType(condition);
+          return boundOfSet(onType, selection.selectionSet, parents);
+        }
         const field = isUnionType(type) ? undefined : type.getFields()[selection.name.value];
-        if (field !== undefined) visitField(type.name, field, selection, parents);
-        continue;
-      }
-      const fragment =
-        selection.kind === Kind.INLINE_FRAGMENT ? selection : scope.fragments[selection.name.value];
-      const condition = fragment?.typeCondition?.name.value;
-      if (fragment)
-        visit(condition === undefined ? type : schema.getType(condition), fragment.selectionSet, parents);
-    }
+        return field === undefined ? NO_CALLS : boundOfField(type.name, field, selection, parents);
+      })
+      .reduce(both, NO_CALLS);
   }
 
-  function visitField(
+  function boundOfFragment(name: string, parents: number): Bound {
+    const fragment = scope.fragments[name];
+    if (fragment === undefined) return NO_CALLS;
+    const key = `${name} ${parents}`;
+    let bound = fragmentBounds.get(key);
+    if (bound === undefined) {
+      const type = schema.getType(fragment.typeCondition.name.value);
+      bound = boundOfSet(type, fragment.selectionSet, parents);
+      fragmentBounds.set(key, bound);
+    }
+    return bound;
+  }
+
+  function boundOfField(
     typeName: string,
     field: GraphQLField<unknown, unknown>,
     node: FieldNode,
     parents: number,
-  ): void {
-    const { name } = field;
-    if (FIELDS_BY_COUNTRY.has(name)) calls += parents === 1 ? 1 : Number.POSITIVE_INFINITY;
-    if (name === 'nodes') calls = Number.POSITIVE_INFINITY;
-    if (name === 'observation' && isFigureField(typeName, name)) {
-      latestFigures += MOST_PARENTS;
-    } else if (isFigureField(typeName, name)) {
-      const args = argumentsOf(field, node, scope);
-      const countries = typeName === 'Country' ? parents : lengthOf(args.countryCodes);
-      const metrics = typeName === 'Indicator' ? parents : lengthOf(args.metricKeys);
-      // Figures of other fields may lie in the same table, so that each name stands for a whole line of it.
-      if (args.latest === true && args.toYear == null)
-        latestFigures += Math.min(countries, metrics) * MOST_PARENTS;
-      // No plan takes more calls than there are series.
-      else calls += countries * metrics;
-    }
+  ): Bound {
     const isList = isListType(getNullableType(field.type));
-    if (node.selectionSet)
-      visit(getNamedType(field.type), node.selectionSet, isList ? MOST_PARENTS : parents);
+    const own = ownBound(typeName, field, node, parents, scope);
+    if (node.selectionSet === undefined) return own;
+    return both(
+      own,
+      boundOfSet(getNamedType(field.type), node.selectionSet, isList ? MOST_PARENTS : parents),
+    );
   }
 
-  visit(schema.getRootType(operation.operation), operation.selectionSet, 1);
-  return { calls, latestFigures };
+  const root = schema.getRootType(operation.operation);
+  return both({ ...NO_CALLS, calls: MOST_LIST_CALLS }, boundOfSet(root, operation.selectionSet, 1));
+}
+
+const NO_CALLS: Bound = { calls: 0, latestFigures: 0 };
+
+function both(a: Bound, b: Bound): Bound {
+  return { calls: a.calls + b.calls, latestFigures: a.latestFigures + b.latestFigures };
+}
+
+/** The most that a field takes, without what is selected below it. */
+function ownBound(
+  typeName: string,
+  field: GraphQLField<unknown, unknown>,
+  node: FieldNode,
+  parents: number,
+  scope: SelectionScope,
+): Bound {
+  const { name } = field;
+  if (FIELDS_BY_COUNTRY.has(name))
+    return { ...NO_CALLS, calls: parents === 1 ? 1 : Number.POSITIVE_INFINITY };
+  if (name === 'nodes') return { ...NO_CALLS, calls: Number.POSITIVE_INFINITY };
+  if (!isFigureField(typeName, name)) return NO_CALLS;
+  if (name === 'observation') return { ...NO_CALLS, latestFigures: MOST_PARENTS };
+  const args = argumentsOf(field, node, scope);
+  const countries = typeName === 'Country' ? parents : lengthOf(args.countryCodes);
+  const metrics = typeName === 'Indicator' ? parents : lengthOf(args.metricKeys);
+  // Figures of other fields may lie in the same table, so that each name stands for a whole line of it.
+  if (args.latest === true && args.toYear == null)
+    return { ...NO_CALLS, latestFigures: Math.min(countries, metrics) * MOST_PARENTS };
+  // No plan takes more calls than there are series.
+  return { ...NO_CALLS, calls: countries * metrics };
 }
 
 /** How many a list argument names; infinite where it is left out and stands for all there are. */
