@@ -32,6 +32,8 @@ export async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
         return draining;
       };
       onFault(log, drainOnce);
+      // Whoever started the program may have read enough of it.
+      process.stdout.on('error', () => {});
       const program = await startProgram(config, log);
       const { url, sandbox } = program;
       drain = program.drain;

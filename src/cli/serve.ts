@@ -19,7 +19,7 @@ export async function startProgram(config: Config, log: Log): Promise<Program> {
   try {
     const listening = await sandbox?.listen({ host: '127.0.0.1', port: 0 });
     const upstreamUrl = config.countryDataUrl ?? listening?.url ?? '';
-    const metrics = createMetrics();
+    const metrics = createMetrics({ droppedLines: log.droppedLines });
     const gateway = await createGateway({ config, upstreamUrl, observer: both(log, metrics) });
     const server = createServer({ config, gateway, metrics, log, demoKeys: sandbox?.keys ?? null });
     const { url } = await server.listen().catch(async (error: unknown) => {

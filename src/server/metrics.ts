@@ -9,7 +9,12 @@ export interface Metrics extends Observer {
 
 const SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-export function createMetrics(): Metrics {
+export interface MetricsParts {
+  /** Lines that the log has dropped so far. */
+  readonly droppedLines?: () => number;
+}
+
+export function createMetrics({ droppedLines = () => 0 }: MetricsParts = {}): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -66,6 +71,16 @@ export function createMetrics(): Metrics {
     name: 'country_graph_problems_total',
     help: 'Unexpected problems; each stands whole in the log.',
     registers,
+  });
+
+  new Counter({
+    name: 'country_graph_log_lines_dropped_total',
+    help: 'Lines of the log that were given up, since nobody read them.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(droppedLines());
+    },
   });
 
   return {

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 
@@ -197,6 +198,25 @@ describe('serve', () => {
     await program.printed(ADDRESS);
     program.child.kill('SIGTERM');
     expect(await program.exited).toBe(0);
+  });
+
+  it.for([
+    ['stalls', (stderr: Readable) => stderr.pause()],
+    ['has gone', (stderr: Readable) => stderr.destroy()],
+  ] as const)('answers and ends although the reader of its log %s', async ([, treat]) => {
+    const program = start(SERVE, { LOG_LEVEL: 'trace' });
+    const stderr = program.child.stderr as Readable;
+    treat(stderr.removeAllListeners('data'));
+    const ended = once(program.child, 'exit');
+    const url = await program.printed(ADDRESS);
+    // Far more than a pipe holds.
+    const name = 'n'.repeat(100);
+    for (let i = 0; i < 20; i++) {
+      const answers = Array.from({ length: 50 }, () => ask(url, `query ${name} { health { status } }`));
+      expect(await Promise.all(answers)).toEqual(answers.map(() => HEALTHY));
+    }
+    program.signal('SIGTERM');
+    expect(await ended).toEqual([0, null]);
   });
 
   it('says in one line that its port is taken, and exits with 1', async () => {
