@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, Server as TcpServer } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import cors from '@fastify/cors';
 import fastify from 'fastify';
 import type { Config } from '../config.ts';
@@ -13,16 +14,21 @@ const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 const HEADERS_TIMEOUT_MS = 15_000;
 /** Headers and body together; bounds what a slow sender can hold, a drain included. */
 const REQUEST_TIMEOUT_MS = 30_000;
+/** What may be left to close once nobody is answered any more: connections to the service and to the store. */
+const STOP_TIMEOUT_MS = 2_000;
 const PREFLIGHT_MAX_AGE_SECONDS = 600;
 
 export interface Server {
   /** The GraphQL address, once requests are taken. */
   listen(): Promise<{ readonly url: string }>;
   /**
-   * Takes no new connection, answers new operations on open ones with 503, lets those in flight finish, and then
-   * stops the gateway.
+   * Says that it isn't ready, and asks clients to close their connections, but still answers. After `delayMs`, takes no
+   * new connection, answers new operations on open ones with 503, and lets those in flight finish for as long as the
+   * settings allow; then it cuts what is left and stops the gateway.
+   * @param delayMs `DRAIN_DELAY_MS`, unless something else is given
+   * @returns how many requests were cut
    */
-  drain(): Promise<void>;
+  drain(delayMs?: number): Promise<number>;
 }
 
 export interface ServerParts {
@@ -42,7 +48,9 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
     http: { headersTimeout: HEADERS_TIMEOUT_MS },
   });
   const open = new Set<object>();
-  let draining = false;
+  /** Whether this server is about to stop, and whether it takes no new operations any more. */
+  let isLeaving = false;
+  let isDraining = false;
   let lastClosed = () => {};
 
   app.addHook('onRequest', (_request, reply, done) => {
@@ -54,7 +62,7 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
     done();
   });
   app.addHook('onSend', (_request, reply, payload, done) => {
-    if (draining) reply.header('connection', 'close');
+    if (isLeaving) reply.header('connection', 'close');
     done(null, payload);
   });
 
@@ -80,7 +88,7 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
   app.register(graphqlRoute, {
     gateway,
     isIdeThere: config.graphiql,
-    isDraining: () => draining,
+    isDraining: () => isDraining,
     problem(error) {
       log.problem(error, 'server');
       metrics.problem(error, 'server');
@@ -92,8 +100,8 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
     return { status: 'ok' };
   });
   app.get('/health/ready', async (_request, reply) => {
-    reply.code(draining ? 503 : 200).header('cache-control', 'no-store');
-    return { status: draining ? 'draining' : 'ok' };
+    reply.code(isLeaving ? 503 : 200).header('cache-control', 'no-store');
+    return { status: isLeaving ? 'draining' : 'ok' };
   });
   app.get('/metrics', async (_request, reply) => {
     reply.header('content-type', metrics.contentType).header('cache-control', 'no-store');
@@ -122,19 +130,33 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
       return { url: `http://${host.includes(':') ? `[${host}]` : host}:${port}/graphql` };
     },
 
-    async drain() {
-      draining = true;
+    async drain(delayMs = config.drainDelayMs) {
+      isLeaving = true;
+      if (delayMs > 0) await setTimeout(delayMs);
+      isDraining = true;
       // The TCP server's close alone: the HTTP server's would also drop idle connections, whose next request is to be
       // told 503, and stop watching for slow senders.
       TcpServer.prototype.close.call(app.server);
       if (open.size > 0) {
-        await new Promise<void>((resolve) => {
-          lastClosed = resolve;
-        });
+        const { promise, resolve } = Promise.withResolvers<void>();
+        lastClosed = resolve;
+        await within(config.drainTimeoutMs, promise);
       }
+      const cut = open.size;
       app.server.closeAllConnections();
-      await app.close();
-      await gateway.stop();
+      await within(
+        STOP_TIMEOUT_MS,
+        app.close().then(() => gateway.stop()),
+      );
+      return cut;
     },
   };
+}
+
+/** Waits for something, but no longer than that. */
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  const over = new AbortController();
+  const limit = setTimeout(ms, undefined, { signal: over.signal }).catch(() => {});
+  await Promise.race([work, limit]);
+  over.abort();
 }

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Readable } from 'node:stream';
-import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 
 const running: { kill(): void }[] = [];
@@ -172,10 +171,31 @@ describe('serve', () => {
     await asked;
     program.signal('SIGINT');
     await program.printed(/draining/, 'stderr');
-    await wait(300); // longer than the echo of a Ctrl-C under npm
     program.signal('SIGINT');
     expect(await program.exited).toBe(1);
     expect(await inFlight).toBe('cut');
+  });
+
+  it('exits at once on the second signal while it still takes requests', async () => {
+    const program = start(SERVE, { DRAIN_DELAY_MS: '3600000' });
+    const url = await program.printed(ADDRESS);
+    program.signal('SIGTERM');
+    await program.printed(/draining/, 'stderr');
+    expect((await fetch(url.replace('graphql', 'health/ready'))).status).toBe(503);
+    expect(await ask(url)).toEqual(HEALTHY);
+    program.signal('SIGTERM');
+    expect(await program.exited).toBe(1);
+  });
+
+  it('cuts what takes longer than a drain may, says so, and exits with 1', async () => {
+    const { url: COUNTRY_DATA_URL, asked } = await heldService();
+    const program = start(SERVE, { COUNTRY_DATA_URL, DRAIN_TIMEOUT_MS: '50' });
+    const inFlight = ask(await program.printed(ADDRESS)).catch(() => 'cut');
+    await asked;
+    program.signal('SIGTERM');
+    expect(await program.exited).toBe(1);
+    expect(await inFlight).toBe('cut');
+    expect(program.text.stderr).toContain('1 request(s) took longer than DRAIN_TIMEOUT_MS');
   });
 
   it.for(['SIGTERM', 'SIGINT'] as const)(

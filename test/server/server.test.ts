@@ -29,12 +29,12 @@ async function open(
     demoKeys: null,
   });
   const { url } = await server.listen();
-  const drain = () => server.drain();
-  cleanups.push(drain);
+  const { drain } = server;
+  cleanups.push(() => drain());
   return { url, origin: new URL(url).origin, drain, lines, stopped, metrics };
 }
 
-const cleanups: (() => Promise<void>)[] = [];
+const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0)) await cleanup();
 });
@@ -380,7 +380,36 @@ describe('drain', () => {
     const response = await inFlight;
     expect(response.headers.get('connection')).toBe('close');
     expect(await response.json()).toEqual({ data: { word: 'late' } });
-    await drained;
+    expect(await drained).toBe(0);
+    expect(stopped).toEqual(['gateway']);
+  });
+
+  it('says that it is not ready before it stops taking requests', async () => {
+    const { url, origin, drain } = await open(word, { DRAIN_DELAY_MS: '500' });
+    cleanups.length = 0;
+    const drained = drain();
+    for (const expected of [503, 503]) {
+      const ready = await fetch(`${origin}/health/ready`);
+      expect([ready.status, ready.headers.get('connection')]).toEqual([expected, 'close']);
+      const response = await post(url, '{}');
+      expect([response.status, response.headers.get('connection')]).toEqual([200, 'close']);
+    }
+    expect(await drained).toBe(0);
+    await expect(fetch(`${origin}/health/ready`)).rejects.toThrow();
+  });
+
+  it('cuts what is not over when its time is, and stops the gateway', async () => {
+    const { handle, arrived } = held();
+    const { url, drain, stopped } = await open(handle, { DRAIN_TIMEOUT_MS: '20' });
+    cleanups.length = 0;
+    const inFlight = post(url, '{}').then(
+      () => 'answered',
+      () => 'cut',
+    );
+    const { signal } = await arrived;
+    expect(await drain()).toBe(1);
+    expect(await inFlight).toBe('cut');
+    if (!signal.aborted) await once(signal, 'abort');
     expect(stopped).toEqual(['gateway']);
   });
 
