@@ -1,8 +1,11 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 import type { Observer } from '../gateway.ts';
+import type { CutReason } from './outgoing.ts';
 
 export interface Metrics extends Observer {
   readonly contentType: string;
+  /** A connection was cut whose client didn't take its answers. */
+  cut(reason: CutReason): void;
   /** Everything counted so far, in the format of Prometheus. */
   text(): Promise<string>;
 }
@@ -73,6 +76,12 @@ export function createMetrics({ droppedLines = () => 0 }: MetricsParts = {}): Me
     registers,
   });
 
+  const cuts = new Counter({
+    name: 'country_graph_connections_cut_total',
+    help: 'Connections cut because their clients read too slowly: late, or crowded where too much waited.',
+    labelNames: ['reason'],
+    registers,
+  });
   new Counter({
     name: 'country_graph_log_lines_dropped_total',
     help: 'Lines of the log that were given up, since nobody read them.',
@@ -95,6 +104,9 @@ export function createMetrics({ droppedLines = () => 0 }: MetricsParts = {}): Me
       saved.inc({ by: 'cached' }, event.cached);
       stale.inc(event.stale);
       if (event.repeated) repeated.inc();
+    },
+    cut(reason) {
+      cuts.inc({ reason });
     },
     attempt({ route, outcome, durationMs }) {
       attempts.inc({ route, outcome });

@@ -4,10 +4,12 @@ import { setTimeout } from 'node:timers/promises';
 import cors from '@fastify/cors';
 import fastify from 'fastify';
 import type { Config } from '../config.ts';
+import { excerpt } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
 import { graphqlRoute } from './graphql-route.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
+import { createOutgoing } from './outgoing.ts';
 
 /** Longer than the minute after which common load balancers drop an idle connection, so that they close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
@@ -16,6 +18,10 @@ const HEADERS_TIMEOUT_MS = 15_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 /** What may be left to close once nobody is answered any more: connections to the service and to the store. */
 const STOP_TIMEOUT_MS = 2_000;
+/** How many of the longest answers may wait for slow readers, by their bytes. */
+const ANSWERS_WAITING = 4;
+/** Characters of texts that are not worth keeping count of. */
+const SHORT_LENGTH = 4_096;
 const PREFLIGHT_MAX_AGE_SECONDS = 600;
 
 export interface Server {
@@ -53,6 +59,12 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
   let isDraining = false;
   let lastClosed = () => {};
 
+  const outgoing = createOutgoing({
+    maxPerConnection: config.maxAnswerBytes,
+    maxInAll: ANSWERS_WAITING * config.maxAnswerBytes,
+    onCut: metrics.cut,
+  });
+
   app.addHook('onRequest', (_request, reply, done) => {
     open.add(reply.raw);
     reply.raw.once('close', () => {
@@ -61,9 +73,12 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
     });
     done();
   });
-  app.addHook('onSend', (_request, reply, payload, done) => {
+  app.addHook('onSend', (request, reply, payload, done) => {
     if (isLeaving) reply.header('connection', 'close');
-    done(null, payload);
+    const isText = typeof payload === 'string';
+    if (!isText && !Buffer.isBuffer(payload)) done(null, payload);
+    else if (isText && payload.length < SHORT_LENGTH) done(null, payload);
+    else done(null, outgoing.add(reply.raw, request.raw.socket, isText ? Buffer.from(payload) : payload));
   });
 
   if (config.corsOrigins.length > 0) {
@@ -115,7 +130,7 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
     reply.code(404);
     return {
       error: 'Not Found',
-      message: `There is no ${request.method} ${request.url.split('?')[0]} here.`,
+      message: excerpt(`There is no ${request.method} ${request.url.split('?')[0]} here.`),
     };
   });
 

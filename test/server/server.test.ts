@@ -203,6 +203,48 @@ describe('/graphql', () => {
   });
 });
 
+describe('slow readers', () => {
+  /** A client that asks so often without reading what it gets. */
+  function asking(url: string, times: number) {
+    const { hostname, port } = new URL(url);
+    const client = connect(Number(port), hostname).pause();
+    client.on('error', () => {});
+    const body = '{"query":"{ word }"}';
+    const head = `host: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}`;
+    client.write(`POST /graphql HTTP/1.1\r\n${head}\r\n\r\n${body}`.repeat(times));
+    cleanups.unshift(async () => void client.destroy());
+  }
+
+  const MANY = 20;
+  const LIMIT = 8 * 1_048_576;
+
+  /** Answers that are each of their own. */
+  function large() {
+    let made = 0;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const handle = async () => {
+      made += 1;
+      if (made === MANY) resolve();
+      return answer(Buffer.alloc(LIMIT, made));
+    };
+    return { handle, allMade: promise };
+  }
+
+  it.for([
+    ['one connection', 1, MANY],
+    ['many connections', MANY, 1],
+  ] as const)('hold no more than a bound: %s', async ([, clients, times]) => {
+    const { handle, allMade } = large();
+    const { url, metrics } = await open(handle, { MAX_ANSWER_BYTES: String(LIMIT) });
+    for (let i = 0; i < clients; i++) asking(url, times);
+    await allMade;
+    await (await fetch(`${new URL(url).origin}/health/live`)).text();
+    const cut = Number(/cut_total\{reason="crowded"\} (\d+)/.exec(await metrics.text())?.[1]);
+    // Of the last ones there are as many as the bound allows; one connection is over with its second.
+    expect(cut).toBe(clients === 1 ? 1 : MANY - 4);
+  });
+});
+
 describe('around it', () => {
   it('is alive and ready', async () => {
     const { origin } = await open(word);
