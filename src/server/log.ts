@@ -1,6 +1,8 @@
 import { type DestinationStream, pino } from 'pino';
 import type { Config } from '../config.ts';
+import { excerpt } from '../errors.ts';
 import type { Observer } from '../gateway.ts';
+import { countsOf } from '../operations/told-errors.ts';
 import { type LogOutlet, standardError } from './log-outlet.ts';
 
 export interface Log extends Observer {
@@ -22,8 +24,16 @@ export function createLog(
 ): Log {
   const log = pino({ level, base: null, hooks: { streamWrite: withoutKeys } }, outlet);
   return {
-    operation: ({ durationMs, ...event }) =>
-      log.info({ ...event, durationMs: Math.round(durationMs) }, 'operation'),
+    operation: ({ name, durationMs, errorCodes, ...event }) =>
+      log.info(
+        {
+          name: name && excerpt(name),
+          ...event,
+          durationMs: Math.round(durationMs),
+          errorCodes: countsOf(errorCodes),
+        },
+        'operation',
+      ),
     attempt: ({ durationMs, ...event }) =>
       log.debug({ ...event, durationMs: Math.round(durationMs) }, 'attempt'),
     problem: (error, where) => log.error({ err: error, where }, 'problem'),
