@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { excerpt } from '../errors.ts';
 import type { Gateway, GatewayRequest, GatewayResponse } from '../gateway.ts';
 import { compress, encodingFor, isCompressible } from './compression.ts';
 
@@ -32,7 +33,7 @@ export async function graphqlRoute(
 
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     const status = error.statusCode ?? 500;
-    if (status < 500) return refuse(request, reply, status, 'BAD_REQUEST', error.message);
+    if (status < 500) return refuse(request, reply, status, 'BAD_REQUEST', excerpt(error.message));
     problem(error);
     return refuse(request, reply, 500, 'INTERNAL_SERVER_ERROR', 'The gateway failed to answer.');
   });
