@@ -51,10 +51,11 @@ export function createBisect(parts: BisectParts, sending: Sending): Bisect {
     if (named.length > 0) return blame(task, refusal, named);
     const suspects = suspectsIn(rectangle, learned);
     if (isProven(rectangle, suspects, refusal)) {
-      const [only] = [...suspects.countryCodes, ...suspects.metricKeys];
-      const isOneName = suspects.countryCodes.length + suspects.metricKeys.length === 1;
-      if (isOneName && (isInferred || refusal.outcome instanceof Error))
-        remember(rectangle, only as string, refusal);
+      const [only = '', ...others] = [...suspects.countryCodes, ...suspects.metricKeys];
+      // A 404 may be for want of rows, save where the rest of the call had some.
+      const isForName = isInferred || refusal.outcome instanceof Error;
+      const isOnly = others.length === 0 && trustBeside(only, rectangle, learned) >= TRUST.listed;
+      if (isForName && isOnly) remember(rectangle, only, refusal);
       return settleAll(task, refusal);
     }
     const list = listToLookAt(rectangle, suspects);
