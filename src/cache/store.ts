@@ -93,11 +93,11 @@ export async function openStore(options: StoreOptions): Promise<Store | null> {
   };
 }
 
-async function openBacking({ url, maxBytes }: StoreOptions): Promise<Backing> {
+async function openBacking({ url, maxBytes, onFault }: StoreOptions): Promise<Backing> {
   if (url === 'memory:') return openMemory(maxBytes);
   if (url.startsWith('sqlite:')) {
     const { openSqlite } = await import('./sqlite.ts');
-    return openSqlite(url.slice('sqlite:'.length));
+    return openSqlite(url.slice('sqlite:'.length), onFault);
   }
   const { openRedis } = await import('./redis.ts');
   return openRedis(url, NAMESPACE);
