@@ -1,4 +1,5 @@
 import { type DocumentNode, type ExecutionResult, execute, type GraphQLSchema } from 'graphql';
+import { createProvenKeys } from '../src/cache/proven.ts';
 import { EMPTY_SHELF } from '../src/cache/shelf.ts';
 import type { GraphContext } from '../src/graph/context.ts';
 import { createSchema } from '../src/graph/schema.ts';
@@ -36,6 +37,7 @@ export function createPlainGateway(upstreamUrl: string) {
     clock: systemClock,
     onAttempt() {},
     remembering: (next) => next,
+    proven: createProvenKeys(systemClock.now),
     shelf: EMPTY_SHELF,
     books: null,
     freshness: { ttlMs: 0, staleMs: 0 },
@@ -99,11 +101,13 @@ export function createPlainGateway(upstreamUrl: string) {
         exceptFor: <T>(figures: Promise<T>) => figures,
         whenFree: (leave: () => void) => void Promise.resolve().then(() => process.nextTick(leave)),
       };
+      const effort = { want() {}, list() {}, refusal: null };
       const loaders = createLoaders({
         ask: upstream.ask,
         sending,
         figures,
         holds,
+        effort,
         tickersLearned: createTickersLearned(Date.now),
         listed: createLearned(Date.now).listed,
       });
@@ -112,6 +116,7 @@ export function createPlainGateway(upstreamUrl: string) {
         bill,
         loaders,
         holds,
+        effort,
         warnings: createWarnings(),
         quota: async () => upstream.ledger.quota(key),
       };

@@ -146,7 +146,7 @@ export function planOperation(
       const field = planField(type, key, nodes);
       if (field !== null) fields.push(field);
     }
-    return { type, fields, builder: compileObject(fields.map(builtField)) };
+    return new CompiledObject(type, fields);
   }
 
   function planField(
@@ -216,6 +216,23 @@ export function planOperation(
     if (node?.name.value === '__schema' || node?.name.value === '__type') return null;
   }
   return { root: planObject(rootType, selected), schema, operation, fragments };
+}
+
+/** A selection whose objects are made by code that is compiled when the first of them is there: most plans are longer than what is found. */
+class CompiledObject implements ObjectPlan {
+  readonly type: GraphQLObjectType;
+  readonly fields: readonly FieldPlan[];
+  #builder: ObjectBuilder | undefined;
+
+  constructor(type: GraphQLObjectType, fields: readonly FieldPlan[]) {
+    this.type = type;
+    this.fields = fields;
+  }
+
+  get builder(): ObjectBuilder {
+    this.#builder ??= compileObject(this.fields.map(builtField));
+    return this.#builder;
+  }
 }
 
 function builtField({ key, name, by, parentType, shape }: FieldPlan): BuiltField {

@@ -97,3 +97,61 @@ describe('a list argument', () => {
     expect([three.status, three.upstream.calls]).toEqual([400, 0]);
   });
 });
+
+describe('lists that multiply', () => {
+  const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
+  const codes = letters.flatMap((first) => letters.map((second) => first + second));
+  const metrics = Array.from({ length: 1000 }, (_, i) => `m${i}`);
+  const table =
+    'query ($c: [CountryCode!], $m: [String!]) { observations(countryCodes: $c, metricKeys: $m, latest: true) { year } }';
+  const aliases = metrics
+    .slice(0, 50)
+    .map((key) => `${key}: observations(countryCodes: $c, metricKeys: ["${key}"], latest: true) { year }`);
+  const products: [string, string, object][] = [
+    ['names in one field', table, { c: codes, m: metrics }],
+    ['names under aliases', `query ($c: [CountryCode!]) { ${aliases.join(' ')} }`, { c: codes }],
+    ['series that are not named', '{ observations { year } }', {}],
+    ['series below countries', '{ countries { observations(fromYear: 1950) { id value } } }', {}],
+  ];
+
+  it.each(products)('%s are refused before a figure is wanted', async (_, query, variables) => {
+    const { errors } = await expectRefused(query, 'OPERATION_TOO_EXPENSIVE', /this gateway/, { variables });
+    const { planned, limit } = { planned: 0, limit: 0, ...errors[0]?.extensions };
+    expect(planned).toBeGreaterThan(limit);
+    await expectRefused(query, 'OPERATION_TOO_EXPENSIVE', /not accepted lately|MAX_UPSTREAM_CALLS/, {
+      variables,
+      headers: EXPLAIN,
+    });
+  });
+
+  it('are refused for a key that the service accepts by what they come to', async () => {
+    const { ask, sandbox } = await opening;
+    const key = sandbox.keys.team;
+    await ask('{ country(code: "KE") { observation(metricKey: "population_total") { value } } }', { key });
+    sandbox.log.clear();
+    // Fifty metrics of all codes take 34 calls, which is what this key may have.
+    for (const [what, query, variables] of products.filter(([what]) => !what.includes('aliases'))) {
+      const { errors, upstream } = await ask(query, { key, variables: variables as never });
+      expect([what, ...errors.map(({ extensions }) => extensions.code)]).toEqual([
+        what,
+        'OPERATION_TOO_EXPENSIVE',
+      ]);
+      expect([upstream.calls, sandbox.log.length]).toEqual([0, 0]);
+    }
+  });
+
+  const nested = `{ countries { ${'tickers { country { '.repeat(5)}code${' } }'.repeat(5)} } }`;
+
+  it.each([nested, nested.replace('{', '{ __schema { queryType { name } }')])(
+    'end where they are too long, whatever the service has in them: %s',
+    async (query) => {
+      const { ask, problems } = await opening;
+      const { errors } = await ask(query);
+      expect(new Set(errors.map(({ extensions }) => extensions.code))).toEqual(
+        new Set(['OPERATION_TOO_EXPENSIVE']),
+      );
+      expect(errors[0]?.message).toMatch(/more items of lists than the 250000/);
+      expect(problems).toEqual([]);
+    },
+  );
+});
