@@ -43,6 +43,7 @@ export async function openSqlite(path: string, onDamage: Fault): Promise<Backing
     return open();
   };
   let file = openFirst();
+  const listeners: (() => void)[] = [];
 
   function openFirst() {
     try {
@@ -70,6 +71,7 @@ export async function openSqlite(path: string, onDamage: Fault): Promise<Backing
         used.close();
         // Another process may have been faster.
         file = inodeOf(path) === used.inode ? instead(error) : open();
+        for (const listener of listeners) listener();
       }
       throw error;
     }
@@ -89,6 +91,7 @@ export async function openSqlite(path: string, onDamage: Fault): Promise<Backing
     peek: null,
     clear: (prefix) => withFile((opened) => opened.clear(prefix)),
     first: (name, value) => withFile((opened) => opened.first(name, value)),
+    onReturn: (listener) => void listeners.push(listener),
     async close() {
       file.close();
     },

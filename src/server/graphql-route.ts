@@ -13,6 +13,11 @@ export interface GraphqlRouteOptions {
   readonly problem: (error: unknown) => void;
 }
 
+const AUTHORIZATION = 'authorization';
+/** No key is as long as this. */
+const MAX_KEY_LENGTH = 4_096;
+const MALFORMED_KEY = `A key has up to ${MAX_KEY_LENGTH} printable ASCII characters and no blanks.`;
+
 /** Characters of a body that are worth a pass less. */
 const LONG_BODY = 16_384;
 
@@ -27,8 +32,16 @@ export async function graphqlRoute(
   app.removeContentTypeParser('text/plain');
 
   app.addHook('onRequest', (request, reply, done) => {
-    if (isDraining()) refuse(request, reply, 503, 'INTERNAL_SERVER_ERROR', 'The gateway is shutting down.');
-    else done();
+    if (isDraining()) {
+      refuse(request, reply, 503, 'INTERNAL_SERVER_ERROR', 'The gateway is shutting down.');
+    } else if (hasSeveralKeys(request.raw)) {
+      refuse(request, reply, 400, 'BAD_REQUEST', 'The request has several Authorization headers.');
+    } else if (!isWellFormed(request.headers.authorization)) {
+      reply.header('www-authenticate', 'Bearer');
+      refuse(request, reply, 401, 'UNAUTHENTICATED', MALFORMED_KEY);
+    } else {
+      done();
+    }
   });
 
   app.setErrorHandler<FastifyError>((error, request, reply) => {
@@ -98,6 +111,23 @@ function send(request: FastifyRequest, reply: FastifyReply, answer: GatewayRespo
   reply.send(typeof body === 'string' && body.length > LONG_BODY ? Buffer.from(body) : body);
 }
 
+/** Node keeps the first of several, and others on the way of a request may take the last. */
+function hasSeveralKeys({ rawHeaders }: FastifyRequest['raw']): boolean {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? '';
+    if (name.length === AUTHORIZATION.length && name.toLowerCase() === AUTHORIZATION) count += 1;
+  }
+  return count > 1;
+}
+
+/** Whether a header may be a key at all. Where there is no key in it, the fields that need one say so. */
+function isWellFormed(authorization: string | undefined): boolean {
+  if (authorization === undefined) return true;
+  if (authorization.length > MAX_KEY_LENGTH || !/^[ -~]*$/.test(authorization)) return false;
+  return !/^bearer +\S+ /i.test(authorization);
+}
+
 /** Whether a browser was pointed here by hand: it wants a page, and sends no operation. */
 function wantsPage({ method, url, headers }: FastifyRequest): boolean {
   return method === 'GET' && !url.includes('?') && (headers.accept ?? '').includes('text/html');
@@ -119,7 +149,7 @@ function refuse(
   request: FastifyRequest,
   reply: FastifyReply,
   status: number,
-  code: 'BAD_REQUEST' | 'INTERNAL_SERVER_ERROR',
+  code: 'BAD_REQUEST' | 'UNAUTHENTICATED' | 'INTERNAL_SERVER_ERROR',
   message: string,
 ): FastifyReply {
   const modern = request.headers.accept?.includes('application/graphql-response+json');

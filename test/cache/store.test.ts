@@ -230,6 +230,24 @@ describe('a store that', () => {
     await close();
   });
 
+  it('is back is told to whoever waits for it', async () => {
+    const memory = openMemory(1000);
+    let isBroken = true;
+    const backing: Backing = {
+      ...memory,
+      first: (name, value) => (isBroken ? Promise.reject(new Error('no store')) : memory.first(name, value)),
+    };
+    const { first, onReturn } = guarded(backing, { timeoutMs: 10, onFault() {} });
+    let returns = 0;
+    onReturn(() => {
+      returns += 1;
+    });
+    expect([await first('pepper', 'mine'), returns]).toEqual([null, 0]);
+    isBroken = false;
+    expect([await first('pepper', 'mine'), returns]).toEqual(['mine', 1]);
+    expect([await first('pepper', 'mine'), returns]).toEqual(['mine', 1]);
+  });
+
   it.for([
     ['cannot be reached', async () => ({ url: 'redis://127.0.0.1:1', close() {} })],
     [
