@@ -13,7 +13,7 @@ import { createProvenKeys } from './cache/proven.ts';
 import { createShelf, EMPTY_SHELF } from './cache/shelf.ts';
 import { openStore } from './cache/store.ts';
 import type { Config } from './config.ts';
-import type { Failure } from './errors.ts';
+import { Failure } from './errors.ts';
 import { fragmentsIn, type Plan, planOperation } from './execution/plan.ts';
 import { type Executed, runPlan } from './execution/run.ts';
 import type { GraphContext } from './graph/context.ts';
