@@ -1,9 +1,11 @@
 import { type DocumentNode, type ExecutionResult, execute, type GraphQLSchema } from 'graphql';
+import { createProvenKeys } from '../src/cache/proven.ts';
 import { EMPTY_SHELF } from '../src/cache/shelf.ts';
 import type { GraphContext } from '../src/graph/context.ts';
 import { createSchema } from '../src/graph/schema.ts';
 import { type Figures, wantKey } from '../src/loaders/cached-figures.ts';
 import { createLoaders } from '../src/loaders/loaders.ts';
+import { createTickersLearned } from '../src/loaders/tickers.ts';
 import { type Demand, demandKey, type Kind, pairKey } from '../src/planner/demand.ts';
 import { createLearned } from '../src/planner/learned.ts';
 import { entities } from '../src/resolvers/entities.ts';
@@ -35,6 +37,7 @@ export function createPlainGateway(upstreamUrl: string) {
     clock: systemClock,
     onAttempt() {},
     remembering: (next) => next,
+    proven: createProvenKeys(systemClock.now),
     shelf: EMPTY_SHELF,
     books: null,
     freshness: { ttlMs: 0, staleMs: 0 },
@@ -95,14 +98,17 @@ export function createPlainGateway(upstreamUrl: string) {
       // DataLoader's own schedule: once the promises that are ready have run.
       const holds = {
         during: <T>(promise: Promise<T>) => promise,
+        exceptFor: <T>(figures: Promise<T>) => figures,
         whenFree: (leave: () => void) => void Promise.resolve().then(() => process.nextTick(leave)),
       };
+      const effort = { want() {}, list() {}, refusal: null };
       const loaders = createLoaders({
         ask: upstream.ask,
         sending,
         figures,
         holds,
-        tickersLearned: { needsLimit: false },
+        effort,
+        tickersLearned: createTickersLearned(Date.now),
         listed: createLearned(Date.now).listed,
       });
       const contextValue: GraphContext = {
@@ -110,6 +116,7 @@ export function createPlainGateway(upstreamUrl: string) {
         bill,
         loaders,
         holds,
+        effort,
         warnings: createWarnings(),
         quota: async () => upstream.ledger.quota(key),
       };

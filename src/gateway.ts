@@ -9,26 +9,30 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { createDigest } from './cache/partitions.ts';
+import { createProvenKeys } from './cache/proven.ts';
 import { createShelf, EMPTY_SHELF } from './cache/shelf.ts';
 import { openStore } from './cache/store.ts';
 import type { Config } from './config.ts';
 import { Failure } from './errors.ts';
-import { fragmentsIn } from './execution/plan.ts';
-import { runPlan } from './execution/run.ts';
+import { fragmentsIn, type Plan, planOperation } from './execution/plan.ts';
+import { type Executed, runPlan } from './execution/run.ts';
 import type { GraphContext } from './graph/context.ts';
 import { formatError } from './graph/error-formatting.ts';
+import { listRefusal } from './graph/limits.ts';
 import { type Bound, boundOf, createPricing, mostCalls, priceRange } from './graph/pricing.ts';
 import { createSchema, printSdl } from './graph/schema.ts';
 import { leadsToFigures, type SelectionScope } from './graph/selection.ts';
 import { cachedFigures } from './loaders/cached-figures.ts';
 import { createCells } from './loaders/cells.ts';
 import { createCompanions, NO_COMPANIONS } from './loaders/companions.ts';
+import { createEffort } from './loaders/effort.ts';
 import { createHolds } from './loaders/holds.ts';
 import { createNameLists, notingNames } from './loaders/listed-names.ts';
 import { createLoaders } from './loaders/loaders.ts';
 import { createObservationPool, type Seat } from './loaders/observation-pool.ts';
 import { createRefusedNames } from './loaders/refused-names.ts';
 import { createRenewal } from './loaders/renewal.ts';
+import { createTickersLearned } from './loaders/tickers.ts';
 import { createAnswers } from './operations/answers.ts';
 import { type Admitted, createApollo, type Explained } from './operations/apollo.ts';
 import type { OperationEvent } from './operations/events.ts';
@@ -146,6 +150,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
           authTtlMs: config.authTtlSeconds * 1000,
           holdMs,
         });
+  const proven = createProvenKeys(clock.now);
   const rehearsal = createRehearsal(clock.now);
   const upstream = createUpstream({
     baseUrl: parts.upstreamUrl,
@@ -155,6 +160,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     onAttempt: observer.attempt,
     remembering: rehearsal.remembering,
     shelf,
+    proven,
     books: store?.books ?? null,
     freshness,
   });
@@ -180,7 +186,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     windowMs: config.batchWindowMs,
     holdMs: config.batchHoldMs,
   });
-  const tickersLearned = { needsLimit: false };
+  const tickersLearned = createTickersLearned(clock.now);
   const quota = async (partition: string) => {
     await ledger.refresh(partition);
     return ledger.quota(partition);
@@ -200,6 +206,13 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
 
   const schema = createSchema({ resolvers, entities, batches });
 
+  const effortFor = ({ partition }: Caller) =>
+    createEffort({
+      isProven: () => proven.has(partition),
+      maxRows: () => learned.maxRows,
+      maxCalls: config.maxUpstreamCalls,
+    });
+
   const price = createPricing({
     ...figures,
     schema,
@@ -209,6 +222,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     now: clock.now,
     tickersLearned,
     holdMs: config.batchHoldMs,
+    effortFor,
     quota,
   });
 
@@ -228,6 +242,8 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     course: {
       async answer(admitted, { passage }) {
         const { text, operationName, document, operation, variables } = admitted;
+        const tooLong = listRefusal(operation, variables, config.maxListItems);
+        if (tooLong !== null) throw tooLong;
         const scope = scopeOf(schema, document, operation, variables);
         // Where the variables don't fit, execution says so.
         if (scope === null) return 'execute';
@@ -235,9 +251,10 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
           throw new GraphQLError('The client takes no answer of ours.', NOT_ACCEPTABLE);
         const { variableValues } = scope;
         if (passage.isExplained) return explain(admitted, variableValues, passage);
-        const refusal = await refusalOf(admitted, variableValues, boundOf(schema, operation, scope), passage);
-        if (refusal !== null) throw refusal;
         const ready = operations.prepare(text, operationName, document, operation).with(variables);
+        const bound = ready?.bound ?? boundOf(schema, operation, scope);
+        const refusal = await refusalOf(admitted, variableValues, bound, ready?.plan ?? null, passage);
+        if (refusal !== null) throw refusal;
         if (ready !== null) {
           passage.answer = await run(ready, passage);
           return 'done';
@@ -261,15 +278,18 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     { document, operation }: Pick<Admitted, 'document' | 'operation'>,
     variables: Ready['variables'],
     bound: Bound,
+    plan: Plan | null,
     { context: { caller } }: Passage,
   ): Promise<GraphQLError | null> {
     const limit = config.maxUpstreamCalls;
     if (mostCalls(bound, figures.learned.maxRows) <= limit) return null;
-    const { bill } = await price({ document, operation, variables, caller }, 'expected');
-    if (bill.calls <= limit) return null;
-    const message = `The operation plans ${bill.calls} upstream calls; this gateway allows ${limit}.`;
-    return new GraphQLError(message, {
-      originalError: new Failure('OPERATION_TOO_EXPENSIVE', message, { planned: bill.calls, limit }),
+    const { refusal } = await price({ document, operation, variables, caller, plan }, 'expected', limit);
+    return refusal && refused(refusal);
+  }
+
+  function refused(failure: Failure): GraphQLError {
+    return new GraphQLError(failure.message, {
+      originalError: failure,
       extensions: { http: { status: 400 } },
     });
   }
@@ -279,20 +299,37 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     variables: Ready['variables'],
     { context: { caller, warnings } }: Passage,
   ): Promise<Explained> {
-    const priced = { document, operation, variables, caller };
+    const plan = planOperation(schema, document, operation, variables);
+    const priced = { document, operation, variables, caller, plan };
     const limit = config.maxUpstreamCalls;
     const expected = await price(priced, 'expected');
+    if (expected.refusal !== null) throw refused(expected.refusal);
     const range = priceRange(expected, await price(priced, 'least'), limit);
     const { bill, calls, errors, warnings: told } = expected;
     for (const warning of told) warnings.add(warning);
     const { byRoute, cached, naive } = shown(bill);
-    const plan = calls.map(({ route, target, isHeld }) => ({ route, target, cached: isHeld }));
+    const planned = calls.map(({ route, target, isHeld }) => ({ route, target, cached: isHeld }));
     return {
       errors: errors.map((error) => formatError(error.toJSON(), error, () => {})),
       extensions: {
-        explain: { calls: bill.calls, ...range, byRoute, cached, naive, limit, plan },
+        explain: { calls: bill.calls, ...range, byRoute, cached, naive, limit, plan: planned },
       },
     };
+  }
+
+  /** Runs a plan; where it comes to more than it may, that is all there is to say. */
+  async function runBounded(
+    plan: Plan,
+    variables: Ready['variables'],
+    context: GraphContext,
+  ): Promise<Executed> {
+    const { effort, holds } = context;
+    try {
+      return await runPlan({ plan, context, variables, onPause: holds.during, onList: effort.list });
+    } catch (fault) {
+      if (effort.refusal === null || fault !== effort.refusal) throw fault;
+      return { data: 'null', errors: [refused(effort.refusal)] };
+    }
   }
 
   /** Runs an operation by its plan. */
@@ -302,7 +339,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   ): Promise<Answer> {
     const { context, seat, accepts } = passage;
     if (leadsToFigures) seat.expect();
-    const executed = await runPlan({ plan, context, variables, onPause: context.holds.during });
+    const executed = await runBounded(plan, variables, context);
     const isLong = isLonger(executed.data, config.maxAnswerBytes);
     const data = isLong ? 'null' : executed.data;
     const errors = (isLong ? [tooLong(config.maxAnswerBytes)] : executed.errors).map(tell);
@@ -345,11 +382,13 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     };
     const seat = pool.join(sending);
     const holds = createHolds(config.batchHoldMs);
+    const effort = effortFor(caller);
     const loaders = createLoaders({
       ask,
       sending,
       figures: (told) => cachedFigures({ ...source, seat }, told),
       holds,
+      effort,
       tickersLearned,
       listed: learned.listed,
     });
@@ -359,6 +398,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
         bill,
         loaders,
         holds,
+        effort,
         warnings: createWarnings(),
         quota() {
           passage.isLasting = false;
@@ -393,9 +433,13 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     { asked, contentType }: PlainlyAsked,
     passage: Passage,
   ): Promise<GatewayResponse | null> {
-    const ready = operations.find(asked.text, asked.operationName)?.with(asked.variables);
-    if (ready == null) return null;
-    if ((await refusalOf(ready.prepared, ready.variables, ready.bound, passage)) !== null) return null;
+    const known = operations.find(asked.text, asked.operationName);
+    if (known === undefined || listRefusal(known.operation, asked.variables, config.maxListItems) !== null)
+      return null;
+    const ready = known.with(asked.variables);
+    if (ready === null) return null;
+    if ((await refusalOf(ready.prepared, ready.variables, ready.bound, ready.plan, passage)) !== null)
+      return null;
     const answer = await run(ready, passage);
     const { status, data, body } = answer;
     const headers = new Map([['content-type', contentType]]);
@@ -442,7 +486,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
         search: told.search,
         body: told.body,
       },
-      context: async () => ({ ...passage.context, passage }),
+      context: async () => ({ ...passage.context, isByGraphqlJs: true, passage }),
     });
     const { status = 200, headers, body } = admitted;
     // What the client can't take is not sent, though it may have been made.

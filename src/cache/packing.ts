@@ -1,4 +1,5 @@
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { parseExactly } from '../exact-json.ts';
 
 /** Text shorter than this is not worth compressing: `npm run bench` prints what it saves and costs. */
 const MIN_PACKED_CHARS = 1_000;
@@ -20,7 +21,7 @@ export const packing = {
     try {
       const isPacked = text.startsWith(MARK);
       const json = isPacked ? zstdDecompressSync(Buffer.from(text.slice(1), 'base64')).toString() : text;
-      return (JSON.parse(json) ?? NOTHING) as T;
+      return (parseExactly(json) ?? NOTHING) as T;
     } catch {
       return NOTHING as T;
     }

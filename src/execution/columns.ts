@@ -1,5 +1,5 @@
 import type { ResponsePath } from 'graphql';
-import type { Oddity, Values } from './objects.ts';
+import type { ObjectBuilder, Oddity, Values } from './objects.ts';
 import type { AbstractShape, FieldPlan, LeafShape, ListShape, ObjectPlan, Shape } from './plan.ts';
 
 /*
@@ -100,7 +100,9 @@ export class ObjectColumn extends Column {
   *build(oddityOf: OddityOf): Generator<void> {
     for (const column of this.columns) if (column !== undefined) yield* column.build(oddityOf);
     const { objects, columns } = this;
-    const { build } = this.plan.builder;
+    const build: ObjectBuilder['build'] = objects.some((object) => object !== null)
+      ? this.plan.builder.build
+      : () => ({});
     const odd = oddityOf(this);
     const built: (object | null)[] = new Array(objects.length);
     for (let slot = 0; slot < objects.length; slot += 1) {

@@ -132,6 +132,11 @@ export function planOperation(
   const typeMap = Object.values(schema.getTypeMap());
   if (typeMap.some((type) => isObjectType(type) && type.isTypeOf)) return null;
 
+  const argumentsByNode = new Map<
+    FieldNode,
+    Pick<FieldPlan, 'definition'> & { readonly read: FieldPlan['argumentsOf'] }
+  >();
+
   function planObject(
     type: GraphQLObjectType,
     selected: ReadonlyMap<string, readonly FieldNode[]>,
@@ -141,7 +146,7 @@ export function planOperation(
       const field = planField(type, key, nodes);
       if (field !== null) fields.push(field);
     }
-    return { type, fields, builder: compileObject(fields.map(builtField)) };
+    return new CompiledObject(type, fields);
   }
 
   function planField(
@@ -172,8 +177,17 @@ export function planOperation(
       nodes,
       by,
       shape,
-      argumentsOf: argumentsOf(definition, node),
+      argumentsOf: argumentsOfNode(definition, node),
     };
+  }
+
+  /** A fragment that is spread under many parents has one list of arguments all the same. */
+  function argumentsOfNode(definition: FieldPlan['definition'], node: FieldNode): FieldPlan['argumentsOf'] {
+    const known = argumentsByNode.get(node);
+    if (known?.definition === definition) return known.read;
+    const read = argumentsOf(definition, node);
+    argumentsByNode.set(node, { definition, read });
+    return read;
   }
 
   function shapeOf(outer: GraphQLOutputType, nodes: readonly FieldNode[]): Shape {
@@ -202,6 +216,23 @@ export function planOperation(
     if (node?.name.value === '__schema' || node?.name.value === '__type') return null;
   }
   return { root: planObject(rootType, selected), schema, operation, fragments };
+}
+
+/** A selection whose objects are made by code that is compiled when the first of them is there: most plans are longer than what is found. */
+class CompiledObject implements ObjectPlan {
+  readonly type: GraphQLObjectType;
+  readonly fields: readonly FieldPlan[];
+  #builder: ObjectBuilder | undefined;
+
+  constructor(type: GraphQLObjectType, fields: readonly FieldPlan[]) {
+    this.type = type;
+    this.fields = fields;
+  }
+
+  get builder(): ObjectBuilder {
+    this.#builder ??= compileObject(this.fields.map(builtField));
+    return this.#builder;
+  }
 }
 
 function builtField({ key, name, by, parentType, shape }: FieldPlan): BuiltField {

@@ -46,6 +46,13 @@ export interface RunParts {
   readonly variables: Readonly<Record<string, unknown>>;
   /** Hears that the run makes a pause so that others may have a turn, and will go on by itself. */
   readonly onPause?: (goesOn: Promise<void>) => void;
+  /**
+   * Hears of the items of a list before anything is resolved for them.
+   * @throws where they are too many: the run ends, and is rejected with the same
+   */
+  readonly onList?: (items: number) => void;
+  /** Whether everything is resolved, and no answer made of it. */
+  readonly isDry?: boolean;
 }
 
 /** Stands where there is no object to have a value. */
@@ -77,6 +84,8 @@ class Run {
   /** Columns that wait for promises. */
   #waiting = 0;
   #isPaused = false;
+  /** Whether it was ended before its time: what is still on its way is for nobody. */
+  #isEnded = false;
   #over = () => {};
   #broken = (_fault: unknown) => {};
 
@@ -103,7 +112,7 @@ class Run {
 
   /** Works off what can be done now. */
   #work(): void {
-    if (this.#isPaused) return;
+    if (this.#isPaused || this.#isEnded) return;
     const pausesAt = performance.now() + TURN_MS;
     while (this.#tasks.length > 0) {
       const tasks = this.#tasks;
@@ -133,6 +142,7 @@ class Run {
 
   /** A fault of ours must not leave the operation without an answer. */
   #safely(work: () => void): void {
+    if (this.#isEnded) return;
     try {
       work();
     } catch (fault) {
@@ -143,8 +153,8 @@ class Run {
   /** Goes on to the fields of objects that are there now. */
   #descend(objects: ObjectColumn): void {
     const { plan } = objects;
-    const { isPlain } = plan.builder;
-    for (let slot = 0; slot < objects.objects.length; slot += 1) {
+    const isPlain = objects.objects.some((object) => object !== null) ? plan.builder.isPlain : null;
+    for (let slot = 0; isPlain !== null && slot < objects.objects.length; slot += 1) {
       const object = objects.objects[slot] as object | null;
       if (object !== null && !isPlain(object)) this.#checkProperties(objects, object, slot);
     }
@@ -330,7 +340,9 @@ class Run {
     for (let slot = 0; slot < values.length; slot += 1) {
       const value = this.#presence(field, column, values[slot], slot);
       if (isIterable(value)) {
+        const before = items.length;
         for (const item of value) items.push(item);
+        this.#count(items.length - before);
       } else if (value !== null) {
         const { parentType, name } = field;
         const error = new Error(
@@ -344,6 +356,15 @@ class Run {
       column.items = this.#complete(field, shape.item, column, there);
     });
     return column;
+  }
+
+  #count(items: number): void {
+    try {
+      this.#parts.onList?.(items);
+    } catch (error) {
+      this.#isEnded = true;
+      throw error;
+    }
   }
 
   #completeAbstract(field: FieldPlan, shape: AbstractShape, holder: Holder, values: unknown[]): Column {
@@ -404,6 +425,7 @@ class Run {
   }
 
   #finish(): Executed | Promise<Executed> {
+    if (this.#parts.isDry) return this.#executed('null');
     const building = this.#root.build((objects) => (index, slot, value) => {
       if (value == null) return null;
       const field = objects.plan.fields[index] as FieldPlan;

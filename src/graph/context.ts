@@ -1,3 +1,4 @@
+import type { Effort } from '../loaders/effort.ts';
 import type { Holds } from '../loaders/holds.ts';
 import type { Loaders } from '../loaders/loaders.ts';
 import type { Bill, Caller } from '../upstream/call.ts';
@@ -10,6 +11,9 @@ export interface GraphContext {
   readonly bill: Bill;
   readonly loaders: Loaders;
   readonly holds: Holds;
+  readonly effort: Effort;
+  /** Whether graphql-js executes the operation, which counts no items of lists by itself. */
+  readonly isByGraphqlJs?: boolean;
   readonly warnings: Warnings;
   readonly quota: () => Promise<QuotaRecord>;
 }

@@ -4,6 +4,7 @@ import {
   type ASTVisitor,
   GraphQLError,
   Kind,
+  type OperationDefinitionNode,
   type SelectionSetNode,
   type ValidationContext,
   type ValidationRule,
@@ -14,18 +15,30 @@ export interface OperationLimits {
   readonly maxDepth: number;
   readonly maxAliases: number;
   readonly maxRootFields: number;
+  /** Tokens of a document, and selections of an operation once its fragments are written out. */
+  readonly maxTokens: number;
+  /** Items of one list, in the text or in a variable. */
+  readonly maxListItems: number;
 }
 
 /**
  * What an operation's text alone can break, as validation rules: such an operation never runs. Its limits, and that
  * there are queries only: without a rule, the executor finds that out, as if it were a fault of ours.
  */
-export function limitRules({ maxDepth, maxAliases, maxRootFields }: OperationLimits): ValidationRule[] {
+export function limitRules({
+  maxDepth,
+  maxAliases,
+  maxRootFields,
+  maxTokens,
+  maxListItems,
+}: OperationLimits): ValidationRule[] {
   return [
     // With no `allowList` the rule would overlook aliases of `__typename`.
     armored(maxAliasesRule({ n: maxAliases, allowList: [], ...refusing('aliases', maxAliases) })),
     armored(maxDepthRule({ n: maxDepth, flattenFragments: true, ...refusing('levels deep', maxDepth) })),
     maxRootFieldsRule(maxRootFields),
+    maxSelectionsRule(maxTokens),
+    maxListItemsRule(maxListItems),
     knownOperationRule,
   ];
 }
@@ -41,7 +54,8 @@ function refusing(what: string, limit: number) {
     propagateOnRejection: false,
     onReject: [
       (context: ValidationContext | null, error: GraphQLError) => {
-        const found = Number(/found (\d+)/.exec(error.message)?.[1] ?? limit + 1);
+        // Of more than fits a number, only that it is more.
+        const found = Number(/found (\d+)\.$/.exec(error.message)?.[1] ?? limit + 1);
         context?.reportError(tooExpensive(what, found, limit));
       },
     ],
@@ -55,6 +69,91 @@ function maxRootFieldsRule(limit: number): ValidationRule {
       if (count > limit) context.reportError(tooExpensive('root fields', count, limit));
     },
   });
+}
+
+/**
+ * Few fragments that spread each other stand for more selections than anybody can work through, so that they are counted
+ * before anything walks them: an operation may not be larger for its fragments than it could be without any.
+ */
+function maxSelectionsRule(limit: number): ValidationRule {
+  return (context) => {
+    /** By fragment; 0 while one is being counted, so that fragments that spread themselves come to an end. */
+    const counts = new Map<string, number>();
+
+    function countIn(set: SelectionSetNode | undefined): number {
+      let count = 0;
+      for (const selection of set?.selections ?? [])
+        count +=
+          1 +
+          (selection.kind === Kind.FRAGMENT_SPREAD
+            ? countOf(selection.name.value)
+            : countIn(selection.selectionSet));
+      return Math.min(count, Number.MAX_SAFE_INTEGER);
+    }
+
+    function countOf(name: string): number {
+      const known = counts.get(name);
+      if (known !== undefined) return known;
+      counts.set(name, 0);
+      const count = countIn(context.getFragment(name)?.selectionSet);
+      counts.set(name, count);
+      return count;
+    }
+
+    return {
+      OperationDefinition({ selectionSet }) {
+        const count = countIn(selectionSet);
+        if (count > limit)
+          context.reportError(
+            tooExpensive('selections, its fragments written out', count, limit, 'MAX_TOKENS'),
+          );
+      },
+    };
+  };
+}
+
+function maxListItemsRule(limit: number): ValidationRule {
+  return (context) => ({
+    ListValue(node) {
+      const { length } = node.values;
+      if (length > limit)
+        context.reportError(new GraphQLError(tooLong('A list', length, limit), { nodes: node }));
+    },
+  });
+}
+
+/**
+ * Why a list in the variables of an operation is refused, before its items are looked at; null where none is. Lists in the
+ * text are refused by a rule.
+ */
+export function listRefusal(
+  { variableDefinitions = [] }: OperationDefinitionNode,
+  given: Readonly<Record<string, unknown>>,
+  limit: number,
+): GraphQLError | null {
+  for (const { variable } of variableDefinitions) {
+    const name = variable.name.value;
+    const length = longestList(given[name]);
+    if (length <= limit) continue;
+    const message = tooLong(`Variable "$${name}"`, length, limit);
+    return new GraphQLError(message, {
+      originalError: new Failure('BAD_USER_INPUT', message, { limit }),
+      extensions: { http: { status: 400 } },
+    });
+  }
+  return null;
+}
+
+/** Items of the longest list in a value. */
+function longestList(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  let longest = Array.isArray(value) ? value.length : 0;
+  for (const item of Object.values(value)) longest = Math.max(longest, longestList(item));
+  return longest;
+}
+
+function tooLong(what: string, length: number, limit: number): string {
+  return `${what} has ${length} items; this gateway takes ${limit} (MAX_LIST_ITEMS). Ask in several operations.`;
 }
 
 const knownOperationRule: ValidationRule = (context) => ({
@@ -79,8 +178,9 @@ function countFields(set: SelectionSetNode, context: ValidationContext, seen = n
   }, 0);
 }
 
-function tooExpensive(what: string, planned: number, limit: number): GraphQLError {
-  const message = `The operation has ${planned} ${what}; this gateway takes ${limit}.`;
+function tooExpensive(what: string, planned: number, limit: number, setting?: string): GraphQLError {
+  const named = setting === undefined ? '' : ` (${setting})`;
+  const message = `The operation has ${planned} ${what}; this gateway takes ${limit}${named}.`;
   return new GraphQLError(message, {
     originalError: new Failure('OPERATION_TOO_EXPENSIVE', message, { planned, limit }),
   });

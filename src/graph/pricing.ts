@@ -18,9 +18,13 @@ import {
   visit,
 } from 'graphql';
 import { lookedAt, type Shelf } from '../cache/shelf.ts';
-import { type CachedFiguresParts, cachedFigures } from '../loaders/cached-figures.ts';
+import { Failure } from '../errors.ts';
+import type { Plan } from '../execution/plan.ts';
+import { runPlan } from '../execution/run.ts';
+import { type CachedFiguresParts, cachedFigures, type Figures } from '../loaders/cached-figures.ts';
 import { createCells } from '../loaders/cells.ts';
 import { NO_COMPANIONS } from '../loaders/companions.ts';
+import type { Effort } from '../loaders/effort.ts';
 import { fetchFigures } from '../loaders/figures.ts';
 import { createHolds } from '../loaders/holds.ts';
 import { createLoaders } from '../loaders/loaders.ts';
@@ -34,12 +38,13 @@ import { frozen, type Learned } from '../planner/learned.ts';
 import { cached, type Freshness } from '../upstream/cached.ts';
 import { type Bill, type Call, type Caller, openBill, type Sending } from '../upstream/call.ts';
 import { coalesced } from '../upstream/coalesced.ts';
-import { countries, etlStatus, indicators, observations } from '../upstream/endpoints.ts';
+import { countries, etlStatus, indicators, observations, tickers } from '../upstream/endpoints.ts';
 import type { QuotaRecord } from '../upstream/ledger.ts';
 import { payerOf } from '../upstream/payer.ts';
 import type { Assumptions, Rehearsal } from '../upstream/rehearsed.ts';
 import { vouched } from '../upstream/vouched.ts';
 import { createWarnings, type Warning, type WarningCode } from '../warnings.ts';
+import type { GraphContext } from './context.ts';
 import { isFigureField, type SelectionScope } from './selection.ts';
 
 /** An operation with its variables coerced, ready to run. */
@@ -48,6 +53,8 @@ export interface PricedOperation {
   readonly operation: OperationDefinitionNode;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly caller: Caller;
+  /** Null where graphql-js has to run it. */
+  readonly plan: Plan | null;
 }
 
 export interface Price {
@@ -62,6 +69,8 @@ export interface Price {
   readonly errors: readonly GraphQLError[];
   /** What the answer would warn of, as far as what is held tells. */
   readonly warnings: readonly Warning[];
+  /** Why the pricing was ended before all was priced: the operation takes more than it may; null where it wasn't. */
+  readonly refusal: Failure | null;
 }
 
 export interface PricedCall extends Call {
@@ -81,6 +90,7 @@ export interface PricingParts {
   readonly codesPerCall: number;
   readonly overfetchRows: number;
   readonly holdMs: number;
+  readonly effortFor: (caller: Caller) => Effort;
   readonly quota: (partition: string) => Promise<QuotaRecord>;
 }
 
@@ -94,7 +104,12 @@ export type Supposed = 'expected' | 'least';
  * Prices operations by running them over a stand-in for the service, through the very resolvers, loaders and planner
  * that will run them for real: what it would ask for is what it costs.
  */
-export type Pricing = (priced: PricedOperation, supposed: Supposed) => Promise<Price>;
+export type Pricing = (
+  priced: PricedOperation,
+  supposed: Supposed,
+  /** Calls beyond which the operation is not priced to the end. */
+  limit?: number,
+) => Promise<Price>;
 
 export function createPricing(parts: PricingParts): Pricing {
   const { freshness, now, learned } = parts;
@@ -103,7 +118,11 @@ export function createPricing(parts: PricingParts): Pricing {
   /** A series whose length is known takes just the calls of its plan. */
   const isLengthKnown = ({ kind, countryCode, metricKey }: Demand) =>
     kind === 'series' && learned.totals === 'true' && learned.knowsSeries(countryCode, metricKey);
-  return async ({ document, operation, variables, caller }, supposed) => {
+  return async (
+    { document, operation, variables, caller, plan },
+    supposed,
+    limit = Number.POSITIVE_INFINITY,
+  ) => {
     const isExpected = supposed === 'expected';
     // Of an object that is found by its identifier, the stand-in knows nothing.
     let isCertain = !selectsNodes(document);
@@ -116,18 +135,30 @@ export function createPricing(parts: PricingParts): Pricing {
       },
     };
     const bill = openBill();
+    const effort = parts.effortFor(caller);
+    let tooExpensive: Failure | null = null;
     const calls: PricedCall[] = [];
     const heldDemands: Demand[] = [];
     const shelf = lookedAt(parts.shelf);
     const note = (call: Call) => calls.push({ ...call, isHeld: false });
     const noteHeld = (call: Call) => calls.push({ ...call, isHeld: true });
+    const free = payerOf(bill);
+    function reserve(route: string) {
+      if (bill.calls >= limit) throw refuse(limit + 1);
+      return free.reserve(route);
+    }
+    function refuse(planned: number): Failure {
+      const message = `The operation plans ${planned} upstream calls or more; this gateway allows ${limit} (MAX_UPSTREAM_CALLS).`;
+      tooExpensive ??= new Failure('OPERATION_TOO_EXPENSIVE', message, { planned, limit });
+      return tooExpensive;
+    }
     const send = coalesced(vouched(parts.rehearsal.answering(note, assumptions), shelf));
     const outage = { failure: () => null };
     const ask = cached(send, { shelf, freshness, now, outage, onHeld: noteHeld });
     const sending: Sending = {
       caller,
       bill,
-      payer: payerOf(bill),
+      payer: { reserve },
       signal: new AbortController().signal,
       patientUntilMs: 0,
     };
@@ -145,6 +176,8 @@ export function createPricing(parts: PricingParts): Pricing {
       async load(demands) {
         const outcomes = new Map<string, Outcome>();
         if (!demands.every(isLengthKnown)) isCertain = false;
+        const fewest = bill.calls + fewestCalls(demands, figures.learned);
+        if (fewest > limit) throw refuse(fewest);
         await fetchFigures(demands, figures, sending, (key, outcome) => outcomes.set(key, outcome));
         return outcomes;
       },
@@ -173,23 +206,45 @@ export function createPricing(parts: PricingParts): Pricing {
     const loaders = createLoaders({
       ask,
       sending,
-      figures: (told) => cachedFigures(source, told),
+      figures: (told) => untilRefused(cachedFigures(source, told), () => tooExpensive ?? effort.refusal),
       holds,
+      effort,
       tickersLearned: { ...parts.tickersLearned },
       listed: parts.learned.listed,
     });
     const warnings = createWarnings();
-    const result = await execute({
-      schema: parts.schema,
-      document,
-      operationName: operation.name?.value,
-      variableValues: variables,
-      contextValue: { caller, bill, loaders, holds, warnings, quota: () => parts.quota(caller.partition) },
+    const context: GraphContext = {
+      caller,
+      bill,
+      loaders,
+      holds,
+      effort,
+      warnings,
+      quota: () => parts.quota(caller.partition),
+    };
+    const errors = await rehearse().catch((fault: unknown) => {
+      if (fault !== effort.refusal) throw fault;
+      return [];
     });
+    async function rehearse(): Promise<readonly GraphQLError[]> {
+      if (plan !== null) {
+        const run = { plan, context, variables, onPause: holds.during, onList: effort.list, isDry: true };
+        return (await runPlan(run)).errors;
+      }
+      const result = await execute({
+        schema: parts.schema,
+        document,
+        operationName: operation.name?.value,
+        variableValues: variables,
+        contextValue: { ...context, isByGraphqlJs: true },
+      });
+      return result.errors ?? [];
+    }
     const asIfMissing = { ...figures, send: parts.rehearsal.answering(noteHeld, assumptions) };
     const heldBill = openBill();
     const unbilled = { ...sending, bill: heldBill, payer: payerOf(heldBill) };
-    await fetchFigures(heldDemands, asIfMissing, unbilled, () => {});
+    // What is held is listed; where that decides nothing, it is left.
+    if (limit === Number.POSITIVE_INFINITY) await fetchFigures(heldDemands, asIfMissing, unbilled, () => {});
     const isTold = ({ code, route = LISTS_OF_NAMES[code] ?? '' }: Warning) =>
       bill.byRoute[route] === undefined;
     return {
@@ -197,10 +252,34 @@ export function createPricing(parts: PricingParts): Pricing {
       calls,
       isCertain,
       mayBeRenewed,
-      errors: result.errors ?? [],
+      errors,
       warnings: (warnings.told() ?? []).filter(isTold),
+      refusal: tooExpensive ?? effort.refusal,
     };
   };
+}
+
+/** Figures, none of which are looked for once it is known that the operation is refused. */
+function untilRefused(figures: Figures, refusal: () => Failure | null): Figures {
+  return {
+    ...figures,
+    async load(wants) {
+      const known = refusal();
+      if (known !== null) throw known;
+      return figures.load(wants);
+    },
+  };
+}
+
+/** No plan for these figures takes fewer calls, as their rows alone show. */
+function fewestCalls(demands: readonly Demand[], { maxRows, seriesRows }: Learned): number {
+  let [latest, series] = [0, 0];
+  for (const { kind, countryCode, metricKey } of demands) {
+    if (kind === 'latest') latest += 1;
+    else series += Math.min(maxRows, seriesRows(countryCode, metricKey));
+  }
+  // Latest figures may all stand in the series.
+  return Math.ceil(Math.max(latest > 0 && series === 0 ? latest : 0, series) / maxRows);
 }
 
 function selectsNodes(document: DocumentNode): boolean {
@@ -229,7 +308,9 @@ export function priceRange(expected: Price, least: Price, limit: number): PriceR
   const dataCalls = leastBy[observations.route] ?? 0;
   // One call to the sources may stand for all data calls, and the operation may take it anyway.
   const renewalCalls = leastBy[etlStatus.route] === undefined ? Math.min(1, dataCalls) : 0;
-  const leastCalls = least.bill.calls - (least.mayBeRenewed ? dataCalls - renewalCalls : 0);
+  // By how many pieces a list of listings is completed depends on what comes.
+  const tickerPieces = Math.max(0, (leastBy[tickers.route] ?? 0) - 1);
+  const leastCalls = least.bill.calls - tickerPieces - (least.mayBeRenewed ? dataCalls - renewalCalls : 0);
   const isCertain =
     expected.isCertain && least.isCertain && !expected.mayBeRenewed && least.bill.calls === calls;
   return { least: Math.min(calls, leastCalls), most: isCertain ? calls : Math.max(calls, limit) };
@@ -270,53 +351,95 @@ export function boundOf(
   operation: OperationDefinitionNode,
   scope: SelectionScope,
 ): Bound {
-  let calls = MOST_LIST_CALLS;
-  let latestFigures = 0;
+  /** By fragment and number of parents: those that spread each other make more paths than can be walked. */
+  const fragmentBounds = new Map<string, Bound>();
 
-  function visit(type: GraphQLNamedType | null | undefined, set: SelectionSetNode, parents: number): void {
-    if (!isCompositeType(type)) return;
-    for (const selection of set.selections) {
-      if (selection.kind === Kind.FIELD) {
+  function boundOfSet(
+    type: GraphQLNamedType | null | undefined,
+    set: SelectionSetNode,
+    parents: number,
+  ): Bound {
+    if (!isCompositeType(type)) return NO_CALLS;
+    return set.selections
+      .map((selection) => {
+        if (selection.kind === Kind.FRAGMENT_SPREAD) return boundOfFragment(selection.name.value, parents);
+        if (selection.kind === Kind.INLINE_FRAGMENT) {
+          const condition = selection.typeCondition?.name.value;
+          const onType = condition === undefined ? type : schema.getType(condition);
+          return boundOfSet(onType, selection.selectionSet, parents);
+        }
         const field = isUnionType(type) ? undefined : type.getFields()[selection.name.value];
-        if (field !== undefined) visitField(type.name, field, selection, parents);
-        continue;
-      }
-      const fragment =
-        selection.kind === Kind.INLINE_FRAGMENT ? selection : scope.fragments[selection.name.value];
-      const condition = fragment?.typeCondition?.name.value;
-      if (fragment)
-        visit(condition === undefined ? type : schema.getType(condition), fragment.selectionSet, parents);
-    }
+        return field === undefined ? NO_CALLS : boundOfField(type.name, field, selection, parents);
+      })
+      .reduce(both, NO_CALLS);
   }
 
-  function visitField(
+  function boundOfFragment(name: string, parents: number): Bound {
+    const fragment = scope.fragments[name];
+    if (fragment === undefined) return NO_CALLS;
+    const key = `${name} ${parents}`;
+    let bound = fragmentBounds.get(key);
+    if (bound === undefined) {
+      const type = schema.getType(fragment.typeCondition.name.value);
+      bound = boundOfSet(type, fragment.selectionSet, parents);
+      fragmentBounds.set(key, bound);
+    }
+    return bound;
+  }
+
+  function boundOfField(
     typeName: string,
     field: GraphQLField<unknown, unknown>,
     node: FieldNode,
     parents: number,
-  ): void {
-    const { name } = field;
-    if (FIELDS_BY_COUNTRY.has(name)) calls += parents === 1 ? 1 : Number.POSITIVE_INFINITY;
-    if (name === 'nodes') calls = Number.POSITIVE_INFINITY;
-    if (name === 'observation' && isFigureField(typeName, name)) {
-      latestFigures += MOST_PARENTS;
-    } else if (isFigureField(typeName, name)) {
-      const args = argumentsOf(field, node, scope);
-      const countries = typeName === 'Country' ? parents : lengthOf(args.countryCodes);
-      const metrics = typeName === 'Indicator' ? parents : lengthOf(args.metricKeys);
-      // Figures of other fields may lie in the same table, so that each name stands for a whole line of it.
-      if (args.latest === true && args.toYear == null)
-        latestFigures += Math.min(countries, metrics) * MOST_PARENTS;
-      // No plan takes more calls than there are series.
-      else calls += countries * metrics;
-    }
+  ): Bound {
     const isList = isListType(getNullableType(field.type));
-    if (node.selectionSet)
-      visit(getNamedType(field.type), node.selectionSet, isList ? MOST_PARENTS : parents);
+    const own = ownBound(typeName, field, node, parents, scope);
+    if (node.selectionSet === undefined) return own;
+    return both(
+      own,
+      boundOfSet(getNamedType(field.type), node.selectionSet, isList ? MOST_PARENTS : parents),
+    );
   }
 
-  visit(schema.getRootType(operation.operation), operation.selectionSet, 1);
-  return { calls, latestFigures };
+  const root = schema.getRootType(operation.operation);
+  return both({ ...NO_CALLS, calls: MOST_LIST_CALLS }, boundOfSet(root, operation.selectionSet, 1));
+}
+
+const NO_CALLS: Bound = { calls: 0, latestFigures: 0 };
+
+function both(a: Bound, b: Bound): Bound {
+  return { calls: a.calls + b.calls, latestFigures: a.latestFigures + b.latestFigures };
+}
+
+/** The most that a field takes, without what is selected below it. */
+function ownBound(
+  typeName: string,
+  field: GraphQLField<unknown, unknown>,
+  node: FieldNode,
+  parents: number,
+  scope: SelectionScope,
+): Bound {
+  const { name } = field;
+  if (FIELDS_BY_COUNTRY.has(name))
+    return { ...NO_CALLS, calls: parents === 1 ? 1 : Number.POSITIVE_INFINITY };
+  if (name === 'nodes') return { ...NO_CALLS, calls: Number.POSITIVE_INFINITY };
+  if (!isFigureField(typeName, name)) return NO_CALLS;
+  if (name === 'observation') return { ...NO_CALLS, latestFigures: MOST_PARENTS };
+  const args = argumentsOf(field, node, scope);
+  const countries = typeName === 'Country' ? parents : lengthOf(args.countryCodes);
+  const metrics = typeName === 'Indicator' ? parents : lengthOf(args.metricKeys);
+  // Figures of other fields may lie in the same table, so that each name stands for a whole line of it.
+  if (args.latest === true && args.toYear == null)
+    return { ...NO_CALLS, latestFigures: tableOf(countries, metrics) };
+  // No plan takes more calls than there are series.
+  return { ...NO_CALLS, calls: countries * metrics };
+}
+
+/** Figures of the table that a field's own lie in: each name of the shorter list stands for a whole line of it. */
+function tableOf(countries: number, metrics: number): number {
+  const [lines, length] = countries < metrics ? [countries, metrics] : [metrics, countries];
+  return lines * Math.max(MOST_PARENTS, Number.isFinite(length) ? length : 0);
 }
 
 /** How many a list argument names; infinite where it is left out and stands for all there are. */

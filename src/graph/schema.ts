@@ -5,6 +5,7 @@ import { type DocumentNode, type GraphQLSchema, isObjectType, parse } from 'grap
 import { Failure } from '../errors.ts';
 import type { BatchResolver } from '../execution/plan.ts';
 import type { GraphContext } from './context.ts';
+import { countItems } from './counting.ts';
 import type { Resolvers } from './generated.ts';
 import { holdWhileLoading } from './holding.ts';
 import { type Entities, entitiesResolver } from './references.ts';
@@ -31,6 +32,7 @@ export function createSchema({ resolvers, entities, batches = {} }: SchemaParts)
     entities,
   });
   resolveTogether(schema, batches);
+  countItems(schema);
   holdWhileLoading(schema);
   requireKey(schema);
   return schema;

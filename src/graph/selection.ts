@@ -22,14 +22,47 @@ import {
 /** The part of `GraphQLResolveInfo` that a look at a selection needs. */
 export type SelectionScope = Pick<GraphQLResolveInfo, 'schema' | 'fragments' | 'variableValues'>;
 
+/** What was found out about selections, by what they stand in and by the variables that decide what is skipped. */
+type Findings<Found> = WeakMap<object, WeakMap<object, Map<string, Found>>>;
+
+function findingsOf<Found>(all: Findings<Found>, place: object, variables: object): Map<string, Found> {
+  let byVariables = all.get(place);
+  if (byVariables === undefined) {
+    byVariables = new WeakMap();
+    all.set(place, byVariables);
+  }
+  let found = byVariables.get(variables);
+  if (found === undefined) {
+    found = new Map();
+    byVariables.set(variables, found);
+  }
+  return found;
+}
+
+/** By the nodes of a field, which execution hands to each item of a list; then by type. */
+const selected: Findings<ReadonlySet<string>> = new WeakMap();
+
 /**
  * Names of the fields selected directly on a field's result where that is an object of the type: fragments that apply
- * to it are looked into, skipped fields left out.
+ * to it are looked into, each of them once, skipped fields left out.
  */
 export function selectedFields(info: GraphQLResolveInfo, typeName: string): ReadonlySet<string> {
+  const byType = findingsOf(selected, info.fieldNodes, info.variableValues);
+  let names = byType.get(typeName);
+  if (names === undefined) {
+    names = fieldsIn(info, typeName);
+    byType.set(typeName, names);
+  }
+  return names;
+}
+
+function fieldsIn(info: GraphQLResolveInfo, typeName: string): ReadonlySet<string> {
   const names = new Set<string>();
+  const seen = new Set<SelectionSetNode>();
   const visit = (set: SelectionSetNode | undefined): void => {
-    for (const selection of set?.selections ?? []) {
+    if (set === undefined || seen.has(set)) return;
+    seen.add(set);
+    for (const selection of set.selections) {
       if (isLeftOut(selection, info)) continue;
       if (selection.kind === Kind.FIELD) names.add(selection.name.value);
       else if (!isForAnother(conditionOf(selection, info)?.name.value))
@@ -55,6 +88,9 @@ export function isFigureField(typeName: string, fieldName: string): boolean {
   return FIGURE_FIELDS.has(`${typeName}.${fieldName}`);
 }
 
+/** By the fragments of a document; then by the name of one of them. */
+const leading: Findings<boolean> = new WeakMap();
+
 /** Whether a selection on a type can lead to demands for figures, as its text alone shows. */
 export function leadsToFigures(
   type: GraphQLNamedType,
@@ -65,10 +101,35 @@ export function leadsToFigures(
   return selectionSet.selections.some((selection) => {
     if (isLeftOut(selection, scope)) return false;
     if (selection.kind === Kind.FIELD) return fieldLeads(type, selection, scope);
-    const condition = conditionOf(selection, scope);
-    const onType = condition === undefined ? type : (scope.schema.getType(condition.name.value) ?? type);
-    return leadsToFigures(onType, selectionSetOf(selection, scope), scope);
+    if (selection.kind === Kind.FRAGMENT_SPREAD) return fragmentLeads(type, selection, scope);
+    return leadsToFigures(typeOf(selection, type, scope), selection.selectionSet, scope);
   });
+}
+
+/** Fragments that spread each other make more paths than can be walked, so that each is looked into once. */
+function fragmentLeads(
+  type: GraphQLCompositeType,
+  spread: FragmentSpreadNode,
+  scope: SelectionScope,
+): boolean {
+  const byName = findingsOf(leading, scope.fragments, scope.variableValues);
+  const name = spread.name.value;
+  let leads = byName.get(name);
+  if (leads === undefined) {
+    leads = leadsToFigures(typeOf(spread, type, scope), selectionSetOf(spread, scope), scope);
+    byName.set(name, leads);
+  }
+  return leads;
+}
+
+/** The type that a fragment on a type selects on. */
+function typeOf(
+  fragment: FragmentSpreadNode | InlineFragmentNode,
+  type: GraphQLCompositeType,
+  scope: SelectionScope,
+): GraphQLNamedType {
+  const condition = conditionOf(fragment, scope);
+  return condition === undefined ? type : (scope.schema.getType(condition.name.value) ?? type);
 }
 
 function fieldLeads(type: GraphQLCompositeType, node: FieldNode, scope: SelectionScope): boolean {

@@ -17,6 +17,7 @@ import type { ProfileRecord } from '../upstream/records/profiles.ts';
 import type { SignalsRecord } from '../upstream/records/signals.ts';
 import { type Soon, whenThere } from '../upstream/soon.ts';
 import { type Figures, type Want, wantKey } from './cached-figures.ts';
+import type { Effort } from './effort.ts';
 import type { Holds } from './holds.ts';
 import type { Outcome } from './outcome.ts';
 import { createTickerLoader, type TickerLoader, type TickersLearned } from './tickers.ts';
@@ -79,6 +80,7 @@ export interface LoadersParts {
   /** Where this operation's figures come from. */
   readonly figures: (sending: Sending) => Figures;
   readonly holds: Holds;
+  readonly effort: Effort;
   readonly tickersLearned: TickersLearned;
   readonly listed: Learned['listed'];
 }
@@ -129,7 +131,7 @@ export function createLoaders(parts: LoadersParts): Loaders {
       return record;
     },
   };
-  const observations = createObservationLoader(parts.figures(sending), holds);
+  const observations = createObservationLoader(parts.figures(sending), holds, parts.effort);
 
   return {
     health: counted(list(service.health)),
@@ -143,7 +145,7 @@ export function createLoaders(parts: LoadersParts): Loaders {
     profile: countedByKey(byCountry(service.countryProfile)),
     signals: countedByKey(signals),
     offices: countedByKey(byCountry(service.governmentStructure)),
-    tickers: { where: counted(tickers.where), find: counted(tickers.find) },
+    tickers: { where: counted(onceEach(tickers.where)), find: counted(tickers.find) },
     listed: parts.listed,
     observations: {
       rows: counted(observations.rows),
@@ -211,6 +213,7 @@ type Block = readonly Want[];
 function createObservationLoader(
   figures: Figures,
   holds: Holds,
+  effort: Effort,
 ): Omit<ObservationLoader, 'staleness' | 'leftOut'> {
   /** What this operation has, or is about to have, by the keys of the wants. */
   const outcomes = new Map<string, Outcome>();
@@ -268,6 +271,7 @@ function createObservationLoader(
     metricKeys: readonly string[],
     maxAgeMs: number,
   ): Want[] => {
+    effort.want(countryCodes.length * metricKeys.length, kind);
     const wants: Want[] = [];
     for (const countryCode of countryCodes) {
       for (const metricKey of metricKeys) wants.push({ demand: { kind, countryCode, metricKey }, maxAgeMs });
@@ -329,6 +333,18 @@ function once<Value>(load: () => Soon<Value>): () => Soon<Value> {
   return () => {
     loading ??= { value: load() };
     return loading.value;
+  };
+}
+
+/** Listings of each filter, chosen once: a country of a thousand listings is asked for its own a thousand times. */
+function onceEach(where: TickerLoader['where']): TickerLoader['where'] {
+  const chosen = new Map<string, ReturnType<TickerLoader['where']>>();
+  return (filter) => {
+    const { exchangeCode, countryCode, instrumentType } = filter;
+    const name = JSON.stringify([exchangeCode, countryCode, instrumentType]);
+    const known = chosen.get(name) ?? where(filter);
+    chosen.set(name, known);
+    return known;
   };
 }
 

@@ -187,7 +187,7 @@ function namedIn(catalogue: readonly IndicatorRecord[]): SourcesByMetric {
   if (byMetric === undefined) {
     byMetric = new Map(
       catalogue.flatMap(({ key, sources }) =>
-        sources !== null && sources.length > 0 && leftOutOf(sources) === null
+        sources.length > 0 && leftOutOf(sources) === null
           ? [[key, sources.map((source) => source.toLowerCase())] as const]
           : [],
       ),

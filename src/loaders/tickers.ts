@@ -25,7 +25,26 @@ export interface TickersLearned {
   /** The list is longer than a default page, and `limit` brings more of it: calls begin with `limit`. */
   needsLimit: boolean;
   /** Totals have turned out to count the rows sent, so that one that is met says nothing. */
-  areTotalsCapped?: boolean;
+  areTotalsCapped: boolean;
+  /** `limit` is refused, or makes no difference. Found out anew after a while. */
+  isLimitUseless: boolean;
+}
+
+/** How long it is remembered that `limit` is of no use. */
+const MEMORY_MS = 10 * 60_000;
+
+export function createTickersLearned(now: () => number): TickersLearned {
+  let uselessUntilMs = Number.NEGATIVE_INFINITY;
+  return {
+    needsLimit: false,
+    areTotalsCapped: false,
+    get isLimitUseless() {
+      return now() < uselessUntilMs;
+    },
+    set isLimitUseless(isUseless) {
+      uselessUntilMs = isUseless ? now() + MEMORY_MS : Number.NEGATIVE_INFINITY;
+    },
+  };
 }
 
 export interface TickerLoader {
@@ -62,7 +81,6 @@ export function createTickerLoader(askOne: Ask, sending: Sending, learned: Ticke
   /** Null where the service refuses the filter, or doesn't heed it. */
   const parts = new Map<string, Promise<Part | null>>();
   const ignored = new Set<FilterName>();
-  let isLimitUseless = false;
   let isLimitShown = false;
 
   const ask = async (params: TickersParams): Promise<TickerList> =>
@@ -89,13 +107,14 @@ export function createTickerLoader(askOne: Ask, sending: Sending, learned: Ticke
     const isUnfiltered = Object.keys(filter).length === 0;
     const askPlainly = () => (isUnfiltered ? ask(filter) : tryToAsk(filter));
     let plain: TickerList | null | undefined;
-    if (!isLong || isLimitUseless) {
+    if (!isLong || learned.isLimitUseless) {
       plain = await askPlainly();
-      if (plain === null || isLimitUseless || extentOf(plain, undefined) === 'whole') return partOf(plain);
+      if (plain === null || learned.isLimitUseless || extentOf(plain, undefined) === 'whole')
+        return partOf(plain);
     }
     const limited = await tryToAsk({ ...filter, limit: MAX_ROWS });
     if (limited === null) {
-      isLimitUseless = true;
+      learned.isLimitUseless = true;
       return partOf(plain === undefined ? await askPlainly() : plain);
     }
     if (plain?.total != null && plain.total < limited.received) learned.areTotalsCapped = true;
@@ -107,13 +126,13 @@ export function createTickerLoader(askOne: Ask, sending: Sending, learned: Ticke
     if (extent === 'whole' || isSaidWhole(limited)) return { ...limited, isWhole: true };
     if (extent === 'cut') return { ...limited, isWhole: false };
     const isWhole = isLimitShown || (await isLimitHeeded());
-    isLimitUseless ||= !isWhole;
+    if (!isWhole) learned.isLimitUseless = true;
     return { ...limited, isWhole };
   }
 
   /** Whether the service's own count says that this is all. */
   function isSaidWhole({ received, total }: TickerList): boolean {
-    return total !== null && total <= received && learned.areTotalsCapped !== true;
+    return total !== null && total <= received && !learned.areTotalsCapped;
   }
 
   function partOf(plain: TickerList | null): Part | null {

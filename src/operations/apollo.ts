@@ -56,7 +56,7 @@ export interface Explained {
 
 export interface ApolloParts<Context> {
   readonly schema: GraphQLSchema;
-  readonly config: OperationLimits & { readonly introspection: boolean; readonly maxTokens: number };
+  readonly config: OperationLimits & { readonly introspection: boolean };
   readonly course: Course<Context>;
   readonly persisted: PersistedTexts;
   /** Hears of faults of ours. */

@@ -14,7 +14,7 @@ import { COVERED_COUNTRIES } from '../upstream/covered-countries.ts';
 import type { CountryRecord } from '../upstream/records/countries.ts';
 import { leftOutOf } from '../upstream/records/left-out.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
-import { type Soon, whenThere } from '../upstream/soon.ts';
+import { type Soon, soon, whenThere } from '../upstream/soon.ts';
 import { checkMetricKey, maxAgeMsOf, observationRows } from './observations.ts';
 import { recordFields } from './record-fields.ts';
 import { warned, warnedOfLeftOut, warnedWhenThere, warnOfCountries } from './warned.ts';
@@ -33,15 +33,35 @@ const LIST_FIELDS: ReadonlySet<string> = new Set([
   'record',
 ]);
 
-/** Whether what is asked of a country needs no list: it is one of the 54, and only calls that name it are asked for. */
-function needsNoList(code: string, info: GraphQLResolveInfo): boolean {
-  if (!COVERED_COUNTRIES.has(code)) return false;
-  let isMoreThanCode = false;
-  for (const name of selectedFields(info, 'Country')) {
-    if (LIST_FIELDS.has(name)) return false;
-    if (!BARE_FIELDS.has(name)) isMoreThanCode = true;
+/** What the selection on a country shows. */
+interface Selected {
+  /** Whether the code is enough for some of it, which then need not fail with the list. */
+  readonly isMoreThanCode: boolean;
+  readonly isFromList: boolean;
+}
+
+/** By the nodes of the field, which are the same for each item of a list and for each run of a plan. */
+const selections = new WeakMap<readonly unknown[], Selected>();
+
+function selectedOf(info: GraphQLResolveInfo): Selected {
+  let selected = selections.get(info.fieldNodes);
+  if (selected === undefined) {
+    const names = [...selectedFields(info, 'Country')];
+    selected = {
+      isMoreThanCode: names.some((name) => !BARE_FIELDS.has(name)),
+      isFromList: names.some((name) => LIST_FIELDS.has(name)),
+    };
+    selections.set(info.fieldNodes, selected);
   }
-  return isMoreThanCode;
+  return selected;
+}
+
+/**
+ * What a country is where the list can't tell: one of the 54 whose code is enough for some of what is asked of it, so
+ * that fields from the list fail by themselves; null for any other.
+ */
+function countryWithoutList(code: string, { isMoreThanCode }: Selected): CountrySource | null {
+  return isMoreThanCode && COVERED_COUNTRIES.has(code) ? { code } : null;
 }
 
 /** The country of a code; null where there is none. Asks for the list only where the code alone won't do. */
@@ -50,8 +70,11 @@ export function countryByCode(
   { loaders }: GraphContext,
   info: GraphQLResolveInfo,
 ): Soon<CountrySource | null> {
-  if (needsNoList(code, info)) return { code };
-  return whenThere(loaders.country.load(code), (record) => record && countryOf(record));
+  const selected = selectedOf(info);
+  const alone = countryWithoutList(code, selected);
+  if (alone !== null && !selected.isFromList) return alone;
+  const listed = soon(() => whenThere(loaders.country.load(code), (record) => record && countryOf(record)));
+  return alone !== null && listed instanceof Promise ? listed.catch(() => alone) : listed;
 }
 
 const fromList = recordFields<CountryRecord, CountrySource>(({ code }, { loaders }) =>
@@ -60,16 +83,32 @@ const fromList = recordFields<CountryRecord, CountrySource>(({ code }, { loaders
 
 const countries: QueryResolvers['countries'] = (_, { codes }, context, info) => {
   const { loaders } = context;
-  const wanted = codes && [...new Set(codes)];
-  if (wanted?.every((code) => needsNoList(code, info))) return wanted.map((code) => ({ code }));
-  return whenThere(warnedWhenThere(context, info, loaders.countries()), (list) => {
-    if (wanted == null) return list.map(countryOf);
-    const found = new Map(list.map((record) => [record.code, record]));
-    // What the list lacks may be among them, and is warned of as such.
-    const unknown = leftOutOf(list) === null ? wanted.filter((code) => !found.has(code)) : [];
-    warnOfCountries(context, info.path, unknown);
-    return wanted.flatMap((code) => found.get(code) ?? []).map(countryOf);
-  });
+  if (codes == null) {
+    return whenThere(warnedWhenThere(context, info, loaders.countries()), (list) => list.map(countryOf));
+  }
+  const selected = selectedOf(info);
+  const wanted = [...new Set(codes)];
+  const alone = new Map(wanted.map((code) => [code, countryWithoutList(code, selected)]));
+  const areAlone = wanted.every((code) => alone.get(code) !== null);
+  if (areAlone && !selected.isFromList) return wanted.map((code) => alone.get(code) ?? { code });
+  const { path } = info;
+  const listed = soon(() =>
+    whenThere(warnedWhenThere(context, info, loaders.countries()), (list) => {
+      const found = new Map(list.map((record) => [record.code, countryOf(record)]));
+      // What the list lacks may be among the rows that can't be read, and is warned of as such.
+      const isWhole = leftOutOf(list) === null;
+      if (isWhole) {
+        warnOfCountries(
+          context,
+          path,
+          wanted.filter((code) => !found.has(code)),
+        );
+      }
+      return wanted.flatMap((code) => found.get(code) ?? (isWhole ? [] : (alone.get(code) ?? [])));
+    }),
+  );
+  if (!areAlone || !(listed instanceof Promise)) return listed;
+  return listed.catch(() => wanted.map((code) => alone.get(code) ?? { code }));
 };
 
 const Country: CountryResolvers = {

@@ -257,6 +257,18 @@ function build(country: Country, indicator: Indicator): Observation[] {
   const zeroEnd = zeroUntil(country, indicator, seed);
   const bounds = 0.03 + 0.09 * fraction(seed, 8);
   const rows: Observation[] = [];
+  /** Rows of one source are of one run. */
+  const runs = new Map<string, string>();
+  const retrievedAtOf = (source: string, lean: boolean, refreshedAt: number) => {
+    let retrievedAt = runs.get(source);
+    if (retrievedAt === undefined) {
+      const run = seedOf(`${source}/${indicator.key}`);
+      // Seconds before the source's last run ended, so that no row is newer than etl-status says.
+      retrievedAt = timestamp(refreshedAt - 1 - (run % 240), run % 1_000_000, lean ? 3 : 6);
+      runs.set(source, retrievedAt);
+    }
+    return retrievedAt;
+  };
 
   const push = (slot: Slot, place: string | null, factor: number, isNewest: boolean) => {
     const source = sourceOf(country, indicator, slot.year);
@@ -275,7 +287,6 @@ function build(country: Country, indicator: Indicator): Observation[] {
         ? `${slot.year + 1}-06-30`
         : midYear
       : null;
-    const run = seedOf(`${source}/${indicator.key}`);
     rows.push({
       country_code: country.code,
       country_name: country.name,
@@ -291,8 +302,7 @@ function build(country: Country, indicator: Indicator): Observation[] {
       value_status: status,
       ...(lean && low === null ? {} : { estimate_low: low, estimate_high: high }),
       dataset_version: DATASET_VERSION,
-      // Seconds before the source's last run ended, so that no row is newer than etl-status says.
-      retrieved_at: timestamp(refreshedAt - 1 - (run % 240), run % 1_000_000, lean ? 3 : 6),
+      retrieved_at: retrievedAtOf(source, lean, refreshedAt),
     });
   };
 

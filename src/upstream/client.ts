@@ -1,4 +1,5 @@
 import type { Books } from '../cache/books.ts';
+import type { ProvenKeys } from '../cache/proven.ts';
 import type { Shelf } from '../cache/shelf.ts';
 import { type Ask, cached, type Freshness } from './cached.ts';
 import type { Attempt, Send } from './call.ts';
@@ -27,6 +28,7 @@ export interface UpstreamParts {
   readonly retries: number;
   readonly clock: Clock;
   readonly shelf: Shelf;
+  readonly proven: ProvenKeys;
   /** What gateways that share a store have spent; null where this one is alone. */
   readonly books: Books | null;
   readonly freshness: Freshness;
@@ -43,7 +45,7 @@ export function createUpstream(parts: UpstreamParts): Upstream {
   const { clock, onAttempt } = parts;
   const ledger = createLedger(clock.now, parts.books);
   const http = createHttp({ baseUrl: parts.baseUrl, timeoutMs: parts.timeoutMs, now: clock.now });
-  const vouch = vouched(http.send, parts.shelf);
+  const vouch = vouched(http.send, parts.proven, parts.shelf);
   const outage = createOutage(clock.now);
   const patient = retried(metered(vouch, { ledger, clock, onAttempt }), { retries: parts.retries });
   const send = parts.remembering(coalesced(outage.watching(patient)));

@@ -1,5 +1,6 @@
 import { Agent, request } from 'undici';
 import { Failure, type FailureFields } from '../errors.ts';
+import { parseExactly } from '../exact-json.ts';
 import type { Call, Send } from './call.ts';
 import { ownTurn } from './soon.ts';
 
@@ -130,7 +131,7 @@ function textOf(bytes: ArrayBuffer): string {
 function parseJson(text: string, call: Call): unknown {
   let body: unknown;
   try {
-    body = JSON.parse(text);
+    body = parseExactly(text);
   } catch (error) {
     throw invalid(call, 'the body is not JSON', error);
   }

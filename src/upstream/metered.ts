@@ -58,10 +58,15 @@ export function metered(next: Send, { ledger, clock, onAttempt }: MeteredParts):
         await queued(queue.forPlace, sending);
       } else {
         queue.inFlight += 1;
-        const taken = ledger.take(partition);
-        if (taken === true || (await taken)) return;
-        // Other gateways were faster, and the ledger knows by now for how long there is nothing to be had.
-        freePlace(queue);
+        let isTaken = false;
+        try {
+          const taken = ledger.take(partition);
+          isTaken = taken === true || (await taken);
+        } finally {
+          // Where other gateways were faster, the ledger knows by now for how long there is nothing to be had.
+          if (!isTaken) freePlace(queue);
+        }
+        if (isTaken) return;
       }
     }
   }

@@ -63,20 +63,13 @@ const ASSUMED: Readonly<Record<string, (call: Call) => unknown>> = {
   [tickers.route]: ({ target }) =>
     assumedTickers(target.includes('limit=') ? ASSUMED_TICKERS : DEFAULT_TICKERS, target),
   [countryProfile.route]: () => ({ indicators: [{ metric_key: 'indicator_1', source: 'source_1' }] }),
-  [countrySignals.route]: () => ({
+  [countrySignals.route]: ({ target }) => ({
     observations: [assumedFigure('', 'indicator_1')],
-    fx_rates: [{ source_code: 'source_1' }],
+    fx_rates: [{ source_code: 'source_1', country_codes: [target.split('/').at(-2)] }],
     commodity_benchmarks: [],
     disaster_alerts: [{ event_key: 'event_1', source: 'source_1' }],
   }),
   [governmentStructure.route]: () => ({ offices: [{ office_name: 'office_1', terms: [] }] }),
-};
-
-/** Records and lists with nothing in them. */
-const EMPTY: Readonly<Record<string, unknown>> = {
-  [countryProfile.route]: { indicators: [] },
-  [countrySignals.route]: { observations: [] },
-  [governmentStructure.route]: { offices: [] },
 };
 
 function assumedFigure(countryCode: string, metricKey: string): object {
@@ -143,15 +136,20 @@ export function createRehearsal(now: () => number): Rehearsal {
         note(call);
         payer.reserve(call.route).charge();
         const body = known.get(keyOf(caller.partition, call))?.body ?? assumed(call, assumptions);
-        return { status: 200, headers: {}, body, receivedAt: now() };
+        // Where there is no record, nothing below it is asked for.
+        const status = body === NO_RECORD ? 404 : 200;
+        return { status, headers: {}, body, receivedAt: now() };
       },
   };
 }
 
+const NO_RECORD = { detail: '' };
+
 function assumed(call: Call, assumptions: Assumptions): unknown {
   if (call.route === observations.route) return assumedFigures(call, assumptions);
   if (LISTS.has(call.route)) assumptions.onAssumedList();
-  return (assumptions.areFilled ? ASSUMED[call.route]?.(call) : EMPTY[call.route]) ?? [];
+  if (assumptions.areFilled) return ASSUMED[call.route]?.(call) ?? [];
+  return call.route.includes('{') ? NO_RECORD : [];
 }
 
 function numbered(count: number): number[] {

@@ -2,22 +2,29 @@ import type { Shelf } from '../cache/shelf.ts';
 import { Failure } from '../errors.ts';
 import type { Send } from './call.ts';
 
+/** Hears what the service says of keys. */
+type Witness = Pick<Shelf, 'accept' | 'refuse'>;
+
 /**
- * Tells the shelf what each answer says of the caller's key: whether the service accepts it, and may be served what is
+ * Tells the shelf, and who else wants to know, what each answer says of the caller's key: whether the service accepts it, and may be served what is
  * held for it, or refuses it (401, 403), when nothing of that is served any more.
  */
-export function vouched(next: Send, shelf: Pick<Shelf, 'accept' | 'refuse'>): Send {
+export function vouched(next: Send, ...witnesses: readonly Witness[]): Send {
+  const accept = (partition: string) => {
+    for (const witness of witnesses) witness.accept(partition);
+  };
   return async (call, sending) => {
     const { partition } = sending.caller;
     if (call.isPublic) return next(call, sending);
     try {
       const answer = await next(call, sending);
-      shelf.accept(partition);
+      accept(partition);
       return answer;
     } catch (error) {
       if (error instanceof Failure) {
-        if (error.code === 'UNAUTHENTICATED' || error.code === 'FORBIDDEN') shelf.refuse(partition, error);
-        if (error.code === 'BAD_USER_INPUT') shelf.accept(partition);
+        if (error.code === 'UNAUTHENTICATED' || error.code === 'FORBIDDEN')
+          for (const witness of witnesses) witness.refuse(partition, error);
+        if (error.code === 'BAD_USER_INPUT') accept(partition);
       }
       throw error;
     }

@@ -8,6 +8,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 const CASES: readonly [file: string, line: string, rule: string | null][] = [
   ['src/errors.ts', "import './config.ts';", 'noRestrictedImports'],
   ['src/config.ts', "import './errors.ts';", 'noRestrictedImports'],
+  ['src/warnings.ts', "import './errors.ts';", 'noRestrictedImports'],
+  ['src/exact-json.ts', "import './config.ts';", 'noRestrictedImports'],
+  ['src/cache/d.ts', "import '../exact-json.ts';", null],
   ['src/config.ts', "import 'zod';", null],
   ['src/config.ts', 'export const all = process.env;', null],
   ['src/cache/a.ts', "import '../upstream/call.ts';", 'noRestrictedImports'],

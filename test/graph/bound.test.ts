@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { fragmentsIn } from '../../src/execution/plan.ts';
 import { boundOf, mostCalls } from '../../src/graph/pricing.ts';
 import { createSchema } from '../../src/graph/schema.ts';
+import { leadsToFigures } from '../../src/graph/selection.ts';
 import { entities } from '../../src/resolvers/entities.ts';
 import { batches, resolvers } from '../../src/resolvers/resolvers.ts';
 import { openProgram } from '../support/program.ts';
@@ -47,6 +48,33 @@ it.for<[string, number]>([
   ['{ countries { profile { country { code } } } }', Number.POSITIVE_INFINITY],
 ])('%s takes %i at the most', ([text, calls]) => {
   expect(boundOfText(text)).toBe(calls);
+});
+
+/** Fragments each of which spreads the next one twice. */
+function fragmentBomb(levels: number, last: string): string {
+  const fragments = Array.from(
+    { length: levels },
+    (_, i) => `fragment f${i} on Country { ...f${i + 1} ...f${i + 1} }`,
+  );
+  return `{ country(code: "KE") { ...f0 } } ${fragments.join(' ')} fragment f${levels} on Country { ${last} }`;
+}
+
+it('is found without walking every path through fragments that spread each other', () => {
+  const text = fragmentBomb(40, 'observation(metricKey: "a") { value }');
+  const startedAtMs = performance.now();
+  expect(boundOfText(text)).toBeGreaterThan(2 ** 39);
+  expect(performance.now() - startedAtMs).toBeLessThan(1000);
+});
+
+it('looks for figures without walking every such path', () => {
+  const document = parse(fragmentBomb(40, 'code'));
+  const [operation] = document.definitions;
+  const root = schema.getQueryType();
+  if (operation?.kind !== 'OperationDefinition' || !root) throw new TypeError('There is no operation.');
+  const scope = { schema, fragments: fragmentsIn(document), variableValues: {} };
+  const startedAtMs = performance.now();
+  expect(leadsToFigures(root, operation.selectionSet, scope)).toBe(false);
+  expect(performance.now() - startedAtMs).toBeLessThan(1000);
 });
 
 it('holds for figures however they are scattered over countries and indicators', async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/errors.ts';
-import { createTickerLoader, type TickerFilter } from '../../src/loaders/tickers.ts';
+import { createTickerLoader, createTickersLearned, type TickerFilter } from '../../src/loaders/tickers.ts';
 import type { Ask } from '../../src/upstream/cached.ts';
 import { type Call, makeCall } from '../../src/upstream/call.ts';
 import { sendingFor } from './data-route.ts';
@@ -79,7 +79,7 @@ function open(rows: readonly Row[], habits: Partial<Habits> = {}) {
   }
   const ask = (async (endpoint, params) =>
     endpoint.decode(answer(makeCall(endpoint, params)), params, 0)) as Ask;
-  const learned = { needsLimit: false };
+  const learned = createTickersLearned(() => 0);
   return { targets, operation: () => createTickerLoader(ask, sendingFor(), learned) };
 }
 

@@ -145,25 +145,25 @@ class Comparison {
     }
     const rest = [...free];
     for (const item of left) {
-      const shorter = rest.findIndex((at) => this.#isShorter(item, actual[at], names));
-      const scores = rest.map((at, nth) => (nth === shorter ? 2 : likeness(item, actual[at])));
+      const scores = rest.map((at) => this.#likeness(item, actual[at], names));
       const best = scores.indexOf(Math.max(...scores));
       if (best < 0 || (left.length !== free.length && (scores[best] as number) < 0.5)) {
         this.#add('short', path, `an item ${short(item)}, which is missing`);
         continue;
       }
-      const [at] = rest.splice(best, 1) as [number];
-      this.values(item, actual[at], [...path, at], names);
+      const at = rest.splice(best, 1)[0] as number;
+      // Which object it is isn't certain, so that nothing is learned of its identifiers.
+      new Comparison(this.#truth, createIds(), this.#found).values(item, actual[at], [...path, at], names);
     }
     for (const at of rest) this.#add('extra', [...path, at], `no item ${short(actual[at])}`);
   }
 
-  /** Whether nothing differs but that some of it is null: which an error may excuse. */
-  #isShorter(expected: unknown, actual: unknown, names: string): boolean {
+  /** Above 1 where nothing differs but that some of it is null, which an error may excuse: the less, the higher. */
+  #likeness(expected: unknown, actual: unknown, names: string): number {
     const found: Difference[] = [];
-    const ids = { byId: new Map(this.#ids.byId), byObject: new Map(this.#ids.byObject) };
-    new Comparison(this.#truth, ids, found).values(expected, actual, [], names);
-    return found.every(({ kind }) => kind === 'short' || kind === 'id');
+    new Comparison(this.#truth, createIds(), found).values(expected, actual, [], names);
+    const isShorter = found.every(({ kind }) => kind === 'short');
+    return isShorter ? 1 + 1 / (1 + found.length) : likeness(expected, actual);
   }
 
   /** Equal for values that are the same but for identifiers and the order of lists without one. */

@@ -34,15 +34,18 @@ export function isLegitimate(error: GivenError, circumstances: Circumstances): b
 
 /** Whether the operation names something that the service doesn't know. */
 export function isWarranted(
-  warning: GivenError & { readonly code?: unknown },
+  warning: GivenError & { readonly code?: unknown; readonly name?: unknown },
   circumstances: Circumstances,
 ): boolean {
-  const { world, habits, lookups } = circumstances;
+  const { world, habits } = circumstances;
   switch (warning.code ?? warning.extensions?.code) {
     case 'UNKNOWN_INDICATOR':
-      return lookups.some(({ keys = [] }) => keys.some((key) => !isKnownKey(key, world, habits)));
+      return !isKnownKey(String(warning.name), world, habits);
     case 'UNKNOWN_COUNTRY':
-      return lookups.some(({ codes = [] }) => codes.some((code) => !isKnownCode(code, world)));
+      return !isKnownCode(String(warning.name), world);
+    case 'ROWS_LEFT_OUT':
+      // The specification says that an indicator has its sources: that they are missing may be told.
+      return habits.catalogueSources === 'none' && /sources/.test(JSON.stringify(warning));
     default:
       return false;
   }
@@ -128,13 +131,25 @@ const ALL_INDICATORS = 207;
 function isDear({ world, habits, lookups, mostCalls }: Circumstances): boolean {
   let calls = 20;
   let rows = 0;
-  for (const { route, codes = [], keys = [], mode } of lookups) {
+  const catalogues = lookups.filter(({ route, keys }) => route === '/v1/indicators' && keys === undefined);
+  for (const { route, path, codes = [], keys = [], mode } of lookups) {
     if (route.includes('{')) calls += 1;
     if (route !== '/v1/data') continue;
     const countries = codes.length >= world.countries.length ? ALL_COUNTRIES : codes.length;
-    const indicators = keys.length >= world.indicators.length ? ALL_INDICATORS : keys.length;
+    const isOfAll =
+      keys.length >= world.indicators.length || catalogues.some((one) => path.startsWith(one.path));
+    const indicators = isOfAll ? ALL_INDICATORS : keys.length;
     rows += countries * indicators * (mode === 'latest' || mode === 'figure' ? 2 : 100);
   }
   const most = habits.limit === 'taken' ? habits.maxRows : Math.min(100, habits.defaultRows ?? 100);
+  // A filter that lets nothing through leaves no look-up below it, but is priced before that is known.
+  for (const { path } of catalogues) {
+    if (!lookups.some((one) => one.path.startsWith(`${path}.`))) rows += ALL_COUNTRIES * ALL_INDICATORS * 100;
+  }
+  // Of countries that are not named, the documented number is reckoned with until the list is known.
+  const lists = lookups.filter(({ route, codes }) => route === '/v1/countries' && codes === undefined);
+  const records = lookups.filter(({ route }) => route.includes('{')).map(({ path }) => path);
+  const ofAll = [...new Set(records)].filter((path) => lists.some((one) => path.startsWith(`${one.path}.`)));
+  calls += ofAll.length * ALL_COUNTRIES;
   return calls + rows / most > mostCalls;
 }

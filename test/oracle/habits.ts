@@ -28,6 +28,8 @@ export interface Habits {
   /** How a call of known names is answered for which there is no row. */
   readonly noRows: 'empty' | '404';
   readonly order: 'country' | 'metric' | 'year';
+  /** The order of the rows of one series; `appended`: newest first, and what is published later at the end. */
+  readonly within: 'falling' | 'rising' | 'appended' | 'none';
   readonly tellsKeyCase: boolean;
   readonly hasTwinKeys: boolean;
   readonly nullRows: boolean;
@@ -88,6 +90,7 @@ export function drawHabits(seed: number, service: number): Habits {
     refusesAny: chance('refusesAny', 0.8),
     noRows: pick('noRows', 'empty', 'empty', '404'),
     order: pick('order', 'country', 'metric', 'year'),
+    within: pick('within', 'falling', 'rising', 'rising', 'appended', 'none'),
     tellsKeyCase,
     hasTwinKeys: tellsKeyCase && chance('hasTwinKeys', 0.25),
     nullRows: chance('nullRows', 0.35),

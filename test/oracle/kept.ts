@@ -43,6 +43,7 @@ const PLAIN: Habits = {
   refusesAny: true,
   noRows: 'empty',
   order: 'country',
+  within: 'rising',
   tellsKeyCase: true,
   hasTwinKeys: false,
   nullRows: false,
@@ -72,20 +73,18 @@ const PLAIN: Habits = {
   offices: 'nested',
 };
 
+const SOME_KEYS = '["population_total", "rainfall_mm", "life_expectancy", "road_length_km"]';
+
 export const KEPT: readonly Kept[] = [
   kept('the newest figure of each pair up to a year', {}, [
-    ask(
-      '{ observations(metricKeys: ["population_total", "rainfall_mm", "life_expectancy", "road_length_km"], latest: true, toYear: 2012) { year value } }',
-    ),
+    ask(`{ observations(metricKeys: ${SOME_KEYS}, latest: true, toYear: 2012) { year value } }`),
   ]),
   kept('a place that is told as empty text is the whole country', { blankPlace: '', places: true }, [
-    ask(
-      '{ indicators { observation(countryCode: "KE") { value } } countries { observations(latest: true) { value } } }',
-    ),
-    ask('{ countries { code indicators: observations(latest: true) { indicator { key } locationName } } }'),
+    ask('{ indicators { observation(countryCode: "DZ") { value } } }'),
+    ask('{ countries { code observations(latest: true) { indicator { key } locationName } } }'),
   ]),
   kept(
-    'listings of exactly the default length whose total says that they are all',
+    'listings of the usual length whose total says that they are all',
     { tickers: 100, tickerLimit: 'refused', tickerTotal: true },
     [ask('{ tickers { symbol } }')],
   ),
@@ -94,12 +93,24 @@ export const KEPT: readonly Kept[] = [
     { tickers: 250, tickerLimit: 'ignored', tickerFilters: 'ignored' },
     [ask('{ tickers(exchangeCode: "NGX") { symbol } }'), ask('{ tickers { exchangeCode symbol } }')],
   ),
+  kept(
+    'a listing asked for again where limit is refused',
+    { tickers: 250, tickerLimit: 'refused', tickerTotal: true },
+    [{ ...ask('{ country(code: "DZ") { tickers { symbol } } }'), again: true } as Step],
+    { CACHE_URL: 'memory:' },
+  ),
   kept('an indicator that the catalogue has not', {}, [
     ask('{ indicator(key: "zz_top") { observations { value } } }'),
   ]),
+  kept('the record of a country that the service has not', { size: 'tiny' }, [
+    ask('{ countries(codes: ["CI", "DJ", "ML", "NE", "SC", "UG"]) { record } }'),
+  ]),
   kept('releases of one figure have identifiers of their own', { releases: true }, [
     ask(
-      '{ indicators { key } countries(codes: ["KE", "ZA", "CI", "UG", "TG"]) { observations { id retrievedAt datasetVersion } } }',
+      '{ countries(codes: ["DZ"]) { observations(metricKeys: ["population_total", "rainfall_mm"]) { id retrievedAt } } }',
+    ),
+    ask(
+      '{ countries(codes: ["MW"]) { observations(metricKeys: ["gdp_current_usd", "idps_total"]) { id retrievedAt } } }',
     ),
   ]),
   kept('a key in two spellings brings each figure once', { tellsKeyCase: false }, [
@@ -120,8 +131,38 @@ export const KEPT: readonly Kept[] = [
   ]),
   kept('a newest row without a value', { nullRows: true, latestCountsNulls: true }, [
     ask('{ indicators { key observations(latest: true) { value year country { code } } } }'),
-    ask(
-      '{ countries { a: observation(metricKey: "population_total") { value } observations(latest: true) { value } } }',
-    ),
+    ask('{ countries { observation(metricKey: "population_total") { value } } }'),
   ]),
+  kept('the price of what stands below a profile that is not there', {}, [
+    ask('{ country(code: "BF") { profile { country { name } } } }'),
+  ]),
+  {
+    name: 'a series whose total says that it came whole, from a service that heeds no limit',
+    scenario: {
+      seed: 1,
+      service: 51,
+      env: ENV,
+      steps: [
+        { ...ask('{ indicators { observation(countryCode: "CF") { value } } }'), keys: [KEYS[1]] } as Step,
+      ],
+    },
+  },
+  ...(['falling', 'rising', 'appended', 'none'] as const).map((within) =>
+    kept(
+      `a series longer than the usual rows that come ${within}, without limit and total`,
+      { longSeries: 130, limit: 'ignored', total: false, metaLimit: false, within, size: 'tiny' },
+      [
+        // The lists come first, so that the price of all figures is known.
+        ask('{ countries { code } indicators { key } }'),
+        ask('{ countries { observations { year period value } } }'),
+        { kind: 'wait', seconds: 301 },
+        { kind: 'revise', nth: 0 },
+        ask('{ countries { observations { year period value } } }'),
+        { kind: 'wait', seconds: 301 },
+        { kind: 'revise', nth: 1 },
+        ask('{ countries { observations { year period value } } }'),
+      ],
+      { CACHE_URL: 'memory:' },
+    ),
+  ),
 ];

@@ -381,7 +381,7 @@ export const resolvers: Readonly<Record<string, Readonly<Record<string, Resolve>
       context,
       info,
     ) => {
-      note(context, info, '/v1/indicators');
+      note(context, info, '/v1/indicators', args.keys == null ? {} : { keys: args.keys });
       return context.world.indicators
         .filter(
           (fact) =>
@@ -415,7 +415,8 @@ export const resolvers: Readonly<Record<string, Readonly<Record<string, Resolve>
       context,
       info,
     ) => {
-      note(context, info, '/v1/markets/tickers');
+      const codes = args.countryCode == null ? {} : { codes: [args.countryCode.toUpperCase()] };
+      note(context, info, '/v1/markets/tickers', codes);
       return context.world.tickers.filter(
         (ticker) =>
           (args.exchangeCode == null || ticker.exchangeCode === args.exchangeCode) &&

@@ -21,7 +21,7 @@ export function revise(world: World, habits: Habits, dice: Dice, at: string): st
   refreshed.record = { ...source.record, [habits.etlRefresh]: at };
   const changed = changeFigures(world, habits, dice, source.key, at);
   const added = dice.chance(0.6) ? addNewer(world, habits, dice, source.key, at) : 0;
-  world.rows.splice(0, world.rows.length, ...ordered(world.rows, habits.order));
+  world.rows.splice(0, world.rows.length, ...ordered(world.rows, habits));
   world.tickers.forEach((ticker, i) => {
     if (!dice.chance(0.2) || ticker.closePrice === null) return;
     const moved = { ...ticker, closePrice: ticker.closePrice + 1 };

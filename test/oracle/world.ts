@@ -223,7 +223,7 @@ function drawRows(drawing: Drawing): RowFact[] {
       rows.push(...drawSeries(drawing, country, indicator, isLong ? habits.longSeries : most, isLong));
     });
   });
-  return ordered(rows, habits.order);
+  return ordered(rows, habits);
 }
 
 function drawSeries(
@@ -362,14 +362,25 @@ export function withRecord(habits: Habits, row: Omit<RowFact, 'record'>): RowFac
   return { ...row, record };
 }
 
-export function ordered(rows: readonly RowFact[], order: Habits['order']): RowFact[] {
+export function ordered(rows: readonly RowFact[], { order, within }: Habits): RowFact[] {
   const keys = {
-    country: (row: RowFact) => [row.country, row.metric],
-    metric: (row: RowFact) => [row.metric, row.country],
-    year: (row: RowFact) => [String(row.year), row.period],
+    country: (row: RowFact) => `${row.country} ${row.metric}`,
+    metric: (row: RowFact) => `${row.metric} ${row.country}`,
+    year: (row: RowFact) => `${row.year} ${row.period}`,
   }[order];
-  const keyed = rows.map((row) => ({ row, key: keys(row).join(' ') }));
-  return keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)).map(({ row }) => row);
+  const inSeries = {
+    falling: newerFirst,
+    rising: (a: RowFact, b: RowFact) => newerFirst(b, a),
+    appended: () => 0,
+    none: (a: RowFact, b: RowFact) => compare(scrambled(a), scrambled(b)),
+  }[within];
+  const keyed = rows.map((row) => ({ row, key: keys(row) }));
+  return keyed.sort((a, b) => compare(a.key, b.key) || inSeries(a.row, b.row)).map(({ row }) => row);
+}
+
+/** Sorts as good as not at all: by the fraction of the second. */
+function scrambled({ retrievedAt, period }: RowFact): string {
+  return retrievedAt.slice(-8) + period;
 }
 
 function drawTickers(

@@ -109,6 +109,31 @@ describe('a flat list of terms', () => {
     ]);
   });
 
+  it('joins terms that name no role to the office of their name', () => {
+    const { role_type: _, ...bare } = first;
+    for (const rows of [
+      [bare, second],
+      [second, bare],
+    ]) {
+      const offices = decode([...rows, { ...minister, office_name: 'Treasury' }]);
+      expect(offices.map(({ name, roleType, terms }) => [name, roleType, terms.length])).toEqual([
+        ['President', 'head_of_state', 2],
+        ['Treasury', 'minister', 1],
+      ]);
+    }
+  });
+
+  it('leaves out a term that names no office, among others that do', () => {
+    const { office_name: _, ...nameless } = first;
+    const offices = decode([nameless, second]);
+    expect(offices.map(({ terms }) => terms.length)).toEqual([1]);
+    expect(lackOf(offices)).toEqual({
+      count: 1,
+      detail: '[0].office_name: expected string, received undefined',
+    });
+    expect(decode([nameless]).map(({ name }) => name)).toEqual(['head_of_state']);
+  });
+
   it('joins offices that are listed beside it', () => {
     const [office, ...others] = decode({ data: { offices: [president], terms: [first, second] } });
     expect(others).toEqual([]);

@@ -157,7 +157,7 @@ describe('what is an answer', () => {
 
   it.each([
     ['its words', { detail: 'country not found: xx' }, { detail: 'country not found: xx' }],
-    ['none where there are none', '<h1>Not found</h1>', { detail: undefined }],
+    ['none where it is not worded by the service', '<h1>Not found</h1>', undefined],
   ])('404: %s', async (_, body, expected) => {
     await using service = await open(saying(404, body));
     expect(await service.send()).toMatchObject({ status: 404, body: expected });

@@ -1,4 +1,5 @@
 import { Failure } from '../../errors.ts';
+import { asNumber } from '../../exact-json.ts';
 
 /** An object of the service's JSON, before we trust it. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -31,11 +32,11 @@ export function invalid(place: Place, problem: string): Failure {
 
 export function kindOf(value: unknown): string {
   if (value === null) return 'null';
-  return Array.isArray(value) ? 'array' : typeof value;
+  return Array.isArray(value) ? 'array' : typeof asNumber(value);
 }
 
 export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
 }
 
 /** @throws Failure where the value is no object */
@@ -60,7 +61,7 @@ export function textIn(row: JsonObject, ...names: readonly string[]): string | n
 /** Finite numbers, also those that are spelt as text. */
 export function numberIn(row: JsonObject, ...names: readonly string[]): number | null {
   for (const name of names) {
-    const value = row[name];
+    const value = asNumber(row[name]);
     const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
     if (typeof number === 'number' && Number.isFinite(number)) return number;
   }

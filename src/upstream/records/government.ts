@@ -1,6 +1,6 @@
 import { countryNamedIn } from './countries.ts';
 import { type Found, findObject, listIn, soleListOf } from './envelope.ts';
-import { inside, type JsonObject, labelIn, missing, type Place, textIn } from './fields.ts';
+import { inside, isObject, type JsonObject, labelIn, missing, type Place, textIn } from './fields.ts';
 import { blockIn, eachIn, leftOutOf, noList, sumOf, withLeftOut } from './left-out.ts';
 
 export interface OfficeRecord {
@@ -39,7 +39,9 @@ const TERM_FIELDS = [...HOLDER_NAMES, 'start_date', 'end_date', ...STATUS_NAMES]
 
 interface OfficeDraft {
   readonly name: string;
-  readonly roleType: string | null;
+  /** Null until a row of the office says. */
+  roleType: string | null;
+  readonly isNested: boolean;
   readonly terms: TermRecord[];
   /** Null until the service's own object for the office is seen. */
   sent: Found<JsonObject> | null;
@@ -47,7 +49,7 @@ interface OfficeDraft {
 
 /**
  * The offices of a country, whether sent as offices with nested terms or as a flat list of terms that name their
- * office. Flat terms of the same office name and role are one office; nested ones are never merged.
+ * office. Flat terms of the same office name and role, or of none, are one office; nested ones are never merged.
  *
  * @param asked code of the country that was asked for, where the body doesn't say
  * @throws Failure where nothing can be read of what was sent
@@ -56,11 +58,12 @@ export function decodeOffices(body: unknown, route: string, asked: string): Offi
   const found = findObject(body, route, ['country', ...LISTS]);
   const countryCode = countryNamedIn(found?.value ?? {}, asked).code;
   const drafts: OfficeDraft[] = [];
-  const flat = new Map<string, OfficeDraft>();
   const lists = found === null ? [listIn(body, route)] : listsOf(found);
   const leftOut = sumOf(
     lists.map(({ value, place }) => {
-      const draft = (row: JsonObject, here: Place) => draftOffice({ value: row, place: here }, drafts, flat);
+      const isNamed = Array.isArray(value) && value.some((row) => isObject(row) && titleIn(row) !== null);
+      const draft = (row: JsonObject, here: Place) =>
+        draftOffice({ value: row, place: here }, drafts, isNamed);
       return leftOutOf(Array.isArray(value) ? eachIn(value, place, draft) : noList(value, place, 'array'));
     }),
   );
@@ -100,6 +103,10 @@ function officeOf(
   };
 }
 
+function titleIn(row: JsonObject): string | null {
+  return labelIn(row, ['name'], ...OFFICE_NAMES);
+}
+
 /** The name of the list of terms in an office. */
 function nestedIn(office: JsonObject): string | undefined {
   return TERM_LISTS.find((list) => Array.isArray(office[list]));
@@ -108,21 +115,29 @@ function nestedIn(office: JsonObject): string | undefined {
 function draftOffice(
   { value: row, place }: Found<JsonObject>,
   drafts: OfficeDraft[],
-  flat: Map<string, OfficeDraft>,
+  isNamed: boolean,
 ): void {
   const roleType = textIn(row, 'role_type');
-  const title = labelIn(row, ['name'], ...OFFICE_NAMES);
-  const name = title ?? textIn(row, 'name') ?? roleType ?? missing(row, place, OFFICE_NAMES);
+  const title = titleIn(row);
   const nested = nestedIn(row);
+  // A term that doesn't name its office among others that do is of nobody knows which; alone, the role is a name.
+  const role = isNamed && nested === undefined ? null : roleType;
+  const name = title ?? textIn(row, 'name') ?? role ?? missing(row, place, OFFICE_NAMES);
   if (nested !== undefined) {
     const terms = blockIn(row, place, nested, (term) => decodeTerm(term, true));
-    drafts.push({ name, roleType, terms, sent: { value: row, place } });
+    drafts.push({ name, roleType, isNested: true, terms, sent: { value: row, place } });
     return;
   }
-  const key = JSON.stringify([name, roleType]);
-  const draft = flat.get(key) ?? { name, roleType, terms: [], sent: null };
-  if (!flat.has(key)) drafts.push(draft);
-  flat.set(key, draft);
+  const isOf = (draft: OfficeDraft) =>
+    !draft.isNested &&
+    draft.name === name &&
+    (draft.roleType === roleType || draft.roleType === null || roleType === null);
+  let draft = drafts.find(isOf);
+  if (draft === undefined) {
+    draft = { name, roleType, isNested: false, terms: [], sent: null };
+    drafts.push(draft);
+  }
+  draft.roleType ??= roleType;
   if (TERM_FIELDS.some((field) => field in row)) draft.terms.push(decodeTerm(row, title !== null));
   else draft.sent ??= { value: row, place };
 }

@@ -10,7 +10,7 @@ import {
   type Place,
   textIn,
 } from './fields.ts';
-import { eachFound, eachOf } from './left-out.ts';
+import { eachFound, eachOf, noList } from './left-out.ts';
 
 export interface IndicatorRecord {
   readonly key: string;
@@ -19,8 +19,8 @@ export interface IndicatorRecord {
   readonly unit: string | null;
   readonly category: string | null;
   readonly hasData: boolean | null;
-  /** Keys of the publishing bodies; null where the catalogue names none. */
-  readonly sources: readonly string[] | null;
+  /** Keys of the publishing bodies. */
+  readonly sources: readonly string[];
   readonly record: JsonObject;
 }
 
@@ -42,11 +42,11 @@ function decodeIndicator(row: JsonObject, place: Place): IndicatorRecord {
 
 const SOURCE_NAMES = ['key', 'source', 'source_key', 'code'] as const;
 
-function sourceKeysIn(row: JsonObject, place: Place): string[] | null {
+function sourceKeysIn(row: JsonObject, place: Place): string[] {
   const name = row.sources == null && row.source != null ? 'source' : 'sources';
   const sent = row[name];
   const here = inside(place, name);
-  if (sent == null) return null;
+  if (sent == null) return noList(sent, here, 'array');
   return Array.isArray(sent) ? eachOf(sent, here, sourceKeyOf) : eachOf([sent], here, sourceKeyOf);
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Failure } from '../../errors.ts';
+import { asNumber } from '../../exact-json.ts';
 import { alpha2Of } from '../covered-countries.ts';
 import type { CountryNamed } from './countries.ts';
 import { listIn, type Meta, metaIn } from './envelope.ts';
@@ -146,11 +147,18 @@ function createSoundness(): (row: unknown) => row is z.infer<typeof observation>
     isTimestamp(row.retrieved_at);
 }
 
-/** A row with its country by the code that is specified, where it has another. */
-function withAlpha2(row: unknown): unknown {
+/** A row with its country by the code that is specified, where it has another, and with its numbers as near as can be. */
+function asSpecified(row: unknown): unknown {
   const code = isObject(row) ? textIn(row, 'country_code') : null;
   const alpha2 = code === null ? null : alpha2Of(code);
-  return alpha2 === null ? row : { ...(row as JsonObject), country_code: alpha2 };
+  if (!isObject(row)) return row;
+  const plain = withNumbers(row);
+  return alpha2 === null ? plain : { ...plain, country_code: alpha2 };
+}
+
+/** A row with numbers in place of those that are kept as they were written. */
+function withNumbers(row: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, asNumber(value)]));
 }
 
 /** A row that names its country by no code of any; null for others. */
@@ -185,7 +193,7 @@ export function decodeObservations(body: unknown, route: string, receivedAt: num
       unknown.push(stray);
       continue;
     }
-    const parsed = sound ? { success: true as const, data: row } : observation.safeParse(withAlpha2(row));
+    const parsed = sound ? { success: true as const, data: row } : observation.safeParse(asSpecified(row));
     if (parsed.success) {
       const { country_code, country_name, metric_name } = parsed.data;
       const code = country_code.toUpperCase();
@@ -214,7 +222,7 @@ export function observationIn(
   receivedAt: number,
 ): ObservationRecord | null {
   if (holdsNoFigure(row)) return null;
-  const parsed = figure.safeParse(row);
+  const parsed = figure.safeParse(withNumbers(row));
   if (!parsed.success) throw failureOf(parsed.error, place);
   const metricName = textIn(row, 'metric_name', 'name');
   return recordOf(parsed.data, country.code, country.name, metricName, row, receivedAt);

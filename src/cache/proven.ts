@@ -1,0 +1,29 @@
+import { LRUCache } from 'lru-cache';
+
+/**
+ * Which keys the service has accepted lately. Anybody can make up keys, so whoever has not shown a good one gets little
+ * of the memory and of the processor, and takes none away from those who have.
+ */
+export interface ProvenKeys {
+  has(partition: string): boolean;
+  accept(partition: string): void;
+  refuse(partition: string): void;
+}
+
+/** How long a key counts after the service's last answer. Longer than anything is fresh: it gives room, not data. */
+const PROVEN_MS = 60 * 60_000;
+
+/** Only the service can make these many. */
+const MAX_PROVEN = 100_000;
+
+export function createProvenKeys(now: () => number): ProvenKeys {
+  const acceptedAtMs = new LRUCache<string, number>({ max: MAX_PROVEN });
+  return {
+    has(partition) {
+      const atMs = acceptedAtMs.get(partition);
+      return atMs !== undefined && now() - atMs <= PROVEN_MS;
+    },
+    accept: (partition) => void acceptedAtMs.set(partition, now()),
+    refuse: (partition) => void acceptedAtMs.delete(partition),
+  };
+}

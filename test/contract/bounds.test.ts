@@ -1,0 +1,157 @@
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { openProgram } from '../support/program.ts';
+
+/*
+ * A client needs no valid key to send a few bytes that stand for a great deal of work: what is refused here is refused
+ * before that work is begun. The times are bounds by orders of magnitude, not measurements.
+ */
+
+const opening = openProgram();
+beforeEach(async () => (await opening).sandbox.log.clear());
+afterAll(async () => (await opening)[Symbol.asyncDispose]());
+
+const UNPROVEN = { key: 'cds_live_made_up' };
+const EXPLAIN = { 'x-explain': '1' };
+
+/** Asks under a key that nobody knows, and expects an early refusal of the code that costs no call. */
+async function expectRefused(query: string, code: string, message: RegExp, asking: object = {}) {
+  const { ask, sandbox, problems } = await opening;
+  const startedAtMs = performance.now();
+  const reply = await ask(query, { ...UNPROVEN, ...asking });
+  expect(performance.now() - startedAtMs).toBeLessThan(1500);
+  expect(reply.errors.map(({ extensions }) => extensions.code)).toEqual([code]);
+  expect(reply.errors[0]?.message).toMatch(message);
+  expect([reply.data ?? null, reply.upstream.calls, sandbox.log.length, problems]).toEqual([null, 0, 0, []]);
+  return reply;
+}
+
+describe('fragments that spread each other', () => {
+  const bomb = (levels: number) => {
+    const fragments = Array.from(
+      { length: levels },
+      (_, i) => `fragment f${i} on Country{...f${i + 1} ...f${i + 1}}`,
+    );
+    return `{country(code:"KE"){...f0}}${fragments.join('')}fragment f${levels} on Country{code}`;
+  };
+
+  it.each([16, 24, 40, 1000])('2^%i paths are refused before anybody walks them', async (levels) => {
+    const { errors } = await expectRefused(bomb(levels), 'OPERATION_TOO_EXPENSIVE', /selections.*MAX_TOKENS/);
+    expect(errors[0]?.extensions.limit).toBe(15_000);
+    expect(errors[0]?.extensions.planned).toBeGreaterThan(2 ** Math.min(levels, 40));
+  });
+
+  it('are refused where the plan is asked for, too', () =>
+    expectRefused(bomb(40), 'OPERATION_TOO_EXPENSIVE', /MAX_TOKENS/, { headers: EXPLAIN }));
+
+  it('run where that is no more than a document without fragments may have', async () => {
+    const { ask, sandbox } = await opening;
+    const reply = await ask(bomb(10), { key: sandbox.keys.team });
+    expect(reply.data).toEqual({ country: { code: 'KE' } });
+    expect(reply.upstream.calls).toBe(1);
+  });
+});
+
+describe('a list argument', () => {
+  const names = (count: number) => Array.from({ length: count }, (_, i) => `m${i}`);
+  const ids = names(1001).map((key) => Buffer.from(JSON.stringify(['Indicator', key])).toString('base64url'));
+  const lists: [string, string, object][] = [
+    ['query ($l: [String!]) { observations(metricKeys: $l) { year } }', 'metric keys', names(5000)],
+    [
+      'query ($l: [String!]) { country(code: "KE") { observations(metricKeys: $l) { year } } }',
+      'below',
+      names(1001),
+    ],
+    ['query ($l: [String!]) { indicators(keys: $l) { name } }', 'keys', names(1001)],
+    ['query ($l: [ID!]!) { nodes(ids: $l) { id } }', 'identifiers', ids],
+    [
+      'query ($l: [_Any!]!) { _entities(representations: $l) { __typename } }',
+      'representations',
+      names(1001).map((key) => ({ __typename: 'Indicator', key })),
+    ],
+  ];
+
+  it.each(lists)('is refused where it is longer than may be: %s', async (query, _, list) => {
+    // The second time, and the third, the operation is known.
+    for (let time = 0; time < 3; time += 1)
+      await expectRefused(query, 'BAD_USER_INPUT', /MAX_LIST_ITEMS/, { variables: { l: list } });
+    await expectRefused(query, 'BAD_USER_INPUT', /MAX_LIST_ITEMS/, {
+      variables: { l: list },
+      headers: EXPLAIN,
+    });
+  });
+
+  it('is refused in the text of an operation, too', () =>
+    expectRefused(
+      `{ observations(metricKeys: ${JSON.stringify(names(1001))}) { year } }`,
+      'GRAPHQL_VALIDATION_FAILED',
+      /MAX_LIST_ITEMS/,
+    ));
+
+  it('may be as long as the setting says', async () => {
+    await using program = await openProgram({ env: { MAX_LIST_ITEMS: '2' } });
+    const query = 'query ($l: [CountryCode!]) { countries(codes: $l) { code } }';
+    const two = await program.ask(query, { variables: { l: ['KE', 'NG'] } });
+    expect([two.data.countries.length, two.upstream.calls]).toEqual([2, 1]);
+    const three = await program.ask(query, { variables: { l: ['KE', 'NG', 'ZA'] } });
+    expect(three.errors[0]?.extensions).toMatchObject({ code: 'BAD_USER_INPUT', limit: 2 });
+    expect([three.status, three.upstream.calls]).toEqual([400, 0]);
+  });
+});
+
+describe('lists that multiply', () => {
+  const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
+  const codes = letters.flatMap((first) => letters.map((second) => first + second));
+  const metrics = Array.from({ length: 1000 }, (_, i) => `m${i}`);
+  const table =
+    'query ($c: [CountryCode!], $m: [String!]) { observations(countryCodes: $c, metricKeys: $m, latest: true) { year } }';
+  const aliases = metrics
+    .slice(0, 50)
+    .map((key) => `${key}: observations(countryCodes: $c, metricKeys: ["${key}"], latest: true) { year }`);
+  const products: [string, string, object][] = [
+    ['names in one field', table, { c: codes, m: metrics }],
+    ['names under aliases', `query ($c: [CountryCode!]) { ${aliases.join(' ')} }`, { c: codes }],
+    ['series that are not named', '{ observations { year } }', {}],
+    ['series below countries', '{ countries { observations(fromYear: 1950) { id value } } }', {}],
+  ];
+
+  it.each(products)('%s are refused before a figure is wanted', async (_, query, variables) => {
+    const { errors } = await expectRefused(query, 'OPERATION_TOO_EXPENSIVE', /this gateway/, { variables });
+    const { planned, limit } = { planned: 0, limit: 0, ...errors[0]?.extensions };
+    expect(planned).toBeGreaterThan(limit);
+    await expectRefused(query, 'OPERATION_TOO_EXPENSIVE', /not accepted lately|MAX_UPSTREAM_CALLS/, {
+      variables,
+      headers: EXPLAIN,
+    });
+  });
+
+  it('are refused for a key that the service accepts by what they come to', async () => {
+    const { ask, sandbox } = await opening;
+    const key = sandbox.keys.team;
+    await ask('{ country(code: "KE") { observation(metricKey: "population_total") { value } } }', { key });
+    sandbox.log.clear();
+    // Fifty metrics of all codes take 34 calls, which is what this key may have.
+    for (const [what, query, variables] of products.filter(([what]) => !what.includes('aliases'))) {
+      const { errors, upstream } = await ask(query, { key, variables: variables as never });
+      expect([what, ...errors.map(({ extensions }) => extensions.code)]).toEqual([
+        what,
+        'OPERATION_TOO_EXPENSIVE',
+      ]);
+      expect([upstream.calls, sandbox.log.length]).toEqual([0, 0]);
+    }
+  });
+
+  const nested = `{ countries { ${'tickers { country { '.repeat(5)}code${' } }'.repeat(5)} } }`;
+
+  it.each([nested, nested.replace('{', '{ __schema { queryType { name } }')])(
+    'end where they are too long, whatever the service has in them: %s',
+    async (query) => {
+      const { ask, problems } = await opening;
+      const { errors } = await ask(query);
+      expect(new Set(errors.map(({ extensions }) => extensions.code))).toEqual(
+        new Set(['OPERATION_TOO_EXPENSIVE']),
+      );
+      expect(errors[0]?.message).toMatch(/more items of lists than the 250000/);
+      expect(problems).toEqual([]);
+    },
+  );
+});
