@@ -2,7 +2,9 @@ import { Readable } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { excerpt } from '../errors.ts';
 import type { Gateway, GatewayRequest, GatewayResponse } from '../gateway.ts';
+import { MAX_NESTING } from '../operations/nesting.ts';
 import { compress, encodingFor, isCompressible } from './compression.ts';
+import { nestsDeeply } from './nesting.ts';
 
 export interface GraphqlRouteOptions {
   readonly gateway: Gateway;
@@ -29,7 +31,12 @@ export async function graphqlRoute(
   app: FastifyInstance,
   { gateway, isIdeThere, isDraining, problem }: GraphqlRouteOptions,
 ) {
-  app.removeContentTypeParser('text/plain');
+  app.removeContentTypeParser(['text/plain', 'application/json']);
+  const parseJson = app.getDefaultJsonParser('error', 'error');
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (nestsDeeply(String(body))) done(new TooDeep(), undefined);
+    else parseJson(request, String(body), done);
+  });
 
   app.addHook('onRequest', (request, reply, done) => {
     if (isDraining()) {
@@ -60,6 +67,14 @@ export async function graphqlRoute(
     if (!(answer instanceof Promise)) send(request, reply, answer);
     else answer.then((there) => send(request, reply, there)).catch((error: unknown) => reply.send(error));
   });
+}
+
+class TooDeep extends Error {
+  readonly statusCode = 400;
+
+  constructor() {
+    super(`The request is nested more than ${MAX_NESTING} levels deep.`);
+  }
 }
 
 /** A class, since objects with getters of their own are each a shape of their own to the engine. */

@@ -1,4 +1,4 @@
-import { Failure } from '../errors.ts';
+import { excerpt, Failure } from '../errors.ts';
 import type { Answer, Attempt, Call, Send, Sending } from './call.ts';
 import type { Clock } from './clock.ts';
 import type { Ledger } from './ledger.ts';
@@ -105,7 +105,7 @@ export function metered(next: Send, { ledger, clock, onAttempt }: MeteredParts):
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       const isLimited = queue !== null && error.code === 'RATE_LIMITED';
-      const failure = isLimited ? ledger.limited(partition, error.fields.detail ?? '') : error;
+      const failure = isLimited ? ledger.limited(partition, toBeRead(error.fields.detail)) : error;
       outcome = failure.code;
       throw failure;
     } finally {
@@ -128,6 +128,11 @@ export function metered(next: Send, { ledger, clock, onAttempt }: MeteredParts):
       }
     }
   };
+}
+
+/** As much of the text of a 429 as is read in no time, whatever it is: the figures stand at its beginning. */
+function toBeRead(detail = ''): string {
+  return excerpt(detail).replace(/\s+/g, ' ');
 }
 
 /**
