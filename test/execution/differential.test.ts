@@ -56,7 +56,7 @@ describe('a corpus of operations', () => {
     vi.restoreAllMocks();
   });
 
-  test('has the outcomes that it has by graphql-js', { timeout: 120_000 }, async () => {
+  test('has the outcomes that it has by graphql-js', { timeout: 400_000 }, async () => {
     const seen = { errors: 0, lost: 0, long: 0, pauses: 0 };
     const onPause = () => {
       seen.pauses += 1;
