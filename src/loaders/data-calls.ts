@@ -108,7 +108,8 @@ export function createDataCalls({ send, learned, now }: DataCallsParts, sending:
     if (asked !== undefined) learned.learn('limitParam', 'accepted');
     if (asked !== undefined && received > asked) learned.learn('limitEffect', 'ignored');
     else if (asked !== undefined && received > learned.defaultRows) learned.learn('limitEffect', 'heeded');
-    if (received > learned.maxRows) learned.learn('maxRows', received);
+    // More than this many come: the next answer of just as many rows must not look as if a limit had cut it.
+    if (received > learned.maxRows) learned.learn('maxRows', received + 1);
     if (meta.total === null) learned.learn('totals', 'untold');
     else if (meta.total > received) learned.learn('totals', 'true');
   }
