@@ -4,7 +4,15 @@ import { pairKey } from '../planner/demand.ts';
 import type { Learned } from '../planner/learned.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 import type { Cells } from './cells.ts';
-import { type DataCalls, incomplete, pairsOf, type Rows, type SentRow, sentRows } from './data-calls.ts';
+import {
+  type DataCalls,
+  incomplete,
+  pairsOf,
+  type Rows,
+  type SentRow,
+  sentOf,
+  sentRows,
+} from './data-calls.ts';
 import type { FetchPairs, Task } from './tasks.ts';
 import { type AskYears, fetchYears } from './years.ts';
 
@@ -91,11 +99,10 @@ export function createCompletion(parts: CompletionParts): Complete {
   /** Rows to plan the rest by: the total spread over the pairs that are left, at least what has come of each. */
   function scaled(
     { kind, rectangle }: Task,
-    { list, groups }: Rows,
+    reply: Rows,
     kept: ReadonlyMap<string, readonly SentRow[]>,
   ): RowsOf {
-    const { received, meta } = list;
-    const told = meta.total !== null && meta.total > received ? meta.total : null;
+    const told = totalBeyond(reply);
     const keptRows = [...kept.values()].reduce((rows, run) => rows + run.length, 0);
     const rowsLeft = told === null ? learned.maxRows * 2 : told - keptRows;
     // At least one row each: the total shows that some of these are longer than was thought.
@@ -104,10 +111,7 @@ export function createCompletion(parts: CompletionParts): Complete {
       .filter((pair) => !kept.has(keyOf(pair)))
       .reduce((rows, { countryCode, metricKey }) => rows + guess(countryCode, metricKey), 0);
     // What came of a pair is the least it has: whoever is left is not put into one call with it again unawares.
-    const cameOf: RowsOf = (c, m) => {
-      const key = pairKey(c, m);
-      return (groups.figures.get(key)?.length ?? 0) + (groups.blanks.get(key) ?? 0);
-    };
+    const cameOf: RowsOf = (c, m) => sentOf(reply.groups, pairKey(c, m));
     if (kind === 'series') {
       for (const { countryCode, metricKey } of pairsOf(rectangle)) {
         const least = cameOf(countryCode, metricKey);

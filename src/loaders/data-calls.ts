@@ -225,6 +225,11 @@ function createKeyMatch(
   return (metricKey) => (exact.has(metricKey) ? metricKey : matchByFold(metricKey));
 }
 
+/** Rows of a pair in an answer, with a figure or without. */
+export function sentOf({ figures, blanks }: Groups, key: string): number {
+  return (figures.get(key)?.length ?? 0) + (blanks.get(key) ?? 0);
+}
+
 /** All rows of an answer in the order of its body; null where some of them break the specification. */
 export function sentRows({ list, groups }: Rows): readonly SentRow[] | null {
   const { rows, blanks, faults } = list;

@@ -8,7 +8,7 @@ import { ownTurn } from '../upstream/soon.ts';
 import { createBisect } from './bisected.ts';
 import type { Cells } from './cells.ts';
 import { createCompletion } from './completed.ts';
-import { createDataCalls, type Groups, pairsOf, type Rows } from './data-calls.ts';
+import { createDataCalls, type Groups, pairsOf, type Rows, sentOf } from './data-calls.ts';
 import type { RefusedNames } from './refused-names.ts';
 import { type FetchPairs, type SettlePair, settlingFailures, sum, type Task, within } from './tasks.ts';
 
@@ -121,11 +121,6 @@ export function createFetch(parts: FetchParts, sending: Sending): FetchPairs {
   }
 
   return fetchPairs;
-}
-
-/** Rows of a pair in an answer, with a figure or without. */
-function sentOf({ figures, blanks }: Groups, key: string): number {
-  return (figures.get(key)?.length ?? 0) + (blanks.get(key) ?? 0);
 }
 
 /** @throws Failure where it can't be told whose a row is that breaks the specification */

@@ -1,17 +1,7 @@
 import { Lexer, Source, TokenKind } from 'graphql';
+import { isDeep, MAX_NESTING } from '../upstream/nesting.ts';
 import { isObject } from '../upstream/records/fields.ts';
 import type { GatewayRequest } from './requests.ts';
-
-/** How deep a request may nest. Whoever walks a much deeper one by recursion runs out of stack. */
-export const MAX_NESTING = 500;
-
-/** Whether objects and lists stand in each other deeper than that. */
-export function isDeep(value: unknown, levels = MAX_NESTING): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (levels === 0) return true;
-  for (const key in value) if (isDeep((value as Record<string, unknown>)[key], levels - 1)) return true;
-  return false;
-}
 
 /** Whether the text of the operation nests deeper than that, or any value that comes with it. */
 export function isDeepRequest({ body, search }: Pick<GatewayRequest, 'body' | 'search'>): boolean {

@@ -1,5 +1,5 @@
+import { isDeep } from '../upstream/nesting.ts';
 import { isObject } from '../upstream/records/fields.ts';
-import { isDeep } from './nesting.ts';
 import { bareHash, type PersistedTexts, sha256Of } from './persisted.ts';
 
 /** One GraphQL-over-HTTP request, its body parsed. */

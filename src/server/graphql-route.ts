@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { excerpt } from '../errors.ts';
 import type { Gateway, GatewayRequest, GatewayResponse } from '../gateway.ts';
-import { MAX_NESTING } from '../operations/nesting.ts';
+import { MAX_NESTING } from '../upstream/nesting.ts';
 import { compress, encodingFor, isCompressible } from './compression.ts';
 import { nestsDeeply } from './nesting.ts';
 

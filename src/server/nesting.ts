@@ -1,4 +1,4 @@
-import { MAX_NESTING } from '../operations/nesting.ts';
+import { MAX_NESTING } from '../upstream/nesting.ts';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

@@ -2,6 +2,7 @@ import { Agent, request } from 'undici';
 import { Failure, type FailureFields } from '../errors.ts';
 import { parseExactly } from '../exact-json.ts';
 import type { Call, Send } from './call.ts';
+import { isDeep, MAX_NESTING } from './nesting.ts';
 import { ownTurn } from './soon.ts';
 
 /** Bodies beyond this are not read: a full data call of 1,000 rows has well under 1 MiB. */
@@ -9,9 +10,6 @@ const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
 /** Characters of a body that take milliseconds to parse, and what is in it to be looked at. */
 const LONG_BODY = 50_000;
-
-/** Lists and objects of an answer that stand in each other. Whoever walks much deeper ones runs out of stack. */
-const MAX_NESTING = 500;
 
 /** Characters of an error's body that are read, faults of it that are listed, and characters of its words that are kept. */
 const MAX_ERROR_LENGTH = 1_000_000;
@@ -137,24 +135,6 @@ function parseJson(text: string, call: Call): unknown {
   }
   if (isDeep(body)) throw invalid(call, `the body is nested more than ${MAX_NESTING} levels deep`);
   return body;
-}
-
-/** Without closures and lists of keys: each answer is looked at, and most of its values are plain. */
-function isDeep(value: unknown, levels = MAX_NESTING): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (levels === 0) return true;
-  if (Array.isArray(value)) {
-    for (let i = 0; i < value.length; i += 1) {
-      const item: unknown = value[i];
-      if (typeof item === 'object' && isDeep(item, levels - 1)) return true;
-    }
-    return false;
-  }
-  for (const key in value) {
-    const item = (value as Record<string, unknown>)[key];
-    if (typeof item === 'object' && isDeep(item, levels - 1)) return true;
-  }
-  return false;
 }
 
 function invalid(call: Call, detail: string, cause?: unknown): Failure {
