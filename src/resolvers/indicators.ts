@@ -93,8 +93,9 @@ function figuresOf(
   });
 }
 
+/** Whether the service refused the key; arguments that make no sense are refused without a route. */
 function isRefused(reason: unknown): boolean {
-  return reason instanceof Failure && reason.code === 'BAD_USER_INPUT';
+  return reason instanceof Failure && reason.code === 'BAD_USER_INPUT' && reason.fields.route !== undefined;
 }
 
 export function sourceByKey(key: string, { loaders }: GraphContext): Soon<SourceSource | null> {

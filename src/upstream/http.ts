@@ -141,11 +141,21 @@ function parseJson(text: string, call: Call): unknown {
   return body;
 }
 
+/** Without closures and lists of keys: each answer is looked at, and most of its values are plain. */
 function isDeep(value: unknown, levels = MAX_NESTING): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
-  if (Array.isArray(value)) return value.some((item) => isDeep(item, levels - 1));
-  for (const key in value) if (isDeep((value as Record<string, unknown>)[key], levels - 1)) return true;
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i += 1) {
+      const item: unknown = value[i];
+      if (typeof item === 'object' && isDeep(item, levels - 1)) return true;
+    }
+    return false;
+  }
+  for (const key in value) {
+    const item = (value as Record<string, unknown>)[key];
+    if (typeof item === 'object' && isDeep(item, levels - 1)) return true;
+  }
   return false;
 }
 
