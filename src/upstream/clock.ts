@@ -19,11 +19,21 @@ export const systemClock: Clock = {
  * @param elapsed milliseconds since any instant, by a clock that nobody can set
  */
 export function steadied(now: () => number, elapsed: () => number = () => performance.now()): () => number {
-  let last = { atMs: now(), elapsedMs: elapsed() };
+  const [startMs, startElapsedMs] = [now(), elapsed()];
+  let lastMs = startMs;
+  /** How far the clock is set back. */
+  let behindMs = 0;
   return () => {
-    const elapsedMs = elapsed();
     const atMs = now();
-    last = { atMs: atMs >= last.atMs ? atMs : last.atMs + elapsedMs - last.elapsedMs, elapsedMs };
-    return last.atMs;
+    if (atMs >= lastMs) {
+      behindMs = 0;
+      lastMs = atMs;
+      return atMs;
+    }
+    // Nobody may have looked for long before the clock was set back.
+    const leastMs = startMs + elapsed() - startElapsedMs;
+    if (atMs + behindMs < lastMs) behindMs = Math.max(lastMs, leastMs) - atMs;
+    lastMs = atMs + behindMs;
+    return lastMs;
   };
 }

@@ -38,7 +38,18 @@ describe('a clock that is set back', () => {
     expect(passed(10, 500_000)).toBe(1_000_020);
     expect(passed(7, 500_007)).toBe(1_000_027);
     expect(passed(5, 2_000_000)).toBe(2_000_000);
-    expect(passed(5, 1_999_999)).toBe(2_000_005);
+    expect(passed(5, 1_999_999)).toBe(2_000_000);
+    expect(passed(5, 2_000_004)).toBe(2_000_004);
+  });
+
+  it('knows what has passed though nobody has looked meanwhile', () => {
+    let [atMs, elapsedMs] = [1_000_000, 500];
+    const now = steadied(
+      () => atMs,
+      () => elapsedMs,
+    );
+    [atMs, elapsedMs] = [0, 500 + HOUR_MS];
+    expect(now()).toBe(1_000_000 + HOUR_MS);
   });
 
   it('does not make what is old fresh', async () => {
