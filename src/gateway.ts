@@ -56,7 +56,7 @@ import { entities } from './resolvers/entities.ts';
 import { batches, resolvers } from './resolvers/resolvers.ts';
 import { type Attempt, type Bill, type Caller, openBill, type Sending } from './upstream/call.ts';
 import { createUpstream } from './upstream/client.ts';
-import { type Clock, systemClock } from './upstream/clock.ts';
+import { type Clock, steadied, systemClock } from './upstream/clock.ts';
 import { MAX_NESTING } from './upstream/nesting.ts';
 import { payerOf } from './upstream/payer.ts';
 import { createRehearsal } from './upstream/rehearsed.ts';
@@ -133,10 +133,12 @@ const MAX_ACCEPTS = 100;
 /** Puts the program together. Nothing is asked of the service before the first operation needs it. */
 export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const { config, observer, clock = systemClock } = parts;
+  const steadyNow = steadied(clock.now);
   const store = await openStore({
     url: config.cacheUrl,
     timeoutMs: config.cacheTimeoutMs,
     maxBytes: config.cacheMaxBytes,
+    now: steadyNow,
     onFault: (error) => observer.problem(error, 'cache'),
   });
   const digest = await createDigest(config.keyPepper, store);
@@ -147,17 +149,18 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       ? EMPTY_SHELF
       : createShelf({
           store,
-          now: clock.now,
+          now: steadyNow,
           authTtlMs: config.authTtlSeconds * 1000,
           holdMs,
         });
-  const proven = createProvenKeys(clock.now);
-  const rehearsal = createRehearsal(clock.now);
+  const proven = createProvenKeys(steadyNow);
+  const rehearsal = createRehearsal(steadyNow);
   const upstream = createUpstream({
     baseUrl: parts.upstreamUrl,
     timeoutMs: config.upstreamTimeoutMs,
     retries: config.upstreamRetries,
     clock,
+    steadyNow,
     onAttempt: observer.attempt,
     remembering: rehearsal.remembering,
     shelf,
@@ -166,17 +169,17 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     freshness,
   });
   const { ledger, outage } = upstream;
-  const learned = createLearned(clock.now);
+  const learned = createLearned(steadyNow);
   const ask = notingNames(upstream.ask, learned);
   const cells = createCells(shelf);
-  const refusedNames = createRefusedNames({ now: clock.now, ttlMs: freshness.ttlMs });
+  const refusedNames = createRefusedNames({ now: steadyNow, ttlMs: freshness.ttlMs });
   const figures = {
     send: upstream.send,
     keep: cells.keep,
     learned,
     refusedNames,
     noteNames: createNameLists(ask),
-    now: clock.now,
+    now: steadyNow,
     codesPerCall: config.codesPerCall,
     overfetchRows: config.batchOverfetchRows,
   };
@@ -187,7 +190,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     windowMs: config.batchWindowMs,
     holdMs: config.batchHoldMs,
   });
-  const tickersLearned = createTickersLearned(clock.now);
+  const tickersLearned = createTickersLearned(steadyNow);
   const quota = async (partition: string) => {
     await ledger.refresh(partition);
     return ledger.quota(partition);
@@ -197,12 +200,12 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     shelf,
     outage,
     companions:
-      shelf === EMPTY_SHELF ? NO_COMPANIONS : createCompanions({ now: clock.now, ttlMs: freshness.ttlMs }),
+      shelf === EMPTY_SHELF ? NO_COMPANIONS : createCompanions({ now: steadyNow, ttlMs: freshness.ttlMs }),
     freshness,
-    now: clock.now,
+    now: steadyNow,
     planning: figures,
     refusedNames,
-    renewal: createRenewal({ ask, shelf, freshness, now: clock.now, mayAsk: config.cacheRenewal }),
+    renewal: createRenewal({ ask, shelf, freshness, now: steadyNow, mayAsk: config.cacheRenewal }),
   };
 
   const schema = createSchema({ resolvers, entities, batches });
@@ -220,7 +223,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     rehearsal,
     shelf,
     freshness,
-    now: clock.now,
+    now: steadyNow,
     tickersLearned,
     holdMs: config.batchHoldMs,
     effortFor,
@@ -230,7 +233,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const operations = createPreparedOperations(schema);
   const persisted =
     config.trustedDocuments === undefined ? createPersisted() : await readTrusted(config.trustedDocuments);
-  const answers = createAnswers({ shelf, maxBytes: config.answersMaxBytes, now: clock.now });
+  const answers = createAnswers({ shelf, maxBytes: config.answersMaxBytes, now: steadyNow });
   const contentTypes = new LRUCache<string, string>({ max: MAX_ACCEPTS });
   const tell = (error: GraphQLError) =>
     formatError(error.toJSON(), error, (fault) => observer.problem(fault, 'operation'));
@@ -343,7 +346,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     const executed = await runBounded(plan, variables, context);
     const isLong = isLonger(executed.data, config.maxAnswerBytes);
     const data = isLong ? 'null' : executed.data;
-    const errors = (isLong ? [tooLong(config.maxAnswerBytes)] : executed.errors).map(tell);
+    const errors = (isLong ? [answerTooLong(config.maxAnswerBytes)] : executed.errors).map(tell);
     over(passage, prepared.operation, errors);
     const status = statusOf(accepts, 200, errors, () => JSON.parse(data), true);
     return { status, data, body: writeBody(data, toldErrors(errors), extensionsOf(passage)) };
@@ -513,7 +516,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
    */
   function worded(body: string, { errors, bill }: Passage): string {
     if (isLonger(body, config.maxAnswerBytes)) {
-      const told = [tell(tooLong(config.maxAnswerBytes))];
+      const told = [tell(answerTooLong(config.maxAnswerBytes))];
       return JSON.stringify({ errors: told, data: null, extensions: { upstream: shown(bill) } });
     }
     const isRefused = errors === null && body.startsWith('{');
@@ -604,7 +607,7 @@ function isLonger(text: string, maxBytes: number): boolean {
   return text.length > maxBytes || (text.length * 3 > maxBytes && Buffer.byteLength(text) > maxBytes);
 }
 
-function tooLong(limit: number): GraphQLError {
+function answerTooLong(limit: number): GraphQLError {
   const message = `The answer would be longer than the ${limit} bytes that this gateway sends at once (MAX_ANSWER_BYTES). Ask for less at once.`;
   const failure = new Failure('OPERATION_TOO_EXPENSIVE', message, { limit });
   return new GraphQLError(message, { originalError: failure });

@@ -64,6 +64,8 @@ export interface StoreOptions {
   readonly timeoutMs: number;
   /** How much a store in memory may hold, roughly. */
   readonly maxBytes: number;
+  /** Milliseconds since the epoch, by a clock that never goes back. */
+  readonly now?: () => number;
   /** Hears what goes wrong with the store, once a minute at the most. */
   readonly onFault: Fault;
 }
@@ -71,9 +73,13 @@ export interface StoreOptions {
 /** Comes before each key outside this process, so that a Redis may serve others too. */
 const NAMESPACE = 'country-graph:';
 
+/** How much further the clocks of others who share the store may be. */
+const AHEAD_MS = 60_000;
+
 /** Opens the store, which may be out of reach as yet; null where nothing is to be held. */
 export async function openStore(options: StoreOptions): Promise<Store | null> {
   if (options.url === 'none') return null;
+  const { now = Date.now } = options;
   const backing = await openBacking(options);
   const guard = guarded(backing, options);
   const keyv = new Keyv({
@@ -85,7 +91,12 @@ export async function openStore(options: StoreOptions): Promise<Store | null> {
   const named = backing.holdsObjects ? (key: string) => key : (key: string) => NAMESPACE + key;
   const { peek } = backing;
   return {
-    getMany: (keys) => keyv.getMany(keys.map(named)),
+    async getMany(keys) {
+      const values = await keyv.getMany(keys.map(named));
+      if (backing.holdsObjects) return values;
+      const latestMs = now() + AHEAD_MS;
+      return values.map((value) => (isFromAhead(value, latestMs) ? undefined : value));
+    },
     peek: peek && ((key) => peek(named(key))),
     async setMany(entries, ttlMs) {
       await keyv.setMany(entries.map(({ key, value }) => ({ key: named(key), value, ttl: ttlMs })));
@@ -96,6 +107,16 @@ export async function openStore(options: StoreOptions): Promise<Store | null> {
     books: guard.books,
     close: guard.close,
   };
+}
+
+/**
+ * Whether a value was written by a clock that was set back since, or is wrong elsewhere: nobody can tell how old it is,
+ * and it would count as new until the time has come that it names.
+ */
+function isFromAhead(value: unknown, latestMs: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const { atMs, acceptedAtMs } = value as { readonly atMs?: unknown; readonly acceptedAtMs?: unknown };
+  return Number(atMs ?? acceptedAtMs ?? 0) > latestMs;
 }
 
 async function openBacking({ url, maxBytes, onFault }: StoreOptions): Promise<Backing> {

@@ -27,6 +27,8 @@ export interface UpstreamParts {
   readonly timeoutMs: number;
   readonly retries: number;
   readonly clock: Clock;
+  /** Tells how old things are; see `steadied`. */
+  readonly steadyNow?: () => number;
   readonly shelf: Shelf;
   readonly proven: ProvenKeys;
   /** What gateways that share a store have spent; null where this one is alone. */
@@ -42,14 +44,14 @@ export interface UpstreamParts {
  * retry is patient, every attempt is billed, since the service counts attempts, and each tells whether the key is good.
  */
 export function createUpstream(parts: UpstreamParts): Upstream {
-  const { clock, onAttempt } = parts;
+  const { clock, steadyNow = clock.now, onAttempt } = parts;
   const ledger = createLedger(clock.now, parts.books);
-  const http = createHttp({ baseUrl: parts.baseUrl, timeoutMs: parts.timeoutMs, now: clock.now });
+  const http = createHttp({ baseUrl: parts.baseUrl, timeoutMs: parts.timeoutMs, now: clock.now, steadyNow });
   const vouch = vouched(http.send, parts.proven, parts.shelf);
-  const outage = createOutage(clock.now);
+  const outage = createOutage(steadyNow);
   const patient = retried(metered(vouch, { ledger, clock, onAttempt }), { retries: parts.retries });
   const send = parts.remembering(coalesced(outage.watching(patient)));
-  const ask = cached(send, { shelf: parts.shelf, freshness: parts.freshness, now: clock.now, outage });
+  const ask = cached(send, { shelf: parts.shelf, freshness: parts.freshness, now: steadyNow, outage });
 
   return { ask, send, ledger, outage, close: http.close };
 }

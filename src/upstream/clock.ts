@@ -12,3 +12,28 @@ export const systemClock: Clock = {
   now: Date.now,
   sleep: (ms, signal) => delay(ms, undefined, signal === undefined ? {} : { signal }),
 };
+
+/**
+ * Time that never goes back, for telling how old things are: where the clock is set back, it goes on from where it was,
+ * so that what was old stays old. Windows that the service counts by its own clock are not told by it.
+ * @param elapsed milliseconds since any instant, by a clock that nobody can set
+ */
+export function steadied(now: () => number, elapsed: () => number = () => performance.now()): () => number {
+  const [startMs, startElapsedMs] = [now(), elapsed()];
+  let lastMs = startMs;
+  /** How far the clock is set back. */
+  let behindMs = 0;
+  return () => {
+    const atMs = now();
+    if (atMs >= lastMs) {
+      behindMs = 0;
+      lastMs = atMs;
+      return atMs;
+    }
+    // Nobody may have looked for long before the clock was set back.
+    const leastMs = startMs + elapsed() - startElapsedMs;
+    if (atMs + behindMs < lastMs) behindMs = Math.max(lastMs, leastMs) - atMs;
+    lastMs = atMs + behindMs;
+    return lastMs;
+  };
+}

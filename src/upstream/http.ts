@@ -28,6 +28,8 @@ export interface HttpParts {
   /** One attempt, headers and body, in milliseconds. */
   readonly timeoutMs: number;
   readonly now: () => number;
+  /** Tells when an answer came; see `steadied`. */
+  readonly steadyNow?: () => number;
 }
 
 /**
@@ -106,7 +108,7 @@ export function createHttp(parts: HttpParts): { send: Send; close: () => Promise
           ]),
         ),
         body: status === 200 ? parseJson(text, call) : status === 404 ? wordsIn(text) : undefined,
-        receivedAt: parts.now(),
+        receivedAt: (parts.steadyNow ?? parts.now)(),
       };
     }
     throw failureOf(status, text, call).with(

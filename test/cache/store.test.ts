@@ -174,10 +174,10 @@ describe('SQLite', () => {
   it.for([
     ['no JSON', 'garbage'],
     ['packed text cut short', '~KLUv/'],
-    ['another shape', '{"value":{"value":[{"value":"none"}],"atMs":1e15}}'],
+    ['another shape', `{"value":{"value":[{"value":"none"}],"atMs":${Date.now()}}}`],
     [
       'an answer without a list',
-      '{"value":{"value":{"status":200,"body":{},"etag":null,"allowedMs":null},"atMs":1e15}}',
+      `{"value":{"value":{"status":200,"body":{},"etag":null,"allowedMs":null},"atMs":${Date.now()}}}`,
     ],
     ['a number', '7'],
     ['null', 'null'],
