@@ -111,6 +111,7 @@ interface Answer {
   readonly status: number;
   readonly data: string;
   readonly body: string;
+  readonly operation: OperationDefinitionNode;
 }
 
 /** A plain request, and the type that its client takes answers in. */
@@ -127,6 +128,7 @@ const NOT_ACCEPTABLE = { extensions: { code: 'BAD_REQUEST' } };
 
 /** Kinds of `Accept` headers of which it is remembered what Apollo answers them with. */
 const MAX_ACCEPTS = 100;
+const MAX_ACCEPT_CHARACTERS = 300;
 
 /** Puts the program together. Nothing is asked of the service before the first operation needs it. */
 export async function createGateway(parts: GatewayParts): Promise<Gateway> {
@@ -250,7 +252,9 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
           throw new GraphQLError('The client takes no answer of ours.', NOT_ACCEPTABLE);
         const { variableValues } = scope;
         if (passage.isExplained) return explain(admitted, variableValues, passage);
-        const ready = operations.prepare(text, operationName, document, operation).with(variables);
+        const ready = operations
+          .prepare(text, operationName, document, operation, proven.has(passage.context.caller.partition))
+          .with(variables);
         const bound = ready?.bound ?? boundOf(schema, operation, scope);
         const refusal = await refusalOf(admitted, variableValues, bound, ready?.plan ?? null, passage);
         if (refusal !== null) throw refusal;
@@ -342,7 +346,12 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     const told = errors.map(tell);
     over(passage, prepared.operation, told);
     const status = statusOf(accepts, 200, told, () => JSON.parse(data), true);
-    return { status, data, body: writeBody(data, told, extensionsOf(passage)) };
+    return {
+      status,
+      data,
+      body: writeBody(data, told, extensionsOf(passage)),
+      operation: prepared.operation,
+    };
   }
 
   /** Tells those who keep count that an operation is over. */
@@ -417,12 +426,15 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   }
 
   /** What a request asks for, where Apollo has nothing to say about it; else null. */
-  function plainlyAsked(request: GatewayRequest): PlainlyAsked | null {
+  function plainlyAsked(request: GatewayRequest, { partition }: Caller): PlainlyAsked | null {
     const contentType = contentTypes.get(request.headers.accept ?? '');
     if (contentType === undefined || isExplained(request)) return null;
-    const asked = askedIn(request, persisted);
+    const asked = askedIn(request, persisted, proven.has(partition));
     return asked && { asked, contentType };
   }
+
+  const preparedOf = ({ text, operationName }: Asked, { context: { caller } }: Passage) =>
+    operations.find(text, operationName, proven.has(caller.partition));
 
   /** Answers an operation that was prepared before; null where Apollo has to see it. */
   async function answerPrepared(
@@ -430,7 +442,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     { asked, contentType }: PlainlyAsked,
     passage: Passage,
   ): Promise<GatewayResponse | null> {
-    const known = operations.find(asked.text, asked.operationName);
+    const known = preparedOf(asked, passage);
     if (known === undefined || listRefusal(known.operation, asked.variables, config.maxListItems) !== null)
       return null;
     const ready = known.with(asked.variables);
@@ -441,18 +453,18 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     const { status, data, body } = answer;
     const headers = new Map([['content-type', contentType]]);
     setHeaders(headers, status, passage.errors, clock.now());
-    if (isLasting(passage)) {
-      const event = { ...eventOf(passage.bill, ready.prepared.operation), repeated: true, errorCodes: [] };
-      answers.keep(
-        { ...asked, partition: passage.context.caller.partition },
-        { body, data, event },
-        passage.freshUntilMs,
-        passage.edition,
-      );
-    }
+    keepLasting(asked, answer, passage);
     return tagged(request, asked.isPersisted, { status, headers, body }, passage.errors, () =>
       entityTag(data),
     );
+  }
+
+  /** Keeps an answer that holds for a while, for when the same is asked again. */
+  function keepLasting(asked: Asked, { body, data, operation }: Answer, passage: Passage): void {
+    if (!isLasting(passage)) return;
+    const event = { ...eventOf(passage.bill, operation), repeated: true, errorCodes: [] };
+    const question = { ...asked, partition: passage.context.caller.partition };
+    answers.keep(question, { body, data, event }, passage.freshUntilMs, passage.edition);
   }
 
   /** Answers once more what was answered before; null where that doesn't hold any longer. */
@@ -473,7 +485,11 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   }
 
   /** Lets Apollo read, validate and answer a request. */
-  async function admit(request: GatewayRequest, passage: Passage): Promise<GatewayResponse> {
+  async function admit(
+    request: GatewayRequest,
+    plain: PlainlyAsked | null,
+    passage: Passage,
+  ): Promise<GatewayResponse> {
     if (isDeepRequest(request)) return refuseDeep(passage);
     const told = forApollo(request, persisted);
     const admitted = await apollo.executeHTTPGraphQLRequest({
@@ -498,7 +514,11 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
         body: body.kind === 'complete' ? billed(body.string, passage) : body.asyncIterator,
       };
     }
-    contentTypes.set(passage.accepts, headers.get('content-type') ?? '');
+    if (passage.accepts.length <= MAX_ACCEPT_CHARACTERS)
+      contentTypes.set(passage.accepts, headers.get('content-type') ?? '');
+    // What has come but once is not kept, and neither is its answer.
+    if (plain !== null && preparedOf(plain.asked, passage) !== undefined)
+      keepLasting(plain.asked, answer, passage);
     const response = { status: answer.status, headers, body: answer.body };
     return tagged(request, !hasText(request), response, passage.errors, () => entityTag(answer.data));
   }
@@ -516,7 +536,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     sdl: printSdl(schema),
     handle(request) {
       const caller = callerOf(request);
-      const plain = plainlyAsked(request);
+      const plain = plainlyAsked(request, caller);
       const again = plain && answerAgain(request, plain, caller.partition);
       return whenThere<GatewayResponse | null, GatewayResponse>(again, (response) => response ?? answer());
 
@@ -524,7 +544,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
         const passage = enter(request, caller);
         try {
           const prepared = plain && (await answerPrepared(request, plain, passage));
-          return prepared ?? (await admit(request, passage));
+          return prepared ?? (await admit(request, plain, passage));
         } finally {
           passage.seat.leave();
         }
