@@ -16,8 +16,8 @@ export default defineConfig({
   test: {
     environment: 'node',
     include: ['test/**/*.test.ts'],
-    testTimeout: 15_000,
-    hookTimeout: 30_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     maxWorkers: 2,
     // Published as TypeScript.
     server: { deps: { inline: [/federation-subgraph-compatibility-tests/] } },

@@ -98,6 +98,7 @@ export function createPlainGateway(upstreamUrl: string) {
       // DataLoader's own schedule: once the promises that are ready have run.
       const holds = {
         during: <T>(promise: Promise<T>) => promise,
+        exceptFor: <T>(figures: Promise<T>) => figures,
         whenFree: (leave: () => void) => void Promise.resolve().then(() => process.nextTick(leave)),
       };
       const effort = { want() {}, list() {}, refusal: null };

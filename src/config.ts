@@ -11,10 +11,13 @@ const onOff = z.enum(['on', 'off'], 'must be on or off').transform((word) => wor
 
 const httpAddress = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' });
 
+/** Paths are put behind it, so it can't have a query or a fragment, be they empty. */
+const baseAddress = httpAddress.refine((url) => !/[?#]/.test(url), 'must have no ? and no #');
+
 const HOUR_MS = 3_600_000;
 
 const Environment = z.object({
-  COUNTRY_DATA_URL: httpAddress.optional(),
+  COUNTRY_DATA_URL: baseAddress.optional(),
   HOST: z.string().min(1).default('127.0.0.1'),
   PORT: wholeNumber(0, 65_535).default(4000),
   CACHE_URL: z
@@ -47,6 +50,9 @@ const Environment = z.object({
   MAX_TOKENS: wholeNumber(1, 10_000_000).default(15_000),
   MAX_LIST_ITEMS: wholeNumber(1, 1_000_000).default(1000),
   MAX_BODY_BYTES: wholeNumber(1, 1_073_741_824).default(1_048_576),
+  MAX_ANSWER_BYTES: wholeNumber(1024, 1_073_741_824).default(67_108_864),
+  DRAIN_DELAY_MS: wholeNumber(0, HOUR_MS).default(0),
+  DRAIN_TIMEOUT_MS: wholeNumber(0, HOUR_MS).default(10_000),
   INTROSPECTION: onOff.default(true),
   GRAPHIQL: onOff.default(true),
   CORS_ORIGINS: z
@@ -111,6 +117,12 @@ export interface Config {
   /** Items of one list that an operation gives: countries, metrics, identifiers, representations. */
   readonly maxListItems: number;
   readonly maxBodyBytes: number;
+  /** The longest answer that is sent, as it is before compression. */
+  readonly maxAnswerBytes: number;
+  /** How long a program that is to stop still takes new requests, while it already says that it isn't ready. */
+  readonly drainDelayMs: number;
+  /** How long, from then on, requests under way may take. */
+  readonly drainTimeoutMs: number;
   readonly introspection: boolean;
   readonly graphiql: boolean;
   readonly corsOrigins: readonly string[];
@@ -167,6 +179,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     maxTokens: s.MAX_TOKENS,
     maxListItems: s.MAX_LIST_ITEMS,
     maxBodyBytes: s.MAX_BODY_BYTES,
+    maxAnswerBytes: s.MAX_ANSWER_BYTES,
+    drainDelayMs: s.DRAIN_DELAY_MS,
+    drainTimeoutMs: s.DRAIN_TIMEOUT_MS,
     introspection: s.INTROSPECTION,
     graphiql: s.GRAPHIQL,
     corsOrigins: s.CORS_ORIGINS,

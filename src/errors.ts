@@ -59,3 +59,11 @@ export class Failure extends Error {
     return new Failure(this.code, this.message, { ...this.fields, ...fields }, { cause: this.cause });
   }
 }
+
+/** Characters of a text that somebody else chose, as far as it is repeated to others. */
+const EXCERPT_LENGTH = 500;
+
+/** The beginning of a text of the service's or the caller's. */
+export function excerpt(text: string): string {
+  return text.length <= EXCERPT_LENGTH ? text : `${text.slice(0, EXCERPT_LENGTH)}…`;
+}

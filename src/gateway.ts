@@ -13,7 +13,7 @@ import { createProvenKeys } from './cache/proven.ts';
 import { createShelf, EMPTY_SHELF } from './cache/shelf.ts';
 import { openStore } from './cache/store.ts';
 import type { Config } from './config.ts';
-import type { Failure } from './errors.ts';
+import { Failure } from './errors.ts';
 import { fragmentsIn, type Plan, planOperation } from './execution/plan.ts';
 import { type Executed, runPlan } from './execution/run.ts';
 import type { GraphContext } from './graph/context.ts';
@@ -50,6 +50,7 @@ import {
   tagged,
   writeBody,
 } from './operations/responses.ts';
+import { toldErrors } from './operations/told-errors.ts';
 import { createLearned } from './planner/learned.ts';
 import { entities } from './resolvers/entities.ts';
 import { batches, resolvers } from './resolvers/resolvers.ts';
@@ -342,14 +343,16 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   ): Promise<Answer> {
     const { context, seat, accepts } = passage;
     if (leadsToFigures) seat.expect();
-    const { data, errors } = await runBounded(plan, variables, context);
-    const told = errors.map(tell);
-    over(passage, prepared.operation, told);
-    const status = statusOf(accepts, 200, told, () => JSON.parse(data), true);
+    const executed = await runBounded(plan, variables, context);
+    const isLong = isLonger(executed.data, config.maxAnswerBytes);
+    const data = isLong ? 'null' : executed.data;
+    const errors = (isLong ? [tooLong(config.maxAnswerBytes)] : executed.errors).map(tell);
+    over(passage, prepared.operation, errors);
+    const status = statusOf(accepts, 200, errors, () => JSON.parse(data), true);
     return {
       status,
       data,
-      body: writeBody(data, told, extensionsOf(passage)),
+      body: writeBody(data, toldErrors(errors), extensionsOf(passage)),
       operation: prepared.operation,
     };
   }
@@ -511,7 +514,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       return {
         status,
         headers,
-        body: body.kind === 'complete' ? billed(body.string, passage) : body.asyncIterator,
+        body: body.kind === 'complete' ? worded(body.string, passage) : body.asyncIterator,
       };
     }
     if (passage.accepts.length <= MAX_ACCEPT_CHARACTERS)
@@ -521,6 +524,25 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       keepLasting(plain.asked, answer, passage);
     const response = { status: answer.status, headers, body: answer.body };
     return tagged(request, !hasText(request), response, passage.errors, () => entityTag(answer.data));
+  }
+
+  /**
+   * What Apollo answers, in words that are bounded. A request that was refused before it was an operation has cost
+   * nothing, and says so like any other.
+   */
+  function worded(body: string, { errors, bill }: Passage): string {
+    if (isLonger(body, config.maxAnswerBytes)) {
+      const told = [tell(tooLong(config.maxAnswerBytes))];
+      return JSON.stringify({ errors: told, data: null, extensions: { upstream: shown(bill) } });
+    }
+    const isRefused = errors === null && body.startsWith('{');
+    if (!isRefused && !body.startsWith('{"errors"')) return body;
+    const said: { errors?: GraphQLFormattedError[]; extensions?: unknown } = JSON.parse(body);
+    return JSON.stringify({
+      ...said,
+      ...(said.errors ? { errors: toldErrors(said.errors) } : {}),
+      ...(isRefused ? { extensions: { upstream: bill } } : {}),
+    });
   }
 
   function refuseDeep({ accepts, bill }: Passage): GatewayResponse {
@@ -597,10 +619,14 @@ function eventOf(
   };
 }
 
-/** A request that was refused before it was an operation has cost nothing, and says so like any other. */
-function billed(body: string, { errors, bill }: Passage): string {
-  if (errors !== null || !body.startsWith('{')) return body;
-  return JSON.stringify({ ...JSON.parse(body), extensions: { upstream: bill } });
+function isLonger(text: string, maxBytes: number): boolean {
+  return text.length > maxBytes || (text.length * 3 > maxBytes && Buffer.byteLength(text) > maxBytes);
+}
+
+function tooLong(limit: number): GraphQLError {
+  const message = `The answer would be longer than the ${limit} bytes that this gateway sends at once (MAX_ANSWER_BYTES). Ask for less at once.`;
+  const failure = new Failure('OPERATION_TOO_EXPENSIVE', message, { limit });
+  return new GraphQLError(message, { originalError: failure });
 }
 
 /** What a look at an operation's selections needs; null where its variables don't fit. */

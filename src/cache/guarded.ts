@@ -20,11 +20,12 @@ const PURGE_TIMEOUT_MS = 30_000;
 /** How long a close waits for writes under way. */
 const CLOSE_TIMEOUT_MS = 1_000;
 
-export interface Guarded extends Omit<Backing, 'adapter' | 'holdsObjects' | 'peek' | 'first'> {
+export interface Guarded extends Omit<Backing, 'adapter' | 'holdsObjects' | 'peek' | 'first' | 'onReturn'> {
   /** What Keyv is given; it asks for no more of the contract than this. */
   readonly adapter: KeyvStorageAdapter;
   /** Null where the store could not tell. */
   first(name: string, value: string): Promise<string | null>;
+  onReturn(listener: () => void): void;
 }
 
 /**
@@ -43,6 +44,14 @@ export function guarded(
   const { books } = backing;
   const writing = new Set<Promise<unknown>>();
   let toldAtMs = Number.NEGATIVE_INFINITY;
+  let isAway = false;
+  const listeners: (() => void)[] = [];
+
+  function returned(): void {
+    isAway = false;
+    for (const listener of listeners) listener();
+  }
+  backing.onReturn?.(returned);
 
   function tell(error: unknown): void {
     const nowMs = performance.now();
@@ -57,8 +66,11 @@ export function guarded(
     otherwise: F,
   ) {
     try {
-      return await policy.execute(work);
+      const result = await policy.execute(work);
+      if (isAway) returned();
+      return result;
     } catch (error) {
+      isAway = true;
       tell(error);
       return otherwise;
     }
@@ -89,6 +101,7 @@ export function guarded(
       await attempt(patient, () => backing.clear(prefix), undefined);
     },
     first: (name, value) => attempt(bounded, () => backing.first(name, value), null),
+    onReturn: (listener) => void listeners.push(listener),
     books: books && {
       take: (account, at) => attempt(bounded, () => books.take(account, at), null),
       read: (account, at) => attempt(bounded, () => books.read(account, at), null),

@@ -8,11 +8,25 @@ export type Digest = (authorization: string) => string;
 const PEPPER_BYTES = 32;
 
 /**
- * A keyed digest of the `Authorization` header. Gateways that share a store must agree on the pepper: where none is
- * given, the first of them makes one and leaves it in the store; without a store it lives as long as the process.
+ * A keyed digest of the `Authorization` header, the same however its scheme is spelt. Gateways that share a store must
+ * agree on the pepper: where none is given, the first of them makes one and leaves it in the store; without a store it
+ * lives as long as the process. Where the store could not be reached, or has lost it, the pepper is read again as soon as
+ * the store is back, since others may have left another there.
  */
 export async function createDigest(pepper: string | undefined, store: Store | null): Promise<Digest> {
-  const made = randomBytes(PEPPER_BYTES).toString('base64url');
-  const secret = pepper ?? (await store?.first('pepper', made)) ?? made;
-  return (authorization) => createHmac('sha256', secret).update(authorization).digest('base64url');
+  let secret = pepper ?? randomBytes(PEPPER_BYTES).toString('base64url');
+  if (pepper === undefined && store !== null) {
+    const agree = async () => {
+      secret = (await store.first('pepper', secret)) ?? secret;
+    };
+    await agree();
+    store.onReturn(() => void agree());
+  }
+  return (authorization) =>
+    createHmac('sha256', secret).update(sameHowever(authorization)).digest('base64url');
+}
+
+/** The scheme is one however it is spelt, and so is the key however many blanks stand before it. */
+function sameHowever(authorization: string): string {
+  return authorization.replace(/^bearer +/i, 'Bearer ');
 }

@@ -59,6 +59,7 @@ export async function openRedis(url: string, namespace: string): Promise<Backing
       const held = await client.set(name, value, { condition: 'NX', GET: true });
       return held ?? value;
     },
+    onReturn: (listener) => void client.on('ready', listener),
     async close() {
       client.destroy();
     },

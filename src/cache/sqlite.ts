@@ -1,6 +1,8 @@
+import { chmodSync, closeSync, existsSync, openSync, renameSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { ConfigError } from '../config.ts';
 import { type Books, MONTH_KEPT_MS, mayTake, noteIn, type Page, type Window } from './books.ts';
+import type { Fault } from './guarded.ts';
 import type { Backing } from './store.ts';
 
 /** How long a write waits for another process that writes, in milliseconds. */
@@ -9,9 +11,110 @@ const BUSY_TIMEOUT_MS = 100;
 /** Writes after which entries past their time are swept out. */
 const WRITES_BETWEEN_SWEEPS = 500;
 
-/** Values in one file, which survives a restart and may be shared by processes of one machine. */
-export async function openSqlite(path: string): Promise<Backing> {
-  const db = await openDatabase(path);
+/** Path of a database that is in no file. */
+const IN_MEMORY = ':memory:';
+
+/** What SQLite says of a file that is damaged, or was never its own: SQLITE_CORRUPT, SQLITE_NOTADB. */
+const DAMAGE = new Set([11, 26]);
+
+/** What SQLite keeps beside the file of a database. */
+const COMPANIONS = ['', '-wal', '-shm'];
+
+/** The owner alone reads and writes what was fetched with a key. */
+const MODE = 0o600;
+
+/**
+ * Values in one file, which survives a restart and may be shared by processes of one machine. A damaged file is set
+ * aside, and an empty one takes its place: what is lost can be fetched again.
+ * @param onDamage hears of each file that was set aside
+ * @throws ConfigError where the file can't be opened, or can't hold a cache
+ */
+export async function openSqlite(path: string, onDamage: Fault): Promise<Backing> {
+  // The library that comes with Node is loaded only where it is asked for: it announces itself as experimental.
+  const { DatabaseSync: Database } = await import('node:sqlite');
+  const open = () => {
+    makePrivate(path);
+    const file = openFile(new Database(path));
+    return { ...file, inode: inodeOf(path) };
+  };
+  const instead = (damage: unknown) => {
+    const aside = setAside(path);
+    onDamage(new Error(`The file of the cache was damaged. It is set aside as ${aside}.`, { cause: damage }));
+    return open();
+  };
+  let file = openFirst();
+  const listeners: (() => void)[] = [];
+
+  function openFirst() {
+    try {
+      try {
+        return open();
+      } catch (error) {
+        if (!isDamage(error)) throw error;
+        return instead(error);
+      }
+    } catch (error) {
+      const words = error instanceof Error ? error.message : String(error);
+      throw new ConfigError(
+        `The settings have 1 fault(s):\n  CACHE_URL: ${path} can't hold a cache: ${words}`,
+      );
+    }
+  }
+
+  /** Damage may show at any time. What has met it fails; what comes after finds another file. */
+  async function withFile<T>(work: (opened: OpenedFile) => Promise<T>): Promise<T> {
+    const used = file;
+    try {
+      return await work(used);
+    } catch (error) {
+      if (isDamage(error) && used === file) {
+        used.close();
+        // Another process may have been faster.
+        file = inodeOf(path) === used.inode ? instead(error) : open();
+        for (const listener of listeners) listener();
+      }
+      throw error;
+    }
+  }
+
+  return {
+    adapter: {
+      getMany: (keys) => withFile(({ adapter }) => adapter.getMany(keys)),
+      setMany: (entries) => withFile(({ adapter }) => adapter.setMany(entries)),
+    },
+    books: {
+      take: (account, at) => withFile(({ books }) => books.take(account, at)),
+      read: (account, at) => withFile(({ books }) => books.read(account, at)),
+      note: (account, note) => withFile(({ books }) => books.note(account, note)),
+    },
+    holdsObjects: false,
+    peek: null,
+    clear: (prefix) => withFile((opened) => opened.clear(prefix)),
+    first: (name, value) => withFile((opened) => opened.first(name, value)),
+    onReturn: (listener) => void listeners.push(listener),
+    async close() {
+      file.close();
+    },
+  };
+}
+
+/** The part of a store that one file is asked for. */
+interface OpenedFile extends Pick<Backing, 'adapter' | 'clear' | 'first'> {
+  readonly books: Books;
+  close(): void;
+}
+
+function openFile(db: DatabaseSync): OpenedFile {
+  try {
+    return storeIn(db);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function storeIn(db: DatabaseSync): OpenedFile {
+  prepareTables(db);
   const select = db.prepare(
     'SELECT key, value FROM entries WHERE key IN (SELECT value FROM json_each(?)) AND coalesce(expires, ?) >= ?',
   );
@@ -46,8 +149,6 @@ export async function openSqlite(path: string): Promise<Backing> {
       },
     },
     books: booksIn(db),
-    holdsObjects: false,
-    peek: null,
     async clear(prefix) {
       clear.run(prefix, `${prefix}\u{10ffff}`);
     },
@@ -55,9 +156,7 @@ export async function openSqlite(path: string): Promise<Backing> {
       db.prepare('INSERT OR IGNORE INTO firsts VALUES (?, ?)').run(name, value);
       return String(db.prepare('SELECT value FROM firsts WHERE name = ?').get(name)?.value ?? value);
     },
-    async close() {
-      db.close();
-    },
+    close: () => db.close(),
   };
 }
 
@@ -102,15 +201,8 @@ function booksIn(db: DatabaseSync): Books {
   };
 }
 
-/**
- * The library that comes with Node is loaded only where it is asked for: it announces itself as experimental.
- * @throws ConfigError where the file can't be opened, or holds something else
- */
-async function openDatabase(path: string): Promise<DatabaseSync> {
-  const { DatabaseSync } = await import('node:sqlite');
-  try {
-    const db = new DatabaseSync(path);
-    db.exec(`
+function prepareTables(db: DatabaseSync): void {
+  db.exec(`
     PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS};
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = NORMAL;
@@ -120,11 +212,29 @@ async function openDatabase(path: string): Promise<DatabaseSync> {
       account TEXT PRIMARY KEY, minute INTEGER, calls INTEGER, month INTEGER, calls_in_month INTEGER, note TEXT
     ) WITHOUT ROWID;
   `);
-    return db;
-  } catch (error) {
-    const words = error instanceof Error ? error.message : String(error);
-    throw new ConfigError(`The settings have 1 fault(s):\n  CACHE_URL: ${path} can't hold a cache: ${words}`);
-  }
+}
+
+function isDamage(error: unknown): boolean {
+  // Further bits say more of what was met.
+  return error instanceof Error && 'errcode' in error && DAMAGE.has(Number(error.errcode) & 0xff);
+}
+
+/** Makes the file if it isn't there; SQLite gives those beside it the same mode. */
+function makePrivate(path: string): void {
+  if (path === IN_MEMORY) return;
+  closeSync(openSync(path, 'a', MODE));
+  for (const ending of COMPANIONS) if (existsSync(path + ending)) chmodSync(path + ending, MODE);
+}
+
+function inodeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.ino ?? 0;
+}
+
+/** @returns the new name */
+function setAside(path: string): string {
+  const aside = `${path}.damaged-${Date.now()}`;
+  for (const ending of COMPANIONS) if (existsSync(path + ending)) renameSync(path + ending, aside + ending);
+  return aside;
 }
 
 function inTransaction<T>(db: DatabaseSync, work: () => T): T {

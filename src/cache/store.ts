@@ -28,6 +28,8 @@ export interface Store {
    * Such values stay until somebody deletes them by hand.
    */
   first(name: string, value: string): Promise<string | null>;
+  /** Hears each time that the store can be used again after it could not, or may have lost everything. */
+  onReturn(listener: () => void): void;
   /** What all who share the store have spent; null where nobody shares it. */
   readonly books: Books | null;
   close(): Promise<void>;
@@ -44,6 +46,8 @@ export interface Backing {
   readonly books: Books | null;
   clear(prefix: string): Promise<void>;
   first(name: string, value: string): Promise<string>;
+  /** Hears each time that the store is another, or connected anew; left out where that can't happen. */
+  readonly onReturn?: (listener: () => void) => void;
   close(): Promise<void>;
 }
 
@@ -88,16 +92,17 @@ export async function openStore(options: StoreOptions): Promise<Store | null> {
     },
     clear: (prefix) => guard.clear(named(prefix)),
     first: (name, value) => guard.first(named(name), value),
+    onReturn: guard.onReturn,
     books: guard.books,
     close: guard.close,
   };
 }
 
-async function openBacking({ url, maxBytes }: StoreOptions): Promise<Backing> {
+async function openBacking({ url, maxBytes, onFault }: StoreOptions): Promise<Backing> {
   if (url === 'memory:') return openMemory(maxBytes);
   if (url.startsWith('sqlite:')) {
     const { openSqlite } = await import('./sqlite.ts');
-    return openSqlite(url.slice('sqlite:'.length));
+    return openSqlite(url.slice('sqlite:'.length), onFault);
   }
   const { openRedis } = await import('./redis.ts');
   return openRedis(url, NAMESPACE);

@@ -2,9 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { ConfigError, readConfig } from '../config.ts';
 import type { Log } from '../server/log.ts';
+import type { Program } from './serve.ts';
 import { Unexplained } from './unexplained.ts';
 
-/** npm passes a Ctrl-C on to a server that the terminal has told already: the echo is not a second wish. */
+/** npm passes on a signal that the whole group was sent: so soon after the first, that is no second wish. */
 const SIGNAL_ECHO_MS = 200;
 const SANDBOX_PORT = 4100;
 
@@ -25,20 +26,25 @@ export async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
         import('./serve.ts'),
       ]);
       const log = createLog(config.logLevel);
-      let draining: Promise<void> | undefined;
-      let drain = async () => {};
-      const drainOnce = () => {
-        draining ??= drain();
+      let draining: Promise<number> | undefined;
+      // Before there is a program, nothing is under way.
+      let drain: Program['drain'] = async () => 0;
+      const drainOnce: Program['drain'] = (delayMs) => {
+        draining ??= drain(delayMs);
         return draining;
       };
-      onFault(log, drainOnce);
+      onFault(log, () => drainOnce(0));
+      onStopSignal(env, async (signal) => {
+        log.note(`${signal}: draining`);
+        const cut = await drainOnce();
+        if (cut > 0) log.note(`${cut} request(s) took longer than DRAIN_TIMEOUT_MS and were cut`);
+        return cut === 0;
+      });
+      // Whoever started the program may have read enough of it.
+      process.stdout.on('error', () => {});
       const program = await startProgram(config, log);
       const { url, sandbox } = program;
       drain = program.drain;
-      onStopSignal(async (signal) => {
-        log.note(`${signal}: draining`);
-        await drainOnce();
-      });
       if (sandbox) announceSandbox('The embedded sandbox', sandbox.url, sandbox.keys);
       console.log(`Country Graph answers at ${url}`);
     });
@@ -53,7 +59,10 @@ export async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
       const sandbox = createSandbox();
       const { url } = await sandbox.listen({ host, port });
       announceSandbox('The sandbox', url, sandbox.keys);
-      onStopSignal(() => sandbox.close());
+      onStopSignal(env, async () => {
+        await sandbox.close();
+        return true;
+      });
     });
 
   program
@@ -95,17 +104,21 @@ function announceSandbox(name: string, url: string, keys: Readonly<Record<string
   console.log([`${name} is at ${url}. All its figures are synthetic. Demo keys:`, ...rows].join('\n'));
 }
 
-/** The first signal stops in good order, exit code 0; the next one at once, exit code 1. */
-function onStopSignal(stop: (signal: string) => Promise<void>): void {
+/**
+ * The first signal stops in good order; the next one at once, exit code 1.
+ * @param stop tells whether everything that was under way could finish: then the exit code is 0, else 1
+ */
+function onStopSignal(env: NodeJS.ProcessEnv, stop: (signal: string) => Promise<boolean>): void {
+  const echoMs = env.npm_lifecycle_event === undefined ? 0 : SIGNAL_ECHO_MS;
   let stoppedAt: number | undefined;
   const onSignal = (signal: string) => {
     if (stoppedAt !== undefined) {
-      if (performance.now() - stoppedAt > SIGNAL_ECHO_MS) process.exit(1);
+      if (performance.now() - stoppedAt >= echoMs) process.exit(1);
       return;
     }
     stoppedAt = performance.now();
     stop(signal).then(
-      () => process.exit(0),
+      (isWhole) => process.exit(isWhole ? 0 : 1),
       (error: unknown) => {
         console.error(explained(error));
         process.exit(1);
@@ -119,7 +132,7 @@ function onStopSignal(stop: (signal: string) => Promise<void>): void {
  * After an exception or a rejection that nobody has caught, what the program holds may be in pieces. So the fault is
  * logged whole, operations in flight get a little time, and the program ends with exit code 1.
  */
-function onFault({ fatal }: Log, drain: () => Promise<void>): void {
+function onFault({ fatal }: Log, drain: () => Promise<unknown>): void {
   const end = (fault: unknown, where: string) => {
     fatal(fault, where);
     setTimeout(() => process.exit(1), FAULT_DRAIN_MS);

@@ -9,8 +9,11 @@ export interface Program {
   readonly url: string;
   /** The embedded sandbox, where no service is configured. */
   readonly sandbox: { readonly url: string; readonly keys: Readonly<Record<string, string>> } | undefined;
-  /** Lets operations in flight finish and closes everything. */
-  drain(): Promise<void>;
+  /**
+   * Lets operations in flight finish and closes everything; see the server's `drain`.
+   * @returns how many requests were cut
+   */
+  drain(delayMs?: number): Promise<number>;
 }
 
 /** Everything that `serve` runs, in one process. */
@@ -19,7 +22,7 @@ export async function startProgram(config: Config, log: Log): Promise<Program> {
   try {
     const listening = await sandbox?.listen({ host: '127.0.0.1', port: 0 });
     const upstreamUrl = config.countryDataUrl ?? listening?.url ?? '';
-    const metrics = createMetrics();
+    const metrics = createMetrics({ droppedLines: log.droppedLines });
     const gateway = await createGateway({ config, upstreamUrl, observer: both(log, metrics) });
     const server = createServer({ config, gateway, metrics, log, demoKeys: sandbox?.keys ?? null });
     const { url } = await server.listen().catch(async (error: unknown) => {
@@ -29,9 +32,10 @@ export async function startProgram(config: Config, log: Log): Promise<Program> {
     return {
       url,
       sandbox: sandbox && listening && { url: listening.url, keys: sandbox.keys },
-      async drain() {
-        await server.drain();
+      async drain(delayMs) {
+        const cut = await server.drain(delayMs);
         await sandbox?.close();
+        return cut;
       },
     };
   } catch (error) {

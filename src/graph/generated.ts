@@ -366,8 +366,8 @@ export type Query = {
   /** Health of the REST service. Public: needs no key. One `/health` call. */
   readonly health?: Maybe<Health>;
   /**
-   * One indicator; null where the catalogue has none of this key. At most one `/v1/indicators` call, and none where only figures are asked
-   * for: before this gateway has seen a catalogue, an unknown key is then an indicator without figures.
+   * One indicator; null where the catalogue has none of this key. At most one `/v1/indicators` call. Where only figures are asked for, it is
+   * made only if neither a figure nor a catalogue that this gateway has seen shows that there is such an indicator.
    */
   readonly indicator?: Maybe<Indicator>;
   /** The catalogue of indicators. One `/v1/indicators` call. */

@@ -38,7 +38,7 @@ import { frozen, type Learned } from '../planner/learned.ts';
 import { cached, type Freshness } from '../upstream/cached.ts';
 import { type Bill, type Call, type Caller, openBill, type Sending } from '../upstream/call.ts';
 import { coalesced } from '../upstream/coalesced.ts';
-import { countries, etlStatus, indicators, observations } from '../upstream/endpoints.ts';
+import { countries, etlStatus, indicators, observations, tickers } from '../upstream/endpoints.ts';
 import type { QuotaRecord } from '../upstream/ledger.ts';
 import { payerOf } from '../upstream/payer.ts';
 import type { Assumptions, Rehearsal } from '../upstream/rehearsed.ts';
@@ -144,11 +144,11 @@ export function createPricing(parts: PricingParts): Pricing {
     const noteHeld = (call: Call) => calls.push({ ...call, isHeld: true });
     const free = payerOf(bill);
     function reserve(route: string) {
-      if (bill.calls >= limit) throw refuse(limit + 1);
+      if (bill.calls >= limit * PRICED_BEYOND) throw refuse(bill.calls + 1, ' or more');
       return free.reserve(route);
     }
-    function refuse(planned: number): Failure {
-      const message = `The operation plans ${planned} upstream calls or more; this gateway allows ${limit} (MAX_UPSTREAM_CALLS).`;
+    function refuse(planned: number, orMore = ''): Failure {
+      const message = `The operation plans ${planned} upstream calls${orMore}; this gateway allows ${limit} (MAX_UPSTREAM_CALLS).`;
       tooExpensive ??= new Failure('OPERATION_TOO_EXPENSIVE', message, { planned, limit });
       return tooExpensive;
     }
@@ -177,7 +177,7 @@ export function createPricing(parts: PricingParts): Pricing {
         const outcomes = new Map<string, Outcome>();
         if (!demands.every(isLengthKnown)) isCertain = false;
         const fewest = bill.calls + fewestCalls(demands, figures.learned);
-        if (fewest > limit) throw refuse(fewest);
+        if (fewest > limit * PRICED_BEYOND) throw refuse(fewest, ' or more');
         await fetchFigures(demands, figures, sending, (key, outcome) => outcomes.set(key, outcome));
         return outcomes;
       },
@@ -247,6 +247,7 @@ export function createPricing(parts: PricingParts): Pricing {
     if (limit === Number.POSITIVE_INFINITY) await fetchFigures(heldDemands, asIfMissing, unbilled, () => {});
     const isTold = ({ code, route = LISTS_OF_NAMES[code] ?? '' }: Warning) =>
       bill.byRoute[route] === undefined;
+    if (tooExpensive === null && effort.refusal === null && bill.calls > limit) refuse(bill.calls);
     return {
       bill,
       calls,
@@ -258,6 +259,9 @@ export function createPricing(parts: PricingParts): Pricing {
     };
   };
 }
+
+/** How far beyond the limit a price is still told exactly: then whoever asks knows how much less to ask for. */
+const PRICED_BEYOND = 10;
 
 /** Figures, none of which are looked for once it is known that the operation is refused. */
 function untilRefused(figures: Figures, refusal: () => Failure | null): Figures {
@@ -308,7 +312,9 @@ export function priceRange(expected: Price, least: Price, limit: number): PriceR
   const dataCalls = leastBy[observations.route] ?? 0;
   // One call to the sources may stand for all data calls, and the operation may take it anyway.
   const renewalCalls = leastBy[etlStatus.route] === undefined ? Math.min(1, dataCalls) : 0;
-  const leastCalls = least.bill.calls - (least.mayBeRenewed ? dataCalls - renewalCalls : 0);
+  // By how many pieces a list of listings is completed depends on what comes.
+  const tickerPieces = Math.max(0, (leastBy[tickers.route] ?? 0) - 1);
+  const leastCalls = least.bill.calls - tickerPieces - (least.mayBeRenewed ? dataCalls - renewalCalls : 0);
   const isCertain =
     expected.isCertain && least.isCertain && !expected.mayBeRenewed && least.bill.calls === calls;
   return { least: Math.min(calls, leastCalls), most: isCertain ? calls : Math.max(calls, limit) };

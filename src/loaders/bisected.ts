@@ -51,10 +51,11 @@ export function createBisect(parts: BisectParts, sending: Sending): Bisect {
     if (named.length > 0) return blame(task, refusal, named);
     const suspects = suspectsIn(rectangle, learned);
     if (isProven(rectangle, suspects, refusal)) {
-      const [only] = [...suspects.countryCodes, ...suspects.metricKeys];
-      const isOneName = suspects.countryCodes.length + suspects.metricKeys.length === 1;
-      if (isOneName && (isInferred || refusal.outcome instanceof Error))
-        remember(rectangle, only as string, refusal);
+      const [only = '', ...others] = [...suspects.countryCodes, ...suspects.metricKeys];
+      // A 404 may be for want of rows, save where the rest of the call had some.
+      const isForName = isInferred || refusal.outcome instanceof Error;
+      const isOnly = others.length === 0 && trustBeside(only, rectangle, learned) >= TRUST.listed;
+      if (isForName && isOnly) remember(rectangle, only, refusal);
       return settleAll(task, refusal);
     }
     const list = listToLookAt(rectangle, suspects);
@@ -68,13 +69,10 @@ export function createBisect(parts: BisectParts, sending: Sending): Bisect {
     refusalsLeft -= 1;
     const halves = bisect(rectangle, suspects);
     if (halves === null || refusalsLeft < 0) return giveUp(task, refusal);
-    const [first, second] = halves.map(
-      (half): Task => ({
-        ...task,
-        rectangle: half,
-        wanted: task.wanted.filter(within(half)),
-      }),
-    ) as [Task, Task];
+    const [first, second] = halves.map((half) => partOf(task, half)) as [Task, Task];
+    // What nobody wants is not asked for, though it would tell of the other half.
+    if (first.wanted.length === 0) return fetchTask(second);
+    if (second.wanted.length === 0) return fetchTask(first);
     // With two things that may be refused, nothing is learned of either: here names are looked into, not `limit`.
     const reply = await calls.askWithLimit(first.kind, first.rectangle, first.rowsOf, false);
     if (reply.isRefused) {
@@ -149,4 +147,19 @@ export function createBisect(parts: BisectParts, sending: Sending): Bisect {
   }
 
   return settleRefused;
+}
+
+/** The part of a task that lies in a rectangle, with the names of its demanded pairs alone. */
+function partOf(task: Task, rectangle: Rectangle): Task {
+  const wanted = task.wanted.filter(within(rectangle));
+  const codes = new Set(wanted.map(({ countryCode }) => countryCode));
+  const keys = new Set(wanted.map(({ metricKey }) => metricKey));
+  return {
+    ...task,
+    wanted,
+    rectangle: {
+      countryCodes: rectangle.countryCodes.filter((code) => codes.has(code)),
+      metricKeys: rectangle.metricKeys.filter((key) => keys.has(key)),
+    },
+  };
 }

@@ -106,7 +106,8 @@ export function createDataCalls({ send, learned, now }: DataCallsParts, sending:
       }
     }
     if (asked !== undefined) learned.learn('limitParam', 'accepted');
-    if (asked !== undefined && received > learned.defaultRows) learned.learn('limitEffect', 'heeded');
+    if (asked !== undefined && received > asked) learned.learn('limitEffect', 'ignored');
+    else if (asked !== undefined && received > learned.defaultRows) learned.learn('limitEffect', 'heeded');
     if (received > learned.maxRows) learned.learn('maxRows', received);
     if (meta.total === null) learned.learn('totals', 'untold');
     else if (meta.total > received) learned.learn('totals', 'true');
@@ -156,7 +157,7 @@ export function createDataCalls({ send, learned, now }: DataCallsParts, sending:
         askedLimit: limit,
         isEveryPairPresent: kind === 'latest' && everyPair(rectangle, (c, m) => isPresent(groups, c, m)),
         isTotalTrue: learned.totals === 'true',
-        isLimitHeeded: learned.limitEffect === 'heeded',
+        limitEffect: learned.limitEffect,
       });
     if (!looksCut()) return false;
     const isTold = (meta.total !== null && meta.total > received) || meta.limit !== null;

@@ -7,6 +7,8 @@
 export interface Holds {
   /** Keeps the batch back until the promise settles. Its outcome is not looked at. */
   during<T>(promise: Promise<T>): Promise<T>;
+  /** Has a load that keeps the batch back not do so while it waits for figures itself. */
+  exceptFor<T>(figures: Promise<T>): Promise<T>;
   /** Calls back once nothing holds any longer. */
   whenFree(leave: () => void): void;
 }
@@ -39,6 +41,13 @@ export function createHolds(boundMs: number): Holds {
       };
       promise.then(end, end);
       return promise;
+    },
+    exceptFor(figures) {
+      holding -= 1;
+      const end = () => {
+        holding += 1;
+      };
+      return figures.finally(end);
     },
     whenFree(leave) {
       waiting.push(leave);

@@ -125,7 +125,7 @@ export function createObservationPool(parts: PoolParts): ObservationPool {
       () =>
         afterQuietTurns(table, gathering, () => {
           gathering.isWindowOver = true;
-          gathering.bound = setTimeout(() => depart(table), holdMs);
+          gathering.bound = setTimeout(() => departSafely(table), holdMs);
           departIfReady(table);
         }),
       Math.max(0, Math.min(waitMs, longestMs)),
@@ -151,7 +151,7 @@ export function createObservationPool(parts: PoolParts): ObservationPool {
   }
 
   function departIfReady(table: Table): void {
-    if (table.gathering?.isWindowOver && table.awaited.size === 0) depart(table);
+    if (table.gathering?.isWindowOver && table.awaited.size === 0) departSafely(table);
   }
 
   function closeGathering(table: Table): void {
@@ -160,6 +160,20 @@ export function createObservationPool(parts: PoolParts): ObservationPool {
     table.gathering = null;
     // Seats that were waited for in vain are not waited for again.
     table.awaited.clear();
+  }
+
+  /** Timers call this: a fault on the way fails what has gathered, and nothing else. */
+  function departSafely(table: Table): void {
+    try {
+      depart(table);
+    } catch (error) {
+      const fault =
+        error instanceof Error ? error : new Error('The batch could not leave.', { cause: error });
+      for (const { demand, orders } of waiting(table)) {
+        for (const order of orders) settleFor(order, demandKey(demand), fault);
+      }
+      dropUnwanted(table);
+    }
   }
 
   /** Sends what has gathered; where the minute is spent, sends away those that may not wait for the next one. */
@@ -176,7 +190,7 @@ export function createObservationPool(parts: PoolParts): ObservationPool {
         }
       }
       dropUnwanted(table);
-      if (waiting(table).length > 0) void clock.sleep(pausesMs).then(() => depart(table));
+      if (waiting(table).length > 0) void clock.sleep(pausesMs).then(() => departSafely(table));
       return;
     }
     const leaving = waiting(table);

@@ -17,8 +17,8 @@ type Rows = readonly SentRow[];
  * split a series, and this one only in practice.
  *
  * Where rows run up or down the years, only the last year of a cut answer can be hit: the others are kept, and the
- * next call goes on from there, so that every call but the last is full. Where they run in no order, ranges are
- * halved.
+ * next call goes on from there, so that every call but the last is full. Where they run in no order, or no count can
+ * prove that they did, ranges are halved.
  *
  * @param total rows of the series as the service counts them, which prove the sum; null where it doesn't count, and that
  * no part was cut has to do
@@ -29,6 +29,8 @@ export async function fetchYears(
   total: number | null,
   ask: AskYears,
 ): Promise<readonly SentRow[] | null> {
+  // Without a count nothing vouches for an order: what is missing may be of any year.
+  if (total === null) return whole(await fetchHalves(cut, undefined, undefined, ask), null);
   const rows: SentRow[] = [];
   let list: YearsReply = { rows: cut, isCut: true };
   for (;;) {

@@ -17,8 +17,8 @@ export interface Extent {
   readonly isEveryPairPresent: boolean;
   /** Whether the service's totals have proved to count rows beyond those sent. */
   readonly isTotalTrue: boolean;
-  /** Whether the service has proved to heed the limit that it is asked for. */
-  readonly isLimitHeeded: boolean;
+  /** Whether the limit that is asked for has proved to make a difference. */
+  readonly limitEffect: 'unknown' | 'heeded' | 'ignored';
 }
 
 /**
@@ -32,13 +32,14 @@ export function isCut({
   askedLimit,
   isEveryPairPresent,
   isTotalTrue,
-  isLimitHeeded,
+  limitEffect,
 }: Extent): boolean {
   if (total !== null && total > received) return true;
   if (isEveryPairPresent || (total !== null && isTotalTrue)) return false;
   if (limit !== null) return received >= limit;
-  if (askedLimit !== undefined && isLimitHeeded) return received >= askedLimit;
-  return received > 0 && (received === askedLimit || received === DEFAULT_MAX_ROWS);
+  if (askedLimit !== undefined && limitEffect === 'heeded') return received >= askedLimit;
+  const isAtLimit = limitEffect === 'unknown' && received === askedLimit;
+  return received > 0 && (isAtLimit || received === DEFAULT_MAX_ROWS);
 }
 
 /**

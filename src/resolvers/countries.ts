@@ -33,19 +33,35 @@ const LIST_FIELDS: ReadonlySet<string> = new Set([
   'record',
 ]);
 
+/** What the selection on a country shows. */
+interface Selected {
+  /** Whether the code is enough for some of it, which then need not fail with the list. */
+  readonly isMoreThanCode: boolean;
+  readonly isFromList: boolean;
+}
+
+/** By the nodes of the field, which are the same for each item of a list and for each run of a plan. */
+const selections = new WeakMap<readonly unknown[], Selected>();
+
+function selectedOf(info: GraphQLResolveInfo): Selected {
+  let selected = selections.get(info.fieldNodes);
+  if (selected === undefined) {
+    const names = [...selectedFields(info, 'Country')];
+    selected = {
+      isMoreThanCode: names.some((name) => !BARE_FIELDS.has(name)),
+      isFromList: names.some((name) => LIST_FIELDS.has(name)),
+    };
+    selections.set(info.fieldNodes, selected);
+  }
+  return selected;
+}
+
 /**
  * What a country is where the list can't tell: one of the 54 whose code is enough for some of what is asked of it, so
  * that fields from the list fail by themselves; null for any other.
  */
-function countryWithoutList(code: string, selected: ReadonlySet<string>): CountrySource | null {
-  if (!COVERED_COUNTRIES.has(code)) return null;
-  for (const name of selected) if (!BARE_FIELDS.has(name)) return { code };
-  return null;
-}
-
-function selectsFromList(selected: ReadonlySet<string>): boolean {
-  for (const name of selected) if (LIST_FIELDS.has(name)) return true;
-  return false;
+function countryWithoutList(code: string, { isMoreThanCode }: Selected): CountrySource | null {
+  return isMoreThanCode && COVERED_COUNTRIES.has(code) ? { code } : null;
 }
 
 /** The country of a code; null where there is none. Asks for the list only where the code alone won't do. */
@@ -54,9 +70,9 @@ export function countryByCode(
   { loaders }: GraphContext,
   info: GraphQLResolveInfo,
 ): Soon<CountrySource | null> {
-  const selected = selectedFields(info, 'Country');
+  const selected = selectedOf(info);
   const alone = countryWithoutList(code, selected);
-  if (alone !== null && !selectsFromList(selected)) return alone;
+  if (alone !== null && !selected.isFromList) return alone;
   const listed = soon(() => whenThere(loaders.country.load(code), (record) => record && countryOf(record)));
   return alone !== null && listed instanceof Promise ? listed.catch(() => alone) : listed;
 }
@@ -70,11 +86,11 @@ const countries: QueryResolvers['countries'] = (_, { codes }, context, info) => 
   if (codes == null) {
     return whenThere(warnedWhenThere(context, info, loaders.countries()), (list) => list.map(countryOf));
   }
-  const selected = selectedFields(info, 'Country');
+  const selected = selectedOf(info);
   const wanted = [...new Set(codes)];
   const alone = new Map(wanted.map((code) => [code, countryWithoutList(code, selected)]));
   const areAlone = wanted.every((code) => alone.get(code) !== null);
-  if (areAlone && !selectsFromList(selected)) return wanted.map((code) => alone.get(code) ?? { code });
+  if (areAlone && !selected.isFromList) return wanted.map((code) => alone.get(code) ?? { code });
   const { path } = info;
   const listed = soon(() =>
     whenThere(warnedWhenThere(context, info, loaders.countries()), (list) => {

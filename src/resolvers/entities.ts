@@ -38,7 +38,7 @@ function codeIn(representation: Representation): string {
 /** The types that other subgraphs may refer to, and how a reference becomes one of ours. */
 export const entities = {
   Country: reference((ref, context, info) => countryByCode(codeIn(ref), context, info)),
-  Indicator: reference((ref, context, info) => indicatorByKey(keyIn(ref, 'key'), context, info)),
+  Indicator: reference((ref, context, info) => indicatorByKey(keyIn(ref, 'key'), context, info, false)),
   Source: reference((ref, context) => sourceByKey(keyIn(ref, 'key'), context)),
   Ticker: reference((ref, context) =>
     tickerBySymbol(keyIn(ref, 'exchangeCode'), keyIn(ref, 'symbol'), context),

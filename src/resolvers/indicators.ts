@@ -1,14 +1,21 @@
-import type { GraphQLResolveInfo } from 'graphql';
+import { type GraphQLObjectType, type GraphQLResolveInfo, getArgumentValues } from 'graphql';
+import { collectSubfields } from 'graphql/execution/collectFields.js';
+import { Failure } from '../errors.ts';
 import type { GraphContext } from '../graph/context.ts';
-import type { IndicatorResolvers, Resolvers, SourceResolvers } from '../graph/generated.ts';
+import type {
+  IndicatorObservationArgs,
+  IndicatorResolvers,
+  Resolvers,
+  SourceResolvers,
+} from '../graph/generated.ts';
 import { encodeId } from '../graph/ids.ts';
 import { selectedFields } from '../graph/selection.ts';
 import { type IndicatorSource, indicatorOf, type SourceSource, sourceOf } from '../graph/sources.ts';
 import type { IndicatorRecord } from '../upstream/records/indicators.ts';
 import type { SourceRecord } from '../upstream/records/platform.ts';
-import { type Soon, whenThere } from '../upstream/soon.ts';
+import { type Soon, soon, whenThere } from '../upstream/soon.ts';
 import { checkTexts } from './arguments.ts';
-import { checkMetricKey, maxAgeMsOf, observationRows } from './observations.ts';
+import { checkMetricKey, maxAgeMsOf, type ObservationFilter, observationRows } from './observations.ts';
 import { recordFields } from './record-fields.ts';
 import { warnedOfLeftOut, warnedWhenThere, warnOfIndicators } from './warned.ts';
 
@@ -25,19 +32,70 @@ function asksForFiguresOnly(info: GraphQLResolveInfo): boolean {
 }
 
 /**
- * The indicator of a key; null where the catalogue has none. Where only figures are wanted, it is asked for no more than
- * the catalogue that has gone by does: it may be new to it.
+ * The indicator of a key; null where the catalogue has none. Where only figures are wanted, no catalogue is asked as long
+ * as one that has gone by lists the key, or, before any has, a figure shows that there is such an indicator.
+ *
+ * @param isAlone whether nobody else's figures would have to wait until these are there; else the key is believed for now
  */
 export function indicatorByKey(
   key: string,
-  { loaders }: GraphContext,
+  context: GraphContext,
   info: GraphQLResolveInfo,
+  isAlone: boolean,
 ): Soon<IndicatorSource | null> {
   checkMetricKey(key);
+  const { loaders, holds } = context;
   const { metrics } = loaders.listed;
-  const isDoubtful = metrics.size > 0 && !metrics.has(key);
-  if (!isDoubtful && asksForFiguresOnly(info)) return { key };
-  return whenThere(loaders.indicator.load(key), (record) => record && indicatorOf(record));
+  const inCatalogue = () => whenThere(loaders.indicator.load(key), (record) => record && indicatorOf(record));
+  if (!asksForFiguresOnly(info)) return inCatalogue();
+  if (metrics.has(key)) return { key };
+  if (metrics.size > 0) return inCatalogue();
+  if (!isAlone) return { key };
+  return holds
+    .exceptFor(showsFigures(key, context, info))
+    .then((isShown) => (isShown ? { key } : inCatalogue()));
+}
+
+/**
+ * Whether what is selected below an indicator brings a figure of it, or an error that says nothing of the key. The fields
+ * below find what is loaded here.
+ */
+async function showsFigures(key: string, context: GraphContext, info: GraphQLResolveInfo): Promise<boolean> {
+  const { schema, fragments, variableValues, fieldNodes } = info;
+  const type = schema.getType('Indicator') as GraphQLObjectType;
+  const selected = collectSubfields(schema, fragments, variableValues, type, fieldNodes);
+  const { naive } = context.bill;
+  const loads: Soon<readonly unknown[]>[] = [];
+  for (const [node] of selected.values()) {
+    const field = node === undefined ? undefined : type.getFields()[node.name.value];
+    if (node === undefined || field === undefined || !FIGURES.has(field.name)) continue;
+    loads.push(soon(() => figuresOf(key, getArgumentValues(field, node, variableValues), context, info)));
+  }
+  // The fields below will count themselves.
+  context.bill.naive = naive;
+  const outcomes = await Promise.allSettled(loads);
+  return outcomes.some((outcome) =>
+    outcome.status === 'fulfilled' ? outcome.value.length > 0 : !isRefused(outcome.reason),
+  );
+}
+
+function figuresOf(
+  key: string,
+  { countryCode, ...filter }: Partial<IndicatorObservationArgs> & ObservationFilter,
+  context: GraphContext,
+  info: GraphQLResolveInfo,
+): Soon<readonly unknown[]> {
+  if (countryCode === undefined) return observationRows({ ...filter, metricKeys: [key] }, context, info);
+  const nationals = context.loaders.observations.nationals([countryCode], key, maxAgeMsOf(filter.maxAge));
+  return whenThere(nationals, ([national]) => {
+    if (national instanceof Error) throw national;
+    return national == null ? [] : [national];
+  });
+}
+
+/** Whether the service refused the key; arguments that make no sense are refused without a route. */
+function isRefused(reason: unknown): boolean {
+  return reason instanceof Failure && reason.code === 'BAD_USER_INPUT' && reason.fields.route !== undefined;
 }
 
 export function sourceByKey(key: string, { loaders }: GraphContext): Soon<SourceSource | null> {
@@ -102,7 +160,7 @@ export const indicatorResolvers: Resolvers = {
         });
       });
     },
-    indicator: (_, { key }, context, info) => indicatorByKey(key, context, info),
+    indicator: (_, { key }, context, info) => indicatorByKey(key, context, info, true),
     sources: (_, __, context, info) =>
       whenThere(warnedWhenThere(context, info, context.loaders.sources()), (list) => list.map(sourceOf)),
     source: (_, { key }, context) => sourceByKey(key, context),

@@ -38,7 +38,7 @@ async function find(
     case 'Country':
       return countryByCode(first, context, info);
     case 'Indicator':
-      return indicatorByKey(first, context, info);
+      return indicatorByKey(first, context, info, false);
     case 'Source':
       return sourceByKey(first, context);
     case 'Ticker':

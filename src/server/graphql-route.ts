@@ -1,7 +1,10 @@
 import { Readable } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { excerpt } from '../errors.ts';
 import type { Gateway, GatewayRequest, GatewayResponse } from '../gateway.ts';
+import { MAX_NESTING } from '../operations/nesting.ts';
 import { compress, encodingFor, isCompressible } from './compression.ts';
+import { nestsDeeply } from './nesting.ts';
 
 export interface GraphqlRouteOptions {
   readonly gateway: Gateway;
@@ -11,6 +14,11 @@ export interface GraphqlRouteOptions {
   /** Hears of what only a fault of ours can explain. */
   readonly problem: (error: unknown) => void;
 }
+
+const AUTHORIZATION = 'authorization';
+/** No key is as long as this. */
+const MAX_KEY_LENGTH = 4_096;
+const MALFORMED_KEY = `A key has up to ${MAX_KEY_LENGTH} printable ASCII characters and no blanks.`;
 
 /** Characters of a body that are worth a pass less. */
 const LONG_BODY = 16_384;
@@ -23,16 +31,29 @@ export async function graphqlRoute(
   app: FastifyInstance,
   { gateway, isIdeThere, isDraining, problem }: GraphqlRouteOptions,
 ) {
-  app.removeContentTypeParser('text/plain');
+  app.removeContentTypeParser(['text/plain', 'application/json']);
+  const parseJson = app.getDefaultJsonParser('error', 'error');
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (nestsDeeply(String(body))) done(new TooDeep(), undefined);
+    else parseJson(request, String(body), done);
+  });
 
   app.addHook('onRequest', (request, reply, done) => {
-    if (isDraining()) refuse(request, reply, 503, 'INTERNAL_SERVER_ERROR', 'The gateway is shutting down.');
-    else done();
+    if (isDraining()) {
+      refuse(request, reply, 503, 'INTERNAL_SERVER_ERROR', 'The gateway is shutting down.');
+    } else if (hasSeveralKeys(request.raw)) {
+      refuse(request, reply, 400, 'BAD_REQUEST', 'The request has several Authorization headers.');
+    } else if (!isWellFormed(request.headers.authorization)) {
+      reply.header('www-authenticate', 'Bearer');
+      refuse(request, reply, 401, 'UNAUTHENTICATED', MALFORMED_KEY);
+    } else {
+      done();
+    }
   });
 
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     const status = error.statusCode ?? 500;
-    if (status < 500) return refuse(request, reply, status, 'BAD_REQUEST', error.message);
+    if (status < 500) return refuse(request, reply, status, 'BAD_REQUEST', excerpt(error.message));
     problem(error);
     return refuse(request, reply, 500, 'INTERNAL_SERVER_ERROR', 'The gateway failed to answer.');
   });
@@ -46,6 +67,14 @@ export async function graphqlRoute(
     if (!(answer instanceof Promise)) send(request, reply, answer);
     else answer.then((there) => send(request, reply, there)).catch((error: unknown) => reply.send(error));
   });
+}
+
+class TooDeep extends Error {
+  readonly statusCode = 400;
+
+  constructor() {
+    super(`The request is nested more than ${MAX_NESTING} levels deep.`);
+  }
 }
 
 /** A class, since objects with getters of their own are each a shape of their own to the engine. */
@@ -97,6 +126,23 @@ function send(request: FastifyRequest, reply: FastifyReply, answer: GatewayRespo
   reply.send(typeof body === 'string' && body.length > LONG_BODY ? Buffer.from(body) : body);
 }
 
+/** Node keeps the first of several, and others on the way of a request may take the last. */
+function hasSeveralKeys({ rawHeaders }: FastifyRequest['raw']): boolean {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? '';
+    if (name.length === AUTHORIZATION.length && name.toLowerCase() === AUTHORIZATION) count += 1;
+  }
+  return count > 1;
+}
+
+/** Whether a header may be a key at all. Where there is no key in it, the fields that need one say so. */
+function isWellFormed(authorization: string | undefined): boolean {
+  if (authorization === undefined) return true;
+  if (authorization.length > MAX_KEY_LENGTH || !/^[ -~]*$/.test(authorization)) return false;
+  return !/^bearer +\S+ /i.test(authorization);
+}
+
 /** Whether a browser was pointed here by hand: it wants a page, and sends no operation. */
 function wantsPage({ method, url, headers }: FastifyRequest): boolean {
   return method === 'GET' && !url.includes('?') && (headers.accept ?? '').includes('text/html');
@@ -118,7 +164,7 @@ function refuse(
   request: FastifyRequest,
   reply: FastifyReply,
   status: number,
-  code: 'BAD_REQUEST' | 'INTERNAL_SERVER_ERROR',
+  code: 'BAD_REQUEST' | 'UNAUTHENTICATED' | 'INTERNAL_SERVER_ERROR',
   message: string,
 ): FastifyReply {
   const modern = request.headers.accept?.includes('application/graphql-response+json');

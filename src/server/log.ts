@@ -1,39 +1,46 @@
-import { type DestinationStream, destination, pino } from 'pino';
+import { type DestinationStream, pino } from 'pino';
 import type { Config } from '../config.ts';
+import { excerpt } from '../errors.ts';
 import type { Observer } from '../gateway.ts';
+import { countsOf } from '../operations/told-errors.ts';
+import { type LogOutlet, standardError } from './log-outlet.ts';
 
 export interface Log extends Observer {
   /** What the operator should know of the program's own course. */
   note(message: string): void;
   /** A fault after which the program can't be trusted, whole. */
   fatal(fault: unknown, where: string): void;
+  /** Lines that were given up so far, since nobody read them. */
+  droppedLines(): number;
 }
-
-/** Lines are written together, as soon as they make so many bytes, or after so long. */
-const MIN_BYTES = 4_096;
-const MAX_DELAY_MS = 100;
 
 /**
  * One JSON line per operation and per problem. Standard output belongs to the ready line, so the log goes to standard
- * error: soon, and before an exit, so that no line is lost to one.
+ * error.
  */
-export function createLog(level: Config['logLevel'], stream: DestinationStream = standardError()): Log {
-  const log = pino({ level, base: null, hooks: { streamWrite: withoutKeys } }, stream);
+export function createLog(
+  level: Config['logLevel'],
+  outlet: DestinationStream & Partial<LogOutlet> = standardError(),
+): Log {
+  const log = pino({ level, base: null, hooks: { streamWrite: withoutKeys } }, outlet);
   return {
-    operation: ({ durationMs, ...event }) =>
-      log.info({ ...event, durationMs: Math.round(durationMs) }, 'operation'),
+    operation: ({ name, durationMs, errorCodes, ...event }) =>
+      log.info(
+        {
+          name: name && excerpt(name),
+          ...event,
+          durationMs: Math.round(durationMs),
+          errorCodes: countsOf(errorCodes),
+        },
+        'operation',
+      ),
     attempt: ({ durationMs, ...event }) =>
       log.debug({ ...event, durationMs: Math.round(durationMs) }, 'attempt'),
     problem: (error, where) => log.error({ err: error, where }, 'problem'),
     note: (message) => log.info(message),
     fatal: (fault, where) => log.fatal({ err: fault, where }, 'the program ends'),
+    droppedLines: () => outlet.droppedLines?.() ?? 0,
   };
-}
-
-function standardError(): DestinationStream {
-  const stream = destination({ fd: 2, sync: true, minLength: MIN_BYTES, periodicFlush: MAX_DELAY_MS });
-  process.on('exit', () => stream.flushSync());
-  return stream;
 }
 
 /**

@@ -1,15 +1,23 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 import type { Observer } from '../gateway.ts';
+import type { CutReason } from './outgoing.ts';
 
 export interface Metrics extends Observer {
   readonly contentType: string;
+  /** A connection was cut whose client didn't take its answers. */
+  cut(reason: CutReason): void;
   /** Everything counted so far, in the format of Prometheus. */
   text(): Promise<string>;
 }
 
 const SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-export function createMetrics(): Metrics {
+export interface MetricsParts {
+  /** Lines that the log has dropped so far. */
+  readonly droppedLines?: () => number;
+}
+
+export function createMetrics({ droppedLines = () => 0 }: MetricsParts = {}): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -68,6 +76,22 @@ export function createMetrics(): Metrics {
     registers,
   });
 
+  const cuts = new Counter({
+    name: 'country_graph_connections_cut_total',
+    help: 'Connections cut because their clients read too slowly: late, or crowded where too much waited.',
+    labelNames: ['reason'],
+    registers,
+  });
+  new Counter({
+    name: 'country_graph_log_lines_dropped_total',
+    help: 'Lines of the log that were given up, since nobody read them.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(droppedLines());
+    },
+  });
+
   return {
     contentType: registry.contentType,
     text: () => registry.metrics(),
@@ -80,6 +104,9 @@ export function createMetrics(): Metrics {
       saved.inc({ by: 'cached' }, event.cached);
       stale.inc(event.stale);
       if (event.repeated) repeated.inc();
+    },
+    cut(reason) {
+      cuts.inc({ reason });
     },
     attempt({ route, outcome, durationMs }) {
       attempts.inc({ route, outcome });

@@ -1,28 +1,40 @@
 import { once } from 'node:events';
 import { type AddressInfo, Server as TcpServer } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import cors from '@fastify/cors';
 import fastify from 'fastify';
 import type { Config } from '../config.ts';
+import { excerpt } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
 import { graphqlRoute } from './graphql-route.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
+import { createOutgoing } from './outgoing.ts';
 
 /** Longer than the minute after which common load balancers drop an idle connection, so that they close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 const HEADERS_TIMEOUT_MS = 15_000;
 /** Headers and body together; bounds what a slow sender can hold, a drain included. */
 const REQUEST_TIMEOUT_MS = 30_000;
+/** What may be left to close once nobody is answered any more: connections to the service and to the store. */
+const STOP_TIMEOUT_MS = 2_000;
+/** How many of the longest answers may wait for slow readers, by their bytes. */
+const ANSWERS_WAITING = 4;
+/** Characters of texts that are not worth keeping count of. */
+const SHORT_LENGTH = 4_096;
 const PREFLIGHT_MAX_AGE_SECONDS = 600;
 
 export interface Server {
   /** The GraphQL address, once requests are taken. */
   listen(): Promise<{ readonly url: string }>;
   /**
-   * Takes no new connection, answers new operations on open ones with 503, lets those in flight finish, and then
-   * stops the gateway.
+   * Says that it isn't ready, and asks clients to close their connections, but still answers. After `delayMs`, takes no
+   * new connection, answers new operations on open ones with 503, and lets those in flight finish for as long as the
+   * settings allow; then it cuts what is left and stops the gateway.
+   * @param delayMs `DRAIN_DELAY_MS`, unless something else is given
+   * @returns how many requests were cut
    */
-  drain(): Promise<void>;
+  drain(delayMs?: number): Promise<number>;
 }
 
 export interface ServerParts {
@@ -42,8 +54,16 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
     http: { headersTimeout: HEADERS_TIMEOUT_MS },
   });
   const open = new Set<object>();
-  let draining = false;
+  /** Whether this server is about to stop, and whether it takes no new operations any more. */
+  let isLeaving = false;
+  let isDraining = false;
   let lastClosed = () => {};
+
+  const outgoing = createOutgoing({
+    maxPerConnection: config.maxAnswerBytes,
+    maxInAll: ANSWERS_WAITING * config.maxAnswerBytes,
+    onCut: metrics.cut,
+  });
 
   app.addHook('onRequest', (_request, reply, done) => {
     open.add(reply.raw);
@@ -53,9 +73,12 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
     });
     done();
   });
-  app.addHook('onSend', (_request, reply, payload, done) => {
-    if (draining) reply.header('connection', 'close');
-    done(null, payload);
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (isLeaving) reply.header('connection', 'close');
+    const isText = typeof payload === 'string';
+    if (!isText && !Buffer.isBuffer(payload)) done(null, payload);
+    else if (isText && payload.length < SHORT_LENGTH) done(null, payload);
+    else done(null, outgoing.add(reply.raw, request.raw.socket, isText ? Buffer.from(payload) : payload));
   });
 
   if (config.corsOrigins.length > 0) {
@@ -80,7 +103,7 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
   app.register(graphqlRoute, {
     gateway,
     isIdeThere: config.graphiql,
-    isDraining: () => draining,
+    isDraining: () => isDraining,
     problem(error) {
       log.problem(error, 'server');
       metrics.problem(error, 'server');
@@ -92,8 +115,8 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
     return { status: 'ok' };
   });
   app.get('/health/ready', async (_request, reply) => {
-    reply.code(draining ? 503 : 200).header('cache-control', 'no-store');
-    return { status: draining ? 'draining' : 'ok' };
+    reply.code(isLeaving ? 503 : 200).header('cache-control', 'no-store');
+    return { status: isLeaving ? 'draining' : 'ok' };
   });
   app.get('/metrics', async (_request, reply) => {
     reply.header('content-type', metrics.contentType).header('cache-control', 'no-store');
@@ -107,7 +130,7 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
     reply.code(404);
     return {
       error: 'Not Found',
-      message: `There is no ${request.method} ${request.url.split('?')[0]} here.`,
+      message: excerpt(`There is no ${request.method} ${request.url.split('?')[0]} here.`),
     };
   });
 
@@ -122,19 +145,33 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
       return { url: `http://${host.includes(':') ? `[${host}]` : host}:${port}/graphql` };
     },
 
-    async drain() {
-      draining = true;
+    async drain(delayMs = config.drainDelayMs) {
+      isLeaving = true;
+      if (delayMs > 0) await setTimeout(delayMs);
+      isDraining = true;
       // The TCP server's close alone: the HTTP server's would also drop idle connections, whose next request is to be
       // told 503, and stop watching for slow senders.
       TcpServer.prototype.close.call(app.server);
       if (open.size > 0) {
-        await new Promise<void>((resolve) => {
-          lastClosed = resolve;
-        });
+        const { promise, resolve } = Promise.withResolvers<void>();
+        lastClosed = resolve;
+        await within(config.drainTimeoutMs, promise);
       }
+      const cut = open.size;
       app.server.closeAllConnections();
-      await app.close();
-      await gateway.stop();
+      await within(
+        STOP_TIMEOUT_MS,
+        app.close().then(() => gateway.stop()),
+      );
+      return cut;
     },
   };
+}
+
+/** Waits for something, but no longer than that. */
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  const over = new AbortController();
+  const limit = setTimeout(ms, undefined, { signal: over.signal }).catch(() => {});
+  await Promise.race([work, limit]);
+  over.abort();
 }

@@ -1,5 +1,5 @@
 import { Agent, request } from 'undici';
-import { Failure } from '../errors.ts';
+import { Failure, type FailureFields } from '../errors.ts';
 import { parseExactly } from '../exact-json.ts';
 import type { Call, Send } from './call.ts';
 import { ownTurn } from './soon.ts';
@@ -9,6 +9,20 @@ const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
 /** Characters of a body that take milliseconds to parse, and what is in it to be looked at. */
 const LONG_BODY = 50_000;
+
+/** Lists and objects of an answer that stand in each other. Whoever walks much deeper ones runs out of stack. */
+const MAX_NESTING = 500;
+
+/** Characters of an error's body that are read, faults of it that are listed, and characters of its words that are kept. */
+const MAX_ERROR_LENGTH = 1_000_000;
+const MAX_FAULTS = 300;
+const MAX_WORDS = 20_000;
+
+/** Connections to the service that are open at once; calls beyond wait for one. */
+const MAX_CONNECTIONS = 64;
+
+/** The longest time that a service is believed to be away, in seconds. */
+const MAX_AWAY_SECONDS = 3_600;
 
 export interface HttpParts {
   /** Base address of the service, without a trailing slash. */
@@ -27,7 +41,12 @@ export interface HttpParts {
  * caller's key goes to no other address).
  */
 export function createHttp(parts: HttpParts): { send: Send; close: () => Promise<void> } {
-  const agent = new Agent({ keepAliveTimeout: 30_000, maxResponseSize: MAX_RESPONSE_BYTES, pipelining: 1 });
+  const agent = new Agent({
+    connections: MAX_CONNECTIONS,
+    keepAliveTimeout: 30_000,
+    maxResponseSize: MAX_RESPONSE_BYTES,
+    pipelining: 1,
+  });
 
   const send: Send = async (call, { caller, signal, headers }) => {
     signal.throwIfAborted();
@@ -92,7 +111,9 @@ export function createHttp(parts: HttpParts): { send: Send; close: () => Promise
         receivedAt: parts.now(),
       };
     }
-    throw failureOf(status, text, call);
+    throw failureOf(status, text, call).with(
+      status === 503 ? awayUntil(received['retry-after'], parts.now()) : {},
+    );
   };
 
   return { send, close: () => agent.close() };
@@ -108,11 +129,22 @@ function textOf(bytes: ArrayBuffer): string {
 }
 
 function parseJson(text: string, call: Call): unknown {
+  let body: unknown;
   try {
-    return parseExactly(text);
+    body = parseExactly(text);
   } catch (error) {
     throw invalid(call, 'the body is not JSON', error);
   }
+  if (isDeep(body)) throw invalid(call, `the body is nested more than ${MAX_NESTING} levels deep`);
+  return body;
+}
+
+function isDeep(value: unknown, levels = MAX_NESTING): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  if (Array.isArray(value)) return value.some((item) => isDeep(item, levels - 1));
+  for (const key in value) if (isDeep((value as Record<string, unknown>)[key], levels - 1)) return true;
+  return false;
 }
 
 function invalid(call: Call, detail: string, cause?: unknown): Failure {
@@ -152,12 +184,24 @@ function wordsIn(text: string): { readonly detail: string } | undefined {
   return typeof body === 'object' && body !== null ? { detail: detailIn(text) ?? '' } : undefined;
 }
 
+/** What the body of an error says; undefined where that is no JSON, or none that a service would send. */
 function jsonIn(text: string): unknown {
+  if (text.length > MAX_ERROR_LENGTH) return undefined;
   try {
-    return JSON.parse(text);
+    const body: unknown = JSON.parse(text);
+    return isDeep(body) ? undefined : body;
   } catch {
     return undefined;
   }
+}
+
+/** When a service that is away says it will be back: seconds, or a date. */
+function awayUntil(header: string | string[] | undefined, nowMs: number): FailureFields {
+  const text = String(header ?? '').trim();
+  const seconds = /^\d+$/.test(text) ? Number(text) : Math.ceil((Date.parse(text) - nowMs) / 1000);
+  if (!(seconds > 0)) return {};
+  const retryAfterSeconds = Math.min(seconds, MAX_AWAY_SECONDS);
+  return { retryAfterSeconds, retryAt: new Date(nowMs + retryAfterSeconds * 1000).toISOString() };
 }
 
 /** The service's own words in an error body: `detail` as text, or the messages of a list of faults. */
@@ -165,12 +209,14 @@ function detailIn(text: string): string | undefined {
   const body = jsonIn(text);
   if (typeof body !== 'object' || body === null || !('detail' in body)) return undefined;
   const { detail } = body;
-  if (typeof detail === 'string') return detail;
+  if (typeof detail === 'string') return detail.slice(0, MAX_WORDS);
   if (!Array.isArray(detail)) return undefined;
   return detail
+    .slice(0, MAX_FAULTS)
     .map((fault: { loc?: unknown; msg?: unknown }) => {
       const place = Array.isArray(fault?.loc) ? `${fault.loc.join('.')}: ` : '';
       return `${place}${typeof fault?.msg === 'string' ? fault.msg : 'refused'}`;
     })
-    .join('; ');
+    .join('; ')
+    .slice(0, MAX_WORDS);
 }

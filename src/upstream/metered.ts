@@ -1,4 +1,4 @@
-import { Failure } from '../errors.ts';
+import { excerpt, Failure } from '../errors.ts';
 import type { Answer, Attempt, Call, Send, Sending } from './call.ts';
 import type { Clock } from './clock.ts';
 import type { Ledger } from './ledger.ts';
@@ -58,10 +58,15 @@ export function metered(next: Send, { ledger, clock, onAttempt }: MeteredParts):
         await queued(queue.forPlace, sending);
       } else {
         queue.inFlight += 1;
-        const taken = ledger.take(partition);
-        if (taken === true || (await taken)) return;
-        // Other gateways were faster, and the ledger knows by now for how long there is nothing to be had.
-        freePlace(queue);
+        let isTaken = false;
+        try {
+          const taken = ledger.take(partition);
+          isTaken = taken === true || (await taken);
+        } finally {
+          // Where other gateways were faster, the ledger knows by now for how long there is nothing to be had.
+          if (!isTaken) freePlace(queue);
+        }
+        if (isTaken) return;
       }
     }
   }
@@ -100,7 +105,7 @@ export function metered(next: Send, { ledger, clock, onAttempt }: MeteredParts):
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       const isLimited = queue !== null && error.code === 'RATE_LIMITED';
-      const failure = isLimited ? ledger.limited(partition, error.fields.detail ?? '') : error;
+      const failure = isLimited ? ledger.limited(partition, toBeRead(error.fields.detail)) : error;
       outcome = failure.code;
       throw failure;
     } finally {
@@ -123,6 +128,11 @@ export function metered(next: Send, { ledger, clock, onAttempt }: MeteredParts):
       }
     }
   };
+}
+
+/** As much of the text of a 429 as is read in no time, whatever it is: the figures stand at its beginning. */
+function toBeRead(detail = ''): string {
+  return excerpt(detail).replace(/\s+/g, ' ');
 }
 
 /**

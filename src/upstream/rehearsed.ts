@@ -63,9 +63,9 @@ const ASSUMED: Readonly<Record<string, (call: Call) => unknown>> = {
   [tickers.route]: ({ target }) =>
     assumedTickers(target.includes('limit=') ? ASSUMED_TICKERS : DEFAULT_TICKERS, target),
   [countryProfile.route]: () => ({ indicators: [{ metric_key: 'indicator_1', source: 'source_1' }] }),
-  [countrySignals.route]: () => ({
+  [countrySignals.route]: ({ target }) => ({
     observations: [assumedFigure('', 'indicator_1')],
-    fx_rates: [{ source_code: 'source_1' }],
+    fx_rates: [{ source_code: 'source_1', country_codes: [target.split('/').at(-2)] }],
     commodity_benchmarks: [],
     disaster_alerts: [{ event_key: 'event_1', source: 'source_1' }],
   }),

@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { createClient } from '@keyv/redis';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
+import { freePort } from '../support/free-port.ts';
+import { openProgram } from '../support/program.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 
 const running: ChildProcess[] = [];
@@ -78,6 +80,21 @@ describe.skipIf(!hasRedis)('two gateways over one Redis', () => {
     // What the second fetched answers the first.
     expect(await one.ask(figures(['GH', 'KE']))).toMatchObject({ upstream: { calls: 0 } });
     expect([one.errors(), other.errors()].join('')).not.toContain('problem');
+  });
+
+  it('know a key by one name, though one of them started before the Redis', async () => {
+    const port = await freePort();
+    await using service = await startService();
+    const gateway = { env: { CACHE_URL: `redis://127.0.0.1:${port}` }, upstreamUrl: service.url };
+    await using one = await openProgram(gateway);
+    await one.ask(figures(['KE']));
+    await using _redis = await startRedis(port);
+    await using other = await openProgram(gateway);
+    await other.ask(figures(['KE']));
+    const again = async () => (await one.ask(figures(['KE']))).upstream.calls;
+    await expect.poll(again, { timeout: 10_000 }).toBe(0);
+    expect((await one.ask(figures(['NG']))).upstream.calls).toBe(1);
+    expect((await other.ask(figures(['NG']))).upstream.calls).toBe(0);
   });
 
   it('hear of a refusal from each other', async () => {

@@ -18,7 +18,7 @@ async function open({ env, ...options }: ProgramOptions = {}) {
     env: {
       CACHE_URL: 'memory:',
       CACHE_RENEWAL: 'off',
-      UPSTREAM_TIMEOUT_MS: '200',
+      UPSTREAM_TIMEOUT_MS: '600',
       UPSTREAM_RETRIES: '0',
       ...env,
     },

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, it } from 'vitest';
 import { guarded } from '../../src/cache/guarded.ts';
@@ -104,18 +104,62 @@ describe('SQLite', () => {
     expect(second.requests()).toEqual([]);
   });
 
+  it('refuses a folder that is not there at the start', async () => {
+    await expect(open(`sqlite:${join(folder, 'nowhere', 'cache.sqlite')}`)).rejects.toThrow(ConfigError);
+  });
+
+  it('is read by its owner alone', async () => {
+    const file = join(folder, 'private.sqlite');
+    writeFileSync(file, '');
+    chmodSync(file, 0o644);
+    await using program = await openProgram({ env: { CACHE_URL: `sqlite:${file}` } });
+    await program.ask(FIGURE);
+    const modes = [file, `${file}-wal`, `${file}-shm`].map((path) => statSync(path).mode & 0o777);
+    expect(modes).toEqual([0o600, 0o600, 0o600]);
+  });
+
+  /** Files that were set aside in place of one, and what they hold. */
+  const asideOf = (file: string) =>
+    readdirSync(folder)
+      .filter((name) => name.startsWith(`${basename(file)}.damaged-`) && /\d$/.test(name))
+      .map((name) => readFileSync(join(folder, name)));
+
   it.for([
-    ['a folder that is not there', () => join(folder, 'nowhere', 'cache.sqlite')],
+    ['no database', (_: Buffer) => Buffer.from('Nothing of a database. '.repeat(100))],
+    ['another beginning', (whole: Buffer) => Buffer.concat([Buffer.alloc(100, 7), whole.subarray(100)])],
+    ['half of itself', (whole: Buffer) => whole.subarray(0, whole.length >> 1)],
     [
-      'a file of another kind',
-      () => {
-        const file = join(folder, 'notes.txt');
-        writeFileSync(file, 'Nothing of a database. '.repeat(100));
-        return file;
-      },
+      'tables overwritten',
+      (whole: Buffer) => Buffer.concat([whole.subarray(0, 100), Buffer.alloc(whole.length - 100, 7)]),
     ],
-  ] as const)('refuses %s at the start', async ([, path]) => {
-    await expect(open(`sqlite:${path()}`)).rejects.toThrow(ConfigError);
+  ] as const)('sets a damaged file aside, and goes on with another: %s', async ([what, damage]) => {
+    const file = join(folder, `${what.replaceAll(' ', '-')}.sqlite`);
+    const env = { CACHE_URL: `sqlite:${file}` };
+    const first = await openProgram({ env });
+    await first.ask(FIGURE);
+    await first[Symbol.asyncDispose]();
+    const damaged = damage(readFileSync(file));
+    writeFileSync(file, damaged);
+
+    await using program = await openProgram({ env });
+    expect(program.problems).toMatchObject([{ message: expect.stringContaining(`${file}.damaged-`) }]);
+    expect(asideOf(file)).toEqual([damaged]);
+    expect((await program.ask(FIGURE)).upstream).toMatchObject({ calls: 1, cached: 0 });
+    expect((await program.ask(FIGURE)).upstream).toMatchObject({ calls: 0, cached: 1 });
+  });
+
+  it('sets a file aside whose damage shows later', async () => {
+    const file = join(folder, 'later.sqlite');
+    await using program = await openProgram({ env: { CACHE_URL: `sqlite:${file}` } });
+    const { data } = await program.ask(FIGURE);
+    const other = new DatabaseSync(file);
+    other.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    writeFileSync(file, Buffer.alloc(readFileSync(file).length, 7));
+    other.close();
+    expect(await program.ask(FIGURE)).toMatchObject({ data, errors: [], upstream: { calls: 1 } });
+    await program.ask(FIGURE);
+    expect(asideOf(file)).toHaveLength(1);
+    expect(await program.ask(FIGURE)).toMatchObject({ data, upstream: { calls: 0, cached: 1 } });
   });
 
   it('with another pepper answers nobody from what is there', async () => {
@@ -184,6 +228,24 @@ describe('a store that', () => {
     expect(asked).toBe(3);
     expect(told).toHaveLength(1);
     await close();
+  });
+
+  it('is back is told to whoever waits for it', async () => {
+    const memory = openMemory(1000);
+    let isBroken = true;
+    const backing: Backing = {
+      ...memory,
+      first: (name, value) => (isBroken ? Promise.reject(new Error('no store')) : memory.first(name, value)),
+    };
+    const { first, onReturn } = guarded(backing, { timeoutMs: 10, onFault() {} });
+    let returns = 0;
+    onReturn(() => {
+      returns += 1;
+    });
+    expect([await first('pepper', 'mine'), returns]).toEqual([null, 0]);
+    isBroken = false;
+    expect([await first('pepper', 'mine'), returns]).toEqual(['mine', 1]);
+    expect([await first('pepper', 'mine'), returns]).toEqual(['mine', 1]);
   });
 
   it.for([

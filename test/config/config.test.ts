@@ -4,7 +4,14 @@ import { ConfigError, readConfig } from '../../src/config.ts';
 
 /** Each setting, and values that it may not have. */
 const WRONG: Readonly<Record<string, readonly string[]>> = {
-  COUNTRY_DATA_URL: ['data.example', 'ftp://data.example', 'http://'],
+  COUNTRY_DATA_URL: [
+    'data.example',
+    'ftp://data.example',
+    'http://',
+    'http://data.example/?',
+    'http://data.example/v1?key=1',
+    'http://data.example#top',
+  ],
   PORT: ['-1', '65536', '80.5', '4000x', '0x10', ' '],
   CACHE_URL: ['disk', 'sqlite:', 'redis://', 'http://cache.example'],
   CACHE_TTL_SECONDS: ['-1', '1.5', 'soon'],
@@ -24,6 +31,9 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
   MAX_TOKENS: ['0', 'x'],
   MAX_LIST_ITEMS: ['0', 'x'],
   MAX_BODY_BYTES: ['0', '1MiB'],
+  MAX_ANSWER_BYTES: ['0', '1023', '64MiB'],
+  DRAIN_DELAY_MS: ['-1', '5s'],
+  DRAIN_TIMEOUT_MS: ['-1', 'x'],
   INTROSPECTION: ['true', 'ON', '1'],
   GRAPHIQL: ['yes', 'Off'],
   CORS_ORIGINS: ['app.example', 'https://app.example, nonsense', 'null'],
@@ -59,6 +69,9 @@ describe('settings', () => {
       maxAliases: 200,
       maxListItems: 1000,
       maxBodyBytes: 1024 * 1024,
+      maxAnswerBytes: 64 * 1024 * 1024,
+      drainDelayMs: 0,
+      drainTimeoutMs: 10_000,
       introspection: true,
       graphiql: true,
       corsOrigins: [],

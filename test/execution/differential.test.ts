@@ -88,9 +88,9 @@ describe('a corpus of operations', () => {
   });
 });
 
-test('resolvers are told where they are, as by graphql-js', async () => {
+test('resolvers are told where they are, as by graphql-js', { timeout: 60_000 }, async () => {
   const told = { paths: 0, indices: 0 };
-  for (let number = 0; number < OPERATIONS / 10; number += 1) {
+  for (let number = 0; number < OPERATIONS / 25; number += 1) {
     const drawn = drawCase(schemas[number % schemas.length] as GraphQLSchema, mix(SEED, -1 - number));
     // Where an object is lost, the two differ in which of its other fields they come to.
     const sound = { ...drawn, draws: { ...drawn.draws, faultRate: 0 } };
@@ -102,8 +102,8 @@ test('resolvers are told where they are, as by graphql-js', async () => {
     told.paths += theirs.length;
     told.indices += theirs.filter((path) => /:\d/.test(path)).length;
   }
-  expect(told.paths).toBeGreaterThan(4_000);
-  expect(told.indices).toBeGreaterThan(2_000);
+  expect(told.paths).toBeGreaterThan(1_500);
+  expect(told.indices).toBeGreaterThan(750);
 });
 
 /** A path with the types that its fields are of. */

@@ -152,15 +152,40 @@ describe('a name that nothing is known of', () => {
 describe('an indicator that there is not', () => {
   const figures = '{ indicator(key: "no_such") { key observation(countryCode: "KE") { value } } }';
 
-  it('is null below figures alone, once a catalogue has gone by', async () => {
-    await using program = await openProgram({ env: { CACHE_URL: 'memory:' } });
-    const before = await program.ask(figures);
-    expect(before.data).toEqual({ indicator: { key: 'no_such', observation: null } });
-    expect(before.upstream.byRoute).toEqual({ '/v1/data': 1 });
-    await program.ask('{ indicators { key } }');
-    const after = await program.ask(figures);
-    expect(after.data).toEqual({ indicator: null });
-    expect(after.upstream.calls).toBe(0);
+  it.each([
+    ['one figure', figures],
+    [
+      'series',
+      '{ indicator(key: "no_such") { a: observations(countryCodes: ["KE"]) { value } ...F } } fragment F on Indicator { b: observations(countryCodes: ["NG"]) { year } }',
+    ],
+  ])('is null below %s alone: where no figure shows it, the catalogue is asked', async (_, text) => {
+    await using program = await openProgram({ env: { CACHE_URL: 'memory:', BATCH_HOLD_MS: '60000' } });
+    for (const byRoute of [{ '/v1/data': 1, '/v1/indicators': 1 }, {}, {}]) {
+      const { data, errors, upstream } = await program.ask(text);
+      expect([Object.values(data).flat(), errors]).toEqual([[null], []]);
+      expect(upstream.byRoute).toEqual(byRoute);
+    }
+  });
+
+  it.each(['empty', 'refuse'] as const)(
+    'is null where the service has %s for unknown names',
+    async (unknown) => {
+      await using program = await openProgram({ sandbox: { unknown } });
+      const { data, errors } = await program.ask(figures);
+      expect([data, errors]).toEqual([{ indicator: null }, []]);
+    },
+  );
+
+  it('is not one whose figures show that there is', async () => {
+    await using program = await openProgram({ env: { BATCH_HOLD_MS: '60000' } });
+    const text = `{ indicator(key: "population_total") { key observation(countryCode: "KE") { value } observations(countryCodes: ["NG"]) { value } }
+      countries { name observation(metricKey: "life_expectancy") { value } } }`;
+    const cold = await program.ask(text);
+    expect(cold.errors).toEqual([]);
+    expect(cold.data.indicator.observation.value).toBeGreaterThan(0);
+    expect(cold.upstream.byRoute).toEqual({ '/v1/countries': 1, '/v1/data': cold.upstream.calls - 1 });
+    const usual = await program.ask(text);
+    expect(cold.upstream).toEqual(usual.upstream);
   });
 
   it('is asked of the catalogue, which may have it by now', async () => {

@@ -473,6 +473,16 @@ describe('a search for a refused name', () => {
     expect(targets).toHaveLength(1);
   });
 
+  it('remembers no name on whose account alone a call need not have been refused', async () => {
+    const table = tableOf(1, 2, () => 2);
+    const { fetch } = open(table, { unknown: 'refuse', unknownStatus: 422 });
+    const known = { kind: 'latest', countryCode: 'AA', metricKey: 'metric_0' } as const;
+    const elsewhere = { ...known, countryCode: 'KE' };
+    // KE is one of the 54, but not of this service's: the metric is as little known.
+    expect((await fetch([elsewhere])).outcomeOf(elsewhere)).toMatchObject({ code: 'BAD_USER_INPUT' });
+    expect((await fetch([known])).valuesOf(known)).toEqual(rightAnswer(table, known));
+  });
+
   it('fails what it cannot tell apart, and calls nothing empty', async () => {
     const table = tableOf(80, 1, () => 2);
     // None of the countries is known to the service by any list, and no metric that it knows is asked for.

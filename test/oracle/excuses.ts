@@ -142,5 +142,14 @@ function isDear({ world, habits, lookups, mostCalls }: Circumstances): boolean {
     rows += countries * indicators * (mode === 'latest' || mode === 'figure' ? 2 : 100);
   }
   const most = habits.limit === 'taken' ? habits.maxRows : Math.min(100, habits.defaultRows ?? 100);
+  // A filter that lets nothing through leaves no look-up below it, but is priced before that is known.
+  for (const { path } of catalogues) {
+    if (!lookups.some((one) => one.path.startsWith(`${path}.`))) rows += ALL_COUNTRIES * ALL_INDICATORS * 100;
+  }
+  // Of countries that are not named, the documented number is reckoned with until the list is known.
+  const lists = lookups.filter(({ route, codes }) => route === '/v1/countries' && codes === undefined);
+  const records = lookups.filter(({ route }) => route.includes('{')).map(({ path }) => path);
+  const ofAll = [...new Set(records)].filter((path) => lists.some((one) => path.startsWith(`${one.path}.`)));
+  calls += ofAll.length * ALL_COUNTRIES;
   return calls + rows / most > mostCalls;
 }

@@ -1,10 +1,10 @@
 import { createDice, type Dice } from './dice.ts';
-import { drawHabits } from './habits.ts';
+import { drawHabits, type Habits } from './habits.ts';
 import { drawOperation, type Operation } from './operations.ts';
 import { KEYS, type Scenario, type Step } from './session.ts';
 import { drawWorld, type World } from './world.ts';
 
-export const MODES = ['cold', 'warm', 'pages', 'keys', 'revisions'] as const;
+export const MODES = ['cold', 'warm', 'pages', 'keys', 'revisions', 'priced'] as const;
 export type Mode = (typeof MODES)[number];
 
 export interface NamedScenario extends Scenario {
@@ -22,6 +22,7 @@ export function drawScenarios(seed: number, service: number, operations: number)
     drawPages(seed, service, share(0.2)),
     drawKeys(seed, service, share(0.1)),
     drawRevisions(seed, service, share(0.15)),
+    ...(isForeseeable(drawHabits(seed, service)) ? [drawPriced(seed, service, share(0.1))] : []),
   ];
 }
 
@@ -74,6 +75,20 @@ function drawWarm(seed: number, service: number, count: number): NamedScenario {
   const { env, draw } = toolsFor(seed, service, 'warm');
   const steps = Array.from({ length: count }, (_, i) => asking(draw(i), { again: true }));
   return { mode: 'warm', seed, service, env: { ...env, CACHE_URL: 'memory:' }, steps };
+}
+
+/** Whether a service counts its rows and takes a limit, so that what an operation takes can be told before. */
+function isForeseeable({ total, limit, tickerLimit, tickerTotal }: Habits): boolean {
+  return total && limit === 'taken' && (tickerTotal || tickerLimit === 'taken');
+}
+
+/** Once such a service has given its lists: then a price should be right. */
+function drawPriced(seed: number, service: number, count: number): NamedScenario {
+  const { env, draw } = toolsFor(seed, service, 'priced');
+  const text = '{ countries { code } indicators { key } sources { key } tickers { symbol } }';
+  const steps = Array.from({ length: count }, (_, i) => asking(draw(i)));
+  const lists: Step = { kind: 'ask', operations: [{ text, variables: {} }], keys: [ONE] };
+  return { mode: 'priced', seed, service, env: { ...env, CACHE_URL: 'none' }, steps: [lists, ...steps] };
 }
 
 /** Three to six operations at once, as the parts of a page ask. */

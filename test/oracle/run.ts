@@ -11,6 +11,8 @@ export interface Tally {
   readonly excused: Counts;
   readonly mismatches: Counts;
   readonly explain: Counts;
+  /** The same where the service tells totals and has given its lists. */
+  readonly priced: Counts;
   readonly asked: Counts;
   readonly failed: Counts;
 }
@@ -22,13 +24,22 @@ export interface Failure {
 }
 
 export function createTally(): Tally {
-  return { operations: 0, equal: 0, excused: {}, mismatches: {}, explain: {}, asked: {}, failed: {} };
+  return {
+    operations: 0,
+    equal: 0,
+    excused: {},
+    mismatches: {},
+    explain: {},
+    priced: {},
+    asked: {},
+    failed: {},
+  };
 }
 
 export function addTally(sum: Tally, other: Tally): void {
   sum.operations += other.operations;
   sum.equal += other.equal;
-  for (const name of ['excused', 'mismatches', 'explain', 'asked', 'failed'] as const) {
+  for (const name of ['excused', 'mismatches', 'explain', 'priced', 'asked', 'failed'] as const) {
     for (const [key, number] of Object.entries(other[name])) add(sum[name], key, number);
   }
 }
@@ -61,6 +72,7 @@ function count(tally: Tally, mode: string, outcome: Outcome): void {
   tally.operations += 1;
   add(tally.asked, mode);
   add(tally.explain, outcome.explain);
+  if (mode === 'priced') add(tally.priced, outcome.explain);
   for (const kind of new Set(outcome.findings.map((finding) => finding.kind))) add(tally.mismatches, kind);
   if (outcome.findings.length > 0) add(tally.failed, mode);
   else if (outcome.excuses.length === 0) tally.equal += 1;
@@ -76,18 +88,22 @@ export function summary(tally: Tally): string {
     Object.entries(counts)
       .sort(([, a], [, b]) => b - a)
       .map(([name, number]) => `  ${String(number).padStart(6)}  ${name}`);
-  const { exact = 0, within = 0, outside = 0, unknown = 0 } = tally.explain;
-  const explained = exact + within + outside + unknown;
-  const percent = explained === 0 ? 0 : (100 * exact) / explained;
   return [
     `operations ${tally.operations}, equal ${tally.equal}`,
     'excused, by code',
     ...lines(tally.excused),
     'mismatches, by kind and place',
     ...lines(tally.mismatches),
-    `explain: exact ${percent.toFixed(1)} % of ${explained}, within bounds ${within}, out of bounds ${outside}, without bounds ${unknown}`,
+    `explain: ${exactness(tally.explain)}`,
+    `explain, with totals and known lists: ${exactness(tally.priced)}`,
     ...MODES.map((mode) => `${mode}: ${tally.failed[mode] ?? 0} of ${tally.asked[mode] ?? 0} failed`),
   ].join('\n');
+}
+
+function exactness({ exact = 0, within = 0, outside = 0, unknown = 0 }: Counts): string {
+  const explained = exact + within + outside + unknown;
+  const percent = explained === 0 ? 0 : (100 * exact) / explained;
+  return `exact ${percent.toFixed(1)} % of ${explained}, within bounds ${within}, out of bounds ${outside}, without bounds ${unknown}`;
 }
 
 /** One failure in words, as small as it could be made. */

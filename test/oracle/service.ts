@@ -31,6 +31,8 @@ export async function openService(habits: Habits, worlds: ReadonlyMap<string, Wo
     log.push({ key, target, route, status: reply.status, rows: reply.rows ?? null });
     send(request, response, reply, habits.etags && route === '/v1/countries');
   });
+  // A connection that is closed just as it is used again would be a fault of the service.
+  server.keepAliveTimeout = 120_000;
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

@@ -295,8 +295,9 @@ class Stage {
       if (!isWarranted(warning, circumstances)) add('false warning', JSON.stringify(warning));
     }
     const ids = { byId: new Map(this.#ids.byId), byObject: new Map(this.#ids.byObject) };
-    for (const difference of differences(truth, reply.data, ids)) {
-      if (difference.kind === 'short' && reply.errors.some((error) => touches(error, difference))) continue;
+    const found = differences(truth, reply.data, ids);
+    for (const difference of found) {
+      if (difference.kind === 'short' && isTold(difference, found, reply.errors)) continue;
       add(
         `${difference.kind} ${placeOf(difference, truth)}`,
         `${difference.path.join('.')}: expected ${difference.detail}`,
@@ -387,6 +388,22 @@ function placeOf({ path }: Difference, { lookups, fields }: Truth): string {
     if (here[0] !== undefined) return here[0].route;
   }
   return fields.get(names.join('.')) ?? '';
+}
+
+/** Whether errors tell of what is short: here, or of as many alike where the list tells nobody which item is which. */
+function isTold(
+  difference: Difference,
+  found: readonly Difference[],
+  errors: readonly GivenError[],
+): boolean {
+  if (errors.some((error) => touches(error, difference))) return true;
+  const names = namesOf(difference.path);
+  const alike = found.filter(({ kind, path }) => kind === 'short' && namesOf(path) === names);
+  return errors.filter((error) => namesOf(error.path ?? []) === names).length >= alike.length;
+}
+
+function namesOf(path: readonly (string | number)[]): string {
+  return path.filter((part) => typeof part === 'string').join('.');
 }
 
 /** Whether an error stands at, above or below the place of a difference. */

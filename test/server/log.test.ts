@@ -24,8 +24,16 @@ describe('the log', () => {
     const { log, lines } = open();
     log.operation(operation);
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-      { level: 30, msg: 'operation', ...operation, durationMs: 13 },
+      { level: 30, msg: 'operation', ...operation, durationMs: 13, errorCodes: { FORBIDDEN: 1 } },
     ]);
+  });
+
+  it('stays short however long the name and however many the errors', () => {
+    const { log, lines } = open();
+    const errorCodes = Array.from({ length: 25_000 }, () => 'UPSTREAM_TIMEOUT');
+    log.operation({ ...operation, name: 'N'.repeat(1_000_000), errorCodes });
+    expect(lines[0]?.length).toBeLessThan(1_000);
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ errorCodes: { UPSTREAM_TIMEOUT: 25_000 } });
   });
 
   it('has a problem whole: stack, cause and fields', () => {

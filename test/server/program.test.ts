@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as wait } from 'node:timers/promises';
+import type { Readable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
 
 const running: { kill(): void }[] = [];
@@ -171,10 +171,31 @@ describe('serve', () => {
     await asked;
     program.signal('SIGINT');
     await program.printed(/draining/, 'stderr');
-    await wait(300); // longer than the echo of a Ctrl-C under npm
     program.signal('SIGINT');
     expect(await program.exited).toBe(1);
     expect(await inFlight).toBe('cut');
+  });
+
+  it('exits at once on the second signal while it still takes requests', async () => {
+    const program = start(SERVE, { DRAIN_DELAY_MS: '3600000' });
+    const url = await program.printed(ADDRESS);
+    program.signal('SIGTERM');
+    await program.printed(/draining/, 'stderr');
+    expect((await fetch(url.replace('graphql', 'health/ready'))).status).toBe(503);
+    expect(await ask(url)).toEqual(HEALTHY);
+    program.signal('SIGTERM');
+    expect(await program.exited).toBe(1);
+  });
+
+  it('cuts what takes longer than a drain may, says so, and exits with 1', async () => {
+    const { url: COUNTRY_DATA_URL, asked } = await heldService();
+    const program = start(SERVE, { COUNTRY_DATA_URL, DRAIN_TIMEOUT_MS: '50' });
+    const inFlight = ask(await program.printed(ADDRESS)).catch(() => 'cut');
+    await asked;
+    program.signal('SIGTERM');
+    expect(await program.exited).toBe(1);
+    expect(await inFlight).toBe('cut');
+    expect(program.text.stderr).toContain('1 request(s) took longer than DRAIN_TIMEOUT_MS');
   });
 
   it.for(['SIGTERM', 'SIGINT'] as const)(
@@ -197,6 +218,25 @@ describe('serve', () => {
     await program.printed(ADDRESS);
     program.child.kill('SIGTERM');
     expect(await program.exited).toBe(0);
+  });
+
+  it.for([
+    ['stalls', (stderr: Readable) => stderr.pause()],
+    ['has gone', (stderr: Readable) => stderr.destroy()],
+  ] as const)('answers and ends although the reader of its log %s', async ([, treat]) => {
+    const program = start(SERVE, { LOG_LEVEL: 'trace' });
+    const stderr = program.child.stderr as Readable;
+    treat(stderr.removeAllListeners('data'));
+    const ended = once(program.child, 'exit');
+    const url = await program.printed(ADDRESS);
+    // Far more than a pipe holds.
+    const name = 'n'.repeat(100);
+    for (let i = 0; i < 20; i++) {
+      const answers = Array.from({ length: 50 }, () => ask(url, `query ${name} { health { status } }`));
+      expect(await Promise.all(answers)).toEqual(answers.map(() => HEALTHY));
+    }
+    program.signal('SIGTERM');
+    expect(await ended).toEqual([0, null]);
   });
 
   it('says in one line that its port is taken, and exits with 1', async () => {

@@ -29,12 +29,12 @@ async function open(
     demoKeys: null,
   });
   const { url } = await server.listen();
-  const drain = () => server.drain();
-  cleanups.push(drain);
+  const { drain } = server;
+  cleanups.push(() => drain());
   return { url, origin: new URL(url).origin, drain, lines, stopped, metrics };
 }
 
-const cleanups: (() => Promise<void>)[] = [];
+const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0)) await cleanup();
 });
@@ -200,6 +200,48 @@ describe('/graphql', () => {
     await expect(response).rejects.toThrow();
     await once(signal, 'abort');
     release();
+  });
+});
+
+describe('slow readers', () => {
+  /** A client that asks so often without reading what it gets. */
+  function asking(url: string, times: number) {
+    const { hostname, port } = new URL(url);
+    const client = connect(Number(port), hostname).pause();
+    client.on('error', () => {});
+    const body = '{"query":"{ word }"}';
+    const head = `host: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}`;
+    client.write(`POST /graphql HTTP/1.1\r\n${head}\r\n\r\n${body}`.repeat(times));
+    cleanups.unshift(async () => void client.destroy());
+  }
+
+  const MANY = 20;
+  const LIMIT = 8 * 1_048_576;
+
+  /** Answers that are each of their own. */
+  function large() {
+    let made = 0;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const handle = async () => {
+      made += 1;
+      if (made === MANY) resolve();
+      return answer(Buffer.alloc(LIMIT, made));
+    };
+    return { handle, allMade: promise };
+  }
+
+  it.for([
+    ['one connection', 1, MANY],
+    ['many connections', MANY, 1],
+  ] as const)('hold no more than a bound: %s', async ([, clients, times]) => {
+    const { handle, allMade } = large();
+    const { url, metrics } = await open(handle, { MAX_ANSWER_BYTES: String(LIMIT) });
+    for (let i = 0; i < clients; i++) asking(url, times);
+    await allMade;
+    await (await fetch(`${new URL(url).origin}/health/live`)).text();
+    const cut = Number(/cut_total\{reason="crowded"\} (\d+)/.exec(await metrics.text())?.[1]);
+    // Of the last ones there are as many as the bound allows; one connection is over with its second.
+    expect(cut).toBe(clients === 1 ? 1 : MANY - 4);
   });
 });
 
@@ -380,7 +422,36 @@ describe('drain', () => {
     const response = await inFlight;
     expect(response.headers.get('connection')).toBe('close');
     expect(await response.json()).toEqual({ data: { word: 'late' } });
-    await drained;
+    expect(await drained).toBe(0);
+    expect(stopped).toEqual(['gateway']);
+  });
+
+  it('says that it is not ready before it stops taking requests', async () => {
+    const { url, origin, drain } = await open(word, { DRAIN_DELAY_MS: '500' });
+    cleanups.length = 0;
+    const drained = drain();
+    for (const expected of [503, 503]) {
+      const ready = await fetch(`${origin}/health/ready`);
+      expect([ready.status, ready.headers.get('connection')]).toEqual([expected, 'close']);
+      const response = await post(url, '{}');
+      expect([response.status, response.headers.get('connection')]).toEqual([200, 'close']);
+    }
+    expect(await drained).toBe(0);
+    await expect(fetch(`${origin}/health/ready`)).rejects.toThrow();
+  });
+
+  it('cuts what is not over when its time is, and stops the gateway', async () => {
+    const { handle, arrived } = held();
+    const { url, drain, stopped } = await open(handle, { DRAIN_TIMEOUT_MS: '20' });
+    cleanups.length = 0;
+    const inFlight = post(url, '{}').then(
+      () => 'answered',
+      () => 'cut',
+    );
+    const { signal } = await arrived;
+    expect(await drain()).toBe(1);
+    expect(await inFlight).toBe('cut');
+    if (!signal.aborted) await once(signal, 'abort');
     expect(stopped).toEqual(['gateway']);
   });
 

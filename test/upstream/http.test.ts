@@ -47,6 +47,55 @@ const saying =
     response.end(typeof body === 'string' ? body : JSON.stringify(body));
   };
 
+describe('what is sent at once', () => {
+  it('goes over a bounded number of connections', async () => {
+    const held: (() => void)[] = [];
+    let isHeld = true;
+    await using service = await open((request, response) => {
+      const respond = () => saying(200, [])(request, response);
+      if (isHeld) held.push(respond);
+      else respond();
+    });
+    const all = Promise.all(Array.from({ length: 200 }, () => service.send()));
+    await expect.poll(() => held.length).toBe(64);
+    isHeld = false;
+    for (const respond of held) respond();
+    expect(await all).toHaveLength(200);
+    expect([service.requests.length, service.connections()]).toEqual([200, 64]);
+  });
+});
+
+describe('what a service says that is away', () => {
+  const at = (ms: number) => new Date(ms).toISOString();
+  it.each([
+    ['7', { retryAfterSeconds: 7, retryAt: at(NOW_MS + 7_000) }],
+    [new Date(NOW_MS + 90_000).toUTCString(), { retryAfterSeconds: 90, retryAt: at(NOW_MS + 90_000) }],
+    ['99999999999999999999', { retryAfterSeconds: 3_600, retryAt: at(NOW_MS + 3_600_000) }],
+  ])('is taken from Retry-After, within bounds: %s', async (header, fields) => {
+    await using service = await open(saying(503, {}, { 'retry-after': header }));
+    await expect(service.send()).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', fields });
+  });
+
+  it.each(['0', '-5', 'soon', new Date(NOW_MS - 90_000).toUTCString()])('is nothing: %s', async (header) => {
+    await using service = await open(saying(503, {}, { 'retry-after': header }));
+    const failure = await service.send().catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+    expect(failure).not.toHaveProperty('fields.retryAfterSeconds');
+  });
+
+  it('is no more than is read', async () => {
+    const faults = Array.from({ length: 100_000 }, () => ({ loc: ['query', 'x'], msg: 'y'.repeat(10) }));
+    for (const detail of ['x'.repeat(900_000), faults.slice(0, 10_000)]) {
+      await using service = await open(saying(422, { detail }));
+      await expect(service.send()).rejects.toMatchObject({
+        fields: { detail: expect.toSatisfy((words: string) => words.length <= 20_000) },
+      });
+    }
+    await using service = await open(saying(422, { detail: faults }));
+    await expect(service.send()).rejects.toMatchObject({ fields: { detail: undefined } });
+  });
+});
+
 describe('what is sent', () => {
   it('is one GET of the target, under the path of the base address', async () => {
     await using service = await open(saying(200, []), { prefix: '/gate/country' });
@@ -108,7 +157,7 @@ describe('what is an answer', () => {
 
   it.each([
     ['its words', { detail: 'country not found: xx' }, { detail: 'country not found: xx' }],
-    ['none where there are none', '<h1>Not found</h1>', { detail: undefined }],
+    ['none where it is not worded by the service', '<h1>Not found</h1>', undefined],
   ])('404: %s', async (_, body, expected) => {
     await using service = await open(saying(404, body));
     expect(await service.send()).toMatchObject({ status: 404, body: expected });

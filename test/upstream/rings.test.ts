@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Failure } from '../../src/errors.ts';
 import { type Answer, type Call, openBill, type Send, type Sending } from '../../src/upstream/call.ts';
 import { coalesced } from '../../src/upstream/coalesced.ts';
@@ -119,11 +119,11 @@ describe('coalesced', () => {
 });
 
 describe('retried', () => {
-  const failing = (code: ConstructorParameters<typeof Failure>[0], times: number) => {
+  const failing = (code: ConstructorParameters<typeof Failure>[0], times: number, fields = {}) => {
     let attempts = 0;
     const send: Send = async () => {
       attempts += 1;
-      if (attempts <= times) throw new Failure(code, 'failed');
+      if (attempts <= times) throw new Failure(code, 'failed', fields);
       return ANSWER;
     };
     return { ring: retried(send, { retries: 2, firstDelayMs: 1 }), attempts: () => attempts };
@@ -139,6 +139,29 @@ describe('retried', () => {
     const { ring, attempts } = failing('UPSTREAM_UNAVAILABLE', 9);
     await expect(ring(CALL, sendingFor())).rejects.toMatchObject({ fields: { attempts: 3 } });
     expect(attempts()).toBe(3);
+  });
+
+  it('does not ask before the service has said that it will be back', async () => {
+    vi.useFakeTimers();
+    try {
+      const { ring, attempts } = failing('UPSTREAM_UNAVAILABLE', 1, { retryAfterSeconds: 5 });
+      const answer = ring(CALL, sendingFor());
+      await vi.advanceTimersByTimeAsync(4_990);
+      expect(attempts()).toBe(1);
+      await vi.advanceTimersByTimeAsync(20);
+      expect(await answer).toBe(ANSWER);
+      expect(attempts()).toBe(2);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('does not wait for a service that will be away for long', async () => {
+    const { ring, attempts } = failing('UPSTREAM_UNAVAILABLE', 9, { retryAfterSeconds: 6 });
+    await expect(ring(CALL, sendingFor())).rejects.toMatchObject({
+      fields: { attempts: 1, retryAfterSeconds: 6 },
+    });
+    expect(attempts()).toBe(1);
   });
 
   it.each([
@@ -170,6 +193,21 @@ describe('metered', () => {
     const ring = metered(next, { ledger, clock, onAttempt: ({ outcome }) => outcomes.push(outcome) });
     return { clock, ledger, outcomes, ring };
   }
+
+  it.each([
+    ['blanks', `5${' '.repeat(1_000_000)}`],
+    ['digits', '5'.repeat(1_000_000)],
+    ['digits and blanks', '5 '.repeat(500_000)],
+    ['quotes', '"a'.repeat(500_000)],
+  ])('reads a long text of a 429 in no time: %s', async (_, detail) => {
+    const { ring, ledger } = open(async () => {
+      throw new Failure('RATE_LIMITED', 'no', { detail });
+    });
+    const before = process.cpuUsage();
+    await expect(ring(CALL, sendingFor())).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+    expect(process.cpuUsage(before).user / 1000).toBeLessThan(200);
+    expect(ledger.quota('one').state).toBe('MINUTE_SPENT');
+  });
 
   it('bills each call to the operation and to the key', async () => {
     const { ring, ledger, outcomes } = open(async () => ANSWER);

@@ -1,0 +1,144 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** Answers that are written, but not yet taken by their clients. */
+export interface Outgoing {
+  /**
+   * Takes note of an answer that is about to be written to a connection.
+   * @returns the bytes to write: those of an equal answer that is under way, where there is one
+   */
+  add(response: ServerResponse, socket: Socket, body: Buffer): Buffer;
+}
+
+export interface OutgoingParts {
+  /** How much may wait on one connection beside the answer that it is at. */
+  readonly maxPerConnection: number;
+  /** How much may wait in all; what several clients are sent alike counts once. */
+  readonly maxInAll: number;
+  /** Hears of each connection that was cut. */
+  readonly onCut: (reason: CutReason) => void;
+}
+
+/** `late` for too slow a reader; `crowded` where too much waited on the connection, or in all. */
+export type CutReason = 'late' | 'crowded';
+
+/** Shorter answers are gone at once, and a connection can't have enough of them wait to matter. */
+const SHORT_BYTES = 4_096;
+
+/** Answers from here on are compared with others of their length. */
+const LONG_BYTES = 65_536;
+
+/** How long a client may take for an answer: this, and as long as a slow line needs for its bytes. */
+const PATIENCE_MS = 30_000;
+const MIN_BYTES_PER_MS = 100;
+
+interface Waiting {
+  readonly socket: Socket;
+  readonly body: Buffer;
+  readonly timer: NodeJS.Timeout;
+}
+
+/**
+ * Bounds what slow readers hold. A connection is cut that takes too long for an answer, that asks for ever more and reads
+ * nothing, and, where too much waits in all, the one that has waited longest.
+ */
+export function createOutgoing({ maxPerConnection, maxInAll, onCut }: OutgoingParts): Outgoing {
+  /** The longest waiting first. */
+  const all = new Set<Waiting>();
+  const byConnection = new Map<Socket, Set<Waiting>>();
+  const bodies = createBodies();
+
+  function connectionOf(socket: Socket): Set<Waiting> {
+    const known = byConnection.get(socket);
+    if (known !== undefined) return known;
+    const made = new Set<Waiting>();
+    byConnection.set(socket, made);
+    // Answers that wait for their turn on a connection don't hear of its end.
+    socket.once('close', () => {
+      for (const waiting of made) remove(waiting);
+      byConnection.delete(socket);
+    });
+    return made;
+  }
+
+  function remove(waiting: Waiting): void {
+    if (!all.delete(waiting)) return;
+    clearTimeout(waiting.timer);
+    byConnection.get(waiting.socket)?.delete(waiting);
+    bodies.release(waiting.body);
+  }
+
+  function cut(socket: Socket, reason: CutReason): void {
+    for (const waiting of byConnection.get(socket) ?? []) remove(waiting);
+    socket.destroy();
+    onCut(reason);
+  }
+
+  return {
+    add(response, socket, body) {
+      if (body.length < SHORT_BYTES || socket.destroyed) return body;
+      const here = connectionOf(socket);
+      if (here.size > 0 && bytesOf(here) + body.length > maxPerConnection) {
+        cut(socket, 'crowded');
+        return body;
+      }
+      const timer = setTimeout(cut, PATIENCE_MS + body.length / MIN_BYTES_PER_MS, socket, 'late').unref();
+      const waiting = { socket, body: bodies.take(body), timer };
+      all.add(waiting);
+      here.add(waiting);
+      response.once('close', () => remove(waiting));
+      for (const { socket: longest } of all) {
+        if (bodies.bytes() <= maxInAll) break;
+        if (longest !== socket) cut(longest, 'crowded');
+      }
+      return waiting.body;
+    },
+  };
+}
+
+function bytesOf(waiting: ReadonlySet<Waiting>): number {
+  let sum = 0;
+  for (const { body } of waiting) sum += body.length;
+  return sum;
+}
+
+/** Bodies in use, each of them once. */
+function createBodies() {
+  /** How often each is used, by their lengths. */
+  const uses = new Map<number, Map<Buffer, number>>();
+  let bytes = 0;
+
+  return {
+    bytes: () => bytes,
+    /** @returns the body, or one in use that is equal */
+    take(body: Buffer): Buffer {
+      let alike = uses.get(body.length);
+      if (alike === undefined) {
+        alike = new Map();
+        uses.set(body.length, alike);
+      }
+      const same = alike.has(body) ? body : sameOf(body, alike.keys());
+      if (same === undefined) bytes += body.length;
+      const taken = same ?? body;
+      alike.set(taken, (alike.get(taken) ?? 0) + 1);
+      return taken;
+    },
+    release(body: Buffer): void {
+      const alike = uses.get(body.length);
+      const left = (alike?.get(body) ?? 1) - 1;
+      if (left > 0) {
+        alike?.set(body, left);
+        return;
+      }
+      alike?.delete(body);
+      if (alike?.size === 0) uses.delete(body.length);
+      bytes -= body.length;
+    },
+  };
+}
+
+function sameOf(body: Buffer, others: Iterable<Buffer>): Buffer | undefined {
+  if (body.length < LONG_BYTES) return undefined;
+  for (const other of others) if (other.equals(body)) return other;
+  return undefined;
+}

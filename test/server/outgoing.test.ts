@@ -1,0 +1,93 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createOutgoing } from '../../src/server/outgoing.ts';
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+afterEach(() => void vi.useRealTimers());
+
+const KB = 1024;
+
+function open() {
+  const cuts: string[] = [];
+  const outgoing = createOutgoing({
+    maxPerConnection: 200 * KB,
+    maxInAll: 400 * KB,
+    onCut: (reason) => cuts.push(reason),
+  });
+  return { outgoing, cuts };
+}
+
+/** A response whose end the test decides on; of one there is all that is used. */
+const response = () => new Socket() as unknown as ServerResponse;
+const body = (kilobytes: number, fill = 0) => Buffer.alloc(kilobytes * KB, fill);
+
+describe('answers on their way', () => {
+  it('are left alone as long as they are taken', async () => {
+    const { outgoing, cuts } = open();
+    const socket = new Socket();
+    for (let i = 0; i < 100; i++) {
+      const taken = response();
+      outgoing.add(taken, socket, body(150, i));
+      taken.destroy();
+      await once(taken, 'close');
+    }
+    vi.advanceTimersByTime(3_600_000);
+    expect([cuts, socket.destroyed]).toEqual([[], false]);
+  });
+
+  it('are the same bytes where they are equal, and count once', () => {
+    const { outgoing, cuts } = open();
+    const sent = Array.from({ length: 100 }, () => outgoing.add(response(), new Socket(), body(150)));
+    expect(new Set(sent).size).toBe(1);
+    expect(cuts).toEqual([]);
+  });
+
+  it('that nobody reads are cut, the longest waiting first', () => {
+    const { outgoing, cuts } = open();
+    const sockets = [1, 2, 3, 4].map((fill) => {
+      const socket = new Socket();
+      outgoing.add(response(), socket, body(150, fill));
+      return socket;
+    });
+    expect(sockets.map(({ destroyed }) => destroyed)).toEqual([true, true, false, false]);
+    expect(cuts).toEqual(['crowded', 'crowded']);
+  });
+
+  it('that are more than one connection may leave waiting cut that one alone', () => {
+    const { outgoing, cuts } = open();
+    const other = new Socket();
+    outgoing.add(response(), other, body(100, 9));
+    const socket = new Socket();
+    for (let i = 0; i < 3; i++) outgoing.add(response(), socket, body(80, i));
+    expect([cuts, socket.destroyed, other.destroyed]).toEqual([['crowded'], true, false]);
+    outgoing.add(response(), new Socket(), body(250, 10));
+    expect([cuts, other.destroyed]).toEqual([['crowded'], false]);
+  });
+
+  it('that are longer than the bound are sent all the same, one a connection', () => {
+    const { outgoing, cuts } = open();
+    outgoing.add(response(), new Socket(), body(500));
+    expect(cuts).toEqual([]);
+  });
+
+  it('are cut when they take longer than a slow line would', () => {
+    const { outgoing, cuts } = open();
+    outgoing.add(response(), new Socket(), body(150));
+    vi.advanceTimersByTime(31_000);
+    expect(cuts).toEqual([]);
+    vi.advanceTimersByTime(1_000);
+    expect(cuts).toEqual(['late']);
+  });
+
+  it('are forgotten when their connection ends, though no answer hears of it', async () => {
+    const { outgoing, cuts } = open();
+    const socket = new Socket();
+    outgoing.add(response(), socket, body(190, 1));
+    socket.destroy();
+    await once(socket, 'close');
+    for (const fill of [2, 3]) outgoing.add(response(), new Socket(), body(190, fill));
+    expect(cuts).toEqual([]);
+  });
+});
