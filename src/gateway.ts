@@ -59,7 +59,7 @@ import { createUpstream } from './upstream/client.ts';
 import { type Clock, systemClock } from './upstream/clock.ts';
 import { payerOf } from './upstream/payer.ts';
 import { createRehearsal } from './upstream/rehearsed.ts';
-import { type Soon, whenThere } from './upstream/soon.ts';
+import { ownTurn, type Soon, whenThere } from './upstream/soon.ts';
 import { createWarnings } from './warnings.ts';
 
 export type { GatewayRequest, GatewayResponse, OperationEvent };
@@ -130,6 +130,9 @@ const NOT_ACCEPTABLE = { extensions: { code: 'BAD_REQUEST' } };
 /** Kinds of `Accept` headers of which it is remembered what Apollo answers them with. */
 const MAX_ACCEPTS = 100;
 const MAX_ACCEPT_CHARACTERS = 300;
+
+/** Characters of operations that take milliseconds to read. */
+const LONG_TEXT = 4_000;
 
 /** Puts the program together. Nothing is asked of the service before the first operation needs it. */
 export async function createGateway(parts: GatewayParts): Promise<Gateway> {
@@ -252,6 +255,8 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
         if (!mayAccept(passage.accepts))
           throw new GraphQLError('The client takes no answer of ours.', NOT_ACCEPTABLE);
         const { variableValues } = scope;
+        // What was parsed and validated in one go is planned in another.
+        if (text.length > LONG_TEXT) await ownTurn();
         if (passage.isExplained) return explain(admitted, variableValues, passage);
         const ready = operations
           .prepare(text, operationName, document, operation, proven.has(passage.context.caller.partition))
