@@ -60,7 +60,7 @@ import { type Clock, steadied, systemClock } from './upstream/clock.ts';
 import { MAX_NESTING } from './upstream/nesting.ts';
 import { payerOf } from './upstream/payer.ts';
 import { createRehearsal } from './upstream/rehearsed.ts';
-import { type Soon, whenThere } from './upstream/soon.ts';
+import { ownTurn, type Soon, whenThere } from './upstream/soon.ts';
 import { createWarnings } from './warnings.ts';
 
 export type { GatewayRequest, GatewayResponse, OperationEvent };
@@ -113,6 +113,7 @@ interface Answer {
   readonly status: number;
   readonly data: string;
   readonly body: string;
+  readonly operation: OperationDefinitionNode;
 }
 
 /** A plain request, and the type that its client takes answers in. */
@@ -129,6 +130,10 @@ const NOT_ACCEPTABLE = { extensions: { code: 'BAD_REQUEST' } };
 
 /** Kinds of `Accept` headers of which it is remembered what Apollo answers them with. */
 const MAX_ACCEPTS = 100;
+const MAX_ACCEPT_CHARACTERS = 300;
+
+/** Characters of operations that take milliseconds to read. */
+const LONG_TEXT = 4_000;
 
 /** Puts the program together. Nothing is asked of the service before the first operation needs it. */
 export async function createGateway(parts: GatewayParts): Promise<Gateway> {
@@ -254,8 +259,12 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
         if (!mayAccept(passage.accepts))
           throw new GraphQLError('The client takes no answer of ours.', NOT_ACCEPTABLE);
         const { variableValues } = scope;
+        // What was parsed and validated in one go is planned in another.
+        if (text.length > LONG_TEXT) await ownTurn();
         if (passage.isExplained) return explain(admitted, variableValues, passage);
-        const ready = operations.prepare(text, operationName, document, operation).with(variables);
+        const ready = operations
+          .prepare(text, operationName, document, operation, proven.has(passage.context.caller.partition))
+          .with(variables);
         const bound = ready?.bound ?? boundOf(schema, operation, scope);
         const refusal = await refusalOf(admitted, variableValues, bound, ready?.plan ?? null, passage);
         if (refusal !== null) throw refusal;
@@ -349,7 +358,12 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     const errors = (isLong ? [answerTooLong(config.maxAnswerBytes)] : executed.errors).map(tell);
     over(passage, prepared.operation, errors);
     const status = statusOf(accepts, 200, errors, () => JSON.parse(data), true);
-    return { status, data, body: writeBody(data, toldErrors(errors), extensionsOf(passage)) };
+    return {
+      status,
+      data,
+      body: writeBody(data, toldErrors(errors), extensionsOf(passage)),
+      operation: prepared.operation,
+    };
   }
 
   /** Tells those who keep count that an operation is over. */
@@ -424,12 +438,15 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   }
 
   /** What a request asks for, where Apollo has nothing to say about it; else null. */
-  function plainlyAsked(request: GatewayRequest): PlainlyAsked | null {
+  function plainlyAsked(request: GatewayRequest, { partition }: Caller): PlainlyAsked | null {
     const contentType = contentTypes.get(request.headers.accept ?? '');
     if (contentType === undefined || isExplained(request)) return null;
-    const asked = askedIn(request, persisted);
+    const asked = askedIn(request, persisted, proven.has(partition));
     return asked && { asked, contentType };
   }
+
+  const preparedOf = ({ text, operationName }: Asked, { context: { caller } }: Passage) =>
+    operations.find(text, operationName, proven.has(caller.partition));
 
   /** Answers an operation that was prepared before; null where Apollo has to see it. */
   async function answerPrepared(
@@ -437,7 +454,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     { asked, contentType }: PlainlyAsked,
     passage: Passage,
   ): Promise<GatewayResponse | null> {
-    const known = operations.find(asked.text, asked.operationName);
+    const known = preparedOf(asked, passage);
     if (known === undefined || listRefusal(known.operation, asked.variables, config.maxListItems) !== null)
       return null;
     const ready = known.with(asked.variables);
@@ -448,18 +465,18 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     const { status, data, body } = answer;
     const headers = new Map([['content-type', contentType]]);
     setHeaders(headers, status, passage.errors, clock.now());
-    if (isLasting(passage)) {
-      const event = { ...eventOf(passage.bill, ready.prepared.operation), repeated: true, errorCodes: [] };
-      answers.keep(
-        { ...asked, partition: passage.context.caller.partition },
-        { body, data, event },
-        passage.freshUntilMs,
-        passage.edition,
-      );
-    }
+    keepLasting(asked, answer, passage);
     return tagged(request, asked.isPersisted, { status, headers, body }, passage.errors, () =>
       entityTag(data),
     );
+  }
+
+  /** Keeps an answer that holds for a while, for when the same is asked again. */
+  function keepLasting(asked: Asked, { body, data, operation }: Answer, passage: Passage): void {
+    if (!isLasting(passage)) return;
+    const event = { ...eventOf(passage.bill, operation), repeated: true, errorCodes: [] };
+    const question = { ...asked, partition: passage.context.caller.partition };
+    answers.keep(question, { body, data, event }, passage.freshUntilMs, passage.edition);
   }
 
   /** Answers once more what was answered before; null where that doesn't hold any longer. */
@@ -480,7 +497,11 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   }
 
   /** Lets Apollo read, validate and answer a request. */
-  async function admit(request: GatewayRequest, passage: Passage): Promise<GatewayResponse> {
+  async function admit(
+    request: GatewayRequest,
+    plain: PlainlyAsked | null,
+    passage: Passage,
+  ): Promise<GatewayResponse> {
     if (isDeepRequest(request)) return refuseDeep(passage);
     const told = forApollo(request, persisted);
     const admitted = await apollo.executeHTTPGraphQLRequest({
@@ -505,7 +526,11 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
         body: body.kind === 'complete' ? worded(body.string, passage) : body.asyncIterator,
       };
     }
-    contentTypes.set(passage.accepts, headers.get('content-type') ?? '');
+    if (passage.accepts.length <= MAX_ACCEPT_CHARACTERS)
+      contentTypes.set(passage.accepts, headers.get('content-type') ?? '');
+    // What has come but once is not kept, and neither is its answer.
+    if (plain !== null && preparedOf(plain.asked, passage) !== undefined)
+      keepLasting(plain.asked, answer, passage);
     const response = { status: answer.status, headers, body: answer.body };
     return tagged(request, !hasText(request), response, passage.errors, () => entityTag(answer.data));
   }
@@ -542,7 +567,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     sdl: printSdl(schema),
     handle(request) {
       const caller = callerOf(request);
-      const plain = plainlyAsked(request);
+      const plain = plainlyAsked(request, caller);
       const again = plain && answerAgain(request, plain, caller.partition);
       return whenThere<GatewayResponse | null, GatewayResponse>(again, (response) => response ?? answer());
 
@@ -550,7 +575,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
         const passage = enter(request, caller);
         try {
           const prepared = plain && (await answerPrepared(request, plain, passage));
-          return prepared ?? (await admit(request, passage));
+          return prepared ?? (await admit(request, plain, passage));
         } finally {
           passage.seat.leave();
         }

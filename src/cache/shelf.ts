@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Failure } from '../errors.ts';
+import { createCorners } from './corners.ts';
 import type { Store } from './store.ts';
 
 /**
@@ -61,8 +62,8 @@ export interface ShelfParts {
   readonly holdMs: number;
 }
 
-/** Keys whose standing is remembered at once: anybody can make up keys. */
-const MAX_STANDINGS = 10_000;
+/** Keys whose standing is remembered at once. */
+const MAX_STANDINGS = { proven: 10_000, unproven: 2_000 };
 
 /** Partitions whose keys in the store are at hand, and keys of each. */
 const MAX_KEYED = 100;
@@ -72,7 +73,7 @@ const MAX_KEYS = 30_000;
 const TELLING_SHARE = 0.1;
 
 export function createShelf({ store, now, authTtlMs, holdMs }: ShelfParts): Shelf {
-  const standings = new LRUCache<string, Standing>({ max: MAX_STANDINGS });
+  const standings = createCorners<Standing>(MAX_STANDINGS);
   /** Never the same twice, so that a key that was forgotten meanwhile has no edition of before. */
   let editions = 0;
   /** Values on their way to the store, by their keys in it. */
@@ -81,6 +82,7 @@ export function createShelf({ store, now, authTtlMs, holdMs }: ShelfParts): Shel
   /** Keys in the store by partition and name: most are wanted again and again. */
   const keys = new LRUCache<string, Map<string, string>>({ max: MAX_KEYED });
   function keyOf(partition: string, name: string): string {
+    if (!standings.isProven(partition)) return keyIn(partition, name);
     let known = keys.get(partition);
     if (known === undefined || known.size >= MAX_KEYS) {
       known = new Map();
@@ -88,11 +90,12 @@ export function createShelf({ store, now, authTtlMs, holdMs }: ShelfParts): Shel
     }
     let key = known.get(name);
     if (key === undefined) {
-      key = `${partition}:held:${name}`;
+      key = keyIn(partition, name);
       known.set(name, key);
     }
     return key;
   }
+  const keyIn = (partition: string, name: string) => `${partition}:held:${name}`;
   const standingKey = (partition: string) => `${partition}:standing`;
 
   function standingOf(partition: string): Standing {
@@ -100,7 +103,8 @@ export function createShelf({ store, now, authTtlMs, holdMs }: ShelfParts): Shel
     if (standing === undefined) {
       editions += 1;
       standing = { acceptedAtMs: 0, refusedAtMs: 0, writtenAtMs: 0, edition: editions, refusal: null };
-      standings.set(partition, standing);
+      standings.add(partition, standing);
+      if (partition === PUBLIC) standings.prove(PUBLIC);
     }
     return standing;
   }
@@ -111,11 +115,14 @@ export function createShelf({ store, now, authTtlMs, holdMs }: ShelfParts): Shel
   }
 
   /** Other gateways may know more of the key. */
-  function learn(standing: Standing, told: unknown): void {
-    if (!isInstants(told)) return;
+  function learn(partition: string, told: unknown): Standing {
+    const standing = standingOf(partition);
+    if (!isInstants(told)) return standing;
+    if (told.acceptedAtMs > 0) standings.prove(partition);
     if (told.refusedAtMs > standing.refusedAtMs) renew(standing);
     standing.acceptedAtMs = Math.max(standing.acceptedAtMs, told.acceptedAtMs);
     standing.refusedAtMs = Math.max(standing.refusedAtMs, told.refusedAtMs);
+    return standing;
   }
 
   function tell(partition: string, standing: Standing): Promise<void> {
@@ -134,8 +141,7 @@ export function createShelf({ store, now, authTtlMs, holdMs }: ShelfParts): Shel
     const keys = names.map((name) => keyOf(partition, name));
     const [told, ...values] =
       peek === null ? await store.getMany([standingKey(partition), ...keys]) : [undefined, ...keys.map(peek)];
-    const standing = standingOf(partition);
-    learn(standing, told);
+    const standing = learn(partition, told);
     const oldestMs = Math.max(standing.refusedAtMs, now() - holdMs);
     for (const [i, name] of names.entries()) {
       const held = writing.get(keys[i] ?? '') ?? values[i];
@@ -156,7 +162,7 @@ export function createShelf({ store, now, authTtlMs, holdMs }: ShelfParts): Shel
     isAtHand: store.peek !== null,
     async lookUp(partition) {
       const [told] = await store.getMany([standingKey(partition)]);
-      learn(standingOf(partition), told);
+      learn(partition, told);
     },
     edition: (partition) =>
       standingOf(partition).edition + (partition === PUBLIC ? 0 : standingOf(PUBLIC).edition),
@@ -181,6 +187,7 @@ export function createShelf({ store, now, authTtlMs, holdMs }: ShelfParts): Shel
       const isNews = standing.acceptedAtMs <= standing.refusedAtMs;
       standing.acceptedAtMs = Math.max(now(), standing.refusedAtMs + 1);
       standing.refusal = null;
+      standings.prove(partition);
       if (isNews || now() - standing.writtenAtMs >= authTtlMs * TELLING_SHARE) void tell(partition, standing);
     },
     refuse(partition, refusal) {

@@ -1,4 +1,6 @@
 import {
+  type ArgumentNode,
+  BREAK,
   type DocumentNode,
   defaultFieldResolver,
   type FieldNode,
@@ -247,19 +249,23 @@ const TYPENAME: Pick<FieldPlan, 'by' | 'argumentsOf'> = { by: 'typename', argume
 
 /** Coerced once where no variable stands in them. */
 function argumentsOf(definition: GraphQLField<unknown, unknown>, node: FieldNode): FieldPlan['argumentsOf'] {
-  let hasVariables = false;
-  visit(node, {
-    SelectionSet: () => false,
-    Variable() {
-      hasVariables = true;
-    },
-  });
-  if (hasVariables) return (variables) => getArgumentValues(definition, node, variables);
+  if (node.arguments?.some(hasVariable)) return (variables) => getArgumentValues(definition, node, variables);
   let args: Record<string, unknown> | undefined;
   return () => {
     args ??= getArgumentValues(definition, node);
     return args;
   };
+}
+
+function hasVariable(argument: ArgumentNode): boolean {
+  let isThere = false;
+  visit(argument, {
+    Variable() {
+      isThere = true;
+      return BREAK;
+    },
+  });
+  return isThere;
 }
 
 /** The fragments of a document by their names. */

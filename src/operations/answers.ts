@@ -52,7 +52,7 @@ interface Entry {
 /** What an entry takes beside its body and its question, compressed forms included, as a multiple of the body. */
 const ENCODED_SHARE = 0.5;
 
-const OVERHEAD_BYTES = 500;
+const OVERHEAD_BYTES = 1_000;
 
 /** Answers that are made of what is held alone, kept ahead of everything that would make them again. */
 export function createAnswers({ shelf, maxBytes, now }: AnswersParts): Answers {
@@ -60,7 +60,7 @@ export function createAnswers({ shelf, maxBytes, now }: AnswersParts): Answers {
   const entries = new LRUCache<string, Entry>({
     maxSize: maxBytes,
     sizeCalculation: ({ answer: { body } }, name) =>
-      OVERHEAD_BYTES + name.length + Math.ceil(body.length * (1 + ENCODED_SHARE)),
+      OVERHEAD_BYTES + 2 * name.length + Math.ceil(body.length * (1 + ENCODED_SHARE)),
   });
 
   const nameOf = ({ partition, operationName, text, variables }: Question) =>

@@ -6,25 +6,41 @@ import { ConfigError } from '../config.ts';
 
 /** Texts of operations by what clients call them instead of sending them. */
 export interface PersistedTexts {
-  get(name: string): string | undefined;
+  /** @param isProven whether it is for a key that the service has accepted lately */
+  get(name: string, isProven?: boolean): string | undefined;
   /** Keeps a text, where clients may add any. */
   set(name: string, text: string): void;
   /** Whether an operation may run. */
   allows(text: string): boolean;
 }
 
-/** Characters of texts that clients may have kept at once; the least recently used go first. */
-const MAX_CHARACTERS = 8 * 1024 * 1024;
+/** Bytes of texts that are kept at once; the least recently used go first. */
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/** Bytes of those that nobody has asked for by a key that the service has accepted: anybody can send texts. */
+const MAX_NEW_BYTES = 2 * 1024 * 1024;
+
+/** What a text takes beside its characters. */
+const OVERHEAD_BYTES = 300;
 
 /** Texts that clients have sent with their SHA-256 once, and then name by it ("automatic persisted queries"). */
 export function createPersisted(): PersistedTexts {
-  const texts = new LRUCache<string, string>({
-    maxSize: MAX_CHARACTERS,
-    sizeCalculation: (text, name) => text.length + name.length,
-  });
+  const textsOf = (maxSize: number) =>
+    new LRUCache<string, string>({
+      maxSize,
+      sizeCalculation: (text, name) => OVERHEAD_BYTES + 2 * (text.length + name.length),
+    });
+  const texts = textsOf(MAX_BYTES);
+  const newTexts = textsOf(MAX_NEW_BYTES);
   return {
-    get: (name) => texts.get(name),
-    set: (name, text) => void texts.set(name, text),
+    get(name, isProven = false) {
+      const text = texts.get(name) ?? newTexts.get(name);
+      if (isProven && text !== undefined && newTexts.delete(name)) texts.set(name, text);
+      return text;
+    },
+    set(name, text) {
+      if (!texts.has(name)) newTexts.set(name, text);
+    },
     allows: () => true,
   };
 }

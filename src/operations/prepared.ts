@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import {
   type DocumentNode,
   type GraphQLSchema,
@@ -8,6 +9,7 @@ import { LRUCache } from 'lru-cache';
 import { conditionsOf, type Plan, planOperation } from '../execution/plan.ts';
 import { type Bound, boundOf } from '../graph/pricing.ts';
 import { leadsToFigures, type SelectionScope } from '../graph/selection.ts';
+import { footprintOf, MAX_PLANS } from './footprint.ts';
 import { NO_VARIABLES } from './requests.ts';
 
 /** An operation that was found valid, so that it can run without being parsed and validated again. */
@@ -30,36 +32,63 @@ export interface Ready {
 }
 
 export interface PreparedOperations {
-  find(text: string, operationName: string | undefined): Prepared | undefined;
+  find(text: string, operationName: string | undefined, isProven: boolean): Prepared | undefined;
   /** Prepares an operation of a valid document; it may still turn out that graphql-js has to run it. */
   prepare(
     text: string,
     operationName: string | undefined,
     document: DocumentNode,
     operation: OperationDefinitionNode,
+    /** Whether it is for a key that the service has accepted lately. */
+    isProven: boolean,
   ): Prepared;
 }
 
-/** Characters of operations that are kept ready at once. */
-const MAX_CHARACTERS = 8 * 1024 * 1024;
+/** Bytes of operations that are kept ready at once, for keys that the service has accepted lately and for all others. */
+const MAX_BYTES = { proven: 64 * 1024 * 1024, unproven: 8 * 1024 * 1024 };
 
-/** Combinations of what is skipped and included that are kept ready of one operation. */
-const MAX_PLANS = 32;
+/** Operations of which it is remembered that they have come before. */
+const MAX_SEEN = { proven: 20_000, unproven: 2_000 };
 
 export function createPreparedOperations(schema: GraphQLSchema): PreparedOperations {
-  const known = new LRUCache<string, Prepared>({
-    maxSize: MAX_CHARACTERS,
-    sizeCalculation: (_, name) => name.length,
-  });
+  const corners = { proven: createCorner('proven'), unproven: createCorner('unproven') };
   const nameOf = (text: string, operationName: string | undefined) => `${operationName ?? ''}\n${text}`;
 
   return {
-    find: (text, operationName) => known.get(nameOf(text, operationName)),
-    prepare(text, operationName, document, operation) {
+    find(text, operationName, isProven) {
+      const name = nameOf(text, operationName);
+      const known = corners.proven.ready.get(name);
+      if (known !== undefined) return known.prepared;
+      const entry = corners.unproven.ready.get(name);
+      if (entry !== undefined && isProven) corners.proven.ready.set(name, entry);
+      return entry?.prepared;
+    },
+    prepare(text, operationName, document, operation, isProven) {
       const prepared = prepareOperation(schema, document, operation);
-      known.set(nameOf(text, operationName), prepared);
+      const { seen, ready } = corners[isProven ? 'proven' : 'unproven'];
+      const name = nameOf(text, operationName);
+      const digest = hash('sha1', name);
+      if (corners.proven.seen.has(digest) || corners.unproven.seen.has(digest))
+        ready.set(name, { prepared, bytes: footprintOf(text, document, operation) });
+      else seen.set(digest, true);
       return prepared;
     },
+  };
+}
+
+interface Entry {
+  readonly prepared: Prepared;
+  readonly bytes: number;
+}
+
+/** Operations are kept ready from their second use on: most that are made up are never seen again. */
+function createCorner(whose: 'proven' | 'unproven') {
+  return {
+    seen: new LRUCache<string, true>({ max: MAX_SEEN[whose] }),
+    ready: new LRUCache<string, Entry>({
+      maxSize: MAX_BYTES[whose],
+      sizeCalculation: ({ bytes }) => bytes,
+    }),
   };
 }
 

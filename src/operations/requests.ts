@@ -34,10 +34,11 @@ export const NO_VARIABLES: Asked['variables'] = Object.freeze({});
 export function askedIn(
   { method, headers, search, body }: GatewayRequest,
   persisted: PersistedTexts,
+  isProven: boolean,
 ): Asked | null {
   if (method === 'POST') {
     const isJson = headers['content-type']?.startsWith('application/json');
-    return isJson && search === '' && isObject(body) ? askedBy(body, persisted) : null;
+    return isJson && search === '' && isObject(body) ? askedBy(body, persisted, isProven) : null;
   }
   if (method !== 'GET' || !isPreflighted(headers)) return null;
   const params = new URLSearchParams(search);
@@ -48,7 +49,7 @@ export function askedIn(
     const operationName = params.get('operationName') ?? undefined;
     const [variables, extensions] = [json('variables'), json('extensions')];
     const documentId = params.get('documentId') ?? undefined;
-    return askedBy({ query: text, operationName, variables, extensions, documentId }, persisted);
+    return askedBy({ query: text, operationName, variables, extensions, documentId }, persisted, isProven);
   } catch {
     return null;
   }
@@ -108,7 +109,11 @@ function objectIn(text: string): Readonly<Record<string, unknown>> {
   return value;
 }
 
-function askedBy(params: Readonly<Record<string, unknown>>, persisted: PersistedTexts): Asked | null {
+function askedBy(
+  params: Readonly<Record<string, unknown>>,
+  persisted: PersistedTexts,
+  isProven: boolean,
+): Asked | null {
   const { query, operationName = undefined, variables = undefined, extensions = undefined } = params;
   if (operationName != null && (typeof operationName !== 'string' || !/^\w+$/.test(operationName)))
     return null;
@@ -121,7 +126,7 @@ function askedBy(params: Readonly<Record<string, unknown>>, persisted: Persisted
     const isPlain = (extensions === undefined || extensions === null) && hash === null;
     return isPlain ? { ...common, text: query, isPersisted: false } : null;
   }
-  const text = hash === null || query != null ? undefined : persisted.get(hash);
+  const text = hash === null || query != null ? undefined : persisted.get(hash, isProven);
   return text === undefined ? null : { ...common, text, isPersisted: true };
 }
 

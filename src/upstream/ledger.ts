@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import type { Books, Page, Window } from '../cache/books.ts';
+import { createCorners } from '../cache/corners.ts';
 import { Failure } from '../errors.ts';
 
 const MINUTE_MS = 60_000;
@@ -14,8 +14,8 @@ const PUBLISHED_PLANS: Readonly<Record<string, { requestsPerMinute: number; mont
   team: { requestsPerMinute: 1_000, monthlyRequests: 2_000_000 },
 };
 
-/** Keys whose books are kept at once; the longest unused are closed first, since anybody can make up keys. */
-const MAX_ACCOUNTS = 10_000;
+/** Keys whose books are kept at once; the longest unused are closed first. */
+const MAX_ACCOUNTS = { proven: 10_000, unproven: 2_000 };
 
 /** No plan allows fewer requests in a minute. */
 const SMALLEST_PLAN = 5;
@@ -81,7 +81,7 @@ interface Account {
  * service's 429 tells.
  */
 export function createLedger(now: () => number, books: Books | null = null): Ledger {
-  const accounts = new LRUCache<string, Account>({ max: MAX_ACCOUNTS });
+  const accounts = createCorners<Account>(MAX_ACCOUNTS);
 
   function account(partition: string): Account {
     const at = now();
@@ -103,7 +103,7 @@ export function createLedger(now: () => number, books: Books | null = null): Led
         monthSpent: false,
         nextProbeAtMs: 0,
       };
-      accounts.set(partition, held);
+      accounts.add(partition, held);
     }
     if (held.minute !== minute) {
       held.minute = minute;
@@ -217,6 +217,7 @@ export function createLedger(now: () => number, books: Books | null = null): Led
     },
     accepted(partition) {
       const held = account(partition);
+      accounts.prove(partition);
       const { monthSpent, isPlanLarger } = held;
       held.monthSpent = false;
       held.acceptedThisMinute += 1;
@@ -225,6 +226,7 @@ export function createLedger(now: () => number, books: Books | null = null): Led
     },
     limited(partition, detail) {
       const held = account(partition);
+      accounts.prove(partition);
       const told = readLimitText(detail);
       const published = told.plan === null ? undefined : PUBLISHED_PLANS[told.plan];
       held.plan = told.plan ?? held.plan;

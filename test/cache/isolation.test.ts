@@ -5,6 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
+import { createShelf } from '../../src/cache/shelf.ts';
+import { Failure } from '../../src/errors.ts';
 import { openProgram } from '../support/program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'country-graph-'));
@@ -89,4 +91,19 @@ it('two keys, 200 operations interleaved: no answer crosses, and no key is in th
     expect(dump).not.toContain(key);
     expect(dump).not.toContain(Buffer.from(key).toString('base64'));
   }
+});
+
+it('keys that nobody knows take no place from one that the service has accepted', () => {
+  const store = { peek: () => undefined, setMany: async () => {}, clear: async () => {} };
+  const shelf = createShelf({ store: store as never, now: () => 1000, authTtlMs: 60_000, holdMs: 60_000 });
+  shelf.accept('good');
+  shelf.accept('revoked');
+  shelf.refuse('revoked', new Failure('UNAUTHENTICATED', 'The service does not accept this key.'));
+  const edition = shelf.edition('good');
+  for (let i = 0; i < 25_000; i += 1) {
+    shelf.edition(`made up ${i}`);
+    shelf.readOne(`made up ${i}`, 'latest KE population_total');
+  }
+  expect([shelf.isAccepted('good'), shelf.edition('good') === edition]).toEqual([true, true]);
+  expect(shelf.refusal('revoked')?.code).toBe('UNAUTHENTICATED');
 });

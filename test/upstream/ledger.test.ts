@@ -28,6 +28,17 @@ describe('the text of a 429', () => {
 });
 
 describe('the books', () => {
+  it('of keys that the service has answered for are not closed for those that are made up', () => {
+    const ledger = createLedger(() => Date.parse('2026-03-10T12:00:30.000Z'));
+    ledger.take('good');
+    ledger.accepted('good');
+    ledger.take('limited');
+    ledger.limited('limited', "rate limit exceeded for plan 'free': 5 requests per minute");
+    for (let i = 0; i < 25_000; i += 1) ledger.take(`made up ${i}`);
+    expect(ledger.quota('good')).toMatchObject({ callsThisMinute: 1 });
+    expect(ledger.quota('limited')).toMatchObject({ plan: 'free', state: 'MINUTE_SPENT' });
+  });
+
   it('turn with the minute and with the month, both UTC', () => {
     let nowMs = Date.parse('2026-12-31T23:59:59.999Z');
     const ledger = createLedger(() => nowMs);

@@ -1,0 +1,82 @@
+/**
+ * `npm run hostile`: what clients without a valid key can do to the gateway by sending little, a line an attack: what
+ * was sent, what became of it, and what it took. Ends with exit code 1 where anything took more than it may. With names
+ * after it, those attacks alone.
+ */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { createSandbox } from '../src/sandbox/sandbox.ts';
+import { ATTACKS } from './hostile/attacks.ts';
+import type { Suffered } from './hostile/suffer.ts';
+import { table } from './race/table.ts';
+
+/** What one request may take, and what all of an attack may leave behind. */
+const MOST = { processorMs: 200, blockMs: 50, peakBytes: 20e6, keptBytes: 20e6 };
+
+const NODE_ARGS = ['--expose-gc', '--max-old-space-size=512', 'bench/hostile/suffer.ts'];
+const TIMEOUT_MS = 150_000;
+
+const run = promisify(execFile);
+
+async function suffered(name: string, url: string, key: string): Promise<Suffered | 'died' | 'hung'> {
+  try {
+    const { stdout } = await run(process.execPath, [...NODE_ARGS, name, url, key], { timeout: TIMEOUT_MS });
+    return JSON.parse(stdout);
+  } catch (error) {
+    return (error as { killed?: boolean }).killed ? 'hung' : 'died';
+  }
+}
+
+/** A single request is held to what it needs at once, a flood to what it leaves behind. */
+function isWithin({ requests, processorMs, blockMs, peakBytes, keptBytes }: Suffered): boolean {
+  const isFrugal = requests > 1 ? keptBytes <= MOST.keptBytes : peakBytes <= MOST.peakBytes;
+  return isFrugal && processorMs <= MOST.processorMs && blockMs <= MOST.blockMs;
+}
+
+function lineOf(name: string, result: Suffered): string[] {
+  const { requests, requestBytes, outcomes, processorMs, blockMs, peakBytes, keptBytes } = result;
+  const answers = Object.entries(outcomes).map(([code, count]) =>
+    requests === 1 ? code : `${count} ${code}`,
+  );
+  return [
+    name,
+    answers.join(', '),
+    String(requests),
+    (requestBytes / 1e3).toFixed(1),
+    processorMs.toFixed(0),
+    blockMs.toFixed(0),
+    (peakBytes / 1e6).toFixed(0),
+    (keptBytes / 1e6).toFixed(0),
+    isWithin(result) ? 'yes' : 'NO',
+  ];
+}
+
+const HEAD = [
+  'sent',
+  'answers',
+  'requests',
+  'KB',
+  'processor ms',
+  'longest block ms',
+  'peak MB',
+  'kept MB',
+  'within',
+];
+
+const wanted = process.argv.slice(2);
+const chosen = ATTACKS.filter(
+  ({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)),
+);
+const sandbox = createSandbox();
+const { url } = await sandbox.listen();
+const lines: string[][] = [];
+for (const { name } of chosen) {
+  const result = await suffered(name, url, sandbox.keys.team);
+  const isFine = typeof result === 'object' && isWithin(result);
+  if (!isFine) process.exitCode = 1;
+  lines.push(typeof result === 'object' ? lineOf(name, result) : [name, `THE PROCESS ${result}`]);
+  console.error(`${isFine ? 'fine' : 'NOT FINE'}: ${name}`);
+  sandbox.log.clear();
+}
+await sandbox.close();
+console.log(table(HEAD, lines));

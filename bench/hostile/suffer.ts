@@ -1,0 +1,123 @@
+/** Lets one attack happen to a gateway of its own, and prints as JSON what became of it. */
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { readConfig } from '../../src/config.ts';
+import { createGateway, type Gateway, type GatewayRequest } from '../../src/gateway.ts';
+import { ATTACKS, requestOf, requestsOf } from './attacks.ts';
+
+/** What an attack did. Times are those of the processor in milliseconds, memory is in bytes. */
+export interface Suffered {
+  readonly requests: number;
+  readonly requestBytes: number;
+  /** Codes of errors, or `ok`, and how often each came. */
+  readonly outcomes: Readonly<Record<string, number>>;
+  /** Of the dearest request. */
+  readonly processorMs: number;
+  /** Of the longest turn of the event loop. */
+  readonly blockMs: number;
+  /** By how much the process grew at its largest. */
+  readonly peakBytes: number;
+  /** By how much it is larger when all is over. */
+  readonly keptBytes: number;
+}
+
+const [name = '', upstreamUrl = '', key = ''] = process.argv.slice(2);
+const attack = ATTACKS.find((one) => one.name === name);
+if (attack === undefined) throw new Error(`There is no attack ${name}.`);
+
+const gateway = await createGateway({
+  config: readConfig({}),
+  upstreamUrl,
+  observer: { operation() {}, attempt() {}, problem() {} },
+});
+await warmUp(gateway);
+process.stdout.write(`${JSON.stringify(await suffer(gateway, [...requestsOf(attack)]))}\n`);
+process.exit(0);
+
+async function suffer(gateway: Gateway, requests: readonly GatewayRequest[]): Promise<Suffered> {
+  const outcomes: Record<string, number> = {};
+  let requestBytes = 0;
+  let processorMs = 0;
+  for (const { body } of requests) requestBytes += Buffer.byteLength(JSON.stringify(body));
+  await settle();
+  const before = process.memoryUsage();
+  const largestBefore = process.resourceUsage().maxRSS * 1024;
+  const turns = watchTurns();
+  for (const request of requests) {
+    const cpu = process.cpuUsage();
+    const outcome = codesIn(await answerOf(gateway, request));
+    const { user, system } = process.cpuUsage(cpu);
+    processorMs = Math.max(processorMs, (user + system) / 1000);
+    outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+    await nextTurn();
+  }
+  await sleep(5);
+  const blockMs = turns.stop();
+  const largest = process.resourceUsage().maxRSS * 1024;
+  await settle();
+  return {
+    requests: requests.length,
+    requestBytes,
+    outcomes,
+    processorMs,
+    blockMs,
+    peakBytes: Math.max(0, largest - Math.max(largestBefore, before.rss)),
+    keptBytes: Math.max(0, process.memoryUsage().heapUsed - before.heapUsed),
+  };
+}
+
+/** Measures the longest turn of the event loop, by the processor's time: other processes make none longer. */
+function watchTurns(): { stop(): number } {
+  let longestMs = 0;
+  let last = process.threadCpuUsage();
+  const look = () => {
+    const { user, system } = process.threadCpuUsage(last);
+    longestMs = Math.max(longestMs, (user + system) / 1000);
+    last = process.threadCpuUsage();
+  };
+  const watch = setInterval(look, 1);
+  return {
+    stop() {
+      clearInterval(watch);
+      look();
+      return longestMs;
+    },
+  };
+}
+
+async function answerOf(gateway: Gateway, request: GatewayRequest): Promise<string> {
+  const { body } = await gateway.handle(request);
+  if (typeof body === 'string') return body;
+  if (Buffer.isBuffer(body)) return body.toString();
+  let text = '';
+  for await (const part of body) text += part;
+  return text;
+}
+
+function codesIn(text: string): string {
+  const { errors = [] } = JSON.parse(text) as { errors?: { extensions: { code: string } }[] };
+  return [...new Set(errors.map(({ extensions }) => extensions.code))].join(' ') || 'ok';
+}
+
+/** Has the code compiled and the heap grown to what ordinary operations need. */
+async function warmUp(gateway: Gateway): Promise<void> {
+  const queries = [
+    '{ country(code: "KE") { name observation(metricKey: "population_total") { value } } }',
+    '{ observations(countryCodes: ["KE", "NG"], metricKeys: ["population_total"], latest: true) { value year } }',
+    '{ countries { code } }',
+  ];
+  for (let round = 0; round < 30; round += 1) {
+    for (const query of queries) {
+      for (const headers of [{}, { 'x-explain': '1' }]) {
+        const asked = { query: `${query} # ${round}` };
+        await answerOf(gateway, requestOf(asked, { authorization: `Bearer ${key}`, ...headers }));
+      }
+    }
+  }
+}
+
+async function settle(): Promise<void> {
+  for (let i = 0; i < 3; i += 1) {
+    globalThis.gc?.();
+    await sleep(10);
+  }
+}
