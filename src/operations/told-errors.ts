@@ -2,7 +2,7 @@ import type { GraphQLFormattedError } from 'graphql';
 import { excerpt } from '../errors.ts';
 
 /** Errors that one answer lists. */
-const MAX_ERRORS = 100;
+const MAX_ERRORS = 1_000;
 
 /**
  * Errors as far as an answer tells them: not all of very many, and not all of a very long text that somebody else chose.
