@@ -95,6 +95,8 @@ export interface Sending {
   readonly patientUntilMs: number;
   /** Further request headers, such as `if-none-match`. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Called once, at the instant the request leaves; what it throws keeps the request from being sent. */
+  readonly onLeaving?: () => void;
   /** Hears until when something that was served as it is held is fresh, in milliseconds since the epoch. */
   readonly onHeld?: (freshUntilMs: number) => void;
   /** Hears of records that are past their time and served for want of newer ones. */

@@ -1,4 +1,4 @@
-import { Agent, request } from 'undici';
+import { Agent, type Dispatcher, request } from 'undici';
 import { Failure, type FailureFields } from '../errors.ts';
 import { parseExactly } from '../exact-json.ts';
 import type { Call, Send } from './call.ts';
@@ -48,12 +48,27 @@ export function createHttp(parts: HttpParts): { send: Send; close: () => Promise
     pipelining: 1,
   });
 
-  const send: Send = async (call, { caller, signal, headers }) => {
+  const send: Send = async (call, { caller, signal, headers, onLeaving }) => {
     signal.throwIfAborted();
     const ends = new AbortController();
     const giveUp = () => ends.abort(signal.reason);
     signal.addEventListener('abort', giveUp, { once: true });
     let isLate = false;
+    let refusal: unknown;
+    const dispatcher =
+      onLeaving === undefined
+        ? agent
+        : agent.compose(
+            observed(() => {
+              if (ends.signal.aborted) return;
+              try {
+                onLeaving();
+              } catch (error) {
+                refusal = error;
+                throw error;
+              }
+            }),
+          );
     const deadline = setTimeout(() => {
       isLate = true;
       ends.abort();
@@ -63,7 +78,7 @@ export function createHttp(parts: HttpParts): { send: Send; close: () => Promise
     let received: Readonly<Record<string, string | string[] | undefined>>;
     try {
       const response = await request(parts.baseUrl + call.target, {
-        dispatcher: agent,
+        dispatcher,
         signal: ends.signal,
         headersTimeout: 0,
         bodyTimeout: 0,
@@ -78,6 +93,7 @@ export function createHttp(parts: HttpParts): { send: Send; close: () => Promise
       received = response.headers;
       text = textOf(await response.body.arrayBuffer());
     } catch (error) {
+      if (refusal !== undefined) throw refusal;
       signal.throwIfAborted();
       if (isLate) {
         throw new Failure('UPSTREAM_TIMEOUT', 'The service gave no full answer in time.', {
@@ -117,6 +133,21 @@ export function createHttp(parts: HttpParts): { send: Send; close: () => Promise
   };
 
   return { send, close: () => agent.close() };
+}
+
+/** Has `onLeaving` called when a connection is there and the request is about to be written; what it throws keeps it back. */
+function observed(onLeaving: () => void): Dispatcher.DispatcherComposeInterceptor {
+  return (dispatch) => (options, handler) =>
+    dispatch(options, {
+      onRequestStart(controller, context) {
+        onLeaving();
+        handler.onRequestStart?.(controller, context);
+      },
+      onResponseStart: (...args) => handler.onResponseStart?.(...args),
+      onResponseData: (...args) => handler.onResponseData?.(...args),
+      onResponseEnd: (...args) => handler.onResponseEnd?.(...args),
+      onResponseError: (...args) => handler.onResponseError?.(...args),
+    });
 }
 
 /**

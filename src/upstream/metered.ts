@@ -96,13 +96,22 @@ export function metered(next: Send, { ledger, clock, onAttempt }: MeteredParts):
     }
     const startedAtMs = clock.now();
     let outcome = 'aborted';
+    let isSettled = false;
+    /** Charges a request once; one that never left, since nobody waits for it any more, costs nothing. */
+    const settle = (isDue: boolean) => {
+      if (isSettled) return;
+      isSettled = true;
+      if (isDue) reservation.charge();
+      else reservation.release();
+    };
     try {
-      reservation.charge();
-      const answer = await next(call, sending);
+      const answer = await next(call, { ...sending, onLeaving: () => settle(true) });
+      settle(true);
       if (queue !== null) ledger.accepted(partition);
       outcome = 'ok';
       return answer;
     } catch (error) {
+      settle(error instanceof Failure);
       if (!(error instanceof Failure)) throw error;
       const isLimited = queue !== null && error.code === 'RATE_LIMITED';
       const failure = isLimited ? ledger.limited(partition, toBeRead(error.fields.detail)) : error;

@@ -7,7 +7,10 @@ describe('what an answer tells of errors', () => {
   it('is a thousand of them, and how many more there are by code', async () => {
     await using program = await openProgram({ env: { UPSTREAM_RETRIES: '0' } });
     program.sandbox.faults.set({ kind: 'status', status: 500, route: '/v1/data' });
-    const fields = Array.from({ length: 20 }, (_, i) => `f${i}: observation(metricKey: "population_total") { value }`);
+    const fields = Array.from(
+      { length: 20 },
+      (_, i) => `f${i}: observation(metricKey: "population_total") { value }`,
+    );
     const { errors, data, upstream } = await program.ask(`{ countries { ${fields.join(' ')} } }`);
     expect(errors).toHaveLength(1001);
     expect(errors.at(-1)).toEqual({

@@ -292,6 +292,31 @@ describe('a caller who leaves', () => {
     );
     expect(service.requests).toHaveLength(0);
   });
+
+  it('before a connection is there has not let the request leave', async () => {
+    await using service = await open(saying(200, []));
+    const leaving = new AbortController();
+    let left = 0;
+    const onLeaving = () => {
+      left += 1;
+    };
+    const sent = service.send(CALL, { signal: leaving.signal, onLeaving });
+    leaving.abort(new Error('left'));
+    await expect(sent).rejects.toThrow('left');
+    await service.send(CALL, { onLeaving });
+    expect(left).toBe(1);
+    expect(service.requests).toHaveLength(1);
+  });
+
+  it('may be why a request is held back when it is about to leave', async () => {
+    await using service = await open(saying(200, []));
+    const refusal = new Error('nobody pays');
+    const onLeaving = () => {
+      throw refusal;
+    };
+    await expect(service.send(CALL, { onLeaving })).rejects.toBe(refusal);
+    expect(service.requests).toHaveLength(0);
+  });
 });
 
 /** A port that nobody listens on any longer. */
