@@ -204,6 +204,7 @@ export function createShelf({ store, now, authTtlMs, holdMs }: ShelfParts): Shel
 
 /** The shelf for a rehearsal: nothing is put on it or taken off, and what the service says of a key is forgotten. */
 export function lookedAt(shelf: Shelf): Shelf {
+  if (shelf === EMPTY_SHELF) return shelf;
   let isTakenForAccepted = false;
   return {
     ...shelf,

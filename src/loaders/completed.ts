@@ -158,8 +158,17 @@ export function createCompletion(parts: CompletionParts): Complete {
       if (part.isRefused || rows === null) return null;
       return { rows, isCut: await calls.isCutShort(kind, rectangle, part) };
     };
-    const whole = await fetchYears(sent, totalBeyond(reply), askYears);
+    const told = totalBeyond(reply);
+    const whole = (await fetchYears(sent, told, askYears)) ?? (await askForTotal());
     if (whole === null) throw incomplete(received, meta.total);
+    /** Asks for as many rows as there are, where no limit is taken: the one that was refused may have been too high. */
+    async function askForTotal(): Promise<readonly SentRow[] | null> {
+      if (told === null || learned.limitParam !== 'refused') return null;
+      const all = await calls.ask(kind, rectangle, told);
+      if (all.isRefused || all.list.received < told) return null;
+      learned.learn('maxRows', told);
+      return sentRows(all);
+    }
     const rows = figuresIn(whole);
     keep(
       keyDigest,

@@ -130,8 +130,11 @@ export function createDataCalls({ send, learned, now }: DataCallsParts, sending:
     if (!reply.isRefused || !mayBeForLimit(reply)) return reply;
     const told = highestLimitIn(reply.detail, asked);
     if (told !== null) {
-      learned.learn('maxRows', told);
-      return ask(kind, rectangle, told);
+      const lower = await ask(kind, rectangle, told);
+      if (!lower.isRefused || !mayBeForLimit(lower)) {
+        learned.learn('maxRows', told);
+        return lower;
+      }
     }
     const plain = await ask(kind, rectangle, undefined);
     if (!plain.isRefused) learned.learn('limitParam', 'refused');
@@ -141,7 +144,7 @@ export function createDataCalls({ send, learned, now }: DataCallsParts, sending:
   /** Whether a call may have been refused for its `limit`: never by a 404, and where limits are taken only if it says so. */
   function mayBeForLimit({ outcome, detail }: Refusal): boolean {
     if (!(outcome instanceof Error)) return false;
-    return /limit/i.test(detail) || learned.limitParam !== 'accepted';
+    return isAboutLimit(detail) || learned.limitParam !== 'accepted';
   }
 
   async function isCutShort(
@@ -255,9 +258,14 @@ function blankRow(
   return { key: pairKey(countryCode, askedKeyOf(metricKey)), year, figure: null };
 }
 
+/** Whether the service's words are about a limit: they name it, or a number that may not be larger. */
+function isAboutLimit(detail: string): boolean {
+  return /limit|less than or equal to|no more than \d|at most \d+\.?$|maximum/i.test(detail);
+}
+
 /** A limit below the one asked for that the service names when it refuses that. */
 function highestLimitIn(detail: string, asked: number): number | null {
-  if (!/limit/i.test(detail)) return null;
+  if (!isAboutLimit(detail)) return null;
   const figures = [...detail.matchAll(/\b\d+\b/g)].map(Number).filter((n) => n > 1 && n < asked);
   return figures.length === 0 ? null : Math.max(...figures);
 }

@@ -186,8 +186,8 @@ function namedIn(catalogue: readonly IndicatorRecord[]): SourcesByMetric {
   let byMetric = named.of(catalogue);
   if (byMetric === undefined) {
     byMetric = new Map(
-      catalogue.flatMap(({ key, sources }) =>
-        sources.length > 0 && leftOutOf(sources) === null
+      catalogue.flatMap(({ key, sources, areAllSources }) =>
+        areAllSources && sources.length > 0 && leftOutOf(sources) === null
           ? [[key, sources.map((source) => source.toLowerCase())] as const]
           : [],
       ),

@@ -107,14 +107,18 @@ describe('figures past their time', () => {
 
 /** What the catalogue says of the sources of population_total. */
 const NAMINGS = {
-  'names both sources': ['world_bank_wdi', 'un_wpp'],
-  'names the one that brought the rows': ['world_bank_wdi'],
-  'names another one': ['un_wpp'],
-  'names none': [],
+  'names both sources': { sources: ['world_bank_wdi', 'un_wpp'] },
+  'names the one that brought the rows': { sources: ['world_bank_wdi'] },
+  'names another one': { sources: ['un_wpp'] },
+  'names one in place of a list': { sources: undefined, source: 'world_bank_wdi' },
+  'names none': { sources: [] },
 };
 
+/** A catalogue that lists sources and leaves one out can't be known to be wrong. */
+const WRONG = NAMINGS['names the one that brought the rows'];
+
 /** A service whose catalogue names sources so, and which has newer rows of population_total by country. */
-async function openRevised(naming: readonly string[]) {
+async function openRevised(naming: object) {
   const program = await open();
   const newer = new Map<string, { value: number; source: string }>();
   const { faults } = program.sandbox;
@@ -123,7 +127,7 @@ async function openRevised(naming: readonly string[]) {
     route: '/v1/indicators',
     patch: ({ data }) => ({
       data: data.map((row: { metric_key: string }) =>
-        row.metric_key === 'population_total' ? { ...row, sources: naming } : row,
+        row.metric_key === 'population_total' ? { ...row, ...naming } : row,
       ),
     }),
   });
@@ -154,10 +158,9 @@ describe('a newer figure from another source of the metric', () => {
     program.pass(400);
     program.newer.set('KE', { value: 7, source: 'un_wpp' });
     program.sandbox.refresh('un_wpp');
-    const isForeseen = !isHeld || naming.length !== 1 || naming[0] === 'un_wpp';
+    const isForeseen = !isHeld || naming !== WRONG;
     program.requests();
     const { data, upstream } = await program.figures(['KE']);
-    // A catalogue that leaves the source out can't be known to be wrong.
     if (isForeseen) {
       expect(data.observations).toMatchObject([{ value: 7, source: { key: 'un_wpp' } }]);
       expect(upstream.byRoute).toEqual({ '/v1/platform/etl-status': 1, '/v1/data': 1 });

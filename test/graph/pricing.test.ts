@@ -75,6 +75,25 @@ describe('the plan of an operation', () => {
     expect(await rangeOf('{ countries { profile { record } } }')).toEqual([55, 55, 55]);
   });
 
+  it('counts no look at a list for what may be there', async () => {
+    await using program = await openProgram();
+    const query =
+      '{ indicator(key: "rainfall_mm") { observation(countryCode: "GA") { id } observations { id } } }';
+    const { extensions } = await program.ask(query, EXPLAIN);
+    expect(extensions.explain).toMatchObject({ least: 2, byRoute: { '/v1/countries': 1, '/v1/data': 5 } });
+    expect(program.requests()).toEqual([]);
+  });
+
+  it('spares no call for a name that was refused where nothing is held', async () => {
+    await using program = await openProgram({ env: { CACHE_URL: 'none' } });
+    const query =
+      '{ tickers(exchangeCode: "NSE") { country { observation(metricKey: "no_such_metric") { value } } } }';
+    const first = await program.ask(query);
+    const { extensions } = await program.ask(query, EXPLAIN);
+    expect(extensions.explain).toMatchObject({ cached: 0, byRoute: { '/v1/data': 1 } });
+    expect((await program.ask(query)).upstream.calls).toBe(first.upstream.calls);
+  });
+
   it('goes by the lists that the key was given', async () => {
     await using program = await openProgram();
     program.sandbox.faults.set({

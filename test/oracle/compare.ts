@@ -137,17 +137,31 @@ class Comparison {
   }
 
   #leftOver(left: unknown[], free: number[], actual: readonly unknown[], path: Path, names: string): void {
-    if (left.length + free.length > 400) {
+    // Very many look alike, so that each two kinds are compared once.
+    const kindOf = new Map<unknown, string>();
+    for (const item of [...left, ...free.map((at) => actual[at])])
+      kindOf.set(item, this.#canonical(item, names));
+    if (new Set(kindOf.values()).size > 400) {
       if (left.length > 0) this.#add('short', path, `${left.length} more items, such as ${short(left[0])}`);
       if (free.length > 0)
         this.#add('extra', path, `${free.length} items, such as ${short(actual[free[0] as number])}`);
       return;
     }
+    const known = new Map<string, number>();
+    const scoreOf = (item: unknown, other: unknown) => {
+      const pair = `${kindOf.get(item)} ${kindOf.get(other)}`;
+      let score = known.get(pair);
+      if (score === undefined) {
+        score = this.#likeness(item, other, names);
+        known.set(pair, score);
+      }
+      return score;
+    };
     const rest = [...free];
     for (const item of left) {
-      const scores = rest.map((at) => this.#likeness(item, actual[at], names));
-      const best = scores.indexOf(Math.max(...scores));
-      if (best < 0 || (left.length !== free.length && (scores[best] as number) < 0.5)) {
+      const scores = rest.map((at) => scoreOf(item, actual[at]));
+      const best = scores.reduce((top, score, i) => (score > (scores[top] ?? -1) ? i : top), 0);
+      if (rest.length === 0 || (left.length !== free.length && (scores[best] as number) < 0.5)) {
         this.#add('short', path, `an item ${short(item)}, which is missing`);
         continue;
       }

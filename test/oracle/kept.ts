@@ -137,6 +137,15 @@ export const KEPT: readonly Kept[] = [
     ask('{ country(code: "BF") { profile { country { name } } } }'),
   ]),
   {
+    name: 'a series that is longer than the usual rows, from a service that refuses a high limit without words',
+    scenario: {
+      seed: 1,
+      service: 102,
+      env: ENV,
+      steps: [ask('{ observations(countryCodes: ["MW"]) { year value } }')],
+    },
+  },
+  {
     name: 'a series whose total says that it came whole, from a service that heeds no limit',
     scenario: {
       seed: 1,

@@ -63,7 +63,10 @@ class Search {
     for (let size = Math.ceil(this.best.scenario.steps.length / 2); size >= 1; size = Math.floor(size / 2)) {
       for (let at = 0; at < this.best.scenario.steps.length - 1; ) {
         const { steps } = this.best.scenario;
-        const without = steps.filter((_, i) => i < at || i >= at + size || i === steps.length - 1);
+        // Without the waits, what is held would be fresh, and rightly differ from what was revised.
+        const isKept = (step: Step, i: number) =>
+          i < at || i >= at + size || i === steps.length - 1 || step.kind === 'wait';
+        const without = steps.filter(isKept);
         if (without.length === steps.length || !(await this.#try(without))) at += size;
       }
     }

@@ -182,7 +182,9 @@ class Stage {
         ...(i === 0
           ? [...bills, ...again, ...explain.findings.map((detail) => finding('explain', at, 0, detail))]
           : []),
-        ...(i === 0 && !isRefused(one) ? checkExtent(explain.extent, sent, at) : []),
+        ...(i === 0 && !isRefused(one)
+          ? checkExtent(explain.extent, sent, at, one.reply.errors.length > 0)
+          : []),
       ],
       excuses: findings[i]?.excuses ?? [],
       explain: rating(explain.extent, sent),
@@ -371,9 +373,10 @@ function rating(extent: Extent | null, sent: number): Outcome['explain'] {
   return extent.least <= sent && sent <= extent.most ? 'within' : 'outside';
 }
 
-function checkExtent(extent: Extent | null, sent: number, at: number): Finding[] {
+/** What fails takes what is below it along, so that nothing tells how little is sent. */
+function checkExtent(extent: Extent | null, sent: number, at: number, hasErrors: boolean): Finding[] {
   if (extent?.least === undefined || extent.most === undefined) return [];
-  const isWithin = extent.least <= sent && sent <= extent.most;
+  const isWithin = (hasErrors || extent.least <= sent) && sent <= extent.most;
   return isWithin ? [] : [finding('explain out of bounds', at, 0, `${JSON.stringify(extent)}, sent ${sent}`)];
 }
 

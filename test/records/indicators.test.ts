@@ -25,6 +25,7 @@ describe('decodeIndicators', () => {
       category: 'demographics',
       hasData: true,
       sources: ['world_bank_wdi', 'un_wpp'],
+      areAllSources: true,
       record: population,
     });
     expect(record?.record).toBe(population);

@@ -21,6 +21,8 @@ export interface IndicatorRecord {
   readonly hasData: boolean | null;
   /** Keys of the publishing bodies. */
   readonly sources: readonly string[];
+  /** Whether these are all that may bring the measure: a single name in place of a list may be the main one. */
+  readonly areAllSources: boolean;
   readonly record: JsonObject;
 }
 
@@ -36,6 +38,7 @@ function decodeIndicator(row: JsonObject, place: Place): IndicatorRecord {
     category: textIn(row, 'category'),
     hasData: booleanIn(row, 'has_data'),
     sources: sourceKeysIn(row, place),
+    areAllSources: Array.isArray(row.sources),
     record: row,
   };
 }
