@@ -88,10 +88,10 @@ describe('the plan of an operation', () => {
     await using program = await openProgram({ env: { CACHE_URL: 'none' } });
     const query =
       '{ tickers(exchangeCode: "NSE") { country { observation(metricKey: "no_such_metric") { value } } } }';
-    const first = await program.ask(query);
+    await program.ask(query);
     const { extensions } = await program.ask(query, EXPLAIN);
     expect(extensions.explain).toMatchObject({ cached: 0, byRoute: { '/v1/data': 1 } });
-    expect((await program.ask(query)).upstream.calls).toBe(first.upstream.calls);
+    expect((await program.ask(query)).upstream.byRoute).toEqual({ '/v1/markets/tickers': 1, '/v1/data': 1 });
   });
 
   it('goes by the lists that the key was given', async () => {
