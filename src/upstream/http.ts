@@ -190,12 +190,18 @@ function failureOf(status: number, text: string, call: Call): Failure {
       return new Failure('RATE_LIMITED', 'The service takes no more requests for now.', fields);
     case 400:
     case 422:
+      // Whatever stands between the service and us refuses in its own words.
+      if (isHtml(text)) return invalid(call, `a page in place of JSON, with status ${status}`);
       return new Failure('BAD_USER_INPUT', 'The service refused the arguments.', fields);
     default:
       return status >= 500
         ? new Failure('UPSTREAM_UNAVAILABLE', 'The service failed.', fields)
         : invalid(call, fields.detail ?? `unexpected status ${status}`);
   }
+}
+
+function isHtml(text: string): boolean {
+  return text.trimStart().startsWith('<');
 }
 
 /**

@@ -173,6 +173,7 @@ describe('what is a failure', () => {
     [429, { detail: 'slow down' }, 'RATE_LIMITED', 'slow down'],
     [400, { detail: 'year with a range' }, 'BAD_USER_INPUT', 'year with a range'],
     [422, faults, 'BAD_USER_INPUT', 'query.limit: too high; and more'],
+    [400, '<!doctype html>', 'UPSTREAM_INVALID_RESPONSE', 'a page in place of JSON, with status 400'],
     [422, { detail: { odd: true } }, 'BAD_USER_INPUT', undefined],
     [422, { detail: [null, 7] }, 'BAD_USER_INPUT', 'refused; refused'],
     [500, '<h1>Oops</h1>', 'UPSTREAM_UNAVAILABLE', undefined],
