@@ -93,6 +93,8 @@ export interface Sending {
   readonly payer: Payer;
   /** Until when (milliseconds since the epoch) the call may wait for a minute window that still has room. */
   readonly patientUntilMs: number;
+  /** Called when a call has its turn and is about to leave; throws why it must not leave after all. */
+  readonly beforeLeaving?: () => void;
   /** Further request headers, such as `if-none-match`. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Hears until when something that was served as it is held is fresh, in milliseconds since the epoch. */

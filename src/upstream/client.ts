@@ -1,6 +1,7 @@
 import type { Books } from '../cache/books.ts';
 import type { ProvenKeys } from '../cache/proven.ts';
 import type { Shelf } from '../cache/shelf.ts';
+import { authorized } from './authorized.ts';
 import { type Ask, cached, type Freshness } from './cached.ts';
 import type { Attempt, Send } from './call.ts';
 import type { Clock } from './clock.ts';
@@ -41,7 +42,8 @@ export interface UpstreamParts {
 
 /**
  * Puts the rings together. Their order is policy: what is held costs nothing (outermost), what is in flight is shared, a
- * retry is patient, every attempt is billed, since the service counts attempts, and each tells whether the key is good.
+ * retry is patient, nothing is sent under a key that was just refused, every attempt is billed, since the service counts
+ * attempts, and each tells whether the key is good.
  */
 export function createUpstream(parts: UpstreamParts): Upstream {
   const { clock, steadyNow = clock.now, onAttempt } = parts;
@@ -49,7 +51,9 @@ export function createUpstream(parts: UpstreamParts): Upstream {
   const http = createHttp({ baseUrl: parts.baseUrl, timeoutMs: parts.timeoutMs, now: clock.now, steadyNow });
   const vouch = vouched(http.send, parts.proven, parts.shelf);
   const outage = createOutage(steadyNow);
-  const patient = retried(metered(vouch, { ledger, clock, onAttempt }), { retries: parts.retries });
+  const meter = metered(vouch, { ledger, clock, onAttempt });
+  const good = authorized(meter, { proven: parts.proven, now: steadyNow });
+  const patient = retried(good, { retries: parts.retries });
   const send = parts.remembering(coalesced(outage.watching(patient)));
   const ask = cached(send, { shelf: parts.shelf, freshness: parts.freshness, now: steadyNow, outage });
 
