@@ -1,12 +1,12 @@
 import type { Books } from '../cache/books.ts';
 import type { ProvenKeys } from '../cache/proven.ts';
 import type { Shelf } from '../cache/shelf.ts';
-import { authorized } from './authorized.ts';
 import { type Ask, cached, type Freshness } from './cached.ts';
 import type { Attempt, Send } from './call.ts';
 import type { Clock } from './clock.ts';
 import { coalesced } from './coalesced.ts';
 import { createHttp } from './http.ts';
+import { createKeyRefusals } from './key-refusals.ts';
 import { createLedger, type Ledger } from './ledger.ts';
 import { metered } from './metered.ts';
 import { createOutage, type Outage } from './outage.ts';
@@ -51,9 +51,9 @@ export function createUpstream(parts: UpstreamParts): Upstream {
   const http = createHttp({ baseUrl: parts.baseUrl, timeoutMs: parts.timeoutMs, now: clock.now, steadyNow });
   const vouch = vouched(http.send, parts.proven, parts.shelf);
   const outage = createOutage(steadyNow);
-  const meter = metered(vouch, { ledger, clock, onAttempt });
-  const good = authorized(meter, { proven: parts.proven, now: steadyNow });
-  const patient = retried(good, { retries: parts.retries });
+  const refusals = createKeyRefusals({ proven: parts.proven, now: steadyNow });
+  const meter = refusals.stopping(metered(refusals.hearing(vouch), { ledger, clock, onAttempt }));
+  const patient = retried(meter, { retries: parts.retries });
   const send = parts.remembering(coalesced(outage.watching(patient)));
   const ask = cached(send, { shelf: parts.shelf, freshness: parts.freshness, now: steadyNow, outage });
 

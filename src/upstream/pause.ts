@@ -15,6 +15,7 @@ export class Pause {
   #failure: Failure | null = null;
   #endsAtMs = 0;
   #probe: object | null = null;
+  #onProbeOver: (() => void)[] = [];
   #round = 0;
 
   constructor(lengths: PauseLengths) {
@@ -39,22 +40,32 @@ export class Pause {
     return null;
   }
 
+  /** Waits until the probe that is under way is over; null where there is none. */
+  untilProbed(): Promise<void> | null {
+    return this.#probe === null ? null : new Promise((over) => this.#onProbeOver.push(over));
+  }
+
   begin(failure: Failure, nowMs: number): void {
     const { firstMs, longestMs } = this.#lengths;
     this.#endsAtMs = nowMs + Math.min(longestMs, firstMs * 2 ** this.#round);
     this.#round += 1;
     this.#failure = failure;
-    this.#probe = null;
+    this.#endProbe();
   }
 
   /** A call is over, however it went: if it was the probe, another call may be. */
   release(call: object): void {
-    if (this.#probe === call) this.#probe = null;
+    if (this.#probe === call) this.#endProbe();
   }
 
   end(): void {
     this.#round = 0;
     this.#failure = null;
+    this.#endProbe();
+  }
+
+  #endProbe(): void {
     this.#probe = null;
+    for (const over of this.#onProbeOver.splice(0)) over();
   }
 }

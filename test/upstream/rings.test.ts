@@ -1,45 +1,14 @@
 import { describe, expect, it, vi } from 'vitest';
 import { Failure } from '../../src/errors.ts';
-import { type Answer, type Call, openBill, type Send, type Sending } from '../../src/upstream/call.ts';
+import type { Answer, Call, Send } from '../../src/upstream/call.ts';
 import { coalesced } from '../../src/upstream/coalesced.ts';
 import { createLedger } from '../../src/upstream/ledger.ts';
 import { metered } from '../../src/upstream/metered.ts';
-import { payerOf } from '../../src/upstream/payer.ts';
 import { retried } from '../../src/upstream/retried.ts';
+import { createGate, sendingFor, settle } from './sending.ts';
 
 const CALL: Call = { route: '/v1/data', isPublic: false, target: '/v1/data?country_codes=KE' };
 const ANSWER: Answer = { status: 200, headers: {}, body: [], receivedAt: 0 };
-
-function sendingFor(partition = 'one', further: Partial<Sending> = {}): Sending {
-  const bill = openBill();
-  return {
-    caller: { authorization: `Bearer ${partition}`, partition },
-    signal: new AbortController().signal,
-    bill,
-    payer: payerOf(bill),
-    patientUntilMs: 0,
-    ...further,
-  };
-}
-
-/** A next ring that answers when it is told to. */
-function createGate() {
-  const waiting: {
-    call: Call;
-    sending: Sending;
-    land: (answer: Answer) => void;
-    fail: (error: unknown) => void;
-  }[] = [];
-  const send: Send = (call, sending) =>
-    new Promise((land, fail) => {
-      waiting.push({ call, sending, land, fail });
-      sending.signal.addEventListener('abort', () => fail(sending.signal.reason));
-    });
-  return { send, waiting };
-}
-
-/** Lets everything run that can. */
-const settle = () => new Promise((done) => setImmediate(done));
 
 /** A clock that moves when it is told to. */
 function createHeldClock(startMs: number) {
