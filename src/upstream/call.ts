@@ -4,6 +4,7 @@
  */
 
 import type { Failure, FailureCode } from '../errors.ts';
+import type { Deadline } from './deadline.ts';
 import type { Payer } from './payer.ts';
 
 /** One route of the service. `Params` are what the route takes, `Result` what it answers in our own words. */
@@ -87,6 +88,8 @@ export interface Caller {
 export interface Sending {
   readonly caller: Caller;
   readonly signal: AbortSignal;
+  /** Of an operation: started before it first waits, so that its signal aborts when the time is over. */
+  readonly deadline?: Pick<Deadline, 'start'>;
   /** Where answers that took no request are counted. */
   readonly bill: Bill;
   /** Bills the requests. */
