@@ -11,6 +11,7 @@ import { createLedger, type Ledger } from './ledger.ts';
 import { metered } from './metered.ts';
 import { createOutage, type Outage } from './outage.ts';
 import { retried } from './retried.ts';
+import { createRetryBudget } from './retry-budget.ts';
 import { vouched } from './vouched.ts';
 
 /** The service, as the rest of the gateway sees it. */
@@ -53,7 +54,7 @@ export function createUpstream(parts: UpstreamParts): Upstream {
   const outage = createOutage(steadyNow);
   const refusals = createKeyRefusals({ proven: parts.proven, now: steadyNow });
   const meter = refusals.stopping(metered(refusals.hearing(vouch), { ledger, clock, onAttempt }));
-  const patient = retried(meter, { retries: parts.retries });
+  const patient = retried(meter, { retries: parts.retries, budget: createRetryBudget() });
   const send = parts.remembering(coalesced(outage.watching(patient)));
   const ask = cached(send, { shelf: parts.shelf, freshness: parts.freshness, now: steadyNow, outage });
 

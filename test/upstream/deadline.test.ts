@@ -136,11 +136,14 @@ it.each([
   ['a figure', '{ country(code: "KE") { observation(metricKey: "population_total") { value } } }'],
   ['a list', '{ sources { key } }'],
 ])('a call that another operation waits for goes on: %s', async (_, query) => {
-  await using program = await openProgram({ env: SHORT, sandbox: { latencyMs: 400 } });
+  await using program = await openProgram({
+    env: { OPERATION_TIMEOUT_MS: '1000' },
+    sandbox: { latencyMs: 1_400 },
+  });
   const { ask, sandbox } = program;
   const first = ask(query);
   await expect.poll(() => sandbox.log.length + 0, { interval: 5 }).toBe(1);
-  await new Promise((later) => setTimeout(later, 150));
+  await new Promise((later) => setTimeout(later, 700));
   const second = await ask(query);
   expect(codesOf(await first)).toEqual(['OPERATION_TIMEOUT']);
   expect(second.errors).toEqual([]);
