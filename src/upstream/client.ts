@@ -3,6 +3,7 @@ import type { ProvenKeys } from '../cache/proven.ts';
 import type { Shelf } from '../cache/shelf.ts';
 import { type Ask, cached, type Freshness } from './cached.ts';
 import type { Attempt, Send } from './call.ts';
+import { createCircuits } from './circuits.ts';
 import type { Clock } from './clock.ts';
 import { coalesced } from './coalesced.ts';
 import { createHttp } from './http.ts';
@@ -43,8 +44,8 @@ export interface UpstreamParts {
 
 /**
  * Puts the rings together. Their order is policy: what is held costs nothing (outermost), what is in flight is shared, a
- * retry is patient, nothing is sent under a key that was just refused, every attempt is billed, since the service counts
- * attempts, and each tells whether the key is good.
+ * retry is patient, nothing is sent under a key that was just refused or to a route that is down, every attempt is
+ * billed, since the service counts attempts, and each tells whether the key is good.
  */
 export function createUpstream(parts: UpstreamParts): Upstream {
   const { clock, steadyNow = clock.now, onAttempt } = parts;
@@ -53,7 +54,9 @@ export function createUpstream(parts: UpstreamParts): Upstream {
   const vouch = vouched(http.send, parts.proven, parts.shelf);
   const outage = createOutage(steadyNow);
   const refusals = createKeyRefusals({ proven: parts.proven, now: steadyNow });
-  const meter = refusals.stopping(metered(refusals.hearing(vouch), { ledger, clock, onAttempt }));
+  const circuits = createCircuits({ proven: parts.proven, now: steadyNow, wallNow: clock.now });
+  const heard = circuits.hearing(refusals.hearing(vouch));
+  const meter = refusals.stopping(circuits.stopping(metered(heard, { ledger, clock, onAttempt })));
   const patient = retried(meter, { retries: parts.retries, budget: createRetryBudget() });
   const send = parts.remembering(coalesced(outage.watching(patient)));
   const ask = cached(send, { shelf: parts.shelf, freshness: parts.freshness, now: steadyNow, outage });

@@ -62,6 +62,7 @@ export function retried(next: Send, parts: RetriedParts): Send {
         try {
           return await next(call, sending);
         } catch (error) {
+          if (isUnsent(error)) attempts -= 1;
           const mayRetry = attempts <= retries && !sending.signal.aborted && isPassing(error);
           throw mayRetry && budget.take() ? new ToRetry(error) : error;
         }
@@ -78,6 +79,7 @@ function isPassing(error: unknown): error is Failure {
   return (
     error instanceof Failure &&
     error.code === 'UPSTREAM_UNAVAILABLE' &&
+    !isUnsent(error) &&
     awaySeconds(error) <= MAX_AWAY_SECONDS
   );
 }
@@ -98,6 +100,11 @@ function notBefore(backoff: Backoff): Backoff {
 
 function awaySeconds({ fields }: Failure): number {
   return fields.retryAfterSeconds ?? 0;
+}
+
+/** Whether a call failed without a request, because the service is known to be down. */
+export function isUnsent(error: unknown): boolean {
+  return error instanceof Failure && error.fields.attempts === 0;
 }
 
 /** Whether the service gave no answer of its own at all. */
