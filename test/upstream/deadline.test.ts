@@ -63,7 +63,7 @@ describe('a deadline', () => {
 
 const QUERY =
   'query ($figure: String!) { country(code: "KE") { name profile { record } observation(metricKey: $figure) { value } } }';
-const SHORT = { OPERATION_TIMEOUT_MS: '300' };
+const SHORT = { OPERATION_TIMEOUT_MS: '800' };
 const figure = { variables: { figure: 'population_total' } };
 const codesOf = (reply: { errors: readonly { extensions: { code: string } }[] }) =>
   reply.errors.map(({ extensions }) => extensions.code);
@@ -77,7 +77,7 @@ describe.each(['', '__schema { queryType { name } }'])('an operation past its ti
     sandbox.faults.set({ route: '/v1/countries/{code}/profile', kind: 'hang' });
     const startedAtMs = performance.now();
     const reply = await ask(query, figure);
-    expect(performance.now() - startedAtMs).toBeLessThan(2_000);
+    expect(performance.now() - startedAtMs).toBeLessThan(3_000);
     expect(reply.data.country).toEqual({
       name: 'Kenya',
       profile: null,
@@ -98,10 +98,10 @@ describe.each(['', '__schema { queryType { name } }'])('an operation past its ti
   it('sends nothing below what came too late', async () => {
     await using program = await openProgram({ env: SHORT });
     const { ask, sandbox } = program;
-    sandbox.faults.set({ route: '/v1/countries', kind: 'latency', ms: 500 });
+    sandbox.faults.set({ route: '/v1/countries', kind: 'latency', ms: 1_100 });
     const reply = await ask(`{ ${further} countries { name profile { record } } }`);
     expect(codesOf(reply)).toEqual(['OPERATION_TIMEOUT']);
-    await new Promise((later) => setTimeout(later, 400));
+    await new Promise((later) => setTimeout(later, 500));
     expect(sandbox.log.map(({ route }) => route)).toEqual(['/v1/countries']);
   });
 
