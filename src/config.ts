@@ -41,6 +41,7 @@ const Environment = z.object({
   CODES_PER_CALL: wholeNumber(1, 10_000).default(250),
   UPSTREAM_TIMEOUT_MS: wholeNumber(1, HOUR_MS).default(10_000),
   UPSTREAM_RETRIES: wholeNumber(0, 20).default(2),
+  OPERATION_TIMEOUT_MS: wholeNumber(1, HOUR_MS).default(30_000),
   RATE_LIMIT_WAIT_MS: wholeNumber(0, HOUR_MS).default(0),
   TRUSTED_DOCUMENTS: z.string().min(1).optional(),
   MAX_UPSTREAM_CALLS: wholeNumber(1, 1_000_000).default(60),
@@ -106,6 +107,8 @@ export interface Config {
   readonly codesPerCall: number;
   readonly upstreamTimeoutMs: number;
   readonly upstreamRetries: number;
+  /** How long one operation may take, whatever it waits for. */
+  readonly operationTimeoutMs: number;
   readonly rateLimitWaitMs: number;
   /** File of the operations that may run; undefined for any. */
   readonly trustedDocuments: string | undefined;
@@ -170,6 +173,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     codesPerCall: s.CODES_PER_CALL,
     upstreamTimeoutMs: s.UPSTREAM_TIMEOUT_MS,
     upstreamRetries: s.UPSTREAM_RETRIES,
+    operationTimeoutMs: s.OPERATION_TIMEOUT_MS,
     rateLimitWaitMs: s.RATE_LIMIT_WAIT_MS,
     trustedDocuments: s.TRUSTED_DOCUMENTS,
     maxUpstreamCalls: s.MAX_UPSTREAM_CALLS,

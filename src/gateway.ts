@@ -57,6 +57,7 @@ import { batches, resolvers } from './resolvers/resolvers.ts';
 import { type Attempt, type Bill, type Caller, openBill, type Sending } from './upstream/call.ts';
 import { createUpstream } from './upstream/client.ts';
 import { type Clock, steadied, systemClock } from './upstream/clock.ts';
+import { Deadline } from './upstream/deadline.ts';
 import { MAX_NESTING } from './upstream/nesting.ts';
 import { payerOf } from './upstream/payer.ts';
 import { createRehearsal } from './upstream/rehearsed.ts';
@@ -92,6 +93,7 @@ export interface GatewayParts {
 interface Passage {
   readonly context: GraphContext;
   readonly seat: Seat;
+  readonly deadline: Deadline;
   readonly bill: Bill;
   readonly startedAtMs: number;
   readonly accepts: string;
@@ -388,12 +390,15 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   function enter(request: GatewayRequest, caller: Caller): Passage {
     const bill = openBill();
     const startedAtMs = clock.now();
+    const timeoutMs = config.operationTimeoutMs;
+    const deadline = new Deadline({ startedAtMs: steadyNow(), timeoutMs, now: steadyNow, request });
     const sending: Sending = {
       caller,
       bill,
       payer: payerOf(bill, config.maxUpstreamCalls),
-      signal: request.signal,
-      patientUntilMs: startedAtMs + config.rateLimitWaitMs,
+      signal: deadline.signal,
+      deadline,
+      patientUntilMs: startedAtMs + Math.min(config.rateLimitWaitMs, timeoutMs),
       onHeld(freshUntilMs) {
         if (freshUntilMs < passage.freshUntilMs) passage.freshUntilMs = freshUntilMs;
       },
@@ -424,6 +429,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
         },
       },
       seat,
+      deadline,
       bill,
       startedAtMs,
       accepts: request.headers.accept ?? '',
@@ -577,6 +583,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
           const prepared = plain && (await answerPrepared(request, plain, passage));
           return prepared ?? (await admit(request, plain, passage));
         } finally {
+          passage.deadline.stop();
           passage.seat.leave();
         }
       }

@@ -154,6 +154,8 @@ export type ErrorCode =
   | 'MONTHLY_QUOTA_EXCEEDED'
   /** The request names no operation, or one that isn't there. */
   | 'OPERATION_RESOLUTION_FAILURE'
+  /** The operation took longer than it may, and this had not come by then. */
+  | 'OPERATION_TIMEOUT'
   /** The operation is over a limit of this gateway and nothing was sent; or, on a field, the call that it would take was not sent. */
   | 'OPERATION_TOO_EXPENSIVE'
   /** A persisted operation was asked for that the gateway doesn't hold. */

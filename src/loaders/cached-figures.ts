@@ -34,7 +34,7 @@ export interface Figures {
   held(): ((want: Want) => readonly ObservationRecord[] | undefined) | null;
   /**
    * The outcome of each want, by its key.
-   * @throws the signal's reason where the operation is given up first
+   * @throws the signal's reason where the client leaves first
    */
   load(wants: readonly Want[]): Promise<ReadonlyMap<string, Outcome>>;
 }

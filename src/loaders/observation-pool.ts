@@ -1,3 +1,4 @@
+import { Failure } from '../errors.ts';
 import { type Demand, demandKey } from '../planner/demand.ts';
 import type { Sending } from '../upstream/call.ts';
 import type { Clock } from '../upstream/clock.ts';
@@ -18,8 +19,8 @@ export interface ObservationPool {
 
 export interface Seat {
   /**
-   * The outcome of each demand, by its key.
-   * @throws the signal's reason where the operation is given up first
+   * The outcome of each demand, by its key; where the operation's time is over, that is the outcome of what has not come.
+   * @throws the signal's reason where the operation is given up otherwise
    */
   load(demands: readonly Demand[]): Promise<ReadonlyMap<string, Outcome>>;
   /** The operation may yet bring demands: batches that open meanwhile wait for it. */
@@ -293,6 +294,11 @@ export function createObservationPool(parts: PoolParts): ObservationPool {
           if (!table.gathering?.isWindowOver) table.awaited.add(seat);
         },
         async load(demands) {
+          if (demands.length > 0) sending.deadline?.start();
+          if (sending.signal.aborted) {
+            arrive();
+            return withTheLate(demands, new Map(), sending.signal.reason);
+          }
           let done = () => {};
           const answered = new Promise<void>((resolve) => {
             done = resolve;
@@ -315,6 +321,8 @@ export function createObservationPool(parts: PoolParts): ObservationPool {
           arrive();
           try {
             if (order.missing > 0) await untilAborted(answered, sending.signal);
+          } catch (reason) {
+            return withTheLate(demands, order.outcomes, reason);
           } finally {
             withdraw(table, order);
           }
@@ -329,6 +337,23 @@ export function createObservationPool(parts: PoolParts): ObservationPool {
       };
     },
   };
+}
+
+/**
+ * The outcomes that were there when an operation was given up, and of the others that its time was over.
+ * @throws the reason where it was given up for another one: then nobody reads its answer
+ */
+function withTheLate(
+  demands: readonly Demand[],
+  outcomes: Map<string, Outcome>,
+  reason: unknown,
+): ReadonlyMap<string, Outcome> {
+  if (!(reason instanceof Failure)) throw reason;
+  for (const demand of demands) {
+    const key = demandKey(demand);
+    if (!outcomes.has(key)) outcomes.set(key, reason);
+  }
+  return outcomes;
 }
 
 /** Those that wait for something of a batch, the one that led it first: what it sends is billed to them alone. */

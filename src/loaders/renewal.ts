@@ -117,7 +117,6 @@ export function createRenewal({ ask, shelf, freshness, now, mayAsk }: RenewalPar
       return records === null ? null : sourcesIn(records, now());
     } catch {
       // Whatever keeps the sources from us will keep the figures too, and be told with them.
-      sending.signal.throwIfAborted();
       return null;
     }
   }

@@ -154,6 +154,7 @@ function wantsPage({ method, url, headers }: FastifyRequest): boolean {
  */
 function goneSignal(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
+  if (reply.raw.destroyed) gone.abort();
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) gone.abort();
   });

@@ -62,6 +62,7 @@ const BETTER_OLD: ReadonlySet<FailureCode> = new Set([
   'UPSTREAM_TIMEOUT',
   'UPSTREAM_INVALID_RESPONSE',
   'UPSTREAM_INCOMPLETE',
+  'OPERATION_TIMEOUT',
 ]);
 
 /** Whether what is held may be served, past its time, instead of this. */

@@ -4,6 +4,7 @@
  */
 
 import type { Failure, FailureCode } from '../errors.ts';
+import type { Deadline } from './deadline.ts';
 import type { Payer } from './payer.ts';
 
 /** One route of the service. `Params` are what the route takes, `Result` what it answers in our own words. */
@@ -87,12 +88,16 @@ export interface Caller {
 export interface Sending {
   readonly caller: Caller;
   readonly signal: AbortSignal;
+  /** Of an operation: started before it first waits, so that its signal aborts when the time is over. */
+  readonly deadline?: Pick<Deadline, 'start'>;
   /** Where answers that took no request are counted. */
   readonly bill: Bill;
   /** Bills the requests. */
   readonly payer: Payer;
   /** Until when (milliseconds since the epoch) the call may wait for a minute window that still has room. */
   readonly patientUntilMs: number;
+  /** Called when a call has its turn and is about to leave; throws why it must not leave after all. */
+  readonly beforeLeaving?: () => void;
   /** Further request headers, such as `if-none-match`. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Called once, at the instant the request leaves; what it throws keeps the request from being sent. */

@@ -3,13 +3,16 @@ import type { ProvenKeys } from '../cache/proven.ts';
 import type { Shelf } from '../cache/shelf.ts';
 import { type Ask, cached, type Freshness } from './cached.ts';
 import type { Attempt, Send } from './call.ts';
+import { createCircuits } from './circuits.ts';
 import type { Clock } from './clock.ts';
 import { coalesced } from './coalesced.ts';
 import { createHttp } from './http.ts';
+import { createKeyRefusals } from './key-refusals.ts';
 import { createLedger, type Ledger } from './ledger.ts';
 import { metered } from './metered.ts';
 import { createOutage, type Outage } from './outage.ts';
 import { retried } from './retried.ts';
+import { createRetryBudget } from './retry-budget.ts';
 import { vouched } from './vouched.ts';
 
 /** The service, as the rest of the gateway sees it. */
@@ -41,7 +44,8 @@ export interface UpstreamParts {
 
 /**
  * Puts the rings together. Their order is policy: what is held costs nothing (outermost), what is in flight is shared, a
- * retry is patient, every attempt is billed, since the service counts attempts, and each tells whether the key is good.
+ * retry is patient, nothing is sent under a key that was just refused or to a route that is down, every attempt is
+ * billed, since the service counts attempts, and each tells whether the key is good.
  */
 export function createUpstream(parts: UpstreamParts): Upstream {
   const { clock, steadyNow = clock.now, onAttempt } = parts;
@@ -49,7 +53,11 @@ export function createUpstream(parts: UpstreamParts): Upstream {
   const http = createHttp({ baseUrl: parts.baseUrl, timeoutMs: parts.timeoutMs, now: clock.now, steadyNow });
   const vouch = vouched(http.send, parts.proven, parts.shelf);
   const outage = createOutage(steadyNow);
-  const patient = retried(metered(vouch, { ledger, clock, onAttempt }), { retries: parts.retries });
+  const refusals = createKeyRefusals({ proven: parts.proven, now: steadyNow });
+  const circuits = createCircuits({ proven: parts.proven, now: steadyNow, wallNow: clock.now });
+  const heard = circuits.hearing(refusals.hearing(vouch));
+  const meter = refusals.stopping(circuits.stopping(metered(heard, { ledger, clock, onAttempt })));
+  const patient = retried(meter, { retries: parts.retries, budget: createRetryBudget() });
   const send = parts.remembering(coalesced(outage.watching(patient)));
   const ask = cached(send, { shelf: parts.shelf, freshness: parts.freshness, now: steadyNow, outage });
 

@@ -30,6 +30,9 @@ export function coalesced(next: Send): Send {
   }
 
   return async (call, sending) => {
+    sending.deadline?.start();
+    // Whoever has been given up sends nothing more.
+    sending.signal.throwIfAborted();
     const whose = call.isPublic ? '' : sending.caller.partition;
     const name = `${whose} ${callKey(call)} ${JSON.stringify(sending.headers ?? null)}`;
     let flight = flights.get(name);

@@ -19,6 +19,8 @@ interface Waiter {
 }
 
 interface Queue {
+  /** Calls under the key, waiting or under way. */
+  calls: number;
   inFlight: number;
   /** Waiting for a free place. */
   readonly forPlace: Waiter[];
@@ -37,7 +39,7 @@ export function metered(next: Send, { ledger, clock, onAttempt }: MeteredParts):
   function queueOf(partition: string): Queue {
     let queue = queues.get(partition);
     if (queue === undefined) {
-      queue = { inFlight: 0, forPlace: [], forMinute: [] };
+      queue = { calls: 0, inFlight: 0, forPlace: [], forMinute: [] };
       queues.set(partition, queue);
     }
     return queue;
@@ -57,6 +59,7 @@ export function metered(next: Send, { ledger, clock, onAttempt }: MeteredParts):
       } else if (queue.inFlight >= (ledger.isDoubtful(partition) ? 1 : MAX_IN_FLIGHT)) {
         await queued(queue.forPlace, sending);
       } else {
+        sending.beforeLeaving?.();
         queue.inFlight += 1;
         let isTaken = false;
         try {
@@ -71,18 +74,10 @@ export function metered(next: Send, { ledger, clock, onAttempt }: MeteredParts):
     }
   }
 
-  /** @returns how many were waiting for it */
-  function freePlace(queue: Queue): number {
+  function freePlace(queue: Queue): void {
     queue.inFlight -= 1;
     // All of them, since one place may have become many; those that find none queue again, in the same order.
-    const woken = queue.forPlace.splice(0);
-    for (const waiter of woken) waiter.wake();
-    return woken.length;
-  }
-
-  function leave(partition: string, queue: Queue): void {
-    const woken = freePlace(queue);
-    if (queue.inFlight + woken + queue.forMinute.length === 0) queues.delete(partition);
+    for (const waiter of queue.forPlace.splice(0)) waiter.wake();
   }
 
   async function attempt(call: Call, sending: Sending, queue: Queue | null): Promise<Answer> {
@@ -90,6 +85,7 @@ export function metered(next: Send, { ledger, clock, onAttempt }: MeteredParts):
     const reservation = sending.payer.reserve(call.route);
     try {
       if (queue !== null) await takeTurn(queue, sending);
+      else leaveAtOnce(sending);
     } catch (error) {
       reservation.release();
       throw error;
@@ -118,25 +114,41 @@ export function metered(next: Send, { ledger, clock, onAttempt }: MeteredParts):
       outcome = failure.code;
       throw failure;
     } finally {
-      if (queue !== null) leave(partition, queue);
+      if (queue !== null) freePlace(queue);
       onAttempt({ route: call.route, outcome, durationMs: clock.now() - startedAtMs });
     }
   }
 
-  return async (call, sending) => {
-    const { partition } = sending.caller;
-    const queue = call.isPublic ? null : queueOf(partition);
+  async function patient(call: Call, sending: Sending, queue: Queue | null): Promise<Answer> {
     for (;;) {
       try {
         return await attempt(call, sending, queue);
       } catch (error) {
         if (!(error instanceof Failure)) throw error;
         const isLimited = queue !== null && error.code === 'RATE_LIMITED';
-        const mayWait = isLimited && ledger.opensAtMs(partition) <= sending.patientUntilMs;
+        const mayWait = isLimited && ledger.opensAtMs(sending.caller.partition) <= sending.patientUntilMs;
         if (!mayWait) throw error.with({ route: call.route });
       }
     }
+  }
+
+  return async (call, sending) => {
+    if (call.isPublic) return patient(call, sending, null);
+    const { partition } = sending.caller;
+    const queue = queueOf(partition);
+    queue.calls += 1;
+    try {
+      return await patient(call, sending, queue);
+    } finally {
+      queue.calls -= 1;
+      if (queue.calls === 0) queues.delete(partition);
+    }
   };
+}
+
+function leaveAtOnce({ signal, beforeLeaving }: Sending): void {
+  signal.throwIfAborted();
+  beforeLeaving?.();
 }
 
 /** As much of the text of a 429 as is read in no time, whatever it is: the figures stand at its beginning. */

@@ -1,6 +1,6 @@
 import type { Failure } from '../errors.ts';
 import type { Send } from './call.ts';
-import { isUnanswered } from './retried.ts';
+import { isUnanswered, isUnsent } from './retried.ts';
 
 /** Calls in a row that must fail before the service is taken to be down. */
 const MIN_FAILURES = 3;
@@ -9,8 +9,8 @@ const MIN_FAILURES = 3;
 const PAUSE_MS = 5_000;
 
 /**
- * Whether the service is down. Whoever has an old answer at hand need not wait for a timeout to serve it; whoever has
- * none asks all the same, so that an outage never fails what might have gone well.
+ * Whether the service is down. Whoever has an old answer at hand need not wait for a timeout to serve it, after a few
+ * failures already; whoever has none asks all the same, until the circuit of the route is open (`circuits.ts`).
  */
 export interface Outage {
   /** Sees every call go by, retries and all. */
@@ -31,7 +31,7 @@ export function createOutage(now: () => number): Outage {
         failures = 0;
         return answer;
       } catch (error) {
-        if (isUnanswered(error)) {
+        if (isUnanswered(error) && !isUnsent(error)) {
           failures += 1;
           last = error;
           seenAtMs = now();

@@ -9,10 +9,13 @@ import {
 } from 'cockatiel';
 import { Failure } from '../errors.ts';
 import type { Send } from './call.ts';
+import type { RetryBudget } from './retry-budget.ts';
 
 export interface RetriedParts {
   /** Further attempts after the first. */
   readonly retries: number;
+  /** Retries of all calls together. */
+  readonly budget: RetryBudget;
   /** The first wait is anything up to this; each further one up to double the last. */
   readonly firstDelayMs?: number;
   readonly maxDelayMs?: number;
@@ -21,19 +24,24 @@ export interface RetriedParts {
 /** How long a call may wait because the service has said when it will be back. */
 const MAX_AWAY_SECONDS = 5;
 
+/** A failure after which the call is tried again. */
+class ToRetry {
+  readonly failure: Failure;
+
+  constructor(failure: Failure) {
+    this.failure = failure;
+  }
+}
+
 /**
- * Tries again after a 5xx or a broken connection, with exponential backoff and full jitter; after nothing else. Where the
- * service has said when it will be back, no attempt is made before, and none at all where that is too long to wait. A
- * failure that comes out names how many attempts were made.
+ * Tries again after a 5xx or a broken connection, with exponential backoff and full jitter; after nothing else, and as
+ * long as the budget of all calls has room. Where the service has said when it will be back, no attempt is made before,
+ * and none at all where that is too long to wait. A failure that comes out names how many attempts were made.
  */
-export function retried(next: Send, { retries, firstDelayMs = 100, maxDelayMs = 2_000 }: RetriedParts): Send {
+export function retried(next: Send, parts: RetriedParts): Send {
+  const { retries, budget, firstDelayMs = 100, maxDelayMs = 2_000 } = parts;
   const policy = retry(
-    handleWhen(
-      (error) =>
-        error instanceof Failure &&
-        error.code === 'UPSTREAM_UNAVAILABLE' &&
-        awaySeconds(error) <= MAX_AWAY_SECONDS,
-    ),
+    handleWhen((error) => error instanceof ToRetry),
     {
       maxAttempts: retries,
       backoff: notBefore(
@@ -47,15 +55,33 @@ export function retried(next: Send, { retries, firstDelayMs = 100, maxDelayMs = 
   );
   return async (call, sending) => {
     let attempts = 0;
+    budget.add();
     try {
-      return await policy.execute(() => {
+      return await policy.execute(async () => {
         attempts += 1;
-        return next(call, sending);
+        try {
+          return await next(call, sending);
+        } catch (error) {
+          if (isUnsent(error)) attempts -= 1;
+          const mayRetry = attempts <= retries && !sending.signal.aborted && isPassing(error);
+          throw mayRetry && budget.take() ? new ToRetry(error) : error;
+        }
       }, sending.signal);
     } catch (error) {
-      throw isUnanswered(error) ? error.with({ attempts }) : error;
+      const failure = error instanceof ToRetry ? error.failure : error;
+      throw isUnanswered(failure) ? failure.with({ attempts }) : failure;
     }
   };
+}
+
+/** Whether what failed may go well soon. */
+function isPassing(error: unknown): error is Failure {
+  return (
+    error instanceof Failure &&
+    error.code === 'UPSTREAM_UNAVAILABLE' &&
+    !isUnsent(error) &&
+    awaySeconds(error) <= MAX_AWAY_SECONDS
+  );
 }
 
 type Backoff = IBackoffFactory<IRetryBackoffContext<unknown>>;
@@ -65,14 +91,20 @@ function notBefore(backoff: Backoff): Backoff {
   return {
     next(context): IBackoff<IRetryBackoffContext<unknown>> {
       const usual = backoff.next(context);
-      const awayMs = 'error' in context.result ? awaySeconds(context.result.error) * 1000 : 0;
+      const error = 'error' in context.result ? context.result.error : null;
+      const awayMs = error instanceof ToRetry ? awaySeconds(error.failure) * 1000 : 0;
       return { duration: awayMs + usual.duration, next: notBefore(usual).next };
     },
   };
 }
 
-function awaySeconds(error: unknown): number {
-  return error instanceof Failure ? (error.fields.retryAfterSeconds ?? 0) : 0;
+function awaySeconds({ fields }: Failure): number {
+  return fields.retryAfterSeconds ?? 0;
+}
+
+/** Whether a call failed without a request, because the service is known to be down. */
+export function isUnsent(error: unknown): boolean {
+  return error instanceof Failure && error.fields.attempts === 0;
 }
 
 /** Whether the service gave no answer of its own at all. */

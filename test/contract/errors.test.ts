@@ -250,6 +250,12 @@ const CASES: Record<string, Case> = {
     calls: 0,
     status: 400,
   },
+  OPERATION_TIMEOUT: {
+    options: { env: { OPERATION_TIMEOUT_MS: '200' } },
+    fault: { route: '/v1/data', kind: 'hang' },
+    extensions: { code: 'OPERATION_TIMEOUT', retryable: true },
+    calls: 1,
+  },
   'GRAPHQL_PARSE_FAILED for more tokens than are taken': {
     options: { env: { MAX_TOKENS: '5' } },
     extensions: { code: 'GRAPHQL_PARSE_FAILED', retryable: false },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FaultKind } from '../../src/sandbox/faults.ts';
+import { systemClock } from '../../src/upstream/clock.ts';
 import { openProgram } from '../support/program.ts';
 
 /** An operation for each route, whose failing field is the one that its fault concerns. */
@@ -77,7 +78,9 @@ const FAULTS: Record<string, { fault: FaultKind; expected: Expected; calls: numb
 describe.each(Object.entries(FAULTS))('%s', (_, { fault, expected, calls }) => {
   it.each(Object.entries(OPERATIONS))('on %s', async (route, query) => {
     const isTimed = expected.code === 'UPSTREAM_TIMEOUT';
+    let aheadMs = 0;
     await using program = await openProgram({
+      clock: { ...systemClock, now: () => Date.now() + aheadMs },
       env: { UPSTREAM_RETRIES: '1', ...(isTimed ? { UPSTREAM_TIMEOUT_MS: String(SHORT_MS) } : {}) },
     });
     const { ask, sandbox } = program;
@@ -93,6 +96,8 @@ describe.each(Object.entries(FAULTS))('%s', (_, { fault, expected, calls }) => {
     if (isTimed) return;
     // A failure is never held: the next operation asks anew, and is answered.
     clear();
+    // A refusal of the key is remembered for a second.
+    if (expected.code === 'FORBIDDEN') aheadMs += 1_000;
     const after = await ask(query);
     expect(after.errors).toEqual([]);
     expect(after.upstream.byRoute[route]).toBeGreaterThan(0);

@@ -47,7 +47,7 @@ it('answers a burst of 40 operations in two windows, without a refused call', as
   await using program = await openProgram({
     sandbox: { now: clock.now },
     clock,
-    env: { RATE_LIMIT_WAIT_MS: '61000' },
+    env: { RATE_LIMIT_WAIT_MS: '61000', OPERATION_TIMEOUT_MS: '120000' },
   });
   const { ask, sandbox } = program;
   await teachPlan(program);

@@ -306,6 +306,7 @@ describe('a key that the service refuses meanwhile', () => {
       expect(after.data).toEqual({ country: { profile: null, observation: null } });
       expect(program.repeats()).toEqual([false]);
       // Words that the service accepts the key with, but that are not held.
+      program.pass(1);
       program.sandbox.faults.clear();
       program.sandbox.faults.set({ kind: 'status', status: 400, times: 1 });
       const fault = await program.ask('{ country(code: "GH") { offices { name } } }');
@@ -330,7 +331,9 @@ describe('a key that the service refuses meanwhile', () => {
     const after = await one.ask(FIGURE);
     expect(after.data).toEqual({ country: { profile: null, observation: null } });
     expect(one.repeats()).toEqual([false]);
-    expect(one.requests()).toHaveLength(2);
+    // The first refusal stops what has not left yet.
+    expect(one.requests()).toHaveLength(after.upstream.calls);
+    expect(after.upstream.calls).toBeLessThanOrEqual(2);
   });
 
   it('and accepts again, both at another gateway, is not served what was kept before', async () => {

@@ -1,45 +1,15 @@
 import { describe, expect, it, vi } from 'vitest';
 import { Failure } from '../../src/errors.ts';
-import { type Answer, type Call, openBill, type Send, type Sending } from '../../src/upstream/call.ts';
+import type { Answer, Call, Send } from '../../src/upstream/call.ts';
 import { coalesced } from '../../src/upstream/coalesced.ts';
 import { createLedger } from '../../src/upstream/ledger.ts';
 import { metered } from '../../src/upstream/metered.ts';
-import { payerOf } from '../../src/upstream/payer.ts';
 import { retried } from '../../src/upstream/retried.ts';
+import { createRetryBudget } from '../../src/upstream/retry-budget.ts';
+import { createGate, sendingFor, settle } from './sending.ts';
 
 const CALL: Call = { route: '/v1/data', isPublic: false, target: '/v1/data?country_codes=KE' };
 const ANSWER: Answer = { status: 200, headers: {}, body: [], receivedAt: 0 };
-
-function sendingFor(partition = 'one', further: Partial<Sending> = {}): Sending {
-  const bill = openBill();
-  return {
-    caller: { authorization: `Bearer ${partition}`, partition },
-    signal: new AbortController().signal,
-    bill,
-    payer: payerOf(bill),
-    patientUntilMs: 0,
-    ...further,
-  };
-}
-
-/** A next ring that answers when it is told to. */
-function createGate() {
-  const waiting: {
-    call: Call;
-    sending: Sending;
-    land: (answer: Answer) => void;
-    fail: (error: unknown) => void;
-  }[] = [];
-  const send: Send = (call, sending) =>
-    new Promise((land, fail) => {
-      waiting.push({ call, sending, land, fail });
-      sending.signal.addEventListener('abort', () => fail(sending.signal.reason));
-    });
-  return { send, waiting };
-}
-
-/** Lets everything run that can. */
-const settle = () => new Promise((done) => setImmediate(done));
 
 /** A clock that moves when it is told to. */
 function createHeldClock(startMs: number) {
@@ -126,7 +96,8 @@ describe('retried', () => {
       if (attempts <= times) throw new Failure(code, 'failed', fields);
       return ANSWER;
     };
-    return { ring: retried(send, { retries: 2, firstDelayMs: 1 }), attempts: () => attempts };
+    const budget = createRetryBudget();
+    return { ring: retried(send, { retries: 2, budget, firstDelayMs: 1 }), attempts: () => attempts };
   };
 
   it('tries again after a 5xx or a broken connection', async () => {
@@ -162,6 +133,45 @@ describe('retried', () => {
       fields: { attempts: 1, retryAfterSeconds: 6 },
     });
     expect(attempts()).toBe(1);
+  });
+
+  it('no more often than the budget of all calls allows, a tenth of them in the long run', async () => {
+    let [calls, attempts, isDown] = [0, 0, true];
+    const send: Send = async () => {
+      attempts += 1;
+      if (isDown) throw new Failure('UPSTREAM_UNAVAILABLE', 'failed');
+      return ANSWER;
+    };
+    const ring = retried(send, { retries: 2, budget: createRetryBudget(), firstDelayMs: 0 });
+    const attemptsOf = async () => {
+      calls += 1;
+      return ring(CALL, sendingFor()).catch(({ fields }: Failure) => fields.attempts);
+    };
+    // Ten are there at the beginning, and each call adds a tenth.
+    for (let i = 0; i < 5; i += 1) expect(await attemptsOf()).toBe(3);
+    expect(await attemptsOf()).toBe(1);
+    for (let i = 0; i < 94; i += 1) await attemptsOf();
+    expect(attempts - calls).toBe(19);
+    isDown = false;
+    for (let i = 0; i < 1_000; i += 1) await attemptsOf();
+    isDown = true;
+    [calls, attempts] = [0, 0];
+    for (let i = 0; i < 20; i += 1) await attemptsOf();
+    expect(attempts - calls).toBe(11);
+  });
+
+  it('not for an operation that has been given up, and then takes nothing from the others', async () => {
+    const ends = new AbortController();
+    const send: Send = async () => {
+      ends.abort();
+      throw new Failure('UPSTREAM_UNAVAILABLE', 'failed');
+    };
+    const budget = createRetryBudget(0, 1);
+    const ring = retried(send, { retries: 2, budget, firstDelayMs: 1 });
+    await expect(ring(CALL, sendingFor('one', { signal: ends.signal }))).rejects.toMatchObject({
+      fields: { attempts: 1 },
+    });
+    expect([budget.take(), budget.take()]).toEqual([true, false]);
   });
 
   it.each([

@@ -1,0 +1,154 @@
+import { createCorners } from '../cache/corners.ts';
+import type { ProvenKeys } from '../cache/proven.ts';
+import { Failure } from '../errors.ts';
+import type { Call, Send } from './call.ts';
+import { Pause } from './pause.ts';
+import { isUnanswered } from './retried.ts';
+
+/**
+ * Circuit breakers of the routes. After some attempts in a row that the service has not answered (5xx, timeouts, broken
+ * connections), calls fail at once and nothing is sent; after a pause one call finds out whether the service is back. An
+ * outage of one route is none of the others, and what fails under one key alone is kept from that key alone.
+ */
+export interface Circuits {
+  /** Keeps calls back; around the ring where they wait for their turn. */
+  stopping(next: Send): Send;
+  /** Hears what comes of the calls that leave; within that ring, so that it is known before the next has its turn. */
+  hearing(next: Send): Send;
+}
+
+export interface CircuitsParts {
+  readonly proven: Pick<ProvenKeys, 'has'>;
+  readonly now: () => number;
+  /** By the wall clock, for the times that callers are told. */
+  readonly wallNow: () => number;
+}
+
+/** Unanswered attempts in a row that open a circuit. */
+const OPENS_AFTER = 10;
+
+/** As many of them may be those of one key where the circuit is that of all keys. */
+const MOST_OF_ONE_KEY = OPENS_AFTER / 2;
+
+/** Short, since the calls that are kept back meanwhile might have gone well. */
+const PAUSES = { firstMs: 1_000, longestMs: 5_000 };
+
+/** Circuits of single keys that are kept at once. */
+const MAX_CIRCUITS = { proven: 10_000, unproven: 2_000 };
+
+/** Of one key on one route. */
+interface KeyCircuit {
+  failures: number;
+  readonly pause: Pause;
+}
+
+/** Of all keys on one route. */
+interface RouteCircuit {
+  /** How many failures of each key count, in a row. */
+  readonly failures: Map<string, number>;
+  readonly pause: Pause;
+}
+
+const ANYBODY = 'public';
+
+export function createCircuits({ proven, now, wallNow }: CircuitsParts): Circuits {
+  const ofKeys = createCorners<KeyCircuit>(MAX_CIRCUITS);
+  const ofRoutes = new Map<string, RouteCircuit>();
+
+  /** @throws Failure where a call may not leave */
+  function check(name: string, { route }: Call, visit: object): void {
+    for (const pause of [ofKeys.get(name)?.pause, ofRoutes.get(route)?.pause]) {
+      const failure = pause?.keepsBack(visit, now());
+      if (pause === undefined || !failure) continue;
+      const retryAfterSeconds = Math.max(1, Math.ceil((pause.endsAtMs - now()) / 1000));
+      throw new Failure(
+        'UPSTREAM_UNAVAILABLE',
+        'The service has not answered on this route lately, so nothing was sent.',
+        {
+          route,
+          detail: failure.fields.detail,
+          attempts: 0,
+          retryAfterSeconds,
+          retryAt: new Date(wallNow() + retryAfterSeconds * 1000).toISOString(),
+        },
+      );
+    }
+  }
+
+  function failed(name: string, partition: string, failure: Failure, round: number): void {
+    let own = ofKeys.get(name);
+    if (own === undefined) {
+      own = { failures: 0, pause: new Pause(PAUSES) };
+      ofKeys.add(name, own);
+    }
+    if (partition === ANYBODY || proven.has(partition)) ofKeys.prove(name);
+    // A call that left before the circuit opened says nothing new.
+    if (own.pause.round !== round) return;
+    own.failures += 1;
+    if (round > 0 || own.failures >= OPENS_AFTER) own.pause.begin(failure, now());
+  }
+
+  function failedForAll(route: string, partition: string, failure: Failure, round: number): void {
+    let circuit = ofRoutes.get(route);
+    if (circuit === undefined) {
+      circuit = { failures: new Map(), pause: new Pause(PAUSES) };
+      ofRoutes.set(route, circuit);
+    }
+    const { failures, pause } = circuit;
+    if (pause.round !== round) return;
+    failures.set(partition, Math.min(MOST_OF_ONE_KEY, (failures.get(partition) ?? 0) + 1));
+    let sum = 0;
+    for (const count of failures.values()) sum += count;
+    if (round > 0 || sum >= OPENS_AFTER) {
+      failures.clear();
+      pause.begin(failure, now());
+    }
+  }
+
+  function answered(name: string, route: string): void {
+    const own = ofKeys.get(name);
+    if (own !== undefined) own.failures = 0;
+    own?.pause.end();
+    const circuit = ofRoutes.get(route);
+    circuit?.failures.clear();
+    circuit?.pause.end();
+  }
+
+  const partitionOf = ({ isPublic }: Call, partition: string) => (isPublic ? ANYBODY : partition);
+
+  return {
+    stopping: (next) => async (call, sending) => {
+      const name = `${partitionOf(call, sending.caller.partition)} ${call.route}`;
+      const visit = {};
+      const beforeLeaving = () => {
+        sending.beforeLeaving?.();
+        check(name, call, visit);
+      };
+      try {
+        check(name, call, visit);
+        return await next(call, { ...sending, beforeLeaving });
+      } finally {
+        ofKeys.get(name)?.pause.release(visit);
+        ofRoutes.get(call.route)?.pause.release(visit);
+      }
+    },
+    hearing: (next) => async (call, sending) => {
+      const { route, isPublic } = call;
+      const partition = partitionOf(call, sending.caller.partition);
+      const name = `${partition} ${route}`;
+      const ownRound = ofKeys.get(name)?.pause.round ?? 0;
+      const roundOfAll = ofRoutes.get(route)?.pause.round ?? 0;
+      try {
+        const answer = await next(call, sending);
+        answered(name, route);
+        return answer;
+      } catch (error) {
+        if (isUnanswered(error)) {
+          failed(name, partition, error, ownRound);
+          if (!isPublic) failedForAll(route, partition, error, roundOfAll);
+        } else if (error instanceof Failure) answered(name, route);
+        throw error;
+      }
+    },
+  };
+}

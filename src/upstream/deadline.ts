@@ -1,0 +1,55 @@
+import { Failure } from '../errors.ts';
+
+export interface DeadlineParts {
+  /** When the operation came, by the same time as `now`; milliseconds. */
+  readonly startedAtMs: number;
+  /** How long an operation may take, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly now: () => number;
+  /** Has the signal that aborts when the client leaves; it is only asked for where somebody waits. */
+  readonly request: { readonly signal: AbortSignal };
+}
+
+/**
+ * When one operation is given up: by its client, or because its time is over. Nothing is set up before the operation
+ * first waits for the service, since most take what they need from what is held.
+ */
+export class Deadline {
+  readonly #parts: DeadlineParts;
+  readonly #ends = new AbortController();
+  #stop: (() => void) | undefined;
+
+  constructor(parts: DeadlineParts) {
+    this.#parts = parts;
+  }
+
+  /** Aborts once the deadline has been started; with a Failure as its reason where the time is over. */
+  get signal(): AbortSignal {
+    return this.#ends.signal;
+  }
+
+  /** The operation is about to wait: from now on the signal tells when it is given up. */
+  start(): void {
+    if (this.#stop !== undefined) return;
+    const { request, startedAtMs, timeoutMs, now } = this.#parts;
+    const client = request.signal;
+    const onLeave = () => this.#ends.abort(client.reason);
+    const timer = setTimeout(() => this.#onTimeout(), Math.max(0, startedAtMs + timeoutMs - now()));
+    client.addEventListener('abort', onLeave, { once: true });
+    if (client.aborted) onLeave();
+    this.#stop = () => {
+      clearTimeout(timer);
+      client.removeEventListener('abort', onLeave);
+    };
+  }
+
+  /** The operation is over. */
+  stop(): void {
+    this.#stop?.();
+  }
+
+  #onTimeout(): void {
+    const message = `The operation took longer than the ${this.#parts.timeoutMs} ms that it may (OPERATION_TIMEOUT_MS), and this had not come by then. Ask again later, or for less at once.`;
+    this.#ends.abort(new Failure('OPERATION_TIMEOUT', message));
+  }
+}

@@ -1,0 +1,132 @@
+import { createCorners } from '../cache/corners.ts';
+import type { ProvenKeys } from '../cache/proven.ts';
+import { Failure } from '../errors.ts';
+import type { Call, Send } from './call.ts';
+import { Pause } from './pause.ts';
+
+/**
+ * Sends nothing under a key that the service has just refused: after a 401 no call, after a 403 none to that route. Calls
+ * that have not left yet, and further ones, fail with the service's own words. When the pause is over, one call finds out
+ * whether the key is accepted by now, and those that come meanwhile wait for it.
+ */
+export interface KeyRefusals {
+  /** Keeps calls back; around the ring where they wait for their turn. */
+  stopping(next: Send): Send;
+  /** Hears what comes of the calls that leave; within that ring, so that it is known before the next has its turn. */
+  hearing(next: Send): Send;
+}
+
+export interface KeyRefusalsParts {
+  readonly proven: Pick<ProvenKeys, 'has'>;
+  readonly now: () => number;
+}
+
+/** How long nothing is sent after a refusal. A key that is activated seconds later works soon after. */
+const PAUSES = { firstMs: 1_000, longestMs: 60_000 };
+
+/** Keys whose refusals are remembered at once. */
+const MAX_KEYS = { proven: 10_000, unproven: 2_000 };
+
+/** What the service refuses to one key. */
+interface Refused {
+  /** After a 401: everything. */
+  readonly all: Pause;
+  /** After a 403: one route. The key may be good for the others. */
+  readonly byRoute: Map<string, Pause>;
+}
+
+export function createKeyRefusals({ proven, now }: KeyRefusalsParts): KeyRefusals {
+  const keys = createCorners<Refused>(MAX_KEYS);
+
+  function pausesOf(partition: string): Refused {
+    let held = keys.get(partition);
+    if (held === undefined) {
+      held = { all: new Pause(PAUSES), byRoute: new Map() };
+      keys.add(partition, held);
+    }
+    return held;
+  }
+
+  function ofRoute({ byRoute }: Refused, route: string): Pause {
+    let pause = byRoute.get(route);
+    if (pause === undefined) {
+      pause = new Pause(PAUSES);
+      byRoute.set(route, pause);
+    }
+    return pause;
+  }
+
+  /** @throws Failure why a call may not leave */
+  function check(call: Call, partition: string, visit: object): void {
+    const held = keys.get(partition);
+    if (held === undefined) return;
+    const refusal =
+      held.all.keepsBack(visit, now()) ?? held.byRoute.get(call.route)?.keepsBack(visit, now()) ?? null;
+    if (refusal !== null) throw refusal.with({ route: call.route });
+  }
+
+  function probeOf({ route }: Call, partition: string): Promise<void> | null {
+    const held = keys.get(partition);
+    return held?.all.untilProbed() ?? held?.byRoute.get(route)?.untilProbed() ?? null;
+  }
+
+  return {
+    stopping: (next) => async (call, sending) => {
+      if (call.isPublic) return next(call, sending);
+      const { partition } = sending.caller;
+      const visit = {};
+      const beforeLeaving = () => {
+        sending.beforeLeaving?.();
+        check(call, partition, visit);
+      };
+      try {
+        const probe = probeOf(call, partition);
+        if (probe !== null) await probe;
+        check(call, partition, visit);
+        return await next(call, { ...sending, beforeLeaving });
+      } finally {
+        const held = keys.get(partition);
+        held?.all.release(visit);
+        held?.byRoute.get(call.route)?.release(visit);
+      }
+    },
+    hearing: (next) => async (call, sending) => {
+      if (call.isPublic) return next(call, sending);
+      const { partition } = sending.caller;
+      const { route } = call;
+      const before = keys.get(partition);
+      const rounds = { all: before?.all.round ?? 0, route: before?.byRoute.get(route)?.round ?? 0 };
+      const wasProven = proven.has(partition);
+
+      // What is said to calls that left before the last refusal was known is no news.
+      function accepted(isForRoute: boolean): void {
+        const held = keys.get(partition);
+        if (held?.all.round === rounds.all) held.all.end();
+        const pause = isForRoute ? held?.byRoute.get(route) : undefined;
+        if (pause?.round === rounds.route) pause.end();
+      }
+
+      function refused(failure: Failure): void {
+        const isOfRoute = failure.code === 'FORBIDDEN';
+        const held = pausesOf(partition);
+        const pause = isOfRoute ? ofRoute(held, route) : held.all;
+        if (pause.round === (isOfRoute ? rounds.route : rounds.all)) pause.begin(failure, now());
+        // Only the service can make a key known, so those can't be pushed out by keys that are made up.
+        if (wasProven || isOfRoute) keys.prove(partition);
+        if (isOfRoute) accepted(false);
+      }
+
+      try {
+        const answer = await next(call, sending);
+        accepted(true);
+        return answer;
+      } catch (error) {
+        if (error instanceof Failure) {
+          if (error.code === 'UNAUTHENTICATED' || error.code === 'FORBIDDEN') refused(error);
+          if (error.code === 'BAD_USER_INPUT') accepted(true);
+        }
+        throw error;
+      }
+    },
+  };
+}

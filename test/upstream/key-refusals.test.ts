@@ -1,0 +1,246 @@
+import { describe, expect, it } from 'vitest';
+import { Failure, type FailureCode } from '../../src/errors.ts';
+import type { Answer, Call, Send } from '../../src/upstream/call.ts';
+import { createKeyRefusals } from '../../src/upstream/key-refusals.ts';
+import { createLedger } from '../../src/upstream/ledger.ts';
+import { metered } from '../../src/upstream/metered.ts';
+import { openProgram } from '../support/program.ts';
+import { createGate, sendingFor, settle } from './sending.ts';
+
+const DATA: Call = { route: '/v1/data', isPublic: false, target: '/v1/data?country_codes=KE' };
+const LIST: Call = { route: '/v1/countries', isPublic: false, target: '/v1/countries' };
+const ANSWER: Answer = { status: 200, headers: {}, body: [], receivedAt: 0 };
+const refusal = (code: FailureCode = 'UNAUTHENTICATED') =>
+  new Failure(code, 'no', { route: '/v1/data', detail: 'Not authenticated' });
+
+/** Both rings, with what may stand between them. */
+function around(
+  next: Send,
+  now: () => number,
+  known: readonly string[] = [],
+  between = (inner: Send): Send => inner,
+): Send {
+  const refusals = createKeyRefusals({ proven: { has: (key) => known.includes(key) }, now });
+  return refusals.stopping(between(refusals.hearing(next)));
+}
+
+/** The rings over a service that answers with what is in `says`, at a time that the test moves. */
+function open(known: readonly string[] = []) {
+  const told = { says: null as Failure | null, nowMs: 0, calls: 0 };
+  const send: Send = async () => {
+    told.calls += 1;
+    if (told.says !== null) throw told.says;
+    return ANSWER;
+  };
+  const ring = around(send, () => told.nowMs, known);
+  /** How many calls a call took, and what came of it. */
+  async function ask(call = DATA, key = 'one'): Promise<[calls: number, outcome: string]> {
+    const before = told.calls;
+    const outcome = await ring(call, sendingFor(key)).then(
+      () => 'ok',
+      (error: Failure) => `${error.code} on ${error.fields.route}: ${error.fields.detail}`,
+    );
+    return [told.calls - before, outcome];
+  }
+  return { told, ask };
+}
+
+describe('after a 401', () => {
+  const refused = (route: string) => `UNAUTHENTICATED on ${route}: Not authenticated`;
+
+  it('nothing is sent under the key, on any route, and each call fails with the words of the service', async () => {
+    const { told, ask } = open();
+    told.says = refusal();
+    expect(await ask()).toEqual([1, refused('/v1/data')]);
+    expect(await ask()).toEqual([0, refused('/v1/data')]);
+    expect(await ask(LIST)).toEqual([0, refused('/v1/countries')]);
+    told.says = null;
+    expect(await ask(DATA, 'another')).toEqual([1, 'ok']);
+    expect(await ask({ ...LIST, isPublic: true })).toEqual([1, 'ok']);
+  });
+
+  it('one call looks after a second, then after 2, 4 and at last 60', async () => {
+    const { told, ask } = open();
+    told.says = refusal();
+    await ask();
+    for (const seconds of [1, 2, 4, 8, 16, 32, 60, 60]) {
+      told.nowMs += seconds * 1000 - 1;
+      expect((await ask())[0]).toBe(0);
+      told.nowMs += 1;
+      expect((await ask())[0]).toBe(1);
+    }
+  });
+
+  it.each([
+    ['an answer', null],
+    ['a 422', new Failure('BAD_USER_INPUT', 'no')],
+  ])('%s to that call ends it, and the next refusal is the first again', async (_, says) => {
+    const { told, ask } = open();
+    told.says = refusal();
+    for (let i = 0; i < 3; i += 1) {
+      await ask();
+      told.nowMs += 60_000;
+    }
+    told.says = says;
+    expect((await ask())[0]).toBe(1);
+    expect((await ask(LIST))[0]).toBe(1);
+    told.says = refusal();
+    expect((await ask())[0]).toBe(1);
+    told.nowMs += 1_000;
+    expect((await ask())[0]).toBe(1);
+  });
+
+  it('a call that looks and gets no answer leaves it to the next', async () => {
+    const { told, ask } = open();
+    told.says = refusal();
+    await ask();
+    told.nowMs += 1_000;
+    told.says = new Failure('UPSTREAM_UNAVAILABLE', 'down');
+    expect((await ask())[0]).toBe(1);
+    expect((await ask())[0]).toBe(1);
+  });
+});
+
+describe('after a 403', () => {
+  it('nothing is sent to that route, but to all others', async () => {
+    const { told, ask } = open();
+    told.says = refusal('FORBIDDEN');
+    expect((await ask())[0]).toBe(1);
+    expect(await ask()).toEqual([0, 'FORBIDDEN on /v1/data: Not authenticated']);
+    told.says = null;
+    expect(await ask(LIST)).toEqual([1, 'ok']);
+    expect((await ask())[0]).toBe(0);
+    told.nowMs += 1_000;
+    expect(await ask()).toEqual([1, 'ok']);
+    expect(await ask()).toEqual([1, 'ok']);
+  });
+
+  it('the key counts as known', async () => {
+    const { told, ask } = open();
+    told.says = refusal();
+    await ask();
+    told.nowMs += 1_000;
+    told.says = refusal('FORBIDDEN');
+    await ask();
+    told.says = null;
+    expect(await ask(LIST)).toEqual([1, 'ok']);
+  });
+});
+
+describe('calls that are under way together', () => {
+  function openGate() {
+    const clock = { nowMs: 0 };
+    const gate = createGate();
+    const ring = around(gate.send, () => clock.nowMs);
+    return { clock, ring, waiting: gate.waiting };
+  }
+
+  it('are refused once, not each anew', async () => {
+    const { clock, ring, waiting } = openGate();
+    const all = Promise.allSettled([1, 2, 3].map(() => ring(DATA, sendingFor())));
+    await settle();
+    for (const { fail } of waiting.splice(0)) fail(refusal());
+    await all;
+    clock.nowMs = 1_000;
+    const again = ring(DATA, sendingFor());
+    await settle();
+    waiting[0]?.land(ANSWER);
+    expect(await again).toBe(ANSWER);
+  });
+
+  it('are not accepted by an answer to one that had left before the refusal', async () => {
+    const { ring, waiting } = openGate();
+    const [first, second] = [ring(DATA, sendingFor()), ring(DATA, sendingFor())];
+    await settle();
+    waiting[0]?.fail(refusal());
+    await expect(first).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    waiting[1]?.land(ANSWER);
+    await second;
+    await expect(ring(DATA, sendingFor())).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+  });
+
+  it('wait for the one that finds out', async () => {
+    const { clock, ring, waiting } = openGate();
+    const refused = ring(DATA, sendingFor());
+    await settle();
+    waiting.splice(0)[0]?.fail(refusal());
+    await expect(refused).rejects.toThrow('no');
+    clock.nowMs = 1_000;
+    const all = Promise.all([DATA, LIST, DATA].map((call) => ring(call, sendingFor())));
+    await settle();
+    expect(waiting).toHaveLength(1);
+    waiting[0]?.land(ANSWER);
+    await settle();
+    expect(waiting).toHaveLength(3);
+    for (const { land } of waiting) land(ANSWER);
+    expect(await all).toEqual([ANSWER, ANSWER, ANSWER]);
+  });
+
+  it('do not leave after all where they waited for their turn, and are not billed', async () => {
+    const { send, waiting } = createGate();
+    const clock = { now: () => 0, sleep: async () => {} };
+    const ledger = createLedger(clock.now);
+    const ring = around(send, clock.now, [], (inner) => metered(inner, { ledger, clock, onAttempt() {} }));
+    const sending = sendingFor();
+    const calls = Array.from({ length: 40 }, (_, i) => ring({ ...DATA, target: `${i}` }, sending));
+    const all = Promise.allSettled(calls);
+    await settle();
+    // As many as the smallest plan allows.
+    expect(waiting).toHaveLength(5);
+    for (const { fail } of waiting) fail(refusal());
+    const codes = (await all).map((one) => one.status === 'rejected' && one.reason.code);
+    expect(codes).toEqual(calls.map(() => 'UNAUTHENTICATED'));
+    expect(waiting).toHaveLength(5);
+    expect(sending.bill.calls).toBe(5);
+    expect(ledger.quota('one').callsThisMinute).toBe(5);
+  });
+});
+
+it('keys that are made up push out none that the service has known', async () => {
+  const { told, ask } = open(['good']);
+  told.says = refusal();
+  await ask(DATA, 'good');
+  await ask(DATA, 'made up');
+  for (let i = 0; i < 2_100; i += 1) await ask(DATA, `made up ${i}`);
+  expect((await ask(DATA, 'good'))[0]).toBe(0);
+  expect((await ask(DATA, 'made up'))[0]).toBe(1);
+});
+
+describe('over the whole program', () => {
+  const PROFILES = '{ countries { profile { record } } }';
+
+  it('a refused key costs a handful of calls, and then none', async () => {
+    await using program = await openProgram({ sandbox: { latencyMs: 5 } });
+    const { ask, sandbox } = program;
+    const query = `{ ${['KE', 'NG', 'GH', 'ZA', 'EG', 'MA', 'TN', 'UG', 'TZ', 'RW']
+      .map((code) => `${code}: country(code: "${code}") { profile { record } offices { name } }`)
+      .join(' ')} }`;
+    const first = await ask(query, { key: 'nobody' });
+    expect(first.errors).toHaveLength(20);
+    for (const { extensions } of first.errors)
+      expect(extensions).toMatchObject({ code: 'UNAUTHENTICATED', detail: 'Not authenticated' });
+    expect(first.upstream.calls).toBe(sandbox.log.length);
+    expect(first.upstream.calls).toBeLessThanOrEqual(8);
+    sandbox.log.clear();
+    const second = await ask(PROFILES, { key: 'nobody' });
+    expect([second.upstream.calls, sandbox.log.length]).toEqual([0, 0]);
+    expect(second.errors[0]?.extensions).toMatchObject({
+      code: 'UNAUTHENTICATED',
+      route: '/v1/countries',
+      detail: 'Not authenticated',
+    });
+    expect(second.status).toBe(401);
+  });
+
+  it('a key that is accepted later on works again', async () => {
+    let nowMs = Date.parse('2026-03-10T12:00:30Z');
+    await using program = await openProgram({ clock: { now: () => nowMs, sleep: async () => {} } });
+    const { ask, sandbox } = program;
+    sandbox.faults.set({ kind: 'status', status: 401, times: 1 });
+    const query = '{ country(code: "KE") { capital } }';
+    expect((await ask(query)).upstream.calls).toBe(1);
+    expect((await ask(query)).upstream.calls).toBe(0);
+    nowMs += 1_000;
+    expect(await ask(query)).toMatchObject({ errors: [], upstream: { calls: 1 } });
+  });
+});

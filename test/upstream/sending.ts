@@ -1,0 +1,36 @@
+import { type Answer, type Call, openBill, type Send, type Sending } from '../../src/upstream/call.ts';
+import { payerOf } from '../../src/upstream/payer.ts';
+
+/** On behalf of an operation under a key. */
+export function sendingFor(partition = 'one', further: Partial<Sending> = {}): Sending {
+  const bill = openBill();
+  return {
+    caller: { authorization: `Bearer ${partition}`, partition },
+    signal: new AbortController().signal,
+    bill,
+    payer: payerOf(bill),
+    patientUntilMs: 0,
+    ...further,
+  };
+}
+
+export interface Departed {
+  readonly call: Call;
+  readonly sending: Sending;
+  readonly land: (answer: Answer) => void;
+  readonly fail: (error: unknown) => void;
+}
+
+/** A next ring that answers when it is told to. */
+export function createGate() {
+  const waiting: Departed[] = [];
+  const send: Send = (call, sending) =>
+    new Promise((land, fail) => {
+      waiting.push({ call, sending, land, fail });
+      sending.signal.addEventListener('abort', () => fail(sending.signal.reason));
+    });
+  return { send, waiting };
+}
+
+/** Lets everything run that can. */
+export const settle = () => new Promise((done) => setImmediate(done));
