@@ -112,7 +112,7 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
     const demands = new Map(matters.map(({ key, want }) => [key, want.demand]));
     const asked = [...demands.values()];
     const along = asked.length === 0 ? [] : goingAlong(asked, companions.of(partition, asked), planning);
-    const outcomes = await seat.load([...asked, ...along]);
+    const outcomes = await seat.load([...asked, ...along], sending.onLeftOut);
     const isLanded = (demand: Demand) => !(outcomes.get(demandKey(demand)) instanceof Error);
     companions.brought(partition, along.filter(isLanded));
     renewal.spent(partition, (bill.byRoute[observations.route] ?? 0) - callsBefore);

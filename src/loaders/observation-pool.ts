@@ -22,7 +22,7 @@ export interface Seat {
    * The outcome of each demand, by its key; where the operation's time is over, that is the outcome of what has not come.
    * @throws the signal's reason where the operation is given up otherwise
    */
-  load(demands: readonly Demand[]): Promise<ReadonlyMap<string, Outcome>>;
+  load(demands: readonly Demand[], onLeftOut?: Sending['onLeftOut']): Promise<ReadonlyMap<string, Outcome>>;
   /** The operation may yet bring demands: batches that open meanwhile wait for it. */
   expect(): void;
   /** The operation is over: nobody waits for its demands any more. */
@@ -53,6 +53,7 @@ const WIDENING = { spent: 5, unknown: 4 };
 /** What one operation asked for at once. */
 interface Order {
   readonly sending: Sending;
+  readonly onLeftOut: Sending['onLeftOut'];
   readonly outcomes: Map<string, Outcome>;
   /** Batches that carry some of it. */
   readonly flights: Set<Flight>;
@@ -213,7 +214,7 @@ export function createObservationPool(parts: PoolParts): ObservationPool {
       signal: flight.ends.signal,
       patientUntilMs,
       onLeftOut(rows) {
-        for (const order of flight.orders) order.sending.onLeftOut?.(rows);
+        for (const order of flight.orders) order.onLeftOut?.(rows);
       },
     };
     const settle = (key: string, outcome: Outcome) => {
@@ -293,7 +294,7 @@ export function createObservationPool(parts: PoolParts): ObservationPool {
         expect() {
           if (!table.gathering?.isWindowOver) table.awaited.add(seat);
         },
-        async load(demands) {
+        async load(demands, onLeftOut) {
           if (demands.length > 0) sending.deadline?.start();
           if (sending.signal.aborted) {
             arrive();
@@ -303,7 +304,14 @@ export function createObservationPool(parts: PoolParts): ObservationPool {
           const answered = new Promise<void>((resolve) => {
             done = resolve;
           });
-          const order: Order = { sending, outcomes: new Map(), flights: new Set(), missing: 0, done };
+          const order: Order = {
+            sending,
+            onLeftOut,
+            outcomes: new Map(),
+            flights: new Set(),
+            missing: 0,
+            done,
+          };
           let isNew = false;
           for (const demand of demands) {
             const key = demandKey(demand);

@@ -354,3 +354,28 @@ describe('a source that etl-status does not list', () => {
     ]);
   });
 });
+
+describe('a row of a country that has no known code', () => {
+  it.each([
+    [
+      'a list',
+      '{ observations(countryCodes: ["KE"], metricKeys: ["population_total"], latest: true) { value } }',
+      'observations',
+    ],
+    [
+      'a figure',
+      '{ country(code: "KE") { observation(metricKey: "population_total") { value } } }',
+      'country',
+    ],
+  ])('is warned of below %s', async (_what, query, field) => {
+    const reply = await askOver(
+      '/v1/data',
+      (data) => [...data, { ...data[0], country_code: 'atlantis' }],
+      query,
+    );
+    expect(reply.errors).toEqual([]);
+    expect(reply.upstream.calls).toBe(1);
+    expect(warningsOf(reply)).toMatchObject([{ code: 'ROWS_LEFT_OUT', route: '/v1/data', count: 1 }]);
+    expect(String(warningsOf(reply)[0]?.path)).toContain(field);
+  });
+});
