@@ -48,7 +48,7 @@ const Environment = z.object({
   MAX_DEPTH: wholeNumber(1, 1000).default(12),
   MAX_ALIASES: wholeNumber(0, 100_000).default(200),
   MAX_ROOT_FIELDS: wholeNumber(1, 100_000).default(100),
-  MAX_TOKENS: wholeNumber(1, 10_000_000).default(15_000),
+  MAX_TOKENS: wholeNumber(1, 10_000_000).default(6_000),
   MAX_LIST_ITEMS: wholeNumber(1, 1_000_000).default(1000),
   MAX_BODY_BYTES: wholeNumber(1, 1_073_741_824).default(1_048_576),
   MAX_ANSWER_BYTES: wholeNumber(1024, 1_073_741_824).default(67_108_864),
