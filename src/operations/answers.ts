@@ -84,6 +84,8 @@ export function createAnswers({ shelf, maxBytes, now }: AnswersParts): Answers {
       return shelf.lookUp(question.partition).then(() => holding(name, question));
     },
     keep(question, { body: text, data, event }, freshUntilMs, edition) {
+      // It would never be found again, but take the place of one that is: what is public is answered under any key.
+      if (!shelf.isAccepted(question.partition)) return;
       const body = Buffer.from(text);
       const dataBytes = Buffer.byteLength(data);
       let tag: string | undefined;

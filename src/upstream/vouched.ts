@@ -18,7 +18,8 @@ export function vouched(next: Send, ...witnesses: readonly Witness[]): Send {
     if (call.isPublic) return next(call, sending);
     try {
       const answer = await next(call, sending);
-      accept(partition);
+      // A 404 without words of the service's own may come from whatever stands before it, and says nothing of the key.
+      if (answer.status !== 404 || answer.body !== undefined) accept(partition);
       return answer;
     } catch (error) {
       if (error instanceof Failure) {

@@ -57,7 +57,7 @@ async function openTellingService() {
 
 const CODES = ['KE', 'NG', 'GH', 'ZA', 'EG', 'MA', 'TN', 'UG', 'TZ', 'RW'];
 
-it('two keys, 200 operations interleaved: no answer crosses, and no key is in the store', async () => {
+it('two keys, 200 operations interleaved: no answer crosses, and no key is in the store or in the metrics', async () => {
   await using service = await openTellingService();
   await using program = await openProgram({
     upstreamUrl: service.url,
@@ -91,6 +91,10 @@ it('two keys, 200 operations interleaved: no answer crosses, and no key is in th
     expect(dump).not.toContain(key);
     expect(dump).not.toContain(Buffer.from(key).toString('base64'));
   }
+
+  const metrics = await (await fetch(new URL('/metrics', program.url))).text();
+  expect(metrics).toContain('country_graph_operations_total{type="query",outcome="ok"} 220\n');
+  for (const key of KEYS) expect(metrics).not.toContain(key);
 });
 
 it('keys that nobody knows take no place from one that the service has accepted', () => {

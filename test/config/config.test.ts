@@ -129,8 +129,9 @@ describe('settings', () => {
     for (const name of Object.keys(WRONG)) expect(message).toContain(`\n  ${name}: `);
   });
 
-  it('keep the password of an address to themselves', () => {
-    expect(faultOf({ CACHE_URL: 'http://user:secret@cache.example' })).not.toContain('secret');
+  it('keep the password of an address, and the pepper, to themselves', () => {
+    expect(faultOf({ CACHE_URL: 'http://user:hidden@cache.example' })).not.toContain('hidden');
+    expect(faultOf({ KEY_PEPPER: 'too-short' })).not.toContain('too-short');
   });
 
   it('stop the program with exit code 2 where they are wrong', async () => {

@@ -13,6 +13,8 @@ const DOCUMENTS = [
   'ARCHITECTURE.md',
   'CONTRIBUTING.md',
   'CHANGELOG.md',
+  'SECURITY.md',
+  'docs/dependencies.md',
   'docs/errors.md',
   'docs/federation.md',
 ];
@@ -89,7 +91,9 @@ function pathsIn(document: string): { path: string; isImagined: boolean }[] {
 }
 
 describe('files and folders named', () => {
-  it.for(['ARCHITECTURE.md', 'CONTRIBUTING.md'])('in %s are there, save those of an example', (document) => {
+  const withPaths = ['ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs/dependencies.md'];
+
+  it.for(withPaths)('in %s are there, save those of an example', (document) => {
     const paths = pathsIn(document);
     expect(paths.length).toBeGreaterThan(10);
     const wrong = paths.filter(({ path, isImagined }) => existsSync(join(ROOT, path)) === isImagined);

@@ -198,6 +198,19 @@ describe('never repeated', () => {
     expect(program.repeats()).toEqual([false]);
   });
 
+  it('is an answer less because keys that nobody knows ask for what is public', async () => {
+    const version = '{ platformVersion { version } }';
+    await using program = await openWith(version, { env: { ANSWERS_MAX_BYTES: '10000' } });
+    await program.ask(FIGURE);
+    await program.ask(FIGURE);
+    program.requests();
+    for (let i = 0; i < 30; i += 1) await program.ask(version, { key: `made-up-${i}` });
+    program.repeats();
+    await program.ask(FIGURE);
+    expect(program.repeats()).toEqual([true]);
+    expect(program.requests()).toEqual([]);
+  });
+
   it('is anything where nothing is held', async () => {
     await using program = await open({ env: { CACHE_URL: 'none' } });
     for (let i = 0; i < 4; i += 1) expect((await program.ask(FIGURE)).upstream.calls).toBe(2);

@@ -6,6 +6,7 @@ import { createLedger } from '../../src/upstream/ledger.ts';
 import { metered } from '../../src/upstream/metered.ts';
 import { retried } from '../../src/upstream/retried.ts';
 import { createRetryBudget } from '../../src/upstream/retry-budget.ts';
+import { vouched } from '../../src/upstream/vouched.ts';
 import { createGate, sendingFor, settle } from './sending.ts';
 
 const CALL: Call = { route: '/v1/data', isPublic: false, target: '/v1/data?country_codes=KE' };
@@ -356,5 +357,34 @@ describe('metered', () => {
     for (const { land } of waiting) land(ANSWER);
     await Promise.all(busy);
     expect(waiting.map(({ call }) => call.target)).not.toContain('leaves');
+  });
+});
+
+describe('vouched', () => {
+  /** What the witness hears of a key by one answer. */
+  async function heardOf(next: Send, call: Call = CALL) {
+    const heard: string[] = [];
+    const witness = { accept: () => heard.push('accept'), refuse: () => heard.push('refuse') };
+    await vouched(next, witness as never)(call, sendingFor()).catch(() => {});
+    return heard;
+  }
+
+  it.for<[string, string[], Send]>([
+    ['an answer', ['accept'], async () => ANSWER],
+    ['a 304', ['accept'], async () => ({ ...ANSWER, status: 304, body: undefined })],
+    ['a 404 in its own words', ['accept'], async () => ({ ...ANSWER, status: 404, body: { detail: '' } })],
+    ['a 404 in nobody knows whose', [], async () => ({ ...ANSWER, status: 404, body: undefined })],
+    ...(
+      ['BAD_USER_INPUT', 'UNAUTHENTICATED', 'FORBIDDEN', 'RATE_LIMITED', 'UPSTREAM_UNAVAILABLE'] as const
+    ).map((code): [string, string[], Send] => [
+      code,
+      code === 'BAD_USER_INPUT' ? ['accept'] : /^(UNAU|FORB)/.test(code) ? ['refuse'] : [],
+      async () => {
+        throw new Failure(code, 'x');
+      },
+    ]),
+  ])('tells what %s says of the key', async ([, expected, next]) => {
+    expect(await heardOf(next)).toEqual(expected);
+    expect(await heardOf(next, { ...CALL, isPublic: true })).toEqual([]);
   });
 });
