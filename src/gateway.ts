@@ -54,13 +54,14 @@ import { toldErrors } from './operations/told-errors.ts';
 import { createLearned } from './planner/learned.ts';
 import { entities } from './resolvers/entities.ts';
 import { batches, resolvers } from './resolvers/resolvers.ts';
+import { ownTurn } from './turns.ts';
 import { type Attempt, type Bill, type Caller, openBill, type Sending } from './upstream/call.ts';
 import { createUpstream } from './upstream/client.ts';
 import { type Clock, steadied, systemClock } from './upstream/clock.ts';
 import { MAX_NESTING } from './upstream/nesting.ts';
 import { payerOf } from './upstream/payer.ts';
 import { createRehearsal } from './upstream/rehearsed.ts';
-import { ownTurn, type Soon, whenThere } from './upstream/soon.ts';
+import { type Soon, whenThere } from './upstream/soon.ts';
 import { createWarnings } from './warnings.ts';
 
 export type { GatewayRequest, GatewayResponse, OperationEvent };
@@ -131,6 +132,9 @@ const NOT_ACCEPTABLE = { extensions: { code: 'BAD_REQUEST' } };
 /** Kinds of `Accept` headers of which it is remembered what Apollo answers them with. */
 const MAX_ACCEPTS = 100;
 const MAX_ACCEPT_CHARACTERS = 300;
+
+/** All callers whose keys the service has not accepted lately count as one. */
+const UNPROVEN = 'unproven';
 
 /** Characters of operations that take milliseconds to read. */
 const LONG_TEXT = 4_000;
@@ -260,7 +264,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
           throw new GraphQLError('The client takes no answer of ours.', NOT_ACCEPTABLE);
         const { variableValues } = scope;
         // What was parsed and validated in one go is planned in another.
-        if (text.length > LONG_TEXT) await ownTurn();
+        if (text.length > LONG_TEXT) await ownTurn(passage.context.caller.flow);
         if (passage.isExplained) return explain(admitted, variableValues, passage);
         const ready = operations
           .prepare(text, operationName, document, operation, proven.has(passage.context.caller.partition))
@@ -336,9 +340,16 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     variables: Ready['variables'],
     context: GraphContext,
   ): Promise<Executed> {
-    const { effort, holds } = context;
+    const { caller, effort, holds } = context;
     try {
-      return await runPlan({ plan, context, variables, onPause: holds.during, onList: effort.list });
+      return await runPlan({
+        plan,
+        context,
+        variables,
+        onPause: holds.during,
+        onList: effort.list,
+        flow: caller.flow,
+      });
     } catch (fault) {
       if (effort.refusal === null || fault !== effort.refusal) throw fault;
       return { data: 'null', errors: [refused(effort.refusal)] };
@@ -382,7 +393,8 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
 
   function callerOf({ headers }: GatewayRequest): Caller {
     const authorization = headers.authorization ?? null;
-    return { authorization, partition: authorization === null ? 'none' : digest(authorization) };
+    const partition = authorization === null ? 'none' : digest(authorization);
+    return { authorization, partition, flow: proven.has(partition) ? partition : UNPROVEN };
   }
 
   function enter(request: GatewayRequest, caller: Caller): Passage {
@@ -438,10 +450,10 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   }
 
   /** What a request asks for, where Apollo has nothing to say about it; else null. */
-  function plainlyAsked(request: GatewayRequest, { partition }: Caller): PlainlyAsked | null {
+  function plainlyAsked(request: GatewayRequest, { flow }: Caller): PlainlyAsked | null {
     const contentType = contentTypes.get(request.headers.accept ?? '');
     if (contentType === undefined || isExplained(request)) return null;
-    const asked = askedIn(request, persisted, proven.has(partition));
+    const asked = askedIn(request, persisted, flow !== UNPROVEN);
     return asked && { asked, contentType };
   }
 

@@ -81,6 +81,8 @@ export interface Caller {
   readonly authorization: string | null;
   /** A keyed digest of it: names the caller in ledgers and caches. */
   readonly partition: string;
+  /** Names whose work counts together where work has to wait (`src/turns.ts`). */
+  readonly flow: string;
 }
 
 /** Who pays for a call, and until when it is wanted. */

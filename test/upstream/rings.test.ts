@@ -13,7 +13,7 @@ const ANSWER: Answer = { status: 200, headers: {}, body: [], receivedAt: 0 };
 function sendingFor(partition = 'one', further: Partial<Sending> = {}): Sending {
   const bill = openBill();
   return {
-    caller: { authorization: `Bearer ${partition}`, partition },
+    caller: { authorization: `Bearer ${partition}`, partition, flow: partition },
     signal: new AbortController().signal,
     bill,
     payer: payerOf(bill),
