@@ -1,10 +1,10 @@
 import { Failure } from '../errors.ts';
 import { cover, expectedRows, type Pair, type RowsOf } from '../planner/cover.ts';
 import { type Demand, demandKey, type Kind, pairKey } from '../planner/demand.ts';
-import { chooseKinds, oneRow } from '../planner/kinds.ts';
+import { chooseKinds, choosingKinds, oneRow } from '../planner/kinds.ts';
 import type { Learned } from '../planner/learned.ts';
 import { newestOf } from '../planner/newest.ts';
-import { ownTurn } from '../turns.ts';
+import { inTurns, ownTurn } from '../turns.ts';
 import type { Sending } from '../upstream/call.ts';
 import type { Outcome } from './outcome.ts';
 import { createFetch, type FetchParts, limitsOf, MANY } from './planned.ts';
@@ -45,9 +45,11 @@ async function fetchTogether(
   flow: string,
 ): Promise<void> {
   const { learned } = parts;
-  if (demands.length > MANY) await ownTurn(flow);
-  const plan = chooseKinds(demands, kindLimits(parts), learned.seriesRows);
-  if (demands.length > MANY) await ownTurn(flow);
+  const isLarge = demands.length > MANY;
+  if (isLarge) await ownTurn(flow);
+  const choosing = choosingKinds(demands, kindLimits(parts), learned.seriesRows);
+  const plan = await inTurns(flow, choosing);
+  if (isLarge) await ownTurn(flow);
   const wanted = new Set(demands.map(demandKey));
   const ofKind = (pair: Pair, kind: Kind) => demandKey({ ...pair, kind });
   const withoutSeries = new Map<string, Failure>();

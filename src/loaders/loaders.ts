@@ -87,7 +87,7 @@ export interface LoadersParts {
 }
 
 export function createLoaders(parts: LoadersParts): Loaders {
-  const { ask, holds } = parts;
+  const { ask } = parts;
   const staleness = new WeakMap<object, FailureCode>();
   const leftOut: LeftOutRows[] = [];
   const sending: Sending = {

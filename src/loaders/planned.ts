@@ -1,8 +1,8 @@
 import type { Failure } from '../errors.ts';
-import { type CoverLimits, cover, type Pair, type Rectangle, type RowsOf } from '../planner/cover.ts';
+import { type CoverLimits, covering, type Pair, type Rectangle, type RowsOf } from '../planner/cover.ts';
 import { type Kind, pairKey } from '../planner/demand.ts';
 import type { Learned } from '../planner/learned.ts';
-import { ownTurn } from '../turns.ts';
+import { inTurns, ownTurn } from '../turns.ts';
 import type { Send, Sending } from '../upstream/call.ts';
 import { observations } from '../upstream/endpoints.ts';
 import { createBisect } from './bisected.ts';
@@ -57,7 +57,7 @@ export function createFetch(parts: FetchParts, sending: Sending): FetchPairs {
     round: number,
   ): Promise<number | null> {
     if (pairs.length === 0) return 0;
-    const rectangles = cover(pairs, limitsOf(parts), rowsOf);
+    const rectangles = await inTurns(flow, covering(pairs, limitsOf(parts), rowsOf));
     if (pairs.length > MANY) await ownTurn(flow);
     const tasks = shareOut(pairs, rectangles).map(
       (share): Task => ({ ...share, kind, rowsOf, settle, round }),
