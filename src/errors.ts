@@ -15,6 +15,7 @@ export const FAILURES = {
   UPSTREAM_INVALID_RESPONSE: { retryable: false },
   UPSTREAM_INCOMPLETE: { retryable: false },
   OPERATION_TOO_EXPENSIVE: { retryable: false },
+  OVERLOADED: { retryable: true },
 } as const satisfies Record<string, { retryable: boolean }>;
 
 export type FailureCode = keyof typeof FAILURES;

@@ -33,10 +33,12 @@ import { createObservationPool, type Seat } from './loaders/observation-pool.ts'
 import { createRefusedNames } from './loaders/refused-names.ts';
 import { createRenewal } from './loaders/renewal.ts';
 import { createTickersLearned } from './loaders/tickers.ts';
+import { createAdmission, type Load } from './operations/admission.ts';
 import { createAnswers } from './operations/answers.ts';
 import { type Admitted, createApollo, type Explained } from './operations/apollo.ts';
 import type { OperationEvent } from './operations/events.ts';
 import { isDeepRequest } from './operations/nesting.ts';
+import { createOverloaded } from './operations/overloaded.ts';
 import { createPersisted, readTrusted } from './operations/persisted.ts';
 import { createPreparedOperations, type Ready } from './operations/prepared.ts';
 import { type Asked, askedIn, forApollo, type GatewayRequest, hasText } from './operations/requests.ts';
@@ -50,6 +52,7 @@ import {
   tagged,
   writeBody,
 } from './operations/responses.ts';
+import { createSchemaAnswers, mayReadSchema, readsSchemaAlone } from './operations/schema-answers.ts';
 import { toldErrors } from './operations/told-errors.ts';
 import { createLearned } from './planner/learned.ts';
 import { entities } from './resolvers/entities.ts';
@@ -71,6 +74,8 @@ export interface Gateway {
   readonly sdl: string;
   /** Executes one GraphQL-over-HTTP request; never throws for a caller's fault. */
   handle(request: GatewayRequest): Soon<GatewayResponse>;
+  /** What goes on now: always the same object. */
+  readonly load: Load;
   /** Waits for operations in flight, then closes upstream connections. */
   stop(): Promise<void>;
 }
@@ -106,6 +111,8 @@ interface Passage {
   freshUntilMs: number;
   /** Of what was held for the key when the request came. */
   readonly edition: number;
+  /** Whether the operation reads the schema and nothing else. */
+  isOfSchema: boolean;
   /** Whether the answer holds for whoever asks the same while what was read is fresh. */
   isLasting: boolean;
 }
@@ -243,6 +250,9 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const persisted =
     config.trustedDocuments === undefined ? createPersisted() : await readTrusted(config.trustedDocuments);
   const answers = createAnswers({ shelf, maxBytes: config.answersMaxBytes, now: steadyNow });
+  const schemaAnswers = createSchemaAnswers(config.answersMaxBytes);
+  const admission = createAdmission({ maxOperations: config.maxConcurrentOperations, unproven: UNPROVEN });
+  const overloaded = createOverloaded(config.maxConcurrentOperations);
   const contentTypes = new LRUCache<string, string>({ max: MAX_ACCEPTS });
   const tell = (error: GraphQLError) =>
     formatError(error.toJSON(), error, (fault) => observer.problem(fault, 'operation'));
@@ -260,6 +270,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
         const scope = scopeOf(schema, document, operation, variables);
         // Where the variables don't fit, execution says so.
         if (scope === null) return 'execute';
+        passage.isOfSchema = readsSchemaAlone(operation);
         if (!mayAccept(passage.accepts))
           throw new GraphQLError('The client takes no answer of ours.', NOT_ACCEPTABLE);
         const { variableValues } = scope;
@@ -444,6 +455,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       answer: null,
       freshUntilMs: Number.POSITIVE_INFINITY,
       edition: shelf.edition(caller.partition),
+      isOfSchema: false,
       isLasting: true,
     };
     return passage;
@@ -491,6 +503,12 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     answers.keep(question, { body, data, event }, passage.freshUntilMs, passage.edition);
   }
 
+  /** Keeps what the schema says of itself. */
+  function keepOfSchema(asked: Asked, body: string, { bill }: Passage): void {
+    const event = { ...eventOf(bill, null), type: 'query' as const, repeated: true, errorCodes: [] };
+    schemaAnswers.keep(asked, body, event);
+  }
+
   /** Answers once more what was answered before; null where that doesn't hold any longer. */
   function answerAgain(
     request: GatewayRequest,
@@ -498,7 +516,8 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     partition: string,
   ): Soon<GatewayResponse | null> {
     const startedAtMs = clock.now();
-    return whenThere(answers.find({ ...asked, partition }), (stored) => {
+    const ofSchema = mayReadSchema(asked.text) ? schemaAnswers.find(asked) : null;
+    return whenThere(ofSchema ?? answers.find({ ...asked, partition }), (stored) => {
       if (stored === null) return null;
       const { body, tag, encoded, event } = stored;
       const headers = new Map([['content-type', contentType]]);
@@ -531,15 +550,14 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     const answer = isTaken ? passage.answer : null;
     if (!isTaken) passage.errors = null;
     setHeaders(headers, answer?.status ?? status, passage.errors, clock.now());
-    if (answer === null) {
-      return {
-        status,
-        headers,
-        body: body.kind === 'complete' ? worded(body.string, passage) : body.asyncIterator,
-      };
-    }
-    if (passage.accepts.length <= MAX_ACCEPT_CHARACTERS)
+    const isOfSchema = passage.isOfSchema && status === 200 && passage.errors?.length === 0;
+    if ((answer !== null || isOfSchema) && passage.accepts.length <= MAX_ACCEPT_CHARACTERS)
       contentTypes.set(passage.accepts, headers.get('content-type') ?? '');
+    if (answer === null) {
+      const text = body.kind === 'complete' ? worded(body.string, passage) : body.asyncIterator;
+      if (isOfSchema && plain !== null && typeof text === 'string') keepOfSchema(plain.asked, text, passage);
+      return { status, headers, body: text };
+    }
     // What has come but once is not kept, and neither is its answer.
     if (plain !== null && preparedOf(plain.asked, passage) !== undefined)
       keepLasting(plain.asked, answer, passage);
@@ -581,18 +599,28 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       const caller = callerOf(request);
       const plain = plainlyAsked(request, caller);
       const again = plain && answerAgain(request, plain, caller.partition);
-      return whenThere<GatewayResponse | null, GatewayResponse>(again, (response) => response ?? answer());
+      return whenThere<GatewayResponse | null, GatewayResponse>(again, (response) => response ?? begin());
+
+      function begin(): Soon<GatewayResponse> {
+        return whenThere(admission.enter(caller.flow, request), (refusal) =>
+          refusal === null ? answer() : overloaded(request.headers.accept ?? ''),
+        );
+      }
 
       async function answer(): Promise<GatewayResponse> {
-        const passage = enter(request, caller);
+        let seat: Seat | null = null;
         try {
+          const passage = enter(request, caller);
+          seat = passage.seat;
           const prepared = plain && (await answerPrepared(request, plain, passage));
           return prepared ?? (await admit(request, plain, passage));
         } finally {
-          passage.seat.leave();
+          seat?.leave();
+          admission.leave(caller.flow);
         }
       }
     },
+    load: admission.load,
     async stop() {
       await apollo.stop();
       await upstream.close();

@@ -84,20 +84,28 @@ export function createAnswers({ shelf, maxBytes, now }: AnswersParts): Answers {
       return shelf.lookUp(question.partition).then(() => holding(name, question));
     },
     keep(question, { body: text, data, event }, freshUntilMs, edition) {
-      const body = Buffer.from(text);
       const dataBytes = Buffer.byteLength(data);
-      let tag: string | undefined;
-      const answer: StoredAnswer = {
-        body,
-        tag() {
-          tag ??= entityTag(dataIn(body, dataBytes));
-          return tag;
-        },
-        encoded: new Map(),
-        event,
-      };
+      const answer = storedAnswer(Buffer.from(text), (body) => dataIn(body, dataBytes), event);
       entries.set(nameOf(question), { answer, freshUntilMs, edition });
     },
+  };
+}
+
+/** @param dataOf what of the body names the answer */
+export function storedAnswer(
+  body: Buffer,
+  dataOf: (body: Buffer) => Buffer,
+  event: StoredAnswer['event'],
+): StoredAnswer {
+  let tag: string | undefined;
+  return {
+    body,
+    tag() {
+      tag ??= entityTag(dataOf(body));
+      return tag;
+    },
+    encoded: new Map(),
+    event,
   };
 }
 

@@ -1,0 +1,225 @@
+import { getHeapStatistics } from 'node:v8';
+import { inSlice, mayBeginAtOnce } from '../turns.ts';
+import type { Soon } from '../upstream/soon.ts';
+
+/** What goes on at once, as metrics show it. */
+export interface Load {
+  readonly underWay: number;
+  readonly waiting: number;
+  /** Operations that have had to wait so far. */
+  readonly delayed: number;
+  /** Operations that were refused so far, by why. */
+  readonly refused: Readonly<Record<Refusal, number>>;
+}
+
+/** `full`: too many were waiting already; `late`: it would have waited for too long. */
+export type Refusal = 'full' | 'late';
+
+/**
+ * Decides when operations begin. As many are under way as the setting allows, of one key half of it, of all keys without
+ * proof together a quarter; and no more are begun at once than leave the event loop free for others. Those beyond wait
+ * by flow and begin in turn; those that find too many waiting, or wait for too long, are refused before anything is done.
+ */
+export interface Admission {
+  /** Null once the operation may begin; from then on it is under way until it leaves. */
+  enter(flow: string, request: { readonly signal: AbortSignal }): Soon<Refusal | null>;
+  leave(flow: string): void;
+  readonly load: Load;
+}
+
+export interface AdmissionParts {
+  readonly maxOperations: number;
+  /** The flow of all keys without proof. */
+  readonly unproven: string;
+  /** In milliseconds, from whenever. */
+  readonly now?: () => number;
+  /** Share of the heap that is taken. */
+  readonly heapShare?: () => number;
+}
+
+/** Operations of one flow. */
+interface Lane {
+  readonly flow: string;
+  readonly most: number;
+  underWay: number;
+  readonly queue: Waiter[];
+  /** Those that have a place and wait for a slice, beside those in the queue. */
+  beginning: number;
+}
+
+interface Waiter {
+  readonly sinceMs: number;
+  readonly settle: (refusal: Refusal | null) => void;
+}
+
+/** The least that a flow may have under way, as far as the setting allows that many at all. */
+const LEAST_SHARE = 16;
+
+/**
+ * How long an operation may wait. Bursts are waited out; where the queue has not been empty for long, everybody would
+ * wait, and those that are begun are to be answered soon.
+ */
+const MOST_WAIT_MS = { burst: 3_000, lasting: 500 };
+const BURST_MS = 3_000;
+
+/** How often those that have waited for too long are looked for. */
+const SWEEP_MS = 50;
+
+/** Share of the heap beyond which no more are under way at once than a flow's least share. */
+const HEAP_FULL = 0.85;
+const HEAP_LOOK_MS = 250;
+
+export function createAdmission(parts: AdmissionParts): Admission {
+  return new Gate(parts);
+}
+
+class Gate implements Admission {
+  readonly load = { underWay: 0, waiting: 0, delayed: 0, refused: { full: 0, late: 0 } };
+  readonly #parts: Required<AdmissionParts>;
+  readonly #lanes = new Map<string, Lane>();
+  #heapLookedAtMs = Number.NEGATIVE_INFINITY;
+  #isHeapFull = false;
+  /** When the first came of those that have waited since without a break. */
+  #busySinceMs = 0;
+  #sweeping: NodeJS.Timeout | undefined;
+
+  constructor(parts: AdmissionParts) {
+    this.#parts = { now: () => performance.now(), heapShare: takenHeap, ...parts };
+  }
+
+  enter(flow: string, request: { readonly signal: AbortSignal }): Soon<Refusal | null> {
+    const { maxOperations, now } = this.#parts;
+    const nowMs = now();
+    const lane = this.#laneOf(flow);
+    this.#lookAtHeap(nowMs);
+    if (lane.queue.length === 0 && this.#hasPlace(lane) && mayBeginAtOnce()) {
+      this.#take(lane);
+      return null;
+    }
+    if (lane.queue.length < lane.most && this.load.waiting < maxOperations)
+      return this.#wait(lane, request.signal, nowMs);
+    this.#forgetIdle(lane);
+    this.load.refused.full += 1;
+    return 'full';
+  }
+
+  leave(flow: string): void {
+    this.#release(this.#laneOf(flow));
+  }
+
+  #laneOf(flow: string): Lane {
+    let lane = this.#lanes.get(flow);
+    if (lane === undefined) {
+      const { maxOperations, unproven } = this.#parts;
+      const share = Math.max(LEAST_SHARE, Math.floor(maxOperations / (flow === unproven ? 4 : 2)));
+      lane = { flow, most: Math.min(maxOperations, share), underWay: 0, queue: [], beginning: 0 };
+      this.#lanes.set(flow, lane);
+    }
+    return lane;
+  }
+
+  #forgetIdle({ flow, underWay, queue }: Lane): void {
+    if (underWay === 0 && queue.length === 0) this.#lanes.delete(flow);
+  }
+
+  #lookAtHeap(nowMs: number): void {
+    if (nowMs - this.#heapLookedAtMs < HEAP_LOOK_MS) return;
+    this.#heapLookedAtMs = nowMs;
+    this.#isHeapFull = this.#parts.heapShare() > HEAP_FULL;
+  }
+
+  #hasPlace(lane: Lane): boolean {
+    const { maxOperations } = this.#parts;
+    const most = this.#isHeapFull ? Math.min(LEAST_SHARE, maxOperations) : maxOperations;
+    return lane.underWay < lane.most && this.load.underWay < most;
+  }
+
+  #take(lane: Lane): void {
+    lane.underWay += 1;
+    this.load.underWay += 1;
+  }
+
+  #release(lane: Lane): void {
+    lane.underWay -= 1;
+    this.load.underWay -= 1;
+    if (this.load.waiting > 0) this.#advance();
+    this.#forgetIdle(lane);
+  }
+
+  #wait(lane: Lane, signal: AbortSignal, nowMs: number): Promise<Refusal | null> {
+    if (this.load.waiting === 0) this.#busySinceMs = nowMs;
+    this.load.waiting += 1;
+    this.load.delayed += 1;
+    this.#sweeping ??= setInterval(() => this.#sweep(), SWEEP_MS).unref();
+    return new Promise((resolve) => {
+      const settle = (refusal: Refusal | null) => {
+        signal.removeEventListener('abort', giveUp);
+        this.load.waiting -= 1;
+        resolve(refusal);
+      };
+      const waiter: Waiter = { sinceMs: nowMs, settle };
+      const giveUp = () => {
+        lane.queue.splice(lane.queue.indexOf(waiter), 1);
+        settle('late');
+        this.#forgetIdle(lane);
+      };
+      signal.addEventListener('abort', giveUp, { once: true });
+      lane.queue.push(waiter);
+      this.#advance();
+    });
+  }
+
+  /** Gives places to those that wait, a flow after the other. */
+  #advance(): void {
+    for (let isMoving = true; isMoving; ) {
+      isMoving = false;
+      for (const lane of [...this.#lanes.values()]) {
+        if (lane.beginning >= lane.queue.length || !this.#hasPlace(lane)) continue;
+        isMoving = true;
+        lane.beginning += 1;
+        this.#take(lane);
+        inSlice(`begin ${lane.flow}`, () => this.#begin(lane));
+      }
+    }
+  }
+
+  /** Lets the next operation of a flow begin at the place that was taken for it. */
+  #begin(lane: Lane): void {
+    lane.beginning -= 1;
+    const waiter = lane.queue.shift();
+    const isTooLate = waiter !== undefined && this.#isLate(waiter, this.#parts.now());
+    if (isTooLate) this.load.refused.late += 1;
+    waiter?.settle(isTooLate ? 'late' : null);
+    if (waiter === undefined || isTooLate) this.#release(lane);
+  }
+
+  #isLate({ sinceMs }: Waiter, nowMs: number): boolean {
+    const { burst, lasting } = MOST_WAIT_MS;
+    return nowMs - sinceMs > (nowMs - this.#busySinceMs > BURST_MS ? lasting : burst);
+  }
+
+  /** Refuses those that have waited for too long. */
+  #sweep(): void {
+    const nowMs = this.#parts.now();
+    for (const lane of [...this.#lanes.values()]) {
+      for (
+        let first = lane.queue[0];
+        first !== undefined && this.#isLate(first, nowMs);
+        first = lane.queue[0]
+      ) {
+        lane.queue.shift();
+        this.load.refused.late += 1;
+        first.settle('late');
+      }
+      this.#forgetIdle(lane);
+    }
+    if (this.load.waiting > 0) return;
+    clearInterval(this.#sweeping);
+    this.#sweeping = undefined;
+  }
+}
+
+function takenHeap(): number {
+  const { used_heap_size, heap_size_limit } = getHeapStatistics();
+  return used_heap_size / heap_size_limit;
+}
