@@ -275,7 +275,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
           throw new GraphQLError('The client takes no answer of ours.', NOT_ACCEPTABLE);
         const { variableValues } = scope;
         // What was parsed and validated in one go is planned in another.
-        if (text.length > LONG_TEXT) await ownTurn(passage.context.caller.flow);
+        if (text.length > LONG_TEXT) await ownTurn(passage.context.caller);
         if (passage.isExplained) return explain(admitted, variableValues, passage);
         const ready = operations
           .prepare(text, operationName, document, operation, proven.has(passage.context.caller.partition))
@@ -359,7 +359,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
         variables,
         onPause: holds.during,
         onList: effort.list,
-        flow: caller.flow,
+        job: caller,
       });
     } catch (fault) {
       if (effort.refusal === null || fault !== effort.refusal) throw fault;
@@ -402,10 +402,14 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     });
   }
 
+  /** Requests so far. */
+  let since = 0;
+
   function callerOf({ headers }: GatewayRequest): Caller {
     const authorization = headers.authorization ?? null;
     const partition = authorization === null ? 'none' : digest(authorization);
-    return { authorization, partition, flow: proven.has(partition) ? partition : UNPROVEN };
+    since += 1;
+    return { authorization, partition, flow: proven.has(partition) ? partition : UNPROVEN, since, slices: 0 };
   }
 
   function enter(request: GatewayRequest, caller: Caller): Passage {

@@ -1,11 +1,22 @@
 /*
  * Work that takes milliseconds shares the event loop here: it is cut into slices, and between slices timers and sockets
  * have their turns. Slices wait by flow, and the flow that has had the least time goes next (start-time fair queueing),
- * so that one flow's many slices delay another flow by one slice and not by all of them.
+ * so that one flow's many slices delay another flow by one slice and not by all of them. Within a flow, short jobs take
+ * turns with long ones, and long ones run one after the other: half-finished ones would only fill the memory.
  */
 
+/** What slices are part of, such as an operation. */
+export interface Job {
+  /** All work of a flow counts together. */
+  readonly flow: string;
+  /** Which began first: a number that rises from job to job. */
+  readonly since?: number;
+  /** Slices that it has asked for so far. */
+  slices?: number;
+}
+
 /** How long work keeps others waiting, in milliseconds, unless a single step of it takes longer. */
-export const TURN_MS = 5;
+export const TURN_MS = 2;
 
 /** How long operations are begun at once in one iteration of the event loop; beyond, they wait for the next one. */
 const BEGINNING_MS = 10;
@@ -13,9 +24,20 @@ const BEGINNING_MS = 10;
 /** Slices that may run in one iteration of the event loop, as long as they are short. */
 const MAX_SLICES = 16;
 
-/** Whose work is whose: all of a flow's work counts together. */
+/** Slices after which a job is a long one. */
+const SHORT_SLICES = 3;
+
+interface Slice {
+  readonly since: number;
+  readonly run: () => void;
+}
+
 interface Flow {
-  readonly waiting: (() => void)[];
+  /** Of short jobs, as they came. */
+  readonly short: Slice[];
+  /** Of long jobs, those of the oldest first. */
+  readonly long: Slice[];
+  isLongNext: boolean;
   /** The time that it has had, in milliseconds; a flow that had nothing to do doesn't save up. */
   usedMs: number;
 }
@@ -33,31 +55,38 @@ let slicesSinceMs: number | null = null;
 let beginningsSinceMs: number | null = null;
 
 /** Runs something in a slice of its own. */
-export function inSlice(flow: string, run: () => void): void {
-  let entry = flows.get(flow);
-  if (entry === undefined) {
-    entry = { waiting: [], usedMs: currentMs };
-    flows.set(flow, entry);
+export function inSlice(job: Job, run: () => void): void {
+  let flow = flows.get(job.flow);
+  if (flow === undefined) {
+    flow = { short: [], long: [], isLongNext: false, usedMs: currentMs };
+    flows.set(job.flow, flow);
   }
-  if (entry.waiting.length === 0) entry.usedMs = Math.max(entry.usedMs, currentMs);
-  entry.waiting.push(run);
+  if (isIdle(flow)) flow.usedMs = Math.max(flow.usedMs, currentMs);
+  const { since = 0, slices = 0 } = job;
+  job.slices = slices + 1;
+  if (slices < SHORT_SLICES) flow.short.push({ since, run });
+  else flow.long.splice(flow.long.findLastIndex((other) => other.since <= since) + 1, 0, { since, run });
   waiting += 1;
   arm();
 }
 
+function isIdle({ short, long }: Flow): boolean {
+  return short.length === 0 && long.length === 0;
+}
+
 /** Goes on in a slice of its own: for what takes milliseconds. */
-export function ownTurn(flow: string): Promise<void> {
-  return new Promise((resolve) => inSlice(flow, resolve));
+export function ownTurn(job: Job): Promise<void> {
+  return new Promise((resolve) => inSlice(job, resolve));
 }
 
 /** Takes the steps of some work, at once where that doesn't take long; else others have their turns in between. */
-export function inTurns<Result>(flow: string, steps: Generator<void, Result>): Result | Promise<Result> {
+export function inTurns<Result>(job: Job, steps: Generator<void, Result>): Result | Promise<Result> {
   const pausesAtMs = performance.now() + TURN_MS;
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;
     if (performance.now() < pausesAtMs) continue;
-    return ownTurn(flow).then(() => inTurns(flow, steps));
+    return ownTurn(job).then(() => inTurns(job, steps));
   }
 }
 
@@ -96,7 +125,7 @@ function runSlice(): void {
   runningSinceMs = nowMs;
   currentMs = flow.usedMs;
   waiting -= 1;
-  flow.waiting.shift()?.();
+  sliceOf(flow)?.run();
 }
 
 function endSlices(): void {
@@ -115,9 +144,15 @@ function charge(nowMs: number): void {
 function next(): Flow | null {
   let least: Flow | null = null;
   for (const [name, flow] of flows) {
-    if (flow.waiting.length > 0) {
+    if (!isIdle(flow)) {
       if (least === null || flow.usedMs < least.usedMs) least = flow;
     } else if (flow.usedMs <= currentMs) flows.delete(name);
   }
   return least;
+}
+
+function sliceOf(flow: Flow): Slice | undefined {
+  const { short, long, isLongNext } = flow;
+  flow.isLongNext = !isLongNext;
+  return (isLongNext ? long.shift() : undefined) ?? short.shift() ?? long.shift();
 }

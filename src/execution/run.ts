@@ -8,7 +8,7 @@ import {
 } from 'graphql';
 import { inspect } from 'graphql/jsutils/inspect.js';
 import { toError } from 'graphql/jsutils/toError.js';
-import { inSlice, inTurns, TURN_MS } from '../turns.ts';
+import { inSlice, inTurns, type Job, TURN_MS } from '../turns.ts';
 import {
   AbstractColumn,
   type Column,
@@ -45,7 +45,7 @@ export interface RunParts {
   /** Coerced. */
   readonly variables: Readonly<Record<string, unknown>>;
   /** Whose time the run takes where others want theirs. */
-  readonly flow?: string;
+  readonly job?: Job;
   /** Hears that the run makes a pause so that others may have a turn, and will go on by itself. */
   readonly onPause?: (goesOn: Promise<void>) => void;
   /**
@@ -92,6 +92,7 @@ interface Each {
 
 class Run {
   readonly #parts: RunParts;
+  readonly #job: Job;
   readonly #errors: GraphQLError[] = [];
   readonly #root: ObjectColumn;
   #tasks: Task[] = [];
@@ -107,6 +108,7 @@ class Run {
 
   constructor(parts: RunParts) {
     this.#parts = parts;
+    this.#job = parts.job ?? { flow: '' };
     const { root } = parts.plan;
     const whole: Holder = { above: () => null, path: () => undefined };
     this.#root = new ObjectColumn({ kind: 'object', isNonNull: false, plan: root }, whole, root, [{}]);
@@ -120,10 +122,6 @@ class Run {
       this.#over = resolve;
       this.#broken = reject;
     }).then(() => this.#finish());
-  }
-
-  get #flow(): string {
-    return this.#parts.flow ?? '';
   }
 
   #isOver(): boolean {
@@ -152,7 +150,7 @@ class Run {
   #pause(goOn: () => void): void {
     this.#isPaused = true;
     const goesOn = new Promise<void>((resolve) => {
-      inSlice(this.#flow, () => {
+      inSlice(this.#job, () => {
         this.#isPaused = false;
         this.#safely(goOn);
         resolve();
@@ -479,9 +477,9 @@ class Run {
         return null;
       }
     });
-    const built = inTurns(this.#flow, building);
+    const built = inTurns(this.#job, building);
     const write = () => {
-      const data = stringify(this.#root.valueAt(0), this.#flow);
+      const data = stringify(this.#root.valueAt(0), this.#job);
       return data instanceof Promise ? data.then((text) => this.#executed(text)) : this.#executed(data);
     };
     return built instanceof Promise ? built.then(write) : write();

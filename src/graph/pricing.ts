@@ -235,7 +235,7 @@ export function createPricing(parts: PricingParts): Pricing {
           onPause: holds.during,
           onList: effort.list,
           isDry: true,
-          flow: caller.flow,
+          job: caller,
         };
         return (await runPlan(run)).errors;
       }

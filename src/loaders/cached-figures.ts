@@ -74,7 +74,7 @@ const RECOUNTING_SHARE = 0.1;
 export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figures {
   const { seat, cells, shelf, renewal, companions, outage, freshness, planning, refusedNames, now } = parts;
   const { bill, caller } = sending;
-  const { partition, flow } = caller;
+  const { partition } = caller;
 
   const freshUntilMs = ({ checkedAtMs }: Cell, { maxAgeMs }: Want) =>
     checkedAtMs + Math.min(freshness.ttlMs, maxAgeMs);
@@ -181,7 +181,7 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
         partition,
         wants.map(({ demand }) => demand),
       );
-      if (wants.length > MANY) await ownTurn(flow);
+      if (wants.length > MANY) await ownTurn(caller);
       const outcomes = new Map<string, Outcome>();
       const matters: Matter[] = [];
       for (const want of wants) {
@@ -206,7 +206,7 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
       const doubt = isUnproven() ? failure() : null;
 
       for (const [done, matter] of matters.entries()) {
-        if (done > 0 && done % MANY === 0) await ownTurn(flow);
+        if (done > 0 && done % MANY === 0) await ownTurn(caller);
         const own = fetched.get(matter.key);
         const isNew = own !== undefined && !(own instanceof Error);
         const { cell, want } = matter;

@@ -4,7 +4,7 @@ import { type Demand, demandKey, type Kind, pairKey } from '../planner/demand.ts
 import { chooseKinds, choosingKinds, oneRow } from '../planner/kinds.ts';
 import type { Learned } from '../planner/learned.ts';
 import { newestOf } from '../planner/newest.ts';
-import { inTurns, ownTurn } from '../turns.ts';
+import { inTurns, type Job, ownTurn } from '../turns.ts';
 import type { Sending } from '../upstream/call.ts';
 import type { Outcome } from './outcome.ts';
 import { createFetch, type FetchParts, limitsOf, MANY } from './planned.ts';
@@ -32,9 +32,7 @@ export async function fetchFigures(
   settle: Settle,
 ): Promise<void> {
   const fetch = createFetch(parts, sending);
-  await Promise.all(
-    byCase(demands).map((some) => fetchTogether(some, parts, fetch, settle, sending.caller.flow)),
-  );
+  await Promise.all(byCase(demands).map((some) => fetchTogether(some, parts, fetch, settle, sending.caller)));
 }
 
 async function fetchTogether(
@@ -42,14 +40,14 @@ async function fetchTogether(
   parts: FiguresParts,
   fetch: FetchPairs,
   settle: Settle,
-  flow: string,
+  job: Job,
 ): Promise<void> {
   const { learned } = parts;
   const isLarge = demands.length > MANY;
-  if (isLarge) await ownTurn(flow);
+  if (isLarge) await ownTurn(job);
   const choosing = choosingKinds(demands, kindLimits(parts), learned.seriesRows);
-  const plan = await inTurns(flow, choosing);
-  if (isLarge) await ownTurn(flow);
+  const plan = await inTurns(job, choosing);
+  if (isLarge) await ownTurn(job);
   const wanted = new Set(demands.map(demandKey));
   const ofKind = (pair: Pair, kind: Kind) => demandKey({ ...pair, kind });
   const withoutSeries = new Map<string, Failure>();

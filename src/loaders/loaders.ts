@@ -209,7 +209,7 @@ function createCatalogue(ask: Ask, sending: Sending): Loaders['indicators'] {
 }
 
 /** Wants that are looked for before others may have a turn. */
-const BLOCK_WANTS = 500;
+const BLOCK_WANTS = 250;
 
 /** Wants of one field: they travel through DataLoader as one, however many they are. */
 type Block = readonly Want[];
@@ -263,7 +263,7 @@ function createObservationLoader(
       look(wants, missing, found);
       return finish();
     }
-    const looking = inTurns(sending.caller.flow, lookInBlocks(wants, missing, found));
+    const looking = inTurns(sending.caller, lookInBlocks(wants, missing, found));
     return looking instanceof Promise ? holds.during(looking).then(finish) : finish();
   }
 

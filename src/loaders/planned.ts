@@ -44,7 +44,8 @@ export function limitsOf({
  */
 export function createFetch(parts: FetchParts, sending: Sending): FetchPairs {
   const { learned, keep } = parts;
-  const { partition, flow } = sending.caller;
+  const { caller } = sending;
+  const { partition } = caller;
   const calls = createDataCalls(parts, sending);
   const complete = createCompletion({ calls, fetchPairs, learned, keep, keyDigest: partition });
   const bisect = createBisect({ ...parts, calls, fetchPairs, fetchTask, receive }, sending);
@@ -57,8 +58,8 @@ export function createFetch(parts: FetchParts, sending: Sending): FetchPairs {
     round: number,
   ): Promise<number | null> {
     if (pairs.length === 0) return 0;
-    const rectangles = await inTurns(flow, covering(pairs, limitsOf(parts), rowsOf));
-    if (pairs.length > MANY) await ownTurn(flow);
+    const rectangles = await inTurns(caller, covering(pairs, limitsOf(parts), rowsOf));
+    if (pairs.length > MANY) await ownTurn(caller);
     const tasks = shareOut(pairs, rectangles).map(
       (share): Task => ({ ...share, kind, rowsOf, settle, round }),
     );
@@ -74,7 +75,7 @@ export function createFetch(parts: FetchParts, sending: Sending): FetchPairs {
   function fetchTask(task: Task): Promise<number | null> {
     return settlingFailures(task, async () => {
       const reply = await calls.askWithLimit(task.kind, task.rectangle, task.rowsOf);
-      if (task.wanted.length > MANY_PAIRS) await ownTurn(flow);
+      if (task.wanted.length > MANY_PAIRS) await ownTurn(caller);
       return reply.isRefused ? bisect(task, reply) : receive(task, reply);
     });
   }

@@ -1,5 +1,5 @@
 import { getHeapStatistics } from 'node:v8';
-import { inSlice, mayBeginAtOnce } from '../turns.ts';
+import { inSlice, type Job, mayBeginAtOnce } from '../turns.ts';
 import type { Soon } from '../upstream/soon.ts';
 
 /** What goes on at once, as metrics show it. */
@@ -40,6 +40,8 @@ export interface AdmissionParts {
 /** Operations of one flow. */
 interface Lane {
   readonly flow: string;
+  /** Beginning, which counts apart from what goes on. */
+  readonly job: Job;
   readonly most: number;
   underWay: number;
   readonly queue: Waiter[];
@@ -112,7 +114,14 @@ class Gate implements Admission {
     if (lane === undefined) {
       const { maxOperations, unproven } = this.#parts;
       const share = Math.max(LEAST_SHARE, Math.floor(maxOperations / (flow === unproven ? 4 : 2)));
-      lane = { flow, most: Math.min(maxOperations, share), underWay: 0, queue: [], beginning: 0 };
+      lane = {
+        flow,
+        job: { flow: `begin ${flow}` },
+        most: Math.min(maxOperations, share),
+        underWay: 0,
+        queue: [],
+        beginning: 0,
+      };
       this.#lanes.set(flow, lane);
     }
     return lane;
@@ -178,7 +187,7 @@ class Gate implements Admission {
         isMoving = true;
         lane.beginning += 1;
         this.#take(lane);
-        inSlice(`begin ${lane.flow}`, () => this.#begin(lane));
+        inSlice(lane.job, () => this.#begin(lane));
       }
     }
   }

@@ -4,6 +4,7 @@
  */
 
 import type { Failure, FailureCode } from '../errors.ts';
+import type { Job } from '../turns.ts';
 import type { Payer } from './payer.ts';
 
 /** One route of the service. `Params` are what the route takes, `Result` what it answers in our own words. */
@@ -76,13 +77,11 @@ export interface Answer {
 }
 
 /** On whose behalf calls are made. */
-export interface Caller {
+export interface Caller extends Job {
   /** The `Authorization` header as it came; null where there was none. Goes to the service and nowhere else. */
   readonly authorization: string | null;
   /** A keyed digest of it: names the caller in ledgers and caches. */
   readonly partition: string;
-  /** Names whose work counts together where work has to wait (`src/turns.ts`). */
-  readonly flow: string;
 }
 
 /** Who pays for a call, and until when it is wanted. */

@@ -97,7 +97,7 @@ export function createHttp(parts: HttpParts): { send: Send; close: () => Promise
       clearTimeout(deadline);
       signal.removeEventListener('abort', giveUp);
     }
-    if (text.length > LONG_BODY) await ownTurn(caller.flow);
+    if (text.length > LONG_BODY) await ownTurn(caller);
     if (status === 200 || status === 404 || status === 304) {
       return {
         status,
