@@ -74,10 +74,21 @@ export interface Gateway {
   readonly sdl: string;
   /** Executes one GraphQL-over-HTTP request; never throws for a caller's fault. */
   handle(request: GatewayRequest): Soon<GatewayResponse>;
+  /**
+   * The refusal of a request whose body hasn't been read, where so many operations of its key are waiting that there is no
+   * point in reading it; else null.
+   */
+  refuseUnread(headers: CallerHeaders): GatewayResponse | null;
   /** What goes on now: always the same object. */
   readonly load: Load;
   /** Waits for operations in flight, then closes upstream connections. */
   stop(): Promise<void>;
+}
+
+/** What of a request's headers says who asks, and for what kind of answer. */
+interface CallerHeaders {
+  readonly authorization?: string | null | undefined;
+  readonly accept?: string | undefined;
 }
 
 export interface Observer {
@@ -405,8 +416,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   /** Requests so far. */
   let since = 0;
 
-  function callerOf({ headers }: GatewayRequest): Caller {
-    const authorization = headers.authorization ?? null;
+  function callerOf({ authorization = null }: CallerHeaders): Caller {
     const partition = authorization === null ? 'none' : digest(authorization);
     since += 1;
     return { authorization, partition, flow: proven.has(partition) ? partition : UNPROVEN, since, slices: 0 };
@@ -600,7 +610,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   return {
     sdl: printSdl(schema),
     handle(request) {
-      const caller = callerOf(request);
+      const caller = callerOf(request.headers);
       const plain = plainlyAsked(request, caller);
       const again = plain && answerAgain(request, plain, caller.partition);
       return whenThere<GatewayResponse | null, GatewayResponse>(again, (response) => response ?? begin());
@@ -623,6 +633,11 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
           admission.leave(caller.flow);
         }
       }
+    },
+    refuseUnread(headers) {
+      if (!admission.isAnyFull || !admission.isFull(callerOf(headers).flow)) return null;
+      admission.turnAway();
+      return overloaded(headers.accept ?? '');
     },
     load: admission.load,
     async stop() {

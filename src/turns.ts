@@ -13,6 +13,8 @@ export interface Job {
   readonly since?: number;
   /** Slices that it has asked for so far. */
   slices?: number;
+  /** A flow beside this one: the more of its slices are waiting, the less often this one has its turn. */
+  readonly behind?: string;
 }
 
 /** How long work keeps others waiting, in milliseconds, unless a single step of it takes longer. */
@@ -27,6 +29,9 @@ const MAX_SLICES = 16;
 /** Slices after which a job is a long one. */
 const SHORT_SLICES = 3;
 
+/** Slices of a flow, each as many of which make the flow behind it wait once more as long. */
+const CROWD = 8;
+
 interface Slice {
   readonly since: number;
   readonly run: () => void;
@@ -37,6 +42,7 @@ interface Flow {
   readonly short: Slice[];
   /** Of long jobs, those of the oldest first. */
   readonly long: Slice[];
+  readonly behind: string | undefined;
   isLongNext: boolean;
   /** The time that it has had, in milliseconds; a flow that had nothing to do doesn't save up. */
   usedMs: number;
@@ -58,7 +64,7 @@ let beginningsSinceMs: number | null = null;
 export function inSlice(job: Job, run: () => void): void {
   let flow = flows.get(job.flow);
   if (flow === undefined) {
-    flow = { short: [], long: [], isLongNext: false, usedMs: currentMs };
+    flow = { short: [], long: [], behind: job.behind, isLongNext: false, usedMs: currentMs };
     flows.set(job.flow, flow);
   }
   if (isIdle(flow)) flow.usedMs = Math.max(flow.usedMs, currentMs);
@@ -136,7 +142,10 @@ function endSlices(): void {
 }
 
 function charge(nowMs: number): void {
-  if (running !== null) running.usedMs += nowMs - runningSinceMs;
+  if (running === null) return;
+  const ahead = running.behind === undefined ? undefined : flows.get(running.behind);
+  const crowd = ahead === undefined ? 0 : ahead.short.length + ahead.long.length;
+  running.usedMs += (nowMs - runningSinceMs) * (1 + crowd / CROWD);
   running = null;
 }
 

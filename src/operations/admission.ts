@@ -24,6 +24,12 @@ export interface Admission {
   /** Null once the operation may begin; from then on it is under way until it leaves. */
   enter(flow: string, request: { readonly signal: AbortSignal }): Soon<Refusal | null>;
   leave(flow: string): void;
+  /** Whether so many of a flow are waiting that another one would be refused. */
+  isFull(flow: string): boolean;
+  /** Whether that is so of any flow. */
+  readonly isAnyFull: boolean;
+  /** Counts an operation that was refused unseen. */
+  turnAway(): void;
   readonly load: Load;
 }
 
@@ -40,11 +46,13 @@ export interface AdmissionParts {
 /** Operations of one flow. */
 interface Lane {
   readonly flow: string;
-  /** Beginning, which counts apart from what goes on. */
+  /** Beginning, which counts apart from what goes on, and gives way to it where that is much. */
   readonly job: Job;
   readonly most: number;
   underWay: number;
   readonly queue: Waiter[];
+  /** When the first came of those that have waited since without a break. */
+  busySinceMs: number;
   /** Those that have a place and wait for a slice, beside those in the queue. */
   beginning: number;
 }
@@ -61,8 +69,8 @@ const LEAST_SHARE = 16;
  * How long an operation may wait. Bursts are waited out; where the queue has not been empty for long, everybody would
  * wait, and those that are begun are to be answered soon.
  */
-const MOST_WAIT_MS = { burst: 3_000, lasting: 500 };
-const BURST_MS = 3_000;
+const MOST_WAIT_MS = { burst: 2_000, lasting: 500 };
+const BURST_MS = 2_000;
 
 /** How often those that have waited for too long are looked for. */
 const SWEEP_MS = 50;
@@ -81,8 +89,6 @@ class Gate implements Admission {
   readonly #lanes = new Map<string, Lane>();
   #heapLookedAtMs = Number.NEGATIVE_INFINITY;
   #isHeapFull = false;
-  /** When the first came of those that have waited since without a break. */
-  #busySinceMs = 0;
   #sweeping: NodeJS.Timeout | undefined;
 
   constructor(parts: AdmissionParts) {
@@ -90,19 +96,32 @@ class Gate implements Admission {
   }
 
   enter(flow: string, request: { readonly signal: AbortSignal }): Soon<Refusal | null> {
-    const { maxOperations, now } = this.#parts;
-    const nowMs = now();
+    const nowMs = this.#parts.now();
     const lane = this.#laneOf(flow);
     this.#lookAtHeap(nowMs);
     if (lane.queue.length === 0 && this.#hasPlace(lane) && mayBeginAtOnce()) {
       this.#take(lane);
       return null;
     }
-    if (lane.queue.length < lane.most && this.load.waiting < maxOperations)
-      return this.#wait(lane, request.signal, nowMs);
+    if (!this.isFull(flow)) return this.#wait(lane, request.signal, nowMs);
     this.#forgetIdle(lane);
-    this.load.refused.full += 1;
+    this.turnAway();
     return 'full';
+  }
+
+  get isAnyFull(): boolean {
+    return this.load.waiting >= Math.min(LEAST_SHARE, this.#parts.maxOperations);
+  }
+
+  isFull(flow: string): boolean {
+    const { maxOperations } = this.#parts;
+    if (this.load.waiting >= maxOperations) return true;
+    const lane = this.#lanes.get(flow);
+    return lane !== undefined && lane.queue.length >= lane.most;
+  }
+
+  turnAway(): void {
+    this.load.refused.full += 1;
   }
 
   leave(flow: string): void {
@@ -116,10 +135,11 @@ class Gate implements Admission {
       const share = Math.max(LEAST_SHARE, Math.floor(maxOperations / (flow === unproven ? 4 : 2)));
       lane = {
         flow,
-        job: { flow: `begin ${flow}` },
+        job: { flow: `begin ${flow}`, behind: flow },
         most: Math.min(maxOperations, share),
         underWay: 0,
         queue: [],
+        busySinceMs: 0,
         beginning: 0,
       };
       this.#lanes.set(flow, lane);
@@ -156,7 +176,7 @@ class Gate implements Admission {
   }
 
   #wait(lane: Lane, signal: AbortSignal, nowMs: number): Promise<Refusal | null> {
-    if (this.load.waiting === 0) this.#busySinceMs = nowMs;
+    if (lane.queue.length === 0) lane.busySinceMs = nowMs;
     this.load.waiting += 1;
     this.load.delayed += 1;
     this.#sweeping ??= setInterval(() => this.#sweep(), SWEEP_MS).unref();
@@ -196,15 +216,10 @@ class Gate implements Admission {
   #begin(lane: Lane): void {
     lane.beginning -= 1;
     const waiter = lane.queue.shift();
-    const isTooLate = waiter !== undefined && this.#isLate(waiter, this.#parts.now());
+    const isTooLate = waiter !== undefined && isLate(lane, waiter, this.#parts.now());
     if (isTooLate) this.load.refused.late += 1;
     waiter?.settle(isTooLate ? 'late' : null);
     if (waiter === undefined || isTooLate) this.#release(lane);
-  }
-
-  #isLate({ sinceMs }: Waiter, nowMs: number): boolean {
-    const { burst, lasting } = MOST_WAIT_MS;
-    return nowMs - sinceMs > (nowMs - this.#busySinceMs > BURST_MS ? lasting : burst);
   }
 
   /** Refuses those that have waited for too long. */
@@ -213,7 +228,7 @@ class Gate implements Admission {
     for (const lane of [...this.#lanes.values()]) {
       for (
         let first = lane.queue[0];
-        first !== undefined && this.#isLate(first, nowMs);
+        first !== undefined && isLate(lane, first, nowMs);
         first = lane.queue[0]
       ) {
         lane.queue.shift();
@@ -226,6 +241,11 @@ class Gate implements Admission {
     clearInterval(this.#sweeping);
     this.#sweeping = undefined;
   }
+}
+
+function isLate({ busySinceMs }: Lane, { sinceMs }: Waiter, nowMs: number): boolean {
+  const { burst, lasting } = MOST_WAIT_MS;
+  return nowMs - sinceMs > (nowMs - busySinceMs > BURST_MS ? lasting : burst);
 }
 
 function takenHeap(): number {

@@ -47,7 +47,9 @@ export async function graphqlRoute(
       reply.header('www-authenticate', 'Bearer');
       refuse(request, reply, 401, 'UNAUTHENTICATED', MALFORMED_KEY);
     } else {
-      done();
+      const refusal = gateway.refuseUnread(request.headers);
+      if (refusal === null) done();
+      else send(request, reply, refusal);
     }
   });
 
