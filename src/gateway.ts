@@ -511,6 +511,9 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
 
   /** Keeps an answer that holds for a while, for when the same is asked again. */
   function keepLasting(asked: Asked, { body, data, operation }: Answer, passage: Passage): void {
+    const isOfSchema =
+      mayReadSchema(asked.text) && readsSchemaAlone(operation) && passage.errors?.length === 0;
+    if (isOfSchema) keepOfSchema(asked, body, passage);
     if (!isLasting(passage)) return;
     const event = { ...eventOf(passage.bill, operation), repeated: true, errorCodes: [] };
     const question = { ...asked, partition: passage.context.caller.partition };
