@@ -53,6 +53,8 @@ interface Lane {
   readonly queue: Waiter[];
   /** When the first came of those that have waited since without a break. */
   busySinceMs: number;
+  /** Operations begun in this stretch of time, and in the one before. */
+  begun: { sinceMs: number; now: number; before: number };
   /** Those that have a place and wait for a slice, beside those in the queue. */
   beginning: number;
 }
@@ -117,7 +119,7 @@ class Gate implements Admission {
     const { maxOperations } = this.#parts;
     if (this.load.waiting >= maxOperations) return true;
     const lane = this.#lanes.get(flow);
-    return lane !== undefined && lane.queue.length >= lane.most;
+    return lane !== undefined && lane.queue.length >= mostWaiting(lane, this.#parts.now());
   }
 
   turnAway(): void {
@@ -140,6 +142,7 @@ class Gate implements Admission {
         underWay: 0,
         queue: [],
         busySinceMs: 0,
+        begun: { sinceMs: 0, now: 0, before: 0 },
         beginning: 0,
       };
       this.#lanes.set(flow, lane);
@@ -214,10 +217,12 @@ class Gate implements Admission {
 
   /** Lets the next operation of a flow begin at the place that was taken for it. */
   #begin(lane: Lane): void {
+    const nowMs = this.#parts.now();
     lane.beginning -= 1;
     const waiter = lane.queue.shift();
-    const isTooLate = waiter !== undefined && isLate(lane, waiter, this.#parts.now());
+    const isTooLate = waiter !== undefined && isLate(lane, waiter, nowMs);
     if (isTooLate) this.load.refused.late += 1;
+    else countBegun(lane, nowMs);
     waiter?.settle(isTooLate ? 'late' : null);
     if (waiter === undefined || isTooLate) this.#release(lane);
   }
@@ -241,6 +246,21 @@ class Gate implements Admission {
     clearInterval(this.#sweeping);
     this.#sweeping = undefined;
   }
+}
+
+function countBegun({ begun }: Lane, nowMs: number): void {
+  if (nowMs - begun.sinceMs > MOST_WAIT_MS.lasting) {
+    begun.before = nowMs - begun.sinceMs > 2 * MOST_WAIT_MS.lasting ? 0 : begun.now;
+    begun.sinceMs = nowMs;
+    begun.now = 0;
+  }
+  begun.now += 1;
+}
+
+/** How many may wait: in a queue that lasts, half of those that are begun in the time that they may wait. */
+function mostWaiting({ most, busySinceMs, begun, queue }: Lane, nowMs: number): number {
+  if (queue.length === 0 || nowMs - busySinceMs <= BURST_MS) return most;
+  return Math.min(most, Math.max(LEAST_SHARE, Math.floor(Math.max(begun.before, begun.now) / 2)));
 }
 
 function isLate({ busySinceMs }: Lane, { sinceMs }: Waiter, nowMs: number): boolean {
