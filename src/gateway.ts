@@ -610,32 +610,40 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     return { status: 400, headers, body: JSON.stringify({ errors, extensions: { upstream: bill } }) };
   }
 
+  /** Answers an operation once it may begin. */
+  function begin(request: GatewayRequest, caller: Caller, plain: PlainlyAsked | null): Soon<GatewayResponse> {
+    return whenThere(admission.enter(caller.flow, request), (refusal) =>
+      refusal === null ? answer(request, caller, plain) : overloaded(request.headers.accept ?? ''),
+    );
+  }
+
+  async function answer(
+    request: GatewayRequest,
+    caller: Caller,
+    plain: PlainlyAsked | null,
+  ): Promise<GatewayResponse> {
+    let seat: Seat | null = null;
+    try {
+      const passage = enter(request, caller);
+      seat = passage.seat;
+      const prepared = plain && (await answerPrepared(request, plain, passage));
+      return prepared ?? (await admit(request, plain, passage));
+    } finally {
+      seat?.leave();
+      admission.leave(caller.flow);
+    }
+  }
+
   return {
     sdl: printSdl(schema),
     handle(request) {
       const caller = callerOf(request.headers);
       const plain = plainlyAsked(request, caller);
       const again = plain && answerAgain(request, plain, caller.partition);
-      return whenThere<GatewayResponse | null, GatewayResponse>(again, (response) => response ?? begin());
-
-      function begin(): Soon<GatewayResponse> {
-        return whenThere(admission.enter(caller.flow, request), (refusal) =>
-          refusal === null ? answer() : overloaded(request.headers.accept ?? ''),
-        );
-      }
-
-      async function answer(): Promise<GatewayResponse> {
-        let seat: Seat | null = null;
-        try {
-          const passage = enter(request, caller);
-          seat = passage.seat;
-          const prepared = plain && (await answerPrepared(request, plain, passage));
-          return prepared ?? (await admit(request, plain, passage));
-        } finally {
-          seat?.leave();
-          admission.leave(caller.flow);
-        }
-      }
+      return whenThere<GatewayResponse | null, GatewayResponse>(
+        again,
+        (response) => response ?? begin(request, caller, plain),
+      );
     },
     refuseUnread(headers) {
       if (!admission.isAnyFull || !admission.isFull(callerOf(headers).flow)) return null;

@@ -77,6 +77,9 @@ const BURST_MS = 2_000;
 /** How often those that have waited for too long are looked for. */
 const SWEEP_MS = 50;
 
+/** Flows that are remembered while they have nothing to do. */
+const MAX_IDLE = 1_000;
+
 /** Share of the heap beyond which no more are under way at once than a flow's least share. */
 const HEAP_FULL = 0.85;
 const HEAP_LOOK_MS = 250;
@@ -88,7 +91,10 @@ export function createAdmission(parts: AdmissionParts): Admission {
 class Gate implements Admission {
   readonly load = { underWay: 0, waiting: 0, delayed: 0, refused: { full: 0, late: 0 } };
   readonly #parts: Required<AdmissionParts>;
+  /** Of flows that have operations under way or waiting. */
   readonly #lanes = new Map<string, Lane>();
+  /** Of others, so that those who come one after the other need no new one each time. */
+  readonly #idle = new Map<string, Lane>();
   #heapLookedAtMs = Number.NEGATIVE_INFINITY;
   #isHeapFull = false;
   #sweeping: NodeJS.Timeout | undefined;
@@ -132,6 +138,8 @@ class Gate implements Admission {
 
   #laneOf(flow: string): Lane {
     let lane = this.#lanes.get(flow);
+    if (lane !== undefined) return lane;
+    lane = this.#idle.get(flow);
     if (lane === undefined) {
       const { maxOperations, unproven } = this.#parts;
       const share = Math.max(LEAST_SHARE, Math.floor(maxOperations / (flow === unproven ? 4 : 2)));
@@ -145,13 +153,15 @@ class Gate implements Admission {
         begun: { sinceMs: 0, now: 0, before: 0 },
         beginning: 0,
       };
-      this.#lanes.set(flow, lane);
-    }
+    } else this.#idle.delete(flow);
+    this.#lanes.set(flow, lane);
     return lane;
   }
 
-  #forgetIdle({ flow, underWay, queue }: Lane): void {
-    if (underWay === 0 && queue.length === 0) this.#lanes.delete(flow);
+  #forgetIdle(lane: Lane): void {
+    if (lane.underWay > 0 || lane.queue.length > 0 || !this.#lanes.delete(lane.flow)) return;
+    if (this.#idle.size < MAX_IDLE) this.#idle.set(lane.flow, lane);
+    else this.#idle.clear();
   }
 
   #lookAtHeap(nowMs: number): void {
