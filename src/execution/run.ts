@@ -235,11 +235,7 @@ class Run {
         info.slot = -1;
         // They are waited for only once all of them have been asked for.
         heed(values.slice(from, slot));
-        this.#pause(() => {
-          this.#pausesAtMs = performance.now() + TURN_MS;
-          this.#resolveEach(each, slot);
-          this.#work();
-        });
+        this.#pauseAt(each, slot);
         return;
       }
       const object = objects[slot] as object | null;
@@ -259,6 +255,15 @@ class Run {
     }
     if (objects.length > 1) info.slot = -1;
     this.#whenThere(values, each.complete);
+  }
+
+  /** Apart from the loop above, which would else make a context of its own for each object. */
+  #pauseAt(each: Each, slot: number): void {
+    this.#pause(() => {
+      this.#pausesAtMs = performance.now() + TURN_MS;
+      this.#resolveEach(each, slot);
+      this.#work();
+    });
   }
 
   #resolveTogether(

@@ -86,6 +86,7 @@ class ReceivedRequest implements GatewayRequest {
   readonly search: string;
   readonly body: unknown;
   readonly #reply: FastifyReply;
+  #signal: AbortSignal | undefined;
 
   constructor({ method, headers, url, body }: FastifyRequest, reply: FastifyReply) {
     const query = url.indexOf('?');
@@ -98,7 +99,8 @@ class ReceivedRequest implements GatewayRequest {
 
   /** Only made where somebody may listen: most answers are there at once. */
   get signal(): AbortSignal {
-    return goneSignal(this.#reply);
+    this.#signal ??= goneSignal(this.#reply);
+    return this.#signal;
   }
 }
 
