@@ -44,6 +44,7 @@ const Environment = z.object({
   OPERATION_TIMEOUT_MS: wholeNumber(1, HOUR_MS).default(30_000),
   RATE_LIMIT_WAIT_MS: wholeNumber(0, HOUR_MS).default(0),
   TRUSTED_DOCUMENTS: z.string().min(1).optional(),
+  MAX_CONCURRENT_OPERATIONS: wholeNumber(1, 100_000).default(512),
   MAX_UPSTREAM_CALLS: wholeNumber(1, 1_000_000).default(60),
   MAX_DEPTH: wholeNumber(1, 1000).default(12),
   MAX_ALIASES: wholeNumber(0, 100_000).default(200),
@@ -112,6 +113,8 @@ export interface Config {
   readonly rateLimitWaitMs: number;
   /** File of the operations that may run; undefined for any. */
   readonly trustedDocuments: string | undefined;
+  /** Operations that are under way at once; those beyond wait for a little, then are refused. */
+  readonly maxConcurrentOperations: number;
   readonly maxUpstreamCalls: number;
   readonly maxDepth: number;
   readonly maxAliases: number;
@@ -176,6 +179,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     operationTimeoutMs: s.OPERATION_TIMEOUT_MS,
     rateLimitWaitMs: s.RATE_LIMIT_WAIT_MS,
     trustedDocuments: s.TRUSTED_DOCUMENTS,
+    maxConcurrentOperations: s.MAX_CONCURRENT_OPERATIONS,
     maxUpstreamCalls: s.MAX_UPSTREAM_CALLS,
     maxDepth: s.MAX_DEPTH,
     maxAliases: s.MAX_ALIASES,

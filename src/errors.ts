@@ -16,6 +16,7 @@ export const FAILURES = {
   UPSTREAM_INCOMPLETE: { retryable: false },
   OPERATION_TOO_EXPENSIVE: { retryable: false },
   OPERATION_TIMEOUT: { retryable: true },
+  OVERLOADED: { retryable: true },
 } as const satisfies Record<string, { retryable: boolean }>;
 
 export type FailureCode = keyof typeof FAILURES;

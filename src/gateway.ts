@@ -33,10 +33,12 @@ import { createObservationPool, type Seat } from './loaders/observation-pool.ts'
 import { createRefusedNames } from './loaders/refused-names.ts';
 import { createRenewal } from './loaders/renewal.ts';
 import { createTickersLearned } from './loaders/tickers.ts';
+import { createAdmission, type Load } from './operations/admission.ts';
 import { createAnswers } from './operations/answers.ts';
 import { type Admitted, createApollo, type Explained } from './operations/apollo.ts';
 import type { OperationEvent } from './operations/events.ts';
 import { isDeepRequest } from './operations/nesting.ts';
+import { createOverloaded } from './operations/overloaded.ts';
 import { createPersisted, readTrusted } from './operations/persisted.ts';
 import { createPreparedOperations, type Ready } from './operations/prepared.ts';
 import { type Asked, askedIn, forApollo, type GatewayRequest, hasText } from './operations/requests.ts';
@@ -50,10 +52,12 @@ import {
   tagged,
   writeBody,
 } from './operations/responses.ts';
+import { createSchemaAnswers, mayReadSchema, readsSchemaAlone } from './operations/schema-answers.ts';
 import { toldErrors } from './operations/told-errors.ts';
 import { createLearned } from './planner/learned.ts';
 import { entities } from './resolvers/entities.ts';
 import { batches, resolvers } from './resolvers/resolvers.ts';
+import { ownTurn } from './turns.ts';
 import { type Attempt, type Bill, type Caller, openBill, type Sending } from './upstream/call.ts';
 import { createUpstream } from './upstream/client.ts';
 import { type Clock, steadied, systemClock } from './upstream/clock.ts';
@@ -61,7 +65,7 @@ import { Deadline } from './upstream/deadline.ts';
 import { MAX_NESTING } from './upstream/nesting.ts';
 import { payerOf } from './upstream/payer.ts';
 import { createRehearsal } from './upstream/rehearsed.ts';
-import { ownTurn, type Soon, whenThere } from './upstream/soon.ts';
+import { type Soon, whenThere } from './upstream/soon.ts';
 import { createWarnings } from './warnings.ts';
 
 export type { GatewayRequest, GatewayResponse, OperationEvent };
@@ -71,8 +75,21 @@ export interface Gateway {
   readonly sdl: string;
   /** Executes one GraphQL-over-HTTP request; never throws for a caller's fault. */
   handle(request: GatewayRequest): Soon<GatewayResponse>;
+  /**
+   * The refusal of a request whose body hasn't been read, where so many operations of its key are waiting that there is no
+   * point in reading it; else null.
+   */
+  refuseUnread(headers: CallerHeaders): GatewayResponse | null;
+  /** What goes on now: always the same object. */
+  readonly load: Load;
   /** Waits for operations in flight, then closes upstream connections. */
   stop(): Promise<void>;
+}
+
+/** What of a request's headers says who asks, and for what kind of answer. */
+interface CallerHeaders {
+  readonly authorization?: string | null | undefined;
+  readonly accept?: string | undefined;
 }
 
 export interface Observer {
@@ -107,6 +124,8 @@ interface Passage {
   freshUntilMs: number;
   /** Of what was held for the key when the request came. */
   readonly edition: number;
+  /** Whether the operation reads the schema and nothing else. */
+  isOfSchema: boolean;
   /** Whether the answer holds for whoever asks the same while what was read is fresh. */
   isLasting: boolean;
 }
@@ -133,6 +152,9 @@ const NOT_ACCEPTABLE = { extensions: { code: 'BAD_REQUEST' } };
 /** Kinds of `Accept` headers of which it is remembered what Apollo answers them with. */
 const MAX_ACCEPTS = 100;
 const MAX_ACCEPT_CHARACTERS = 300;
+
+/** All callers whose keys the service has not accepted lately count as one. */
+const UNPROVEN = 'unproven';
 
 /** Characters of operations that take milliseconds to read. */
 const LONG_TEXT = 4_000;
@@ -241,6 +263,9 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const persisted =
     config.trustedDocuments === undefined ? createPersisted() : await readTrusted(config.trustedDocuments);
   const answers = createAnswers({ shelf, maxBytes: config.answersMaxBytes, now: steadyNow });
+  const schemaAnswers = createSchemaAnswers(config.answersMaxBytes);
+  const admission = createAdmission({ maxOperations: config.maxConcurrentOperations, unproven: UNPROVEN });
+  const overloaded = createOverloaded(config.maxConcurrentOperations);
   const contentTypes = new LRUCache<string, string>({ max: MAX_ACCEPTS });
   const tell = (error: GraphQLError) =>
     formatError(error.toJSON(), error, (fault) => observer.problem(fault, 'operation'));
@@ -258,11 +283,12 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
         const scope = scopeOf(schema, document, operation, variables);
         // Where the variables don't fit, execution says so.
         if (scope === null) return 'execute';
+        passage.isOfSchema = readsSchemaAlone(operation);
         if (!mayAccept(passage.accepts))
           throw new GraphQLError('The client takes no answer of ours.', NOT_ACCEPTABLE);
         const { variableValues } = scope;
         // What was parsed and validated in one go is planned in another.
-        if (text.length > LONG_TEXT) await ownTurn();
+        if (text.length > LONG_TEXT) await ownTurn(passage.context.caller);
         if (passage.isExplained) return explain(admitted, variableValues, passage);
         const ready = operations
           .prepare(text, operationName, document, operation, proven.has(passage.context.caller.partition))
@@ -338,9 +364,16 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     variables: Ready['variables'],
     context: GraphContext,
   ): Promise<Executed> {
-    const { effort, holds } = context;
+    const { caller, effort, holds } = context;
     try {
-      return await runPlan({ plan, context, variables, onPause: holds.during, onList: effort.list });
+      return await runPlan({
+        plan,
+        context,
+        variables,
+        onPause: holds.during,
+        onList: effort.list,
+        job: caller,
+      });
     } catch (fault) {
       if (effort.refusal === null || fault !== effort.refusal) throw fault;
       return { data: 'null', errors: [refused(effort.refusal)] };
@@ -382,9 +415,13 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     });
   }
 
-  function callerOf({ headers }: GatewayRequest): Caller {
-    const authorization = headers.authorization ?? null;
-    return { authorization, partition: authorization === null ? 'none' : digest(authorization) };
+  /** Requests so far. */
+  let since = 0;
+
+  function callerOf({ authorization = null }: CallerHeaders): Caller {
+    const partition = authorization === null ? 'none' : digest(authorization);
+    since += 1;
+    return { authorization, partition, flow: proven.has(partition) ? partition : UNPROVEN, since, slices: 0 };
   }
 
   function enter(request: GatewayRequest, caller: Caller): Passage {
@@ -438,16 +475,17 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       answer: null,
       freshUntilMs: Number.POSITIVE_INFINITY,
       edition: shelf.edition(caller.partition),
+      isOfSchema: false,
       isLasting: true,
     };
     return passage;
   }
 
   /** What a request asks for, where Apollo has nothing to say about it; else null. */
-  function plainlyAsked(request: GatewayRequest, { partition }: Caller): PlainlyAsked | null {
+  function plainlyAsked(request: GatewayRequest, { flow }: Caller): PlainlyAsked | null {
     const contentType = contentTypes.get(request.headers.accept ?? '');
     if (contentType === undefined || isExplained(request)) return null;
-    const asked = askedIn(request, persisted, proven.has(partition));
+    const asked = askedIn(request, persisted, flow !== UNPROVEN);
     return asked && { asked, contentType };
   }
 
@@ -479,10 +517,19 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
 
   /** Keeps an answer that holds for a while, for when the same is asked again. */
   function keepLasting(asked: Asked, { body, data, operation }: Answer, passage: Passage): void {
+    const isOfSchema =
+      mayReadSchema(asked.text) && readsSchemaAlone(operation) && passage.errors?.length === 0;
+    if (isOfSchema) keepOfSchema(asked, body, passage);
     if (!isLasting(passage)) return;
     const event = { ...eventOf(passage.bill, operation), repeated: true, errorCodes: [] };
     const question = { ...asked, partition: passage.context.caller.partition };
     answers.keep(question, { body, data, event }, passage.freshUntilMs, passage.edition);
+  }
+
+  /** Keeps what the schema says of itself. */
+  function keepOfSchema(asked: Asked, body: string, { bill }: Passage): void {
+    const event = { ...eventOf(bill, null), type: 'query' as const, repeated: true, errorCodes: [] };
+    schemaAnswers.keep(asked, body, event);
   }
 
   /** Answers once more what was answered before; null where that doesn't hold any longer. */
@@ -492,7 +539,8 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     partition: string,
   ): Soon<GatewayResponse | null> {
     const startedAtMs = clock.now();
-    return whenThere(answers.find({ ...asked, partition }), (stored) => {
+    const ofSchema = mayReadSchema(asked.text) ? schemaAnswers.find(asked) : null;
+    return whenThere(ofSchema ?? answers.find({ ...asked, partition }), (stored) => {
       if (stored === null) return null;
       const { body, tag, encoded, event } = stored;
       const headers = new Map([['content-type', contentType]]);
@@ -525,15 +573,14 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     const answer = isTaken ? passage.answer : null;
     if (!isTaken) passage.errors = null;
     setHeaders(headers, answer?.status ?? status, passage.errors, clock.now());
-    if (answer === null) {
-      return {
-        status,
-        headers,
-        body: body.kind === 'complete' ? worded(body.string, passage) : body.asyncIterator,
-      };
-    }
-    if (passage.accepts.length <= MAX_ACCEPT_CHARACTERS)
+    const isOfSchema = passage.isOfSchema && status === 200 && passage.errors?.length === 0;
+    if ((answer !== null || isOfSchema) && passage.accepts.length <= MAX_ACCEPT_CHARACTERS)
       contentTypes.set(passage.accepts, headers.get('content-type') ?? '');
+    if (answer === null) {
+      const text = body.kind === 'complete' ? worded(body.string, passage) : body.asyncIterator;
+      if (isOfSchema && plain !== null && typeof text === 'string') keepOfSchema(plain.asked, text, passage);
+      return { status, headers, body: text };
+    }
     // What has come but once is not kept, and neither is its answer.
     if (plain !== null && preparedOf(plain.asked, passage) !== undefined)
       keepLasting(plain.asked, answer, passage);
@@ -569,25 +616,47 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     return { status: 400, headers, body: JSON.stringify({ errors, extensions: { upstream: bill } }) };
   }
 
+  /** Answers an operation once it may begin. */
+  function begin(request: GatewayRequest, caller: Caller, plain: PlainlyAsked | null): Soon<GatewayResponse> {
+    return whenThere(admission.enter(caller.flow, request), (refusal) =>
+      refusal === null ? answer(request, caller, plain) : overloaded(request.headers.accept ?? ''),
+    );
+  }
+
+  async function answer(
+    request: GatewayRequest,
+    caller: Caller,
+    plain: PlainlyAsked | null,
+  ): Promise<GatewayResponse> {
+    let passage: Passage | null = null;
+    try {
+      passage = enter(request, caller);
+      const prepared = plain && (await answerPrepared(request, plain, passage));
+      return prepared ?? (await admit(request, plain, passage));
+    } finally {
+      passage?.deadline.stop();
+      passage?.seat.leave();
+      admission.leave(caller.flow);
+    }
+  }
+
   return {
     sdl: printSdl(schema),
     handle(request) {
-      const caller = callerOf(request);
+      const caller = callerOf(request.headers);
       const plain = plainlyAsked(request, caller);
       const again = plain && answerAgain(request, plain, caller.partition);
-      return whenThere<GatewayResponse | null, GatewayResponse>(again, (response) => response ?? answer());
-
-      async function answer(): Promise<GatewayResponse> {
-        const passage = enter(request, caller);
-        try {
-          const prepared = plain && (await answerPrepared(request, plain, passage));
-          return prepared ?? (await admit(request, plain, passage));
-        } finally {
-          passage.deadline.stop();
-          passage.seat.leave();
-        }
-      }
+      return whenThere<GatewayResponse | null, GatewayResponse>(
+        again,
+        (response) => response ?? begin(request, caller, plain),
+      );
     },
+    refuseUnread(headers) {
+      if (!admission.isAnyFull || !admission.isFull(callerOf(headers).flow)) return null;
+      admission.turnAway();
+      return overloaded(headers.accept ?? '');
+    },
+    load: admission.load,
     async stop() {
       await apollo.stop();
       await upstream.close();

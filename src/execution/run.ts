@@ -8,6 +8,7 @@ import {
 } from 'graphql';
 import { inspect } from 'graphql/jsutils/inspect.js';
 import { toError } from 'graphql/jsutils/toError.js';
+import { inSlice, inTurns, type Job, TURN_MS } from '../turns.ts';
 import {
   AbstractColumn,
   type Column,
@@ -30,7 +31,6 @@ import type {
   Shape,
 } from './plan.ts';
 import { stringify } from './stringify.ts';
-import { inTurns, TURN_MS } from './turns.ts';
 
 /** The outcome of an operation. */
 export interface Executed {
@@ -44,6 +44,8 @@ export interface RunParts {
   readonly context: unknown;
   /** Coerced. */
   readonly variables: Readonly<Record<string, unknown>>;
+  /** Whose time the run takes where others want theirs. */
+  readonly job?: Job;
   /** Hears that the run makes a pause so that others may have a turn, and will go on by itself. */
   readonly onPause?: (goesOn: Promise<void>) => void;
   /**
@@ -54,6 +56,9 @@ export interface RunParts {
   /** Whether everything is resolved, and no answer made of it. */
   readonly isDry?: boolean;
 }
+
+/** Objects that a field is resolved for between looks at the clock. */
+const BLOCK_OBJECTS = 8;
 
 /** Stands where there is no object to have a value. */
 const ABSENT = Symbol('absent');
@@ -76,14 +81,26 @@ interface Task {
   readonly field: FieldPlan;
 }
 
+/** A field that is resolved for one object after the other. */
+interface Each {
+  readonly holder: FieldHolder;
+  readonly args: Record<string, unknown>;
+  readonly info: GraphQLResolveInfo & FieldInfo;
+  readonly values: unknown[];
+  readonly complete: (values: unknown[]) => void;
+}
+
 class Run {
   readonly #parts: RunParts;
+  readonly #job: Job;
   readonly #errors: GraphQLError[] = [];
   readonly #root: ObjectColumn;
   #tasks: Task[] = [];
   /** Columns that wait for promises. */
   #waiting = 0;
   #isPaused = false;
+  /** When others are to have their turns. */
+  #pausesAtMs = 0;
   /** Whether it was ended before its time: what is still on its way is for nobody. */
   #isEnded = false;
   #over = () => {};
@@ -91,6 +108,7 @@ class Run {
 
   constructor(parts: RunParts) {
     this.#parts = parts;
+    this.#job = parts.job ?? { flow: '' };
     const { root } = parts.plan;
     const whole: Holder = { above: () => null, path: () => undefined };
     this.#root = new ObjectColumn({ kind: 'object', isNonNull: false, plan: root }, whole, root, [{}]);
@@ -113,15 +131,16 @@ class Run {
   /** Works off what can be done now. */
   #work(): void {
     if (this.#isPaused || this.#isEnded) return;
-    const pausesAt = performance.now() + TURN_MS;
+    this.#pausesAtMs = performance.now() + TURN_MS;
     while (this.#tasks.length > 0) {
       const tasks = this.#tasks;
       this.#tasks = [];
       for (const [done, task] of tasks.entries()) {
         this.#resolve(task);
-        if (performance.now() < pausesAt || done === tasks.length - 1) continue;
+        const isLast = done === tasks.length - 1;
+        if (!this.#isPaused && (isLast || performance.now() < this.#pausesAtMs)) continue;
         this.#tasks.unshift(...tasks.slice(done + 1));
-        this.#pause(() => this.#work());
+        if (!this.#isPaused) this.#pause(() => this.#work());
         return;
       }
     }
@@ -131,7 +150,7 @@ class Run {
   #pause(goOn: () => void): void {
     this.#isPaused = true;
     const goesOn = new Promise<void>((resolve) => {
-      setImmediate(() => {
+      inSlice(this.#job, () => {
         this.#isPaused = false;
         this.#safely(goOn);
         resolve();
@@ -191,16 +210,34 @@ class Run {
       return;
     }
     if (field.by === 'batch') this.#resolveTogether(holder, args, complete);
-    else this.#whenThere(this.#resolveEach(holder, args), complete);
+    else
+      this.#resolveEach(
+        {
+          holder,
+          args,
+          complete,
+          info: this.#infoOf(field, holder),
+          values: new Array(objects.objects.length),
+        },
+        0,
+      );
   }
 
-  #resolveEach(holder: FieldHolder, args: Record<string, unknown>): unknown[] {
+  /** Resolves a field for each of its objects, from one of them on; others have their turns in between. */
+  #resolveEach(each: Each, from: number): void {
+    const { holder, args, info, values } = each;
     const { context } = this.#parts;
     const { objects } = holder.objects;
     const { by, name, definition } = holder.field;
-    const info = this.#infoOf(holder.field, holder);
-    const values: unknown[] = new Array(objects.length);
-    for (let slot = 0; slot < objects.length; slot += 1) {
+    for (let slot = from; slot < objects.length; slot += 1) {
+      const isBlockOver = slot > from && slot % BLOCK_OBJECTS === 0;
+      if (isBlockOver && performance.now() >= this.#pausesAtMs) {
+        info.slot = -1;
+        // They are waited for only once all of them have been asked for.
+        heed(values.slice(from, slot));
+        this.#pauseAt(each, slot);
+        return;
+      }
       const object = objects[slot] as object | null;
       if (object === null) {
         values[slot] = ABSENT;
@@ -217,7 +254,16 @@ class Run {
       }
     }
     if (objects.length > 1) info.slot = -1;
-    return values;
+    this.#whenThere(values, each.complete);
+  }
+
+  /** Apart from the loop above, which would else make a context of its own for each object. */
+  #pauseAt(each: Each, slot: number): void {
+    this.#pause(() => {
+      this.#pausesAtMs = performance.now() + TURN_MS;
+      this.#resolveEach(each, slot);
+      this.#work();
+    });
   }
 
   #resolveTogether(
@@ -436,9 +482,9 @@ class Run {
         return null;
       }
     });
-    const built = inTurns(building);
+    const built = inTurns(this.#job, building);
     const write = () => {
-      const data = stringify(this.#root.valueAt(0));
+      const data = stringify(this.#root.valueAt(0), this.#job);
       return data instanceof Promise ? data.then((text) => this.#executed(text)) : this.#executed(data);
     };
     return built instanceof Promise ? built.then(write) : write();

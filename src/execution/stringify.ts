@@ -1,4 +1,4 @@
-import { inTurns } from './turns.ts';
+import { inTurns, type Job } from '../turns.ts';
 
 /** Items of a long list that are written in one step. */
 const BLOCK_ITEMS = 64;
@@ -7,9 +7,9 @@ const BLOCK_ITEMS = 64;
 const MAX_ITEMS = 2_000;
 
 /** JSON of plain data; a long list is written in steps, so that others have their turns. */
-export function stringify(value: unknown): string | Promise<string> {
+export function stringify(value: unknown, job: Job = { flow: '' }): string | Promise<string> {
   if (!isLong(value)) return JSON.stringify(value);
-  return inTurns(pieces(value)) as string | Promise<string>;
+  return inTurns(job, pieces(value)) as string | Promise<string>;
 }
 
 /** Whether there is a long list, in objects and first items as far down as they go. */

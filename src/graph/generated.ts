@@ -158,6 +158,8 @@ export type ErrorCode =
   | 'OPERATION_TIMEOUT'
   /** The operation is over a limit of this gateway and nothing was sent; or, on a field, the call that it would take was not sent. */
   | 'OPERATION_TOO_EXPENSIVE'
+  /** The gateway has more to do than it can; nothing was run. Worth asking again after `retryAfterSeconds`. */
+  | 'OVERLOADED'
   /** A persisted operation was asked for that the gateway doesn't hold. */
   | 'PERSISTED_QUERY_NOT_FOUND'
   /** Persisted operations are not offered. */

@@ -228,7 +228,15 @@ export function createPricing(parts: PricingParts): Pricing {
     });
     async function rehearse(): Promise<readonly GraphQLError[]> {
       if (plan !== null) {
-        const run = { plan, context, variables, onPause: holds.during, onList: effort.list, isDry: true };
+        const run = {
+          plan,
+          context,
+          variables,
+          onPause: holds.during,
+          onList: effort.list,
+          isDry: true,
+          job: caller,
+        };
         return (await runPlan(run)).errors;
       }
       const result = await execute({

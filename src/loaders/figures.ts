@@ -1,11 +1,11 @@
 import { Failure } from '../errors.ts';
 import { cover, expectedRows, type Pair, type RowsOf } from '../planner/cover.ts';
 import { type Demand, demandKey, type Kind, pairKey } from '../planner/demand.ts';
-import { chooseKinds, oneRow } from '../planner/kinds.ts';
+import { chooseKinds, choosingKinds, oneRow } from '../planner/kinds.ts';
 import type { Learned } from '../planner/learned.ts';
 import { newestOf } from '../planner/newest.ts';
+import { inTurns, type Job, ownTurn } from '../turns.ts';
 import type { Sending } from '../upstream/call.ts';
-import { ownTurn } from '../upstream/soon.ts';
 import type { Outcome } from './outcome.ts';
 import { createFetch, type FetchParts, limitsOf, MANY } from './planned.ts';
 import type { FetchPairs, SettlePair } from './tasks.ts';
@@ -32,7 +32,7 @@ export async function fetchFigures(
   settle: Settle,
 ): Promise<void> {
   const fetch = createFetch(parts, sending);
-  await Promise.all(byCase(demands).map((some) => fetchTogether(some, parts, fetch, settle)));
+  await Promise.all(byCase(demands).map((some) => fetchTogether(some, parts, fetch, settle, sending.caller)));
 }
 
 async function fetchTogether(
@@ -40,11 +40,14 @@ async function fetchTogether(
   parts: FiguresParts,
   fetch: FetchPairs,
   settle: Settle,
+  job: Job,
 ): Promise<void> {
   const { learned } = parts;
-  if (demands.length > MANY) await ownTurn();
-  const plan = chooseKinds(demands, kindLimits(parts), learned.seriesRows);
-  if (demands.length > MANY) await ownTurn();
+  const isLarge = demands.length > MANY;
+  if (isLarge) await ownTurn(job);
+  const choosing = choosingKinds(demands, kindLimits(parts), learned.seriesRows);
+  const plan = await inTurns(job, choosing);
+  if (isLarge) await ownTurn(job);
   const wanted = new Set(demands.map(demandKey));
   const ofKind = (pair: Pair, kind: Kind) => demandKey({ ...pair, kind });
   const withoutSeries = new Map<string, Failure>();

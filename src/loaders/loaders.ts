@@ -3,6 +3,7 @@ import { Failure, type FailureCode } from '../errors.ts';
 import type { Kind } from '../planner/demand.ts';
 import type { Learned } from '../planner/learned.ts';
 import { newestOf } from '../planner/newest.ts';
+import { inTurns } from '../turns.ts';
 import { createAside } from '../upstream/aside.ts';
 import type { Ask } from '../upstream/cached.ts';
 import type { Endpoint, LeftOutRows, Sending } from '../upstream/call.ts';
@@ -86,7 +87,7 @@ export interface LoadersParts {
 }
 
 export function createLoaders(parts: LoadersParts): Loaders {
-  const { ask, holds } = parts;
+  const { ask } = parts;
   const staleness = new WeakMap<object, FailureCode>();
   const leftOut: LeftOutRows[] = [];
   const sending: Sending = {
@@ -131,7 +132,7 @@ export function createLoaders(parts: LoadersParts): Loaders {
       return record;
     },
   };
-  const observations = createObservationLoader(parts.figures(sending), holds, parts.effort);
+  const observations = createObservationLoader(parts.figures(sending), parts);
 
   return {
     health: counted(list(service.health)),
@@ -207,13 +208,15 @@ function createCatalogue(ask: Ask, sending: Sending): Loaders['indicators'] {
     });
 }
 
+/** Wants that are looked for before others may have a turn. */
+const BLOCK_WANTS = 250;
+
 /** Wants of one field: they travel through DataLoader as one, however many they are. */
 type Block = readonly Want[];
 
 function createObservationLoader(
   figures: Figures,
-  holds: Holds,
-  effort: Effort,
+  { holds, effort, sending }: Pick<LoadersParts, 'holds' | 'effort' | 'sending'>,
 ): Omit<ObservationLoader, 'staleness' | 'leftOut'> {
   /** What this operation has, or is about to have, by the keys of the wants. */
   const outcomes = new Map<string, Outcome>();
@@ -248,9 +251,32 @@ function createObservationLoader(
     wants: Block,
     make: (outcomes: readonly Outcome[]) => Soon<Result>,
   ): Soon<Result> {
-    const heldOf = figures.held();
     const missing: Want[] = [];
     const found: Outcome[] = [];
+    const finish = (): Soon<Result> => {
+      if (missing.length === 0) return make(found);
+      return loader
+        .load(missing)
+        .then(() => make(wants.map((want) => outcomes.get(wantKey(want)) ?? NOTHING)));
+    };
+    if (wants.length <= BLOCK_WANTS) {
+      look(wants, missing, found);
+      return finish();
+    }
+    const looking = inTurns(sending.caller, lookInBlocks(wants, missing, found));
+    return looking instanceof Promise ? holds.during(looking).then(finish) : finish();
+  }
+
+  function* lookInBlocks(wants: Block, missing: Want[], found: Outcome[]): Generator<void, void> {
+    for (let start = 0; start < wants.length; start += BLOCK_WANTS) {
+      look(wants.slice(start, start + BLOCK_WANTS), missing, found);
+      yield;
+    }
+  }
+
+  /** Looks for wants among what the operation has, and what is held. */
+  function look(wants: Block, missing: Want[], found: Outcome[]): void {
+    const heldOf = figures.held();
     for (const want of wants) {
       const key = wantKey(want);
       let outcome = outcomes.get(key);
@@ -261,8 +287,6 @@ function createObservationLoader(
       if (outcome === undefined) missing.push(want);
       else found.push(outcome);
     }
-    if (missing.length === 0) return make(found);
-    return loader.load(missing).then(() => make(wants.map((want) => outcomes.get(wantKey(want)) ?? NOTHING)));
   }
 
   const wantsOf = (

@@ -1,10 +1,10 @@
 import type { Failure } from '../errors.ts';
-import { type CoverLimits, cover, type Pair, type Rectangle, type RowsOf } from '../planner/cover.ts';
+import { type CoverLimits, covering, type Pair, type Rectangle, type RowsOf } from '../planner/cover.ts';
 import { type Kind, pairKey } from '../planner/demand.ts';
 import type { Learned } from '../planner/learned.ts';
+import { inTurns, ownTurn } from '../turns.ts';
 import type { Send, Sending } from '../upstream/call.ts';
 import { observations } from '../upstream/endpoints.ts';
-import { ownTurn } from '../upstream/soon.ts';
 import { createBisect } from './bisected.ts';
 import type { Cells } from './cells.ts';
 import { createCompletion } from './completed.ts';
@@ -44,7 +44,8 @@ export function limitsOf({
  */
 export function createFetch(parts: FetchParts, sending: Sending): FetchPairs {
   const { learned, keep } = parts;
-  const { partition } = sending.caller;
+  const { caller } = sending;
+  const { partition } = caller;
   const calls = createDataCalls(parts, sending);
   const complete = createCompletion({ calls, fetchPairs, learned, keep, keyDigest: partition });
   const bisect = createBisect({ ...parts, calls, fetchPairs, fetchTask, receive }, sending);
@@ -57,8 +58,8 @@ export function createFetch(parts: FetchParts, sending: Sending): FetchPairs {
     round: number,
   ): Promise<number | null> {
     if (pairs.length === 0) return 0;
-    const rectangles = cover(pairs, limitsOf(parts), rowsOf);
-    if (pairs.length > MANY) await ownTurn();
+    const rectangles = await inTurns(caller, covering(pairs, limitsOf(parts), rowsOf));
+    if (pairs.length > MANY) await ownTurn(caller);
     const tasks = shareOut(pairs, rectangles).map(
       (share): Task => ({ ...share, kind, rowsOf, settle, round }),
     );
@@ -74,7 +75,7 @@ export function createFetch(parts: FetchParts, sending: Sending): FetchPairs {
   function fetchTask(task: Task): Promise<number | null> {
     return settlingFailures(task, async () => {
       const reply = await calls.askWithLimit(task.kind, task.rectangle, task.rowsOf);
-      if (task.wanted.length > MANY_PAIRS) await ownTurn();
+      if (task.wanted.length > MANY_PAIRS) await ownTurn(caller);
       return reply.isRefused ? bisect(task, reply) : receive(task, reply);
     });
   }

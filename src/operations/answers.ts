@@ -86,20 +86,28 @@ export function createAnswers({ shelf, maxBytes, now }: AnswersParts): Answers {
     keep(question, { body: text, data, event }, freshUntilMs, edition) {
       // It would never be found again, but take the place of one that is: what is public is answered under any key.
       if (!shelf.isAccepted(question.partition)) return;
-      const body = Buffer.from(text);
       const dataBytes = Buffer.byteLength(data);
-      let tag: string | undefined;
-      const answer: StoredAnswer = {
-        body,
-        tag() {
-          tag ??= entityTag(dataIn(body, dataBytes));
-          return tag;
-        },
-        encoded: new Map(),
-        event,
-      };
+      const answer = storedAnswer(Buffer.from(text), (body) => dataIn(body, dataBytes), event);
       entries.set(nameOf(question), { answer, freshUntilMs, edition });
     },
+  };
+}
+
+/** @param dataOf what of the body names the answer */
+export function storedAnswer(
+  body: Buffer,
+  dataOf: (body: Buffer) => Buffer,
+  event: StoredAnswer['event'],
+): StoredAnswer {
+  let tag: string | undefined;
+  return {
+    body,
+    tag() {
+      tag ??= entityTag(dataOf(body));
+      return tag;
+    },
+    encoded: new Map(),
+    event,
   };
 }
 

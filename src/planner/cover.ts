@@ -11,7 +11,7 @@
  * for some countries at a time, or all countries for some metrics, and mostly near to what the rows alone require.
  */
 import { ascending, boundsOf, type CoverLimits, createBoard, fitsAlone, marked } from './board.ts';
-import { partition } from './partition.ts';
+import { partition, type Steps } from './partition.ts';
 
 export type { CoverLimits };
 
@@ -38,6 +38,15 @@ export type RowsOf = (countryCode: string, metricKey: string) => number;
  * difference.
  */
 export function cover(pairs: readonly Pair[], limits: CoverLimits, rowsOf: RowsOf): readonly Rectangle[] {
+  return taken(covering(pairs, limits, rowsOf));
+}
+
+/** As {@link cover}, in steps: of thousands of pairs, each takes milliseconds. */
+export function* covering(
+  pairs: readonly Pair[],
+  limits: CoverLimits,
+  rowsOf: RowsOf,
+): Steps<readonly Rectangle[]> {
   const countryCodes = [...new Set(pairs.map((pair) => pair.countryCode))].sort();
   const metricKeys = [...new Set(pairs.map((pair) => pair.metricKey))].sort();
   const board = createBoard(countryCodes, metricKeys, limits, rowsOf);
@@ -51,7 +60,7 @@ export function cover(pairs: readonly Pair[], limits: CoverLimits, rowsOf: RowsO
   }
   const cells = marked(demanded);
   const alone = cells.filter((cell) => !fitsAlone(board, cell)).map((cell) => [cell]);
-  const parts = partition(
+  const parts = yield* partition(
     board,
     cells.filter((cell) => fitsAlone(board, cell)),
   );
@@ -65,6 +74,14 @@ export function cover(pairs: readonly Pair[], limits: CoverLimits, rowsOf: RowsO
         metricKeys: columns.map((column) => metricKeys[column] as string),
       };
     });
+}
+
+/** Takes all steps of some work at once. */
+export function taken<Result>(steps: Steps<Result>): Result {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
 }
 
 /** Rows that a call for the rectangle is expected to bring. */

@@ -1,5 +1,6 @@
-import { type CoverLimits, cover, expectedRows, type Pair, type RowsOf } from './cover.ts';
+import { type CoverLimits, covering, expectedRows, type Pair, type RowsOf, taken } from './cover.ts';
 import { type Demand, pairKey } from './demand.ts';
+import type { Steps } from './partition.ts';
 
 export interface KindPlan {
   /** Pairs to ask for with `latest=true`. */
@@ -18,6 +19,15 @@ export interface KindLimits extends CoverLimits {
  * series where that takes fewer calls and brings no more unwanted rows than the budget allows.
  */
 export function chooseKinds(demands: readonly Demand[], limits: KindLimits, seriesRows: RowsOf): KindPlan {
+  return taken(choosingKinds(demands, limits, seriesRows));
+}
+
+/** As {@link chooseKinds}, in steps: of thousands of demands, each takes milliseconds. */
+export function* choosingKinds(
+  demands: readonly Demand[],
+  limits: KindLimits,
+  seriesRows: RowsOf,
+): Steps<KindPlan> {
   const series = new Map<string, Pair>();
   for (const demand of demands) {
     if (demand.kind === 'series') series.set(pairKey(demand.countryCode, demand.metricKey), demand);
@@ -31,9 +41,9 @@ export function chooseKinds(demands: readonly Demand[], limits: KindLimits, seri
   if (latest.size === 0 || series.size === 0) return apart;
 
   const together: KindPlan = { latest: [], series: [...series.values(), ...latest.values()] };
-  const latestCover = cover(apart.latest, limits, oneRow);
-  const seriesCover = cover(apart.series, limits, seriesRows);
-  const togetherCover = cover(together.series, limits, seriesRows);
+  const latestCover = yield* covering(apart.latest, limits, oneRow);
+  const seriesCover = yield* covering(apart.series, limits, seriesRows);
+  const togetherCover = yield* covering(together.series, limits, seriesRows);
   const rowsApart =
     sum(latestCover.map((r) => expectedRows(r, oneRow))) +
     sum(seriesCover.map((r) => expectedRows(r, seriesRows)));

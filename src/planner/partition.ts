@@ -17,6 +17,9 @@ import {
   stripsOf,
 } from './board.ts';
 
+/** Work that others may have their turns in between. */
+export type Steps<Result> = Generator<void, Result>;
+
 /** Undefined where the strategy has nothing to say. The cells do not fit one call together, but each does alone. */
 type Strategy = (board: Board, cells: Cells) => Part[] | undefined;
 
@@ -39,12 +42,12 @@ const strategies: readonly Strategy[] = [chunk, grow, untangle, tile].flatMap((s
   flipped(strategy),
 ]);
 
-/** The cells in as few parts as we know how, each within the limits. */
-export function partition(board: Board, cells: Cells): Part[] {
-  return cells.length === 0 ? [] : refine(board, propose(board, cells));
+/** The cells in as few parts as we know how, each within the limits. In steps, since many cells take long. */
+export function* partition(board: Board, cells: Cells): Steps<Part[]> {
+  return cells.length === 0 ? [] : yield* refine(board, yield* propose(board, cells));
 }
 
-function propose(board: Board, cells: Cells): Part[] {
+function* propose(board: Board, cells: Cells): Steps<Part[]> {
   const whole = enclose(board, cells);
   if (whole) return [whole];
   if (cells.length <= MOST_ENUMERATED) return enumerate(board, cells);
@@ -55,6 +58,7 @@ function propose(board: Board, cells: Cells): Part[] {
     if (best?.length === fewest && totalRows(best) <= rows) break;
     const parts = strategy(board, cells);
     if (parts && (!best || isBetter(parts, best))) best = parts;
+    yield;
   }
   return best as Part[];
 }
@@ -302,14 +306,14 @@ function enumerate(board: Board, cells: Cells): Part[] {
  * Calls that come out far from full are what each cut and each growth leaves over: part the smallest again,
  * among themselves, as long as that saves calls.
  */
-function refine(board: Board, parts: Part[]): Part[] {
+function* refine(board: Board, parts: Part[]): Steps<Part[]> {
   let refined = parts.toSorted(bySize);
   let effort = 0;
   for (let count = 2; count < refined.length; ) {
     const cells = ascending(refined.slice(0, count).flatMap((part) => part.cells));
     effort += cells.length * count;
     if (effort > REFINING_EFFORT) break;
-    const again = fewestCalls(board, cells) < count ? propose(board, cells) : undefined;
+    const again = fewestCalls(board, cells) < count ? yield* propose(board, cells) : undefined;
     if (again && again.length < count) {
       refined = [...again, ...refined.slice(count)].sort(bySize);
       count = 2;

@@ -47,7 +47,9 @@ export async function graphqlRoute(
       reply.header('www-authenticate', 'Bearer');
       refuse(request, reply, 401, 'UNAUTHENTICATED', MALFORMED_KEY);
     } else {
-      done();
+      const refusal = gateway.refuseUnread(request.headers);
+      if (refusal === null) done();
+      else send(request, reply, refusal);
     }
   });
 
@@ -84,6 +86,7 @@ class ReceivedRequest implements GatewayRequest {
   readonly search: string;
   readonly body: unknown;
   readonly #reply: FastifyReply;
+  #signal: AbortSignal | undefined;
 
   constructor({ method, headers, url, body }: FastifyRequest, reply: FastifyReply) {
     const query = url.indexOf('?');
@@ -96,7 +99,8 @@ class ReceivedRequest implements GatewayRequest {
 
   /** Only made where somebody may listen: most answers are there at once. */
   get signal(): AbortSignal {
-    return goneSignal(this.#reply);
+    this.#signal ??= goneSignal(this.#reply);
+    return this.#signal;
   }
 }
 

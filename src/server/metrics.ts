@@ -1,11 +1,13 @@
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
-import type { Observer } from '../gateway.ts';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Gateway, Observer } from '../gateway.ts';
 import type { CutReason } from './outgoing.ts';
 
 export interface Metrics extends Observer {
   readonly contentType: string;
   /** A connection was cut whose client didn't take its answers. */
   cut(reason: CutReason): void;
+  /** Has the gateway's load looked at whenever metrics are read. */
+  watch(load: Gateway['load']): void;
   /** Everything counted so far, in the format of Prometheus. */
   text(): Promise<string>;
 }
@@ -108,6 +110,7 @@ export function createMetrics({ droppedLines = () => 0 }: MetricsParts = {}): Me
     cut(reason) {
       cuts.inc({ reason });
     },
+    watch: (load) => watchLoad(load, registers),
     attempt({ route, outcome, durationMs }) {
       attempts.inc({ route, outcome });
       attemptSeconds.observe({ route, outcome }, durationMs / 1000);
@@ -116,4 +119,41 @@ export function createMetrics({ droppedLines = () => 0 }: MetricsParts = {}): Me
       problems.inc();
     },
   };
+}
+
+function watchLoad(load: Gateway['load'], registers: Registry[]): void {
+  const gauge = (name: string, help: string, value: () => number) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(value());
+      },
+    });
+  gauge(
+    'country_graph_operations_under_way',
+    'Operations that have begun and are not over.',
+    () => load.underWay,
+  );
+  gauge('country_graph_operations_waiting', 'Operations that wait to begin.', () => load.waiting);
+  new Counter({
+    name: 'country_graph_operations_delayed_total',
+    help: 'Operations that could not begin at once.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(load.delayed);
+    },
+  });
+  new Counter({
+    name: 'country_graph_operations_refused_total',
+    help: 'Operations refused as OVERLOADED: full, where too many were waiting; late, where one had waited for too long.',
+    labelNames: ['reason'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [reason, count] of Object.entries(load.refused)) this.inc({ reason }, count);
+    },
+  });
 }

@@ -53,6 +53,7 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: { headersTimeout: HEADERS_TIMEOUT_MS },
   });
+  metrics.watch(gateway.load);
   const open = new Set<object>();
   /** Whether this server is about to stop, and whether it takes no new operations any more. */
   let isLeaving = false;

@@ -4,6 +4,7 @@
  */
 
 import type { Failure, FailureCode } from '../errors.ts';
+import type { Job } from '../turns.ts';
 import type { Deadline } from './deadline.ts';
 import type { Payer } from './payer.ts';
 
@@ -77,7 +78,7 @@ export interface Answer {
 }
 
 /** On whose behalf calls are made. */
-export interface Caller {
+export interface Caller extends Job {
   /** The `Authorization` header as it came; null where there was none. Goes to the service and nowhere else. */
   readonly authorization: string | null;
   /** A keyed digest of it: names the caller in ledgers and caches. */

@@ -1,9 +1,9 @@
 import { Agent, type Dispatcher, request } from 'undici';
 import { Failure, type FailureFields } from '../errors.ts';
 import { parseExactly } from '../exact-json.ts';
+import { ownTurn } from '../turns.ts';
 import type { Call, Send } from './call.ts';
 import { isDeep, MAX_NESTING } from './nesting.ts';
-import { ownTurn } from './soon.ts';
 
 /** Bodies beyond this are not read: a full data call of 1,000 rows has well under 1 MiB. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
@@ -113,7 +113,7 @@ export function createHttp(parts: HttpParts): { send: Send; close: () => Promise
       clearTimeout(deadline);
       signal.removeEventListener('abort', giveUp);
     }
-    if (text.length > LONG_BODY) await ownTurn();
+    if (text.length > LONG_BODY) await ownTurn(caller);
     if (status === 200 || status === 404 || status === 304) {
       return {
         status,

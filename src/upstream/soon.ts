@@ -1,5 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-
 /** A value that is there, or will be: what is held is answered without a promise, and without what promises cost. */
 export type Soon<Value> = Value | Promise<Value>;
 
@@ -18,15 +16,4 @@ export function soon<Value>(work: () => Soon<Value>): Soon<Value> {
   } catch (error) {
     return Promise.reject(error);
   }
-}
-
-let lastTurn: Promise<void> = Promise.resolve();
-
-/**
- * A turn of the event loop of one's own, for what takes milliseconds: whoever else asked for one has had it before, and
- * timers and sockets have had theirs in between.
- */
-export function ownTurn(): Promise<void> {
-  lastTurn = lastTurn.then(() => nextTurn());
-  return lastTurn;
 }

@@ -221,7 +221,7 @@ function bodyOf({ countryCode, metricKey, year, locationName, value }: Row) {
 export function sendingFor(partition = 'p', further: Partial<Sending> = {}): Sending {
   const bill = openBill();
   return {
-    caller: { authorization: `Bearer ${partition}`, partition },
+    caller: { authorization: `Bearer ${partition}`, partition, flow: partition },
     signal: new AbortController().signal,
     bill,
     payer: payerOf(bill),

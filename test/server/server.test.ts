@@ -18,6 +18,8 @@ async function open(
   const gateway: Gateway = {
     sdl: 'type Query { word: String }\n',
     handle,
+    refuseUnread: () => null,
+    load: { underWay: 0, waiting: 0, delayed: 0, refused: { full: 0, late: 0 } },
     stop: async () => void stopped.push('gateway'),
   };
   const metrics = createMetrics();

@@ -5,7 +5,7 @@ import { payerOf } from '../../src/upstream/payer.ts';
 export function sendingFor(partition = 'one', further: Partial<Sending> = {}): Sending {
   const bill = openBill();
   return {
-    caller: { authorization: `Bearer ${partition}`, partition },
+    caller: { authorization: `Bearer ${partition}`, partition, flow: partition },
     signal: new AbortController().signal,
     bill,
     payer: payerOf(bill),

@@ -1,0 +1,284 @@
+import { getHeapStatistics } from 'node:v8';
+import { inSlice, type Job, mayBeginAtOnce } from '../turns.ts';
+import type { Soon } from '../upstream/soon.ts';
+
+/** What goes on at once, as metrics show it. */
+export interface Load {
+  readonly underWay: number;
+  readonly waiting: number;
+  /** Operations that have had to wait so far. */
+  readonly delayed: number;
+  /** Operations that were refused so far, by why. */
+  readonly refused: Readonly<Record<Refusal, number>>;
+}
+
+/** `full`: too many were waiting already; `late`: it would have waited for too long. */
+export type Refusal = 'full' | 'late';
+
+/**
+ * Decides when operations begin. As many are under way as the setting allows, of one key half of it, of all keys without
+ * proof together a quarter; and no more are begun at once than leave the event loop free for others. Those beyond wait
+ * by flow and begin in turn; those that find too many waiting, or wait for too long, are refused before anything is done.
+ */
+export interface Admission {
+  /** Null once the operation may begin; from then on it is under way until it leaves. */
+  enter(flow: string, request: { readonly signal: AbortSignal }): Soon<Refusal | null>;
+  leave(flow: string): void;
+  /** Whether so many of a flow are waiting that another one would be refused. */
+  isFull(flow: string): boolean;
+  /** Whether that is so of any flow. */
+  readonly isAnyFull: boolean;
+  /** Counts an operation that was refused unseen. */
+  turnAway(): void;
+  readonly load: Load;
+}
+
+export interface AdmissionParts {
+  readonly maxOperations: number;
+  /** The flow of all keys without proof. */
+  readonly unproven: string;
+  /** In milliseconds, from whenever. */
+  readonly now?: () => number;
+  /** Share of the heap that is taken. */
+  readonly heapShare?: () => number;
+}
+
+/** Operations of one flow. */
+interface Lane {
+  readonly flow: string;
+  /** Beginning, which counts apart from what goes on, and gives way to it where that is much. */
+  readonly job: Job;
+  readonly most: number;
+  underWay: number;
+  readonly queue: Waiter[];
+  /** When the first came of those that have waited since without a break. */
+  busySinceMs: number;
+  /** Operations begun in this stretch of time, and in the one before. */
+  begun: { sinceMs: number; now: number; before: number };
+  /** Those that have a place and wait for a slice, beside those in the queue. */
+  beginning: number;
+}
+
+interface Waiter {
+  readonly sinceMs: number;
+  readonly settle: (refusal: Refusal | null) => void;
+}
+
+/** The least that a flow may have under way, as far as the setting allows that many at all. */
+const LEAST_SHARE = 16;
+
+/**
+ * How long an operation may wait. Bursts are waited out; where the queue has not been empty for long, everybody would
+ * wait, and those that are begun are to be answered soon.
+ */
+const MOST_WAIT_MS = { burst: 2_000, lasting: 500 };
+const BURST_MS = 2_000;
+
+/** How often those that have waited for too long are looked for. */
+const SWEEP_MS = 50;
+
+/** Flows that are remembered while they have nothing to do. */
+const MAX_IDLE = 1_000;
+
+/** Share of the heap beyond which no more are under way at once than a flow's least share. */
+const HEAP_FULL = 0.85;
+const HEAP_LOOK_MS = 250;
+
+export function createAdmission(parts: AdmissionParts): Admission {
+  return new Gate(parts);
+}
+
+class Gate implements Admission {
+  readonly load = { underWay: 0, waiting: 0, delayed: 0, refused: { full: 0, late: 0 } };
+  readonly #parts: Required<AdmissionParts>;
+  /** Of flows that have operations under way or waiting. */
+  readonly #lanes = new Map<string, Lane>();
+  /** Of others, so that those who come one after the other need no new one each time. */
+  readonly #idle = new Map<string, Lane>();
+  #heapLookedAtMs = Number.NEGATIVE_INFINITY;
+  #isHeapFull = false;
+  #sweeping: NodeJS.Timeout | undefined;
+
+  constructor(parts: AdmissionParts) {
+    this.#parts = { now: () => performance.now(), heapShare: takenHeap, ...parts };
+  }
+
+  enter(flow: string, request: { readonly signal: AbortSignal }): Soon<Refusal | null> {
+    const nowMs = this.#parts.now();
+    const lane = this.#laneOf(flow);
+    this.#lookAtHeap(nowMs);
+    if (lane.queue.length === 0 && this.#hasPlace(lane) && mayBeginAtOnce()) {
+      this.#take(lane);
+      return null;
+    }
+    if (!this.isFull(flow)) return this.#wait(lane, request.signal, nowMs);
+    this.#forgetIdle(lane);
+    this.turnAway();
+    return 'full';
+  }
+
+  get isAnyFull(): boolean {
+    return this.load.waiting >= Math.min(LEAST_SHARE, this.#parts.maxOperations);
+  }
+
+  isFull(flow: string): boolean {
+    const { maxOperations } = this.#parts;
+    if (this.load.waiting >= maxOperations) return true;
+    const lane = this.#lanes.get(flow);
+    return lane !== undefined && lane.queue.length >= mostWaiting(lane, this.#parts.now());
+  }
+
+  turnAway(): void {
+    this.load.refused.full += 1;
+  }
+
+  leave(flow: string): void {
+    this.#release(this.#laneOf(flow));
+  }
+
+  #laneOf(flow: string): Lane {
+    let lane = this.#lanes.get(flow);
+    if (lane !== undefined) return lane;
+    lane = this.#idle.get(flow);
+    if (lane === undefined) {
+      const { maxOperations, unproven } = this.#parts;
+      const share = Math.max(LEAST_SHARE, Math.floor(maxOperations / (flow === unproven ? 4 : 2)));
+      lane = {
+        flow,
+        job: { flow: `begin ${flow}`, behind: flow },
+        most: Math.min(maxOperations, share),
+        underWay: 0,
+        queue: [],
+        busySinceMs: 0,
+        begun: { sinceMs: 0, now: 0, before: 0 },
+        beginning: 0,
+      };
+    } else this.#idle.delete(flow);
+    this.#lanes.set(flow, lane);
+    return lane;
+  }
+
+  #forgetIdle(lane: Lane): void {
+    if (lane.underWay > 0 || lane.queue.length > 0 || !this.#lanes.delete(lane.flow)) return;
+    if (this.#idle.size < MAX_IDLE) this.#idle.set(lane.flow, lane);
+    else this.#idle.clear();
+  }
+
+  #lookAtHeap(nowMs: number): void {
+    if (nowMs - this.#heapLookedAtMs < HEAP_LOOK_MS) return;
+    this.#heapLookedAtMs = nowMs;
+    this.#isHeapFull = this.#parts.heapShare() > HEAP_FULL;
+  }
+
+  #hasPlace(lane: Lane): boolean {
+    const { maxOperations } = this.#parts;
+    const most = this.#isHeapFull ? Math.min(LEAST_SHARE, maxOperations) : maxOperations;
+    return lane.underWay < lane.most && this.load.underWay < most;
+  }
+
+  #take(lane: Lane): void {
+    lane.underWay += 1;
+    this.load.underWay += 1;
+  }
+
+  #release(lane: Lane): void {
+    lane.underWay -= 1;
+    this.load.underWay -= 1;
+    if (this.load.waiting > 0) this.#advance();
+    this.#forgetIdle(lane);
+  }
+
+  #wait(lane: Lane, signal: AbortSignal, nowMs: number): Promise<Refusal | null> {
+    if (lane.queue.length === 0) lane.busySinceMs = nowMs;
+    this.load.waiting += 1;
+    this.load.delayed += 1;
+    this.#sweeping ??= setInterval(() => this.#sweep(), SWEEP_MS).unref();
+    return new Promise((resolve) => {
+      const settle = (refusal: Refusal | null) => {
+        signal.removeEventListener('abort', giveUp);
+        this.load.waiting -= 1;
+        resolve(refusal);
+      };
+      const waiter: Waiter = { sinceMs: nowMs, settle };
+      const giveUp = () => {
+        lane.queue.splice(lane.queue.indexOf(waiter), 1);
+        settle('late');
+        this.#forgetIdle(lane);
+      };
+      signal.addEventListener('abort', giveUp, { once: true });
+      lane.queue.push(waiter);
+      this.#advance();
+    });
+  }
+
+  /** Gives places to those that wait, a flow after the other. */
+  #advance(): void {
+    for (let isMoving = true; isMoving; ) {
+      isMoving = false;
+      for (const lane of [...this.#lanes.values()]) {
+        if (lane.beginning >= lane.queue.length || !this.#hasPlace(lane)) continue;
+        isMoving = true;
+        lane.beginning += 1;
+        this.#take(lane);
+        inSlice(lane.job, () => this.#begin(lane));
+      }
+    }
+  }
+
+  /** Lets the next operation of a flow begin at the place that was taken for it. */
+  #begin(lane: Lane): void {
+    const nowMs = this.#parts.now();
+    lane.beginning -= 1;
+    const waiter = lane.queue.shift();
+    const isTooLate = waiter !== undefined && isLate(lane, waiter, nowMs);
+    if (isTooLate) this.load.refused.late += 1;
+    else countBegun(lane, nowMs);
+    waiter?.settle(isTooLate ? 'late' : null);
+    if (waiter === undefined || isTooLate) this.#release(lane);
+  }
+
+  /** Refuses those that have waited for too long. */
+  #sweep(): void {
+    const nowMs = this.#parts.now();
+    for (const lane of [...this.#lanes.values()]) {
+      for (
+        let first = lane.queue[0];
+        first !== undefined && isLate(lane, first, nowMs);
+        first = lane.queue[0]
+      ) {
+        lane.queue.shift();
+        this.load.refused.late += 1;
+        first.settle('late');
+      }
+      this.#forgetIdle(lane);
+    }
+    if (this.load.waiting > 0) return;
+    clearInterval(this.#sweeping);
+    this.#sweeping = undefined;
+  }
+}
+
+function countBegun({ begun }: Lane, nowMs: number): void {
+  if (nowMs - begun.sinceMs > MOST_WAIT_MS.lasting) {
+    begun.before = nowMs - begun.sinceMs > 2 * MOST_WAIT_MS.lasting ? 0 : begun.now;
+    begun.sinceMs = nowMs;
+    begun.now = 0;
+  }
+  begun.now += 1;
+}
+
+/** How many may wait: in a queue that lasts, half of those that are begun in the time that they may wait. */
+function mostWaiting({ most, busySinceMs, begun, queue }: Lane, nowMs: number): number {
+  if (queue.length === 0 || nowMs - busySinceMs <= BURST_MS) return most;
+  return Math.min(most, Math.max(LEAST_SHARE, Math.floor(Math.max(begun.before, begun.now) / 2)));
+}
+
+function isLate({ busySinceMs }: Lane, { sinceMs }: Waiter, nowMs: number): boolean {
+  const { burst, lasting } = MOST_WAIT_MS;
+  return nowMs - sinceMs > (nowMs - busySinceMs > BURST_MS ? lasting : burst);
+}
+
+function takenHeap(): number {
+  const { used_heap_size, heap_size_limit } = getHeapStatistics();
+  return used_heap_size / heap_size_limit;
+}

@@ -1,0 +1,167 @@
+/*
+ * Work that takes milliseconds shares the event loop here: it is cut into slices, and between slices timers and sockets
+ * have their turns. Slices wait by flow, and the flow that has had the least time goes next (start-time fair queueing),
+ * so that one flow's many slices delay another flow by one slice and not by all of them. Within a flow, short jobs take
+ * turns with long ones, and long ones run one after the other: half-finished ones would only fill the memory.
+ */
+
+/** What slices are part of, such as an operation. */
+export interface Job {
+  /** All work of a flow counts together. */
+  readonly flow: string;
+  /** Which began first: a number that rises from job to job. */
+  readonly since?: number;
+  /** Slices that it has asked for so far. */
+  slices?: number;
+  /** A flow beside this one: the more of its slices are waiting, the less often this one has its turn. */
+  readonly behind?: string;
+}
+
+/** How long work keeps others waiting, in milliseconds, unless a single step of it takes longer. */
+export const TURN_MS = 2;
+
+/** How long operations are begun at once in one iteration of the event loop; beyond, they wait for the next one. */
+const BEGINNING_MS = 10;
+
+/** Slices that may run in one iteration of the event loop, as long as they are short. */
+const MAX_SLICES = 16;
+
+/** Slices after which a job is a long one. */
+const SHORT_SLICES = 3;
+
+/** Slices of a flow, each as many of which make the flow behind it wait once more as long. */
+const CROWD = 32;
+
+interface Slice {
+  readonly since: number;
+  readonly run: () => void;
+}
+
+interface Flow {
+  /** Of short jobs, as they came. */
+  readonly short: Slice[];
+  /** Of long jobs, those of the oldest first. */
+  readonly long: Slice[];
+  readonly behind: string | undefined;
+  isLongNext: boolean;
+  /** The time that it has had, in milliseconds; a flow that had nothing to do doesn't save up. */
+  usedMs: number;
+}
+
+const flows = new Map<string, Flow>();
+let waiting = 0;
+/** The time that the flow had which ran last. */
+let currentMs = 0;
+let isArmed = false;
+let running: Flow | null = null;
+let runningSinceMs = 0;
+/** When the first slice of this iteration of the event loop began. */
+let slicesSinceMs: number | null = null;
+/** When the first operation of this iteration of the event loop was begun. */
+let beginningsSinceMs: number | null = null;
+
+/** Runs something in a slice of its own. */
+export function inSlice(job: Job, run: () => void): void {
+  let flow = flows.get(job.flow);
+  if (flow === undefined) {
+    flow = { short: [], long: [], behind: job.behind, isLongNext: false, usedMs: currentMs };
+    flows.set(job.flow, flow);
+  }
+  if (isIdle(flow)) flow.usedMs = Math.max(flow.usedMs, currentMs);
+  const { since = 0, slices = 0 } = job;
+  job.slices = slices + 1;
+  if (slices < SHORT_SLICES) flow.short.push({ since, run });
+  else flow.long.splice(flow.long.findLastIndex((other) => other.since <= since) + 1, 0, { since, run });
+  waiting += 1;
+  arm();
+}
+
+function isIdle({ short, long }: Flow): boolean {
+  return short.length === 0 && long.length === 0;
+}
+
+/** Goes on in a slice of its own: for what takes milliseconds. */
+export function ownTurn(job: Job): Promise<void> {
+  return new Promise((resolve) => inSlice(job, resolve));
+}
+
+/** Takes the steps of some work, at once where that doesn't take long; else others have their turns in between. */
+export function inTurns<Result>(job: Job, steps: Generator<void, Result>): Result | Promise<Result> {
+  const pausesAtMs = performance.now() + TURN_MS;
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    if (performance.now() < pausesAtMs) continue;
+    return ownTurn(job).then(() => inTurns(job, steps));
+  }
+}
+
+/** Whether an operation may begin at once: no slice is waiting, and this iteration of the event loop has not gone on for long. */
+export function mayBeginAtOnce(): boolean {
+  if (waiting > 0) return false;
+  if (beginningsSinceMs !== null) return performance.now() - beginningsSinceMs < BEGINNING_MS;
+  beginningsSinceMs = performance.now();
+  setImmediate(endBeginnings);
+  return true;
+}
+
+function endBeginnings(): void {
+  beginningsSinceMs = null;
+}
+
+/**
+ * Has the next iteration of the event loop run slices. Each is an immediate of its own, so that the promises which it
+ * settles are followed before the next one begins, and count as its time.
+ */
+function arm(): void {
+  if (isArmed || waiting === 0) return;
+  isArmed = true;
+  for (let slices = Math.min(waiting, MAX_SLICES); slices > 0; slices -= 1) setImmediate(runSlice);
+  setImmediate(endSlices);
+}
+
+function runSlice(): void {
+  const nowMs = performance.now();
+  charge(nowMs);
+  slicesSinceMs ??= nowMs;
+  if (nowMs - slicesSinceMs >= TURN_MS) return;
+  const flow = next();
+  if (flow === null) return;
+  running = flow;
+  runningSinceMs = nowMs;
+  currentMs = flow.usedMs;
+  waiting -= 1;
+  sliceOf(flow)?.run();
+}
+
+function endSlices(): void {
+  charge(performance.now());
+  slicesSinceMs = null;
+  isArmed = false;
+  arm();
+}
+
+function charge(nowMs: number): void {
+  if (running === null) return;
+  const ahead = running.behind === undefined ? undefined : flows.get(running.behind);
+  const crowd = ahead === undefined ? 0 : ahead.short.length + ahead.long.length;
+  running.usedMs += (nowMs - runningSinceMs) * (1 + crowd / CROWD);
+  running = null;
+}
+
+/** The flow that has had the least time of those that wait. Those that have nothing to do are forgotten once that is fair. */
+function next(): Flow | null {
+  let least: Flow | null = null;
+  for (const [name, flow] of flows) {
+    if (!isIdle(flow)) {
+      if (least === null || flow.usedMs < least.usedMs) least = flow;
+    } else if (flow.usedMs <= currentMs) flows.delete(name);
+  }
+  return least;
+}
+
+function sliceOf(flow: Flow): Slice | undefined {
+  const { short, long, isLongNext } = flow;
+  flow.isLongNext = !isLongNext;
+  return (isLongNext ? long.shift() : undefined) ?? short.shift() ?? long.shift();
+}

@@ -1,0 +1,81 @@
+import { setImmediate as nextIteration } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { inSlice, type Job, ownTurn, TURN_MS } from '../../src/turns.ts';
+
+/** Takes the processor for longer than one iteration of the event loop has for slices. */
+function work(): void {
+  const endsAtMs = performance.now() + TURN_MS + 1;
+  while (performance.now() < endsAtMs);
+}
+
+const job = (flow: string, since: number): Job => ({ flow, since, slices: 0 });
+
+/** Has a job take so many slices, and tells of each. */
+async function run(one: Job, slices: number, tell: () => void): Promise<void> {
+  for (let slice = 0; slice < slices; slice += 1) {
+    await ownTurn(one);
+    work();
+    tell();
+  }
+}
+
+it('gives the flow the next slice that has had the least time, however many slices another has waiting', async () => {
+  const order: string[] = [];
+  const hogs = Array.from({ length: 16 }, (_, i) => run(job('hog', i), 4, () => order.push('hog')));
+  await nextIteration();
+  await nextIteration();
+  const before = order.length;
+  await run(job('other', 100), 2, () => order.push('other'));
+  expect(order.length - before).toBeLessThanOrEqual(6);
+  await Promise.all(hogs);
+  expect(order).toHaveLength(16 * 4 + 2);
+});
+
+it('runs long jobs of a flow one after the other, and short ones in between', async () => {
+  const order: string[] = [];
+  const long = ['a', 'b', 'c'].map((name, i) => run(job('flow', i), 8, () => order.push(name)));
+  await Promise.race(long);
+  // When the first is done, the others have had little more than what short jobs are given.
+  const done = (name: string) => order.filter((other) => other === name).length;
+  expect(done('a')).toBe(8);
+  expect(done('b')).toBeLessThan(8);
+  expect(done('c')).toBeLessThanOrEqual(4);
+  const before = order.length;
+  await run(job('flow', 3), 1, () => order.push('short'));
+  expect(order.length - before).toBeLessThanOrEqual(3);
+  await Promise.all(long);
+});
+
+it('lets timers and sockets have their turns after each slice that takes long', async () => {
+  let iterations = 0;
+  const count = () => {
+    iterations += 1;
+    if (iterations < 1_000) counting = setImmediate(count);
+  };
+  let counting = setImmediate(count);
+  let slices = 0;
+  await Promise.all(Array.from({ length: 8 }, (_, i) => run(job('flow', i), 2, () => (slices += 1))));
+  clearImmediate(counting);
+  expect(slices).toBe(16);
+  expect(iterations).toBeGreaterThanOrEqual(15);
+});
+
+it('runs short slices together in one iteration of the event loop', async () => {
+  let iterations = 0;
+  const count = () => {
+    iterations += 1;
+    counting = setImmediate(count);
+  };
+  let counting = setImmediate(count);
+  let left = 64;
+  await new Promise<void>((resolve) => {
+    for (let i = 0; i < 64; i += 1) {
+      inSlice(job(`flow ${i}`, i), () => {
+        left -= 1;
+        if (left === 0) resolve();
+      });
+    }
+  });
+  clearImmediate(counting);
+  expect(iterations).toBeLessThan(32);
+});

@@ -1,0 +1,159 @@
+import { setImmediate as nextIteration } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { createAdmission, type Refusal } from '../../src/operations/admission.ts';
+
+function open(maxOperations: number) {
+  let nowMs = 0;
+  let heap = 0;
+  const parts = { maxOperations, unproven: 'unproven', now: () => nowMs, heapShare: () => heap };
+  const admission = createAdmission(parts);
+  const never = { signal: new AbortController().signal };
+  return {
+    load: admission.load,
+    leave: (flow: string) => admission.leave(flow),
+    isFull: (flow: string) => [admission.isAnyFull, admission.isFull(flow)],
+    pass(ms: number) {
+      nowMs += ms;
+    },
+    fillHeap(share: number) {
+      heap = share;
+      nowMs += 1_000;
+    },
+    /** Enters, and tells what has become of it by now. */
+    ask(flow: string, request = never) {
+      const told: { outcome: Refusal | 'begun' | 'waiting' } = { outcome: 'waiting' };
+      const entered = admission.enter(flow, request);
+      const settle = (refusal: Refusal | null) => {
+        told.outcome = refusal ?? 'begun';
+      };
+      if (entered instanceof Promise) void entered.then(settle);
+      else settle(entered);
+      return told;
+    },
+  };
+}
+
+const outcomes = (told: readonly { readonly outcome: string }[]) => {
+  const counts: Record<string, number> = {};
+  for (const { outcome } of told) counts[outcome] = (counts[outcome] ?? 0) + 1;
+  return counts;
+};
+const times = <Result>(count: number, make: (i: number) => Result) =>
+  Array.from({ length: count }, (_, i) => make(i));
+
+async function settle(): Promise<void> {
+  for (let i = 0; i < 20; i += 1) await nextIteration();
+}
+
+describe('operations under way', () => {
+  it('are half of the setting of one key, a quarter of all keys without proof, and no more than it in all', async () => {
+    const { ask, load } = open(80);
+    const told = {
+      one: times(60, () => ask('one')),
+      unproven: times(30, () => ask('unproven')),
+      other: times(40, () => ask('other')),
+    };
+    await settle();
+    expect(outcomes(told.one)).toEqual({ begun: 40, waiting: 20 });
+    expect(outcomes(told.unproven)).toEqual({ begun: 20, waiting: 10 });
+    expect(outcomes(told.other)).toEqual({ begun: 20, waiting: 20 });
+    expect(load).toMatchObject({ underWay: 80, waiting: 50, refused: { full: 0, late: 0 } });
+  });
+
+  it('are 16 of any flow, where the setting allows that many', async () => {
+    const { ask } = open(20);
+    const told = times(20, () => ask('unproven'));
+    await settle();
+    expect(outcomes(told)).toEqual({ begun: 16, waiting: 4 });
+    const { ask: askOne } = open(1);
+    const alone = [askOne('unproven'), askOne('unproven'), askOne('unproven')];
+    await settle();
+    expect(alone.map(({ outcome }) => outcome)).toEqual(['begun', 'waiting', 'full']);
+  });
+
+  it('are few while the heap is nearly full', async () => {
+    const { ask, fillHeap, leave, load } = open(100);
+    times(30, () => ask('one'));
+    await settle();
+    fillHeap(0.9);
+    const later = ask('one');
+    await settle();
+    expect(later.outcome).toBe('waiting');
+    times(15, () => leave('one'));
+    await settle();
+    expect([later.outcome, load.underWay]).toEqual(['begun', 16]);
+  });
+});
+
+describe('those that wait', () => {
+  it('begin in the order of their coming as places become free, a flow after the other', async () => {
+    const { ask, leave } = open(2);
+    times(2, (i) => ask(`early ${i}`));
+    const [first, second] = [ask('one'), ask('other')];
+    leave('early 0');
+    await settle();
+    expect([first.outcome, second.outcome]).toEqual(['begun', 'waiting']);
+    leave('early 1');
+    await settle();
+    expect(second.outcome).toBe('begun');
+  });
+
+  it('are refused where too many are waiting, or wait for too long', async () => {
+    const { ask, load, pass, leave, isFull } = open(32);
+    times(16, () => ask('one'));
+    const waiting = times(16, () => ask('one'));
+    const beyond = ask('one');
+    await settle();
+    expect(beyond.outcome).toBe('full');
+    expect([isFull('one'), isFull('other')]).toEqual([
+      [true, true],
+      [true, false],
+    ]);
+    expect(load).toMatchObject({ underWay: 16, waiting: 16, delayed: 16, refused: { full: 1, late: 0 } });
+    pass(3_000);
+    leave('one');
+    await settle();
+    expect(waiting[0]?.outcome).toBe('late');
+    await expect.poll(() => outcomes(waiting)).toEqual({ late: 16 });
+    expect(load).toMatchObject({ underWay: 15, waiting: 0, refused: { full: 1, late: 16 } });
+  });
+
+  it('wait less once there has been a queue for long', async () => {
+    const { ask, leave, pass } = open(16);
+    times(16, () => ask('one'));
+    const first = ask('one');
+    pass(1_900);
+    const [second, third] = [ask('one'), ask('one')];
+    leave('one');
+    await settle();
+    expect([first.outcome, second.outcome]).toEqual(['begun', 'waiting']);
+    pass(600);
+    leave('one');
+    await settle();
+    await expect.poll(() => [second.outcome, third.outcome]).toEqual(['late', 'late']);
+  });
+
+  it('are forgotten when their clients leave', async () => {
+    const { ask, leave, load } = open(1);
+    ask('one');
+    await settle();
+    const leaving = new AbortController();
+    const gone = ask('one', { signal: leaving.signal });
+    leaving.abort();
+    expect(load.waiting).toBe(0);
+    const next = ask('one');
+    leave('one');
+    await settle();
+    expect([gone.outcome, next.outcome]).toEqual(['late', 'begun']);
+    expect(load).toMatchObject({ underWay: 1, refused: { full: 0, late: 0 } });
+  });
+});
+
+it('has all of it at rest once all are over', async () => {
+  const { ask, leave, load } = open(40);
+  times(60, (i) => ask(`flow ${i % 7}`));
+  await settle();
+  for (let i = 0; i < 60; i += 1) leave(`flow ${i % 7}`);
+  await settle();
+  expect(load).toMatchObject({ underWay: 0, waiting: 0 });
+});
