@@ -71,8 +71,8 @@ const LEAST_SHARE = 16;
  * How long an operation may wait. Bursts are waited out; where the queue has not been empty for long, everybody would
  * wait, and those that are begun are to be answered soon.
  */
-const MOST_WAIT_MS = { burst: 2_000, lasting: 500 };
-const BURST_MS = 2_000;
+const MOST_WAIT_MS = { burst: 800, lasting: 400 };
+const BURST_MS = 800;
 
 /** How often those that have waited for too long are looked for. */
 const SWEEP_MS = 50;

@@ -13,7 +13,7 @@ const refused = { code: 'UNAUTHENTICATED', retryable: false, detail: 'Not authen
 
 describe('operations under different keys, interleaved', () => {
   it('share no call, on any route', async () => {
-    await using program = await openProgram({ sandbox: { latencyMs: 20 } });
+    await using program = await openProgram({ sandbox: { latencyMs: 250 } });
     const { ask, sandbox } = program;
     const { team, analyst } = sandbox.keys;
     const replies = await Promise.all([team, analyst, team, analyst].map((key) => ask(EVERYTHING, { key })));

@@ -122,7 +122,7 @@ describe('those that wait', () => {
     const { ask, leave, pass } = open(16);
     times(16, () => ask('one'));
     const first = ask('one');
-    pass(1_900);
+    pass(700);
     const [second, third] = [ask('one'), ask('one')];
     leave('one');
     await settle();
