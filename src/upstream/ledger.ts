@@ -72,12 +72,15 @@ interface Account {
   isPlanLarger: boolean;
   monthSpent: boolean;
   nextProbeAtMs: number;
+  /** Requests of this minute that may still leave while shared books can't be reached; null where they could be. */
+  leftAlone: number | null;
 }
 
 /**
  * Keeps the books by key digest. Minutes are fixed windows and months calendar months, both UTC, as the service
- * counts them. Where gateways share books, those count, and what stands here is a copy to decide by at once; books that
- * can't be reached leave each gateway to its own count. What other keys of the same account spend is not seen; the
+ * counts them. Where gateways share books, those count, and what stands here is a copy to decide by at once. While they
+ * can't be reached, a gateway goes by its own count, and takes no more than half of what its copy shows to be left of a
+ * minute: another one may be doing the same. What other keys of the same account spend is not seen; the
  * service's 429 tells.
  */
 export function createLedger(now: () => number, books: Books | null = null): Ledger {
@@ -102,6 +105,7 @@ export function createLedger(now: () => number, books: Books | null = null): Led
         isPlanLarger: false,
         monthSpent: false,
         nextProbeAtMs: 0,
+        leftAlone: null,
       };
       accounts.add(partition, held);
     }
@@ -110,6 +114,7 @@ export function createLedger(now: () => number, books: Books | null = null): Led
       held.callsThisMinute = 0;
       held.acceptedThisMinute = 0;
       held.minuteSpent = false;
+      held.leftAlone = null;
     }
     if (held.month !== month) {
       held.month = month;
@@ -178,6 +183,20 @@ export function createLedger(now: () => number, books: Books | null = null): Led
     held.callsThisMonth += 1;
   }
 
+  /** Takes a request without the books, as far as this gateway may by itself. */
+  function takeAlone(held: Account): boolean {
+    if (held.requestsPerMinute !== null) {
+      held.leftAlone ??= Math.floor((held.requestsPerMinute - held.callsThisMinute) / 2);
+      if (held.minuteSpent || held.leftAlone <= 0) {
+        held.minuteSpent = true;
+        return false;
+      }
+      held.leftAlone -= 1;
+    }
+    count(held);
+    return true;
+  }
+
   /** The one request that a spent month allows is on its way. */
   function probe(partition: string, held: Account): void {
     if (!held.monthSpent) return;
@@ -204,9 +223,11 @@ export function createLedger(now: () => number, books: Books | null = null): Led
       }
       return books.take(partition, windowOf(held)).then((page) => {
         const current = account(partition);
-        if (page === null) count(current);
-        else copy(current, page);
-        const isTaken = page?.isTaken ?? true;
+        if (page !== null) {
+          current.leftAlone = null;
+          copy(current, page);
+        }
+        const isTaken = page?.isTaken ?? takeAlone(current);
         if (isTaken) probe(partition, current);
         return isTaken;
       });

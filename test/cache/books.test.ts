@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -109,6 +111,69 @@ describe.skipIf(!hasRedis)('books that die', () => {
     await redis.kill();
     expect(await scene.ledgers[0]?.take('one')).toBe(true);
     expect(scene.ledgers[0]?.quota('one')).toMatchObject({ requestsPerMinute: 5, callsThisMinute: 2 });
+  });
+});
+
+/** Passes bytes on to a port, each so much later. */
+async function delaying(port: number, delay: { ms: number }) {
+  const server = createServer((client) => {
+    const redis = connect(port, '127.0.0.1');
+    const pass = (from: Socket, to: Socket) => {
+      from.on('data', (bytes) => setTimeout(() => to.write(bytes), delay.ms));
+      from.on('close', () => to.destroy()).on('error', () => to.destroy());
+    };
+    pass(client, redis);
+    pass(redis, client);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.close();
+    },
+  };
+}
+
+describe.skipIf(!hasRedis)('two gateways with 200 workers on one key of the free plan', () => {
+  it.each([
+    ['whose books are there', 0],
+    ['whose books take too long', 400],
+    ['whose books take nearly too long', 90],
+  ])('%s send five a minute after the first 429', { timeout: 60_000 }, async (_, delayMs) => {
+    await using redis = await startRedis();
+    const delay = { ms: 0 };
+    await using slow = await delaying(redis.port, delay);
+    let nowMs = START;
+    const clock = { now: () => nowMs, sleep: async () => {} };
+    await using service = await openProgram({ clock, sandbox: { now: clock.now } });
+    const over = {
+      clock,
+      upstreamUrl: service.service.url,
+      env: { CACHE_URL: slow.url, MAX_CONCURRENT_OPERATIONS: '1000' },
+    };
+    await using one = await openProgram(over);
+    await using two = await openProgram(over);
+    const { free: key } = service.sandbox.keys;
+    const work = (codes: readonly string[]) =>
+      Promise.all(
+        codes.map((code, i) =>
+          (i % 2 === 0 ? one : two).ask(`{ country(code: "${code}") { profile { record } } }`, { key }),
+        ),
+      );
+    const codes = (await service.ask('{ countries { code } }')).data.countries.map(
+      ({ code }: { code: string }) => code,
+    );
+    const receivedSince = (count: number) => service.sandbox.log.length - count;
+    for (const code of codes.slice(0, 6)) await work([code, code]);
+    expect(service.sandbox.log.filter(({ status }) => status === 429)).not.toEqual([]);
+    delay.ms = delayMs;
+    for (let minute = 0; minute < 2; minute += 1) {
+      nowMs += 60_000;
+      const before = service.sandbox.log.length;
+      await work(Array.from({ length: 200 }, (_, i) => codes[i % codes.length]));
+      expect(receivedSince(before)).toBeLessThanOrEqual(5);
+      expect(receivedSince(before)).toBeGreaterThan(0);
+    }
   });
 });
 
