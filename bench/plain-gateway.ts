@@ -1,4 +1,5 @@
 import { type DocumentNode, type ExecutionResult, execute, type GraphQLSchema } from 'graphql';
+import { systemClock } from '../src/async/clock.ts';
 import { createProvenKeys } from '../src/cache/proven.ts';
 import { EMPTY_SHELF } from '../src/cache/shelf.ts';
 import type { GraphContext } from '../src/graph/context.ts';
@@ -12,7 +13,6 @@ import { entities } from '../src/resolvers/entities.ts';
 import { batches, resolvers } from '../src/resolvers/resolvers.ts';
 import { type Bill, openBill, type Sending } from '../src/upstream/call.ts';
 import { createUpstream } from '../src/upstream/client.ts';
-import { systemClock } from '../src/upstream/clock.ts';
 import { observations } from '../src/upstream/endpoints.ts';
 import { payerOf } from '../src/upstream/payer.ts';
 import type { ObservationRecord } from '../src/upstream/records/observations.ts';

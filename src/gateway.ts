@@ -8,6 +8,9 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
+import { type Clock, steadied, systemClock } from './async/clock.ts';
+import { mapValue, type PromiseOrValue } from './async/promise-or-value.ts';
+import { yieldToEventLoop } from './async/yielding.ts';
 import { createDigest } from './cache/partitions.ts';
 import { createProvenKeys } from './cache/proven.ts';
 import { createShelf, EMPTY_SHELF } from './cache/shelf.ts';
@@ -57,15 +60,12 @@ import { toldErrors } from './operations/told-errors.ts';
 import { createLearned } from './planner/learned.ts';
 import { entities } from './resolvers/entities.ts';
 import { batches, resolvers } from './resolvers/resolvers.ts';
-import { ownTurn } from './turns.ts';
 import { type Attempt, type Bill, type Caller, openBill, type Sending } from './upstream/call.ts';
 import { createUpstream } from './upstream/client.ts';
-import { type Clock, steadied, systemClock } from './upstream/clock.ts';
 import { Deadline } from './upstream/deadline.ts';
 import { MAX_NESTING } from './upstream/nesting.ts';
 import { payerOf } from './upstream/payer.ts';
 import { createRehearsal } from './upstream/rehearsed.ts';
-import { type Soon, whenThere } from './upstream/soon.ts';
 import { createWarnings } from './warnings.ts';
 
 export type { GatewayRequest, GatewayResponse, OperationEvent };
@@ -74,7 +74,7 @@ export interface Gateway {
   /** The subgraph SDL. */
   readonly sdl: string;
   /** Executes one GraphQL-over-HTTP request; never throws for a caller's fault. */
-  handle(request: GatewayRequest): Soon<GatewayResponse>;
+  handle(request: GatewayRequest): PromiseOrValue<GatewayResponse>;
   /**
    * The refusal of a request whose body hasn't been read, where so many operations of its key are waiting that there is no
    * point in reading it; else null.
@@ -288,7 +288,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
           throw new GraphQLError('The client takes no answer of ours.', NOT_ACCEPTABLE);
         const { variableValues } = scope;
         // What was parsed and validated in one go is planned in another.
-        if (text.length > LONG_TEXT) await ownTurn(passage.context.caller);
+        if (text.length > LONG_TEXT) await yieldToEventLoop(passage.context.caller);
         if (passage.isExplained) return explain(admitted, variableValues, passage);
         const ready = operations
           .prepare(text, operationName, document, operation, proven.has(passage.context.caller.partition))
@@ -537,10 +537,10 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     request: GatewayRequest,
     { asked, contentType }: PlainlyAsked,
     partition: string,
-  ): Soon<GatewayResponse | null> {
+  ): PromiseOrValue<GatewayResponse | null> {
     const startedAtMs = clock.now();
     const ofSchema = mayReadSchema(asked.text) ? schemaAnswers.find(asked) : null;
-    return whenThere(ofSchema ?? answers.find({ ...asked, partition }), (stored) => {
+    return mapValue(ofSchema ?? answers.find({ ...asked, partition }), (stored) => {
       if (stored === null) return null;
       const { body, tag, encoded, event } = stored;
       const headers = new Map([['content-type', contentType]]);
@@ -617,8 +617,12 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   }
 
   /** Answers an operation once it may begin. */
-  function begin(request: GatewayRequest, caller: Caller, plain: PlainlyAsked | null): Soon<GatewayResponse> {
-    return whenThere(admission.enter(caller.flow, request), (refusal) =>
+  function begin(
+    request: GatewayRequest,
+    caller: Caller,
+    plain: PlainlyAsked | null,
+  ): PromiseOrValue<GatewayResponse> {
+    return mapValue(admission.enter(caller.flow, request), (refusal) =>
       refusal === null ? answer(request, caller, plain) : overloaded(request.headers.accept ?? ''),
     );
   }
@@ -646,7 +650,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       const caller = callerOf(request.headers);
       const plain = plainlyAsked(request, caller);
       const again = plain && answerAgain(request, plain, caller.partition);
-      return whenThere<GatewayResponse | null, GatewayResponse>(
+      return mapValue<GatewayResponse | null, GatewayResponse>(
         again,
         (response) => response ?? begin(request, caller, plain),
       );

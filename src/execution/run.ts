@@ -8,7 +8,7 @@ import {
 } from 'graphql';
 import { inspect } from 'graphql/jsutils/inspect.js';
 import { toError } from 'graphql/jsutils/toError.js';
-import { inSlice, inTurns, type Job, TURN_MS } from '../turns.ts';
+import { inSlice, type Job, TURN_MS, timeSliced } from '../async/yielding.ts';
 import {
   AbstractColumn,
   type Column,
@@ -254,7 +254,7 @@ class Run {
       }
     }
     if (objects.length > 1) info.slot = -1;
-    this.#whenThere(values, each.complete);
+    this.#mapValue(values, each.complete);
   }
 
   /** Apart from the loop above, which would else make a context of its own for each object. */
@@ -312,7 +312,7 @@ class Run {
   }
 
   /** Goes on once none of the values is a promise any longer. */
-  #whenThere(values: unknown[], goOn: (values: unknown[]) => void): void {
+  #mapValue(values: unknown[], goOn: (values: unknown[]) => void): void {
     let missing = 0;
     for (let slot = 0; slot < values.length; slot += 1) {
       const value = values[slot];
@@ -398,7 +398,7 @@ class Run {
       }
       column.endsAt(slot, items.length, value === null);
     }
-    this.#whenThere(items, (there) => {
+    this.#mapValue(items, (there) => {
       column.items = this.#complete(field, shape.item, column, there);
     });
     return column;
@@ -428,7 +428,7 @@ class Run {
         return toError(error);
       }
     });
-    this.#whenThere(names, (types) => {
+    this.#mapValue(names, (types) => {
       for (let slot = 0; slot < there.length; slot += 1) {
         const object = there[slot] as object | null;
         if (object === null) continue;
@@ -482,7 +482,7 @@ class Run {
         return null;
       }
     });
-    const built = inTurns(this.#job, building);
+    const built = timeSliced(this.#job, building);
     const write = () => {
       const data = stringify(this.#root.valueAt(0), this.#job);
       return data instanceof Promise ? data.then((text) => this.#executed(text)) : this.#executed(data);

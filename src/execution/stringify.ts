@@ -1,4 +1,4 @@
-import { inTurns, type Job } from '../turns.ts';
+import { type Job, timeSliced } from '../async/yielding.ts';
 
 /** Items of a long list that are written in one step. */
 const BLOCK_ITEMS = 64;
@@ -9,7 +9,7 @@ const MAX_ITEMS = 2_000;
 /** JSON of plain data; a long list is written in steps, so that others have their turns. */
 export function stringify(value: unknown, job: Job = { flow: '' }): string | Promise<string> {
   if (!isLong(value)) return JSON.stringify(value);
-  return inTurns(job, pieces(value)) as string | Promise<string>;
+  return timeSliced(job, pieces(value)) as string | Promise<string>;
 }
 
 /** Whether there is a long list, in objects and first items as far down as they go. */

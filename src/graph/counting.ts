@@ -8,7 +8,7 @@ import {
   isListType,
   isObjectType,
 } from 'graphql';
-import { whenThere } from '../upstream/soon.ts';
+import { mapValue } from '../async/promise-or-value.ts';
 import type { GraphContext } from './context.ts';
 
 /** What an item takes by graphql-js, and an error where it is too many, as a multiple of what our executor takes. */
@@ -36,7 +36,7 @@ function counting(
   return (source, args, context, info) => {
     const resolved = resolve(source, args, context, info);
     if (!context.isByGraphqlJs) return resolved;
-    return whenThere(resolved, (list) => {
+    return mapValue(resolved, (list) => {
       if (Array.isArray(list)) context.effort.list(list.length * TIMES_DEARER);
       return list;
     });

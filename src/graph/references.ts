@@ -1,6 +1,6 @@
 import type { GraphQLFieldResolver, GraphQLResolveInfo } from 'graphql';
+import { mapValue, type PromiseOrValue } from '../async/promise-or-value.ts';
 import { Failure } from '../errors.ts';
-import { type Soon, whenThere } from '../upstream/soon.ts';
 
 /** What a router sends in place of an object: its type and the fields of one of its keys. */
 export type Representation = Readonly<Record<string, unknown>>;
@@ -10,7 +10,7 @@ export type ResolveReference = (
   representation: never,
   context: never,
   info: GraphQLResolveInfo,
-) => Soon<object | null>;
+) => PromiseOrValue<object | null>;
 
 /** Resolvers of references that other subgraphs hold, by type. */
 export type Entities = Readonly<Record<string, { readonly __resolveReference: ResolveReference }>>;
@@ -22,9 +22,11 @@ export type Entities = Readonly<Record<string, { readonly __resolveReference: Re
 export function entitiesResolver(entities: Entities): GraphQLFieldResolver<unknown, unknown> {
   const find = (representation: unknown, context: unknown, info: GraphQLResolveInfo) => {
     const name = typeNameIn(representation, entities);
-    const resolve = entities[name]?.__resolveReference as (...args: unknown[]) => Soon<object | null>;
+    const resolve = entities[name]?.__resolveReference as (
+      ...args: unknown[]
+    ) => PromiseOrValue<object | null>;
     // A copy, since what is found may be shared by other operations.
-    return whenThere(resolve(representation, context, info), (entity) =>
+    return mapValue(resolve(representation, context, info), (entity) =>
       entity === null ? null : { ...entity, __typename: name },
     );
   };

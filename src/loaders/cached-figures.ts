@@ -1,6 +1,6 @@
+import { yieldToEventLoop } from '../async/yielding.ts';
 import type { Shelf } from '../cache/shelf.ts';
 import { type Demand, demandKey } from '../planner/demand.ts';
-import { ownTurn } from '../turns.ts';
 import { type Freshness, isBetterOld } from '../upstream/cached.ts';
 import { billStale, type Sending } from '../upstream/call.ts';
 import { observations } from '../upstream/endpoints.ts';
@@ -181,7 +181,7 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
         partition,
         wants.map(({ demand }) => demand),
       );
-      if (wants.length > MANY) await ownTurn(caller);
+      if (wants.length > MANY) await yieldToEventLoop(caller);
       const outcomes = new Map<string, Outcome>();
       const matters: Matter[] = [];
       for (const want of wants) {
@@ -206,7 +206,7 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
       const doubt = isUnproven() ? failure() : null;
 
       for (const [done, matter] of matters.entries()) {
-        if (done > 0 && done % MANY === 0) await ownTurn(caller);
+        if (done > 0 && done % MANY === 0) await yieldToEventLoop(caller);
         const own = fetched.get(matter.key);
         const isNew = own !== undefined && !(own instanceof Error);
         const { cell, want } = matter;

@@ -1,10 +1,10 @@
+import { type Job, timeSliced, yieldToEventLoop } from '../async/yielding.ts';
 import { Failure } from '../errors.ts';
 import { cover, expectedRows, type Pair, type RowsOf } from '../planner/cover.ts';
 import { type Demand, demandKey, type Kind, pairKey } from '../planner/demand.ts';
 import { chooseKinds, choosingKinds, oneRow } from '../planner/kinds.ts';
 import type { Learned } from '../planner/learned.ts';
 import { newestOf } from '../planner/newest.ts';
-import { inTurns, type Job, ownTurn } from '../turns.ts';
 import type { Sending } from '../upstream/call.ts';
 import type { Outcome } from './outcome.ts';
 import { createFetch, type FetchParts, limitsOf, MANY } from './planned.ts';
@@ -44,10 +44,10 @@ async function fetchTogether(
 ): Promise<void> {
   const { learned } = parts;
   const isLarge = demands.length > MANY;
-  if (isLarge) await ownTurn(job);
+  if (isLarge) await yieldToEventLoop(job);
   const choosing = choosingKinds(demands, kindLimits(parts), learned.seriesRows);
-  const plan = await inTurns(job, choosing);
-  if (isLarge) await ownTurn(job);
+  const plan = await timeSliced(job, choosing);
+  if (isLarge) await yieldToEventLoop(job);
   const wanted = new Set(demands.map(demandKey));
   const ofKind = (pair: Pair, kind: Kind) => demandKey({ ...pair, kind });
   const withoutSeries = new Map<string, Failure>();

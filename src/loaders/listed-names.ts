@@ -1,10 +1,10 @@
+import { mapValue } from '../async/promise-or-value.ts';
 import type { Learned } from '../planner/learned.ts';
 import type { Ask } from '../upstream/cached.ts';
 import type { Sending } from '../upstream/call.ts';
 import { countries, indicators } from '../upstream/endpoints.ts';
 import type { CountryRecord } from '../upstream/records/countries.ts';
 import type { IndicatorRecord } from '../upstream/records/indicators.ts';
-import { whenThere } from '../upstream/soon.ts';
 import type { FetchParts } from './planned.ts';
 
 /** Notes the names in the lists that go by: the service knows them, so they are the last to be suspected of a refusal. */
@@ -17,7 +17,7 @@ export function notingNames(ask: Ask, { listed }: Learned): Ask {
     return true;
   };
   return (endpoint, params, sending, maxAgeMs) =>
-    whenThere(ask(endpoint, params, sending, maxAgeMs), (result) => {
+    mapValue(ask(endpoint, params, sending, maxAgeMs), (result) => {
       if (result === null || typeof result !== 'object') return result;
       if (endpoint.route === countries.route && isNew(result)) {
         for (const { code } of result as readonly CountryRecord[]) listed.countries.add(code);

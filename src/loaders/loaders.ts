@@ -1,9 +1,10 @@
 import DataLoader from 'dataloader';
+import { mapValue, type PromiseOrValue } from '../async/promise-or-value.ts';
+import { timeSliced } from '../async/yielding.ts';
 import { Failure, type FailureCode } from '../errors.ts';
 import type { Kind } from '../planner/demand.ts';
 import type { Learned } from '../planner/learned.ts';
 import { newestOf } from '../planner/newest.ts';
-import { inTurns } from '../turns.ts';
 import { createAside } from '../upstream/aside.ts';
 import type { Ask } from '../upstream/cached.ts';
 import type { Endpoint, LeftOutRows, Sending } from '../upstream/call.ts';
@@ -16,7 +17,6 @@ import type { ObservationRecord } from '../upstream/records/observations.ts';
 import type { HealthRecord, SourceRecord, VersionRecord } from '../upstream/records/platform.ts';
 import type { ProfileRecord } from '../upstream/records/profiles.ts';
 import type { SignalsRecord } from '../upstream/records/signals.ts';
-import { type Soon, whenThere } from '../upstream/soon.ts';
 import { type Figures, type Want, wantKey } from './cached-figures.ts';
 import type { Effort } from './effort.ts';
 import type { Holds } from './holds.ts';
@@ -24,7 +24,7 @@ import type { Outcome } from './outcome.ts';
 import { createTickerLoader, type TickerLoader, type TickersLearned } from './tickers.ts';
 
 interface ByKey<Value> {
-  load(key: string): Soon<Value>;
+  load(key: string): PromiseOrValue<Value>;
 }
 
 /**
@@ -32,11 +32,11 @@ interface ByKey<Value> {
  * as the request that a field fetching for itself would have sent.
  */
 export interface Loaders {
-  health(): Soon<HealthRecord>;
-  platformVersion(): Soon<VersionRecord>;
-  sources(): Soon<readonly SourceRecord[]>;
-  countries(): Soon<readonly CountryRecord[]>;
-  indicators(filter?: service.IndicatorsParams): Soon<readonly IndicatorRecord[]>;
+  health(): PromiseOrValue<HealthRecord>;
+  platformVersion(): PromiseOrValue<VersionRecord>;
+  sources(): PromiseOrValue<readonly SourceRecord[]>;
+  countries(): PromiseOrValue<readonly CountryRecord[]>;
+  indicators(filter?: service.IndicatorsParams): PromiseOrValue<readonly IndicatorRecord[]>;
   readonly source: ByKey<SourceRecord | null>;
   readonly country: ByKey<CountryRecord | null>;
   readonly indicator: ByKey<IndicatorRecord | null>;
@@ -61,12 +61,16 @@ export interface ObservationLoader {
     metricKeys: readonly string[],
     maxAgeMs: number,
     choose?: (rows: readonly ObservationRecord[]) => readonly ObservationRecord[],
-  ): Soon<readonly ObservationRecord[]>;
+  ): PromiseOrValue<readonly ObservationRecord[]>;
   /**
    * The latest row for each whole country, in their order; null where the service holds none, an Error where that can't
    * be told. At once, where all of it is held.
    */
-  nationals(countryCodes: readonly string[], metricKey: string, maxAgeMs: number): Soon<readonly National[]>;
+  nationals(
+    countryCodes: readonly string[],
+    metricKey: string,
+    maxAgeMs: number,
+  ): PromiseOrValue<readonly National[]>;
   /** Rows of answers to this operation that belong to no figure that can be asked for. */
   leftOut(): readonly LeftOutRows[];
   /** Why a row that is past its time was served to this operation all the same; null where it wasn't. */
@@ -100,7 +104,7 @@ export function createLoaders(parts: LoadersParts): Loaders {
     },
   };
   const list = <Result>(endpoint: Endpoint<service.NoParams, Result>) =>
-    once(() => ask(endpoint, {}, sending) as Soon<Result>);
+    once(() => ask(endpoint, {}, sending) as PromiseOrValue<Result>);
   const counted =
     <Args extends unknown[], Result>(load: (...args: Args) => Result) =>
     (...args: Args): Result => {
@@ -165,7 +169,7 @@ const indexes = createAside<ReadonlyMap<string, unknown>>('index');
 
 /** Each thing of a list, found by its key. */
 function byKey<Value>(
-  list: () => Soon<readonly Value[]>,
+  list: () => PromiseOrValue<readonly Value[]>,
   keyOf: (value: Value) => string,
 ): ByKey<Value | null> {
   const find = (values: readonly Value[], key: string) => {
@@ -176,7 +180,7 @@ function byKey<Value>(
     }
     return index.get(key) ?? notFoundIn(values);
   };
-  return { load: (key) => whenThere(list(), (values) => find(values, key)) };
+  return { load: (key) => mapValue(list(), (values) => find(values, key)) };
 }
 
 /**
@@ -185,12 +189,12 @@ function byKey<Value>(
  */
 function createCatalogue(ask: Ask, sending: Sending): Loaders['indicators'] {
   const listed = (filter: service.IndicatorsParams) =>
-    whenThere(ask(service.indicators, filter, sending), (list) => list ?? []);
+    mapValue(ask(service.indicators, filter, sending), (list) => list ?? []);
   const whole = once(() => listed({}));
-  const filtered = new Map<string, Soon<readonly IndicatorRecord[]>>();
+  const filtered = new Map<string, PromiseOrValue<readonly IndicatorRecord[]>>();
 
   return ({ category, hasData } = {}) =>
-    whenThere(whole(), (all): Soon<readonly IndicatorRecord[]> => {
+    mapValue(whole(), (all): PromiseOrValue<readonly IndicatorRecord[]> => {
       if (category === undefined && hasData === undefined) return all;
       const says = (field: 'category' | 'hasData') => all.every((item) => item[field] !== null);
       if ((category === undefined || says('category')) && (hasData === undefined || says('hasData'))) {
@@ -249,11 +253,11 @@ function createObservationLoader(
   /** What comes of the outcomes of wants, at once where they are all there. */
   function withOutcomes<Result>(
     wants: Block,
-    make: (outcomes: readonly Outcome[]) => Soon<Result>,
-  ): Soon<Result> {
+    make: (outcomes: readonly Outcome[]) => PromiseOrValue<Result>,
+  ): PromiseOrValue<Result> {
     const missing: Want[] = [];
     const found: Outcome[] = [];
-    const finish = (): Soon<Result> => {
+    const finish = (): PromiseOrValue<Result> => {
       if (missing.length === 0) return make(found);
       return loader
         .load(missing)
@@ -263,7 +267,7 @@ function createObservationLoader(
       look(wants, missing, found);
       return finish();
     }
-    const looking = inTurns(sending.caller, lookInBlocks(wants, missing, found));
+    const looking = timeSliced(sending.caller, lookInBlocks(wants, missing, found));
     return looking instanceof Promise ? holds.during(looking).then(finish) : finish();
   }
 
@@ -352,8 +356,8 @@ function nationalIn(outcome: Outcome): National {
   return newestOf(outcome.filter(isNational));
 }
 
-function once<Value>(load: () => Soon<Value>): () => Soon<Value> {
-  let loading: { readonly value: Soon<Value> } | undefined;
+function once<Value>(load: () => PromiseOrValue<Value>): () => PromiseOrValue<Value> {
+  let loading: { readonly value: PromiseOrValue<Value> } | undefined;
   return () => {
     loading ??= { value: load() };
     return loading.value;

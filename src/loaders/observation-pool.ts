@@ -1,7 +1,7 @@
+import type { Clock } from '../async/clock.ts';
 import { Failure } from '../errors.ts';
 import { type Demand, demandKey } from '../planner/demand.ts';
 import type { Sending } from '../upstream/call.ts';
-import type { Clock } from '../upstream/clock.ts';
 import { untilAborted } from '../upstream/coalesced.ts';
 import type { Ledger } from '../upstream/ledger.ts';
 import { type Payer, sharedPayer } from '../upstream/payer.ts';

@@ -1,8 +1,8 @@
+import { timeSliced, yieldToEventLoop } from '../async/yielding.ts';
 import type { Failure } from '../errors.ts';
 import { type CoverLimits, covering, type Pair, type Rectangle, type RowsOf } from '../planner/cover.ts';
 import { type Kind, pairKey } from '../planner/demand.ts';
 import type { Learned } from '../planner/learned.ts';
-import { inTurns, ownTurn } from '../turns.ts';
 import type { Send, Sending } from '../upstream/call.ts';
 import { observations } from '../upstream/endpoints.ts';
 import { createBisect } from './bisected.ts';
@@ -58,8 +58,8 @@ export function createFetch(parts: FetchParts, sending: Sending): FetchPairs {
     round: number,
   ): Promise<number | null> {
     if (pairs.length === 0) return 0;
-    const rectangles = await inTurns(caller, covering(pairs, limitsOf(parts), rowsOf));
-    if (pairs.length > MANY) await ownTurn(caller);
+    const rectangles = await timeSliced(caller, covering(pairs, limitsOf(parts), rowsOf));
+    if (pairs.length > MANY) await yieldToEventLoop(caller);
     const tasks = shareOut(pairs, rectangles).map(
       (share): Task => ({ ...share, kind, rowsOf, settle, round }),
     );
@@ -75,7 +75,7 @@ export function createFetch(parts: FetchParts, sending: Sending): FetchPairs {
   function fetchTask(task: Task): Promise<number | null> {
     return settlingFailures(task, async () => {
       const reply = await calls.askWithLimit(task.kind, task.rectangle, task.rowsOf);
-      if (task.wanted.length > MANY_PAIRS) await ownTurn(caller);
+      if (task.wanted.length > MANY_PAIRS) await yieldToEventLoop(caller);
       return reply.isRefused ? bisect(task, reply) : receive(task, reply);
     });
   }

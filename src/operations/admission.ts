@@ -1,6 +1,6 @@
 import { getHeapStatistics } from 'node:v8';
-import { inSlice, type Job, mayBeginAtOnce } from '../turns.ts';
-import type { Soon } from '../upstream/soon.ts';
+import type { PromiseOrValue } from '../async/promise-or-value.ts';
+import { inSlice, type Job, mayBeginAtOnce } from '../async/yielding.ts';
 
 /** What goes on at once, as metrics show it. */
 export interface Load {
@@ -22,7 +22,7 @@ export type Refusal = 'full' | 'late';
  */
 export interface Admission {
   /** Null once the operation may begin; from then on it is under way until it leaves. */
-  enter(flow: string, request: { readonly signal: AbortSignal }): Soon<Refusal | null>;
+  enter(flow: string, request: { readonly signal: AbortSignal }): PromiseOrValue<Refusal | null>;
   leave(flow: string): void;
   /** Whether so many of a flow are waiting that another one would be refused. */
   isFull(flow: string): boolean;
@@ -103,7 +103,7 @@ class Gate implements Admission {
     this.#parts = { now: () => performance.now(), heapShare: takenHeap, ...parts };
   }
 
-  enter(flow: string, request: { readonly signal: AbortSignal }): Soon<Refusal | null> {
+  enter(flow: string, request: { readonly signal: AbortSignal }): PromiseOrValue<Refusal | null> {
     const nowMs = this.#parts.now();
     const lane = this.#laneOf(flow);
     this.#lookAtHeap(nowMs);

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
+import type { PromiseOrValue } from '../async/promise-or-value.ts';
 import type { Shelf } from '../cache/shelf.ts';
-import type { Soon } from '../upstream/soon.ts';
 import type { OperationEvent } from './events.ts';
 import type { Asked } from './requests.ts';
 import { dataIn, entityTag } from './responses.ts';
@@ -22,7 +22,7 @@ export interface Question extends Omit<Asked, 'isPersisted'> {
 
 export interface Answers {
   /** The answer that still holds; at once, where nobody else can know more of the key. */
-  find(question: Question): Soon<StoredAnswer | null>;
+  find(question: Question): PromiseOrValue<StoredAnswer | null>;
   /**
    * @param answer with `data` as it stands in the body
    * @param freshUntilMs when the first of all that was read for it is past its time, in milliseconds since the epoch

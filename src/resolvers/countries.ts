@@ -1,4 +1,5 @@
 import type { GraphQLResolveInfo } from 'graphql';
+import { mapValue, type PromiseOrValue, promiseTry } from '../async/promise-or-value.ts';
 import type { BatchResolver } from '../execution/plan.ts';
 import type { GraphContext } from '../graph/context.ts';
 import type {
@@ -14,10 +15,9 @@ import { COVERED_COUNTRIES } from '../upstream/covered-countries.ts';
 import type { CountryRecord } from '../upstream/records/countries.ts';
 import { leftOutOf } from '../upstream/records/left-out.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
-import { type Soon, soon, whenThere } from '../upstream/soon.ts';
 import { checkMetricKey, maxAgeMsOf, observationRows } from './observations.ts';
 import { recordFields } from './record-fields.ts';
-import { warned, warnedOfLeftOut, warnedWhenThere, warnOfCountries } from './warned.ts';
+import { warned, warnedOfLeftOut, warnedOnceLoaded, warnOfCountries } from './warned.ts';
 
 /** Fields that say no more than what the code says. */
 const BARE_FIELDS: ReadonlySet<string> = new Set(['__typename', 'id', 'code']);
@@ -69,11 +69,13 @@ export function countryByCode(
   code: string,
   { loaders }: GraphContext,
   info: GraphQLResolveInfo,
-): Soon<CountrySource | null> {
+): PromiseOrValue<CountrySource | null> {
   const selected = selectedOf(info);
   const alone = countryWithoutList(code, selected);
   if (alone !== null && !selected.isFromList) return alone;
-  const listed = soon(() => whenThere(loaders.country.load(code), (record) => record && countryOf(record)));
+  const listed = promiseTry(() =>
+    mapValue(loaders.country.load(code), (record) => record && countryOf(record)),
+  );
   return alone !== null && listed instanceof Promise ? listed.catch(() => alone) : listed;
 }
 
@@ -84,7 +86,7 @@ const fromList = recordFields<CountryRecord, CountrySource>(({ code }, { loaders
 const countries: QueryResolvers['countries'] = (_, { codes }, context, info) => {
   const { loaders } = context;
   if (codes == null) {
-    return whenThere(warnedWhenThere(context, info, loaders.countries()), (list) => list.map(countryOf));
+    return mapValue(warnedOnceLoaded(context, info, loaders.countries()), (list) => list.map(countryOf));
   }
   const selected = selectedOf(info);
   const wanted = [...new Set(codes)];
@@ -92,8 +94,8 @@ const countries: QueryResolvers['countries'] = (_, { codes }, context, info) => 
   const areAlone = wanted.every((code) => alone.get(code) !== null);
   if (areAlone && !selected.isFromList) return wanted.map((code) => alone.get(code) ?? { code });
   const { path } = info;
-  const listed = soon(() =>
-    whenThere(warnedWhenThere(context, info, loaders.countries()), (list) => {
+  const listed = promiseTry(() =>
+    mapValue(warnedOnceLoaded(context, info, loaders.countries()), (list) => {
       const found = new Map(list.map((record) => [record.code, countryOf(record)]));
       // What the list lacks may be among the rows that can't be read, and is warned of as such.
       const isWhole = leftOutOf(list) === null;
@@ -122,9 +124,10 @@ const Country: CountryResolvers = {
   record: fromList('record'),
   profile: ({ code }, _, { loaders }) => loaders.profile.load(code),
   signals: ({ code }, _, { loaders }) => loaders.signals.load(code),
-  offices: ({ code }, _, context, info) => warnedWhenThere(context, info, context.loaders.offices.load(code)),
+  offices: ({ code }, _, context, info) =>
+    warnedOnceLoaded(context, info, context.loaders.offices.load(code)),
   tickers: ({ code }, _, context, info) =>
-    warnedWhenThere(context, info, context.loaders.tickers.where({ countryCode: code })),
+    warnedOnceLoaded(context, info, context.loaders.tickers.where({ countryCode: code })),
   observations: ({ code }, { metricKeys, ...filter }, context, info) =>
     observationRows({ ...filter, countryCodes: [code], metricKeys }, context, info),
 };

@@ -1,9 +1,9 @@
 import type { GraphQLResolveInfo } from 'graphql';
+import type { PromiseOrValue } from '../async/promise-or-value.ts';
 import { Failure } from '../errors.ts';
 import type { GraphContext } from '../graph/context.ts';
 import type { Representation } from '../graph/references.ts';
 import { CountryCode } from '../graph/scalars.ts';
-import type { Soon } from '../upstream/soon.ts';
 import { countryByCode } from './countries.ts';
 import { indicatorByKey, sourceByKey } from './indicators.ts';
 import { tickerBySymbol } from './markets.ts';
@@ -14,7 +14,7 @@ function reference<Entity extends object>(
     representation: Representation,
     context: GraphContext,
     info: GraphQLResolveInfo,
-  ) => Soon<Entity | null>,
+  ) => PromiseOrValue<Entity | null>,
 ) {
   return { __resolveReference: find };
 }

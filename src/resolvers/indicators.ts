@@ -1,5 +1,6 @@
 import { type GraphQLObjectType, type GraphQLResolveInfo, getArgumentValues } from 'graphql';
 import { collectSubfields } from 'graphql/execution/collectFields.js';
+import { mapValue, type PromiseOrValue, promiseTry } from '../async/promise-or-value.ts';
 import { Failure } from '../errors.ts';
 import type { GraphContext } from '../graph/context.ts';
 import type {
@@ -13,11 +14,10 @@ import { selectedFields } from '../graph/selection.ts';
 import { type IndicatorSource, indicatorOf, type SourceSource, sourceOf } from '../graph/sources.ts';
 import type { IndicatorRecord } from '../upstream/records/indicators.ts';
 import type { SourceRecord } from '../upstream/records/platform.ts';
-import { type Soon, soon, whenThere } from '../upstream/soon.ts';
 import { checkTexts } from './arguments.ts';
 import { checkMetricKey, maxAgeMsOf, type ObservationFilter, observationRows } from './observations.ts';
 import { recordFields } from './record-fields.ts';
-import { warnedOfLeftOut, warnedWhenThere, warnOfIndicators } from './warned.ts';
+import { warnedOfLeftOut, warnedOnceLoaded, warnOfIndicators } from './warned.ts';
 
 /** Fields that need no catalogue: with figures among them, these tell whether there is anything of the key. */
 const FIGURES: ReadonlySet<string> = new Set(['observation', 'observations']);
@@ -42,11 +42,11 @@ export function indicatorByKey(
   context: GraphContext,
   info: GraphQLResolveInfo,
   isAlone: boolean,
-): Soon<IndicatorSource | null> {
+): PromiseOrValue<IndicatorSource | null> {
   checkMetricKey(key);
   const { loaders, holds } = context;
   const { metrics } = loaders.listed;
-  const inCatalogue = () => whenThere(loaders.indicator.load(key), (record) => record && indicatorOf(record));
+  const inCatalogue = () => mapValue(loaders.indicator.load(key), (record) => record && indicatorOf(record));
   if (!asksForFiguresOnly(info)) return inCatalogue();
   if (metrics.has(key)) return { key };
   if (metrics.size > 0) return inCatalogue();
@@ -65,11 +65,13 @@ async function showsFigures(key: string, context: GraphContext, info: GraphQLRes
   const type = schema.getType('Indicator') as GraphQLObjectType;
   const selected = collectSubfields(schema, fragments, variableValues, type, fieldNodes);
   const { naive } = context.bill;
-  const loads: Soon<readonly unknown[]>[] = [];
+  const loads: PromiseOrValue<readonly unknown[]>[] = [];
   for (const [node] of selected.values()) {
     const field = node === undefined ? undefined : type.getFields()[node.name.value];
     if (node === undefined || field === undefined || !FIGURES.has(field.name)) continue;
-    loads.push(soon(() => figuresOf(key, getArgumentValues(field, node, variableValues), context, info)));
+    loads.push(
+      promiseTry(() => figuresOf(key, getArgumentValues(field, node, variableValues), context, info)),
+    );
   }
   // The fields below will count themselves.
   context.bill.naive = naive;
@@ -84,10 +86,10 @@ function figuresOf(
   { countryCode, ...filter }: Partial<IndicatorObservationArgs> & ObservationFilter,
   context: GraphContext,
   info: GraphQLResolveInfo,
-): Soon<readonly unknown[]> {
+): PromiseOrValue<readonly unknown[]> {
   if (countryCode === undefined) return observationRows({ ...filter, metricKeys: [key] }, context, info);
   const nationals = context.loaders.observations.nationals([countryCode], key, maxAgeMsOf(filter.maxAge));
-  return whenThere(nationals, ([national]) => {
+  return mapValue(nationals, ([national]) => {
     if (national instanceof Error) throw national;
     return national == null ? [] : [national];
   });
@@ -98,8 +100,8 @@ function isRefused(reason: unknown): boolean {
   return reason instanceof Failure && reason.code === 'BAD_USER_INPUT' && reason.fields.route !== undefined;
 }
 
-export function sourceByKey(key: string, { loaders }: GraphContext): Soon<SourceSource | null> {
-  return whenThere(loaders.source.load(key), (record) => record && sourceOf(record));
+export function sourceByKey(key: string, { loaders }: GraphContext): PromiseOrValue<SourceSource | null> {
+  return mapValue(loaders.source.load(key), (record) => record && sourceOf(record));
 }
 
 const sourceOfKey = (key: string): SourceSource => ({ key });
@@ -121,9 +123,9 @@ const Indicator: IndicatorResolvers = {
   sources({ key, known }, _, context, info) {
     const keys =
       known?.sources === undefined
-        ? whenThere(context.loaders.indicator.load(key), (record) => record?.sources ?? null)
+        ? mapValue(context.loaders.indicator.load(key), (record) => record?.sources ?? null)
         : known.sources;
-    return whenThere(warnedWhenThere(context, info, keys), (list) => list?.map(sourceOfKey) ?? null);
+    return mapValue(warnedOnceLoaded(context, info, keys), (list) => list?.map(sourceOfKey) ?? null);
   },
   async observation({ key }, { countryCode, maxAge }, context, info) {
     const figures = context.loaders.observations.nationals([countryCode], key, maxAgeMsOf(maxAge));
@@ -147,14 +149,14 @@ export const indicatorResolvers: Resolvers = {
     indicators(_, { category, hasData, keys }, context, info) {
       checkTexts({ category });
       const filter = { category: category ?? undefined, hasData: hasData ?? undefined };
-      return whenThere(warnedWhenThere(context, info, context.loaders.indicators(filter)), (list) => {
+      return mapValue(warnedOnceLoaded(context, info, context.loaders.indicators(filter)), (list) => {
         if (keys == null) return list.map(indicatorOf);
         const found = new Map(list.map((record) => [record.key, record]));
         const wanted = [...new Set(keys)];
         const missing = wanted.filter((key) => !found.has(key));
         const chosen = wanted.flatMap((key) => found.get(key) ?? []).map(indicatorOf);
         if (missing.length === 0) return chosen;
-        return whenThere(context.loaders.indicators(), (catalogue) => {
+        return mapValue(context.loaders.indicators(), (catalogue) => {
           warnOfIndicators(context, info.path, missing, catalogue);
           return chosen;
         });
@@ -162,7 +164,7 @@ export const indicatorResolvers: Resolvers = {
     },
     indicator: (_, { key }, context, info) => indicatorByKey(key, context, info, true),
     sources: (_, __, context, info) =>
-      whenThere(warnedWhenThere(context, info, context.loaders.sources()), (list) => list.map(sourceOf)),
+      mapValue(warnedOnceLoaded(context, info, context.loaders.sources()), (list) => list.map(sourceOf)),
     source: (_, { key }, context) => sourceByKey(key, context),
   },
   Indicator,

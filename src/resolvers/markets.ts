@@ -3,7 +3,7 @@ import type { Resolvers } from '../graph/generated.ts';
 import { encodeId } from '../graph/ids.ts';
 import type { TickerRecord } from '../upstream/records/markets.ts';
 import { checkTexts } from './arguments.ts';
-import { warnedWhenThere } from './warned.ts';
+import { warnedOnceLoaded } from './warned.ts';
 
 export function tickerBySymbol(
   exchangeCode: string,
@@ -18,7 +18,7 @@ export const marketResolvers: Resolvers = {
   Query: {
     tickers(_, filter, context, info) {
       checkTexts(filter);
-      return warnedWhenThere(context, info, context.loaders.tickers.where(filter));
+      return warnedOnceLoaded(context, info, context.loaders.tickers.where(filter));
     },
     ticker: (_, { exchangeCode, symbol }, context) => tickerBySymbol(exchangeCode, symbol, context),
   },

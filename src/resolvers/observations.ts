@@ -1,4 +1,5 @@
 import type { GraphQLResolveInfo } from 'graphql';
+import { mapValue, type PromiseOrValue, promiseTry } from '../async/promise-or-value.ts';
 import { Failure } from '../errors.ts';
 import type { BatchResolver } from '../execution/plan.ts';
 import type { GraphContext } from '../graph/context.ts';
@@ -6,9 +7,8 @@ import type { ObservationResolvers, Resolvers } from '../graph/generated.ts';
 import type { CountrySource, IndicatorSource, SourceSource } from '../graph/sources.ts';
 import { newestOf } from '../planner/newest.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
-import { type Soon, soon, whenThere } from '../upstream/soon.ts';
 import { observationIds } from './observation-ids.ts';
-import { warnedOfLeftOut, warnedWhenThere, warnOfCountries } from './warned.ts';
+import { warnedOfLeftOut, warnedOnceLoaded, warnOfCountries } from './warned.ts';
 
 export interface ObservationFilter {
   /** Null or omitted: all countries. */
@@ -30,7 +30,7 @@ export function observationRows(
   { countryCodes, metricKeys, latest, fromYear, toYear, maxAge }: ObservationFilter,
   context: GraphContext,
   info: GraphQLResolveInfo,
-): Soon<readonly ObservationRecord[]> {
+): PromiseOrValue<readonly ObservationRecord[]> {
   if (fromYear != null && toYear != null && fromYear > toYear) {
     throw new Failure('BAD_USER_INPUT', `fromYear (${fromYear}) is after toYear (${toYear}).`);
   }
@@ -59,12 +59,12 @@ export function observationRows(
 
   const codes =
     countryCodes ??
-    whenThere(warnedWhenThere(context, info, loaders.countries()), (list) => list.map(({ code }) => code));
+    mapValue(warnedOnceLoaded(context, info, loaders.countries()), (list) => list.map(({ code }) => code));
   // By now the codes may be a promise that nobody listens to yet.
-  const keys = soon(
+  const keys = promiseTry(
     () =>
       metricKeys ??
-      whenThere(warnedWhenThere(context, info, loaders.indicators()), (list) => list.map(({ key }) => key)),
+      mapValue(warnedOnceLoaded(context, info, loaders.indicators()), (list) => list.map(({ key }) => key)),
   );
   const isAtHand = !(codes instanceof Promise || keys instanceof Promise);
   return warnedOfLeftOut(

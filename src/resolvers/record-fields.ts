@@ -1,9 +1,9 @@
+import { mapValue, type PromiseOrValue } from '../async/promise-or-value.ts';
 import { Failure } from '../errors.ts';
 import type { GraphContext } from '../graph/context.ts';
 import { createAside } from '../upstream/aside.ts';
-import { type Soon, whenThere } from '../upstream/soon.ts';
 
-type Load<Source, Rec> = (source: Source, context: GraphContext) => Soon<Rec | null>;
+type Load<Source, Rec> = (source: Source, context: GraphContext) => PromiseOrValue<Rec | null>;
 
 /**
  * Makes resolvers for the fields of a record that may have to be loaded: a field that is known answers at once, any
@@ -13,8 +13,10 @@ export function recordFields<
   Rec extends { readonly record: unknown },
   Source extends { readonly known?: Partial<Rec> },
 >(load: Load<Source, Rec>) {
-  const loading = createAside<{ readonly field: string; readonly record: Soon<Rec | null> }>('loading');
-  function recordOf(source: Source, context: GraphContext, field: string): Soon<Rec | null> {
+  const loading = createAside<{ readonly field: string; readonly record: PromiseOrValue<Rec | null> }>(
+    'loading',
+  );
+  function recordOf(source: Source, context: GraphContext, field: string): PromiseOrValue<Rec | null> {
     const known = loading.of(source);
     if (known !== undefined) {
       // Rows that have a source in common come by it with the same field; each would have asked for itself.
@@ -27,10 +29,10 @@ export function recordFields<
   }
 
   return <Field extends keyof Rec & string>(field: Field) =>
-    (source: Source, _: unknown, context: GraphContext): Soon<Rec[Field] | null> => {
+    (source: Source, _: unknown, context: GraphContext): PromiseOrValue<Rec[Field] | null> => {
       const value = source.known?.[field];
       if (value !== undefined) return value;
-      return whenThere(recordOf(source, context, field), (record) => {
+      return mapValue(recordOf(source, context, field), (record) => {
         if (record !== null) return record[field];
         if (field !== 'record') return null;
         throw new Failure('UPSTREAM_INVALID_RESPONSE', 'The service lists nothing of this key.');

@@ -1,10 +1,10 @@
 import { type GraphQLResolveInfo, responsePathAsArray } from 'graphql';
 import { didYouMean as didYouMeanIn } from 'graphql/jsutils/didYouMean.js';
 import { suggestionList } from 'graphql/jsutils/suggestionList.js';
+import type { PromiseOrValue } from '../async/promise-or-value.ts';
 import type { GraphContext } from '../graph/context.ts';
 import type { IndicatorRecord } from '../upstream/records/indicators.ts';
 import { leftOutOf } from '../upstream/records/left-out.ts';
-import type { Soon } from '../upstream/soon.ts';
 
 type Path = GraphQLResolveInfo['path'];
 
@@ -53,11 +53,11 @@ export function warned<List extends object | null>(
 }
 
 /** As {@link warned}, for the list of a field that may still be loading. */
-export function warnedWhenThere<List extends object | null>(
+export function warnedOnceLoaded<List extends object | null>(
   context: GraphContext,
   info: GraphQLResolveInfo,
-  list: Soon<List>,
-): Soon<List> {
+  list: PromiseOrValue<List>,
+): PromiseOrValue<List> {
   if (!(list instanceof Promise)) return warned(context, () => info.path, list);
   // Once the list is there, it is the turn of other objects.
   const { path } = info;
@@ -68,8 +68,8 @@ export function warnedWhenThere<List extends object | null>(
 export function warnedOfLeftOut<Figures>(
   { loaders, warnings }: GraphContext,
   path: () => Path,
-  figures: Soon<Figures>,
-): Soon<Figures> {
+  figures: PromiseOrValue<Figures>,
+): PromiseOrValue<Figures> {
   // What is there at once is held, and answers with such rows are not.
   if (!(figures instanceof Promise)) return figures;
   const where = path();

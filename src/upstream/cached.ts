@@ -1,4 +1,5 @@
 import CachePolicy from 'http-cache-semantics';
+import { mapValue, type PromiseOrValue } from '../async/promise-or-value.ts';
 import { EMPTY_SHELF, PUBLIC, type Shelf } from '../cache/shelf.ts';
 import { Failure, type FailureCode } from '../errors.ts';
 import { createAside } from './aside.ts';
@@ -13,7 +14,6 @@ import {
   type Sending,
 } from './call.ts';
 import type { Outage } from './outage.ts';
-import { type Soon, whenThere } from './soon.ts';
 
 /**
  * Asks one endpoint; what is held in this process is answered at once.
@@ -26,7 +26,7 @@ export type Ask = <Params, Result>(
   params: Params,
   sending: Sending,
   maxAgeMs?: number,
-) => Soon<Result | null>;
+) => PromiseOrValue<Result | null>;
 
 /** How long things are served, in milliseconds. */
 export interface Freshness {
@@ -84,7 +84,7 @@ export function cached(send: Send, { shelf, freshness, now, outage, onHeld }: Ca
     const call = makeCall(endpoint, params);
     const partition = call.isPublic ? PUBLIC : sending.caller.partition;
     const isHeld = endpoint.caching !== 'none' && shelf !== EMPTY_SHELF;
-    return whenThere(isHeld ? heldRecords(endpoint, params, call, partition, shelf) : null, (held) => {
+    return mapValue(isHeld ? heldRecords(endpoint, params, call, partition, shelf) : null, (held) => {
       if (held === null || !shelf.isAccepted(partition)) return fetch(held);
       const freshMs = Math.min(held.answer.allowedMs ?? freshness.ttlMs, freshness.ttlMs, maxAgeMs);
       if (now() - held.atMs >= freshMs) return fetch(held);
@@ -140,9 +140,9 @@ export function heldRecords<Params, Result>(
   call: Call,
   partition: string,
   shelf: Shelf,
-): Soon<HeldRecords<Result> | null> {
+): PromiseOrValue<HeldRecords<Result> | null> {
   const name = nameOf(call);
-  return whenThere(shelf.readOne<HeldAnswer>(partition, name), (held) => {
+  return mapValue(shelf.readOne<HeldAnswer>(partition, name), (held) => {
     if (held === undefined || !isAnswer(held.value)) return null;
     const { value: answer, atMs } = held;
     try {

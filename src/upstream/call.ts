@@ -3,8 +3,8 @@
  * and only `http.ts` ever sends one.
  */
 
+import type { Job } from '../async/yielding.ts';
 import type { Failure, FailureCode } from '../errors.ts';
-import type { Job } from '../turns.ts';
 import type { Deadline } from './deadline.ts';
 import type { Payer } from './payer.ts';
 

@@ -1,10 +1,10 @@
+import type { Clock } from '../async/clock.ts';
 import type { Books } from '../cache/books.ts';
 import type { ProvenKeys } from '../cache/proven.ts';
 import type { Shelf } from '../cache/shelf.ts';
 import { type Ask, cached, type Freshness } from './cached.ts';
 import type { Attempt, Send } from './call.ts';
 import { createCircuits } from './circuits.ts';
-import type { Clock } from './clock.ts';
 import { coalesced } from './coalesced.ts';
 import { createHttp } from './http.ts';
 import { createKeyRefusals } from './key-refusals.ts';

@@ -1,7 +1,7 @@
 import { Agent, type Dispatcher, request } from 'undici';
+import { yieldToEventLoop } from '../async/yielding.ts';
 import { Failure, type FailureFields } from '../errors.ts';
 import { parseExactly } from '../exact-json.ts';
-import { ownTurn } from '../turns.ts';
 import type { Call, Send } from './call.ts';
 import { isDeep, MAX_NESTING } from './nesting.ts';
 
@@ -113,7 +113,7 @@ export function createHttp(parts: HttpParts): { send: Send; close: () => Promise
       clearTimeout(deadline);
       signal.removeEventListener('abort', giveUp);
     }
-    if (text.length > LONG_BODY) await ownTurn(caller);
+    if (text.length > LONG_BODY) await yieldToEventLoop(caller);
     if (status === 200 || status === 404 || status === 304) {
       return {
         status,

@@ -1,6 +1,6 @@
+import type { Clock } from '../async/clock.ts';
 import { excerpt, Failure } from '../errors.ts';
 import type { Answer, Attempt, Call, Send, Sending } from './call.ts';
-import type { Clock } from './clock.ts';
 import type { Ledger } from './ledger.ts';
 
 export interface MeteredParts {

@@ -1,10 +1,10 @@
+import type { Clock } from '../../src/async/clock.ts';
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type OperationEvent } from '../../src/gateway.ts';
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { createServer } from '../../src/server/server.ts';
 import type { StaleAnswers } from '../../src/upstream/call.ts';
-import type { Clock } from '../../src/upstream/clock.ts';
 
 export interface GraphqlError {
   readonly message: string;

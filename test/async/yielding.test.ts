@@ -1,6 +1,6 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { inSlice, type Job, ownTurn, TURN_MS } from '../../src/turns.ts';
+import { inSlice, type Job, TURN_MS, yieldToEventLoop } from '../../src/async/yielding.ts';
 
 /** Takes the processor for longer than one iteration of the event loop has for slices. */
 function work(): void {
@@ -13,7 +13,7 @@ const job = (flow: string, since: number): Job => ({ flow, since, slices: 0 });
 /** Has a job take so many slices, and tells of each. */
 async function run(one: Job, slices: number, tell: () => void): Promise<void> {
   for (let slice = 0; slice < slices; slice += 1) {
-    await ownTurn(one);
+    await yieldToEventLoop(one);
     work();
     tell();
   }

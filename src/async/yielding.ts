@@ -81,18 +81,18 @@ function isIdle({ short, long }: Flow): boolean {
 }
 
 /** Goes on in a slice of its own: for what takes milliseconds. */
-export function ownTurn(job: Job): Promise<void> {
+export function yieldToEventLoop(job: Job): Promise<void> {
   return new Promise((resolve) => inSlice(job, resolve));
 }
 
 /** Takes the steps of some work, at once where that doesn't take long; else others have their turns in between. */
-export function inTurns<Result>(job: Job, steps: Generator<void, Result>): Result | Promise<Result> {
+export function timeSliced<Result>(job: Job, steps: Generator<void, Result>): Result | Promise<Result> {
   const pausesAtMs = performance.now() + TURN_MS;
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;
     if (performance.now() < pausesAtMs) continue;
-    return ownTurn(job).then(() => inTurns(job, steps));
+    return yieldToEventLoop(job).then(() => timeSliced(job, steps));
   }
 }
 
