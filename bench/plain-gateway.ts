@@ -1,7 +1,7 @@
 import { type DocumentNode, type ExecutionResult, execute, type GraphQLSchema } from 'graphql';
 import { systemClock } from '../src/async/clock.ts';
 import { createProvenKeys } from '../src/cache/proven.ts';
-import { EMPTY_SHELF } from '../src/cache/shelf.ts';
+import { NO_TENANT_CACHE } from '../src/cache/tenant-cache.ts';
 import type { GraphContext } from '../src/graph/context.ts';
 import { createSchema } from '../src/graph/schema.ts';
 import { type Figures, wantKey } from '../src/loaders/cached-figures.ts';
@@ -38,7 +38,7 @@ export function createPlainGateway(upstreamUrl: string) {
     onAttempt() {},
     remembering: (next) => next,
     proven: createProvenKeys(systemClock.now),
-    shelf: EMPTY_SHELF,
+    tenantCache: NO_TENANT_CACHE,
     books: null,
     freshness: { ttlMs: 0, staleMs: 0 },
   });

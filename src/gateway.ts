@@ -11,10 +11,10 @@ import { LRUCache } from 'lru-cache';
 import { type Clock, steadied, systemClock } from './async/clock.ts';
 import { mapValue, type PromiseOrValue } from './async/promise-or-value.ts';
 import { yieldToEventLoop } from './async/yielding.ts';
-import { createDigest } from './cache/partitions.ts';
+import { createDigest } from './cache/key-digest.ts';
 import { createProvenKeys } from './cache/proven.ts';
-import { createShelf, EMPTY_SHELF } from './cache/shelf.ts';
 import { openStore } from './cache/store.ts';
+import { createTenantCache, NO_TENANT_CACHE } from './cache/tenant-cache.ts';
 import type { Config } from './config.ts';
 import { Failure } from './errors.ts';
 import { fragmentsIn, type Plan, planOperation } from './execution/plan.ts';
@@ -123,7 +123,7 @@ interface Passage {
   /** When the first of what was served as it is held is past its time; infinite while nothing was. */
   freshUntilMs: number;
   /** Of what was held for the key when the request came. */
-  readonly edition: number;
+  readonly generation: number;
   /** Whether the operation reads the schema and nothing else. */
   isOfSchema: boolean;
   /** Whether the answer holds for whoever asks the same while what was read is fresh. */
@@ -173,10 +173,10 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const digest = await createDigest(config.keyPepper, store);
   const freshness = { ttlMs: config.cacheTtlSeconds * 1000, staleMs: config.staleIfErrorSeconds * 1000 };
   const holdMs = freshness.ttlMs + freshness.staleMs;
-  const shelf =
+  const tenantCache =
     store === null || holdMs === 0
-      ? EMPTY_SHELF
-      : createShelf({
+      ? NO_TENANT_CACHE
+      : createTenantCache({
           store,
           now: steadyNow,
           authTtlMs: config.authTtlSeconds * 1000,
@@ -192,7 +192,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     steadyNow,
     onAttempt: observer.attempt,
     remembering: rehearsal.remembering,
-    shelf,
+    tenantCache,
     proven,
     books: store?.books ?? null,
     freshness,
@@ -200,7 +200,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const { ledger, outage } = upstream;
   const learned = createLearned(steadyNow);
   const ask = notingNames(upstream.ask, learned);
-  const cells = createCells(shelf);
+  const cells = createCells(tenantCache);
   const refusedNames = createRefusedNames({ now: steadyNow, ttlMs: freshness.ttlMs });
   const figures = {
     send: upstream.send,
@@ -226,15 +226,17 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   };
   const source = {
     cells,
-    shelf,
+    tenantCache,
     outage,
     companions:
-      shelf === EMPTY_SHELF ? NO_COMPANIONS : createCompanions({ now: steadyNow, ttlMs: freshness.ttlMs }),
+      tenantCache === NO_TENANT_CACHE
+        ? NO_COMPANIONS
+        : createCompanions({ now: steadyNow, ttlMs: freshness.ttlMs }),
     freshness,
     now: steadyNow,
     planning: figures,
     refusedNames,
-    renewal: createRenewal({ ask, shelf, freshness, now: steadyNow, mayAsk: config.cacheRenewal }),
+    renewal: createRenewal({ ask, tenantCache, freshness, now: steadyNow, mayAsk: config.cacheRenewal }),
   };
 
   const schema = createSchema({ resolvers, entities, batches });
@@ -250,7 +252,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     ...figures,
     schema,
     rehearsal,
-    shelf,
+    tenantCache,
     freshness,
     now: steadyNow,
     tickersLearned,
@@ -262,7 +264,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const operations = createPreparedOperations(schema);
   const persisted =
     config.trustedDocuments === undefined ? createPersisted() : await readTrusted(config.trustedDocuments);
-  const answers = createAnswers({ shelf, maxBytes: config.answersMaxBytes, now: steadyNow });
+  const answers = createAnswers({ tenantCache, maxBytes: config.answersMaxBytes, now: steadyNow });
   const schemaAnswers = createSchemaAnswers(config.answersMaxBytes);
   const admission = createAdmission({ maxOperations: config.maxConcurrentOperations, unproven: UNPROVEN });
   const overloaded = createOverloaded(config.maxConcurrentOperations);
@@ -474,7 +476,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       errors: null,
       answer: null,
       freshUntilMs: Number.POSITIVE_INFINITY,
-      edition: shelf.edition(caller.partition),
+      generation: tenantCache.generation(caller.partition),
       isOfSchema: false,
       isLasting: true,
     };
@@ -523,7 +525,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     if (!isLasting(passage)) return;
     const event = { ...eventOf(passage.bill, operation), repeated: true, errorCodes: [] };
     const question = { ...asked, partition: passage.context.caller.partition };
-    answers.keep(question, { body, data, event }, passage.freshUntilMs, passage.edition);
+    answers.keep(question, { body, data, event }, passage.freshUntilMs, passage.generation);
   }
 
   /** Keeps what the schema says of itself. */

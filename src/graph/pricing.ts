@@ -17,7 +17,7 @@ import {
   type SelectionSetNode,
   visit,
 } from 'graphql';
-import { lookedAt, type Shelf } from '../cache/shelf.ts';
+import { readOnlyCache, type TenantCache } from '../cache/tenant-cache.ts';
 import { Failure } from '../errors.ts';
 import type { Plan } from '../execution/plan.ts';
 import { runPlan } from '../execution/run.ts';
@@ -81,7 +81,7 @@ export interface PricedCall extends Call {
 export interface PricingParts {
   readonly schema: GraphQLSchema;
   readonly rehearsal: Rehearsal;
-  readonly shelf: Shelf;
+  readonly tenantCache: TenantCache;
   readonly freshness: Freshness;
   readonly now: () => number;
   readonly learned: Learned;
@@ -139,7 +139,7 @@ export function createPricing(parts: PricingParts): Pricing {
     let tooExpensive: Failure | null = null;
     const calls: PricedCall[] = [];
     const heldDemands: Demand[] = [];
-    const shelf = lookedAt(parts.shelf);
+    const tenantCache = readOnlyCache(parts.tenantCache);
     const note = (call: Call) => calls.push({ ...call, isHeld: false });
     const noteHeld = (call: Call) => calls.push({ ...call, isHeld: true });
     const free = payerOf(bill);
@@ -152,9 +152,9 @@ export function createPricing(parts: PricingParts): Pricing {
       tooExpensive ??= new Failure('OPERATION_TOO_EXPENSIVE', message, { planned, limit });
       return tooExpensive;
     }
-    const send = coalesced(vouched(parts.rehearsal.answering(note, assumptions), shelf));
+    const send = coalesced(vouched(parts.rehearsal.answering(note, assumptions), tenantCache));
     const outage = { failure: () => null };
-    const ask = cached(send, { shelf, freshness, now, outage, onHeld: noteHeld });
+    const ask = cached(send, { tenantCache, freshness, now, outage, onHeld: noteHeld });
     const sending: Sending = {
       caller,
       bill,
@@ -183,16 +183,16 @@ export function createPricing(parts: PricingParts): Pricing {
       },
     };
     const holds = createHolds(parts.holdMs);
-    const renewal = createRenewal({ ask, shelf, freshness, now, mayAsk: false });
+    const renewal = createRenewal({ ask, tenantCache, freshness, now, mayAsk: false });
     const source: CachedFiguresParts = {
       seat,
-      shelf,
+      tenantCache,
       freshness,
       now,
       outage,
       companions: NO_COMPANIONS,
       refusedNames,
-      cells: createCells(shelf),
+      cells: createCells(tenantCache),
       renewal: {
         ...renewal,
         check(cells, ...others) {

@@ -1,5 +1,5 @@
 import { yieldToEventLoop } from '../async/yielding.ts';
-import type { Shelf } from '../cache/shelf.ts';
+import type { TenantCache } from '../cache/tenant-cache.ts';
 import { type Demand, demandKey } from '../planner/demand.ts';
 import { type Freshness, isBetterOld } from '../upstream/cached.ts';
 import { billStale, type Sending } from '../upstream/call.ts';
@@ -42,7 +42,7 @@ export interface Figures {
 export interface CachedFiguresParts {
   readonly seat: Seat;
   readonly cells: Cells;
-  readonly shelf: Shelf;
+  readonly tenantCache: TenantCache;
   readonly renewal: Renewal;
   readonly outage: Pick<Outage, 'failure'>;
   readonly freshness: Freshness;
@@ -72,7 +72,8 @@ const RECOUNTING_SHARE = 0.1;
  * what is past its time is served and said to be, unless the service refuses the key, or the caller insists on newer.
  */
 export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figures {
-  const { seat, cells, shelf, renewal, companions, outage, freshness, planning, refusedNames, now } = parts;
+  const { seat, cells, tenantCache, renewal, companions, outage, freshness, planning, refusedNames, now } =
+    parts;
   const { bill, caller } = sending;
   const { partition } = caller;
 
@@ -93,7 +94,7 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
 
   /** What the service said of a want's names lately, where it refused one: they are not asked for again so soon. */
   function refusedLately({ demand, maxAgeMs }: Want): Outcome | undefined {
-    const refused = shelf.isAccepted(partition) ? refusedNames.of(partition, demand) : undefined;
+    const refused = tenantCache.isAccepted(partition) ? refusedNames.of(partition, demand) : undefined;
     if (refused === undefined) return undefined;
     const freshUntilMs = refused.atMs + Math.min(freshness.ttlMs, maxAgeMs);
     if (now() >= freshUntilMs) return undefined;
@@ -146,7 +147,7 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
    */
   function toFetch(matters: readonly Matter[]): readonly Matter[] {
     const missing = matters.filter((matter) => !isFresh(matter));
-    if (missing.length > 0 || shelf.isAccepted(partition)) return missing;
+    if (missing.length > 0 || tenantCache.isAccepted(partition)) return missing;
     if (callsFor(matters) <= 1) return matters;
     const checkedAtMs = ({ cell }: Matter) => cell?.checkedAtMs ?? 0;
     return [matters.reduce((oldest, one) => (checkedAtMs(one) < checkedAtMs(oldest) ? one : oldest))];
@@ -163,7 +164,7 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
 
   return {
     held() {
-      if (!shelf.isAtHand || !shelf.isAccepted(partition)) return null;
+      if (!tenantCache.isAtHand || !tenantCache.isAccepted(partition)) return null;
       const nowMs = now();
       return (want) => {
         const { demand } = want;
@@ -194,7 +195,7 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
       await renew(matters);
 
       const fetched = new Map(await fetch(toFetch(matters)));
-      const isUnproven = () => !shelf.isAccepted(partition) && shelf.refusal(partition) === null;
+      const isUnproven = () => !tenantCache.isAccepted(partition) && tenantCache.refusal(partition) === null;
       const failure = () => [...fetched.values()].find(isBetterOld) ?? null;
       const unmet = matters.filter(({ key }) => !fetched.has(key));
       if (unmet.length > 0 && isUnproven() && failure() === null) {
@@ -202,7 +203,7 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
         for (const [key, outcome] of await fetch(unmet)) fetched.set(key, outcome);
       }
       // The service may have refused the key by now: then nothing that is held for it is served.
-      const refusal = shelf.refusal(partition);
+      const refusal = tenantCache.refusal(partition);
       const doubt = isUnproven() ? failure() : null;
 
       for (const [done, matter] of matters.entries()) {

@@ -1,4 +1,4 @@
-import { EMPTY_SHELF, type Held, type Shelf } from '../cache/shelf.ts';
+import { type CacheEntry, NO_TENANT_CACHE, type TenantCache } from '../cache/tenant-cache.ts';
 import type { Pair } from '../planner/cover.ts';
 import { type Demand, demandKey, type Kind } from '../planner/demand.ts';
 import { newestOf } from '../planner/newest.ts';
@@ -38,18 +38,18 @@ export interface PairFigures {
 
 type RawRows = readonly JsonObject[];
 
-/** Cells of records that the shelf holds in this process. */
+/** Cells of records that the tenant cache holds in this process. */
 const cells = createAside<Cell>('cell');
 
-export function createCells(shelf: Shelf): Cells {
+export function createCells(tenantCache: TenantCache): Cells {
   return {
     atHand(partition, key) {
-      const held = shelf.isAtHand ? shelf.readOne<RawRows>(partition, key) : undefined;
+      const held = tenantCache.isAtHand ? tenantCache.readOne<RawRows>(partition, key) : undefined;
       return held === undefined || held instanceof Promise ? undefined : (cellOf(held) ?? undefined);
     },
     async read(partition, demands) {
       const found = new Map<string, Cell>();
-      const held = await shelf.read<RawRows>(partition, demands.map(demandKey));
+      const held = await tenantCache.read<RawRows>(partition, demands.map(demandKey));
       for (const [key, raw] of held) {
         const cell = cellOf(raw);
         if (cell !== null) found.set(key, cell);
@@ -57,7 +57,7 @@ export function createCells(shelf: Shelf): Cells {
       return found;
     },
     keep(partition, kind, figures, atMs) {
-      if (shelf === EMPTY_SHELF) return;
+      if (tenantCache === NO_TENANT_CACHE) return;
       const values = new Map<string, RawRows>();
       const put = (pair: Pair, as: Kind, rows: readonly ObservationRecord[]) => {
         const raw = rows.map(({ record }) => record);
@@ -70,13 +70,13 @@ export function createCells(shelf: Shelf): Cells {
         const newest = newestOf(rows);
         put(pair, 'latest', newest === null ? [] : [newest]);
       }
-      shelf.keep(partition, values, atMs);
+      tenantCache.keep(partition, values, atMs);
     },
   };
 }
 
 /** Null where what is held is not what was put there. */
-function cellOf({ value, atMs }: Held<RawRows>): Cell | null {
+function cellOf({ value, atMs }: CacheEntry<RawRows>): Cell | null {
   if (!Array.isArray(value)) return null;
   const known = cells.of(value);
   if (known !== undefined) return known;

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Shelf } from '../cache/shelf.ts';
+import type { TenantCache } from '../cache/tenant-cache.ts';
 import { createAside } from '../upstream/aside.ts';
 import { type Ask, type Freshness, heldRecords } from '../upstream/cached.ts';
 import { makeCall, type Sending } from '../upstream/call.ts';
@@ -44,7 +44,7 @@ export interface Prospect {
 
 export interface RenewalParts {
   readonly ask: Ask;
-  readonly shelf: Shelf;
+  readonly tenantCache: TenantCache;
   readonly freshness: Freshness;
   readonly now: () => number;
   /** Whether a call may be spent on looking; what was found is used all the same. */
@@ -73,7 +73,7 @@ interface Traffic {
   callsBefore: number;
 }
 
-export function createRenewal({ ask, shelf, freshness, now, mayAsk }: RenewalParts): Renewal {
+export function createRenewal({ ask, tenantCache, freshness, now, mayAsk }: RenewalParts): Renewal {
   const intervalMs = Math.max(1, freshness.ttlMs);
   const traffic = new LRUCache<string, Traffic>({ max: MAX_KEYS });
   /** When the sources were last asked for, whatever came of it. */
@@ -103,7 +103,7 @@ export function createRenewal({ ask, shelf, freshness, now, mayAsk }: RenewalPar
   /** What is known of the sources, as of when; null where it is older than data may be. */
   async function look(prospect: Prospect, sending: Sending): Promise<Sources | null> {
     const { partition } = sending.caller;
-    const held = await heldRecords(etlStatus, {}, makeCall(etlStatus, {}), partition, shelf);
+    const held = await heldRecords(etlStatus, {}, makeCall(etlStatus, {}), partition, tenantCache);
     if (held?.records && now() - held.atMs < freshness.ttlMs) return sourcesIn(held.records, held.atMs);
     const mayLook = mayAsk && now() - (askedAtMs.get(partition) ?? 0) >= intervalMs;
     if (!mayLook) return null;
@@ -124,7 +124,7 @@ export function createRenewal({ ask, shelf, freshness, now, mayAsk }: RenewalPar
   /** The sources of each metric by its key, as far as the catalogue is held and names them. */
   async function sourcesByMetric({ caller }: Sending): Promise<SourcesByMetric> {
     const call = makeCall(indicators, {});
-    const held = await heldRecords(indicators, {}, call, caller.partition, shelf);
+    const held = await heldRecords(indicators, {}, call, caller.partition, tenantCache);
     return held?.records ? namedIn(held.records) : NONE_NAMED;
   }
 

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { PromiseOrValue } from '../async/promise-or-value.ts';
-import type { Shelf } from '../cache/shelf.ts';
+import type { TenantCache } from '../cache/tenant-cache.ts';
 import type { OperationEvent } from './events.ts';
 import type { Asked } from './requests.ts';
 import { dataIn, entityTag } from './responses.ts';
@@ -26,18 +26,18 @@ export interface Answers {
   /**
    * @param answer with `data` as it stands in the body
    * @param freshUntilMs when the first of all that was read for it is past its time, in milliseconds since the epoch
-   * @param edition of what was held for the key before anything was read
+   * @param generation of what was held for the key before anything was read
    */
   keep(
     question: Question,
     answer: { readonly body: string; readonly data: string; readonly event: StoredAnswer['event'] },
     freshUntilMs: number,
-    edition: number,
+    generation: number,
   ): void;
 }
 
 export interface AnswersParts {
-  readonly shelf: Shelf;
+  readonly tenantCache: TenantCache;
   readonly maxBytes: number;
   readonly now: () => number;
 }
@@ -46,7 +46,7 @@ interface Entry {
   readonly answer: StoredAnswer;
   readonly freshUntilMs: number;
   /** What was held for the key when the answer was made: once anything newer is, it may not be the answer any more. */
-  readonly edition: number;
+  readonly generation: number;
 }
 
 /** What an entry takes beside its body and its question, compressed forms included, as a multiple of the body. */
@@ -55,7 +55,7 @@ const ENCODED_SHARE = 0.5;
 const OVERHEAD_BYTES = 1_000;
 
 /** Answers that are made of what is held alone, kept ahead of everything that would make them again. */
-export function createAnswers({ shelf, maxBytes, now }: AnswersParts): Answers {
+export function createAnswers({ tenantCache, maxBytes, now }: AnswersParts): Answers {
   if (maxBytes === 0) return NO_ANSWERS;
   const entries = new LRUCache<string, Entry>({
     maxSize: maxBytes,
@@ -69,26 +69,26 @@ export function createAnswers({ shelf, maxBytes, now }: AnswersParts): Answers {
   function holding(name: string, { partition }: Question): StoredAnswer | null {
     const entry = entries.get(name);
     if (entry === undefined) return null;
-    if (entry.freshUntilMs <= now() || entry.edition !== shelf.edition(partition)) {
+    if (entry.freshUntilMs <= now() || entry.generation !== tenantCache.generation(partition)) {
       entries.delete(name);
       return null;
     }
-    return shelf.isAccepted(partition) ? entry.answer : null;
+    return tenantCache.isAccepted(partition) ? entry.answer : null;
   }
 
   return {
     find(question) {
       const name = nameOf(question);
       const answer = holding(name, question);
-      if (answer === null || shelf.isAtHand) return answer;
-      return shelf.lookUp(question.partition).then(() => holding(name, question));
+      if (answer === null || tenantCache.isAtHand) return answer;
+      return tenantCache.lookUp(question.partition).then(() => holding(name, question));
     },
-    keep(question, { body: text, data, event }, freshUntilMs, edition) {
+    keep(question, { body: text, data, event }, freshUntilMs, generation) {
       // It would never be found again, but take the place of one that is: what is public is answered under any key.
-      if (!shelf.isAccepted(question.partition)) return;
+      if (!tenantCache.isAccepted(question.partition)) return;
       const dataBytes = Buffer.byteLength(data);
       const answer = storedAnswer(Buffer.from(text), (body) => dataIn(body, dataBytes), event);
-      entries.set(nameOf(question), { answer, freshUntilMs, edition });
+      entries.set(nameOf(question), { answer, freshUntilMs, generation });
     },
   };
 }

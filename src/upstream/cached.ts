@@ -1,6 +1,6 @@
 import CachePolicy from 'http-cache-semantics';
 import { mapValue, type PromiseOrValue } from '../async/promise-or-value.ts';
-import { EMPTY_SHELF, PUBLIC, type Shelf } from '../cache/shelf.ts';
+import { NO_TENANT_CACHE, PUBLIC, type TenantCache } from '../cache/tenant-cache.ts';
 import { Failure, type FailureCode } from '../errors.ts';
 import { createAside } from './aside.ts';
 import {
@@ -37,15 +37,15 @@ export interface Freshness {
 }
 
 export interface CachedParts {
-  readonly shelf: Shelf;
+  readonly tenantCache: TenantCache;
   readonly freshness: Freshness;
   readonly now: () => number;
   readonly outage: Pick<Outage, 'failure'>;
-  /** Hears of calls that were answered from the shelf. */
+  /** Hears of calls that were answered from the tenant cache. */
   readonly onHeld?: (call: Call) => void;
 }
 
-/** An answer as it lies on the shelf. */
+/** An answer as it lies in the tenant cache. */
 interface HeldAnswer {
   readonly status: 200 | 404;
   readonly body: unknown;
@@ -74,18 +74,18 @@ export function isBetterOld(failure: unknown): failure is Failure {
 const decoded = createAside<{ readonly atMs: number; readonly records: unknown }>('decoded');
 
 /**
- * Answers from the shelf what is fresh there, and asks for the rest; only what could be decoded is put on it. Things are
+ * Answers from the tenant cache what is fresh there, and asks for the rest; only what could be decoded is put on it. Things are
  * fresh for `ttlMs`, and where an endpoint's headers count, for no longer than they allow; what has an entity tag is
  * then asked for by it, and a 304 keeps what is held. Where the service gives no answer, an old one is served and billed
  * as such.
  */
-export function cached(send: Send, { shelf, freshness, now, outage, onHeld }: CachedParts): Ask {
+export function cached(send: Send, { tenantCache, freshness, now, outage, onHeld }: CachedParts): Ask {
   return (endpoint, params, sending, maxAgeMs = Number.POSITIVE_INFINITY) => {
     const call = makeCall(endpoint, params);
     const partition = call.isPublic ? PUBLIC : sending.caller.partition;
-    const isHeld = endpoint.caching !== 'none' && shelf !== EMPTY_SHELF;
-    return mapValue(isHeld ? heldRecords(endpoint, params, call, partition, shelf) : null, (held) => {
-      if (held === null || !shelf.isAccepted(partition)) return fetch(held);
+    const isHeld = endpoint.caching !== 'none' && tenantCache !== NO_TENANT_CACHE;
+    return mapValue(isHeld ? heldRecords(endpoint, params, call, partition, tenantCache) : null, (held) => {
+      if (held === null || !tenantCache.isAccepted(partition)) return fetch(held);
       const freshMs = Math.min(held.answer.allowedMs ?? freshness.ttlMs, freshness.ttlMs, maxAgeMs);
       if (now() - held.atMs >= freshMs) return fetch(held);
       sending.bill.cached += 1;
@@ -98,7 +98,7 @@ export function cached(send: Send, { shelf, freshness, now, outage, onHeld }: Ca
     async function fetch(held: HeldRecords<Result> | null): Promise<Result | null> {
       const usableMs = Math.min(freshness.ttlMs + freshness.staleMs, maxAgeMs);
       const isUsable = () =>
-        held !== null && now() - held.atMs <= usableMs && shelf.refusal(partition) === null;
+        held !== null && now() - held.atMs <= usableMs && tenantCache.refusal(partition) === null;
       try {
         const down = isUsable() ? outage.failure() : null;
         if (down !== null) throw down.with({ route: call.route, attempts: 0 });
@@ -113,7 +113,7 @@ export function cached(send: Send, { shelf, freshness, now, outage, onHeld }: Ca
         decoded.put(fresh, { atMs: answer.receivedAt, records });
         const allowedMs = endpoint.caching === 'http' ? allowanceOf(answer, fresh) : null;
         if (isHeld && allowedMs !== 'no-store') {
-          shelf.keep(partition, new Map([[nameOf(call), { ...fresh, allowedMs }]]), answer.receivedAt);
+          tenantCache.keep(partition, new Map([[nameOf(call), { ...fresh, allowedMs }]]), answer.receivedAt);
         }
         return records;
       } catch (error) {
@@ -139,10 +139,10 @@ export function heldRecords<Params, Result>(
   params: Params,
   call: Call,
   partition: string,
-  shelf: Shelf,
+  tenantCache: TenantCache,
 ): PromiseOrValue<HeldRecords<Result> | null> {
   const name = nameOf(call);
-  return mapValue(shelf.readOne<HeldAnswer>(partition, name), (held) => {
+  return mapValue(tenantCache.readOne<HeldAnswer>(partition, name), (held) => {
     if (held === undefined || !isAnswer(held.value)) return null;
     const { value: answer, atMs } = held;
     try {

@@ -1,7 +1,7 @@
 import type { Clock } from '../async/clock.ts';
 import type { Books } from '../cache/books.ts';
 import type { ProvenKeys } from '../cache/proven.ts';
-import type { Shelf } from '../cache/shelf.ts';
+import type { TenantCache } from '../cache/tenant-cache.ts';
 import { type Ask, cached, type Freshness } from './cached.ts';
 import type { Attempt, Send } from './call.ts';
 import { createCircuits } from './circuits.ts';
@@ -32,7 +32,7 @@ export interface UpstreamParts {
   readonly clock: Clock;
   /** Tells how old things are; see `steadied`. */
   readonly steadyNow?: () => number;
-  readonly shelf: Shelf;
+  readonly tenantCache: TenantCache;
   readonly proven: ProvenKeys;
   /** What gateways that share a store have spent; null where this one is alone. */
   readonly books: Books | null;
@@ -51,7 +51,7 @@ export function createUpstream(parts: UpstreamParts): Upstream {
   const { clock, steadyNow = clock.now, onAttempt } = parts;
   const ledger = createLedger(clock.now, parts.books);
   const http = createHttp({ baseUrl: parts.baseUrl, timeoutMs: parts.timeoutMs, now: clock.now, steadyNow });
-  const vouch = vouched(http.send, parts.proven, parts.shelf);
+  const vouch = vouched(http.send, parts.proven, parts.tenantCache);
   const outage = createOutage(steadyNow);
   const refusals = createKeyRefusals({ proven: parts.proven, now: steadyNow });
   const circuits = createCircuits({ proven: parts.proven, now: steadyNow, wallNow: clock.now });
@@ -59,7 +59,12 @@ export function createUpstream(parts: UpstreamParts): Upstream {
   const meter = refusals.stopping(circuits.stopping(metered(heard, { ledger, clock, onAttempt })));
   const patient = retried(meter, { retries: parts.retries, budget: createRetryBudget() });
   const send = parts.remembering(coalesced(outage.watching(patient)));
-  const ask = cached(send, { shelf: parts.shelf, freshness: parts.freshness, now: steadyNow, outage });
+  const ask = cached(send, {
+    tenantCache: parts.tenantCache,
+    freshness: parts.freshness,
+    now: steadyNow,
+    outage,
+  });
 
   return { ask, send, ledger, outage, close: http.close };
 }

@@ -1,12 +1,12 @@
-import type { Shelf } from '../cache/shelf.ts';
+import type { TenantCache } from '../cache/tenant-cache.ts';
 import { Failure } from '../errors.ts';
 import type { Send } from './call.ts';
 
 /** Hears what the service says of keys. */
-type Witness = Pick<Shelf, 'accept' | 'refuse'>;
+type Witness = Pick<TenantCache, 'accept' | 'refuse'>;
 
 /**
- * Tells the shelf, and who else wants to know, what each answer says of the caller's key: whether the service accepts it, and may be served what is
+ * Tells the tenant cache, and who else wants to know, what each answer says of the caller's key: whether the service accepts it, and may be served what is
  * held for it, or refuses it (401, 403), when nothing of that is served any more.
  */
 export function vouched(next: Send, ...witnesses: readonly Witness[]): Send {

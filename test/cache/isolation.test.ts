@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { createShelf } from '../../src/cache/shelf.ts';
+import { createTenantCache } from '../../src/cache/tenant-cache.ts';
 import { Failure } from '../../src/errors.ts';
 import { openProgram } from '../support/program.ts';
 
@@ -99,15 +99,23 @@ it('two keys, 200 operations interleaved: no answer crosses, and no key is in th
 
 it('keys that nobody knows take no place from one that the service has accepted', () => {
   const store = { peek: () => undefined, setMany: async () => {}, clear: async () => {} };
-  const shelf = createShelf({ store: store as never, now: () => 1000, authTtlMs: 60_000, holdMs: 60_000 });
-  shelf.accept('good');
-  shelf.accept('revoked');
-  shelf.refuse('revoked', new Failure('UNAUTHENTICATED', 'The service does not accept this key.'));
-  const edition = shelf.edition('good');
+  const tenantCache = createTenantCache({
+    store: store as never,
+    now: () => 1000,
+    authTtlMs: 60_000,
+    holdMs: 60_000,
+  });
+  tenantCache.accept('good');
+  tenantCache.accept('revoked');
+  tenantCache.refuse('revoked', new Failure('UNAUTHENTICATED', 'The service does not accept this key.'));
+  const generation = tenantCache.generation('good');
   for (let i = 0; i < 25_000; i += 1) {
-    shelf.edition(`made up ${i}`);
-    shelf.readOne(`made up ${i}`, 'latest KE population_total');
+    tenantCache.generation(`made up ${i}`);
+    tenantCache.readOne(`made up ${i}`, 'latest KE population_total');
   }
-  expect([shelf.isAccepted('good'), shelf.edition('good') === edition]).toEqual([true, true]);
-  expect(shelf.refusal('revoked')?.code).toBe('UNAUTHENTICATED');
+  expect([tenantCache.isAccepted('good'), tenantCache.generation('good') === generation]).toEqual([
+    true,
+    true,
+  ]);
+  expect(tenantCache.refusal('revoked')?.code).toBe('UNAUTHENTICATED');
 });

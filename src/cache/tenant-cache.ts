@@ -7,22 +7,25 @@ import type { Store } from './store.ts';
  * What is held for each key: figures and lists as the service sent them, and whether the service still accepts the
  * key. Nothing held for one partition ever answers another.
  */
-export interface Shelf {
+export interface TenantCache {
   /**
    * What is held under these names, in one round trip; a name that nothing is held under is not in the map. What is
    * older than the service's last refusal of the key, or past all use, is not held.
    */
-  read<Value>(partition: string, names: readonly string[]): Promise<ReadonlyMap<string, Held<Value>>>;
+  read<Value>(partition: string, names: readonly string[]): Promise<ReadonlyMap<string, CacheEntry<Value>>>;
   /** What is held under one name: at once, where the store is in this process. */
-  readOne<Value>(partition: string, name: string): Held<Value> | undefined | Promise<Held<Value> | undefined>;
+  readOne<Value>(
+    partition: string,
+    name: string,
+  ): CacheEntry<Value> | undefined | Promise<CacheEntry<Value> | undefined>;
   /** Whether the store is in this process, so that whatever is held can be read at once. */
   readonly isAtHand: boolean;
   /** Holds values that the service sent at an instant; they can be read at once. */
   keep(partition: string, values: ReadonlyMap<string, unknown>, atMs: number): void;
   /** Learns what other gateways that share the store know of a key. */
   lookUp(partition: string): Promise<void>;
-  /** Changes whenever this process puts anything on the shelf for a key or for all, or hears that the key is refused. */
-  edition(partition: string): number;
+  /** Changes whenever this process puts anything in the tenant cache for a key or for all, or hears that the key is refused. */
+  generation(partition: string): number;
   /** Whether the service has accepted the key lately, so that what is held may be served without asking. */
   isAccepted(partition: string): boolean;
   /** Why the service refuses the key; null where it doesn't, or nobody has asked. */
@@ -34,7 +37,7 @@ export interface Shelf {
 }
 
 /** A value as it came. It is shared: whoever reads it leaves it as it is. */
-export interface Held<Value> {
+export interface CacheEntry<Value> {
   readonly value: Value;
   /** When the service sent it, in milliseconds since the epoch. */
   readonly atMs: number;
@@ -44,16 +47,16 @@ export interface Held<Value> {
 export const PUBLIC = 'public';
 
 /** What the service last said of a key. Instants are milliseconds since the epoch; 0 for never. */
-interface Standing {
+interface KeyStatus {
   acceptedAtMs: number;
   refusedAtMs: number;
   /** When it was last written to the store. */
   writtenAtMs: number;
-  edition: number;
+  generation: number;
   refusal: Failure | null;
 }
 
-export interface ShelfParts {
+export interface TenantCacheParts {
   readonly store: Store;
   readonly now: () => number;
   /** How long a key that was accepted counts as accepted. */
@@ -62,8 +65,8 @@ export interface ShelfParts {
   readonly holdMs: number;
 }
 
-/** Keys whose standing is remembered at once. */
-const MAX_STANDINGS = { proven: 10_000, unproven: 2_000 };
+/** Keys whose status is remembered at once. */
+const MAX_KEY_STATUSES = { proven: 10_000, unproven: 2_000 };
 
 /** Partitions whose keys in the store are at hand, and keys of each. */
 const MAX_KEYED = 100;
@@ -72,17 +75,17 @@ const MAX_KEYS = 30_000;
 /** How often the store is told that a key is still accepted, as a share of how long that counts. */
 const TELLING_SHARE = 0.1;
 
-export function createShelf({ store, now, authTtlMs, holdMs }: ShelfParts): Shelf {
-  const standings = createCorners<Standing>(MAX_STANDINGS);
-  /** Never the same twice, so that a key that was forgotten meanwhile has no edition of before. */
-  let editions = 0;
+export function createTenantCache({ store, now, authTtlMs, holdMs }: TenantCacheParts): TenantCache {
+  const keyStatuses = createCorners<KeyStatus>(MAX_KEY_STATUSES);
+  /** Never the same twice, so that a key that was forgotten meanwhile has no generation of before. */
+  let generations = 0;
   /** Values on their way to the store, by their keys in it. */
-  const writing = new Map<string, Held<unknown>>();
+  const writing = new Map<string, CacheEntry<unknown>>();
 
   /** Keys in the store by partition and name: most are wanted again and again. */
   const keys = new LRUCache<string, Map<string, string>>({ max: MAX_KEYED });
   function keyOf(partition: string, name: string): string {
-    if (!standings.isProven(partition)) return keyIn(partition, name);
+    if (!keyStatuses.isProven(partition)) return keyIn(partition, name);
     let known = keys.get(partition);
     if (known === undefined || known.size >= MAX_KEYS) {
       known = new Map();
@@ -96,56 +99,56 @@ export function createShelf({ store, now, authTtlMs, holdMs }: ShelfParts): Shel
     return key;
   }
   const keyIn = (partition: string, name: string) => `${partition}:held:${name}`;
-  const standingKey = (partition: string) => `${partition}:standing`;
+  const statusKey = (partition: string) => `${partition}:keyStatus`;
 
-  function standingOf(partition: string): Standing {
-    let standing = standings.get(partition);
-    if (standing === undefined) {
-      editions += 1;
-      standing = { acceptedAtMs: 0, refusedAtMs: 0, writtenAtMs: 0, edition: editions, refusal: null };
-      standings.add(partition, standing);
-      if (partition === PUBLIC) standings.prove(PUBLIC);
+  function statusOfKey(partition: string): KeyStatus {
+    let keyStatus = keyStatuses.get(partition);
+    if (keyStatus === undefined) {
+      generations += 1;
+      keyStatus = { acceptedAtMs: 0, refusedAtMs: 0, writtenAtMs: 0, generation: generations, refusal: null };
+      keyStatuses.add(partition, keyStatus);
+      if (partition === PUBLIC) keyStatuses.prove(PUBLIC);
     }
-    return standing;
+    return keyStatus;
   }
 
-  function renew(standing: Standing): void {
-    editions += 1;
-    standing.edition = editions;
+  function renew(keyStatus: KeyStatus): void {
+    generations += 1;
+    keyStatus.generation = generations;
   }
 
   /** Other gateways may know more of the key. */
-  function learn(partition: string, told: unknown): Standing {
-    const standing = standingOf(partition);
-    if (!isInstants(told)) return standing;
-    if (told.acceptedAtMs > 0) standings.prove(partition);
-    if (told.refusedAtMs > standing.refusedAtMs) renew(standing);
-    standing.acceptedAtMs = Math.max(standing.acceptedAtMs, told.acceptedAtMs);
-    standing.refusedAtMs = Math.max(standing.refusedAtMs, told.refusedAtMs);
-    return standing;
+  function learn(partition: string, told: unknown): KeyStatus {
+    const keyStatus = statusOfKey(partition);
+    if (!isInstants(told)) return keyStatus;
+    if (told.acceptedAtMs > 0) keyStatuses.prove(partition);
+    if (told.refusedAtMs > keyStatus.refusedAtMs) renew(keyStatus);
+    keyStatus.acceptedAtMs = Math.max(keyStatus.acceptedAtMs, told.acceptedAtMs);
+    keyStatus.refusedAtMs = Math.max(keyStatus.refusedAtMs, told.refusedAtMs);
+    return keyStatus;
   }
 
-  function tell(partition: string, standing: Standing): Promise<void> {
-    const { acceptedAtMs, refusedAtMs } = standing;
-    standing.writtenAtMs = now();
-    return store.setMany([{ key: standingKey(partition), value: { acceptedAtMs, refusedAtMs } }], holdMs);
+  function tell(partition: string, keyStatus: KeyStatus): Promise<void> {
+    const { acceptedAtMs, refusedAtMs } = keyStatus;
+    keyStatus.writtenAtMs = now();
+    return store.setMany([{ key: statusKey(partition), value: { acceptedAtMs, refusedAtMs } }], holdMs);
   }
 
-  const isAccepted = ({ acceptedAtMs, refusedAtMs }: Standing) =>
+  const isAccepted = ({ acceptedAtMs, refusedAtMs }: KeyStatus) =>
     acceptedAtMs > refusedAtMs && now() - acceptedAtMs <= authTtlMs;
 
   async function read<Value>(partition: string, names: readonly string[]) {
-    const found = new Map<string, Held<Value>>();
+    const found = new Map<string, CacheEntry<Value>>();
     const { peek } = store;
     if (names.length === 0) return found;
     const keys = names.map((name) => keyOf(partition, name));
     const [told, ...values] =
-      peek === null ? await store.getMany([standingKey(partition), ...keys]) : [undefined, ...keys.map(peek)];
-    const standing = learn(partition, told);
-    const oldestMs = Math.max(standing.refusedAtMs, now() - holdMs);
+      peek === null ? await store.getMany([statusKey(partition), ...keys]) : [undefined, ...keys.map(peek)];
+    const keyStatus = learn(partition, told);
+    const oldestMs = Math.max(keyStatus.refusedAtMs, now() - holdMs);
     for (const [i, name] of names.entries()) {
       const held = writing.get(keys[i] ?? '') ?? values[i];
-      if (isHeld(held) && held.atMs > oldestMs) found.set(name, held as Held<Value>);
+      if (isCacheEntry(held) && held.atMs > oldestMs) found.set(name, held as CacheEntry<Value>);
     }
     return found;
   }
@@ -156,18 +159,18 @@ export function createShelf({ store, now, authTtlMs, holdMs }: ShelfParts): Shel
       if (store.peek === null) return read<Value>(partition, [name]).then((found) => found.get(name));
       const key = keyOf(partition, name);
       const held = (writing.size > 0 ? writing.get(key) : undefined) ?? store.peek(key);
-      const oldestMs = Math.max(standingOf(partition).refusedAtMs, now() - holdMs);
-      return isHeld(held) && held.atMs > oldestMs ? (held as Held<Value>) : undefined;
+      const oldestMs = Math.max(statusOfKey(partition).refusedAtMs, now() - holdMs);
+      return isCacheEntry(held) && held.atMs > oldestMs ? (held as CacheEntry<Value>) : undefined;
     },
     isAtHand: store.peek !== null,
     async lookUp(partition) {
-      const [told] = await store.getMany([standingKey(partition)]);
+      const [told] = await store.getMany([statusKey(partition)]);
       learn(partition, told);
     },
-    edition: (partition) =>
-      standingOf(partition).edition + (partition === PUBLIC ? 0 : standingOf(PUBLIC).edition),
+    generation: (partition) =>
+      statusOfKey(partition).generation + (partition === PUBLIC ? 0 : statusOfKey(PUBLIC).generation),
     keep(partition, values, atMs) {
-      renew(standingOf(partition));
+      renew(statusOfKey(partition));
       const entries = [...values].map(([name, value]) => ({
         key: keyOf(partition, name),
         value: { value, atMs },
@@ -177,53 +180,54 @@ export function createShelf({ store, now, authTtlMs, holdMs }: ShelfParts): Shel
         for (const { key, value } of entries) if (writing.get(key) === value) writing.delete(key);
       });
     },
-    isAccepted: (partition) => partition === PUBLIC || isAccepted(standingOf(partition)),
+    isAccepted: (partition) => partition === PUBLIC || isAccepted(statusOfKey(partition)),
     refusal(partition) {
-      const { acceptedAtMs, refusedAtMs, refusal } = standingOf(partition);
+      const { acceptedAtMs, refusedAtMs, refusal } = statusOfKey(partition);
       return refusedAtMs >= acceptedAtMs ? refusal : null;
     },
     accept(partition) {
-      const standing = standingOf(partition);
-      const isNews = standing.acceptedAtMs <= standing.refusedAtMs;
-      standing.acceptedAtMs = Math.max(now(), standing.refusedAtMs + 1);
-      standing.refusal = null;
-      standings.prove(partition);
-      if (isNews || now() - standing.writtenAtMs >= authTtlMs * TELLING_SHARE) void tell(partition, standing);
+      const keyStatus = statusOfKey(partition);
+      const isNews = keyStatus.acceptedAtMs <= keyStatus.refusedAtMs;
+      keyStatus.acceptedAtMs = Math.max(now(), keyStatus.refusedAtMs + 1);
+      keyStatus.refusal = null;
+      keyStatuses.prove(partition);
+      if (isNews || now() - keyStatus.writtenAtMs >= authTtlMs * TELLING_SHARE)
+        void tell(partition, keyStatus);
     },
     refuse(partition, refusal) {
-      const standing = standingOf(partition);
-      const wasAccepted = standing.acceptedAtMs > standing.refusedAtMs;
-      standing.refusedAtMs = Math.max(now(), standing.acceptedAtMs);
-      standing.refusal = refusal;
-      renew(standing);
-      // A key that was never accepted has nothing on the shelf, and a purge looks at all of the store.
-      if (wasAccepted) void tell(partition, standing).then(() => store.clear(keyOf(partition, '')));
+      const keyStatus = statusOfKey(partition);
+      const wasAccepted = keyStatus.acceptedAtMs > keyStatus.refusedAtMs;
+      keyStatus.refusedAtMs = Math.max(now(), keyStatus.acceptedAtMs);
+      keyStatus.refusal = refusal;
+      renew(keyStatus);
+      // A key that was never accepted has nothing in the tenant cache, and a purge looks at all of the store.
+      if (wasAccepted) void tell(partition, keyStatus).then(() => store.clear(keyOf(partition, '')));
     },
   };
 }
 
-/** The shelf for a rehearsal: nothing is put on it or taken off, and what the service says of a key is forgotten. */
-export function lookedAt(shelf: Shelf): Shelf {
-  if (shelf === EMPTY_SHELF) return shelf;
+/** The cache of a dry run: nothing is put on it or taken off, and what the service says of a key is forgotten. */
+export function readOnlyCache(tenantCache: TenantCache): TenantCache {
+  if (tenantCache === NO_TENANT_CACHE) return tenantCache;
   let isTakenForAccepted = false;
   return {
-    ...shelf,
+    ...tenantCache,
     keep() {},
     accept() {
       isTakenForAccepted = true;
     },
-    isAccepted: (partition) => isTakenForAccepted || shelf.isAccepted(partition),
+    isAccepted: (partition) => isTakenForAccepted || tenantCache.isAccepted(partition),
     refuse() {},
   };
 }
 
 /** Where nothing is held. */
-export const EMPTY_SHELF: Shelf = {
+export const NO_TENANT_CACHE: TenantCache = {
   read: async () => new Map(),
   readOne: () => undefined,
   isAtHand: true,
   lookUp: async () => {},
-  edition: () => 0,
+  generation: () => 0,
   keep() {},
   isAccepted: () => false,
   refusal: () => null,
@@ -231,7 +235,7 @@ export const EMPTY_SHELF: Shelf = {
   refuse() {},
 };
 
-function isHeld(value: unknown): value is Held<unknown> {
+function isCacheEntry(value: unknown): value is CacheEntry<unknown> {
   return typeof value === 'object' && value !== null && 'value' in value && hasNumber(value, 'atMs');
 }
 
