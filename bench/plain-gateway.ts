@@ -75,7 +75,7 @@ export function createPlainGateway(upstreamUrl: string) {
   return {
     async run(document: DocumentNode, key: string): Promise<{ result: ExecutionResult; bill: Bill }> {
       const bill = openBill();
-      const caller = { authorization: `Bearer ${key}`, partition: key, flow: key };
+      const caller = { authorization: `Bearer ${key}`, keyDigest: key, flow: key };
       const sending: Sending = {
         caller,
         bill,

@@ -220,9 +220,9 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     holdMs: config.batchHoldMs,
   });
   const tickersLearned = createTickersLearned(steadyNow);
-  const quota = async (partition: string) => {
-    await ledger.refresh(partition);
-    return ledger.quota(partition);
+  const quota = async (keyDigest: string) => {
+    await ledger.refresh(keyDigest);
+    return ledger.quota(keyDigest);
   };
   const source = {
     cells,
@@ -241,9 +241,9 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
 
   const schema = createSchema({ resolvers, entities, batches });
 
-  const effortFor = ({ partition }: Caller) =>
+  const effortFor = ({ keyDigest }: Caller) =>
     createEffort({
-      isProven: () => proven.has(partition),
+      isProven: () => proven.has(keyDigest),
       maxRows: () => learned.maxRows,
       maxCalls: config.maxUpstreamCalls,
     });
@@ -293,7 +293,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
         if (text.length > LONG_TEXT) await yieldToEventLoop(passage.context.caller);
         if (passage.isExplained) return explain(admitted, variableValues, passage);
         const ready = operations
-          .prepare(text, operationName, document, operation, proven.has(passage.context.caller.partition))
+          .prepare(text, operationName, document, operation, proven.has(passage.context.caller.keyDigest))
           .with(variables);
         const bound = ready?.bound ?? boundOf(schema, operation, scope);
         const refusal = await refusalOf(admitted, variableValues, bound, ready?.plan ?? null, passage);
@@ -421,9 +421,9 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   let since = 0;
 
   function callerOf({ authorization = null }: CallerHeaders): Caller {
-    const partition = authorization === null ? 'none' : digest(authorization);
+    const keyDigest = authorization === null ? 'none' : digest(authorization);
     since += 1;
-    return { authorization, partition, flow: proven.has(partition) ? partition : UNPROVEN, since, slices: 0 };
+    return { authorization, keyDigest, flow: proven.has(keyDigest) ? keyDigest : UNPROVEN, since, slices: 0 };
   }
 
   function enter(request: GatewayRequest, caller: Caller): Passage {
@@ -464,7 +464,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
         warnings: createWarnings(),
         quota() {
           passage.isLasting = false;
-          return quota(caller.partition);
+          return quota(caller.keyDigest);
         },
       },
       seat,
@@ -476,7 +476,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       errors: null,
       answer: null,
       freshUntilMs: Number.POSITIVE_INFINITY,
-      generation: tenantCache.generation(caller.partition),
+      generation: tenantCache.generation(caller.keyDigest),
       isOfSchema: false,
       isLasting: true,
     };
@@ -492,7 +492,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   }
 
   const preparedOf = ({ text, operationName }: Asked, { context: { caller } }: Passage) =>
-    operations.find(text, operationName, proven.has(caller.partition));
+    operations.find(text, operationName, proven.has(caller.keyDigest));
 
   /** Answers an operation that was prepared before; null where Apollo has to see it. */
   async function answerPrepared(
@@ -524,7 +524,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     if (isOfSchema) keepOfSchema(asked, body, passage);
     if (!isLasting(passage)) return;
     const event = { ...eventOf(passage.bill, operation), repeated: true, errorCodes: [] };
-    const question = { ...asked, partition: passage.context.caller.partition };
+    const question = { ...asked, keyDigest: passage.context.caller.keyDigest };
     answers.keep(question, { body, data, event }, passage.freshUntilMs, passage.generation);
   }
 
@@ -538,11 +538,11 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   function answerAgain(
     request: GatewayRequest,
     { asked, contentType }: PlainlyAsked,
-    partition: string,
+    keyDigest: string,
   ): PromiseOrValue<GatewayResponse | null> {
     const startedAtMs = clock.now();
     const ofSchema = mayReadSchema(asked.text) ? schemaAnswers.find(asked) : null;
-    return mapValue(ofSchema ?? answers.find({ ...asked, partition }), (stored) => {
+    return mapValue(ofSchema ?? answers.find({ ...asked, keyDigest }), (stored) => {
       if (stored === null) return null;
       const { body, tag, encoded, event } = stored;
       const headers = new Map([['content-type', contentType]]);
@@ -651,7 +651,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     handle(request) {
       const caller = callerOf(request.headers);
       const plain = plainlyAsked(request, caller);
-      const again = plain && answerAgain(request, plain, caller.partition);
+      const again = plain && answerAgain(request, plain, caller.keyDigest);
       return mapValue<GatewayResponse | null, GatewayResponse>(
         again,
         (response) => response ?? begin(request, caller, plain),

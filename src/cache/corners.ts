@@ -5,12 +5,12 @@ import { LRUCache } from 'lru-cache';
  * in corners of their own, so that none of the latter takes the place of one of the former.
  */
 export interface Corners<Value extends object> {
-  get(partition: string): Value | undefined;
+  get(keyDigest: string): Value | undefined;
   /** Remembers a key of which nothing is known yet. */
-  add(partition: string, value: Value): void;
+  add(keyDigest: string, value: Value): void;
   /** The service has answered for the key. */
-  prove(partition: string): void;
-  isProven(partition: string): boolean;
+  prove(keyDigest: string): void;
+  isProven(keyDigest: string): boolean;
 }
 
 export interface CornersSize {
@@ -22,14 +22,14 @@ export function createCorners<Value extends object>({ proven, unproven }: Corner
   const known = new LRUCache<string, Value>({ max: proven });
   const others = new LRUCache<string, Value>({ max: unproven });
   return {
-    get: (partition) => known.get(partition) ?? others.get(partition),
-    add: (partition, value) => void others.set(partition, value),
-    prove(partition) {
-      const value = others.get(partition);
+    get: (keyDigest) => known.get(keyDigest) ?? others.get(keyDigest),
+    add: (keyDigest, value) => void others.set(keyDigest, value),
+    prove(keyDigest) {
+      const value = others.get(keyDigest);
       if (value === undefined) return;
-      others.delete(partition);
-      known.set(partition, value);
+      others.delete(keyDigest);
+      known.set(keyDigest, value);
     },
-    isProven: (partition) => known.has(partition),
+    isProven: (keyDigest) => known.has(keyDigest),
   };
 }

@@ -5,9 +5,9 @@ import { LRUCache } from 'lru-cache';
  * of the memory and of the processor, and takes none away from those who have.
  */
 export interface ProvenKeys {
-  has(partition: string): boolean;
-  accept(partition: string): void;
-  refuse(partition: string): void;
+  has(keyDigest: string): boolean;
+  accept(keyDigest: string): void;
+  refuse(keyDigest: string): void;
 }
 
 /** How long a key counts after the service's last answer. Longer than anything is fresh: it gives room, not data. */
@@ -19,11 +19,11 @@ const MAX_PROVEN = 100_000;
 export function createProvenKeys(now: () => number): ProvenKeys {
   const acceptedAtMs = new LRUCache<string, number>({ max: MAX_PROVEN });
   return {
-    has(partition) {
-      const atMs = acceptedAtMs.get(partition);
+    has(keyDigest) {
+      const atMs = acceptedAtMs.get(keyDigest);
       return atMs !== undefined && now() - atMs <= PROVEN_MS;
     },
-    accept: (partition) => void acceptedAtMs.set(partition, now()),
-    refuse: (partition) => void acceptedAtMs.delete(partition),
+    accept: (keyDigest) => void acceptedAtMs.set(keyDigest, now()),
+    refuse: (keyDigest) => void acceptedAtMs.delete(keyDigest),
   };
 }

@@ -5,35 +5,35 @@ import type { Store } from './store.ts';
 
 /**
  * What is held for each key: figures and lists as the service sent them, and whether the service still accepts the
- * key. Nothing held for one partition ever answers another.
+ * key. Nothing held for one key ever answers another.
  */
 export interface TenantCache {
   /**
    * What is held under these names, in one round trip; a name that nothing is held under is not in the map. What is
    * older than the service's last refusal of the key, or past all use, is not held.
    */
-  read<Value>(partition: string, names: readonly string[]): Promise<ReadonlyMap<string, CacheEntry<Value>>>;
+  read<Value>(keyDigest: string, names: readonly string[]): Promise<ReadonlyMap<string, CacheEntry<Value>>>;
   /** What is held under one name: at once, where the store is in this process. */
   readOne<Value>(
-    partition: string,
+    keyDigest: string,
     name: string,
   ): CacheEntry<Value> | undefined | Promise<CacheEntry<Value> | undefined>;
   /** Whether the store is in this process, so that whatever is held can be read at once. */
   readonly isAtHand: boolean;
   /** Holds values that the service sent at an instant; they can be read at once. */
-  keep(partition: string, values: ReadonlyMap<string, unknown>, atMs: number): void;
+  keep(keyDigest: string, values: ReadonlyMap<string, unknown>, atMs: number): void;
   /** Learns what other gateways that share the store know of a key. */
-  lookUp(partition: string): Promise<void>;
+  lookUp(keyDigest: string): Promise<void>;
   /** Changes whenever this process puts anything in the tenant cache for a key or for all, or hears that the key is refused. */
-  generation(partition: string): number;
+  generation(keyDigest: string): number;
   /** Whether the service has accepted the key lately, so that what is held may be served without asking. */
-  isAccepted(partition: string): boolean;
+  isAccepted(keyDigest: string): boolean;
   /** Why the service refuses the key; null where it doesn't, or nobody has asked. */
-  refusal(partition: string): Failure | null;
+  refusal(keyDigest: string): Failure | null;
   /** The service has accepted the key. */
-  accept(partition: string): void;
+  accept(keyDigest: string): void;
   /** The service has refused the key: all that is held for it is purged. */
-  refuse(partition: string, refusal: Failure): void;
+  refuse(keyDigest: string, refusal: Failure): void;
 }
 
 /** A value as it came. It is shared: whoever reads it leaves it as it is. */
@@ -43,7 +43,7 @@ export interface CacheEntry<Value> {
   readonly atMs: number;
 }
 
-/** Partition of what anybody may read. */
+/** The key digest of what anybody may read. */
 export const PUBLIC = 'public';
 
 /** What the service last said of a key. Instants are milliseconds since the epoch; 0 for never. */
@@ -68,7 +68,7 @@ export interface TenantCacheParts {
 /** Keys whose status is remembered at once. */
 const MAX_KEY_STATUSES = { proven: 10_000, unproven: 2_000 };
 
-/** Partitions whose keys in the store are at hand, and keys of each. */
+/** Callers whose names in the store are at hand, and names of each. */
 const MAX_KEYED = 100;
 const MAX_KEYS = 30_000;
 
@@ -82,32 +82,32 @@ export function createTenantCache({ store, now, authTtlMs, holdMs }: TenantCache
   /** Values on their way to the store, by their keys in it. */
   const writing = new Map<string, CacheEntry<unknown>>();
 
-  /** Keys in the store by partition and name: most are wanted again and again. */
+  /** Names in the store by key digest and name: most are wanted again and again. */
   const keys = new LRUCache<string, Map<string, string>>({ max: MAX_KEYED });
-  function keyOf(partition: string, name: string): string {
-    if (!keyStatuses.isProven(partition)) return keyIn(partition, name);
-    let known = keys.get(partition);
+  function keyOf(keyDigest: string, name: string): string {
+    if (!keyStatuses.isProven(keyDigest)) return keyIn(keyDigest, name);
+    let known = keys.get(keyDigest);
     if (known === undefined || known.size >= MAX_KEYS) {
       known = new Map();
-      keys.set(partition, known);
+      keys.set(keyDigest, known);
     }
     let key = known.get(name);
     if (key === undefined) {
-      key = keyIn(partition, name);
+      key = keyIn(keyDigest, name);
       known.set(name, key);
     }
     return key;
   }
-  const keyIn = (partition: string, name: string) => `${partition}:held:${name}`;
-  const statusKey = (partition: string) => `${partition}:keyStatus`;
+  const keyIn = (keyDigest: string, name: string) => `${keyDigest}:held:${name}`;
+  const statusKey = (keyDigest: string) => `${keyDigest}:keyStatus`;
 
-  function statusOfKey(partition: string): KeyStatus {
-    let keyStatus = keyStatuses.get(partition);
+  function statusOfKey(keyDigest: string): KeyStatus {
+    let keyStatus = keyStatuses.get(keyDigest);
     if (keyStatus === undefined) {
       generations += 1;
       keyStatus = { acceptedAtMs: 0, refusedAtMs: 0, writtenAtMs: 0, generation: generations, refusal: null };
-      keyStatuses.add(partition, keyStatus);
-      if (partition === PUBLIC) keyStatuses.prove(PUBLIC);
+      keyStatuses.add(keyDigest, keyStatus);
+      if (keyDigest === PUBLIC) keyStatuses.prove(PUBLIC);
     }
     return keyStatus;
   }
@@ -118,33 +118,33 @@ export function createTenantCache({ store, now, authTtlMs, holdMs }: TenantCache
   }
 
   /** Other gateways may know more of the key. */
-  function learn(partition: string, told: unknown): KeyStatus {
-    const keyStatus = statusOfKey(partition);
+  function learn(keyDigest: string, told: unknown): KeyStatus {
+    const keyStatus = statusOfKey(keyDigest);
     if (!isInstants(told)) return keyStatus;
-    if (told.acceptedAtMs > 0) keyStatuses.prove(partition);
+    if (told.acceptedAtMs > 0) keyStatuses.prove(keyDigest);
     if (told.refusedAtMs > keyStatus.refusedAtMs) renew(keyStatus);
     keyStatus.acceptedAtMs = Math.max(keyStatus.acceptedAtMs, told.acceptedAtMs);
     keyStatus.refusedAtMs = Math.max(keyStatus.refusedAtMs, told.refusedAtMs);
     return keyStatus;
   }
 
-  function tell(partition: string, keyStatus: KeyStatus): Promise<void> {
+  function tell(keyDigest: string, keyStatus: KeyStatus): Promise<void> {
     const { acceptedAtMs, refusedAtMs } = keyStatus;
     keyStatus.writtenAtMs = now();
-    return store.setMany([{ key: statusKey(partition), value: { acceptedAtMs, refusedAtMs } }], holdMs);
+    return store.setMany([{ key: statusKey(keyDigest), value: { acceptedAtMs, refusedAtMs } }], holdMs);
   }
 
   const isAccepted = ({ acceptedAtMs, refusedAtMs }: KeyStatus) =>
     acceptedAtMs > refusedAtMs && now() - acceptedAtMs <= authTtlMs;
 
-  async function read<Value>(partition: string, names: readonly string[]) {
+  async function read<Value>(keyDigest: string, names: readonly string[]) {
     const found = new Map<string, CacheEntry<Value>>();
     const { peek } = store;
     if (names.length === 0) return found;
-    const keys = names.map((name) => keyOf(partition, name));
+    const keys = names.map((name) => keyOf(keyDigest, name));
     const [told, ...values] =
-      peek === null ? await store.getMany([statusKey(partition), ...keys]) : [undefined, ...keys.map(peek)];
-    const keyStatus = learn(partition, told);
+      peek === null ? await store.getMany([statusKey(keyDigest), ...keys]) : [undefined, ...keys.map(peek)];
+    const keyStatus = learn(keyDigest, told);
     const oldestMs = Math.max(keyStatus.refusedAtMs, now() - holdMs);
     for (const [i, name] of names.entries()) {
       const held = writing.get(keys[i] ?? '') ?? values[i];
@@ -155,24 +155,24 @@ export function createTenantCache({ store, now, authTtlMs, holdMs }: TenantCache
 
   return {
     read,
-    readOne<Value>(partition: string, name: string) {
-      if (store.peek === null) return read<Value>(partition, [name]).then((found) => found.get(name));
-      const key = keyOf(partition, name);
+    readOne<Value>(keyDigest: string, name: string) {
+      if (store.peek === null) return read<Value>(keyDigest, [name]).then((found) => found.get(name));
+      const key = keyOf(keyDigest, name);
       const held = (writing.size > 0 ? writing.get(key) : undefined) ?? store.peek(key);
-      const oldestMs = Math.max(statusOfKey(partition).refusedAtMs, now() - holdMs);
+      const oldestMs = Math.max(statusOfKey(keyDigest).refusedAtMs, now() - holdMs);
       return isCacheEntry(held) && held.atMs > oldestMs ? (held as CacheEntry<Value>) : undefined;
     },
     isAtHand: store.peek !== null,
-    async lookUp(partition) {
-      const [told] = await store.getMany([statusKey(partition)]);
-      learn(partition, told);
+    async lookUp(keyDigest) {
+      const [told] = await store.getMany([statusKey(keyDigest)]);
+      learn(keyDigest, told);
     },
-    generation: (partition) =>
-      statusOfKey(partition).generation + (partition === PUBLIC ? 0 : statusOfKey(PUBLIC).generation),
-    keep(partition, values, atMs) {
-      renew(statusOfKey(partition));
+    generation: (keyDigest) =>
+      statusOfKey(keyDigest).generation + (keyDigest === PUBLIC ? 0 : statusOfKey(PUBLIC).generation),
+    keep(keyDigest, values, atMs) {
+      renew(statusOfKey(keyDigest));
       const entries = [...values].map(([name, value]) => ({
-        key: keyOf(partition, name),
+        key: keyOf(keyDigest, name),
         value: { value, atMs },
       }));
       for (const { key, value } of entries) writing.set(key, value);
@@ -180,28 +180,28 @@ export function createTenantCache({ store, now, authTtlMs, holdMs }: TenantCache
         for (const { key, value } of entries) if (writing.get(key) === value) writing.delete(key);
       });
     },
-    isAccepted: (partition) => partition === PUBLIC || isAccepted(statusOfKey(partition)),
-    refusal(partition) {
-      const { acceptedAtMs, refusedAtMs, refusal } = statusOfKey(partition);
+    isAccepted: (keyDigest) => keyDigest === PUBLIC || isAccepted(statusOfKey(keyDigest)),
+    refusal(keyDigest) {
+      const { acceptedAtMs, refusedAtMs, refusal } = statusOfKey(keyDigest);
       return refusedAtMs >= acceptedAtMs ? refusal : null;
     },
-    accept(partition) {
-      const keyStatus = statusOfKey(partition);
+    accept(keyDigest) {
+      const keyStatus = statusOfKey(keyDigest);
       const isNews = keyStatus.acceptedAtMs <= keyStatus.refusedAtMs;
       keyStatus.acceptedAtMs = Math.max(now(), keyStatus.refusedAtMs + 1);
       keyStatus.refusal = null;
-      keyStatuses.prove(partition);
+      keyStatuses.prove(keyDigest);
       if (isNews || now() - keyStatus.writtenAtMs >= authTtlMs * TELLING_SHARE)
-        void tell(partition, keyStatus);
+        void tell(keyDigest, keyStatus);
     },
-    refuse(partition, refusal) {
-      const keyStatus = statusOfKey(partition);
+    refuse(keyDigest, refusal) {
+      const keyStatus = statusOfKey(keyDigest);
       const wasAccepted = keyStatus.acceptedAtMs > keyStatus.refusedAtMs;
       keyStatus.refusedAtMs = Math.max(now(), keyStatus.acceptedAtMs);
       keyStatus.refusal = refusal;
       renew(keyStatus);
       // A key that was never accepted has nothing in the tenant cache, and a purge looks at all of the store.
-      if (wasAccepted) void tell(partition, keyStatus).then(() => store.clear(keyOf(partition, '')));
+      if (wasAccepted) void tell(keyDigest, keyStatus).then(() => store.clear(keyOf(keyDigest, '')));
     },
   };
 }
@@ -216,7 +216,7 @@ export function readOnlyCache(tenantCache: TenantCache): TenantCache {
     accept() {
       isTakenForAccepted = true;
     },
-    isAccepted: (partition) => isTakenForAccepted || tenantCache.isAccepted(partition),
+    isAccepted: (keyDigest) => isTakenForAccepted || tenantCache.isAccepted(keyDigest),
     refuse() {},
   };
 }

@@ -91,7 +91,7 @@ export interface PricingParts {
   readonly overfetchRows: number;
   readonly holdMs: number;
   readonly effortFor: (caller: Caller) => Effort;
-  readonly quota: (partition: string) => Promise<QuotaRecord>;
+  readonly quota: (keyDigest: string) => Promise<QuotaRecord>;
 }
 
 /**
@@ -220,7 +220,7 @@ export function createPricing(parts: PricingParts): Pricing {
       holds,
       effort,
       warnings,
-      quota: () => parts.quota(caller.partition),
+      quota: () => parts.quota(caller.keyDigest),
     };
     const errors = await rehearse().catch((fault: unknown) => {
       if (fault !== effort.refusal) throw fault;

@@ -41,7 +41,7 @@ export type Bisect = (task: Task, refusal: Refusal, isInferred?: boolean) => Pro
 
 export function createBisect(parts: BisectParts, sending: Sending): Bisect {
   const { calls, fetchPairs, fetchTask, receive, learned, keep, refusedNames, noteNames } = parts;
-  const { partition } = sending.caller;
+  const { keyDigest } = sending.caller;
   const isListAsked: Record<Dimension, boolean> = { countries: false, metrics: false };
   let refusalsLeft: number | undefined;
 
@@ -123,7 +123,7 @@ export function createBisect(parts: BisectParts, sending: Sending): Bisect {
 
   function remember({ countryCodes }: Rectangle, name: string, { outcome, receivedAt }: Refusal): void {
     const dimension = countryCodes.includes(name) ? 'countries' : 'metrics';
-    refusedNames.remember(partition, dimension, name, { outcome, atMs: receivedAt });
+    refusedNames.remember(keyDigest, dimension, name, { outcome, atMs: receivedAt });
   }
 
   /** @returns how many rows there are: none */
@@ -131,7 +131,7 @@ export function createBisect(parts: BisectParts, sending: Sending): Bisect {
     for (const pair of task.wanted) task.settle(pair, refusal.outcome);
     if (!(refusal.outcome instanceof Error)) {
       const nothing = pairsOf(task.rectangle).map((pair) => ({ pair, rows: [] }));
-      keep(partition, task.kind, nothing, refusal.receivedAt);
+      keep(keyDigest, task.kind, nothing, refusal.receivedAt);
     }
     return 0;
   }

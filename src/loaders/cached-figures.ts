@@ -75,7 +75,7 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
   const { seat, cells, tenantCache, renewal, companions, outage, freshness, planning, refusedNames, now } =
     parts;
   const { bill, caller } = sending;
-  const { partition } = caller;
+  const { keyDigest } = caller;
 
   const freshUntilMs = ({ checkedAtMs }: Cell, { maxAgeMs }: Want) =>
     checkedAtMs + Math.min(freshness.ttlMs, maxAgeMs);
@@ -94,7 +94,7 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
 
   /** What the service said of a want's names lately, where it refused one: they are not asked for again so soon. */
   function refusedLately({ demand, maxAgeMs }: Want): Outcome | undefined {
-    const refused = tenantCache.isAccepted(partition) ? refusedNames.of(partition, demand) : undefined;
+    const refused = tenantCache.isAccepted(keyDigest) ? refusedNames.of(keyDigest, demand) : undefined;
     if (refused === undefined) return undefined;
     const freshUntilMs = refused.atMs + Math.min(freshness.ttlMs, maxAgeMs);
     if (now() >= freshUntilMs) return undefined;
@@ -112,11 +112,11 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
     const callsBefore = bill.byRoute[observations.route] ?? 0;
     const demands = new Map(matters.map(({ key, want }) => [key, want.demand]));
     const asked = [...demands.values()];
-    const along = asked.length === 0 ? [] : goingAlong(asked, companions.of(partition, asked), planning);
+    const along = asked.length === 0 ? [] : goingAlong(asked, companions.of(keyDigest, asked), planning);
     const outcomes = await seat.load([...asked, ...along], sending.onLeftOut);
     const isLanded = (demand: Demand) => !(outcomes.get(demandKey(demand)) instanceof Error);
-    companions.brought(partition, along.filter(isLanded));
-    renewal.spent(partition, (bill.byRoute[observations.route] ?? 0) - callsBefore);
+    companions.brought(keyDigest, along.filter(isLanded));
+    renewal.spent(keyDigest, (bill.byRoute[observations.route] ?? 0) - callsBefore);
     return outcomes;
   }
 
@@ -147,7 +147,7 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
    */
   function toFetch(matters: readonly Matter[]): readonly Matter[] {
     const missing = matters.filter((matter) => !isFresh(matter));
-    if (missing.length > 0 || tenantCache.isAccepted(partition)) return missing;
+    if (missing.length > 0 || tenantCache.isAccepted(keyDigest)) return missing;
     if (callsFor(matters) <= 1) return matters;
     const checkedAtMs = ({ cell }: Matter) => cell?.checkedAtMs ?? 0;
     return [matters.reduce((oldest, one) => (checkedAtMs(one) < checkedAtMs(oldest) ? one : oldest))];
@@ -164,22 +164,22 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
 
   return {
     held() {
-      if (!tenantCache.isAtHand || !tenantCache.isAccepted(partition)) return null;
+      if (!tenantCache.isAtHand || !tenantCache.isAccepted(keyDigest)) return null;
       const nowMs = now();
       return (want) => {
         const { demand } = want;
-        const cell = cells.atHand(partition, demandKey(demand));
+        const cell = cells.atHand(keyDigest, demandKey(demand));
         if (cell === undefined || nowMs >= freshUntilMs(cell, want)) return undefined;
         if (nowMs - cell.wantedAtMs > freshness.ttlMs * RECOUNTING_SHARE) {
           cell.wantedAtMs = nowMs;
-          companions.wanted(partition, demand, cell.checkedAtMs);
+          companions.wanted(keyDigest, demand, cell.checkedAtMs);
         }
         return serve(want, cell);
       };
     },
     async load(wants) {
       const held = await cells.read(
-        partition,
+        keyDigest,
         wants.map(({ demand }) => demand),
       );
       if (wants.length > MANY) await yieldToEventLoop(caller);
@@ -195,7 +195,7 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
       await renew(matters);
 
       const fetched = new Map(await fetch(toFetch(matters)));
-      const isUnproven = () => !tenantCache.isAccepted(partition) && tenantCache.refusal(partition) === null;
+      const isUnproven = () => !tenantCache.isAccepted(keyDigest) && tenantCache.refusal(keyDigest) === null;
       const failure = () => [...fetched.values()].find(isBetterOld) ?? null;
       const unmet = matters.filter(({ key }) => !fetched.has(key));
       if (unmet.length > 0 && isUnproven() && failure() === null) {
@@ -203,7 +203,7 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
         for (const [key, outcome] of await fetch(unmet)) fetched.set(key, outcome);
       }
       // The service may have refused the key by now: then nothing that is held for it is served.
-      const refusal = tenantCache.refusal(partition);
+      const refusal = tenantCache.refusal(keyDigest);
       const doubt = isUnproven() ? failure() : null;
 
       for (const [done, matter] of matters.entries()) {
@@ -213,7 +213,7 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
         const { cell, want } = matter;
         // What has never come doesn't go along with other calls: it may be what makes them fail.
         if (isNew || cell !== undefined)
-          companions.wanted(partition, want.demand, isNew ? now() : (cell?.checkedAtMs ?? 0));
+          companions.wanted(keyDigest, want.demand, isNew ? now() : (cell?.checkedAtMs ?? 0));
         const outcome = own ?? refusal ?? doubt ?? (cell && serve(want, cell)) ?? [];
         const mayBeOld = outcome instanceof Error && refusal === null;
         outcomes.set(wantKey(matter.want), mayBeOld ? stale(matter, outcome) : outcome);

@@ -24,11 +24,11 @@ export interface Cell {
  */
 export interface Cells {
   /** What is held of a demand, by its key; undefined where nothing is, or the store can't tell at once. */
-  atHand(partition: string, key: string): Cell | undefined;
+  atHand(keyDigest: string, key: string): Cell | undefined;
   /** What is held of these demands, fresh or not, by the keys of the demands. */
-  read(partition: string, demands: readonly Demand[]): Promise<ReadonlyMap<string, Cell>>;
+  read(keyDigest: string, demands: readonly Demand[]): Promise<ReadonlyMap<string, Cell>>;
   /** Holds what an answer said of each of these pairs; a series is held as the latest figure too. */
-  keep(partition: string, kind: Kind, figures: readonly PairFigures[], atMs: number): void;
+  keep(keyDigest: string, kind: Kind, figures: readonly PairFigures[], atMs: number): void;
 }
 
 export interface PairFigures {
@@ -43,20 +43,20 @@ const cells = createAside<Cell>('cell');
 
 export function createCells(tenantCache: TenantCache): Cells {
   return {
-    atHand(partition, key) {
-      const held = tenantCache.isAtHand ? tenantCache.readOne<RawRows>(partition, key) : undefined;
+    atHand(keyDigest, key) {
+      const held = tenantCache.isAtHand ? tenantCache.readOne<RawRows>(keyDigest, key) : undefined;
       return held === undefined || held instanceof Promise ? undefined : (cellOf(held) ?? undefined);
     },
-    async read(partition, demands) {
+    async read(keyDigest, demands) {
       const found = new Map<string, Cell>();
-      const held = await tenantCache.read<RawRows>(partition, demands.map(demandKey));
+      const held = await tenantCache.read<RawRows>(keyDigest, demands.map(demandKey));
       for (const [key, raw] of held) {
         const cell = cellOf(raw);
         if (cell !== null) found.set(key, cell);
       }
       return found;
     },
-    keep(partition, kind, figures, atMs) {
+    keep(keyDigest, kind, figures, atMs) {
       if (tenantCache === NO_TENANT_CACHE) return;
       const values = new Map<string, RawRows>();
       const put = (pair: Pair, as: Kind, rows: readonly ObservationRecord[]) => {
@@ -70,7 +70,7 @@ export function createCells(tenantCache: TenantCache): Cells {
         const newest = newestOf(rows);
         put(pair, 'latest', newest === null ? [] : [newest]);
       }
-      tenantCache.keep(partition, values, atMs);
+      tenantCache.keep(keyDigest, values, atMs);
     },
   };
 }

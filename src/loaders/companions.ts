@@ -7,11 +7,11 @@ import { type Demand, demandKey } from '../planner/demand.ts';
  */
 export interface Companions {
   /** A figure was asked for now, and is known to hold as of an instant. */
-  wanted(partition: string, demand: Demand, checkedAtMs: number): void;
+  wanted(keyDigest: string, demand: Demand, checkedAtMs: number): void;
   /** Figures were brought along. */
-  brought(partition: string, demands: readonly Demand[]): void;
+  brought(keyDigest: string, demands: readonly Demand[]): void;
   /** What might go along with these, the last asked for first. */
-  of(partition: string, demands: readonly Demand[]): readonly Demand[];
+  of(keyDigest: string, demands: readonly Demand[]): readonly Demand[];
 }
 
 /** Keys, and figures of each, that are remembered. */
@@ -31,27 +31,27 @@ export function createCompanions({ now, ttlMs }: { now: () => number; ttlMs: num
   const byKey = new LRUCache<string, LRUCache<string, Asked>>({ max: MAX_KEYS });
 
   return {
-    wanted(partition, demand, checkedAtMs) {
-      let asked = byKey.get(partition);
+    wanted(keyDigest, demand, checkedAtMs) {
+      let asked = byKey.get(keyDigest);
       if (asked === undefined) {
         asked = new LRUCache({ max: MAX_DEMANDS });
-        byKey.set(partition, asked);
+        byKey.set(keyDigest, asked);
       }
       asked.set(demandKey(demand), { demand, askedAtMs: now(), checkedAtMs });
     },
-    brought(partition, demands) {
-      const asked = byKey.get(partition);
+    brought(keyDigest, demands) {
+      const asked = byKey.get(keyDigest);
       for (const demand of demands) {
         const known = asked?.peek(demandKey(demand));
         if (known !== undefined) known.checkedAtMs = now();
       }
     },
-    of(partition, demands) {
+    of(keyDigest, demands) {
       const nowMs = now();
       const going: Demand[] = [];
       const fetched = new Set(demands.map(demandKey));
       const kinds = new Set(demands.map(({ kind }) => kind));
-      for (const [key, { demand, askedAtMs, checkedAtMs }] of byKey.get(partition)?.entries() ?? []) {
+      for (const [key, { demand, askedAtMs, checkedAtMs }] of byKey.get(keyDigest)?.entries() ?? []) {
         const isWanted = nowMs - askedAtMs <= ttlMs;
         const isAgeing = nowMs - checkedAtMs > ttlMs * AGEING_SHARE;
         if (isWanted && isAgeing && kinds.has(demand.kind) && !fetched.has(key)) going.push(demand);

@@ -86,7 +86,7 @@ interface Gathering {
 
 /** All that goes on under one key. */
 interface Table {
-  readonly partition: string;
+  readonly keyDigest: string;
   readonly seats: Set<object>;
   /** Seats that have yet to bring their demands. */
   readonly awaited: Set<object>;
@@ -98,11 +98,11 @@ export function createObservationPool(parts: PoolParts): ObservationPool {
   const { ledger, clock, windowMs, holdMs } = parts;
   const tables = new Map<string, Table>();
 
-  function tableOf(partition: string): Table {
-    let table = tables.get(partition);
+  function tableOf(keyDigest: string): Table {
+    let table = tables.get(keyDigest);
     if (table === undefined) {
-      table = { partition, seats: new Set(), awaited: new Set(), wanted: new Map(), gathering: null };
-      tables.set(partition, table);
+      table = { keyDigest, seats: new Set(), awaited: new Set(), wanted: new Map(), gathering: null };
+      tables.set(keyDigest, table);
     }
     return table;
   }
@@ -119,7 +119,7 @@ export function createObservationPool(parts: PoolParts): ObservationPool {
     const { gathering } = table;
     if (gathering.isWindowOver) return;
     gathering.arrivals += 1;
-    const shareLeft = ledger.shareLeft(table.partition);
+    const shareLeft = ledger.shareLeft(table.keyDigest);
     const waitMs = windowMs * widening(shareLeft);
     const longestMs = gathering.openedAtMs + windowMs * stretch(shareLeft) - clock.now();
     clearTimeout(gathering.window);
@@ -181,10 +181,10 @@ export function createObservationPool(parts: PoolParts): ObservationPool {
   /** Sends what has gathered; where the minute is spent, sends away those that may not wait for the next one. */
   function depart(table: Table): void {
     closeGathering(table);
-    const opensAtMs = ledger.opensAtMs(table.partition);
+    const opensAtMs = ledger.opensAtMs(table.keyDigest);
     const pausesMs = opensAtMs - clock.now();
     if (pausesMs > 0) {
-      const refusal = ledger.refusal(table.partition).with({ route: '/v1/data' });
+      const refusal = ledger.refusal(table.keyDigest).with({ route: '/v1/data' });
       for (const { demand, orders, flight } of table.wanted.values()) {
         if (flight !== null) continue;
         for (const order of orders) {
@@ -281,7 +281,7 @@ export function createObservationPool(parts: PoolParts): ObservationPool {
 
   return {
     join(sending) {
-      const table = tableOf(sending.caller.partition);
+      const table = tableOf(sending.caller.keyDigest);
       const seat = {};
       table.seats.add(seat);
       if (table.gathering !== null) gather(table);
@@ -340,7 +340,7 @@ export function createObservationPool(parts: PoolParts): ObservationPool {
         leave() {
           arrive();
           table.seats.delete(seat);
-          if (table.seats.size === 0 && table.wanted.size === 0) tables.delete(table.partition);
+          if (table.seats.size === 0 && table.wanted.size === 0) tables.delete(table.keyDigest);
         },
       };
     },

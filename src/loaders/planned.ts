@@ -45,9 +45,9 @@ export function limitsOf({
 export function createFetch(parts: FetchParts, sending: Sending): FetchPairs {
   const { learned, keep } = parts;
   const { caller } = sending;
-  const { partition } = caller;
+  const { keyDigest } = caller;
   const calls = createDataCalls(parts, sending);
-  const complete = createCompletion({ calls, fetchPairs, learned, keep, keyDigest: partition });
+  const complete = createCompletion({ calls, fetchPairs, learned, keep, keyDigest: keyDigest });
   const bisect = createBisect({ ...parts, calls, fetchPairs, fetchTask, receive }, sending);
 
   async function fetchPairs(
@@ -109,7 +109,7 @@ export function createFetch(parts: FetchParts, sending: Sending): FetchPairs {
       if (!faulty.has(key) && !isBlank(key)) kept.push({ pair, rows });
     }
     // An answer with rows that can't be told whose they are is not held, so that whoever asks again is told again.
-    if (stray === undefined) keep(partition, kind, kept, receivedAt);
+    if (stray === undefined) keep(keyDigest, kind, kept, receivedAt);
     const unwanted = new Set([...figures.keys(), ...blanks.keys()]);
     for (const pair of wanted) {
       const key = pairKey(pair.countryCode, pair.metricKey);

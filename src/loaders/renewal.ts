@@ -31,7 +31,7 @@ export interface Renewal {
     sending: Sending,
   ): Promise<(figures: HeldFigures) => number>;
   /** Counts data calls of a key, by which it is judged what a look may save. */
-  spent(partition: string, calls: number): void;
+  spent(keyDigest: string, calls: number): void;
 }
 
 /** What is at stake when cells are past their time. */
@@ -80,21 +80,21 @@ export function createRenewal({ ask, tenantCache, freshness, now, mayAsk }: Rene
   const askedAtMs = new LRUCache<string, number>({ max: MAX_KEYS });
   let share = HOPED_SHARE;
 
-  function trafficOf(partition: string): Traffic {
+  function trafficOf(keyDigest: string): Traffic {
     const interval = Math.floor(now() / intervalMs);
-    const held = traffic.get(partition) ?? { interval, calls: 0, callsBefore: 0 };
+    const held = traffic.get(keyDigest) ?? { interval, calls: 0, callsBefore: 0 };
     if (held.interval !== interval) {
       held.callsBefore = held.interval === interval - 1 ? held.calls : 0;
       held.calls = 0;
       held.interval = interval;
     }
-    traffic.set(partition, held);
+    traffic.set(keyDigest, held);
     return held;
   }
 
   /** Whether a look is likely to save more calls than the one it costs, now and until cells expire again. */
-  function isWorthIt(partition: string, { calls, callsIfRenewed }: Prospect): boolean {
-    const traffic = trafficOf(partition);
+  function isWorthIt(keyDigest: string, { calls, callsIfRenewed }: Prospect): boolean {
+    const traffic = trafficOf(keyDigest);
     const callsNow = calls();
     const callsLater = Math.max(0, Math.max(traffic.calls, traffic.callsBefore) - callsNow);
     return share * (callsNow - callsIfRenewed() + callsLater) > 1;
@@ -102,16 +102,16 @@ export function createRenewal({ ask, tenantCache, freshness, now, mayAsk }: Rene
 
   /** What is known of the sources, as of when; null where it is older than data may be. */
   async function look(prospect: Prospect, sending: Sending): Promise<Sources | null> {
-    const { partition } = sending.caller;
-    const held = await heldRecords(etlStatus, {}, makeCall(etlStatus, {}), partition, tenantCache);
+    const { keyDigest } = sending.caller;
+    const held = await heldRecords(etlStatus, {}, makeCall(etlStatus, {}), keyDigest, tenantCache);
     if (held?.records && now() - held.atMs < freshness.ttlMs) return sourcesIn(held.records, held.atMs);
-    const mayLook = mayAsk && now() - (askedAtMs.get(partition) ?? 0) >= intervalMs;
+    const mayLook = mayAsk && now() - (askedAtMs.get(keyDigest) ?? 0) >= intervalMs;
     if (!mayLook) return null;
-    if (!isWorthIt(partition, prospect)) {
+    if (!isWorthIt(keyDigest, prospect)) {
       share = Math.min(HOPED_SHARE, share + RECOVERY);
       return null;
     }
-    askedAtMs.set(partition, now());
+    askedAtMs.set(keyDigest, now());
     try {
       const records = await ask(etlStatus, {}, sending, 0);
       return records === null ? null : sourcesIn(records, now());
@@ -124,7 +124,7 @@ export function createRenewal({ ask, tenantCache, freshness, now, mayAsk }: Rene
   /** The sources of each metric by its key, as far as the catalogue is held and names them. */
   async function sourcesByMetric({ caller }: Sending): Promise<SourcesByMetric> {
     const call = makeCall(indicators, {});
-    const held = await heldRecords(indicators, {}, call, caller.partition, tenantCache);
+    const held = await heldRecords(indicators, {}, call, caller.keyDigest, tenantCache);
     return held?.records ? namedIn(held.records) : NONE_NAMED;
   }
 
@@ -132,13 +132,13 @@ export function createRenewal({ ask, tenantCache, freshness, now, mayAsk }: Rene
     async check(held, prospect, sending) {
       const asBefore = ({ cell }: HeldFigures) => cell.checkedAtMs;
       if (held.length === 0) return asBefore;
-      const wasAskedAtMs = askedAtMs.get(sending.caller.partition);
+      const wasAskedAtMs = askedAtMs.get(sending.caller.keyDigest);
       const sources = await look(prospect, sending);
       if (sources === null) return asBefore;
       const byMetric = await sourcesByMetric(sending);
       const isUnchanged = ({ cell, metricKey }: HeldFigures) =>
         lastChangeMs(cell, byMetric.get(metricKey), sources) + CLOCK_SKEW_MS <= cell.atMs;
-      if (askedAtMs.get(sending.caller.partition) !== wasAskedAtMs) {
+      if (askedAtMs.get(sending.caller.keyDigest) !== wasAskedAtMs) {
         const renewed = held.filter(isUnchanged).length;
         share += LEARNING_RATE * (renewed / held.length - share);
       }
@@ -147,8 +147,8 @@ export function createRenewal({ ask, tenantCache, freshness, now, mayAsk }: Rene
         return isUnchanged(figures) ? Math.max(atMs, sources.atMs) : atMs;
       };
     },
-    spent(partition, calls) {
-      if (calls > 0) trafficOf(partition).calls += calls;
+    spent(keyDigest, calls) {
+      if (calls > 0) trafficOf(keyDigest).calls += calls;
     },
   };
 }

@@ -17,7 +17,7 @@ export interface StoredAnswer {
 
 /** What an answer is the answer to. */
 export interface Question extends Omit<Asked, 'isPersisted'> {
-  readonly partition: string;
+  readonly keyDigest: string;
 }
 
 export interface Answers {
@@ -63,17 +63,17 @@ export function createAnswers({ tenantCache, maxBytes, now }: AnswersParts): Ans
       OVERHEAD_BYTES + 2 * name.length + Math.ceil(body.length * (1 + ENCODED_SHARE)),
   });
 
-  const nameOf = ({ partition, operationName, text, variables }: Question) =>
-    `${partition}\n${operationName ?? ''}\n${JSON.stringify(variables)}\n${text}`;
+  const nameOf = ({ keyDigest, operationName, text, variables }: Question) =>
+    `${keyDigest}\n${operationName ?? ''}\n${JSON.stringify(variables)}\n${text}`;
 
-  function holding(name: string, { partition }: Question): StoredAnswer | null {
+  function holding(name: string, { keyDigest }: Question): StoredAnswer | null {
     const entry = entries.get(name);
     if (entry === undefined) return null;
-    if (entry.freshUntilMs <= now() || entry.generation !== tenantCache.generation(partition)) {
+    if (entry.freshUntilMs <= now() || entry.generation !== tenantCache.generation(keyDigest)) {
       entries.delete(name);
       return null;
     }
-    return tenantCache.isAccepted(partition) ? entry.answer : null;
+    return tenantCache.isAccepted(keyDigest) ? entry.answer : null;
   }
 
   return {
@@ -81,11 +81,11 @@ export function createAnswers({ tenantCache, maxBytes, now }: AnswersParts): Ans
       const name = nameOf(question);
       const answer = holding(name, question);
       if (answer === null || tenantCache.isAtHand) return answer;
-      return tenantCache.lookUp(question.partition).then(() => holding(name, question));
+      return tenantCache.lookUp(question.keyDigest).then(() => holding(name, question));
     },
     keep(question, { body: text, data, event }, freshUntilMs, generation) {
       // It would never be found again, but take the place of one that is: what is public is answered under any key.
-      if (!tenantCache.isAccepted(question.partition)) return;
+      if (!tenantCache.isAccepted(question.keyDigest)) return;
       const dataBytes = Buffer.byteLength(data);
       const answer = storedAnswer(Buffer.from(text), (body) => dataIn(body, dataBytes), event);
       entries.set(nameOf(question), { answer, freshUntilMs, generation });

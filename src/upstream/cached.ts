@@ -82,10 +82,10 @@ const decoded = createAside<{ readonly atMs: number; readonly records: unknown }
 export function cached(send: Send, { tenantCache, freshness, now, outage, onHeld }: CachedParts): Ask {
   return (endpoint, params, sending, maxAgeMs = Number.POSITIVE_INFINITY) => {
     const call = makeCall(endpoint, params);
-    const partition = call.isPublic ? PUBLIC : sending.caller.partition;
+    const keyDigest = call.isPublic ? PUBLIC : sending.caller.keyDigest;
     const isHeld = endpoint.caching !== 'none' && tenantCache !== NO_TENANT_CACHE;
-    return mapValue(isHeld ? heldRecords(endpoint, params, call, partition, tenantCache) : null, (held) => {
-      if (held === null || !tenantCache.isAccepted(partition)) return fetch(held);
+    return mapValue(isHeld ? heldRecords(endpoint, params, call, keyDigest, tenantCache) : null, (held) => {
+      if (held === null || !tenantCache.isAccepted(keyDigest)) return fetch(held);
       const freshMs = Math.min(held.answer.allowedMs ?? freshness.ttlMs, freshness.ttlMs, maxAgeMs);
       if (now() - held.atMs >= freshMs) return fetch(held);
       sending.bill.cached += 1;
@@ -98,7 +98,7 @@ export function cached(send: Send, { tenantCache, freshness, now, outage, onHeld
     async function fetch(held: HeldRecords<Result> | null): Promise<Result | null> {
       const usableMs = Math.min(freshness.ttlMs + freshness.staleMs, maxAgeMs);
       const isUsable = () =>
-        held !== null && now() - held.atMs <= usableMs && tenantCache.refusal(partition) === null;
+        held !== null && now() - held.atMs <= usableMs && tenantCache.refusal(keyDigest) === null;
       try {
         const down = isUsable() ? outage.failure() : null;
         if (down !== null) throw down.with({ route: call.route, attempts: 0 });
@@ -113,7 +113,7 @@ export function cached(send: Send, { tenantCache, freshness, now, outage, onHeld
         decoded.put(fresh, { atMs: answer.receivedAt, records });
         const allowedMs = endpoint.caching === 'http' ? allowanceOf(answer, fresh) : null;
         if (isHeld && allowedMs !== 'no-store') {
-          tenantCache.keep(partition, new Map([[nameOf(call), { ...fresh, allowedMs }]]), answer.receivedAt);
+          tenantCache.keep(keyDigest, new Map([[nameOf(call), { ...fresh, allowedMs }]]), answer.receivedAt);
         }
         return records;
       } catch (error) {
@@ -138,11 +138,11 @@ export function heldRecords<Params, Result>(
   endpoint: Endpoint<Params, Result>,
   params: Params,
   call: Call,
-  partition: string,
+  keyDigest: string,
   tenantCache: TenantCache,
 ): PromiseOrValue<HeldRecords<Result> | null> {
   const name = nameOf(call);
-  return mapValue(tenantCache.readOne<HeldAnswer>(partition, name), (held) => {
+  return mapValue(tenantCache.readOne<HeldAnswer>(keyDigest, name), (held) => {
     if (held === undefined || !isAnswer(held.value)) return null;
     const { value: answer, atMs } = held;
     try {

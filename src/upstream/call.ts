@@ -82,7 +82,7 @@ export interface Caller extends Job {
   /** The `Authorization` header as it came; null where there was none. Goes to the service and nowhere else. */
   readonly authorization: string | null;
   /** A keyed digest of it: names the caller in ledgers and caches. */
-  readonly partition: string;
+  readonly keyDigest: string;
 }
 
 /** Who pays for a call, and until when it is wanted. */

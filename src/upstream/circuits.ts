@@ -75,20 +75,20 @@ export function createCircuits({ proven, now, wallNow }: CircuitsParts): Circuit
     }
   }
 
-  function failed(name: string, partition: string, failure: Failure, round: number): void {
+  function failed(name: string, keyDigest: string, failure: Failure, round: number): void {
     let own = ofKeys.get(name);
     if (own === undefined) {
       own = { failures: 0, pause: new Pause(PAUSES) };
       ofKeys.add(name, own);
     }
-    if (partition === ANYBODY || proven.has(partition)) ofKeys.prove(name);
+    if (keyDigest === ANYBODY || proven.has(keyDigest)) ofKeys.prove(name);
     // A call that left before the circuit opened says nothing new.
     if (own.pause.round !== round) return;
     own.failures += 1;
     if (round > 0 || own.failures >= OPENS_AFTER) own.pause.begin(failure, now());
   }
 
-  function failedForAll(route: string, partition: string, failure: Failure, round: number): void {
+  function failedForAll(route: string, keyDigest: string, failure: Failure, round: number): void {
     let circuit = ofRoutes.get(route);
     if (circuit === undefined) {
       circuit = { failures: new Map(), pause: new Pause(PAUSES) };
@@ -96,7 +96,7 @@ export function createCircuits({ proven, now, wallNow }: CircuitsParts): Circuit
     }
     const { failures, pause } = circuit;
     if (pause.round !== round) return;
-    failures.set(partition, Math.min(MOST_OF_ONE_KEY, (failures.get(partition) ?? 0) + 1));
+    failures.set(keyDigest, Math.min(MOST_OF_ONE_KEY, (failures.get(keyDigest) ?? 0) + 1));
     let sum = 0;
     for (const count of failures.values()) sum += count;
     if (round > 0 || sum >= OPENS_AFTER) {
@@ -114,11 +114,11 @@ export function createCircuits({ proven, now, wallNow }: CircuitsParts): Circuit
     circuit?.pause.end();
   }
 
-  const partitionOf = ({ isPublic }: Call, partition: string) => (isPublic ? ANYBODY : partition);
+  const partitionOf = ({ isPublic }: Call, keyDigest: string) => (isPublic ? ANYBODY : keyDigest);
 
   return {
     stopping: (next) => async (call, sending) => {
-      const name = `${partitionOf(call, sending.caller.partition)} ${call.route}`;
+      const name = `${partitionOf(call, sending.caller.keyDigest)} ${call.route}`;
       const visit = {};
       const beforeLeaving = () => {
         sending.beforeLeaving?.();
@@ -134,8 +134,8 @@ export function createCircuits({ proven, now, wallNow }: CircuitsParts): Circuit
     },
     hearing: (next) => async (call, sending) => {
       const { route, isPublic } = call;
-      const partition = partitionOf(call, sending.caller.partition);
-      const name = `${partition} ${route}`;
+      const keyDigest = partitionOf(call, sending.caller.keyDigest);
+      const name = `${keyDigest} ${route}`;
       const ownRound = ofKeys.get(name)?.pause.round ?? 0;
       const roundOfAll = ofRoutes.get(route)?.pause.round ?? 0;
       try {
@@ -144,8 +144,8 @@ export function createCircuits({ proven, now, wallNow }: CircuitsParts): Circuit
         return answer;
       } catch (error) {
         if (isUnanswered(error)) {
-          failed(name, partition, error, ownRound);
-          if (!isPublic) failedForAll(route, partition, error, roundOfAll);
+          failed(name, keyDigest, error, ownRound);
+          if (!isPublic) failedForAll(route, keyDigest, error, roundOfAll);
         } else if (error instanceof Failure) answered(name, route);
         throw error;
       }

@@ -33,7 +33,7 @@ export function coalesced(next: Send): Send {
     sending.deadline?.start();
     // Whoever has been given up sends nothing more.
     sending.signal.throwIfAborted();
-    const whose = call.isPublic ? '' : sending.caller.partition;
+    const whose = call.isPublic ? '' : sending.caller.keyDigest;
     const name = `${whose} ${callKey(call)} ${JSON.stringify(sending.headers ?? null)}`;
     let flight = flights.get(name);
     const isShared = flight !== undefined;

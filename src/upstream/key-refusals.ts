@@ -38,11 +38,11 @@ interface Refused {
 export function createKeyRefusals({ proven, now }: KeyRefusalsParts): KeyRefusals {
   const keys = createCorners<Refused>(MAX_KEYS);
 
-  function pausesOf(partition: string): Refused {
-    let held = keys.get(partition);
+  function pausesOf(keyDigest: string): Refused {
+    let held = keys.get(keyDigest);
     if (held === undefined) {
       held = { all: new Pause(PAUSES), byRoute: new Map() };
-      keys.add(partition, held);
+      keys.add(keyDigest, held);
     }
     return held;
   }
@@ -57,50 +57,50 @@ export function createKeyRefusals({ proven, now }: KeyRefusalsParts): KeyRefusal
   }
 
   /** @throws Failure why a call may not leave */
-  function check(call: Call, partition: string, visit: object): void {
-    const held = keys.get(partition);
+  function check(call: Call, keyDigest: string, visit: object): void {
+    const held = keys.get(keyDigest);
     if (held === undefined) return;
     const refusal =
       held.all.keepsBack(visit, now()) ?? held.byRoute.get(call.route)?.keepsBack(visit, now()) ?? null;
     if (refusal !== null) throw refusal.with({ route: call.route });
   }
 
-  function probeOf({ route }: Call, partition: string): Promise<void> | null {
-    const held = keys.get(partition);
+  function probeOf({ route }: Call, keyDigest: string): Promise<void> | null {
+    const held = keys.get(keyDigest);
     return held?.all.untilProbed() ?? held?.byRoute.get(route)?.untilProbed() ?? null;
   }
 
   return {
     stopping: (next) => async (call, sending) => {
       if (call.isPublic) return next(call, sending);
-      const { partition } = sending.caller;
+      const { keyDigest } = sending.caller;
       const visit = {};
       const beforeLeaving = () => {
         sending.beforeLeaving?.();
-        check(call, partition, visit);
+        check(call, keyDigest, visit);
       };
       try {
-        const probe = probeOf(call, partition);
+        const probe = probeOf(call, keyDigest);
         if (probe !== null) await probe;
-        check(call, partition, visit);
+        check(call, keyDigest, visit);
         return await next(call, { ...sending, beforeLeaving });
       } finally {
-        const held = keys.get(partition);
+        const held = keys.get(keyDigest);
         held?.all.release(visit);
         held?.byRoute.get(call.route)?.release(visit);
       }
     },
     hearing: (next) => async (call, sending) => {
       if (call.isPublic) return next(call, sending);
-      const { partition } = sending.caller;
+      const { keyDigest } = sending.caller;
       const { route } = call;
-      const before = keys.get(partition);
+      const before = keys.get(keyDigest);
       const rounds = { all: before?.all.round ?? 0, route: before?.byRoute.get(route)?.round ?? 0 };
-      const wasProven = proven.has(partition);
+      const wasProven = proven.has(keyDigest);
 
       // What is said to calls that left before the last refusal was known is no news.
       function accepted(isForRoute: boolean): void {
-        const held = keys.get(partition);
+        const held = keys.get(keyDigest);
         if (held?.all.round === rounds.all) held.all.end();
         const pause = isForRoute ? held?.byRoute.get(route) : undefined;
         if (pause?.round === rounds.route) pause.end();
@@ -108,11 +108,11 @@ export function createKeyRefusals({ proven, now }: KeyRefusalsParts): KeyRefusal
 
       function refused(failure: Failure): void {
         const isOfRoute = failure.code === 'FORBIDDEN';
-        const held = pausesOf(partition);
+        const held = pausesOf(keyDigest);
         const pause = isOfRoute ? ofRoute(held, route) : held.all;
         if (pause.round === (isOfRoute ? rounds.route : rounds.all)) pause.begin(failure, now());
         // Only the service can make a key known, so those can't be pushed out by keys that are made up.
-        if (wasProven || isOfRoute) keys.prove(partition);
+        if (wasProven || isOfRoute) keys.prove(keyDigest);
         if (isOfRoute) accepted(false);
       }
 

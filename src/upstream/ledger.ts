@@ -34,28 +34,28 @@ export interface QuotaRecord {
 
 export interface Ledger {
   /** When a call for this key may leave (milliseconds since the epoch); not after now if it may at once. */
-  opensAtMs(partition: string): number;
+  opensAtMs(keyDigest: string): number;
   /** Why a call may not leave now. */
-  refusal(partition: string): Failure;
+  refusal(keyDigest: string): Failure;
   /**
    * Bills one request that is to leave now; false where other gateways, whose books are shared, have left none: then
    * `opensAtMs` says when there will be. At once where nobody shares the books.
    */
-  take(partition: string): boolean | Promise<boolean>;
+  take(keyDigest: string): boolean | Promise<boolean>;
   /** Learns what other gateways have spent. */
-  refresh(partition: string): Promise<void>;
+  refresh(keyDigest: string): Promise<void>;
   /** The service took a request of this key. */
-  accepted(partition: string): void;
+  accepted(keyDigest: string): void;
   /** The service answered 429: remembers it, and what `detail` says of the plan. */
-  limited(partition: string, detail: string): Failure;
+  limited(keyDigest: string, detail: string): Failure;
   /**
    * Whether the next call may be the one that a plan nobody has named yet refuses: the smallest plan's minute is spent,
    * and nothing has shown that this key has a larger one.
    */
-  isDoubtful(partition: string): boolean;
-  quota(partition: string): QuotaRecord;
+  isDoubtful(keyDigest: string): boolean;
+  quota(keyDigest: string): QuotaRecord;
   /** Share of the minute's requests that is left, from 0 to 1; null where the plan may be the smallest. */
-  shareLeft(partition: string): number | null;
+  shareLeft(keyDigest: string): number | null;
 }
 
 interface Account {
@@ -86,11 +86,11 @@ interface Account {
 export function createLedger(now: () => number, books: Books | null = null): Ledger {
   const accounts = createCorners<Account>(MAX_ACCOUNTS);
 
-  function account(partition: string): Account {
+  function account(keyDigest: string): Account {
     const at = now();
     const minute = Math.floor(at / MINUTE_MS);
     const month = monthOf(at);
-    let held = accounts.get(partition);
+    let held = accounts.get(keyDigest);
     if (held === undefined) {
       held = {
         minute,
@@ -107,7 +107,7 @@ export function createLedger(now: () => number, books: Books | null = null): Led
         nextProbeAtMs: 0,
         leftAlone: null,
       };
-      accounts.add(partition, held);
+      accounts.add(keyDigest, held);
     }
     if (held.minute !== minute) {
       held.minute = minute;
@@ -166,8 +166,8 @@ export function createLedger(now: () => number, books: Books | null = null): Led
   }
 
   /** Tells the others what the service has told this gateway. */
-  function tell(partition: string, held: Account): void {
-    void books?.note(partition, {
+  function tell(keyDigest: string, held: Account): void {
+    void books?.note(keyDigest, {
       plan: held.plan,
       requestsPerMinute: held.requestsPerMinute,
       monthlyRequests: held.monthlyRequests,
@@ -198,56 +198,56 @@ export function createLedger(now: () => number, books: Books | null = null): Led
   }
 
   /** The one request that a spent month allows is on its way. */
-  function probe(partition: string, held: Account): void {
+  function probe(keyDigest: string, held: Account): void {
     if (!held.monthSpent) return;
     held.nextProbeAtMs = now() + PROBE_INTERVAL_MS;
-    tell(partition, held);
+    tell(keyDigest, held);
   }
 
   return {
-    opensAtMs(partition) {
-      const held = account(partition);
+    opensAtMs(keyDigest) {
+      const held = account(keyDigest);
       if (held.monthSpent) return Math.min(held.nextProbeAtMs, monthEndMs(held.month));
       return isMinuteSpent(held) ? minuteEndsAtMs(held) : now();
     },
-    refusal(partition) {
-      const held = account(partition);
+    refusal(keyDigest) {
+      const held = account(keyDigest);
       return held.monthSpent ? monthFailure(held) : minuteFailure(held);
     },
-    take(partition) {
-      const held = account(partition);
+    take(keyDigest) {
+      const held = account(keyDigest);
       if (books === null) {
         count(held);
-        probe(partition, held);
+        probe(keyDigest, held);
         return true;
       }
-      return books.take(partition, windowOf(held)).then((page) => {
-        const current = account(partition);
+      return books.take(keyDigest, windowOf(held)).then((page) => {
+        const current = account(keyDigest);
         if (page !== null) {
           current.leftAlone = null;
           copy(current, page);
         }
         const isTaken = page?.isTaken ?? takeAlone(current);
-        if (isTaken) probe(partition, current);
+        if (isTaken) probe(keyDigest, current);
         return isTaken;
       });
     },
-    async refresh(partition) {
-      const page = await books?.read(partition, windowOf(account(partition)));
-      if (page) copy(account(partition), page);
+    async refresh(keyDigest) {
+      const page = await books?.read(keyDigest, windowOf(account(keyDigest)));
+      if (page) copy(account(keyDigest), page);
     },
-    accepted(partition) {
-      const held = account(partition);
-      accounts.prove(partition);
+    accepted(keyDigest) {
+      const held = account(keyDigest);
+      accounts.prove(keyDigest);
       const { monthSpent, isPlanLarger } = held;
       held.monthSpent = false;
       held.acceptedThisMinute += 1;
       held.isPlanLarger ||= held.acceptedThisMinute > SMALLEST_PLAN;
-      if (monthSpent || held.isPlanLarger !== isPlanLarger) tell(partition, held);
+      if (monthSpent || held.isPlanLarger !== isPlanLarger) tell(keyDigest, held);
     },
-    limited(partition, detail) {
-      const held = account(partition);
-      accounts.prove(partition);
+    limited(keyDigest, detail) {
+      const held = account(keyDigest);
+      accounts.prove(keyDigest);
       const told = readLimitText(detail);
       const published = told.plan === null ? undefined : PUBLISHED_PLANS[told.plan];
       held.plan = told.plan ?? held.plan;
@@ -257,19 +257,19 @@ export function createLedger(now: () => number, books: Books | null = null): Led
       if (told.isMonthly) {
         held.monthSpent = true;
         held.nextProbeAtMs = now() + PROBE_INTERVAL_MS;
-        tell(partition, held);
+        tell(keyDigest, held);
         return monthFailure(held, detail);
       }
       held.minuteSpent = true;
-      tell(partition, held);
+      tell(keyDigest, held);
       return minuteFailure(held, detail);
     },
-    isDoubtful(partition) {
-      const held = account(partition);
+    isDoubtful(keyDigest) {
+      const held = account(keyDigest);
       return held.requestsPerMinute === null && !held.isPlanLarger && held.callsThisMinute >= SMALLEST_PLAN;
     },
-    quota(partition) {
-      const held = account(partition);
+    quota(keyDigest) {
+      const held = account(keyDigest);
       return {
         plan: held.plan,
         requestsPerMinute: held.requestsPerMinute,
@@ -281,8 +281,8 @@ export function createLedger(now: () => number, books: Books | null = null): Led
         state: held.monthSpent ? 'MONTH_SPENT' : isMinuteSpent(held) ? 'MINUTE_SPENT' : 'OK',
       };
     },
-    shareLeft(partition) {
-      const held = account(partition);
+    shareLeft(keyDigest) {
+      const held = account(keyDigest);
       if (held.monthSpent || held.minuteSpent) return 0;
       if (held.requestsPerMinute === null) return held.isPlanLarger ? 1 : null;
       return Math.max(0, 1 - held.callsThisMinute / held.requestsPerMinute);

@@ -36,34 +36,34 @@ interface Queue {
 export function metered(next: Send, { ledger, clock, onAttempt }: MeteredParts): Send {
   const queues = new Map<string, Queue>();
 
-  function queueOf(partition: string): Queue {
-    let queue = queues.get(partition);
+  function queueOf(keyDigest: string): Queue {
+    let queue = queues.get(keyDigest);
     if (queue === undefined) {
       queue = { calls: 0, inFlight: 0, forPlace: [], forMinute: [] };
-      queues.set(partition, queue);
+      queues.set(keyDigest, queue);
     }
     return queue;
   }
 
   /** Takes a place in flight and a unit of the minute's budget, waiting for either as long as allowed. */
   async function takeTurn(queue: Queue, sending: Sending): Promise<void> {
-    const { partition } = sending.caller;
+    const { keyDigest } = sending.caller;
     for (;;) {
       sending.signal.throwIfAborted();
-      const opensAtMs = ledger.opensAtMs(partition);
-      if (opensAtMs > Math.max(clock.now(), sending.patientUntilMs)) throw ledger.refusal(partition);
+      const opensAtMs = ledger.opensAtMs(keyDigest);
+      if (opensAtMs > Math.max(clock.now(), sending.patientUntilMs)) throw ledger.refusal(keyDigest);
       if (opensAtMs > clock.now()) {
         await queued(queue.forMinute, sending, (wakeAll) => {
           clock.sleep(opensAtMs - clock.now()).then(wakeAll, wakeAll);
         });
-      } else if (queue.inFlight >= (ledger.isDoubtful(partition) ? 1 : MAX_IN_FLIGHT)) {
+      } else if (queue.inFlight >= (ledger.isDoubtful(keyDigest) ? 1 : MAX_IN_FLIGHT)) {
         await queued(queue.forPlace, sending);
       } else {
         sending.beforeLeaving?.();
         queue.inFlight += 1;
         let isTaken = false;
         try {
-          const taken = ledger.take(partition);
+          const taken = ledger.take(keyDigest);
           isTaken = taken === true || (await taken);
         } finally {
           // Where other gateways were faster, the ledger knows by now for how long there is nothing to be had.
@@ -81,7 +81,7 @@ export function metered(next: Send, { ledger, clock, onAttempt }: MeteredParts):
   }
 
   async function attempt(call: Call, sending: Sending, queue: Queue | null): Promise<Answer> {
-    const { partition } = sending.caller;
+    const { keyDigest } = sending.caller;
     const reservation = sending.payer.reserve(call.route);
     try {
       if (queue !== null) await takeTurn(queue, sending);
@@ -103,14 +103,14 @@ export function metered(next: Send, { ledger, clock, onAttempt }: MeteredParts):
     try {
       const answer = await next(call, { ...sending, onLeaving: () => settle(true) });
       settle(true);
-      if (queue !== null) ledger.accepted(partition);
+      if (queue !== null) ledger.accepted(keyDigest);
       outcome = 'ok';
       return answer;
     } catch (error) {
       settle(error instanceof Failure);
       if (!(error instanceof Failure)) throw error;
       const isLimited = queue !== null && error.code === 'RATE_LIMITED';
-      const failure = isLimited ? ledger.limited(partition, toBeRead(error.fields.detail)) : error;
+      const failure = isLimited ? ledger.limited(keyDigest, toBeRead(error.fields.detail)) : error;
       outcome = failure.code;
       throw failure;
     } finally {
@@ -126,7 +126,7 @@ export function metered(next: Send, { ledger, clock, onAttempt }: MeteredParts):
       } catch (error) {
         if (!(error instanceof Failure)) throw error;
         const isLimited = queue !== null && error.code === 'RATE_LIMITED';
-        const mayWait = isLimited && ledger.opensAtMs(sending.caller.partition) <= sending.patientUntilMs;
+        const mayWait = isLimited && ledger.opensAtMs(sending.caller.keyDigest) <= sending.patientUntilMs;
         if (!mayWait) throw error.with({ route: call.route });
       }
     }
@@ -134,14 +134,14 @@ export function metered(next: Send, { ledger, clock, onAttempt }: MeteredParts):
 
   return async (call, sending) => {
     if (call.isPublic) return patient(call, sending, null);
-    const { partition } = sending.caller;
-    const queue = queueOf(partition);
+    const { keyDigest } = sending.caller;
+    const queue = queueOf(keyDigest);
     queue.calls += 1;
     try {
       return await patient(call, sending, queue);
     } finally {
       queue.calls -= 1;
-      if (queue.calls === 0) queues.delete(partition);
+      if (queue.calls === 0) queues.delete(keyDigest);
     }
   };
 }

@@ -117,13 +117,13 @@ const LISTS: ReadonlySet<string> = new Set(
 
 export function createRehearsal(now: () => number): Rehearsal {
   const known = new LRUCache<string, KnownList>({ max: MAX_LISTS });
-  const keyOf = (partition: string, call: Call) => `${partition} ${callKey(call)}`;
+  const keyOf = (keyDigest: string, call: Call) => `${keyDigest} ${callKey(call)}`;
 
   return {
     remembering: (next) => async (call, sending) => {
       const answer = await next(call, sending);
       if (answer.status === 200 && LISTS.has(call.route)) {
-        const key = keyOf(sending.caller.partition, call);
+        const key = keyOf(sending.caller.keyDigest, call);
         const before = known.get(key);
         const isOld = before === undefined || answer.receivedAt - before.atMs >= RENEWING_MS;
         if (isOld) known.set(key, { body: answer.body, atMs: answer.receivedAt });
@@ -135,7 +135,7 @@ export function createRehearsal(now: () => number): Rehearsal {
       async (call, { caller, payer }): Promise<Answer> => {
         note(call);
         payer.reserve(call.route).charge();
-        const body = known.get(keyOf(caller.partition, call))?.body ?? assumed(call, assumptions);
+        const body = known.get(keyOf(caller.keyDigest, call))?.body ?? assumed(call, assumptions);
         // Where there is no record, nothing below it is asked for.
         const status = body === NO_RECORD ? 404 : 200;
         return { status, headers: {}, body, receivedAt: now() };

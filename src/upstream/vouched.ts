@@ -10,22 +10,22 @@ type Witness = Pick<TenantCache, 'accept' | 'refuse'>;
  * held for it, or refuses it (401, 403), when nothing of that is served any more.
  */
 export function vouched(next: Send, ...witnesses: readonly Witness[]): Send {
-  const accept = (partition: string) => {
-    for (const witness of witnesses) witness.accept(partition);
+  const accept = (keyDigest: string) => {
+    for (const witness of witnesses) witness.accept(keyDigest);
   };
   return async (call, sending) => {
-    const { partition } = sending.caller;
+    const { keyDigest } = sending.caller;
     if (call.isPublic) return next(call, sending);
     try {
       const answer = await next(call, sending);
       // A 404 without words of the service's own may come from whatever stands before it, and says nothing of the key.
-      if (answer.status !== 404 || answer.body !== undefined) accept(partition);
+      if (answer.status !== 404 || answer.body !== undefined) accept(keyDigest);
       return answer;
     } catch (error) {
       if (error instanceof Failure) {
         if (error.code === 'UNAUTHENTICATED' || error.code === 'FORBIDDEN')
-          for (const witness of witnesses) witness.refuse(partition, error);
-        if (error.code === 'BAD_USER_INPUT') accept(partition);
+          for (const witness of witnesses) witness.refuse(keyDigest, error);
+        if (error.code === 'BAD_USER_INPUT') accept(keyDigest);
       }
       throw error;
     }

@@ -218,10 +218,10 @@ function bodyOf({ countryCode, metricKey, year, locationName, value }: Row) {
   };
 }
 
-export function sendingFor(partition = 'p', further: Partial<Sending> = {}): Sending {
+export function sendingFor(keyDigest = 'p', further: Partial<Sending> = {}): Sending {
   const bill = openBill();
   return {
-    caller: { authorization: `Bearer ${partition}`, partition, flow: partition },
+    caller: { authorization: `Bearer ${keyDigest}`, keyDigest, flow: keyDigest },
     signal: new AbortController().signal,
     bill,
     payer: payerOf(bill),

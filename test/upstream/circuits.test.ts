@@ -23,7 +23,7 @@ function open() {
   };
   const send: Send = async (call, { caller }) => {
     told.calls += 1;
-    const code = told.says(call, caller.partition);
+    const code = told.says(call, caller.keyDigest);
     if (code === 'abort') throw new DOMException('left', 'AbortError');
     if (code !== null) throw new Failure(code, 'no', { detail: 'down' });
     return ANSWER;

@@ -25,7 +25,7 @@ async function open(respond: RequestListener, { timeoutMs = 5_000, prefix = '' }
     connections: () => sockets.size,
     send: (call: Call = CALL, further: Partial<Sending> = {}) =>
       http.send(call, {
-        caller: { authorization: 'Bearer secret', partition: 'one', flow: 'one' },
+        caller: { authorization: 'Bearer secret', keyDigest: 'one', flow: 'one' },
         signal: new AbortController().signal,
         bill: openBill(),
         payer: payerOf(openBill()),
@@ -116,7 +116,7 @@ describe('what is sent', () => {
     { whose: 'nobody’s call without one', isPublic: false, authorization: null, sent: undefined },
   ])('asks $whose', async ({ isPublic, authorization, sent }) => {
     await using service = await open(saying(200, []));
-    await service.send({ ...CALL, isPublic }, { caller: { authorization, partition: 'one', flow: 'one' } });
+    await service.send({ ...CALL, isPublic }, { caller: { authorization, keyDigest: 'one', flow: 'one' } });
     expect(service.requests[0]?.headers.authorization).toBe(sent);
   });
 
@@ -221,7 +221,7 @@ describe('what is a failure', () => {
       now: () => NOW_MS,
     });
     const sending = {
-      caller: { authorization: null, partition: 'one', flow: 'one' },
+      caller: { authorization: null, keyDigest: 'one', flow: 'one' },
       bill: openBill(),
       payer: payerOf(openBill()),
       patientUntilMs: 0,

@@ -2,10 +2,10 @@ import { type Answer, type Call, openBill, type Send, type Sending } from '../..
 import { payerOf } from '../../src/upstream/payer.ts';
 
 /** On behalf of an operation under a key. */
-export function sendingFor(partition = 'one', further: Partial<Sending> = {}): Sending {
+export function sendingFor(keyDigest = 'one', further: Partial<Sending> = {}): Sending {
   const bill = openBill();
   return {
-    caller: { authorization: `Bearer ${partition}`, partition, flow: partition },
+    caller: { authorization: `Bearer ${keyDigest}`, keyDigest, flow: keyDigest },
     signal: new AbortController().signal,
     bill,
     payer: payerOf(bill),
