@@ -37,7 +37,6 @@ import { createRefusedNames } from './loaders/refused-names.ts';
 import { createRenewal } from './loaders/renewal.ts';
 import { createTickersLearned } from './loaders/tickers.ts';
 import { createAdmission, type Load } from './operations/admission.ts';
-import { createAnswers } from './operations/answers.ts';
 import { type Admitted, createApollo, type Explained } from './operations/apollo.ts';
 import type { OperationEvent } from './operations/events.ts';
 import { isDeepRequest } from './operations/nesting.ts';
@@ -45,6 +44,7 @@ import { createOverloaded } from './operations/overloaded.ts';
 import { createPersisted, readTrusted } from './operations/persisted.ts';
 import { createPreparedOperations, type Ready } from './operations/prepared.ts';
 import { type Asked, askedIn, forApollo, type GatewayRequest, hasText } from './operations/requests.ts';
+import { createResponseCache } from './operations/response-cache.ts';
 import {
   type Extensions,
   entityTag,
@@ -264,7 +264,11 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const operations = createPreparedOperations(schema);
   const persisted =
     config.trustedDocuments === undefined ? createPersisted() : await readTrusted(config.trustedDocuments);
-  const answers = createAnswers({ tenantCache, maxBytes: config.answersMaxBytes, now: steadyNow });
+  const responseCache = createResponseCache({
+    tenantCache,
+    maxBytes: config.answersMaxBytes,
+    now: steadyNow,
+  });
   const schemaAnswers = createSchemaAnswers(config.answersMaxBytes);
   const admission = createAdmission({ maxOperations: config.maxConcurrentOperations, unproven: UNPROVEN });
   const overloaded = createOverloaded(config.maxConcurrentOperations);
@@ -525,7 +529,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     if (!isLasting(passage)) return;
     const event = { ...eventOf(passage.bill, operation), repeated: true, errorCodes: [] };
     const question = { ...asked, keyDigest: passage.context.caller.keyDigest };
-    answers.keep(question, { body, data, event }, passage.freshUntilMs, passage.generation);
+    responseCache.keep(question, { body, data, event }, passage.freshUntilMs, passage.generation);
   }
 
   /** Keeps what the schema says of itself. */
@@ -542,7 +546,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   ): PromiseOrValue<GatewayResponse | null> {
     const startedAtMs = clock.now();
     const ofSchema = mayReadSchema(asked.text) ? schemaAnswers.find(asked) : null;
-    return mapValue(ofSchema ?? answers.find({ ...asked, keyDigest }), (stored) => {
+    return mapValue(ofSchema ?? responseCache.find({ ...asked, keyDigest }), (stored) => {
       if (stored === null) return null;
       const { body, tag, encoded, event } = stored;
       const headers = new Map([['content-type', contentType]]);

@@ -1,8 +1,8 @@
+import { createObjectMemo } from '../cache/object-memo.ts';
 import { type CacheEntry, NO_TENANT_CACHE, type TenantCache } from '../cache/tenant-cache.ts';
 import type { Pair } from '../planner/cover.ts';
 import { type Demand, demandKey, type Kind } from '../planner/demand.ts';
 import { newestOf } from '../planner/newest.ts';
-import { createAside } from '../upstream/aside.ts';
 import { observations } from '../upstream/endpoints.ts';
 import type { JsonObject } from '../upstream/records/fields.ts';
 import { decodeObservations, type ObservationRecord } from '../upstream/records/observations.ts';
@@ -39,7 +39,7 @@ export interface PairFigures {
 type RawRows = readonly JsonObject[];
 
 /** Cells of records that the tenant cache holds in this process. */
-const cells = createAside<Cell>('cell');
+const cells = createObjectMemo<Cell>('cell');
 
 export function createCells(tenantCache: TenantCache): Cells {
   return {

@@ -1,11 +1,11 @@
 import DataLoader from 'dataloader';
 import { mapValue, type PromiseOrValue } from '../async/promise-or-value.ts';
 import { timeSliced } from '../async/yielding.ts';
+import { createObjectMemo } from '../cache/object-memo.ts';
 import { Failure, type FailureCode } from '../errors.ts';
 import type { Kind } from '../planner/demand.ts';
 import type { Learned } from '../planner/learned.ts';
 import { newestOf } from '../planner/newest.ts';
-import { createAside } from '../upstream/aside.ts';
 import type { Ask } from '../upstream/cached.ts';
 import type { Endpoint, LeftOutRows, Sending } from '../upstream/call.ts';
 import * as service from '../upstream/endpoints.ts';
@@ -165,7 +165,7 @@ export function createLoaders(parts: LoadersParts): Loaders {
 }
 
 /** The things of a list by their keys. */
-const indexes = createAside<ReadonlyMap<string, unknown>>('index');
+const indexes = createObjectMemo<ReadonlyMap<string, unknown>>('index');
 
 /** Each thing of a list, found by its key. */
 function byKey<Value>(

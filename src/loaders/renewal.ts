@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
+import { createObjectMemo } from '../cache/object-memo.ts';
 import type { TenantCache } from '../cache/tenant-cache.ts';
-import { createAside } from '../upstream/aside.ts';
 import { type Ask, type Freshness, heldRecords } from '../upstream/cached.ts';
 import { makeCall, type Sending } from '../upstream/call.ts';
 import { etlStatus, indicators } from '../upstream/endpoints.ts';
@@ -179,7 +179,7 @@ type SourcesByMetric = ReadonlyMap<string, readonly string[]>;
 
 const NONE_NAMED: SourcesByMetric = new Map();
 
-const named = createAside<SourcesByMetric>('sources by metric');
+const named = createObjectMemo<SourcesByMetric>('sources by metric');
 
 function namedIn(catalogue: readonly IndicatorRecord[]): SourcesByMetric {
   let byMetric = named.of(catalogue);

@@ -1,8 +1,8 @@
 import { Kind, type OperationDefinitionNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { type StoredAnswer, storedAnswer } from './answers.ts';
 import type { OperationEvent } from './events.ts';
 import type { Asked } from './requests.ts';
+import { type StoredAnswer, storedAnswer } from './response-cache.ts';
 
 /** Answers to questions about the schema: the same for every key, for as long as the program runs. */
 export interface SchemaAnswers {

@@ -5,13 +5,13 @@
  * rectangle; so a call may bring figures that nobody asked for, as long as that saves another call. Each way to cover
  * the demanded pairs with rectangles comes down to a partition: give each pair to one of the rectangles that hold it,
  * and shrink each rectangle to the pairs it was given. It is therefore enough to part the pairs (`partition.ts`) such
- * that the smallest rectangle around each part fits a call (`board.ts`).
+ * that the smallest rectangle around each part fits a call (`grid.ts`).
  *
  * Up to a dozen pairs the number of calls is the least there is. Beyond, it is never more than by naming all metrics
  * for some countries at a time, or all countries for some metrics, and mostly near to what the rows alone require.
  */
-import { ascending, boundsOf, type CoverLimits, createBoard, fitsAlone, marked } from './board.ts';
-import { partition, type Steps } from './partition.ts';
+import { ascending, boundsOf, type CoverLimits, createGrid, fitsAlone, marked } from './grid.ts';
+import { type Steps, tiling } from './tiling.ts';
 
 export type { CoverLimits };
 
@@ -49,26 +49,26 @@ export function* covering(
 ): Steps<readonly Rectangle[]> {
   const countryCodes = [...new Set(pairs.map((pair) => pair.countryCode))].sort();
   const metricKeys = [...new Set(pairs.map((pair) => pair.metricKey))].sort();
-  const board = createBoard(countryCodes, metricKeys, limits, rowsOf);
+  const grid = createGrid(countryCodes, metricKeys, limits, rowsOf);
 
   const lineOf = new Map(countryCodes.map((code, line) => [code, line]));
   const columnOf = new Map(metricKeys.map((key, column) => [key, column]));
-  const demanded = new Uint8Array(board.rows.length);
+  const demanded = new Uint8Array(grid.rows.length);
   for (const { countryCode, metricKey } of pairs) {
     demanded[(lineOf.get(countryCode) as number) * metricKeys.length + (columnOf.get(metricKey) as number)] =
       1;
   }
   const cells = marked(demanded);
-  const alone = cells.filter((cell) => !fitsAlone(board, cell)).map((cell) => [cell]);
-  const parts = yield* partition(
-    board,
-    cells.filter((cell) => fitsAlone(board, cell)),
+  const alone = cells.filter((cell) => !fitsAlone(grid, cell)).map((cell) => [cell]);
+  const parts = yield* tiling(
+    grid,
+    cells.filter((cell) => fitsAlone(grid, cell)),
   );
 
   return [...alone, ...parts.map((part) => ascending([...part.cells]))]
     .sort((a, b) => (a[0] as number) - (b[0] as number))
     .map((cells) => {
-      const { lines, columns } = boundsOf(board, cells);
+      const { lines, columns } = boundsOf(grid, cells);
       return {
         countryCodes: lines.map((line) => countryCodes[line] as string),
         metricKeys: columns.map((column) => metricKeys[column] as string),

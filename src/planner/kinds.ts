@@ -1,6 +1,6 @@
 import { type CoverLimits, covering, expectedRows, type Pair, type RowsOf, taken } from './cover.ts';
 import { type Demand, pairKey } from './demand.ts';
-import type { Steps } from './partition.ts';
+import type { Steps } from './tiling.ts';
 
 export interface KindPlan {
   /** Pairs to ask for with `latest=true`. */

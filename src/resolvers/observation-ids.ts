@@ -1,9 +1,9 @@
+import { createObjectMemo } from '../cache/object-memo.ts';
 import { encodeId } from '../graph/ids.ts';
-import { createAside } from '../upstream/aside.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 
 /** How many rows of the same name stand before a row in its series; not there for the first. */
-const ordinals = createAside<number>('ordinal');
+const ordinals = createObjectMemo<number>('ordinal');
 
 /** What tells a row from all others of its country and metric, but for those that are alike in all of it. */
 function keyOf(row: ObservationRecord, ordinal: number): readonly string[] {

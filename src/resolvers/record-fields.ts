@@ -1,7 +1,7 @@
 import { mapValue, type PromiseOrValue } from '../async/promise-or-value.ts';
+import { createObjectMemo } from '../cache/object-memo.ts';
 import { Failure } from '../errors.ts';
 import type { GraphContext } from '../graph/context.ts';
-import { createAside } from '../upstream/aside.ts';
 
 type Load<Source, Rec> = (source: Source, context: GraphContext) => PromiseOrValue<Rec | null>;
 
@@ -13,7 +13,7 @@ export function recordFields<
   Rec extends { readonly record: unknown },
   Source extends { readonly known?: Partial<Rec> },
 >(load: Load<Source, Rec>) {
-  const loading = createAside<{ readonly field: string; readonly record: PromiseOrValue<Rec | null> }>(
+  const loading = createObjectMemo<{ readonly field: string; readonly record: PromiseOrValue<Rec | null> }>(
     'loading',
   );
   function recordOf(source: Source, context: GraphContext, field: string): PromiseOrValue<Rec | null> {

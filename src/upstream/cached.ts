@@ -1,8 +1,8 @@
 import CachePolicy from 'http-cache-semantics';
 import { mapValue, type PromiseOrValue } from '../async/promise-or-value.ts';
+import { createObjectMemo } from '../cache/object-memo.ts';
 import { NO_TENANT_CACHE, PUBLIC, type TenantCache } from '../cache/tenant-cache.ts';
 import { Failure, type FailureCode } from '../errors.ts';
-import { createAside } from './aside.ts';
 import {
   type Answer,
   billStale,
@@ -71,7 +71,7 @@ export function isBetterOld(failure: unknown): failure is Failure {
 }
 
 /** What an answer was decoded to: operations that share one decode it once. */
-const decoded = createAside<{ readonly atMs: number; readonly records: unknown }>('decoded');
+const decoded = createObjectMemo<{ readonly atMs: number; readonly records: unknown }>('decoded');
 
 /**
  * Answers from the tenant cache what is fresh there, and asks for the rest; only what could be decoded is put on it. Things are

@@ -5,23 +5,23 @@
  */
 import {
   ascending,
-  type Board,
   boundsOf,
+  CallBuilder,
   type Cells,
-  Draft,
   demandedRows,
   enclose,
   flip,
+  type Grid,
   type Part,
-  type Strip,
-  stripsOf,
-} from './board.ts';
+  type Segment,
+  segmentsOf,
+} from './grid.ts';
 
 /** Work that others may have their turns in between. */
 export type Steps<Result> = Generator<void, Result>;
 
 /** Undefined where the strategy has nothing to say. The cells do not fit one call together, but each does alone. */
-type Strategy = (board: Board, cells: Cells) => Part[] | undefined;
+type Strategy = (grid: Grid, cells: Cells) => Part[] | undefined;
 
 /** As many cells are still parted by trying everything: 3^11 steps, about a millisecond. */
 const MOST_ENUMERATED = 12;
@@ -43,20 +43,20 @@ const strategies: readonly Strategy[] = [chunk, grow, untangle, tile].flatMap((s
 ]);
 
 /** The cells in as few parts as we know how, each within the limits. In steps, since many cells take long. */
-export function* partition(board: Board, cells: Cells): Steps<Part[]> {
-  return cells.length === 0 ? [] : yield* refine(board, yield* propose(board, cells));
+export function* tiling(grid: Grid, cells: Cells): Steps<Part[]> {
+  return cells.length === 0 ? [] : yield* refine(grid, yield* propose(grid, cells));
 }
 
-function* propose(board: Board, cells: Cells): Steps<Part[]> {
-  const whole = enclose(board, cells);
+function* propose(grid: Grid, cells: Cells): Steps<Part[]> {
+  const whole = enclose(grid, cells);
   if (whole) return [whole];
-  if (cells.length <= MOST_ENUMERATED) return enumerate(board, cells);
-  const fewest = fewestCalls(board, cells);
-  const rows = demandedRows(board, cells);
+  if (cells.length <= MOST_ENUMERATED) return enumerate(grid, cells);
+  const fewest = fewestCalls(grid, cells);
+  const rows = demandedRows(grid, cells);
   let best: Part[] | undefined;
   for (const strategy of strategies) {
     if (best?.length === fewest && totalRows(best) <= rows) break;
-    const parts = strategy(board, cells);
+    const parts = strategy(grid, cells);
     if (parts && (!best || isBetter(parts, best))) best = parts;
     yield;
   }
@@ -64,10 +64,10 @@ function* propose(board: Board, cells: Cells): Steps<Part[]> {
 }
 
 /** No partition has fewer parts; not every one can have as few. */
-function fewestCalls(board: Board, cells: Cells): number {
-  const { maxRows, maxCodes } = board.limits;
-  const { lines, columns } = boundsOf(board, cells);
-  const forRows = Math.ceil(demandedRows(board, cells) / maxRows) || 1;
+function fewestCalls(grid: Grid, cells: Cells): number {
+  const { maxRows, maxCodes } = grid.limits;
+  const { lines, columns } = boundsOf(grid, cells);
+  const forRows = Math.ceil(demandedRows(grid, cells) / maxRows) || 1;
   return Math.max(forRows, Math.ceil(lines.length / maxCodes), Math.ceil(columns.length / maxCodes));
 }
 
@@ -90,9 +90,9 @@ function unevenness(parts: readonly Part[]): number {
 }
 
 function flipped(strategy: Strategy): Strategy {
-  return (board, cells) =>
-    strategy(board.flipped, ascending(flip(board, cells)))?.map(({ cells, rows }) => ({
-      cells: flip(board.flipped, cells),
+  return (grid, cells) =>
+    strategy(grid.flipped, ascending(flip(grid, cells)))?.map(({ cells, rows }) => ({
+      cells: flip(grid.flipped, cells),
       rows,
     }));
 }
@@ -102,50 +102,54 @@ function flipped(strategy: Strategy): Strategy {
  * fewer calls, so nothing here is ever worse than naming all metrics for some countries at a time. Where as many
  * calls allow it, they are made about equal.
  */
-function chunk(board: Board, cells: Cells): Part[] {
-  const strips = stripsOf(board, cells);
-  const full = cut(board, strips);
-  const even = cut(board, strips, demandedRows(board, cells) / full.length);
+function chunk(grid: Grid, cells: Cells): Part[] {
+  const segments = segmentsOf(grid, cells);
+  const full = cut(grid, segments);
+  const even = cut(grid, segments, demandedRows(grid, cells) / full.length);
   return isBetter(even, full) ? even : full;
 }
 
 /** `share`: rows after which a part is closed although more would fit. */
-function cut(board: Board, strips: readonly Strip[], share = Infinity): Part[] {
-  const drafts: Draft[] = [];
+function cut(grid: Grid, segments: readonly Segment[], share = Infinity): Part[] {
+  const builders: CallBuilder[] = [];
   let rows = 0;
-  for (const strip of strips) {
-    const draft = drafts.at(-1);
-    if (!draft || rows + strip.rows / 2 > share * drafts.length || draft.rowsWith(strip) === Infinity) {
-      drafts.push(new Draft(board, strip));
+  for (const segment of segments) {
+    const builder = builders.at(-1);
+    if (
+      !builder ||
+      rows + segment.rows / 2 > share * builders.length ||
+      builder.rowsWith(segment) === Infinity
+    ) {
+      builders.push(new CallBuilder(grid, segment));
     } else {
-      draft.add(strip);
+      builder.add(segment);
     }
-    rows += strip.rows;
+    rows += segment.rows;
   }
-  return drafts.map((draft) => draft.part);
+  return builders.map((builder) => builder.part);
 }
 
 /** From the longest line that is left, add the line that wastes least for what it brings, until none fits. */
-function grow(board: Board, cells: Cells): Part[] {
-  const waiting = stripsOf(board, cells).sort((a, b) => b.rows - a.rows || a.line - b.line);
+function grow(grid: Grid, cells: Cells): Part[] {
+  const waiting = segmentsOf(grid, cells).sort((a, b) => b.rows - a.rows || a.line - b.line);
   const parts: Part[] = [];
   for (let first = waiting.shift(); first; first = waiting.shift()) {
-    const draft = new Draft(board, first);
-    for (let next = leastWasteful(draft, waiting); next !== -1; next = leastWasteful(draft, waiting)) {
-      draft.add(waiting[next] as Strip);
+    const builder = new CallBuilder(grid, first);
+    for (let next = leastWasteful(builder, waiting); next !== -1; next = leastWasteful(builder, waiting)) {
+      builder.add(waiting[next] as Segment);
       waiting.splice(next, 1);
     }
-    parts.push(draft.part);
+    parts.push(builder.part);
   }
   return parts;
 }
 
-function leastWasteful(draft: Draft, waiting: readonly Strip[]): number {
+function leastWasteful(builder: CallBuilder, waiting: readonly Segment[]): number {
   let least = Infinity;
   let found = -1;
   for (let index = 0; index < waiting.length; index++) {
-    const strip = waiting[index] as Strip;
-    const wasted = waste(draft.rowsWith(strip), draft.rows, strip.rows);
+    const segment = waiting[index] as Segment;
+    const wasted = waste(builder.rowsWith(segment), builder.rows, segment.rows);
     if (wasted >= least) continue;
     least = wasted;
     found = index;
@@ -164,11 +168,11 @@ function waste(together: number, before: number, added: number): number {
  * Group the columns, and cut within each group: tables that are longer than a call, or much wider than one, are
  * covered by tiles rather than by bands. Where more than half is holes, there is nothing to tile.
  */
-function tile(board: Board, cells: Cells): Part[] | undefined {
-  const { lines, columns } = boundsOf(board, cells);
+function tile(grid: Grid, cells: Cells): Part[] | undefined {
+  const { lines, columns } = boundsOf(grid, cells);
   if (cells.length * 2 < lines.length * columns.length) return undefined;
   const fill: typeof grow =
-    cells.length <= FEW_CELLS ? grow : (board, cells) => cut(board, stripsOf(board, cells));
+    cells.length <= FEW_CELLS ? grow : (grid, cells) => cut(grid, segmentsOf(grid, cells));
   let best: { parts: Part[]; groups: Cells[] } | undefined;
   let lastSize = columns.length;
   let effort = 0;
@@ -178,16 +182,16 @@ function tile(board: Board, cells: Cells): Part[] | undefined {
     lastSize = size;
     effort += cells.length;
     if (effort > TILING_EFFORT) break;
-    const groups = groupColumns(board, cells, columns, size);
-    const parts = groups.flatMap((group) => fill(board, group));
+    const groups = groupColumns(grid, cells, columns, size);
+    const parts = groups.flatMap((group) => fill(grid, group));
     if (!best || isBetter(parts, best.parts)) best = { parts, groups };
   }
-  return best?.groups.flatMap((group) => grow(board, group));
+  return best?.groups.flatMap((group) => grow(grid, group));
 }
 
-function groupColumns(board: Board, cells: Cells, columns: readonly number[], size: number): Cells[] {
+function groupColumns(grid: Grid, cells: Cells, columns: readonly number[], size: number): Cells[] {
   const groupOf = new Map(columns.map((column, index) => [column, Math.floor(index / size)]));
-  return [...Map.groupBy(cells, (cell) => groupOf.get(cell % board.columns.length)).values()];
+  return [...Map.groupBy(cells, (cell) => groupOf.get(cell % grid.columns.length)).values()];
 }
 
 /**
@@ -195,8 +199,8 @@ function groupColumns(board: Board, cells: Cells, columns: readonly number[], si
  * metrics with all the countries that ask for at least these; the largest of these tables is one call (or several),
  * then the one with most of what is left, and so on.
  */
-function untangle(board: Board, cells: Cells): Part[] | undefined {
-  const width = board.columns.length;
+function untangle(grid: Grid, cells: Cells): Part[] | undefined {
+  const width = grid.columns.length;
   const columnsOf = new Map<number, number[]>();
   for (const cell of cells) {
     const line = Math.floor(cell / width);
@@ -219,17 +223,17 @@ function untangle(board: Board, cells: Cells): Part[] | undefined {
     tables = tables
       .map((table) => table.filter((cell) => open.has(cell)))
       .filter((table) => table.length > 0);
-    const largest = tables.reduce((a, b) => (demandedRows(board, b) > demandedRows(board, a) ? b : a));
-    const table = enclose(board, ascending(largest));
-    parts.push(...(table ? [table] : chunk(board, largest)));
+    const largest = tables.reduce((a, b) => (demandedRows(grid, b) > demandedRows(grid, a) ? b : a));
+    const table = enclose(grid, ascending(largest));
+    parts.push(...(table ? [table] : chunk(grid, largest)));
     for (const cell of largest) open.delete(cell);
   }
-  return parts.length <= MOST_GATHERED ? gather(board, parts) : parts;
+  return parts.length <= MOST_GATHERED ? gather(grid, parts) : parts;
 }
 
 /** As `grow`, with parts for lines. */
-function gather(board: Board, parts: readonly Part[]): Part[] {
-  const waiting = parts.map(({ cells, rows }) => ({ cells, rows, demanded: demandedRows(board, cells) }));
+function gather(grid: Grid, parts: readonly Part[]): Part[] {
+  const waiting = parts.map(({ cells, rows }) => ({ cells, rows, demanded: demandedRows(grid, cells) }));
   waiting.sort((a, b) => b.rows - a.rows);
   const gathered: Part[] = [];
   for (let first = waiting.shift(); first; first = waiting.shift()) {
@@ -239,8 +243,8 @@ function gather(board: Board, parts: readonly Part[]): Part[] {
       let least = Infinity;
       let found: { index: number; whole: Part; demanded: number } | undefined;
       for (const [index, part] of waiting.entries()) {
-        if (demanded + part.demanded > board.limits.maxRows) continue;
-        const union = enclose(board, [...whole.cells, ...part.cells]);
+        if (demanded + part.demanded > grid.limits.maxRows) continue;
+        const union = enclose(grid, [...whole.cells, ...part.cells]);
         const wasted = union ? waste(union.rows, whole.rows, part.demanded) : Infinity;
         if (union && wasted < least) {
           least = wasted;
@@ -258,17 +262,17 @@ function gather(board: Board, parts: readonly Part[]): Part[] {
 }
 
 /**
- * The best partition there is. Sets of cells are bit masks; the best partition of a set is a part with its first
- * cell, and the best partition of what that leaves.
+ * The best tiling there is. Sets of cells are bit masks; the best tiling of a set is a part with its first
+ * cell, and the best tiling of what that leaves.
  */
-function enumerate(board: Board, cells: Cells): Part[] {
+function enumerate(grid: Grid, cells: Cells): Part[] {
   const sets = 1 << cells.length;
   const partOf: (Part | undefined)[] = Array(sets);
   for (let set = 1; set < sets; set++) {
     const rest = set & (set - 1);
     if (rest !== 0 && !partOf[rest]) continue;
     partOf[set] = enclose(
-      board,
+      grid,
       cells.filter((_, index) => ((set >> index) & 1) === 1),
     );
   }
@@ -306,14 +310,14 @@ function enumerate(board: Board, cells: Cells): Part[] {
  * Calls that come out far from full are what each cut and each growth leaves over: part the smallest again,
  * among themselves, as long as that saves calls.
  */
-function* refine(board: Board, parts: Part[]): Steps<Part[]> {
+function* refine(grid: Grid, parts: Part[]): Steps<Part[]> {
   let refined = parts.toSorted(bySize);
   let effort = 0;
   for (let count = 2; count < refined.length; ) {
     const cells = ascending(refined.slice(0, count).flatMap((part) => part.cells));
     effort += cells.length * count;
     if (effort > REFINING_EFFORT) break;
-    const again = fewestCalls(board, cells) < count ? yield* propose(board, cells) : undefined;
+    const again = fewestCalls(grid, cells) < count ? yield* propose(grid, cells) : undefined;
     if (again && again.length < count) {
       refined = [...again, ...refined.slice(count)].sort(bySize);
       count = 2;

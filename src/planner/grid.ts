@@ -1,7 +1,7 @@
 /**
- * The planner's problem in small numbers. Country codes become lines and metric keys become columns of a board, a
+ * The planner's problem in small numbers. Country codes become lines and metric keys become columns of a grid, a
  * pair becomes a cell (`line * columns.length + column`), so that sets of pairs are lists of integers and their
- * expected rows one flat array. A board knows itself turned over (metrics as lines, countries as columns): whatever
+ * expected rows one flat array. A grid knows itself turned over (metrics as lines, countries as columns): whatever
  * works along lines works along columns too.
  */
 
@@ -15,7 +15,7 @@ export interface CoverLimits {
   readonly maxAddress: number;
 }
 
-export interface Board {
+export interface Grid {
   readonly lines: readonly string[];
   readonly columns: readonly string[];
   /** Expected rows by cell, also of cells that nobody demands. */
@@ -23,7 +23,7 @@ export interface Board {
   /** Characters that each column takes in an address, with a comma. */
   readonly columnLengths: Float64Array;
   readonly limits: CoverLimits;
-  readonly flipped: Board;
+  readonly flipped: Grid;
 }
 
 /** Demanded cells; ascending wherever a function takes them. */
@@ -35,12 +35,12 @@ export interface Part {
   readonly rows: number;
 }
 
-export function createBoard(
+export function createGrid(
   lines: readonly string[],
   columns: readonly string[],
   limits: CoverLimits,
   rowsOf: (line: string, column: string) => number,
-): Board {
+): Grid {
   const rows = new Float64Array(lines.length * columns.length);
   const flippedRows = new Float64Array(rows.length);
   for (const [l, line] of lines.entries()) {
@@ -50,7 +50,7 @@ export function createBoard(
       flippedRows[c * lines.length + l] = expected;
     }
   }
-  const board: Board = {
+  const grid: Grid = {
     lines,
     columns,
     rows,
@@ -60,25 +60,25 @@ export function createBoard(
       return flipped;
     },
   };
-  const flipped: Board = {
+  const flipped: Grid = {
     lines: columns,
     columns: lines,
     rows: flippedRows,
     columnLengths: lengthsOf(lines),
     limits,
-    flipped: board,
+    flipped: grid,
   };
-  return board;
+  return grid;
 }
 
 function lengthsOf(names: readonly string[]): Float64Array {
   return Float64Array.from(names, (name) => name.length + 1);
 }
 
-/** The same cells as the flipped board counts them, in no order. */
-export function flip(board: Board, cells: Cells): number[] {
-  const height = board.lines.length;
-  const width = board.columns.length;
+/** The same cells as the flipped grid counts them, in no order. */
+export function flip(grid: Grid, cells: Cells): number[] {
+  const height = grid.lines.length;
+  const width = grid.columns.length;
   return cells.map((cell) => (cell % width) * height + Math.floor(cell / width));
 }
 
@@ -87,18 +87,18 @@ export function ascending(cells: number[]): number[] {
 }
 
 /** Rows of the cells themselves, without what a rectangle around them would bring along. */
-export function demandedRows(board: Board, cells: Cells): number {
-  return cells.reduce((sum, cell) => sum + rowsAt(board, cell), 0);
+export function demandedRows(grid: Grid, cells: Cells): number {
+  return cells.reduce((sum, cell) => sum + rowsAt(grid, cell), 0);
 }
 
-export function rowsAt(board: Board, cell: number): number {
-  return board.rows[cell] as number;
+export function rowsAt(grid: Grid, cell: number): number {
+  return grid.rows[cell] as number;
 }
 
 /** Lines and columns of the smallest rectangle that holds the cells, ascending. */
-export function boundsOf(board: Board, cells: Cells): { lines: number[]; columns: number[] } {
-  const width = board.columns.length;
-  const hasLine = new Uint8Array(board.lines.length);
+export function boundsOf(grid: Grid, cells: Cells): { lines: number[]; columns: number[] } {
+  const width = grid.columns.length;
+  const hasLine = new Uint8Array(grid.lines.length);
   const hasColumn = new Uint8Array(width);
   for (const cell of cells) {
     hasLine[Math.floor(cell / width)] = 1;
@@ -115,15 +115,15 @@ export function marked(flags: Uint8Array): number[] {
 }
 
 /** The cells as one part, or undefined where a single call cannot bring them. */
-export function enclose(board: Board, cells: Cells): Part | undefined {
-  const { maxRows, maxCodes, maxAddress } = board.limits;
-  const { lines, columns } = boundsOf(board, cells);
+export function enclose(grid: Grid, cells: Cells): Part | undefined {
+  const { maxRows, maxCodes, maxAddress } = grid.limits;
+  const { lines, columns } = boundsOf(grid, cells);
   if (lines.length > maxCodes || columns.length > maxCodes) return undefined;
-  if (listLength(board.lines, lines) + listLength(board.columns, columns) > maxAddress) return undefined;
+  if (listLength(grid.lines, lines) + listLength(grid.columns, columns) > maxAddress) return undefined;
   let rows = 0;
   for (const line of lines) {
-    const base = line * board.columns.length;
-    for (const column of columns) rows += rowsAt(board, base + column);
+    const base = line * grid.columns.length;
+    for (const column of columns) rows += rowsAt(grid, base + column);
     if (rows > maxRows) return undefined;
   }
   return { cells, rows };
@@ -138,15 +138,15 @@ function lengthAt(names: readonly string[], index: number): number {
 }
 
 /** Whether a call can bring the cell at all. */
-export function fitsAlone(board: Board, cell: number): boolean {
-  const { maxRows, maxCodes, maxAddress } = board.limits;
-  const width = board.columns.length;
-  const address = lengthAt(board.lines, Math.floor(cell / width)) + lengthAt(board.columns, cell % width);
-  return rowsAt(board, cell) <= maxRows && maxCodes >= 1 && address <= maxAddress;
+export function fitsAlone(grid: Grid, cell: number): boolean {
+  const { maxRows, maxCodes, maxAddress } = grid.limits;
+  const width = grid.columns.length;
+  const address = lengthAt(grid.lines, Math.floor(cell / width)) + lengthAt(grid.columns, cell % width);
+  return rowsAt(grid, cell) <= maxRows && maxCodes >= 1 && address <= maxAddress;
 }
 
 /** Demanded cells of one line that fit one call together: a whole line, or the pieces of one that is too long. */
-export interface Strip {
+export interface Segment {
   readonly line: number;
   readonly cells: number[];
   /** Of each of the cells: in one place, because weighing reads them all the time. */
@@ -155,41 +155,41 @@ export interface Strip {
 }
 
 /** The cells line by line. Each cell has to fit a call alone. */
-export function stripsOf(board: Board, cells: Cells): Strip[] {
-  const { maxRows, maxCodes, maxAddress } = board.limits;
-  const width = board.columns.length;
-  const strips: Strip[] = [];
-  let strip: Strip | undefined;
+export function segmentsOf(grid: Grid, cells: Cells): Segment[] {
+  const { maxRows, maxCodes, maxAddress } = grid.limits;
+  const width = grid.columns.length;
+  const segments: Segment[] = [];
+  let segment: Segment | undefined;
   let address = 0;
   for (const cell of cells) {
     const line = Math.floor(cell / width);
-    const rows = rowsAt(board, cell);
-    const length = lengthAt(board.columns, cell % width) + 1;
+    const rows = rowsAt(grid, cell);
+    const length = lengthAt(grid.columns, cell % width) + 1;
     const isFull =
-      strip !== undefined &&
-      (strip.rows + rows > maxRows || strip.cells.length >= maxCodes || address + length > maxAddress);
-    if (strip?.line !== line || isFull) {
-      strip = { line, cells: [], cellRows: [], rows: 0 };
-      strips.push(strip);
-      address = lengthAt(board.lines, line) - 1;
+      segment !== undefined &&
+      (segment.rows + rows > maxRows || segment.cells.length >= maxCodes || address + length > maxAddress);
+    if (segment?.line !== line || isFull) {
+      segment = { line, cells: [], cellRows: [], rows: 0 };
+      segments.push(segment);
+      address = lengthAt(grid.lines, line) - 1;
     }
-    strip.cells.push(cell);
-    strip.cellRows.push(rows);
-    strip.rows += rows;
+    segment.cells.push(cell);
+    segment.cellRows.push(rows);
+    segment.rows += rows;
     address += length;
   }
-  return strips;
+  return segments;
 }
 
 /**
- * A part in the making. Strips are weighed against it far more often than they are added: the sums kept here make
- * that one pass over the strip.
+ * A part in the making. Segment are weighed against it far more often than they are added: the sums kept here make
+ * that one pass over the segment.
  */
-export class Draft {
-  readonly #board: Board;
+export class CallBuilder {
+  readonly #grid: Grid;
   readonly #cells: number[] = [];
   readonly #columns: number[] = [];
-  /** By column: 1 until a strip has brought it. A number, so that weighing multiplies rather than branches. */
+  /** By column: 1 until a segment has brought it. A number, so that weighing multiplies rather than branches. */
   readonly #isNew: Uint8Array;
   /** By column: rows it would bring for the lines so far. */
   readonly #rowsOfColumn: Float64Array;
@@ -201,12 +201,12 @@ export class Draft {
   #address = -2;
   #rows = 0;
 
-  constructor(board: Board, first: Strip) {
-    this.#board = board;
-    this.#isNew = new Uint8Array(board.columns.length).fill(1);
-    this.#rowsOfColumn = new Float64Array(board.columns.length);
-    this.#rowsOfLine = new Float64Array(board.lines.length);
-    this.#columnsSummed = new Uint32Array(board.lines.length);
+  constructor(grid: Grid, first: Segment) {
+    this.#grid = grid;
+    this.#isNew = new Uint8Array(grid.columns.length).fill(1);
+    this.#rowsOfColumn = new Float64Array(grid.columns.length);
+    this.#rowsOfLine = new Float64Array(grid.lines.length);
+    this.#columnsSummed = new Uint32Array(grid.lines.length);
     this.add(first);
   }
 
@@ -219,17 +219,17 @@ export class Draft {
     return { cells: this.#cells, rows: this.#rows };
   }
 
-  /** Rows of this part with the strip added; infinite where it does not fit. */
-  rowsWith(strip: Strip): number {
-    const { columns, columnLengths, lines, limits } = this.#board;
-    const { cells, cellRows } = strip;
+  /** Rows of this part with the segment added; infinite where it does not fit. */
+  rowsWith(segment: Segment): number {
+    const { columns, columnLengths, lines, limits } = this.#grid;
+    const { cells, cellRows } = segment;
     const isNew = this.#isNew;
     const rowsOfColumn = this.#rowsOfColumn;
-    const base = strip.line * columns.length;
-    let rows = this.#rows + this.#sumLine(strip.line);
+    const base = segment.line * columns.length;
+    let rows = this.#rows + this.#sumLine(segment.line);
     if (rows > limits.maxRows || this.#lines >= limits.maxCodes) return Infinity;
     let names = this.#columns.length;
-    let address = this.#address + lengthAt(lines, strip.line) + 1;
+    let address = this.#address + lengthAt(lines, segment.line) + 1;
     for (let index = 0; index < cells.length; index++) {
       const column = (cells[index] as number) - base;
       const counts = isNew[column] as number;
@@ -240,11 +240,11 @@ export class Draft {
     return rows > limits.maxRows || names > limits.maxCodes || address > limits.maxAddress ? Infinity : rows;
   }
 
-  add(strip: Strip): void {
-    const { lines, columns, columnLengths, rows } = this.#board;
-    const base = strip.line * columns.length;
-    this.#rows += this.#sumLine(strip.line);
-    for (const cell of strip.cells) {
+  add(segment: Segment): void {
+    const { lines, columns, columnLengths, rows } = this.#grid;
+    const base = segment.line * columns.length;
+    this.#rows += this.#sumLine(segment.line);
+    for (const cell of segment.cells) {
       this.#cells.push(cell);
       const column = cell - base;
       if (this.#isNew[column] === 0) continue;
@@ -254,7 +254,7 @@ export class Draft {
       this.#rows += (this.#rowsOfColumn[column] as number) + (rows[cell] as number);
     }
     this.#lines += 1;
-    this.#address += lengthAt(lines, strip.line) + 1;
+    this.#address += lengthAt(lines, segment.line) + 1;
     const sums = this.#rowsOfColumn;
     for (let column = 0; column < sums.length; column++) {
       sums[column] = (sums[column] as number) + (rows[base + column] as number);
@@ -263,7 +263,7 @@ export class Draft {
 
   /** Rows that the line would bring for the columns so far. Only lines that are weighed are ever summed. */
   #sumLine(line: number): number {
-    const { rows, columns } = this.#board;
+    const { rows, columns } = this.#grid;
     const base = line * columns.length;
     let sum = this.#rowsOfLine[line] as number;
     for (let next = this.#columnsSummed[line] as number; next < this.#columns.length; next++) {

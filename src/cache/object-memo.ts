@@ -1,5 +1,5 @@
 /** Something that is remembered of an object for as long as the object lives. */
-export interface Aside<Value> {
+export interface ObjectMemo<Value> {
   of(owner: object): Value | undefined;
   put(owner: object, value: Value): void;
 }
@@ -9,7 +9,7 @@ export interface Aside<Value> {
  * the engine keeps what a WeakMap leads to, even of objects that nobody holds any longer: here, all that each call
  * brought.
  */
-export function createAside<Value>(what: string): Aside<Value> {
+export function createObjectMemo<Value>(what: string): ObjectMemo<Value> {
   const key = Symbol(what);
   type Owner = { [key]?: Value };
   return {

@@ -20,7 +20,7 @@ export interface Question extends Omit<Asked, 'isPersisted'> {
   readonly keyDigest: string;
 }
 
-export interface Answers {
+export interface ResponseCache {
   /** The answer that still holds; at once, where nobody else can know more of the key. */
   find(question: Question): PromiseOrValue<StoredAnswer | null>;
   /**
@@ -36,7 +36,7 @@ export interface Answers {
   ): void;
 }
 
-export interface AnswersParts {
+export interface ResponseCacheParts {
   readonly tenantCache: TenantCache;
   readonly maxBytes: number;
   readonly now: () => number;
@@ -55,7 +55,7 @@ const ENCODED_SHARE = 0.5;
 const OVERHEAD_BYTES = 1_000;
 
 /** Answers that are made of what is held alone, kept ahead of everything that would make them again. */
-export function createAnswers({ tenantCache, maxBytes, now }: AnswersParts): Answers {
+export function createResponseCache({ tenantCache, maxBytes, now }: ResponseCacheParts): ResponseCache {
   if (maxBytes === 0) return NO_ANSWERS;
   const entries = new LRUCache<string, Entry>({
     maxSize: maxBytes,
@@ -111,4 +111,4 @@ export function storedAnswer(
   };
 }
 
-const NO_ANSWERS: Answers = { find: () => null, keep() {} };
+const NO_ANSWERS: ResponseCache = { find: () => null, keep() {} };
