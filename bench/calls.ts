@@ -82,11 +82,11 @@ export async function printCalls(): Promise<boolean> {
     `| ${'operation'.padEnd(32)} | ours | of data | plain | of data | field | why more than one of data |`,
   );
   console.log(`|${'-'.repeat(34)}|-----:|--------:|------:|--------:|------:|---|`);
-  const cell = (value: number, width: number) => String(value).padStart(width);
+  const entry = (value: number, width: number) => String(value).padStart(width);
   for (const { name, ours, oursData, plain, plainData, naive } of rows) {
     const reason = oursData > 1 ? (REASONS[name] ?? 'NO REASON') : '';
     console.log(
-      `| ${name.padEnd(32)} | ${cell(ours, 4)} | ${cell(oursData, 7)} | ${cell(plain, 5)} | ${cell(plainData, 7)} | ${cell(naive, 5)} | ${reason} |`,
+      `| ${name.padEnd(32)} | ${entry(ours, 4)} | ${entry(oursData, 7)} | ${entry(plain, 5)} | ${entry(plainData, 7)} | ${entry(naive, 5)} | ${reason} |`,
     );
   }
   const total = (of: (row: Row) => number) => rows.reduce((sum, row) => sum + of(row), 0);

@@ -159,8 +159,8 @@ const WAYS: readonly Way[] = [
     env: { CACHE_URL: 'none' },
     addressesForMs: TTL_SECONDS * 1000,
   },
-  { name: 'cells', env: { CACHE_RENEWAL: 'off' } },
-  { name: 'cells and etl-status', env: {} },
+  { name: 'entries', env: { CACHE_RENEWAL: 'off' } },
+  { name: 'entries and etl-status', env: {} },
 ];
 
 /** Replays the day: the calls that reached the service, by route, and a digest of all answers. */
@@ -226,7 +226,7 @@ export async function printDay(): Promise<void> {
   console.log(
     `Everything may be served for ${TTL_SECONDS} s; ${RUNS.length} runs of sources change figures meanwhile.\n`,
   );
-  console.log('| what is held                      |  calls | of data | of etl-status | : cells |');
+  console.log('| what is held                      |  calls | of data | of etl-status | : entries |');
   console.log('|-----------------------------------|-------:|--------:|--------------:|--------:|');
   await using service = await openProgram();
   const { data } = await service.ask('{ countries { code } }');
@@ -248,11 +248,11 @@ export async function printDay(): Promise<void> {
     rows.push([way.name, calls, byRoute['/v1/data'] ?? 0, byRoute['/v1/platform/etl-status'] ?? 0]);
   }
   if (seen.size > 1) throw new Error('The ways to hold answers do not answer alike.');
-  const cells = rows.find(([name]) => name === 'cells')?.[1] ?? 1;
+  const entries = rows.find(([name]) => name === 'entries')?.[1] ?? 1;
   for (const [name, calls, ofData, ofEtl] of rows) {
     const shown = Number.isNaN(ofData) ? '' : String(ofData);
     console.log(
-      `| ${name.padEnd(33)} | ${String(calls).padStart(6)} | ${shown.padStart(7)} | ${String(ofEtl).padStart(13)} | ${(calls / cells).toFixed(2).padStart(7)} |`,
+      `| ${name.padEnd(33)} | ${String(calls).padStart(6)} | ${shown.padStart(7)} | ${String(ofEtl).padStart(13)} | ${(calls / entries).toFixed(2).padStart(7)} |`,
     );
   }
   console.log('');

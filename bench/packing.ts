@@ -24,7 +24,7 @@ function toColumns(rows: Rows): unknown {
 
 const quick = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 
-/** Ways to make text of a cell, and a cell of text. */
+/** Ways to make text of a entry, and a entry of text. */
 const WAYS: Readonly<
   Record<string, { pack: (rows: Rows) => string | Buffer; unpack: (packed: never) => unknown }>
 > = {
@@ -85,7 +85,7 @@ export async function printPacking(): Promise<void> {
   console.log(`|-----------------------------|${names.map(() => '---------------------|').join('')}`);
   const bases = new Map<string, readonly number[]>();
   for (const [way, { pack, unpack }] of Object.entries(WAYS)) {
-    const cells = names.map((name) => {
+    const entries = names.map((name) => {
       const rows = things[name] ?? [];
       const packed = pack(rows);
       const figures = [
@@ -97,7 +97,7 @@ export async function printPacking(): Promise<void> {
       bases.set(name, base);
       return ` ${figures.map((figure, i) => (figure / (base[i] ?? 1)).toFixed(2).padStart(5)).join('  ')} |`;
     });
-    console.log(`| ${way.padEnd(27)} |${cells.map((cell) => cell.padEnd(22)).join('')}`);
+    console.log(`| ${way.padEnd(27)} |${entries.map((entry) => entry.padEnd(22)).join('')}`);
   }
   console.log('');
 }

@@ -26,15 +26,15 @@ import { type Bound, boundOf, createPricing, mostCalls, priceRange } from './gra
 import { createSchema, printSdl } from './graph/schema.ts';
 import { leadsToFigures, type SelectionScope } from './graph/selection.ts';
 import { cachedFigures } from './loaders/cached-figures.ts';
-import { createCells } from './loaders/cells.ts';
-import { createCompanions, NO_COMPANIONS } from './loaders/companions.ts';
 import { createEffort } from './loaders/effort.ts';
 import { createHolds } from './loaders/holds.ts';
 import { createNameLists, notingNames } from './loaders/listed-names.ts';
 import { createLoaders } from './loaders/loaders.ts';
+import { createObservationEntries } from './loaders/observation-entries.ts';
 import { createObservationPool, type Seat } from './loaders/observation-pool.ts';
+import { createPrefetch, NO_PREFETCH } from './loaders/prefetch.ts';
 import { createRefusedNames } from './loaders/refused-names.ts';
-import { createRenewal } from './loaders/renewal.ts';
+import { createRevalidation } from './loaders/revalidation.ts';
 import { createTickersLearned } from './loaders/tickers.ts';
 import { createAdmission, type Load } from './operations/admission.ts';
 import { type Admitted, createApollo, type Explained } from './operations/apollo.ts';
@@ -200,11 +200,11 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const { ledger, outage } = upstream;
   const learned = createLearned(steadyNow);
   const ask = notingNames(upstream.ask, learned);
-  const cells = createCells(tenantCache);
+  const entries = createObservationEntries(tenantCache);
   const refusedNames = createRefusedNames({ now: steadyNow, ttlMs: freshness.ttlMs });
   const figures = {
     send: upstream.send,
-    keep: cells.keep,
+    keep: entries.keep,
     learned,
     refusedNames,
     noteNames: createNameLists(ask),
@@ -225,18 +225,24 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     return ledger.quota(keyDigest);
   };
   const source = {
-    cells,
+    entries,
     tenantCache,
     outage,
-    companions:
+    prefetch:
       tenantCache === NO_TENANT_CACHE
-        ? NO_COMPANIONS
-        : createCompanions({ now: steadyNow, ttlMs: freshness.ttlMs }),
+        ? NO_PREFETCH
+        : createPrefetch({ now: steadyNow, ttlMs: freshness.ttlMs }),
     freshness,
     now: steadyNow,
     planning: figures,
     refusedNames,
-    renewal: createRenewal({ ask, tenantCache, freshness, now: steadyNow, mayAsk: config.cacheRenewal }),
+    revalidation: createRevalidation({
+      ask,
+      tenantCache,
+      freshness,
+      now: steadyNow,
+      mayAsk: config.cacheRenewal,
+    }),
   };
 
   const schema = createSchema({ resolvers, entities, batches });

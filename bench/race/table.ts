@@ -13,9 +13,11 @@ const percent = (share: number) => (Number.isFinite(share) ? `${(share * 100).to
 
 /** A Markdown table whose columns line up as text, too; the first is set left, the others right. */
 export function table(head: readonly string[], body: readonly (readonly string[])[]): string {
-  const widths = head.map((name, i) => Math.max(name.length, ...body.map((cells) => cells[i]?.length ?? 0)));
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join(' | ')} |`;
+  const widths = head.map((name, i) =>
+    Math.max(name.length, ...body.map((entries) => entries[i]?.length ?? 0)),
+  );
+  const line = (entries: readonly string[]) =>
+    `| ${entries.map((entry, i) => (i === 0 ? entry.padEnd(widths[i] ?? 0) : entry.padStart(widths[i] ?? 0))).join(' | ')} |`;
   const rule = `|${widths.map((width, i) => (i === 0 ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`;
   return [line(head), rule, ...body.map(line)].join('\n');
 }

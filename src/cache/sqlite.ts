@@ -18,7 +18,7 @@ const IN_MEMORY = ':memory:';
 const DAMAGE = new Set([11, 26]);
 
 /** What SQLite keeps beside the file of a database. */
-const COMPANIONS = ['', '-wal', '-shm'];
+const FILE_ENDINGS = ['', '-wal', '-shm'];
 
 /** The owner alone reads and writes what was fetched with a key. */
 const MODE = 0o600;
@@ -223,7 +223,7 @@ function isDamage(error: unknown): boolean {
 function makePrivate(path: string): void {
   if (path === IN_MEMORY) return;
   closeSync(openSync(path, 'a', MODE));
-  for (const ending of COMPANIONS) if (existsSync(path + ending)) chmodSync(path + ending, MODE);
+  for (const ending of FILE_ENDINGS) if (existsSync(path + ending)) chmodSync(path + ending, MODE);
 }
 
 function inodeOf(path: string): number {
@@ -233,7 +233,7 @@ function inodeOf(path: string): number {
 /** @returns the new name */
 function setAside(path: string): string {
   const aside = `${path}.damaged-${Date.now()}`;
-  for (const ending of COMPANIONS) if (existsSync(path + ending)) renameSync(path + ending, aside + ending);
+  for (const ending of FILE_ENDINGS) if (existsSync(path + ending)) renameSync(path + ending, aside + ending);
   return aside;
 }
 

@@ -22,16 +22,16 @@ import { Failure } from '../errors.ts';
 import type { Plan } from '../execution/plan.ts';
 import { runPlan } from '../execution/run.ts';
 import { type CachedFiguresParts, cachedFigures, type Figures } from '../loaders/cached-figures.ts';
-import { createCells } from '../loaders/cells.ts';
-import { NO_COMPANIONS } from '../loaders/companions.ts';
 import type { Effort } from '../loaders/effort.ts';
 import { fetchFigures } from '../loaders/figures.ts';
 import { createHolds } from '../loaders/holds.ts';
 import { createLoaders } from '../loaders/loaders.ts';
+import { createObservationEntries } from '../loaders/observation-entries.ts';
 import type { Seat } from '../loaders/observation-pool.ts';
 import type { Outcome } from '../loaders/outcome.ts';
+import { NO_PREFETCH } from '../loaders/prefetch.ts';
 import type { RefusedNames } from '../loaders/refused-names.ts';
-import { createRenewal } from '../loaders/renewal.ts';
+import { createRevalidation } from '../loaders/revalidation.ts';
 import type { TickersLearned } from '../loaders/tickers.ts';
 import type { Demand } from '../planner/demand.ts';
 import { frozen, type Learned } from '../planner/learned.ts';
@@ -183,21 +183,21 @@ export function createPricing(parts: PricingParts): Pricing {
       },
     };
     const holds = createHolds(parts.holdMs);
-    const renewal = createRenewal({ ask, tenantCache, freshness, now, mayAsk: false });
+    const revalidation = createRevalidation({ ask, tenantCache, freshness, now, mayAsk: false });
     const source: CachedFiguresParts = {
       seat,
       tenantCache,
       freshness,
       now,
       outage,
-      companions: NO_COMPANIONS,
+      prefetch: NO_PREFETCH,
       refusedNames,
-      cells: createCells(tenantCache),
-      renewal: {
-        ...renewal,
-        check(cells, ...others) {
-          if (cells.length > 0) mayBeRenewed = true;
-          return renewal.check(cells, ...others);
+      entries: createObservationEntries(tenantCache),
+      revalidation: {
+        ...revalidation,
+        check(entries, ...others) {
+          if (entries.length > 0) mayBeRenewed = true;
+          return revalidation.check(entries, ...others);
         },
       },
       planning: figures,

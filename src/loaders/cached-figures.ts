@@ -6,13 +6,13 @@ import { billStale, type Sending } from '../upstream/call.ts';
 import { observations } from '../upstream/endpoints.ts';
 import type { Outage } from '../upstream/outage.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
-import type { Cell, Cells } from './cells.ts';
-import type { Companions } from './companions.ts';
 import { estimate, goingAlong, type Planning } from './figures.ts';
+import type { ObservationEntries, ObservationEntry } from './observation-entries.ts';
 import type { Seat } from './observation-pool.ts';
 import type { Outcome } from './outcome.ts';
+import type { Prefetch } from './prefetch.ts';
 import type { RefusedNames } from './refused-names.ts';
-import type { Renewal } from './renewal.ts';
+import type { Revalidation } from './revalidation.ts';
 
 /** A demand, and how old a held answer to it may be. */
 export interface Want {
@@ -41,12 +41,12 @@ export interface Figures {
 
 export interface CachedFiguresParts {
   readonly seat: Seat;
-  readonly cells: Cells;
+  readonly entries: ObservationEntries;
   readonly tenantCache: TenantCache;
-  readonly renewal: Renewal;
+  readonly revalidation: Revalidation;
   readonly outage: Pick<Outage, 'failure'>;
   readonly freshness: Freshness;
-  readonly companions: Companions;
+  readonly prefetch: Prefetch;
   readonly refusedNames: Pick<RefusedNames, 'of'>;
   readonly planning: Planning;
   readonly now: () => number;
@@ -58,7 +58,7 @@ export interface CachedFiguresParts {
 interface Matter {
   readonly want: Want;
   readonly key: string;
-  readonly cell: Cell | undefined;
+  readonly entry: ObservationEntry | undefined;
 }
 
 /** Wants that take milliseconds to look after. */
@@ -72,24 +72,34 @@ const RECOUNTING_SHARE = 0.1;
  * what is past its time is served and said to be, unless the service refuses the key, or the caller insists on newer.
  */
 export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figures {
-  const { seat, cells, tenantCache, renewal, companions, outage, freshness, planning, refusedNames, now } =
-    parts;
+  const {
+    seat,
+    entries,
+    tenantCache,
+    revalidation,
+    prefetch,
+    outage,
+    freshness,
+    planning,
+    refusedNames,
+    now,
+  } = parts;
   const { bill, caller } = sending;
   const { keyDigest } = caller;
 
-  const freshUntilMs = ({ checkedAtMs }: Cell, { maxAgeMs }: Want) =>
+  const freshUntilMs = ({ checkedAtMs }: ObservationEntry, { maxAgeMs }: Want) =>
     checkedAtMs + Math.min(freshness.ttlMs, maxAgeMs);
-  const isFresh = ({ cell, want }: Matter) => cell !== undefined && now() < freshUntilMs(cell, want);
-  const isUsable = ({ cell, want }: Matter) =>
-    cell !== undefined &&
-    now() - cell.checkedAtMs <= Math.min(freshness.ttlMs + freshness.staleMs, want.maxAgeMs);
+  const isFresh = ({ entry, want }: Matter) => entry !== undefined && now() < freshUntilMs(entry, want);
+  const isUsable = ({ entry, want }: Matter) =>
+    entry !== undefined &&
+    now() - entry.checkedAtMs <= Math.min(freshness.ttlMs + freshness.staleMs, want.maxAgeMs);
 
   /** Counts a figure that is served as it is held. */
-  function serve(want: Want, cell: Cell): readonly ObservationRecord[] {
+  function serve(want: Want, entry: ObservationEntry): readonly ObservationRecord[] {
     bill.cached += 1;
-    sending.onHeld?.(freshUntilMs(cell, want));
+    sending.onHeld?.(freshUntilMs(entry, want));
     parts.onHeld?.(want.demand);
-    return cell.rows;
+    return entry.rows;
   }
 
   /** What the service said of a want's names lately, where it refused one: they are not asked for again so soon. */
@@ -112,11 +122,11 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
     const callsBefore = bill.byRoute[observations.route] ?? 0;
     const demands = new Map(matters.map(({ key, want }) => [key, want.demand]));
     const asked = [...demands.values()];
-    const along = asked.length === 0 ? [] : goingAlong(asked, companions.of(keyDigest, asked), planning);
+    const along = asked.length === 0 ? [] : goingAlong(asked, prefetch.of(keyDigest, asked), planning);
     const outcomes = await seat.load([...asked, ...along], sending.onLeftOut);
     const isLanded = (demand: Demand) => !(outcomes.get(demandKey(demand)) instanceof Error);
-    companions.brought(keyDigest, along.filter(isLanded));
-    renewal.spent(keyDigest, (bill.byRoute[observations.route] ?? 0) - callsBefore);
+    prefetch.brought(keyDigest, along.filter(isLanded));
+    revalidation.spent(keyDigest, (bill.byRoute[observations.route] ?? 0) - callsBefore);
     return outcomes;
   }
 
@@ -126,19 +136,19 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
       planning,
     ).calls;
 
-  /** Puts right what the sources say of cells past their time. */
+  /** Puts right what the sources say of entries past their time. */
   async function renew(matters: readonly Matter[]): Promise<void> {
     const missing = matters.filter((matter) => !isFresh(matter));
-    const isRenewable = ({ cell, want }: Matter) => cell !== undefined && want.maxAgeMs > 0;
+    const isRenewable = ({ entry, want }: Matter) => entry !== undefined && want.maxAgeMs > 0;
     const prospect = {
       calls: () => callsFor(missing),
       callsIfRenewed: () => callsFor(missing.filter((matter) => !isRenewable(matter))),
     };
     const held = missing
       .filter(isRenewable)
-      .flatMap(({ cell, want }) => (cell ? { cell, metricKey: want.demand.metricKey } : []));
-    const checkedAtMs = await renewal.check(held, prospect, sending);
-    for (const figures of held) figures.cell.checkedAtMs = checkedAtMs(figures);
+      .flatMap(({ entry, want }) => (entry ? { entry, metricKey: want.demand.metricKey } : []));
+    const checkedAtMs = await revalidation.check(held, prospect, sending);
+    for (const figures of held) figures.entry.checkedAtMs = checkedAtMs(figures);
   }
 
   /**
@@ -149,17 +159,17 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
     const missing = matters.filter((matter) => !isFresh(matter));
     if (missing.length > 0 || tenantCache.isAccepted(keyDigest)) return missing;
     if (callsFor(matters) <= 1) return matters;
-    const checkedAtMs = ({ cell }: Matter) => cell?.checkedAtMs ?? 0;
+    const checkedAtMs = ({ entry }: Matter) => entry?.checkedAtMs ?? 0;
     return [matters.reduce((oldest, one) => (checkedAtMs(one) < checkedAtMs(oldest) ? one : oldest))];
   }
 
   /** What stands in for an outcome, where that is a failure. */
   function stale(matter: Matter, why: Error): Outcome {
-    const { cell } = matter;
-    if (cell === undefined || !isUsable(matter) || !isBetterOld(why)) return why;
-    billStale(bill, observations.route, why, cell.atMs, now());
-    for (const row of cell.rows) sending.onStale?.(row, why.code);
-    return cell.rows;
+    const { entry } = matter;
+    if (entry === undefined || !isUsable(matter) || !isBetterOld(why)) return why;
+    billStale(bill, observations.route, why, entry.atMs, now());
+    for (const row of entry.rows) sending.onStale?.(row, why.code);
+    return entry.rows;
   }
 
   return {
@@ -168,17 +178,17 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
       const nowMs = now();
       return (want) => {
         const { demand } = want;
-        const cell = cells.atHand(keyDigest, demandKey(demand));
-        if (cell === undefined || nowMs >= freshUntilMs(cell, want)) return undefined;
-        if (nowMs - cell.wantedAtMs > freshness.ttlMs * RECOUNTING_SHARE) {
-          cell.wantedAtMs = nowMs;
-          companions.wanted(keyDigest, demand, cell.checkedAtMs);
+        const entry = entries.atHand(keyDigest, demandKey(demand));
+        if (entry === undefined || nowMs >= freshUntilMs(entry, want)) return undefined;
+        if (nowMs - entry.wantedAtMs > freshness.ttlMs * RECOUNTING_SHARE) {
+          entry.wantedAtMs = nowMs;
+          prefetch.wanted(keyDigest, demand, entry.checkedAtMs);
         }
-        return serve(want, cell);
+        return serve(want, entry);
       };
     },
     async load(wants) {
-      const held = await cells.read(
+      const held = await entries.read(
         keyDigest,
         wants.map(({ demand }) => demand),
       );
@@ -187,7 +197,7 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
       const matters: Matter[] = [];
       for (const want of wants) {
         const key = demandKey(want.demand);
-        const matter = { want, key, cell: held.get(key) };
+        const matter = { want, key, entry: held.get(key) };
         const refused = isFresh(matter) ? undefined : refusedLately(want);
         if (refused === undefined) matters.push(matter);
         else outcomes.set(wantKey(want), refused);
@@ -210,11 +220,11 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
         if (done > 0 && done % MANY === 0) await yieldToEventLoop(caller);
         const own = fetched.get(matter.key);
         const isNew = own !== undefined && !(own instanceof Error);
-        const { cell, want } = matter;
+        const { entry, want } = matter;
         // What has never come doesn't go along with other calls: it may be what makes them fail.
-        if (isNew || cell !== undefined)
-          companions.wanted(keyDigest, want.demand, isNew ? now() : (cell?.checkedAtMs ?? 0));
-        const outcome = own ?? refusal ?? doubt ?? (cell && serve(want, cell)) ?? [];
+        if (isNew || entry !== undefined)
+          prefetch.wanted(keyDigest, want.demand, isNew ? now() : (entry?.checkedAtMs ?? 0));
+        const outcome = own ?? refusal ?? doubt ?? (entry && serve(want, entry)) ?? [];
         const mayBeOld = outcome instanceof Error && refusal === null;
         outcomes.set(wantKey(matter.want), mayBeOld ? stale(matter, outcome) : outcome);
       }

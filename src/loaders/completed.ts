@@ -3,7 +3,6 @@ import type { Pair, RowsOf } from '../planner/cover.ts';
 import { pairKey } from '../planner/demand.ts';
 import type { Learned } from '../planner/learned.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
-import type { Cells } from './cells.ts';
 import {
   type DataCalls,
   incomplete,
@@ -13,6 +12,7 @@ import {
   sentOf,
   sentRows,
 } from './data-calls.ts';
+import type { ObservationEntries } from './observation-entries.ts';
 import type { FetchPairs, Task } from './tasks.ts';
 import { type AskYears, fetchYears } from './years.ts';
 
@@ -23,7 +23,7 @@ export interface CompletionParts {
   readonly calls: DataCalls;
   readonly fetchPairs: FetchPairs;
   readonly learned: Learned;
-  readonly keep: Cells['keep'];
+  readonly keep: ObservationEntries['keep'];
   readonly keyDigest: string;
 }
 

@@ -17,7 +17,7 @@ export interface FiguresParts extends FetchParts {
   readonly overfetchRows: number;
 }
 
-/** Demands beyond which a plan has neither room for companions, nor can be made several times at little cost. */
+/** Demands beyond which a plan has neither room for a prefetch, nor can be made several times at little cost. */
 const MAX_ACCOMPANIED = 1_000;
 
 /**
@@ -126,16 +126,16 @@ export function estimate(demands: readonly Demand[], planning: Planning): Estima
 }
 
 /**
- * The most of some companions, from the first on, that go along with demands at no further call: as far as the answer
+ * The most of some candidates for a prefetch, from the first on, that go along with demands at no further call: as far as the answer
  * stays within what the service is known to bring, and within the rows that may be fetched unasked.
  */
 export function goingAlong(
   demands: readonly Demand[],
-  companions: readonly Demand[],
+  candidates: readonly Demand[],
   planning: Planning,
 ): readonly Demand[] {
   const { learned, overfetchRows } = planning;
-  const known = companions.filter(
+  const known = candidates.filter(
     ({ kind, countryCode, metricKey }) => kind === 'latest' || learned.knowsSeries(countryCode, metricKey),
   );
   if (known.length === 0 || demands.length > MAX_ACCOMPANIED) return [];

@@ -6,9 +6,9 @@ import type { Learned } from '../planner/learned.ts';
 import type { Send, Sending } from '../upstream/call.ts';
 import { observations } from '../upstream/endpoints.ts';
 import { createBisect } from './bisected.ts';
-import type { Cells } from './cells.ts';
 import { createCompletion } from './completed.ts';
 import { createDataCalls, type Groups, pairsOf, type Rows, sentOf } from './data-calls.ts';
+import type { ObservationEntries } from './observation-entries.ts';
 import type { RefusedNames } from './refused-names.ts';
 import { type FetchPairs, type SettlePair, settlingFailures, sum, type Task, within } from './tasks.ts';
 
@@ -19,7 +19,7 @@ export interface FetchParts {
   readonly codesPerCall: number;
   readonly now: () => number;
   /** Holds what an answer said, of pairs that nobody wanted too. */
-  readonly keep: Cells['keep'];
+  readonly keep: ObservationEntries['keep'];
   /** Has the service's own list of countries or of measures noted in `learned`, where that can be had. */
   readonly noteNames?: (dimension: 'countries' | 'metrics', sending: Sending) => Promise<void>;
 }

@@ -7,11 +7,11 @@ import { etlStatus, indicators } from '../upstream/endpoints.ts';
 import type { IndicatorRecord } from '../upstream/records/indicators.ts';
 import { leftOutOf } from '../upstream/records/left-out.ts';
 import type { SourceRecord } from '../upstream/records/platform.ts';
-import type { Cell } from './cells.ts';
+import type { ObservationEntry } from './observation-entries.ts';
 
 /** Figures that are held, and what they are figures of. */
 export interface HeldFigures {
-  readonly cell: Cell;
+  readonly entry: ObservationEntry;
   readonly metricKey: string;
 }
 
@@ -20,7 +20,7 @@ export interface HeldFigures {
  * source last changed: figures are as good as new where no source that may bring their metric has changed since they
  * came. Which these are, the catalogue says where it is held; else any may.
  */
-export interface Renewal {
+export interface Revalidation {
   /**
    * When figures were last known to be what the service would send: when they came, or when the sources were last looked
    * at and had not changed since. Spends a call on looking only where that is likely to save more than one.
@@ -34,7 +34,7 @@ export interface Renewal {
   spent(keyDigest: string, calls: number): void;
 }
 
-/** What is at stake when cells are past their time. */
+/** What is at stake when entries are past their time. */
 export interface Prospect {
   /** Calls that it takes to fetch everything that is missing or past its time. */
   readonly calls: () => number;
@@ -42,7 +42,7 @@ export interface Prospect {
   readonly callsIfRenewed: () => number;
 }
 
-export interface RenewalParts {
+export interface RevalidationParts {
   readonly ask: Ask;
   readonly tenantCache: TenantCache;
   readonly freshness: Freshness;
@@ -54,7 +54,7 @@ export interface RenewalParts {
 /** How far the service's clock may be from ours. */
 const CLOCK_SKEW_MS = 60_000;
 
-/** Share of expired cells that a look is taken to renew, until looks have shown. */
+/** Share of expired entries that a look is taken to renew, until looks have shown. */
 const HOPED_SHARE = 0.9;
 
 /** How much the last look counts for the next. */
@@ -73,7 +73,13 @@ interface Traffic {
   callsBefore: number;
 }
 
-export function createRenewal({ ask, tenantCache, freshness, now, mayAsk }: RenewalParts): Renewal {
+export function createRevalidation({
+  ask,
+  tenantCache,
+  freshness,
+  now,
+  mayAsk,
+}: RevalidationParts): Revalidation {
   const intervalMs = Math.max(1, freshness.ttlMs);
   const traffic = new LRUCache<string, Traffic>({ max: MAX_KEYS });
   /** When the sources were last asked for, whatever came of it. */
@@ -92,7 +98,7 @@ export function createRenewal({ ask, tenantCache, freshness, now, mayAsk }: Rene
     return held;
   }
 
-  /** Whether a look is likely to save more calls than the one it costs, now and until cells expire again. */
+  /** Whether a look is likely to save more calls than the one it costs, now and until entries expire again. */
   function isWorthIt(keyDigest: string, { calls, callsIfRenewed }: Prospect): boolean {
     const traffic = trafficOf(keyDigest);
     const callsNow = calls();
@@ -130,20 +136,20 @@ export function createRenewal({ ask, tenantCache, freshness, now, mayAsk }: Rene
 
   return {
     async check(held, prospect, sending) {
-      const asBefore = ({ cell }: HeldFigures) => cell.checkedAtMs;
+      const asBefore = ({ entry }: HeldFigures) => entry.checkedAtMs;
       if (held.length === 0) return asBefore;
       const wasAskedAtMs = askedAtMs.get(sending.caller.keyDigest);
       const sources = await look(prospect, sending);
       if (sources === null) return asBefore;
       const byMetric = await sourcesByMetric(sending);
-      const isUnchanged = ({ cell, metricKey }: HeldFigures) =>
-        lastChangeMs(cell, byMetric.get(metricKey), sources) + CLOCK_SKEW_MS <= cell.atMs;
+      const isUnchanged = ({ entry, metricKey }: HeldFigures) =>
+        lastChangeMs(entry, byMetric.get(metricKey), sources) + CLOCK_SKEW_MS <= entry.atMs;
       if (askedAtMs.get(sending.caller.keyDigest) !== wasAskedAtMs) {
         const renewed = held.filter(isUnchanged).length;
         share += LEARNING_RATE * (renewed / held.length - share);
       }
       return (figures) => {
-        const { atMs } = figures.cell;
+        const { atMs } = figures.entry;
         return isUnchanged(figures) ? Math.max(atMs, sources.atMs) : atMs;
       };
     },
@@ -201,7 +207,7 @@ function namedIn(catalogue: readonly IndicatorRecord[]): SourcesByMetric {
  * brought some of them, that is any source there is.
  */
 function lastChangeMs(
-  { rows }: Cell,
+  { rows }: ObservationEntry,
   sourceKeys: readonly string[] | undefined,
   { changedAtMs, lastChangeAtMs }: Sources,
 ): number {

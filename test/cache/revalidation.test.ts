@@ -228,7 +228,7 @@ describe('a newer figure from another source of the metric', () => {
 describe('the call for it', () => {
   it.for([
     ['memory', 'memory:'],
-    ['SQLite', `sqlite:${join(folder, 'renewal.sqlite')}`],
+    ['SQLite', `sqlite:${join(folder, 'revalidation.sqlite')}`],
   ] as const)('is not spent on figures that no look makes young enough, held in %s', async ([, url]) => {
     await using program = await open({ CACHE_URL: url });
     await program.figuresOneByOne();

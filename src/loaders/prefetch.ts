@@ -5,7 +5,7 @@ import { type Demand, demandKey } from '../planner/demand.ts';
  * Figures that a key has asked for lately and that will soon be past their time. A call costs the same with them, so
  * whichever call leaves next brings them along, and theirs is saved.
  */
-export interface Companions {
+export interface Prefetch {
   /** A figure was asked for now, and is known to hold as of an instant. */
   wanted(keyDigest: string, demand: Demand, checkedAtMs: number): void;
   /** Figures were brought along. */
@@ -27,7 +27,7 @@ interface Asked {
   checkedAtMs: number;
 }
 
-export function createCompanions({ now, ttlMs }: { now: () => number; ttlMs: number }): Companions {
+export function createPrefetch({ now, ttlMs }: { now: () => number; ttlMs: number }): Prefetch {
   const byKey = new LRUCache<string, LRUCache<string, Asked>>({ max: MAX_KEYS });
 
   return {
@@ -62,4 +62,4 @@ export function createCompanions({ now, ttlMs }: { now: () => number; ttlMs: num
 }
 
 /** Where nothing goes along. */
-export const NO_COMPANIONS: Companions = { wanted() {}, brought() {}, of: () => [] };
+export const NO_PREFETCH: Prefetch = { wanted() {}, brought() {}, of: () => [] };

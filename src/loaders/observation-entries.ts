@@ -8,7 +8,7 @@ import type { JsonObject } from '../upstream/records/fields.ts';
 import { decodeObservations, type ObservationRecord } from '../upstream/records/observations.ts';
 
 /** The figures of one pair as they are held: none where the service held none. */
-export interface Cell {
+export interface ObservationEntry {
   readonly rows: readonly ObservationRecord[];
   /** When the service sent them, in milliseconds since the epoch. */
   readonly atMs: number;
@@ -22,11 +22,11 @@ export interface Cell {
  * Figures are held by country, metric and kind, not by the address they came from: addresses of merged calls hardly
  * ever repeat, figures do.
  */
-export interface Cells {
+export interface ObservationEntries {
   /** What is held of a demand, by its key; undefined where nothing is, or the store can't tell at once. */
-  atHand(keyDigest: string, key: string): Cell | undefined;
+  atHand(keyDigest: string, key: string): ObservationEntry | undefined;
   /** What is held of these demands, fresh or not, by the keys of the demands. */
-  read(keyDigest: string, demands: readonly Demand[]): Promise<ReadonlyMap<string, Cell>>;
+  read(keyDigest: string, demands: readonly Demand[]): Promise<ReadonlyMap<string, ObservationEntry>>;
   /** Holds what an answer said of each of these pairs; a series is held as the latest figure too. */
   keep(keyDigest: string, kind: Kind, figures: readonly PairFigures[], atMs: number): void;
 }
@@ -38,21 +38,21 @@ export interface PairFigures {
 
 type RawRows = readonly JsonObject[];
 
-/** Cells of records that the tenant cache holds in this process. */
-const cells = createObjectMemo<Cell>('cell');
+/** Entries of records that the tenant cache holds in this process. */
+const entries = createObjectMemo<ObservationEntry>('entry');
 
-export function createCells(tenantCache: TenantCache): Cells {
+export function createObservationEntries(tenantCache: TenantCache): ObservationEntries {
   return {
     atHand(keyDigest, key) {
       const held = tenantCache.isAtHand ? tenantCache.readOne<RawRows>(keyDigest, key) : undefined;
       return held === undefined || held instanceof Promise ? undefined : (cellOf(held) ?? undefined);
     },
     async read(keyDigest, demands) {
-      const found = new Map<string, Cell>();
+      const found = new Map<string, ObservationEntry>();
       const held = await tenantCache.read<RawRows>(keyDigest, demands.map(demandKey));
       for (const [key, raw] of held) {
-        const cell = cellOf(raw);
-        if (cell !== null) found.set(key, cell);
+        const entry = cellOf(raw);
+        if (entry !== null) found.set(key, entry);
       }
       return found;
     },
@@ -61,7 +61,7 @@ export function createCells(tenantCache: TenantCache): Cells {
       const values = new Map<string, RawRows>();
       const put = (pair: Pair, as: Kind, rows: readonly ObservationRecord[]) => {
         const raw = rows.map(({ record }) => record);
-        cells.put(raw, { rows, atMs, checkedAtMs: atMs, wantedAtMs: 0 });
+        entries.put(raw, { rows, atMs, checkedAtMs: atMs, wantedAtMs: 0 });
         values.set(demandKey({ ...pair, kind: as }), raw);
       };
       for (const { pair, rows } of figures) {
@@ -76,13 +76,13 @@ export function createCells(tenantCache: TenantCache): Cells {
 }
 
 /** Null where what is held is not what was put there. */
-function cellOf({ value, atMs }: CacheEntry<RawRows>): Cell | null {
+function cellOf({ value, atMs }: CacheEntry<RawRows>): ObservationEntry | null {
   if (!Array.isArray(value)) return null;
-  const known = cells.of(value);
+  const known = entries.of(value);
   if (known !== undefined) return known;
   const { rows, faults } = decodeObservations({ data: value }, observations.route, atMs);
   if (faults.length > 0 || rows.length !== value.length) return null;
-  const cell = { rows, atMs, checkedAtMs: atMs, wantedAtMs: 0 };
-  cells.put(value, cell);
-  return cell;
+  const entry = { rows, atMs, checkedAtMs: atMs, wantedAtMs: 0 };
+  entries.put(value, entry);
+  return entry;
 }
