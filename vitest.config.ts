@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
-  // The edition that Node finds, and the libraries with it: two editions of one schema's classes work with neither.
+  // The generation that Node finds, and the libraries with it: two generations of one schema's classes work with neither.
   resolve: {
     alias: [
       { find: /^graphql$/, replacement: 'graphql/index.js' },
