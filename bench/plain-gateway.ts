@@ -39,7 +39,7 @@ export function createPlainGateway(upstreamUrl: string) {
     remembering: (next) => next,
     proven: createProvenKeys(systemClock.now),
     tenantCache: NO_TENANT_CACHE,
-    books: null,
+    sharedCounters: null,
     freshness: { ttlMs: 0, staleMs: 0 },
   });
   const schema: GraphQLSchema = createSchema({ resolvers, entities, batches });
@@ -81,7 +81,7 @@ export function createPlainGateway(upstreamUrl: string) {
         bill,
         payer: payerOf(bill),
         signal: new AbortController().signal,
-        patientUntilMs: 0,
+        waitDeadlineMs: 0,
       };
       const figures = (told: Sending): Figures => ({
         held: () => null,

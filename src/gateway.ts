@@ -63,9 +63,9 @@ import { batches, resolvers } from './resolvers/resolvers.ts';
 import { type Attempt, type Bill, type Caller, openBill, type Sending } from './upstream/call.ts';
 import { createUpstream } from './upstream/client.ts';
 import { Deadline } from './upstream/deadline.ts';
+import { createDryRun } from './upstream/dry-run.ts';
 import { MAX_NESTING } from './upstream/nesting.ts';
 import { payerOf } from './upstream/payer.ts';
-import { createRehearsal } from './upstream/rehearsed.ts';
 import { createWarnings } from './warnings.ts';
 
 export type { GatewayRequest, GatewayResponse, OperationEvent };
@@ -183,7 +183,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
           holdMs,
         });
   const proven = createProvenKeys(steadyNow);
-  const rehearsal = createRehearsal(steadyNow);
+  const dryRun = createDryRun(steadyNow);
   const upstream = createUpstream({
     baseUrl: parts.upstreamUrl,
     timeoutMs: config.upstreamTimeoutMs,
@@ -191,10 +191,10 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     clock,
     steadyNow,
     onAttempt: observer.attempt,
-    remembering: rehearsal.remembering,
+    remembering: dryRun.remembering,
     tenantCache,
     proven,
-    books: store?.books ?? null,
+    sharedCounters: store?.sharedCounters ?? null,
     freshness,
   });
   const { ledger, outage } = upstream;
@@ -257,7 +257,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const price = createPricing({
     ...figures,
     schema,
-    rehearsal,
+    dryRun,
     tenantCache,
     freshness,
     now: steadyNow,
@@ -447,7 +447,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       payer: payerOf(bill, config.maxUpstreamCalls),
       signal: deadline.signal,
       deadline,
-      patientUntilMs: startedAtMs + Math.min(config.rateLimitWaitMs, timeoutMs),
+      waitDeadlineMs: startedAtMs + Math.min(config.rateLimitWaitMs, timeoutMs),
       onHeld(freshUntilMs) {
         if (freshUntilMs < passage.freshUntilMs) passage.freshUntilMs = freshUntilMs;
       },

@@ -41,7 +41,7 @@ export function guarded(
     breaker: new ConsecutiveBreaker(MAX_FAILURES),
   });
   const bounded = wrap(breaker, timeout(timeoutMs, TimeoutStrategy.Aggressive));
-  const { books } = backing;
+  const { sharedCounters } = backing;
   const writing = new Set<Promise<unknown>>();
   let toldAtMs = Number.NEGATIVE_INFINITY;
   let isAway = false;
@@ -102,10 +102,10 @@ export function guarded(
     },
     first: (name, value) => attempt(bounded, () => backing.first(name, value), null),
     onReturn: (listener) => void listeners.push(listener),
-    books: books && {
-      take: (account, at) => attempt(bounded, () => books.take(account, at), null),
-      read: (account, at) => attempt(bounded, () => books.read(account, at), null),
-      note: (account, note) => attempt(bounded, () => books.note(account, note), undefined),
+    sharedCounters: sharedCounters && {
+      take: (account, at) => attempt(bounded, () => sharedCounters.take(account, at), null),
+      read: (account, at) => attempt(bounded, () => sharedCounters.read(account, at), null),
+      note: (account, note) => attempt(bounded, () => sharedCounters.note(account, note), undefined),
     },
     async close() {
       const wait = new Promise((resolve) => setTimeout(resolve, CLOSE_TIMEOUT_MS).unref());

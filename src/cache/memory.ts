@@ -26,7 +26,7 @@ export function openMemory(maxBytes: number): Backing {
   return {
     adapter,
     // What this process spends stands in its own ledger.
-    books: null,
+    sharedCounters: null,
     holdsObjects: true,
     peek(key) {
       const envelope = held.get(key);

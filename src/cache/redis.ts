@@ -1,5 +1,12 @@
 import KeyvRedis, { createClient } from '@keyv/redis';
-import { type Books, MINUTE_KEPT_MS, MONTH_KEPT_MS, noteIn, type Page, type Window } from './books.ts';
+import {
+  type CounterSnapshot,
+  MINUTE_KEPT_MS,
+  MONTH_KEPT_MS,
+  noteIn,
+  type SharedCounters,
+  type Window,
+} from './shared-counters.ts';
 import type { Backing } from './store.ts';
 
 /** How many keys one step of a purge looks at. */
@@ -29,7 +36,7 @@ type Connection = ReturnType<typeof createConnection>;
 
 /**
  * Values in a Redis, which several gateways may share.
- * @param namespace what the keys of the books begin with
+ * @param namespace what the names of the shared counters begin with
  */
 export async function openRedis(url: string, namespace: string): Promise<Backing> {
   const client = createConnection(url);
@@ -46,7 +53,7 @@ export async function openRedis(url: string, namespace: string): Promise<Backing
       getMany: (keys) => adapter.getMany(keys),
       setMany: (entries) => adapter.setMany(entries),
     },
-    books: booksIn(client, namespace),
+    sharedCounters: countersIn(client, namespace),
     holdsObjects: false,
     peek: null,
     async clear(prefix) {
@@ -66,7 +73,7 @@ export async function openRedis(url: string, namespace: string): Promise<Backing
   };
 }
 
-/** As `mayTake` of the books has it, where nothing can come between the look and the count. */
+/** As `mayTake` of the shared counters has it, where nothing can come between the look and the count. */
 const TAKE = `
 local minute, month, now, takes = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4] == 'take'
 local calls = tonumber(redis.call('GET', KEYS[1]) or '0')
@@ -88,14 +95,14 @@ return {1, calls, callsInMonth, text}
 `;
 
 /** The braces keep an account's keys together in a cluster. */
-function booksIn(client: Connection, namespace: string): Books {
+function countersIn(client: Connection, namespace: string): SharedCounters {
   const keyOf = (account: string, what: string) => `${namespace}ledger:{${account}}:${what}`;
 
   async function run(
     account: string,
     { minute, month, nowMs }: Window,
     verb: 'take' | 'read',
-  ): Promise<Page> {
+  ): Promise<CounterSnapshot> {
     const reply = await client.eval(TAKE, {
       keys: [keyOf(account, `minute:${minute}`), keyOf(account, `month:${month}`), keyOf(account, 'note')],
       arguments: [minute, month, nowMs, verb, MINUTE_KEPT_MS, MONTH_KEPT_MS].map(String),

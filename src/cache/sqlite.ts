@@ -1,8 +1,15 @@
 import { chmodSync, closeSync, existsSync, openSync, renameSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { ConfigError } from '../config.ts';
-import { type Books, MONTH_KEPT_MS, mayTake, noteIn, type Page, type Window } from './books.ts';
 import type { Fault } from './guarded.ts';
+import {
+  type CounterSnapshot,
+  MONTH_KEPT_MS,
+  mayTake,
+  noteIn,
+  type SharedCounters,
+  type Window,
+} from './shared-counters.ts';
 import type { Backing } from './store.ts';
 
 /** How long a write waits for another process that writes, in milliseconds. */
@@ -82,10 +89,10 @@ export async function openSqlite(path: string, onDamage: Fault): Promise<Backing
       getMany: (keys) => withFile(({ adapter }) => adapter.getMany(keys)),
       setMany: (entries) => withFile(({ adapter }) => adapter.setMany(entries)),
     },
-    books: {
-      take: (account, at) => withFile(({ books }) => books.take(account, at)),
-      read: (account, at) => withFile(({ books }) => books.read(account, at)),
-      note: (account, note) => withFile(({ books }) => books.note(account, note)),
+    sharedCounters: {
+      take: (account, at) => withFile(({ sharedCounters }) => sharedCounters.take(account, at)),
+      read: (account, at) => withFile(({ sharedCounters }) => sharedCounters.read(account, at)),
+      note: (account, note) => withFile(({ sharedCounters }) => sharedCounters.note(account, note)),
     },
     holdsObjects: false,
     peek: null,
@@ -100,7 +107,7 @@ export async function openSqlite(path: string, onDamage: Fault): Promise<Backing
 
 /** The part of a store that one file is asked for. */
 interface OpenedFile extends Pick<Backing, 'adapter' | 'clear' | 'first'> {
-  readonly books: Books;
+  readonly sharedCounters: SharedCounters;
   close(): void;
 }
 
@@ -122,12 +129,12 @@ function storeIn(db: DatabaseSync): OpenedFile {
     'INSERT INTO entries VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value, expires = excluded.expires',
   );
   const sweepEntries = db.prepare('DELETE FROM entries WHERE expires < ?');
-  const sweepBooks = db.prepare('DELETE FROM books WHERE minute < ?');
+  const sweepCounters = db.prepare('DELETE FROM sharedCounters WHERE minute < ?');
   const clear = db.prepare('DELETE FROM entries WHERE key >= ? AND key < ?');
   let writes = 0;
   const sweep = () => {
     sweepEntries.run(Date.now());
-    sweepBooks.run(Math.floor((Date.now() - MONTH_KEPT_MS) / 60_000));
+    sweepCounters.run(Math.floor((Date.now() - MONTH_KEPT_MS) / 60_000));
   };
   sweep();
 
@@ -148,7 +155,7 @@ function storeIn(db: DatabaseSync): OpenedFile {
         return entries.map(() => true);
       },
     },
-    books: booksIn(db),
+    sharedCounters: countersIn(db),
     async clear(prefix) {
       clear.run(prefix, `${prefix}\u{10ffff}`);
     },
@@ -160,20 +167,20 @@ function storeIn(db: DatabaseSync): OpenedFile {
   };
 }
 
-/** One page an account; a transaction that writes keeps other processes out. */
-function booksIn(db: DatabaseSync): Books {
-  const select = db.prepare('SELECT * FROM books WHERE account = ?');
+/** One row an account; a transaction that writes keeps other processes out. */
+function countersIn(db: DatabaseSync): SharedCounters {
+  const select = db.prepare('SELECT * FROM sharedCounters WHERE account = ?');
   const count = db.prepare(`
-    INSERT INTO books (account, minute, calls, month, calls_in_month) VALUES (?, ?, ?, ?, ?)
+    INSERT INTO sharedCounters (account, minute, calls, month, calls_in_month) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (account) DO UPDATE SET
       minute = excluded.minute, calls = excluded.calls,
       month = excluded.month, calls_in_month = excluded.calls_in_month
   `);
   const write = db.prepare(
-    'INSERT INTO books (account, note) VALUES (?, ?) ON CONFLICT (account) DO UPDATE SET note = excluded.note',
+    'INSERT INTO sharedCounters (account, note) VALUES (?, ?) ON CONFLICT (account) DO UPDATE SET note = excluded.note',
   );
 
-  function pageOf(account: string, { minute, month }: Window): Page {
+  function snapshotOf(account: string, { minute, month }: Window): CounterSnapshot {
     const row = select.get(account);
     return {
       isTaken: false,
@@ -186,15 +193,15 @@ function booksIn(db: DatabaseSync): Books {
   return {
     async take(account, at) {
       return inTransaction(db, () => {
-        const page = pageOf(account, at);
-        if (!mayTake(page.callsThisMinute, page.note, at)) return page;
-        const callsThisMinute = page.callsThisMinute + 1;
-        const callsThisMonth = page.callsThisMonth + 1;
+        const snapshot = snapshotOf(account, at);
+        if (!mayTake(snapshot.callsThisMinute, snapshot.note, at)) return snapshot;
+        const callsThisMinute = snapshot.callsThisMinute + 1;
+        const callsThisMonth = snapshot.callsThisMonth + 1;
         count.run(account, at.minute, callsThisMinute, at.month, callsThisMonth);
-        return { ...page, isTaken: true, callsThisMinute, callsThisMonth };
+        return { ...snapshot, isTaken: true, callsThisMinute, callsThisMonth };
       });
     },
-    read: async (account, at) => pageOf(account, at),
+    read: async (account, at) => snapshotOf(account, at),
     async note(account, note) {
       write.run(account, JSON.stringify(note));
     },
@@ -208,7 +215,7 @@ function prepareTables(db: DatabaseSync): void {
     PRAGMA synchronous = NORMAL;
     CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, value TEXT NOT NULL, expires INTEGER) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS firsts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-    CREATE TABLE IF NOT EXISTS books (
+    CREATE TABLE IF NOT EXISTS sharedCounters (
       account TEXT PRIMARY KEY, minute INTEGER, calls INTEGER, month INTEGER, calls_in_month INTEGER, note TEXT
     ) WITHOUT ROWID;
   `);

@@ -1,8 +1,8 @@
 import Keyv, { type KeyvStorageEntry } from 'keyv';
-import type { Books } from './books.ts';
 import { type Fault, guarded } from './guarded.ts';
 import { openMemory } from './memory.ts';
 import { packing } from './packing.ts';
+import type { SharedCounters } from './shared-counters.ts';
 
 /** One value to hold: anything that JSON can say. */
 export interface Entry {
@@ -31,7 +31,7 @@ export interface Store {
   /** Hears each time that the store can be used again after it could not, or may have lost everything. */
   onReturn(listener: () => void): void;
   /** What all who share the store have spent; null where nobody shares it. */
-  readonly books: Books | null;
+  readonly sharedCounters: SharedCounters | null;
   close(): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export interface Backing {
   readonly holdsObjects: boolean;
   /** A value that is held as it is; null where values are text. */
   readonly peek: ((key: string) => unknown) | null;
-  readonly books: Books | null;
+  readonly sharedCounters: SharedCounters | null;
   clear(prefix: string): Promise<void>;
   first(name: string, value: string): Promise<string>;
   /** Hears each time that the store is another, or connected anew; left out where that can't happen. */
@@ -104,7 +104,7 @@ export async function openStore(options: StoreOptions): Promise<Store | null> {
     clear: (prefix) => guard.clear(named(prefix)),
     first: (name, value) => guard.first(named(name), value),
     onReturn: guard.onReturn,
-    books: guard.books,
+    sharedCounters: guard.sharedCounters,
     close: guard.close,
   };
 }

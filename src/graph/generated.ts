@@ -1,5 +1,5 @@
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
-import type { CountrySource, IndicatorSource, SourceSource } from './sources.ts';
+import type { CountryRef, IndicatorRef, SourceRef } from './sources.ts';
 import type { ProfileRecord, ProfileIndicatorRecord } from '../upstream/records/profiles.ts';
 import type { SignalsRecord, FxRateRecord, CommodityBenchmarkRecord, DisasterAlertRecord } from '../upstream/records/signals.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
@@ -734,11 +734,11 @@ export type FederationReferenceTypes = {
 /** Mapping of interface types */
 export type ResolversInterfaceTypes<_RefType extends Record<string, unknown>> = {
   Node:
-    | ( CountrySource )
-    | ( IndicatorSource )
+    | ( CountryRef )
+    | ( IndicatorRef )
     | ( ObservationRecord )
     | ( OfficeRecord )
-    | ( SourceSource )
+    | ( SourceRef )
     | ( TickerRecord )
   ;
 };
@@ -748,7 +748,7 @@ export type ResolversTypes = {
   CommodityBenchmark: ResolverTypeWrapper<CommodityBenchmarkRecord>;
   String: ResolverTypeWrapper<Scalars['String']['output']>;
   Float: ResolverTypeWrapper<Scalars['Float']['output']>;
-  Country: ResolverTypeWrapper<CountrySource>;
+  Country: ResolverTypeWrapper<CountryRef>;
   ID: ResolverTypeWrapper<Scalars['ID']['output']>;
   Int: ResolverTypeWrapper<Scalars['Int']['output']>;
   Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
@@ -760,7 +760,7 @@ export type ResolversTypes = {
   Freshness: ResolverTypeWrapper<Freshness>;
   FxRate: ResolverTypeWrapper<FxRateRecord>;
   Health: ResolverTypeWrapper<HealthRecord>;
-  Indicator: ResolverTypeWrapper<IndicatorSource>;
+  Indicator: ResolverTypeWrapper<IndicatorRef>;
   JSON: ResolverTypeWrapper<Scalars['JSON']['output']>;
   Node: ResolverTypeWrapper<ResolversInterfaceTypes<ResolversTypes>['Node']>;
   Observation: ResolverTypeWrapper<ObservationRecord>;
@@ -771,7 +771,7 @@ export type ResolversTypes = {
   Quota: ResolverTypeWrapper<QuotaRecord>;
   QuotaState: QuotaState;
   Signals: ResolverTypeWrapper<SignalsRecord>;
-  Source: ResolverTypeWrapper<SourceSource>;
+  Source: ResolverTypeWrapper<SourceRef>;
   Term: ResolverTypeWrapper<TermRecord>;
   Ticker: ResolverTypeWrapper<TickerRecord>;
 };
@@ -781,7 +781,7 @@ export type ResolversParentTypes = {
   CommodityBenchmark: CommodityBenchmarkRecord;
   String: Scalars['String']['output'];
   Float: Scalars['Float']['output'];
-  Country: CountrySource;
+  Country: CountryRef;
   ID: Scalars['ID']['output'];
   Int: Scalars['Int']['output'];
   Boolean: Scalars['Boolean']['output'];
@@ -792,7 +792,7 @@ export type ResolversParentTypes = {
   Freshness: Freshness;
   FxRate: FxRateRecord;
   Health: HealthRecord;
-  Indicator: IndicatorSource;
+  Indicator: IndicatorRef;
   JSON: Scalars['JSON']['output'];
   Node: ResolversInterfaceTypes<ResolversParentTypes>['Node'];
   Observation: ObservationRecord;
@@ -802,7 +802,7 @@ export type ResolversParentTypes = {
   Query: Record<PropertyKey, never>;
   Quota: QuotaRecord;
   Signals: SignalsRecord;
-  Source: SourceSource;
+  Source: SourceRef;
   Term: TermRecord;
   Ticker: TickerRecord;
 };

@@ -35,14 +35,14 @@ import { createRevalidation } from '../loaders/revalidation.ts';
 import type { TickersLearned } from '../loaders/tickers.ts';
 import type { Demand } from '../planner/demand.ts';
 import { frozen, type Learned } from '../planner/learned.ts';
+import { authenticated } from '../upstream/authenticated.ts';
 import { cached, type Freshness } from '../upstream/cached.ts';
 import { type Bill, type Call, type Caller, openBill, type Sending } from '../upstream/call.ts';
 import { coalesced } from '../upstream/coalesced.ts';
+import type { Assumptions, DryRun } from '../upstream/dry-run.ts';
 import { countries, etlStatus, indicators, observations, tickers } from '../upstream/endpoints.ts';
 import type { QuotaRecord } from '../upstream/ledger.ts';
 import { payerOf } from '../upstream/payer.ts';
-import type { Assumptions, Rehearsal } from '../upstream/rehearsed.ts';
-import { vouched } from '../upstream/vouched.ts';
 import { createWarnings, type Warning, type WarningCode } from '../warnings.ts';
 import type { GraphContext } from './context.ts';
 import { isFigureField, type SelectionScope } from './selection.ts';
@@ -80,7 +80,7 @@ export interface PricedCall extends Call {
 
 export interface PricingParts {
   readonly schema: GraphQLSchema;
-  readonly rehearsal: Rehearsal;
+  readonly dryRun: DryRun;
   readonly tenantCache: TenantCache;
   readonly freshness: Freshness;
   readonly now: () => number;
@@ -152,7 +152,7 @@ export function createPricing(parts: PricingParts): Pricing {
       tooExpensive ??= new Failure('OPERATION_TOO_EXPENSIVE', message, { planned, limit });
       return tooExpensive;
     }
-    const send = coalesced(vouched(parts.rehearsal.answering(note, assumptions), tenantCache));
+    const send = coalesced(authenticated(parts.dryRun.answering(note, assumptions), tenantCache));
     const outage = { failure: () => null };
     const ask = cached(send, { tenantCache, freshness, now, outage, onHeld: noteHeld });
     const sending: Sending = {
@@ -160,7 +160,7 @@ export function createPricing(parts: PricingParts): Pricing {
       bill,
       payer: { reserve },
       signal: new AbortController().signal,
-      patientUntilMs: 0,
+      waitDeadlineMs: 0,
     };
     const refusedNames = { of: parts.refusedNames.of, remember() {} };
     const figures = {
@@ -222,11 +222,11 @@ export function createPricing(parts: PricingParts): Pricing {
       warnings,
       quota: () => parts.quota(caller.keyDigest),
     };
-    const errors = await rehearse().catch((fault: unknown) => {
+    const errors = await runDry().catch((fault: unknown) => {
       if (fault !== effort.refusal) throw fault;
       return [];
     });
-    async function rehearse(): Promise<readonly GraphQLError[]> {
+    async function runDry(): Promise<readonly GraphQLError[]> {
       if (plan !== null) {
         const run = {
           plan,
@@ -248,7 +248,7 @@ export function createPricing(parts: PricingParts): Pricing {
       });
       return result.errors ?? [];
     }
-    const asIfMissing = { ...figures, send: parts.rehearsal.answering(noteHeld, assumptions) };
+    const asIfMissing = { ...figures, send: parts.dryRun.answering(noteHeld, assumptions) };
     const heldBill = openBill();
     const unbilled = { ...sending, bill: heldBill, payer: payerOf(heldBill) };
     // What is held is listed; where that decides nothing, it is left.

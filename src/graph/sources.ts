@@ -6,22 +6,22 @@ import type { SourceRecord } from '../upstream/records/platform.ts';
  * What stands behind a Country, an Indicator or a Source: its key, and whatever is known of it without asking. A
  * field that is not known is loaded when it is selected, and fails by itself.
  */
-export interface CountrySource {
+export interface CountryRef {
   /** Upper case. */
   readonly code: string;
   readonly known?: Partial<CountryRecord>;
 }
 
-export interface IndicatorSource {
+export interface IndicatorRef {
   readonly key: string;
   readonly known?: Partial<IndicatorRecord>;
 }
 
-export interface SourceSource {
+export interface SourceRef {
   readonly key: string;
   readonly known?: Partial<SourceRecord>;
 }
 
-export const countryOf = (record: CountryRecord): CountrySource => ({ code: record.code, known: record });
-export const indicatorOf = (record: IndicatorRecord): IndicatorSource => ({ key: record.key, known: record });
-export const sourceOf = (record: SourceRecord): SourceSource => ({ key: record.key, known: record });
+export const countryOf = (record: CountryRecord): CountryRef => ({ code: record.code, known: record });
+export const indicatorOf = (record: IndicatorRecord): IndicatorRef => ({ key: record.key, known: record });
+export const sourceOf = (record: SourceRecord): SourceRef => ({ key: record.key, known: record });

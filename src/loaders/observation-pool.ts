@@ -188,7 +188,7 @@ export function createObservationPool(parts: PoolParts): ObservationPool {
       for (const { demand, orders, flight } of table.wanted.values()) {
         if (flight !== null) continue;
         for (const order of orders) {
-          if (order.sending.patientUntilMs < opensAtMs) settleFor(order, demandKey(demand), refusal);
+          if (order.sending.waitDeadlineMs < opensAtMs) settleFor(order, demandKey(demand), refusal);
         }
       }
       dropUnwanted(table);
@@ -199,12 +199,12 @@ export function createObservationPool(parts: PoolParts): ObservationPool {
     const lead = leaving[0]?.orders.values().next().value;
     if (lead === undefined) return;
     const flight: Flight = { ends: new AbortController(), lead, orders: new Set() };
-    let patientUntilMs = 0;
+    let waitDeadlineMs = 0;
     for (const wanted of leaving) {
       wanted.flight = flight;
       for (const order of wanted.orders) {
         board(order, flight);
-        patientUntilMs = Math.max(patientUntilMs, order.sending.patientUntilMs);
+        waitDeadlineMs = Math.max(waitDeadlineMs, order.sending.waitDeadlineMs);
       }
     }
     const sending: Sending = {
@@ -212,7 +212,7 @@ export function createObservationPool(parts: PoolParts): ObservationPool {
       bill: lead.sending.bill,
       payer: sharedPayer(() => payersOf(flight)),
       signal: flight.ends.signal,
-      patientUntilMs,
+      waitDeadlineMs,
       onLeftOut(rows) {
         for (const order of flight.orders) order.onLeftOut?.(rows);
       },

@@ -10,7 +10,7 @@ import type {
 } from '../graph/generated.ts';
 import { encodeId } from '../graph/ids.ts';
 import { selectedFields } from '../graph/selection.ts';
-import { type CountrySource, countryOf } from '../graph/sources.ts';
+import { type CountryRef, countryOf } from '../graph/sources.ts';
 import { COVERED_COUNTRIES } from '../upstream/covered-countries.ts';
 import type { CountryRecord } from '../upstream/records/countries.ts';
 import { leftOutOf } from '../upstream/records/left-out.ts';
@@ -60,7 +60,7 @@ function selectedOf(info: GraphQLResolveInfo): Selected {
  * What a country is where the list can't tell: one of the 54 whose code is enough for some of what is asked of it, so
  * that fields from the list fail by themselves; null for any other.
  */
-function countryWithoutList(code: string, { isMoreThanCode }: Selected): CountrySource | null {
+function countryWithoutList(code: string, { isMoreThanCode }: Selected): CountryRef | null {
   return isMoreThanCode && COVERED_COUNTRIES.has(code) ? { code } : null;
 }
 
@@ -69,7 +69,7 @@ export function countryByCode(
   code: string,
   { loaders }: GraphContext,
   info: GraphQLResolveInfo,
-): PromiseOrValue<CountrySource | null> {
+): PromiseOrValue<CountryRef | null> {
   const selected = selectedOf(info);
   const alone = countryWithoutList(code, selected);
   if (alone !== null && !selected.isFromList) return alone;
@@ -79,7 +79,7 @@ export function countryByCode(
   return alone !== null && listed instanceof Promise ? listed.catch(() => alone) : listed;
 }
 
-const fromList = recordFields<CountryRecord, CountrySource>(({ code }, { loaders }) =>
+const fromList = recordFields<CountryRecord, CountryRef>(({ code }, { loaders }) =>
   loaders.country.load(code),
 );
 
@@ -134,7 +134,7 @@ const Country: CountryResolvers = {
 
 /** The latest national figure of each country. */
 const observation: BatchResolver<
-  CountrySource,
+  CountryRef,
   CountryObservationArgs,
   GraphContext,
   ObservationRecord | null

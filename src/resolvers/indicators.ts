@@ -11,7 +11,7 @@ import type {
 } from '../graph/generated.ts';
 import { encodeId } from '../graph/ids.ts';
 import { selectedFields } from '../graph/selection.ts';
-import { type IndicatorSource, indicatorOf, type SourceSource, sourceOf } from '../graph/sources.ts';
+import { type IndicatorRef, indicatorOf, type SourceRef, sourceOf } from '../graph/sources.ts';
 import type { IndicatorRecord } from '../upstream/records/indicators.ts';
 import type { SourceRecord } from '../upstream/records/platform.ts';
 import { checkTexts } from './arguments.ts';
@@ -42,7 +42,7 @@ export function indicatorByKey(
   context: GraphContext,
   info: GraphQLResolveInfo,
   isAlone: boolean,
-): PromiseOrValue<IndicatorSource | null> {
+): PromiseOrValue<IndicatorRef | null> {
   checkMetricKey(key);
   const { loaders, holds } = context;
   const { metrics } = loaders.listed;
@@ -100,18 +100,16 @@ function isRefused(reason: unknown): boolean {
   return reason instanceof Failure && reason.code === 'BAD_USER_INPUT' && reason.fields.route !== undefined;
 }
 
-export function sourceByKey(key: string, { loaders }: GraphContext): PromiseOrValue<SourceSource | null> {
+export function sourceByKey(key: string, { loaders }: GraphContext): PromiseOrValue<SourceRef | null> {
   return mapValue(loaders.source.load(key), (record) => record && sourceOf(record));
 }
 
-const sourceOfKey = (key: string): SourceSource => ({ key });
+const sourceOfKey = (key: string): SourceRef => ({ key });
 
-const fromCatalogue = recordFields<IndicatorRecord, IndicatorSource>(({ key }, { loaders }) =>
+const fromCatalogue = recordFields<IndicatorRecord, IndicatorRef>(({ key }, { loaders }) =>
   loaders.indicator.load(key),
 );
-const fromStatus = recordFields<SourceRecord, SourceSource>(({ key }, { loaders }) =>
-  loaders.source.load(key),
-);
+const fromStatus = recordFields<SourceRecord, SourceRef>(({ key }, { loaders }) => loaders.source.load(key));
 
 const Indicator: IndicatorResolvers = {
   id: ({ key }) => encodeId('Indicator', key),

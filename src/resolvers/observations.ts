@@ -4,7 +4,7 @@ import { Failure } from '../errors.ts';
 import type { BatchResolver } from '../execution/plan.ts';
 import type { GraphContext } from '../graph/context.ts';
 import type { ObservationResolvers, Resolvers } from '../graph/generated.ts';
-import type { CountrySource, IndicatorSource, SourceSource } from '../graph/sources.ts';
+import type { CountryRef, IndicatorRef, SourceRef } from '../graph/sources.ts';
 import { newestOf } from '../planner/newest.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 import { observationIds } from './observation-ids.ts';
@@ -139,14 +139,14 @@ function inRuns<Source>(
 export const observationBatches = {
   Observation: {
     id: observationIds,
-    country: inRuns<CountrySource>(
+    country: inRuns<CountryRef>(
       (row, before) => row.countryCode === before.countryCode && row.countryName === before.countryName,
       ({ countryCode, countryName }) => ({
         code: countryCode,
         known: countryName === null ? {} : { name: countryName },
       }),
     ),
-    indicator: inRuns<IndicatorSource>(
+    indicator: inRuns<IndicatorRef>(
       (row, before) =>
         row.metricKey === before.metricKey &&
         row.metricName === before.metricName &&
@@ -156,7 +156,7 @@ export const observationBatches = {
         known: metricName === null ? { unit } : { name: metricName, unit },
       }),
     ),
-    source: inRuns<SourceSource>(
+    source: inRuns<SourceRef>(
       (row, before) => row.source === before.source,
       ({ source }) => ({ key: source }),
     ),

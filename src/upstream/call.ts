@@ -96,7 +96,7 @@ export interface Sending {
   /** Bills the requests. */
   readonly payer: Payer;
   /** Until when (milliseconds since the epoch) the call may wait for a minute window that still has room. */
-  readonly patientUntilMs: number;
+  readonly waitDeadlineMs: number;
   /** Called when a call has its turn and is about to leave; throws why it must not leave after all. */
   readonly beforeLeaving?: () => void;
   /** Further request headers, such as `if-none-match`. */

@@ -1,7 +1,8 @@
 import type { Clock } from '../async/clock.ts';
-import type { Books } from '../cache/books.ts';
 import type { ProvenKeys } from '../cache/proven.ts';
+import type { SharedCounters } from '../cache/shared-counters.ts';
 import type { TenantCache } from '../cache/tenant-cache.ts';
+import { authenticated } from './authenticated.ts';
 import { type Ask, cached, type Freshness } from './cached.ts';
 import type { Attempt, Send } from './call.ts';
 import { createCircuits } from './circuits.ts';
@@ -9,11 +10,10 @@ import { coalesced } from './coalesced.ts';
 import { createHttp } from './http.ts';
 import { createKeyRefusals } from './key-refusals.ts';
 import { createLedger, type Ledger } from './ledger.ts';
-import { metered } from './metered.ts';
 import { createOutage, type Outage } from './outage.ts';
+import { rateLimited } from './rate-limited.ts';
 import { retried } from './retried.ts';
 import { createRetryBudget } from './retry-budget.ts';
-import { vouched } from './vouched.ts';
 
 /** The service, as the rest of the gateway sees it. */
 export interface Upstream {
@@ -35,7 +35,7 @@ export interface UpstreamParts {
   readonly tenantCache: TenantCache;
   readonly proven: ProvenKeys;
   /** What gateways that share a store have spent; null where this one is alone. */
-  readonly books: Books | null;
+  readonly sharedCounters: SharedCounters | null;
   readonly freshness: Freshness;
   /** Sees every answer go by. */
   readonly remembering: (next: Send) => Send;
@@ -49,14 +49,14 @@ export interface UpstreamParts {
  */
 export function createUpstream(parts: UpstreamParts): Upstream {
   const { clock, steadyNow = clock.now, onAttempt } = parts;
-  const ledger = createLedger(clock.now, parts.books);
+  const ledger = createLedger(clock.now, parts.sharedCounters);
   const http = createHttp({ baseUrl: parts.baseUrl, timeoutMs: parts.timeoutMs, now: clock.now, steadyNow });
-  const vouch = vouched(http.send, parts.proven, parts.tenantCache);
+  const authenticate = authenticated(http.send, parts.proven, parts.tenantCache);
   const outage = createOutage(steadyNow);
   const refusals = createKeyRefusals({ proven: parts.proven, now: steadyNow });
   const circuits = createCircuits({ proven: parts.proven, now: steadyNow, wallNow: clock.now });
-  const heard = circuits.hearing(refusals.hearing(vouch));
-  const meter = refusals.stopping(circuits.stopping(metered(heard, { ledger, clock, onAttempt })));
+  const heard = circuits.hearing(refusals.hearing(authenticate));
+  const meter = refusals.stopping(circuits.stopping(rateLimited(heard, { ledger, clock, onAttempt })));
   const patient = retried(meter, { retries: parts.retries, budget: createRetryBudget() });
   const send = parts.remembering(coalesced(outage.watching(patient)));
   const ask = cached(send, {

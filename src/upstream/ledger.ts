@@ -1,5 +1,5 @@
-import type { Books, Page, Window } from '../cache/books.ts';
 import { createCorners } from '../cache/corners.ts';
+import type { CounterSnapshot, SharedCounters, Window } from '../cache/shared-counters.ts';
 import { Failure } from '../errors.ts';
 
 const MINUTE_MS = 60_000;
@@ -14,7 +14,7 @@ const PUBLISHED_PLANS: Readonly<Record<string, { requestsPerMinute: number; mont
   team: { requestsPerMinute: 1_000, monthlyRequests: 2_000_000 },
 };
 
-/** Keys whose books are kept at once; the longest unused are closed first. */
+/** Keys whose counters are kept at once; the longest unused are closed first. */
 const MAX_ACCOUNTS = { proven: 10_000, unproven: 2_000 };
 
 /** No plan allows fewer requests in a minute. */
@@ -38,8 +38,8 @@ export interface Ledger {
   /** Why a call may not leave now. */
   refusal(keyDigest: string): Failure;
   /**
-   * Bills one request that is to leave now; false where other gateways, whose books are shared, have left none: then
-   * `opensAtMs` says when there will be. At once where nobody shares the books.
+   * Bills one request that is to leave now; false where other gateways, whose counters are shared, have left none: then
+   * `opensAtMs` says when there will be. At once where nobody shares counters.
    */
   take(keyDigest: string): boolean | Promise<boolean>;
   /** Learns what other gateways have spent. */
@@ -72,18 +72,18 @@ interface Account {
   isPlanLarger: boolean;
   monthSpent: boolean;
   nextProbeAtMs: number;
-  /** Requests of this minute that may still leave while shared books can't be reached; null where they could be. */
+  /** Requests of this minute that may still leave while shared counters can't be reached; null where they could be. */
   leftAlone: number | null;
 }
 
 /**
- * Keeps the books by key digest. Minutes are fixed windows and months calendar months, both UTC, as the service
- * counts them. Where gateways share books, those count, and what stands here is a copy to decide by at once. While they
+ * Keeps what each key has spent, by key digest. Minutes are fixed windows and months calendar months, both UTC, as the service
+ * counts them. Where gateways share counters, those count, and what stands here is a copy to decide by at once. While they
  * can't be reached, a gateway goes by its own count, and takes no more than half of what its copy shows to be left of a
  * minute: another one may be doing the same. What other keys of the same account spend is not seen; the
  * service's 429 tells.
  */
-export function createLedger(now: () => number, books: Books | null = null): Ledger {
+export function createLedger(now: () => number, sharedCounters: SharedCounters | null = null): Ledger {
   const accounts = createCorners<Account>(MAX_ACCOUNTS);
 
   function account(keyDigest: string): Account {
@@ -151,8 +151,8 @@ export function createLedger(now: () => number, books: Books | null = null): Led
 
   const windowOf = ({ minute, month }: Account): Window => ({ minute, month, nowMs: now() });
 
-  /** Takes over what the shared books say. */
-  function copy(held: Account, { callsThisMinute, callsThisMonth, note }: Page): void {
+  /** Takes over what the shared counters say. */
+  function copy(held: Account, { callsThisMinute, callsThisMonth, note }: CounterSnapshot): void {
     held.callsThisMinute = callsThisMinute;
     held.callsThisMonth = callsThisMonth;
     if (note === null) return;
@@ -167,7 +167,7 @@ export function createLedger(now: () => number, books: Books | null = null): Led
 
   /** Tells the others what the service has told this gateway. */
   function tell(keyDigest: string, held: Account): void {
-    void books?.note(keyDigest, {
+    void sharedCounters?.note(keyDigest, {
       plan: held.plan,
       requestsPerMinute: held.requestsPerMinute,
       monthlyRequests: held.monthlyRequests,
@@ -183,7 +183,7 @@ export function createLedger(now: () => number, books: Books | null = null): Led
     held.callsThisMonth += 1;
   }
 
-  /** Takes a request without the books, as far as this gateway may by itself. */
+  /** Takes a request without the shared counters, as far as this gateway may by itself. */
   function takeAlone(held: Account): boolean {
     if (held.requestsPerMinute !== null) {
       held.leftAlone ??= Math.floor((held.requestsPerMinute - held.callsThisMinute) / 2);
@@ -216,25 +216,25 @@ export function createLedger(now: () => number, books: Books | null = null): Led
     },
     take(keyDigest) {
       const held = account(keyDigest);
-      if (books === null) {
+      if (sharedCounters === null) {
         count(held);
         probe(keyDigest, held);
         return true;
       }
-      return books.take(keyDigest, windowOf(held)).then((page) => {
+      return sharedCounters.take(keyDigest, windowOf(held)).then((snapshot) => {
         const current = account(keyDigest);
-        if (page !== null) {
+        if (snapshot !== null) {
           current.leftAlone = null;
-          copy(current, page);
+          copy(current, snapshot);
         }
-        const isTaken = page?.isTaken ?? takeAlone(current);
+        const isTaken = snapshot?.isTaken ?? takeAlone(current);
         if (isTaken) probe(keyDigest, current);
         return isTaken;
       });
     },
     async refresh(keyDigest) {
-      const page = await books?.read(keyDigest, windowOf(account(keyDigest)));
-      if (page) copy(account(keyDigest), page);
+      const snapshot = await sharedCounters?.read(keyDigest, windowOf(account(keyDigest)));
+      if (snapshot) copy(account(keyDigest), snapshot);
     },
     accepted(keyDigest) {
       const held = account(keyDigest);

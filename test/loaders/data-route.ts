@@ -225,7 +225,7 @@ export function sendingFor(keyDigest = 'p', further: Partial<Sending> = {}): Sen
     signal: new AbortController().signal,
     bill,
     payer: payerOf(bill),
-    patientUntilMs: 0,
+    waitDeadlineMs: 0,
     ...further,
   };
 }

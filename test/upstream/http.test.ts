@@ -29,7 +29,7 @@ async function open(respond: RequestListener, { timeoutMs = 5_000, prefix = '' }
         signal: new AbortController().signal,
         bill: openBill(),
         payer: payerOf(openBill()),
-        patientUntilMs: 0,
+        waitDeadlineMs: 0,
         ...further,
       }),
     async [Symbol.asyncDispose]() {
@@ -224,7 +224,7 @@ describe('what is a failure', () => {
       caller: { authorization: null, keyDigest: 'one', flow: 'one' },
       bill: openBill(),
       payer: payerOf(openBill()),
-      patientUntilMs: 0,
+      waitDeadlineMs: 0,
     };
     await expect(http.send(CALL, { ...sending, signal: new AbortController().signal })).rejects.toMatchObject(
       { code: 'UPSTREAM_UNAVAILABLE' },

@@ -3,7 +3,7 @@ import { Failure, type FailureCode } from '../../src/errors.ts';
 import type { Answer, Call, Send } from '../../src/upstream/call.ts';
 import { createKeyRefusals } from '../../src/upstream/key-refusals.ts';
 import { createLedger } from '../../src/upstream/ledger.ts';
-import { metered } from '../../src/upstream/metered.ts';
+import { rateLimited } from '../../src/upstream/rate-limited.ts';
 import { openProgram } from '../support/program.ts';
 import { createGate, sendingFor, settle } from './sending.ts';
 
@@ -180,7 +180,9 @@ describe('calls that are under way together', () => {
     const { send, waiting } = createGate();
     const clock = { now: () => 0, sleep: async () => {} };
     const ledger = createLedger(clock.now);
-    const ring = around(send, clock.now, [], (inner) => metered(inner, { ledger, clock, onAttempt() {} }));
+    const ring = around(send, clock.now, [], (inner) =>
+      rateLimited(inner, { ledger, clock, onAttempt() {} }),
+    );
     const sending = sendingFor();
     const calls = Array.from({ length: 40 }, (_, i) => ring({ ...DATA, target: `${i}` }, sending));
     const all = Promise.allSettled(calls);

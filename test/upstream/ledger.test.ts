@@ -27,7 +27,7 @@ describe('the text of a 429', () => {
   });
 });
 
-describe('the books', () => {
+describe('the shared counters', () => {
   it('of keys that the service has answered for are not closed for those that are made up', () => {
     const ledger = createLedger(() => Date.parse('2026-03-10T12:00:30.000Z'));
     ledger.take('good');

@@ -1,12 +1,12 @@
 import { describe, expect, it, vi } from 'vitest';
 import { Failure } from '../../src/errors.ts';
+import { authenticated } from '../../src/upstream/authenticated.ts';
 import type { Answer, Call, Send } from '../../src/upstream/call.ts';
 import { coalesced } from '../../src/upstream/coalesced.ts';
 import { createLedger } from '../../src/upstream/ledger.ts';
-import { metered } from '../../src/upstream/metered.ts';
+import { rateLimited } from '../../src/upstream/rate-limited.ts';
 import { retried } from '../../src/upstream/retried.ts';
 import { createRetryBudget } from '../../src/upstream/retry-budget.ts';
-import { vouched } from '../../src/upstream/vouched.ts';
 import { createGate, sendingFor, settle } from './sending.ts';
 
 const CALL: Call = { route: '/v1/data', isPublic: false, target: '/v1/data?country_codes=KE' };
@@ -190,7 +190,7 @@ describe('retried', () => {
   });
 });
 
-describe('metered', () => {
+describe('rateLimited', () => {
   const START = Date.parse('2026-11-21T10:00:30Z');
   const NEXT_MINUTE = Date.parse('2026-11-21T10:01:00Z');
   const LIMITED = new Failure('RATE_LIMITED', 'no', {
@@ -201,7 +201,7 @@ describe('metered', () => {
     const clock = createHeldClock(startMs);
     const ledger = createLedger(clock.now);
     const outcomes: string[] = [];
-    const ring = metered(next, { ledger, clock, onAttempt: ({ outcome }) => outcomes.push(outcome) });
+    const ring = rateLimited(next, { ledger, clock, onAttempt: ({ outcome }) => outcomes.push(outcome) });
     return { clock, ledger, outcomes, ring };
   }
 
@@ -267,11 +267,11 @@ describe('metered', () => {
     isLimited = false;
     const order = [3, 1, 6, 2, 5, 4, 7];
     const patients = order.map((n) =>
-      ring({ ...CALL, target: `${n}` }, sendingFor('one', { patientUntilMs: NEXT_MINUTE + 100 + n })),
+      ring({ ...CALL, target: `${n}` }, sendingFor('one', { waitDeadlineMs: NEXT_MINUTE + 100 + n })),
     );
     const impatient = ring(
       { ...CALL, target: 'late' },
-      sendingFor('one', { patientUntilMs: NEXT_MINUTE - 1 }),
+      sendingFor('one', { waitDeadlineMs: NEXT_MINUTE - 1 }),
     );
     await expect(impatient).rejects.toMatchObject({ code: 'RATE_LIMITED' });
     const outcomes = Promise.allSettled(patients);
@@ -288,7 +288,7 @@ describe('metered', () => {
       if (calls === 1) throw LIMITED;
       return ANSWER;
     });
-    const sending = sendingFor('one', { patientUntilMs: NEXT_MINUTE });
+    const sending = sendingFor('one', { waitDeadlineMs: NEXT_MINUTE });
     const answer = ring(CALL, sending);
     await settle();
     await clock.advanceTo(NEXT_MINUTE);
@@ -321,7 +321,7 @@ describe('metered', () => {
     const { ring, ledger } = open(async () => {
       throw LIMITED;
     });
-    const sending = sendingFor('one', { patientUntilMs: NEXT_MINUTE });
+    const sending = sendingFor('one', { waitDeadlineMs: NEXT_MINUTE });
     await expect(ring({ ...CALL, isPublic: true }, sending)).rejects.toMatchObject({ code: 'RATE_LIMITED' });
     expect(sending.bill.calls).toBe(1);
     expect(ledger.quota('one')).toMatchObject({ state: 'OK', callsThisMinute: 0 });
@@ -360,12 +360,12 @@ describe('metered', () => {
   });
 });
 
-describe('vouched', () => {
+describe('authenticated', () => {
   /** What the witness hears of a key by one answer. */
   async function heardOf(next: Send, call: Call = CALL) {
     const heard: string[] = [];
     const witness = { accept: () => heard.push('accept'), refuse: () => heard.push('refuse') };
-    await vouched(next, witness as never)(call, sendingFor()).catch(() => {});
+    await authenticated(next, witness as never)(call, sendingFor()).catch(() => {});
     return heard;
   }
 

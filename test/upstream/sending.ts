@@ -9,7 +9,7 @@ export function sendingFor(keyDigest = 'one', further: Partial<Sending> = {}): S
     signal: new AbortController().signal,
     bill,
     payer: payerOf(bill),
-    patientUntilMs: 0,
+    waitDeadlineMs: 0,
     ...further,
   };
 }

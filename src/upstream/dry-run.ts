@@ -38,7 +38,7 @@ export interface Assumptions {
  * A stand-in for the service that answers without being asked: with the lists that it has given this key before, or
  * with what is assumed. Whoever runs an operation over it sees which calls it would make.
  */
-export interface Rehearsal {
+export interface DryRun {
   /** Passes calls on and remembers the lists that come back. */
   remembering(next: Send): Send;
   /** Answers by what is known and assumed, and notes what it was asked. */
@@ -115,7 +115,7 @@ const LISTS: ReadonlySet<string> = new Set(
   [countries, indicators, etlStatus, tickers].map(({ route }: Pick<Endpoint, 'route'>) => route),
 );
 
-export function createRehearsal(now: () => number): Rehearsal {
+export function createDryRun(now: () => number): DryRun {
   const known = new LRUCache<string, KnownList>({ max: MAX_LISTS });
   const keyOf = (keyDigest: string, call: Call) => `${keyDigest} ${callKey(call)}`;
 

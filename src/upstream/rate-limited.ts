@@ -3,7 +3,7 @@ import { excerpt, Failure } from '../errors.ts';
 import type { Answer, Attempt, Call, Send, Sending } from './call.ts';
 import type { Ledger } from './ledger.ts';
 
-export interface MeteredParts {
+export interface RateLimitedParts {
   readonly ledger: Ledger;
   readonly clock: Clock;
   readonly onAttempt: (attempt: Attempt) => void;
@@ -33,7 +33,7 @@ interface Queue {
  * of the minute is spent, nothing leaves before the next minute begins. Calls that may wait do so, the earliest
  * deadline first; the others fail at once. Public routes are billed but not held back.
  */
-export function metered(next: Send, { ledger, clock, onAttempt }: MeteredParts): Send {
+export function rateLimited(next: Send, { ledger, clock, onAttempt }: RateLimitedParts): Send {
   const queues = new Map<string, Queue>();
 
   function queueOf(keyDigest: string): Queue {
@@ -51,7 +51,7 @@ export function metered(next: Send, { ledger, clock, onAttempt }: MeteredParts):
     for (;;) {
       sending.signal.throwIfAborted();
       const opensAtMs = ledger.opensAtMs(keyDigest);
-      if (opensAtMs > Math.max(clock.now(), sending.patientUntilMs)) throw ledger.refusal(keyDigest);
+      if (opensAtMs > Math.max(clock.now(), sending.waitDeadlineMs)) throw ledger.refusal(keyDigest);
       if (opensAtMs > clock.now()) {
         await queued(queue.forMinute, sending, (wakeAll) => {
           clock.sleep(opensAtMs - clock.now()).then(wakeAll, wakeAll);
@@ -126,7 +126,7 @@ export function metered(next: Send, { ledger, clock, onAttempt }: MeteredParts):
       } catch (error) {
         if (!(error instanceof Failure)) throw error;
         const isLimited = queue !== null && error.code === 'RATE_LIMITED';
-        const mayWait = isLimited && ledger.opensAtMs(sending.caller.keyDigest) <= sending.patientUntilMs;
+        const mayWait = isLimited && ledger.opensAtMs(sending.caller.keyDigest) <= sending.waitDeadlineMs;
         if (!mayWait) throw error.with({ route: call.route });
       }
     }
@@ -161,14 +161,14 @@ function toBeRead(detail = ''): string {
  */
 async function queued(
   waiters: Waiter[],
-  { signal, patientUntilMs }: Sending,
+  { signal, waitDeadlineMs }: Sending,
   setAlarm?: (wakeAll: () => void) => void,
 ): Promise<void> {
   let waiter: Waiter | undefined;
   const onAbort = () => waiter?.wake();
   await new Promise<void>((wake) => {
-    waiter = { deadlineMs: patientUntilMs, wake };
-    const place = waiters.findIndex((other) => other.deadlineMs > patientUntilMs);
+    waiter = { deadlineMs: waitDeadlineMs, wake };
+    const place = waiters.findIndex((other) => other.deadlineMs > waitDeadlineMs);
     waiters.splice(place === -1 ? waiters.length : place, 0, waiter);
     signal.addEventListener('abort', onAbort, { once: true });
     if (waiters.length === 1) {

@@ -9,7 +9,7 @@ type Witness = Pick<TenantCache, 'accept' | 'refuse'>;
  * Tells the tenant cache, and who else wants to know, what each answer says of the caller's key: whether the service accepts it, and may be served what is
  * held for it, or refuses it (401, 403), when nothing of that is served any more.
  */
-export function vouched(next: Send, ...witnesses: readonly Witness[]): Send {
+export function authenticated(next: Send, ...witnesses: readonly Witness[]): Send {
   const accept = (keyDigest: string) => {
     for (const witness of witnesses) witness.accept(keyDigest);
   };

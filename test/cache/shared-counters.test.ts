@@ -33,7 +33,7 @@ async function open(url: string, gateways = 3) {
     Array.from({ length: gateways }, () => openStore({ url, timeoutMs: 200, maxBytes: 0, onFault() {} })),
   );
   return {
-    ledgers: stores.map((store) => createLedger(() => nowMs, store?.books)),
+    ledgers: stores.map((store) => createLedger(() => nowMs, store?.sharedCounters)),
     pass(seconds: number) {
       nowMs += seconds * 1000;
     },
@@ -101,7 +101,7 @@ for (const [name, start] of Object.entries(STORES)) {
   });
 }
 
-describe.skipIf(!hasRedis)('books that die', () => {
+describe.skipIf(!hasRedis)('counters that die', () => {
   it('leave each gateway to its own count', async () => {
     await using redis = await startRedis();
     await using scene = await open(redis.url, 2);
@@ -136,9 +136,9 @@ async function delaying(port: number, delay: { ms: number }) {
 
 describe.skipIf(!hasRedis)('two gateways with 200 workers on one key of the free plan', () => {
   it.each([
-    ['whose books are there', 0, 10_000],
-    ['whose books take too long', 400, 200],
-    ['whose books take nearly too long', 90, 200],
+    ['whose counters are there', 0, 10_000],
+    ['whose counters take too long', 400, 200],
+    ['whose counters take nearly too long', 90, 200],
   ])('%s send five a minute after the first 429', { timeout: 60_000 }, async (_, delayMs, timeoutMs) => {
     await using redis = await startRedis();
     const delay = { ms: 0 };

@@ -1,13 +1,13 @@
 /** What gateways that share a store have spent under one key, and what the service has told them of its plan. */
-export interface Books {
+export interface SharedCounters {
   /**
-   * Takes one request of the minute and of the month, unless the books say that there is none to be had: atomic, and in
+   * Takes one request of the minute and of the month, unless the shared counters say that there is none to be had: atomic, and in
    * one round trip.
-   * @returns null where the books can't be reached
+   * @returns null where the shared counters can't be reached
    */
-  take(account: string, at: Window): Promise<Page | null>;
+  take(account: string, at: Window): Promise<CounterSnapshot | null>;
   /** As `take`, but takes nothing. */
-  read(account: string, at: Window): Promise<Page | null>;
+  read(account: string, at: Window): Promise<CounterSnapshot | null>;
   /** Writes down what the service has told. */
   note(account: string, note: Note): Promise<void>;
 }
@@ -21,7 +21,7 @@ export interface Window {
   readonly nowMs: number;
 }
 
-export interface Page {
+export interface CounterSnapshot {
   /** Whether a request was taken. */
   readonly isTaken: boolean;
   readonly callsThisMinute: number;
@@ -47,7 +47,7 @@ export interface Note {
 export const MINUTE_KEPT_MS = 120_000;
 export const MONTH_KEPT_MS = 32 * 86_400_000;
 
-/** Whether a request may be taken, as the books stand. */
+/** Whether a request may be taken, as the shared counters stand. */
 export function mayTake(callsThisMinute: number, note: Note | null, at: Window): boolean {
   if (note === null) return true;
   const { requestsPerMinute, spentMinute, spentMonth, nextProbeAtMs } = note;
