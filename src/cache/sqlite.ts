@@ -129,7 +129,7 @@ function storeIn(db: DatabaseSync): OpenedFile {
     'INSERT INTO entries VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value, expires = excluded.expires',
   );
   const sweepEntries = db.prepare('DELETE FROM entries WHERE expires < ?');
-  const sweepCounters = db.prepare('DELETE FROM sharedCounters WHERE minute < ?');
+  const sweepCounters = db.prepare('DELETE FROM shared_counters WHERE minute < ?');
   const clear = db.prepare('DELETE FROM entries WHERE key >= ? AND key < ?');
   let writes = 0;
   const sweep = () => {
@@ -169,15 +169,15 @@ function storeIn(db: DatabaseSync): OpenedFile {
 
 /** One row an account; a transaction that writes keeps other processes out. */
 function countersIn(db: DatabaseSync): SharedCounters {
-  const select = db.prepare('SELECT * FROM sharedCounters WHERE account = ?');
+  const select = db.prepare('SELECT * FROM shared_counters WHERE account = ?');
   const count = db.prepare(`
-    INSERT INTO sharedCounters (account, minute, calls, month, calls_in_month) VALUES (?, ?, ?, ?, ?)
+    INSERT INTO shared_counters (account, minute, calls, month, calls_in_month) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (account) DO UPDATE SET
       minute = excluded.minute, calls = excluded.calls,
       month = excluded.month, calls_in_month = excluded.calls_in_month
   `);
   const write = db.prepare(
-    'INSERT INTO sharedCounters (account, note) VALUES (?, ?) ON CONFLICT (account) DO UPDATE SET note = excluded.note',
+    'INSERT INTO shared_counters (account, note) VALUES (?, ?) ON CONFLICT (account) DO UPDATE SET note = excluded.note',
   );
 
   function snapshotOf(account: string, { minute, month }: Window): CounterSnapshot {
@@ -215,7 +215,7 @@ function prepareTables(db: DatabaseSync): void {
     PRAGMA synchronous = NORMAL;
     CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, value TEXT NOT NULL, expires INTEGER) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS firsts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-    CREATE TABLE IF NOT EXISTS sharedCounters (
+    CREATE TABLE IF NOT EXISTS shared_counters (
       account TEXT PRIMARY KEY, minute INTEGER, calls INTEGER, month INTEGER, calls_in_month INTEGER, note TEXT
     ) WITHOUT ROWID;
   `);
