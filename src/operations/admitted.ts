@@ -1,0 +1,35 @@
+import { mapValue } from '../async/promise-or-value.ts';
+import type { Admission } from './admission.ts';
+import type { OpenRun, OperationRun } from './operation-run.ts';
+import type { Handle, HandleRun, Incoming } from './pipeline.ts';
+import type { GatewayResponse } from './responses.ts';
+
+export interface AdmittedParts {
+  readonly admission: Admission;
+  /** The answer to operations that are refused unseen. */
+  readonly overloaded: (accepts: string) => GatewayResponse;
+  readonly openRun: OpenRun;
+}
+
+/** Opens the run of an operation once it may begin, and closes it; answers those that may not that the gateway is overloaded. */
+export function admitted(next: HandleRun, { admission, overloaded, openRun }: AdmittedParts): Handle {
+  async function runOf(incoming: Incoming): Promise<GatewayResponse> {
+    const { request, caller } = incoming;
+    let run: OperationRun | null = null;
+    try {
+      run = openRun(request, caller);
+      return await next(incoming, run);
+    } finally {
+      run?.deadline.stop();
+      run?.seat.leave();
+      admission.leave(caller.flow);
+    }
+  }
+
+  return (incoming) => {
+    const { request, caller } = incoming;
+    return mapValue(admission.enter(caller.flow, request), (refusal) =>
+      refusal === null ? runOf(incoming) : overloaded(request.headers.accept ?? ''),
+    );
+  };
+}

@@ -1,0 +1,59 @@
+import type { ProvenKeys } from '../cache/proven.ts';
+import { listRefusal } from '../graph/limits.ts';
+import type { Execution } from './execution.ts';
+import type { OperationRun } from './operation-run.ts';
+import type { HandleRun } from './pipeline.ts';
+import type { PlainRequest } from './plain-requests.ts';
+import type { Prepared, PreparedOperations } from './prepared.ts';
+import type { AnswerKeeping } from './repeated.ts';
+import type { Asked, GatewayRequest } from './requests.ts';
+import { entityTag, type GatewayResponse, setHeaders, tagged } from './responses.ts';
+
+export interface PreparedParts {
+  readonly operations: PreparedOperations;
+  readonly proven: Pick<ProvenKeys, 'has'>;
+  readonly execution: Execution;
+  readonly keeping: AnswerKeeping;
+  readonly maxListItems: number;
+  readonly now: () => number;
+}
+
+/** Runs operations that were found valid before by their plans; leaves the rest to the next stage. */
+export function prepared(next: HandleRun, parts: PreparedParts): HandleRun {
+  const { execution, keeping, maxListItems, now } = parts;
+
+  /** Null where Apollo has to see the request. */
+  async function answer(
+    request: GatewayRequest,
+    { asked, contentType }: PlainRequest,
+    run: OperationRun,
+  ): Promise<GatewayResponse | null> {
+    const known = preparedFor(asked, run, parts);
+    if (known === undefined || listRefusal(known.operation, asked.variables, maxListItems) !== null)
+      return null;
+    const ready = known.with(asked.variables);
+    if (ready === null) return null;
+    const { variables, bound, plan } = ready;
+    if ((await execution.refusalOf(ready.prepared, variables, bound, plan, run)) !== null) return null;
+    const executed = await execution.execute(ready, run);
+    const { status, data, body } = executed;
+    const headers = new Map([['content-type', contentType]]);
+    setHeaders(headers, status, run.errors, now());
+    keeping.keep(asked, executed, run);
+    return tagged(request, asked.isPersisted, { status, headers, body }, run.errors, () => entityTag(data));
+  }
+
+  return async (incoming, run) => {
+    const { request, plain } = incoming;
+    return (plain && (await answer(request, plain, run))) ?? next(incoming, run);
+  };
+}
+
+/** The operation that a request asks for, where it was found valid before. */
+export function preparedFor(
+  { text, operationName }: Asked,
+  { context: { caller } }: OperationRun,
+  { operations, proven }: Pick<PreparedParts, 'operations' | 'proven'>,
+): Prepared | undefined {
+  return operations.find(text, operationName, proven.has(caller.keyDigest));
+}

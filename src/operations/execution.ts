@@ -1,0 +1,161 @@
+import {
+  GraphQLError,
+  type GraphQLFormattedError,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+} from 'graphql';
+import { Failure } from '../errors.ts';
+import { type Plan, planOperation } from '../execution/plan.ts';
+import { type Executed, runPlan } from '../execution/run.ts';
+import type { GraphContext } from '../graph/context.ts';
+import { formatError } from '../graph/error-formatting.ts';
+import { type Bound, mostCalls, type Pricing, priceRange } from '../graph/pricing.ts';
+import type { Admitted, Explained } from './apollo.ts';
+import type { OperationEvent } from './events.ts';
+import { type Answer, eventOf, extensionsOf, type OperationRun, shown } from './operation-run.ts';
+import type { Ready } from './prepared.ts';
+import { statusOf, writeBody } from './responses.ts';
+import { toldErrors } from './told-errors.ts';
+
+/** Prices and runs operations by their plans. */
+export interface Execution {
+  /** Why an operation is too dear to run; null where it isn't. Most are known not to be by their text alone. */
+  refusalOf(
+    operation: Pick<Admitted, 'document' | 'operation'>,
+    variables: Ready['variables'],
+    bound: Bound,
+    plan: Plan | null,
+    run: OperationRun,
+  ): Promise<GraphQLError | null>;
+  /**
+   * The price of an operation, in place of its answer.
+   * @throws GraphQLError where it is too dear to be priced
+   */
+  explain(admitted: Admitted, variables: Ready['variables'], run: OperationRun): Promise<Explained>;
+  /** Runs an operation by its plan. */
+  execute(ready: Ready, run: OperationRun): Promise<Answer>;
+  /** Tells those who keep count that an operation is over. */
+  finish(
+    run: OperationRun,
+    operation: OperationDefinitionNode | null,
+    errors: readonly GraphQLFormattedError[],
+  ): void;
+  /** What is said where an answer would be longer than this gateway sends; null where it isn't. */
+  tooLong(text: string): GraphQLFormattedError | null;
+}
+
+export interface ExecutionParts {
+  readonly schema: GraphQLSchema;
+  readonly maxUpstreamCalls: number;
+  readonly maxAnswerBytes: number;
+  readonly price: Pricing;
+  /** Rows that one call brings. */
+  readonly maxRows: () => number;
+  readonly now: () => number;
+  readonly onOperation: (event: OperationEvent) => void;
+  readonly onFault: (fault: unknown, where: string) => void;
+}
+
+export function createExecution(parts: ExecutionParts): Execution {
+  const { schema, maxUpstreamCalls: limit, maxAnswerBytes, price, now, onOperation, onFault } = parts;
+  const tell = (error: GraphQLError) =>
+    formatError(error.toJSON(), error, (fault) => onFault(fault, 'operation'));
+
+  function tooLong(text: string): GraphQLFormattedError | null {
+    return isLonger(text, maxAnswerBytes) ? tell(answerTooLong(maxAnswerBytes)) : null;
+  }
+
+  function finish(
+    run: OperationRun,
+    operation: OperationDefinitionNode | null,
+    errors: readonly GraphQLFormattedError[],
+  ): void {
+    run.errors = errors;
+    onOperation({
+      ...eventOf(run.bill, operation),
+      durationMs: now() - run.startedAtMs,
+      errorCodes: errors.map(({ extensions }) => String(extensions?.code)),
+    });
+  }
+
+  return {
+    tooLong,
+    finish,
+    async refusalOf({ document, operation }, variables, bound, plan, { context: { caller } }) {
+      if (mostCalls(bound, parts.maxRows()) <= limit) return null;
+      const { refusal } = await price({ document, operation, variables, caller, plan }, 'expected', limit);
+      return refusal && refused(refusal);
+    },
+    async explain({ document, operation }, variables, { context: { caller, warnings } }) {
+      const plan = planOperation(schema, document, operation, variables);
+      const priced = { document, operation, variables, caller, plan };
+      const expected = await price(priced, 'expected');
+      if (expected.refusal !== null) throw refused(expected.refusal);
+      const range = priceRange(expected, await price(priced, 'least'), limit);
+      const { bill, calls, errors, warnings: told } = expected;
+      for (const warning of told) warnings.add(warning);
+      const { byRoute, cached, naive } = shown(bill);
+      const planned = calls.map(({ route, target, isHeld }) => ({ route, target, cached: isHeld }));
+      return {
+        errors: errors.map((error) => formatError(error.toJSON(), error, () => {})),
+        extensions: {
+          explain: { calls: bill.calls, ...range, byRoute, cached, naive, limit, plan: planned },
+        },
+      };
+    },
+    async execute({ plan, variables, leadsToFigures, prepared }, run) {
+      const { context, seat, accepts } = run;
+      if (leadsToFigures) seat.expect();
+      const executed = await runBounded(plan, variables, context);
+      const isLong = tooLong(executed.data);
+      const data = isLong === null ? executed.data : 'null';
+      const errors = isLong === null ? executed.errors.map(tell) : [isLong];
+      finish(run, prepared.operation, errors);
+      return {
+        status: statusOf(accepts, 200, errors, () => JSON.parse(data), true),
+        data,
+        body: writeBody(data, toldErrors(errors), extensionsOf(run)),
+        operation: prepared.operation,
+      };
+    },
+  };
+}
+
+/** Runs a plan; where it comes to more than it may, that is all there is to say. */
+async function runBounded(
+  plan: Plan,
+  variables: Ready['variables'],
+  context: GraphContext,
+): Promise<Executed> {
+  const { caller, effort, holds } = context;
+  try {
+    return await runPlan({
+      plan,
+      context,
+      variables,
+      onPause: holds.during,
+      onList: effort.list,
+      job: caller,
+    });
+  } catch (fault) {
+    if (effort.refusal === null || fault !== effort.refusal) throw fault;
+    return { data: 'null', errors: [refused(effort.refusal)] };
+  }
+}
+
+function refused(failure: Failure): GraphQLError {
+  return new GraphQLError(failure.message, {
+    originalError: failure,
+    extensions: { http: { status: 400 } },
+  });
+}
+
+function isLonger(text: string, maxBytes: number): boolean {
+  return text.length > maxBytes || (text.length * 3 > maxBytes && Buffer.byteLength(text) > maxBytes);
+}
+
+function answerTooLong(limit: number): GraphQLError {
+  const message = `The answer would be longer than the ${limit} bytes that this gateway sends at once (MAX_ANSWER_BYTES). Ask for less at once.`;
+  const failure = new Failure('OPERATION_TOO_EXPENSIVE', message, { limit });
+  return new GraphQLError(message, { originalError: failure });
+}

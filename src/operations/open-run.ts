@@ -1,0 +1,85 @@
+import type { Config } from '../config.ts';
+import { type CachedFiguresParts, cachedFigures } from '../loaders/cached-figures.ts';
+import type { Effort } from '../loaders/effort.ts';
+import { createHolds } from '../loaders/holds.ts';
+import { createLoaders, type LoadersParts } from '../loaders/loaders.ts';
+import type { ObservationPool } from '../loaders/observation-pool.ts';
+import { type Caller, openBill, type Sending } from '../upstream/call.ts';
+import { Deadline } from '../upstream/deadline.ts';
+import type { QuotaRecord } from '../upstream/ledger.ts';
+import { payerOf } from '../upstream/payer.ts';
+import { createWarnings } from '../warnings.ts';
+import { isExplained, type OpenRun, type OperationRun } from './operation-run.ts';
+
+export interface OpenRunParts extends Pick<LoadersParts, 'ask' | 'tickersLearned' | 'listed'> {
+  readonly config: Config;
+  readonly pool: ObservationPool;
+  /** What figures are met from, but for the operation's own part in it. */
+  readonly observations: Omit<CachedFiguresParts, 'seat'>;
+  readonly effortFor: (caller: Caller) => Effort;
+  readonly quota: (keyDigest: string) => Promise<QuotaRecord>;
+  readonly now: () => number;
+  readonly steadyNow: () => number;
+}
+
+/** Makes what one operation runs with: its bill, its deadline, its loaders. */
+export function createOpenRun(parts: OpenRunParts): OpenRun {
+  const { config, pool, observations, effortFor, quota, now, steadyNow } = parts;
+  const { tenantCache } = observations;
+  return (request, caller) => {
+    const bill = openBill();
+    const startedAtMs = now();
+    const timeoutMs = config.operationTimeoutMs;
+    const deadline = new Deadline({ startedAtMs: steadyNow(), timeoutMs, now: steadyNow, request });
+    const sending: Sending = {
+      caller,
+      bill,
+      payer: payerOf(bill, config.maxUpstreamCalls),
+      signal: deadline.signal,
+      deadline,
+      waitDeadlineMs: startedAtMs + Math.min(config.rateLimitWaitMs, timeoutMs),
+      onHeld(freshUntilMs) {
+        if (freshUntilMs < run.freshUntilMs) run.freshUntilMs = freshUntilMs;
+      },
+    };
+    const seat = pool.join(sending);
+    const holds = createHolds(config.batchHoldMs);
+    const effort = effortFor(caller);
+    const loaders = createLoaders({
+      ask: parts.ask,
+      sending,
+      figures: (told) => cachedFigures({ ...observations, seat }, told),
+      holds,
+      effort,
+      tickersLearned: parts.tickersLearned,
+      listed: parts.listed,
+    });
+    const run: OperationRun = {
+      context: {
+        caller,
+        bill,
+        loaders,
+        holds,
+        effort,
+        warnings: createWarnings(),
+        quota() {
+          run.isLasting = false;
+          return quota(caller.keyDigest);
+        },
+      },
+      seat,
+      deadline,
+      bill,
+      startedAtMs,
+      accepts: request.headers.accept ?? '',
+      isExplained: isExplained(request),
+      errors: null,
+      answer: null,
+      freshUntilMs: Number.POSITIVE_INFINITY,
+      generation: tenantCache.generation(caller.keyDigest),
+      isOfSchema: false,
+      isLasting: true,
+    };
+    return run;
+  };
+}

@@ -1,0 +1,83 @@
+import type { GraphQLFormattedError, OperationDefinitionNode } from 'graphql';
+import type { GraphContext } from '../graph/context.ts';
+import type { Seat } from '../loaders/observation-pool.ts';
+import type { Bill, Caller } from '../upstream/call.ts';
+import type { Deadline } from '../upstream/deadline.ts';
+import type { OperationEvent } from './events.ts';
+import type { GatewayRequest } from './requests.ts';
+import type { Extensions } from './responses.ts';
+
+/** What one operation's run knows; the stages that handle it pass it on. */
+export interface OperationRun {
+  readonly context: GraphContext;
+  readonly seat: Seat;
+  readonly deadline: Deadline;
+  readonly bill: Bill;
+  readonly startedAtMs: number;
+  /** The `Accept` header. */
+  readonly accepts: string;
+  /** Whether the client wants the plan instead of the answer. */
+  readonly isExplained: boolean;
+  /** Of what was held for the key when the request came. */
+  readonly generation: number;
+  /** Set once there is a response to an operation: before that, a request has cost nothing. */
+  errors: readonly GraphQLFormattedError[] | null;
+  /** The answer of an operation that ran by its plan. */
+  answer: Answer | null;
+  /** When the first of what was served as it is held is past its time; infinite while nothing was. */
+  freshUntilMs: number;
+  /** Whether the operation reads the schema and nothing else. */
+  isOfSchema: boolean;
+  /** Whether the answer holds for whoever asks the same while what was read is fresh. */
+  isLasting: boolean;
+}
+
+export type OpenRun = (request: GatewayRequest, caller: Caller) => OperationRun;
+
+/** What came of an operation that ran by its plan. */
+export interface Answer {
+  readonly status: number;
+  readonly data: string;
+  readonly body: string;
+  readonly operation: OperationDefinitionNode;
+}
+
+/** Whether the client wants the plan instead of the answer. */
+export function isExplained({ headers }: GatewayRequest): boolean {
+  return headers['x-explain'] === '1';
+}
+
+/** What the answer to an operation says of itself. */
+export function extensionsOf({ bill, context: { warnings } }: OperationRun): Extensions {
+  return { upstream: shown(bill), warnings: warnings.told() };
+}
+
+/**
+ * A bill as it is told. Each use of a loader counts as one request of a field that fetches for itself, though some take
+ * several: a list that is cut, a call that is tried again. Fields that share nothing take no less than what was sent for
+ * all of them together.
+ */
+export function shown(bill: Bill): Bill {
+  return { ...bill, naive: Math.max(bill.naive, bill.calls) };
+}
+
+/** Whether an answer was made of fresh things that are held, and of nothing else. */
+export function isLasting({ bill, errors, isLasting, freshUntilMs }: OperationRun): boolean {
+  const isFree = bill.calls === 0 && bill.shared === 0 && bill.stale === undefined;
+  return isLasting && isFree && errors?.length === 0 && freshUntilMs < Number.POSITIVE_INFINITY;
+}
+
+export function eventOf(
+  { calls, shared, cached, stale = [] }: Bill,
+  operation: OperationDefinitionNode | null,
+): Omit<OperationEvent, 'durationMs' | 'errorCodes'> {
+  return {
+    name: operation?.name?.value ?? null,
+    type: operation?.operation ?? null,
+    calls,
+    shared,
+    cached,
+    stale: stale.reduce((sum, { answers }) => sum + answers, 0),
+    repeated: false,
+  };
+}

@@ -1,0 +1,66 @@
+import { mapValue } from '../async/promise-or-value.ts';
+import type { OperationEvent } from './events.ts';
+import { type Answer, eventOf, isLasting, type OperationRun } from './operation-run.ts';
+import type { Handle } from './pipeline.ts';
+import type { Asked } from './requests.ts';
+import type { ResponseCache } from './response-cache.ts';
+import { setHeaders, tagged } from './responses.ts';
+import { mayReadSchema, readsSchemaAlone, type SchemaAnswers } from './schema-answers.ts';
+
+export interface RepeatedParts {
+  readonly responseCache: ResponseCache;
+  readonly schemaAnswers: SchemaAnswers;
+  readonly now: () => number;
+  readonly onOperation: (event: OperationEvent) => void;
+}
+
+/** Answers once more what was answered before, as long as that holds; leaves the rest to the next stage. */
+export function repeated(next: Handle, parts: RepeatedParts): Handle {
+  const { responseCache, schemaAnswers, now, onOperation } = parts;
+  return (incoming) => {
+    const { request, caller, plain } = incoming;
+    if (plain === null) return next(incoming);
+    const { asked, contentType } = plain;
+    const startedAtMs = now();
+    const ofSchema = mayReadSchema(asked.text) ? schemaAnswers.find(asked) : null;
+    const stored = ofSchema ?? responseCache.find({ ...asked, keyDigest: caller.keyDigest });
+    return mapValue(stored, (answer) => {
+      if (answer === null) return next(incoming);
+      const { body, tag, encoded, event } = answer;
+      const headers = new Map([['content-type', contentType]]);
+      setHeaders(headers, 200, [], startedAtMs);
+      onOperation({ ...event, durationMs: now() - startedAtMs });
+      return tagged(request, asked.isPersisted, { status: 200, headers, body, encoded }, [], tag);
+    });
+  };
+}
+
+/** Keeps answers for when the same is asked again. */
+export interface AnswerKeeping {
+  /** Keeps the answer of a run where it holds for a while. */
+  keep(asked: Asked, answer: Answer, run: OperationRun): void;
+  /** Keeps what the schema says of itself. */
+  keepOfSchema(asked: Asked, body: string, run: OperationRun): void;
+}
+
+export function createAnswerKeeping({
+  responseCache,
+  schemaAnswers,
+}: Pick<RepeatedParts, 'responseCache' | 'schemaAnswers'>): AnswerKeeping {
+  function keepOfSchema(asked: Asked, body: string, { bill }: OperationRun): void {
+    const event = { ...eventOf(bill, null), type: 'query' as const, repeated: true, errorCodes: [] };
+    schemaAnswers.keep(asked, body, event);
+  }
+
+  return {
+    keepOfSchema,
+    keep(asked, { body, data, operation }, run) {
+      const isOfSchema = mayReadSchema(asked.text) && readsSchemaAlone(operation) && run.errors?.length === 0;
+      if (isOfSchema) keepOfSchema(asked, body, run);
+      if (!isLasting(run)) return;
+      const event = { ...eventOf(run.bill, operation), repeated: true, errorCodes: [] };
+      const question = { ...asked, keyDigest: run.context.caller.keyDigest };
+      responseCache.keep(question, { body, data, event }, run.freshUntilMs, run.generation);
+    },
+  };
+}
