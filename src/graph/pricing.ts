@@ -183,7 +183,8 @@ export function createPricing(parts: PricingParts): Pricing {
       },
     };
     const holds = createHolds(parts.holdMs);
-    const renewal = createRenewal({ ask, shelf, freshness, now, mayAsk: false });
+    // Room for one key: the tables of a cache are allocated with it.
+    const renewal = createRenewal({ ask, shelf, freshness, now, mayAsk: false, maxKeys: 1 });
     const source: CachedFiguresParts = {
       seat,
       shelf,
