@@ -43,6 +43,16 @@ describe('the plan of an operation', () => {
     expect(explain.plan.map(({ target }) => `GET ${target}`).sort()).toEqual(program.requests().sort());
   });
 
+  it.each([
+    ['{ health { record } }', '/health'],
+    ['{ platformVersion { version record } }', '/v1/platform/version'],
+  ])('of %s tells of no answer that has not come', async (query, route) => {
+    await using program = await openProgram();
+    const plan = await program.ask(query, EXPLAIN);
+    expect([plan.errors, program.requests()]).toEqual([[], []]);
+    expect(plan.extensions.explain).toMatchObject({ least: 1, calls: 1, most: 1, byRoute: { [route]: 1 } });
+  });
+
   it('takes little memory to make', async () => {
     await using program = await openProgram();
     const bytesOf = async (headers: Record<string, string>) => {
