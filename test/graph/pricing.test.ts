@@ -53,6 +53,16 @@ describe('the plan of an operation', () => {
     expect(plan.extensions.explain).toMatchObject({ least: 1, calls: 1, most: 1, byRoute: { [route]: 1 } });
   });
 
+  it('tells nothing of records that are only assumed', async () => {
+    await using program = await openProgram({ env: { CACHE_URL: 'memory:' } });
+    await program.ask('{ sources { key } }');
+    program.requests();
+    const query = '{ country(code: "KE") { profile { indicators { source { record } } } } }';
+    const plan = await program.ask(query, EXPLAIN);
+    expect([plan.errors, program.requests()]).toEqual([[], []]);
+    expect((await program.ask(query)).errors).toEqual([]);
+  });
+
   it('takes little memory to make', async () => {
     await using program = await openProgram();
     const bytesOf = async (headers: Record<string, string>) => {
