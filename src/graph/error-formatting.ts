@@ -79,7 +79,7 @@ function withExtensions(
   };
 }
 
-function originalOf(error: unknown): unknown {
+export function originalOf(error: unknown): unknown {
   return error instanceof GraphQLError && error.originalError !== undefined
     ? originalOf(error.originalError)
     : error;

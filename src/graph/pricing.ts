@@ -45,6 +45,7 @@ import type { QuotaRecord } from '../upstream/ledger.ts';
 import { payerOf } from '../upstream/payer.ts';
 import { createWarnings, type Warning, type WarningCode } from '../warnings.ts';
 import type { GraphContext } from './context.ts';
+import { originalOf } from './error-formatting.ts';
 import { isFigureField, type SelectionScope } from './selection.ts';
 
 /** An operation with its variables coerced, ready to run. */
@@ -183,7 +184,8 @@ export function createPricing(parts: PricingParts): Pricing {
       },
     };
     const holds = createHolds(parts.holdMs);
-    const revalidation = createRevalidation({ ask, tenantCache, freshness, now, mayAsk: false });
+    // Room for one key: the tables of a cache are allocated with it.
+    const revalidation = createRevalidation({ ask, tenantCache, freshness, now, mayAsk: false, maxKeys: 1 });
     const source: CachedFiguresParts = {
       seat,
       tenantCache,
@@ -261,11 +263,17 @@ export function createPricing(parts: PricingParts): Pricing {
       calls,
       isCertain,
       mayBeRenewed,
-      errors,
+      errors: errors.filter((error) => !isOfRecord(error)),
       warnings: (warnings.told() ?? []).filter(isTold),
       refusal: tooExpensive ?? effort.refusal,
     };
   };
+}
+
+/** Whether something is wrong with a record: the stand-in's own say nothing of the service's. */
+function isOfRecord(error: GraphQLError): boolean {
+  const original = originalOf(error);
+  return original instanceof Failure && original.code === 'UPSTREAM_INVALID_RESPONSE';
 }
 
 /** How far beyond the limit a price is still told exactly: then whoever asks knows how much less to ask for. */

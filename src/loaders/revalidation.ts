@@ -49,6 +49,8 @@ export interface RevalidationParts {
   readonly now: () => number;
   /** Whether a call may be spent on looking; what was found is used all the same. */
   readonly mayAsk: boolean;
+  /** Keys whose traffic is remembered. */
+  readonly maxKeys?: number;
 }
 
 /** How far the service's clock may be from ours. */
@@ -63,7 +65,6 @@ const LEARNING_RATE = 0.3;
 /** How much hope grows again with each look that was not taken. */
 const RECOVERY = 0.01;
 
-/** Keys whose traffic is remembered. */
 const MAX_KEYS = 10_000;
 
 /** Data calls of a key in the interval that runs and in the one before. */
@@ -79,11 +80,12 @@ export function createRevalidation({
   freshness,
   now,
   mayAsk,
+  maxKeys = MAX_KEYS,
 }: RevalidationParts): Revalidation {
   const intervalMs = Math.max(1, freshness.ttlMs);
-  const traffic = new LRUCache<string, Traffic>({ max: MAX_KEYS });
+  const traffic = new LRUCache<string, Traffic>({ max: maxKeys });
   /** When the sources were last asked for, whatever came of it. */
-  const askedAtMs = new LRUCache<string, number>({ max: MAX_KEYS });
+  const askedAtMs = new LRUCache<string, number>({ max: maxKeys });
   let share = HOPED_SHARE;
 
   function trafficOf(keyDigest: string): Traffic {

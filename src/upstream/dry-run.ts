@@ -148,8 +148,9 @@ const NO_RECORD = { detail: '' };
 function assumed(call: Call, assumptions: Assumptions): unknown {
   if (call.route === observations.route) return assumedFigures(call, assumptions);
   if (LISTS.has(call.route)) assumptions.onAssumedList();
-  if (assumptions.areFilled) return ASSUMED[call.route]?.(call) ?? [];
-  return call.route.includes('{') ? NO_RECORD : [];
+  if (assumptions.areFilled) return ASSUMED[call.route]?.(call) ?? {};
+  if (call.route.includes('{')) return NO_RECORD;
+  return LISTS.has(call.route) ? [] : {};
 }
 
 function numbered(count: number): number[] {

@@ -1,94 +1,28 @@
-import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openProgram, type Program } from '../support/program.ts';
+import { type Answered, type Fuzzed, openFuzzed, posted } from './asking.ts';
+import { CAMPAIGN, campaign } from './campaign.ts';
 
 /**
  * Requests that nobody would write, sent to the gateway over HTTP. Whatever comes, it answers in well-formed JSON with
  * codes that its schema names, goes on, and asks the service for nothing on behalf of what it refuses.
- *
- * `npm run fuzz` goes on for longer; `FUZZ_SEED` repeats a run by the seed that it printed.
  */
-const SECONDS = Number(process.env.FUZZ_SECONDS ?? 9);
-const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
-const PROPERTIES = 3;
-const TIME_LIMIT_MS = (SECONDS * 1000) / PROPERTIES;
-
-const RUNS = { seed: SEED, numRuns: 1_000_000, interruptAfterTimeLimit: TIME_LIMIT_MS };
-
-/** Codes that callers can have as a type, but for the one that says that the gateway is at fault. */
-const CODES: ReadonlySet<unknown> = new Set(
-  (readFileSync('schema/errors.graphql', 'utf8').match(/^ {2}[A-Z_]+$/gm) ?? [])
-    .map((line) => line.trim())
-    .filter((code) => code !== 'INTERNAL_SERVER_ERROR'),
-);
-
-const rejections: unknown[] = [];
-const onRejection = (reason: unknown) => void rejections.push(reason);
-
-let program: Program;
+let fuzzed: Fuzzed;
 beforeAll(async () => {
-  process.on('unhandledRejection', onRejection);
-  console.log(`fuzzed with FUZZ_SEED=${SEED} for ${SECONDS} seconds`);
-  const plans = { team: { requestsPerMinute: 1e9, monthlyRequests: 1e9 } };
-  program = await openProgram({ env: { CACHE_URL: 'memory:' }, sandbox: { plans } });
+  fuzzed = await openFuzzed();
 });
-afterAll(async () => {
-  await program[Symbol.asyncDispose]();
-  process.off('unhandledRejection', onRejection);
-});
+afterAll(() => fuzzed[Symbol.asyncDispose]());
 
-interface Answered {
-  readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
-  readonly body: any;
-  /** Requests that reached the service. */
-  readonly calls: number;
+/** Sends a request, and counts those that reached the service. */
+async function send(search: string, init: RequestInit): Promise<Answered & { readonly calls: number }> {
+  const { log } = fuzzed.program.sandbox;
+  log.clear();
+  const answered = await fuzzed.send(search, init);
+  if (answered.body.data == null) expect(log.length, answered.text).toBe(0);
+  return { ...answered, calls: log.length };
 }
 
-/** One property may be out of time while its last request is still under way. */
-let underWay: Promise<unknown> = Promise.resolve();
-
-function send(search: string, init: RequestInit): Promise<Answered> {
-  const sending = underWay.then(() => sendAlone(search, init));
-  underWay = sending.catch(() => {});
-  return sending;
-}
-
-/** Sends a request, and checks what holds for every answer. */
-async function sendAlone(search: string, init: RequestInit): Promise<Answered> {
-  program.sandbox.log.clear();
-  const response = await fetch(program.url + search, {
-    ...init,
-    redirect: 'manual',
-    headers: {
-      accept: 'application/graphql-response+json, application/json;q=0.9',
-      authorization: `Bearer ${program.sandbox.keys.team}`,
-      ...init.headers,
-    },
-  });
-  const text = await response.text();
-  const body = JSON.parse(text);
-  const errors: { message: unknown; extensions: { code: unknown } }[] = body.errors ?? [];
-  expect(response.status, text).toBeLessThan(500);
-  expect(Array.isArray(errors), text).toBe(true);
-  for (const { message, extensions } of errors) {
-    expect(typeof message, text).toBe('string');
-    expect(CODES, text).toContain(extensions?.code);
-  }
-  expect(body.data !== undefined || errors.length > 0, text).toBe(true);
-  const calls = program.sandbox.log.length;
-  if (body.data == null) expect(calls, text).toBe(0);
-  expect([program.problems, rejections]).toEqual([[], []]);
-  return { status: response.status, body, calls };
-}
-
-const post = (body: unknown) =>
-  send('', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: typeof body === 'string' ? body : JSON.stringify(body),
-  });
+const post = (body: unknown) => send('', posted(body));
 
 /** Texts with halves of surrogate pairs, control characters, and names that every object has. */
 const text = fc.oneof(
@@ -250,41 +184,35 @@ const TYPES = [
   '',
 ];
 
-describe('a gateway that is asked nonsense', { timeout: (SECONDS + 30) * 1000 }, () => {
+describe('a gateway that is asked nonsense', CAMPAIGN, () => {
   it('answers each representation by itself', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.constantFrom(...SELECTIONS),
-        fc.array(representation, { maxLength: 6 }),
-        async (selection, representations) => {
-          const query = `query ($r: [_Any!]!) { _entities(representations: $r) { ${selection} } }`;
-          fc.pre(!isPoisoned(representations));
-          const { body, calls } = await post({ query, variables: { r: representations } });
-          const failed = new Set((body.errors ?? []).map(({ path }: { path: unknown[] }) => path[1]));
-          const isRight = representations.map(isSound);
-          for (const [at, is] of isRight.entries()) {
-            if (is) continue;
-            expect([body.data._entities[at], failed.has(at)]).toEqual([null, true]);
-          }
-          if (!isRight.includes(true)) expect(calls).toBe(0);
-        },
-      ),
-      RUNS,
+    await campaign(
+      'representations',
+      fc.tuple(fc.constantFrom(...SELECTIONS), fc.array(representation, { maxLength: 6 })),
+      async ([selection, representations]) => {
+        const query = `query ($r: [_Any!]!) { _entities(representations: $r) { ${selection} } }`;
+        fc.pre(!isPoisoned(representations));
+        const { body, calls } = await post({ query, variables: { r: representations } });
+        const failed = new Set((body.errors ?? []).map(({ path }: { path: unknown[] }) => path[1]));
+        const isRight = representations.map(isSound);
+        for (const [at, is] of isRight.entries()) {
+          if (is) continue;
+          expect([body.data._entities[at], failed.has(at)]).toEqual([null, true]);
+        }
+        if (!isRight.includes(true)) expect(calls).toBe(0);
+      },
     );
   });
 
   it('answers whatever stands in variables', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.constantFrom(...OPERATIONS),
-        fc.array(variable, { minLength: 3, maxLength: 3 }),
-        async ([query, names], values) => {
-          const variables = Object.fromEntries(names.map((name, i) => [name, values[i]]));
-          fc.pre(!isPoisoned(variables));
-          await post({ query, variables });
-        },
-      ),
-      RUNS,
+    await campaign(
+      'variables',
+      fc.tuple(fc.constantFrom(...OPERATIONS), fc.array(variable, { minLength: 3, maxLength: 3 })),
+      async ([[query, names], values]) => {
+        const variables = Object.fromEntries(names.map((name, i) => [name, values[i]]));
+        fc.pre(!isPoisoned(variables));
+        await post({ query, variables });
+      },
     );
   });
 
@@ -319,12 +247,9 @@ describe('a gateway that is asked nonsense', { timeout: (SECONDS + 30) * 1000 },
         type: fc.constantFrom(...TYPES),
       }),
     );
-    await fc.assert(
-      fc.asyncProperty(request, async ({ method, search, body, type }) => {
-        const headers = type === '' ? {} : { 'content-type': type };
-        await send(search, { method, headers, ...(body === null ? {} : { body: Buffer.from(body) }) });
-      }),
-      RUNS,
-    );
+    await campaign('bodies and addresses', request, async ({ method, search, body, type }) => {
+      const headers = type === '' ? {} : { 'content-type': type };
+      await send(search, { method, headers, ...(body === null ? {} : { body: Buffer.from(body) }) });
+    });
   });
 });

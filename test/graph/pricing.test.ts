@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { heapBytes } from '../support/heap.ts';
 import { openProgram } from '../support/program.ts';
 
 const EXPLAIN = { headers: { 'x-explain': '1' } };
@@ -40,6 +41,41 @@ describe('the plan of an operation', () => {
     expect(explain.calls).toBe(run.upstream.calls);
     if (BELOW_RECORDS.test(file)) return;
     expect(explain.plan.map(({ target }) => `GET ${target}`).sort()).toEqual(program.requests().sort());
+  });
+
+  it.each([
+    ['{ health { record } }', '/health'],
+    ['{ platformVersion { version record } }', '/v1/platform/version'],
+  ])('of %s tells of no answer that has not come', async (query, route) => {
+    await using program = await openProgram();
+    const plan = await program.ask(query, EXPLAIN);
+    expect([plan.errors, program.requests()]).toEqual([[], []]);
+    expect(plan.extensions.explain).toMatchObject({ least: 1, calls: 1, most: 1, byRoute: { [route]: 1 } });
+  });
+
+  it('tells nothing of records that are only assumed', async () => {
+    await using program = await openProgram({ env: { CACHE_URL: 'memory:' } });
+    await program.ask('{ sources { key } }');
+    program.requests();
+    const query = '{ country(code: "KE") { profile { indicators { source { record } } } } }';
+    const plan = await program.ask(query, EXPLAIN);
+    expect([plan.errors, program.requests()]).toEqual([[], []]);
+    expect((await program.ask(query)).errors).toEqual([]);
+  });
+
+  it('takes little memory to make', async () => {
+    await using program = await openProgram();
+    const bytesOf = async (headers: Record<string, string>) => {
+      const samples: number[] = [];
+      for (let i = 0; i < 25; i += 1) {
+        const before = heapBytes();
+        await program.ask(`query N${i} { __typename } # ${Object.keys(headers)}`, { headers });
+        samples.push(process.memoryUsage().heapUsed - before);
+      }
+      return samples.sort((a, b) => a - b)[12] ?? 0;
+    };
+    const [plain, explained] = [await bytesOf({}), await bytesOf({ 'x-explain': '1' })];
+    expect(explained - plain).toBeLessThan(300_000);
   });
 
   it('counts what stands below figures', async () => {

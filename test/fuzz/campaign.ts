@@ -1,0 +1,59 @@
+import fc from 'fast-check';
+import { expect } from 'vitest';
+import { heapBytes } from '../support/heap.ts';
+
+/**
+ * How long each campaign is: `FUZZ_RUNS` of each, or `FUZZ_SECONDS` for all of them together, where it is not given.
+ * `FUZZ_SEED` repeats a campaign by the seed that it printed.
+ */
+const CAMPAIGNS = 6;
+const SECONDS = Number(process.env.FUZZ_SECONDS ?? 12);
+const RUNS = process.env.FUZZ_RUNS === undefined ? null : Number(process.env.FUZZ_RUNS);
+const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
+
+const LIMIT_MS = (SECONDS * 1000) / CAMPAIGNS;
+
+/** For `it` and `describe`. */
+export const CAMPAIGN = { timeout: RUNS === null ? LIMIT_MS * 3 + 30_000 : 6 * 3_600_000 };
+
+/** By how much the heap may be larger in the end than it was after a tenth. */
+const MOST_GROWTH_BYTES = 60e6;
+
+/**
+ * Checks what is drawn, again and again, one after the other, and that the heap doesn't grow meanwhile.
+ * @param told what is printed beside the number of runs
+ */
+export async function campaign<Drawn>(
+  name: string,
+  drawn: fc.Arbitrary<Drawn>,
+  check: (drawn: Drawn) => Promise<unknown>,
+  told: () => string = () => '',
+): Promise<void> {
+  const startMs = performance.now();
+  let runs = 0;
+  let earlyBytes: number | null = null;
+  // The last check may still be under way when time is over.
+  let last: Promise<unknown> = Promise.resolve();
+  const isTenth = () =>
+    RUNS === null ? performance.now() - startMs > LIMIT_MS / 10 : runs >= Math.ceil(RUNS / 10);
+  const property = fc.asyncProperty(drawn, async (value) => {
+    last = check(value);
+    await last;
+    runs += 1;
+    if (earlyBytes === null && isTenth()) earlyBytes = heapBytes();
+  });
+  const limits =
+    RUNS === null ? { numRuns: 1_000_000, interruptAfterTimeLimit: LIMIT_MS } : { numRuns: RUNS };
+  try {
+    await fc.assert(property, { seed: SEED, ...limits });
+    await last;
+  } finally {
+    const seconds = ((performance.now() - startMs) / 1000).toFixed(1);
+    console.log(`${name}: ${runs} runs in ${seconds} s, FUZZ_SEED=${SEED}${told()}`);
+  }
+  const growth = earlyBytes === null ? 0 : heapBytes() - earlyBytes;
+  expect(growth, `${name}: bytes by which the heap has grown`).toBeLessThan(MOST_GROWTH_BYTES);
+}
+
+/** A seed for dice: it says nothing when it is smaller, so it isn't shrunk. */
+export const seed = fc.noShrink(fc.integer({ min: 0, max: 2 ** 32 - 1 }));
