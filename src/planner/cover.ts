@@ -3,8 +3,8 @@
  *
  * The service's data route takes a list of countries and a list of metrics, and brings every figure of that
  * rectangle; so a call may bring figures that nobody asked for, as long as that saves another call. Each way to cover
- * the demanded pairs with rectangles comes down to a partition: give each pair to one of the rectangles that hold it,
- * and shrink each rectangle to the pairs it was given. It is therefore enough to part the pairs (`partition.ts`) such
+ * the demanded pairs with rectangles comes down to a tiling: give each pair to one of the rectangles that hold it,
+ * and shrink each rectangle to the pairs it was given. It is therefore enough to part the pairs (`tiling.ts`) such
  * that the smallest rectangle around each part fits a call (`grid.ts`).
  *
  * Up to a dozen pairs the number of calls is the least there is. Beyond, it is never more than by naming all metrics

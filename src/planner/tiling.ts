@@ -1,7 +1,7 @@
 /**
  * Ways to part demanded cells into few calls. None is best for everything that people ask: whole tables want to be
  * cut, scattered figures want to be gathered, and lists that overlap want to be told apart. So each is a strategy,
- * and {@link partition} takes the best of what they propose. All of them are deterministic and bounded.
+ * and {@link tiling} takes the best of what they propose. All of them are deterministic and bounded.
  */
 import {
   ascending,
@@ -63,7 +63,7 @@ function* propose(grid: Grid, cells: Cells): Steps<Part[]> {
   return best as Part[];
 }
 
-/** No partition has fewer parts; not every one can have as few. */
+/** No tiling has fewer parts; not every one can have as few. */
 function fewestCalls(grid: Grid, cells: Cells): number {
   const { maxRows, maxCodes } = grid.limits;
   const { lines, columns } = boundsOf(grid, cells);
