@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { createLru } from '../cache/lru.ts';
 import type { Shelf } from '../cache/shelf.ts';
 import { createAside } from '../upstream/aside.ts';
 import { type Ask, type Freshness, heldRecords } from '../upstream/cached.ts';
@@ -75,9 +75,9 @@ interface Traffic {
 
 export function createRenewal({ ask, shelf, freshness, now, mayAsk }: RenewalParts): Renewal {
   const intervalMs = Math.max(1, freshness.ttlMs);
-  const traffic = new LRUCache<string, Traffic>({ max: MAX_KEYS });
+  const traffic = createLru<Traffic>(MAX_KEYS);
   /** When the sources were last asked for, whatever came of it. */
-  const askedAtMs = new LRUCache<string, number>({ max: MAX_KEYS });
+  const askedAtMs = createLru<number>(MAX_KEYS);
   let share = HOPED_SHARE;
 
   function trafficOf(partition: string): Traffic {
