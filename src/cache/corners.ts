@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { createLru } from './lru.ts';
 
 /**
  * What is remembered of keys, within bounds: those that the service has answered for and those that anybody can have made up,
@@ -19,8 +19,8 @@ export interface CornersSize {
 }
 
 export function createCorners<Value extends object>({ proven, unproven }: CornersSize): Corners<Value> {
-  const known = new LRUCache<string, Value>({ max: proven });
-  const others = new LRUCache<string, Value>({ max: unproven });
+  const known = createLru<Value>(proven);
+  const others = createLru<Value>(unproven);
   return {
     get: (keyDigest) => known.get(keyDigest) ?? others.get(keyDigest),
     add: (keyDigest, value) => void others.set(keyDigest, value),

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { createLru } from './lru.ts';
 
 /**
  * Which keys the service has accepted lately. Anybody can make up keys, so whoever has not shown a good one gets little
@@ -17,7 +17,7 @@ const PROVEN_MS = 60 * 60_000;
 const MAX_PROVEN = 100_000;
 
 export function createProvenKeys(now: () => number): ProvenKeys {
-  const acceptedAtMs = new LRUCache<string, number>({ max: MAX_PROVEN });
+  const acceptedAtMs = createLru<number>(MAX_PROVEN);
   return {
     has(keyDigest) {
       const atMs = acceptedAtMs.get(keyDigest);

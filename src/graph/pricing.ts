@@ -184,8 +184,7 @@ export function createPricing(parts: PricingParts): Pricing {
       },
     };
     const holds = createHolds(parts.holdMs);
-    // Room for one key: the tables of a cache are allocated with it.
-    const revalidation = createRevalidation({ ask, tenantCache, freshness, now, mayAsk: false, maxKeys: 1 });
+    const revalidation = createRevalidation({ ask, tenantCache, freshness, now, mayAsk: false });
     const source: CachedFiguresParts = {
       seat,
       tenantCache,

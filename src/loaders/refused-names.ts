@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { createLru } from '../cache/lru.ts';
 import type { Pair } from '../planner/cover.ts';
 import type { Dimension } from '../planner/learned.ts';
 import type { Outcome } from './outcome.ts';
@@ -27,7 +27,7 @@ export interface RefusedNamesParts {
 }
 
 export function createRefusedNames({ now, ttlMs }: RefusedNamesParts): RefusedNames {
-  const names = new LRUCache<string, Refused>({ max: MAX_NAMES });
+  const names = createLru<Refused>(MAX_NAMES);
 
   const keyOf = (keyDigest: string, dimension: Dimension, name: string) =>
     `${keyDigest} ${dimension} ${dimension === 'countries' ? name.toUpperCase() : name}`;

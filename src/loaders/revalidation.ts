@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { createLru } from '../cache/lru.ts';
 import { createObjectMemo } from '../cache/object-memo.ts';
 import type { TenantCache } from '../cache/tenant-cache.ts';
 import { type Ask, type Freshness, heldRecords } from '../upstream/cached.ts';
@@ -49,8 +49,6 @@ export interface RevalidationParts {
   readonly now: () => number;
   /** Whether a call may be spent on looking; what was found is used all the same. */
   readonly mayAsk: boolean;
-  /** Keys whose traffic is remembered. */
-  readonly maxKeys?: number;
 }
 
 /** How far the service's clock may be from ours. */
@@ -80,12 +78,11 @@ export function createRevalidation({
   freshness,
   now,
   mayAsk,
-  maxKeys = MAX_KEYS,
 }: RevalidationParts): Revalidation {
   const intervalMs = Math.max(1, freshness.ttlMs);
-  const traffic = new LRUCache<string, Traffic>({ max: maxKeys });
+  const traffic = createLru<Traffic>(MAX_KEYS);
   /** When the sources were last asked for, whatever came of it. */
-  const askedAtMs = new LRUCache<string, number>({ max: maxKeys });
+  const askedAtMs = createLru<number>(MAX_KEYS);
   let share = HOPED_SHARE;
 
   function trafficOf(keyDigest: string): Traffic {

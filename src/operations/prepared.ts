@@ -6,6 +6,7 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
+import { createLru } from '../cache/lru.ts';
 import { conditionsOf, type Plan, planOperation } from '../execution/plan.ts';
 import { type Bound, boundOf } from '../graph/pricing.ts';
 import { leadsToFigures, type SelectionScope } from '../graph/selection.ts';
@@ -84,7 +85,7 @@ interface Entry {
 /** Operations are kept ready from their second use on: most that are made up are never seen again. */
 function createCorner(whose: 'proven' | 'unproven') {
   return {
-    seen: new LRUCache<string, true>({ max: MAX_SEEN[whose] }),
+    seen: createLru<true>(MAX_SEEN[whose]),
     ready: new LRUCache<string, Entry>({
       maxSize: MAX_BYTES[whose],
       sizeCalculation: ({ bytes }) => bytes,

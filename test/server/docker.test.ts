@@ -1,9 +1,9 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
-import { promisify } from 'node:util';
+import { delimiter, dirname, join, resolve } from 'node:path';
+import { isDeepStrictEqual, promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { readConfig } from '../../src/config.ts';
@@ -13,8 +13,9 @@ import { hasRedis } from '../support/redis.ts';
 const run = promisify(execFile);
 
 /**
- * The image's own steps, taken one by one in a folder instead of a container: what it copies, installs, runs and asks.
- * So a file that the image lacks, or a production dependency declared as a development one, shows without an engine.
+ * The image's own steps, taken one by one in a folder for each stage instead of a container: what it copies, installs,
+ * runs and asks. So a file that the image lacks, or a production dependency declared as a development one, shows
+ * without an engine.
  */
 interface Step {
   readonly word: string;
@@ -33,6 +34,8 @@ async function readSteps(): Promise<readonly (readonly Step[])[]> {
   return stages;
 }
 
+let folder: string;
+/** Of the last stage. */
 let image: string;
 let stages: readonly (readonly Step[])[];
 
@@ -40,29 +43,60 @@ let stages: readonly (readonly Step[])[];
 let wanted: readonly string[];
 
 beforeAll(async () => {
-  image = await mkdtemp(join(tmpdir(), 'country-graph-image-'));
+  folder = await mkdtemp(join(tmpdir(), 'country-graph-image-'));
   stages = await readSteps();
   const ignore = (await readFile('.dockerignore', 'utf8')).trim().split('\n');
   expect(ignore[0]).toBe('*');
   wanted = ignore.slice(1).map((line) => line.replace(/^!/, ''));
 
-  for (const stage of stages) {
+  for (const [number, stage] of stages.entries()) {
+    image = join(folder, nameOf(stage) ?? String(number));
+    await mkdir(image);
     for (const { word, rest } of stage) {
       if (word === 'COPY') await copy(rest);
-      if (word === 'RUN') await run('sh', ['-c', rest], { cwd: image, env: environment({}, stage) });
+      if (word === 'RUN') await runStep(rest, stage);
     }
   }
 }, 180_000);
-afterAll(() => rm(image, { recursive: true, force: true }));
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const nameOf = (stage: readonly Step[]): string | undefined => stage[0]?.rest.match(/\bAS (\w+)$/)?.[1];
 
 async function copy(rest: string): Promise<void> {
-  if (rest.startsWith('--from=')) return; // both stages share the folder
-  const paths = rest.split(/\s+/);
+  const words = rest.split(/\s+/);
+  const from = words[0]?.match(/^--from=(\w+)$/)?.[1];
+  const paths = from === undefined ? words : words.slice(1);
   const to = paths.pop() ?? '.';
   for (const path of paths) {
+    if (from !== undefined) {
+      // Nothing else needs it.
+      await rename(join(folder, from, path.replace(/^\/app\//, '')), join(image, to));
+      continue;
+    }
     expect(wanted, '.dockerignore keeps it from the build').toContain(path.replace(/^\.\//, ''));
     await cp(path, to.endsWith('/') ? join(image, to, path) : join(image, to), { recursive: true });
   }
+}
+
+async function runStep(command: string, stage: readonly Step[]): Promise<void> {
+  const shell = (line: string) => run('sh', ['-c', line], { cwd: image, env: environment({}, stage) });
+  if (command !== 'npm ci' || !(await isInstalledAsLocked())) return void (await shell(command));
+  // What is installed is at hand. Of the step, there remains what npm runs when it has installed the rest.
+  await symlink(resolve('node_modules'), join(image, 'node_modules'));
+  await shell('npm run prepare');
+  await rm(join(image, 'node_modules'));
+}
+
+/** Whether the checkout has what the lock file names, in these editions: all of it, but for other machines' packages. */
+async function isInstalledAsLocked(): Promise<boolean> {
+  type Packages = Readonly<Record<string, { readonly optional?: boolean }>>;
+  const packagesOf = async (path: string): Promise<Packages> =>
+    JSON.parse(await readFile(path, 'utf8').catch(() => '{}')).packages ?? {};
+  const { '': _, ...locked } = await packagesOf('package-lock.json');
+  const installed = await packagesOf('node_modules/.package-lock.json');
+  const isAlike = (path: string) =>
+    path in installed ? isDeepStrictEqual(installed[path], locked[path]) : locked[path]?.optional === true;
+  return Object.keys({ ...locked, ...installed }).every(isAlike);
 }
 
 /** The image's Node first on the path, the ENV of a stage, and nothing that npm tells the scripts of this checkout. */

@@ -2,8 +2,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
+
+/** What each program compiles of its libraries, the next one takes from here. */
+const COMPILE_CACHE = join(tmpdir(), 'country-graph-compiled');
 
 const running: { kill(): void }[] = [];
 afterEach(() => {
@@ -13,7 +18,13 @@ afterEach(() => {
 /** The real program in a process of its own, listening on a free port. */
 function start(args: readonly string[], env: Record<string, string> = {}, command = process.execPath) {
   const child: ChildProcess = spawn(command, args, {
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', ...env },
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      NODE_COMPILE_CACHE: COMPILE_CACHE,
+      PORT: '0',
+      ...env,
+    },
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });

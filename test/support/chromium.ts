@@ -13,6 +13,7 @@ const program = (process.env.PATH ?? '')
 /** Whether suites with a real browser run: where the program is missing they skip, but never in CI. */
 export const hasChromium = process.env.CI === 'true' || program !== undefined;
 
+/** A browser that reaches this machine alone. */
 export function openBrowser(): Promise<Browser> {
   if (program === undefined) throw new Error('There is no Chromium on the path.');
   return chromium.launch({
@@ -26,6 +27,7 @@ export function openBrowser(): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
     ],
   });
 }
