@@ -60,7 +60,8 @@ interface Lane {
 }
 
 interface Waiter {
-  readonly sinceMs: number;
+  /** When it came, later by the time in which the whole process stood still. */
+  sinceMs: number;
   readonly settle: (refusal: Refusal | null) => void;
 }
 
@@ -76,6 +77,9 @@ const BURST_MS = 800;
 
 /** How often those that have waited for too long are looked for. */
 const SWEEP_MS = 50;
+
+/** Without a look in so long, the process has stood still: then those who wait are not late, since nobody could begin. */
+const STALL_MS = 3 * SWEEP_MS;
 
 /** Flows that are remembered while they have nothing to do. */
 const MAX_IDLE = 1_000;
@@ -98,6 +102,8 @@ class Gate implements Admission {
   #heapLookedAtMs = Number.NEGATIVE_INFINITY;
   #isHeapFull = false;
   #sweeping: NodeJS.Timeout | undefined;
+  /** When those who wait were last looked at, by the machine's time. */
+  #lookedAtMs = 0;
 
   constructor(parts: AdmissionParts) {
     this.#parts = { now: () => performance.now(), heapShare: takenHeap, ...parts };
@@ -190,6 +196,7 @@ class Gate implements Admission {
 
   #wait(lane: Lane, signal: AbortSignal, nowMs: number): Promise<Refusal | null> {
     if (lane.queue.length === 0) lane.busySinceMs = nowMs;
+    if (this.load.waiting === 0) this.#lookedAtMs = performance.now();
     this.load.waiting += 1;
     this.load.delayed += 1;
     this.#sweeping ??= setInterval(() => this.#sweep(), SWEEP_MS).unref();
@@ -227,6 +234,7 @@ class Gate implements Admission {
 
   /** Lets the next operation of a flow begin at the place that was taken for it. */
   #begin(lane: Lane): void {
+    this.#forgiveStall();
     const nowMs = this.#parts.now();
     lane.beginning -= 1;
     const waiter = lane.queue.shift();
@@ -237,8 +245,21 @@ class Gate implements Admission {
     if (waiter === undefined || isTooLate) this.#release(lane);
   }
 
+  /** Takes the time in which the process stood still off what those who wait have waited. */
+  #forgiveStall(): void {
+    const atMs = performance.now();
+    const stalledMs = atMs - this.#lookedAtMs - STALL_MS;
+    this.#lookedAtMs = atMs;
+    if (stalledMs <= 0) return;
+    for (const lane of this.#lanes.values()) {
+      lane.busySinceMs += stalledMs;
+      for (const waiter of lane.queue) waiter.sinceMs += stalledMs;
+    }
+  }
+
   /** Refuses those that have waited for too long. */
   #sweep(): void {
+    this.#forgiveStall();
     const nowMs = this.#parts.now();
     for (const lane of [...this.#lanes.values()]) {
       for (

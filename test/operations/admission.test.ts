@@ -1,5 +1,5 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createAdmission, type Refusal } from '../../src/operations/admission.ts';
 
 function open(maxOperations: number) {
@@ -131,6 +131,22 @@ describe('those that wait', () => {
     leave('one');
     await settle();
     await expect.poll(() => [second.outcome, third.outcome]).toEqual(['late', 'late']);
+  });
+
+  it('are not late for a time in which the whole process stood still', async () => {
+    let nowMs = 1_000;
+    const machine = vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
+    try {
+      const admission = createAdmission({ maxOperations: 1, unproven: 'unproven', heapShare: () => 0 });
+      const never = { signal: new AbortController().signal };
+      expect(await admission.enter('one', never)).toBeNull();
+      const second = admission.enter('one', never);
+      nowMs += 5_000;
+      admission.leave('one');
+      expect(await second).toBeNull();
+    } finally {
+      machine.mockRestore();
+    }
   });
 
   it('are forgotten when their clients leave', async () => {
