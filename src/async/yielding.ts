@@ -30,7 +30,7 @@ const MAX_SLICES = 16;
 const SHORT_SLICES = 3;
 
 /** Slices of a flow, each as many of which make the flow behind it wait once more as long. */
-const CROWD = 4;
+const CROWD = 12;
 
 interface Slice {
   readonly since: number;
