@@ -1,6 +1,7 @@
 import { createCorners } from '../cache/corners.ts';
 import type { ProvenKeys } from '../cache/proven.ts';
-import { Failure } from '../errors.ts';
+import type { Failure } from '../errors.ts';
+import { hearingOfKey } from './authenticated.ts';
 import type { Call, Send } from './call.ts';
 import { Pause } from './pause.ts';
 
@@ -116,17 +117,7 @@ export function createKeyRefusals({ proven, now }: KeyRefusalsParts): KeyRefusal
         if (isOfRoute) accepted(false);
       }
 
-      try {
-        const answer = await next(call, sending);
-        accepted(true);
-        return answer;
-      } catch (error) {
-        if (error instanceof Failure) {
-          if (error.code === 'UNAUTHENTICATED' || error.code === 'FORBIDDEN') refused(error);
-          if (error.code === 'BAD_USER_INPUT') accepted(true);
-        }
-        throw error;
-      }
+      return hearingOfKey(next(call, sending), { accept: () => accepted(true), refuse: refused });
     },
   };
 }

@@ -48,6 +48,28 @@ function open(known: readonly string[] = []) {
 describe('after a 401', () => {
   const refused = (route: string) => `UNAUTHENTICATED on ${route}: Not authenticated`;
 
+  it('a 404 that is not in the words of the service does not show that the key is accepted', async () => {
+    let says: Answer | Failure = refusal();
+    let nowMs = 0;
+    const next: Send = async () => {
+      if (says instanceof Failure) throw says;
+      return says;
+    };
+    const ring = around(next, () => nowMs);
+    await expect(ring(DATA, sendingFor())).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    nowMs += 1_000;
+    says = { ...ANSWER, status: 404, body: undefined };
+    await ring(DATA, sendingFor());
+    says = refusal();
+    await expect(ring(DATA, sendingFor())).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    nowMs += 1_999;
+    says = ANSWER;
+    // The second pause in a row is twice as long.
+    await expect(ring(DATA, sendingFor())).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    nowMs += 1;
+    await ring(DATA, sendingFor());
+  });
+
   it('nothing is sent under the key, on any route, and each call fails with the words of the service', async () => {
     const { told, ask } = open();
     told.says = refusal();
