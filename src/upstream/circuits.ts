@@ -2,7 +2,7 @@ import { createCorners } from '../cache/corners.ts';
 import type { ProvenKeys } from '../cache/proven.ts';
 import { Failure } from '../errors.ts';
 import type { Call, Send } from './call.ts';
-import { Pause } from './pause.ts';
+import { Pause, pausing } from './pause.ts';
 import { isUnanswered } from './retried.ts';
 
 /**
@@ -55,24 +55,24 @@ export function createCircuits({ proven, now, wallNow }: CircuitsParts): Circuit
   const ofKeys = createCorners<KeyCircuit>(MAX_CIRCUITS);
   const ofRoutes = new Map<string, RouteCircuit>();
 
-  /** @throws Failure where a call may not leave */
-  function check(name: string, { route }: Call, visit: object): void {
-    for (const pause of [ofKeys.get(name)?.pause, ofRoutes.get(route)?.pause]) {
-      const failure = pause?.keepsBack(visit, now());
-      if (pause === undefined || !failure) continue;
-      const retryAfterSeconds = Math.max(1, Math.ceil((pause.endsAtMs - now()) / 1000));
-      throw new Failure(
-        'UPSTREAM_UNAVAILABLE',
-        'The service has not answered on this route lately, so nothing was sent.',
-        {
-          route,
-          detail: failure.fields.detail,
-          attempts: 0,
-          retryAfterSeconds,
-          retryAt: new Date(wallNow() + retryAfterSeconds * 1000).toISOString(),
-        },
-      );
-    }
+  function pausesFor(call: Call, keyDigest: string): readonly (Pause | undefined)[] {
+    return [ofKeys.get(nameOf(call, keyDigest))?.pause, ofRoutes.get(call.route)?.pause];
+  }
+
+  /** What calls fail with that are not sent. */
+  function keptBack({ fields }: Failure, { route }: Call, { endsAtMs }: Pause): Failure {
+    const retryAfterSeconds = Math.max(1, Math.ceil((endsAtMs - now()) / 1000));
+    return new Failure(
+      'UPSTREAM_UNAVAILABLE',
+      'The service has not answered on this route lately, so nothing was sent.',
+      {
+        route,
+        detail: fields.detail,
+        attempts: 0,
+        retryAfterSeconds,
+        retryAt: new Date(wallNow() + retryAfterSeconds * 1000).toISOString(),
+      },
+    );
   }
 
   function failed(name: string, keyDigest: string, failure: Failure, round: number): void {
@@ -114,28 +114,12 @@ export function createCircuits({ proven, now, wallNow }: CircuitsParts): Circuit
     circuit?.pause.end();
   }
 
-  const partitionOf = ({ isPublic }: Call, keyDigest: string) => (isPublic ? ANYBODY : keyDigest);
-
   return {
-    stopping: (next) => async (call, sending) => {
-      const name = `${partitionOf(call, sending.caller.keyDigest)} ${call.route}`;
-      const visit = {};
-      const beforeLeaving = () => {
-        sending.beforeLeaving?.();
-        check(name, call, visit);
-      };
-      try {
-        check(name, call, visit);
-        return await next(call, { ...sending, beforeLeaving });
-      } finally {
-        ofKeys.get(name)?.pause.release(visit);
-        ofRoutes.get(call.route)?.pause.release(visit);
-      }
-    },
+    stopping: (next) => pausing(next, { of: pausesFor, failure: keptBack, now }),
     hearing: (next) => async (call, sending) => {
       const { route, isPublic } = call;
-      const keyDigest = partitionOf(call, sending.caller.keyDigest);
-      const name = `${keyDigest} ${route}`;
+      const keyDigest = isPublic ? ANYBODY : sending.caller.keyDigest;
+      const name = nameOf(call, keyDigest);
       const ownRound = ofKeys.get(name)?.pause.round ?? 0;
       const roundOfAll = ofRoutes.get(route)?.pause.round ?? 0;
       try {
@@ -151,4 +135,9 @@ export function createCircuits({ proven, now, wallNow }: CircuitsParts): Circuit
       }
     },
   };
+}
+
+/** What the circuit of a key on a route is found by; of a public route, that of all keys. */
+function nameOf({ route, isPublic }: Call, keyDigest: string): string {
+  return `${isPublic ? ANYBODY : keyDigest} ${route}`;
 }

@@ -3,7 +3,7 @@ import type { ProvenKeys } from '../cache/proven.ts';
 import type { Failure } from '../errors.ts';
 import { hearingOfKey } from './authenticated.ts';
 import type { Call, Send } from './call.ts';
-import { Pause } from './pause.ts';
+import { Pause, pausing } from './pause.ts';
 
 /**
  * Sends nothing under a key that the service has just refused: after a 401 no call, after a 403 none to that route. Calls
@@ -57,39 +57,29 @@ export function createKeyRefusals({ proven, now }: KeyRefusalsParts): KeyRefusal
     return pause;
   }
 
-  /** @throws Failure why a call may not leave */
-  function check(call: Call, keyDigest: string, visit: object): void {
+  function pausesFor({ route }: Call, keyDigest: string): readonly (Pause | undefined)[] {
     const held = keys.get(keyDigest);
-    if (held === undefined) return;
-    const refusal =
-      held.all.keepsBack(visit, now()) ?? held.byRoute.get(call.route)?.keepsBack(visit, now()) ?? null;
-    if (refusal !== null) throw refusal.with({ route: call.route });
+    return held === undefined ? [] : [held.all, held.byRoute.get(route)];
   }
 
-  function probeOf({ route }: Call, keyDigest: string): Promise<void> | null {
-    const held = keys.get(keyDigest);
-    return held?.all.untilProbed() ?? held?.byRoute.get(route)?.untilProbed() ?? null;
+  function probeOf(call: Call, keyDigest: string): Promise<void> | null {
+    for (const pause of pausesFor(call, keyDigest)) {
+      const probed = pause?.untilProbed() ?? null;
+      if (probed !== null) return probed;
+    }
+    return null;
   }
 
   return {
-    stopping: (next) => async (call, sending) => {
-      if (call.isPublic) return next(call, sending);
-      const { keyDigest } = sending.caller;
-      const visit = {};
-      const beforeLeaving = () => {
-        sending.beforeLeaving?.();
-        check(call, keyDigest, visit);
-      };
-      try {
-        const probe = probeOf(call, keyDigest);
+    stopping(next) {
+      const failure = (refusal: Failure, { route }: Call) => refusal.with({ route });
+      const stopped = pausing(next, { of: pausesFor, failure, now });
+      return async (call, sending) => {
+        if (call.isPublic) return next(call, sending);
+        const probe = probeOf(call, sending.caller.keyDigest);
         if (probe !== null) await probe;
-        check(call, keyDigest, visit);
-        return await next(call, { ...sending, beforeLeaving });
-      } finally {
-        const held = keys.get(keyDigest);
-        held?.all.release(visit);
-        held?.byRoute.get(call.route)?.release(visit);
-      }
+        return stopped(call, sending);
+      };
     },
     hearing: (next) => async (call, sending) => {
       if (call.isPublic) return next(call, sending);

@@ -1,4 +1,5 @@
 import type { Failure } from '../errors.ts';
+import type { Call, Send } from './call.ts';
 
 export interface PauseLengths {
   /** The first pause, in milliseconds; each further one in a row is twice as long. */
@@ -68,4 +69,39 @@ export class Pause {
     this.#probe = null;
     for (const over of this.#onProbeOver.splice(0)) over();
   }
+}
+
+/** What keeps calls back, and what they fail with then. */
+export interface Pauses {
+  /** Those that concern a call, as they stand now. */
+  of(call: Call, keyDigest: string): readonly (Pause | undefined)[];
+  failure(why: Failure, call: Call, pause: Pause): Failure;
+  readonly now: () => number;
+}
+
+/**
+ * Keeps calls back while a pause lasts: when they come, and once more when they have had their turn and are about to leave.
+ * A call that was let through as a probe is over when it is answered, however that goes.
+ */
+export function pausing(next: Send, { of, failure, now }: Pauses): Send {
+  return async (call, sending) => {
+    const { keyDigest } = sending.caller;
+    const visit = {};
+    function check(): void {
+      for (const pause of of(call, keyDigest)) {
+        const why = pause?.keepsBack(visit, now());
+        if (pause !== undefined && why) throw failure(why, call, pause);
+      }
+    }
+    const beforeLeaving = () => {
+      sending.beforeLeaving?.();
+      check();
+    };
+    try {
+      check();
+      return await next(call, { ...sending, beforeLeaving });
+    } finally {
+      for (const pause of of(call, keyDigest)) pause?.release(visit);
+    }
+  };
 }
