@@ -3,12 +3,13 @@
  * the program in a process of its own. Prints what was sent and what became of it. Ends with exit code 1 where an answer is
  * wrong or never comes, the process ends or has grown, or it does not recover once the faults are over.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
+import { Dice } from '../execution/dice.ts';
+import { startServing } from '../support/serving.ts';
 import { openFaultProxy } from './fault-proxy.ts';
 import { judged, type Reply } from './verdict.ts';
 
@@ -76,37 +77,9 @@ function readOperations(): Operation[] {
     });
 }
 
-/** Mulberry32: the same numbers for the same seed. */
-function createDice(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-async function startProgram(upstreamUrl: string): Promise<{ child: ChildProcess; url: string }> {
-  const child = spawn(process.execPath, [`--max-old-space-size=${HEAP_MB}`, 'src/cli/main.ts', 'serve'], {
-    env: { PATH: process.env.PATH, ...ENV, PORT: '0', COUNTRY_DATA_URL: upstreamUrl },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let text = '';
-  for (;;) {
-    const [chunk] = await Promise.race([once(child.stdout, 'data'), once(child, 'exit')]);
-    text += chunk;
-    const url = text.match(/http:\/\/\S+\/graphql(?=\s)/)?.[0];
-    if (url !== undefined) {
-      child.stdout.resume();
-      return { child, url };
-    }
-    if (child.exitCode !== null) throw new Error(`The program ended: ${text}`);
-  }
-}
-
 const seconds = Number(values.seconds);
-const dice = createDice(Number(values.seed));
+const drawn = new Dice(Number(values.seed));
+const dice = () => drawn.next();
 const operations = readOperations();
 const sandbox = createSandbox({
   plans: {
@@ -116,7 +89,10 @@ const sandbox = createSandbox({
 });
 const keys = [sandbox.keys.team, sandbox.keys.analyst, sandbox.keys.analystSecond];
 const proxy = await openFaultProxy((await sandbox.listen()).url, dice);
-const { child, url } = await startProgram(proxy.url);
+const { child, url } = await startServing({
+  nodeArgs: [`--max-old-space-size=${HEAP_MB}`],
+  env: { ...ENV, COUNTRY_DATA_URL: proxy.url },
+});
 
 async function ask({ body }: Operation, key: string, signal: AbortSignal): Promise<Reply> {
   const response = await fetch(url, {

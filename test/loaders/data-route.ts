@@ -1,7 +1,6 @@
 import { Failure } from '../../src/errors.ts';
 import type { Demand } from '../../src/planner/demand.ts';
-import { type Call, openBill, type Send, type Sending } from '../../src/upstream/call.ts';
-import { payerOf } from '../../src/upstream/payer.ts';
+import type { Call, Send } from '../../src/upstream/call.ts';
 
 /** How a service fills what the specification of `/v1/data` leaves open. */
 export interface Habits {
@@ -215,17 +214,5 @@ function bodyOf({ countryCode, metricKey, year, locationName, value }: Row) {
     source: 'made_up',
     value_status: 'reported',
     retrieved_at: '2026-01-01T00:00:00Z',
-  };
-}
-
-export function sendingFor(keyDigest = 'p', further: Partial<Sending> = {}): Sending {
-  const bill = openBill();
-  return {
-    caller: { authorization: `Bearer ${keyDigest}`, keyDigest, flow: keyDigest },
-    signal: new AbortController().signal,
-    bill,
-    payer: payerOf(bill),
-    waitDeadlineMs: 0,
-    ...further,
   };
 }

@@ -8,6 +8,7 @@ import { cover, expectedRows } from '../../src/planner/cover.ts';
 import { type Demand, demandKey } from '../../src/planner/demand.ts';
 import { createLearned } from '../../src/planner/learned.ts';
 import type { ObservationRecord } from '../../src/upstream/records/observations.ts';
+import { sendingFor } from '../upstream/sending.ts';
 import {
   codeAt,
   createDataRoute,
@@ -18,7 +19,6 @@ import {
   newestIn,
   type Row,
   SEEN,
-  sendingFor,
   type Table,
   tableOf,
 } from './data-route.ts';
@@ -45,7 +45,7 @@ function open(table: Table, habits: Partial<Habits> = {}, { overfetchRows = 500,
       const open: Demand[] = [];
       // Names that were refused are not asked for again, as in `cached-figures.ts`.
       for (const demand of demands) {
-        const refused = refusedNames.of('p', demand);
+        const refused = refusedNames.of('one', demand);
         if (refused === undefined) open.push(demand);
         else settle(demandKey(demand), refused.outcome);
       }

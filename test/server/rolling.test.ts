@@ -1,34 +1,23 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
+import { type Serving, startServing } from '../support/serving.ts';
 
 const running: ChildProcess[] = [];
 afterEach(() => {
   for (const child of running.splice(0)) child.kill('SIGKILL');
 });
 
-interface Instance {
-  readonly url: string;
-  readonly child: ChildProcess;
+interface Instance extends Serving {
   isReady: boolean;
 }
 
 async function start(): Promise<Instance> {
-  const child = spawn(process.execPath, ['src/cli/main.ts', 'serve'], {
-    env: { PATH: process.env.PATH, PORT: '0', DRAIN_DELAY_MS: '600', LOG_LEVEL: 'silent', GRAPHIQL: 'off' },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  running.push(child);
-  let text = '';
-  for (;;) {
-    const [chunk] = await once(child.stdout, 'data');
-    text += chunk;
-    const url = text.match(/http:\/\/\S+\/graphql(?=\s)/)?.[0];
-    if (url === undefined) continue;
-    child.stdout.resume();
-    return { url, child, isReady: true };
-  }
+  const env = { DRAIN_DELAY_MS: '600', LOG_LEVEL: 'silent', GRAPHIQL: 'off' };
+  const serving = await startServing({ env });
+  running.push(serving.child);
+  return { ...serving, isReady: true };
 }
 
 /** What stands in front of the instances, as a load balancer does: it asks each now and then whether it is ready. */
