@@ -53,7 +53,7 @@ export function createCompletion(parts: CompletionParts): Complete {
 
     const kept = keptOf(task, reply);
     const again = kept.size > 0 ? pairsOf(rectangle).filter((pair) => !kept.has(keyOf(pair))) : wanted;
-    const replanned = told === null || kind === 'series' ? scaled(task, reply, kept) : rowsOf;
+    const replanned = told === null || kind === 'series' ? scaled(task, reply) : rowsOf;
     const keptRows = [...kept.values()].reduce((rows, run) => rows + run.length, 0);
     const count = await fetchPairs(kind, again, replanned, settle, round + 1);
     if (kept.size === 0) return count;
@@ -86,29 +86,35 @@ export function createCompletion(parts: CompletionParts): Complete {
     return mayAskForMore;
   }
 
-  /** The runs of pairs that look whole, where the total can prove them; none where it can't. */
-  function keptOf({ kind, rectangle, wanted }: Task, reply: Rows): ReadonlyMap<string, SentRow[]> {
+  /** The runs of pairs that look whole, where the service tells a total. */
+  function wholeRunsOf({ kind }: Task, reply: Rows): ReadonlyMap<string, SentRow[]> {
     const sent = totalBeyond(reply) === null ? null : sentRows(reply);
-    if (sent === null) return new Map();
-    const looksWhole = wholeRuns(sent, kind);
+    return sent === null ? new Map() : wholeRuns(sent, kind);
+  }
+
+  /** The runs of pairs that look whole, where the total can prove them; none where it can't. */
+  function keptOf(task: Task, reply: Rows): ReadonlyMap<string, SentRow[]> {
+    const { rectangle, wanted } = task;
+    const looksWhole = wholeRunsOf(task, reply);
     const isWanted = new Set(wanted.map(keyOf));
     const left = pairsOf(rectangle).filter((pair) => !looksWhole.has(keyOf(pair)));
     return left.every((pair) => isWanted.has(keyOf(pair))) ? looksWhole : new Map();
   }
 
-  /** Rows to plan the rest by: the total spread over the pairs that are left, at least what has come of each. */
-  function scaled(
-    { kind, rectangle }: Task,
-    reply: Rows,
-    kept: ReadonlyMap<string, readonly SentRow[]>,
-  ): RowsOf {
+  /**
+   * Rows to plan the rest by: what came of pairs that look whole, and the rest of the total spread over the others, at
+   * least what has come of each.
+   */
+  function scaled(task: Task, reply: Rows): RowsOf {
+    const { kind, rectangle } = task;
     const told = totalBeyond(reply);
-    const keptRows = [...kept.values()].reduce((rows, run) => rows + run.length, 0);
-    const rowsLeft = told === null ? learned.maxRows * 2 : told - keptRows;
+    const whole = wholeRunsOf(task, reply);
+    const wholeRows = [...whole.values()].reduce((rows, run) => rows + run.length, 0);
+    const rowsLeft = told === null ? learned.maxRows * 2 : told - wholeRows;
     // At least one row each: the total shows that some of these are longer than was thought.
     const guess: RowsOf = (c, m) => (kind === 'latest' ? 1 : Math.max(1, learned.seriesRows(c, m)));
     const expected = pairsOf(rectangle)
-      .filter((pair) => !kept.has(keyOf(pair)))
+      .filter((pair) => !whole.has(keyOf(pair)))
       .reduce((rows, { countryCode, metricKey }) => rows + guess(countryCode, metricKey), 0);
     // What came of a pair is the least it has: whoever is left is not put into one call with it again unawares.
     const cameOf: RowsOf = (c, m) => sentOf(reply.groups, pairKey(c, m));
@@ -120,7 +126,7 @@ export function createCompletion(parts: CompletionParts): Complete {
       }
     }
     return (c, m) =>
-      kept.has(pairKey(c, m))
+      whole.has(pairKey(c, m))
         ? cameOf(c, m)
         : Math.max(cameOf(c, m), Math.ceil((guess(c, m) * rowsLeft) / Math.max(1, expected)));
   }

@@ -377,6 +377,23 @@ describe('what a set of demands costs', () => {
     }
   });
 
+  it('plans the rest of a cut answer by what came whole, though nothing proves it yet', async () => {
+    const years = [
+      [0, 2, 2],
+      [1, 256, 30],
+      [2, 155, 1],
+      [3, 172, 0],
+    ];
+    const table = tableOf(4, 3, (c, m) => years[c]?.[m] ?? 0);
+    // Long series that nobody wants are in the rectangle, so that the total proves nothing.
+    const isWanted = ({ countryCode, metricKey }: Demand) =>
+      metricKey !== keyAt(1) || countryCode === codeAt(0);
+    const demands = demandsFor('series', table).filter(isWanted);
+    const { targets, valuesOf } = await open(table, { maxRows: 102, overLimit: 'refuse' }).fetch(demands);
+    expect(targets).toHaveLength(8);
+    for (const demand of demands) expect(valuesOf(demand)).toEqual(rightAnswer(table, demand));
+  });
+
   it('one more call, once, where the service refuses `limit`', async () => {
     const { table, demands } = latestOf(54, 3);
     const { fetch } = open(table, { limit: 'refuse', defaultRows: 1000 });
