@@ -1,4 +1,4 @@
-/** `npm run screenshots`: the pictures of the README, taken of the explorer over the sandbox. */
+/** `npm run screenshots`: the pictures of the README, taken of GraphiQL over the sandbox. */
 import { mkdirSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { openBrowser } from '../test/support/chromium.ts';

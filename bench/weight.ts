@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { openBrowser } from '../test/support/chromium.ts';
 import { openProgram } from '../test/support/program.ts';
 
-/** What a browser loads until the first operation of the explorer has been answered, and what opening a chart adds. */
+/** What a browser loads until the first operation of GraphiQL has been answered, and what opening a chart adds. */
 export async function printWeight(): Promise<void> {
-  console.log('## What the explorer weighs, compressed as it is sent\n');
+  console.log('## What GraphiQL weighs, compressed as it is sent\n');
   const browser = await openBrowser().catch(() => null);
   if (browser === null) {
     console.log('There is no Chromium here to measure it with.\n');
@@ -22,7 +22,7 @@ export async function printWeight(): Promise<void> {
     if (!path.startsWith('/graphiql/assets/')) return;
     const coding = response.headers()['content-encoding'];
     const suffix = coding === 'br' ? '.br' : coding === 'gzip' ? '.gz' : '';
-    bytes += readFileSync(`dist/ide${path.slice('/graphiql'.length)}${suffix}`).length;
+    bytes += readFileSync(`dist/graphiql${path.slice('/graphiql'.length)}${suffix}`).length;
   });
   await page.goto(`${new URL(program.url).origin}/graphiql`);
   await page.locator('.graphiql-query-editor .view-line').first().waitFor();

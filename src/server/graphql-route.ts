@@ -9,7 +9,7 @@ import { nestsDeeply } from './nesting.ts';
 export interface GraphqlRouteOptions {
   readonly gateway: Gateway;
   /** Whether there is a page for browsers that are pointed here by hand. */
-  readonly isIdeThere: boolean;
+  readonly hasGraphiql: boolean;
   readonly isDraining: () => boolean;
   /** Hears of what only a fault of ours can explain. */
   readonly problem: (error: unknown) => void;
@@ -29,7 +29,7 @@ const LONG_BODY = 16_384;
  */
 export async function graphqlRoute(
   app: FastifyInstance,
-  { gateway, isIdeThere, isDraining, problem }: GraphqlRouteOptions,
+  { gateway, hasGraphiql, isDraining, problem }: GraphqlRouteOptions,
 ) {
   app.removeContentTypeParser(['text/plain', 'application/json']);
   const parseJson = app.getDefaultJsonParser('error', 'error');
@@ -61,7 +61,7 @@ export async function graphqlRoute(
   });
 
   app.all('/graphql', (request, reply) => {
-    if (isIdeThere && wantsPage(request)) {
+    if (hasGraphiql && wantsPage(request)) {
       reply.redirect('/graphiql', 302);
       return;
     }

@@ -99,11 +99,11 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
     });
   }
   if (config.graphiql) {
-    app.register(async (ide) => (await import('./ide-route.ts')).ideRoute(ide, { demoKeys }));
+    app.register(async (app) => (await import('./graphiql-route.ts')).graphiqlRoute(app, { demoKeys }));
   }
   app.register(graphqlRoute, {
     gateway,
-    isIdeThere: config.graphiql,
+    hasGraphiql: config.graphiql,
     isDraining: () => isDraining,
     problem(error) {
       log.problem(error, 'server');

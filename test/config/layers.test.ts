@@ -52,11 +52,11 @@ const CASES: readonly [file: string, line: string, rule: string | null][] = [
   ['src/sandbox/b.ts', "import './seed.ts';", null],
   ['src/sandbox/catalogue/a.ts', "import '../../config.ts';", 'noRestrictedImports'],
   ['src/sandbox/catalogue/b.ts', "import '../seed.ts';", null],
-  ['src/server/e.ts', "import '../ide/tabs.ts';", 'noRestrictedImports'],
-  ['src/ide/a.tsx', "import '../errors.ts';", 'noRestrictedImports'],
-  ['src/ide/b.ts', "import './exchange.ts';", null],
-  ['src/ide/chart/a.tsx', "import '../../config.ts';", 'noRestrictedImports'],
-  ['src/ide/chart/b.ts', "import '../exchange.ts';", null],
+  ['src/server/e.ts', "import '../graphiql/tabs.ts';", 'noRestrictedImports'],
+  ['src/graphiql/a.tsx', "import '../errors.ts';", 'noRestrictedImports'],
+  ['src/graphiql/b.ts', "import './exchange.ts';", null],
+  ['src/graphiql/chart/a.tsx', "import '../../config.ts';", 'noRestrictedImports'],
+  ['src/graphiql/chart/b.ts', "import '../exchange.ts';", null],
 ];
 
 let scratch: string;

@@ -153,8 +153,8 @@ describe('the image', () => {
       }
       expect(printed).toContain(`http://0.0.0.0:${port}/graphql`);
       await healthy();
-      const explorer = await fetch(`http://127.0.0.1:${port}/graphiql`);
-      expect([explorer.status, await explorer.text()]).toEqual([
+      const graphiql = await fetch(`http://127.0.0.1:${port}/graphiql`);
+      expect([graphiql.status, await graphiql.text()]).toEqual([
         200,
         expect.stringContaining('<div id="root">'),
       ]);

@@ -487,7 +487,7 @@ describe('drain', () => {
   });
 });
 
-describe('the explorer', () => {
+describe('GraphiQL', () => {
   const page = { accept: 'text/html,application/xhtml+xml' };
   const get = (url: string, headers: Record<string, string> = {}) =>
     fetch(url, { headers, redirect: 'manual' });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import axe, { type AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { LESSONS } from '../../src/ide/tabs.ts';
+import { LESSONS } from '../../src/graphiql/tabs.ts';
 import { hasChromium, openBrowser } from '../support/chromium.ts';
 import { openProgram, type ProgramOptions } from '../support/program.ts';
 
@@ -21,7 +21,7 @@ interface Opening extends ProgramOptions {
   readonly colorScheme?: 'light' | 'dark';
 }
 
-/** The explorer in a fresh browser, over a program of its own. */
+/** GraphiQL in a fresh browser, over a program of its own. */
 async function open({
   viewport = { width: 1400, height: 900 },
   path = '/graphiql',
@@ -82,7 +82,7 @@ async function run(page: Page) {
   return (await answered).json();
 }
 
-describe.skipIf(!hasChromium)('the explorer', () => {
+describe.skipIf(!hasChromium)('GraphiQL', () => {
   it('opens with the network closed, without a complaint, and runs its first operation', async () => {
     await using scene = await open();
     const answer = await run(scene.page);

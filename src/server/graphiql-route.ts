@@ -4,7 +4,7 @@ import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
 /** Where `npm run build` puts the pages. */
-const BUILT = fileURLToPath(new URL('../../dist/ide/', import.meta.url));
+const BUILT = fileURLToPath(new URL('../../dist/graphiql/', import.meta.url));
 
 const YEAR_SECONDS = 31_536_000;
 
@@ -30,8 +30,8 @@ export interface IdeRouteOptions {
   readonly demoKeys: Readonly<Record<string, string>> | null;
 }
 
-/** `/graphiql`: the explorer, from files that were built and compressed beforehand; a browser that opens `/` lands there. */
-export async function ideRoute(app: FastifyInstance, { demoKeys }: IdeRouteOptions) {
+/** `/graphiql`: GraphiQL, from files that were built and compressed beforehand; a browser that opens `/` lands there. */
+export async function graphiqlRoute(app: FastifyInstance, { demoKeys }: IdeRouteOptions) {
   const isBuilt = existsSync(BUILT);
   if (isBuilt) {
     await app.register(fastifyStatic, {
@@ -66,5 +66,5 @@ export async function ideRoute(app: FastifyInstance, { demoKeys }: IdeRouteOptio
 }
 
 function notBuilt(reply: FastifyReply): FastifyReply {
-  return reply.code(404).type('text/plain').send('The explorer is not built. Run: npm run build\n');
+  return reply.code(404).type('text/plain').send('GraphiQL is not built. Run: npm run build\n');
 }

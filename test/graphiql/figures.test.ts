@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { csvOf } from '../../src/ide/chart/csv.ts';
-import { type Figure, figuresIn } from '../../src/ide/chart/figures.ts';
-import { momentOf, picturesOf } from '../../src/ide/chart/picture.ts';
+import { csvOf } from '../../src/graphiql/chart/csv.ts';
+import { type Figure, figuresIn } from '../../src/graphiql/chart/figures.ts';
+import { momentOf, picturesOf } from '../../src/graphiql/chart/picture.ts';
 import { openProgram } from '../support/program.ts';
 
 const FIGURE: Figure = {

@@ -52,5 +52,5 @@ loadSettings().then(
       </StrictMode>,
     );
   },
-  (error: unknown) => root.render(<p className="loading">The explorer could not start: {String(error)}</p>),
+  (error: unknown) => root.render(<p className="loading">GraphiQL could not start: {String(error)}</p>),
 );

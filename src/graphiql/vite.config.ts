@@ -11,7 +11,7 @@ import { COUNTRY_NUMBERS } from './chart/country-numbers.ts';
 const ROOT = fileURLToPath(new URL('./', import.meta.url));
 
 /** Where the server finds the built pages. */
-const OUT = join(ROOT, '../../dist/ide');
+const OUT = join(ROOT, '../../dist/graphiql');
 
 /** The outlines of the 54 countries alone, as `virtual:africa`: the world in the same detail is several times larger. */
 function africa(): Plugin {
