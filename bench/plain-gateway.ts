@@ -7,7 +7,7 @@ import { createSchema } from '../src/graph/schema.ts';
 import { type Figures, wantKey } from '../src/loaders/cached-figures.ts';
 import { createLoaders } from '../src/loaders/loaders.ts';
 import { createTickersLearned } from '../src/loaders/tickers.ts';
-import { type Demand, demandKey, type Kind, pairKey } from '../src/planner/demand.ts';
+import { type Demand, demandKey, type Mode, pairKey } from '../src/planner/demand.ts';
 import { createLearned } from '../src/planner/learned.ts';
 import { entities } from '../src/resolvers/entities.ts';
 import { batches, resolvers } from '../src/resolvers/resolvers.ts';
@@ -45,26 +45,26 @@ export function createPlainGateway(upstreamUrl: string) {
   const schema: GraphQLSchema = createSchema({ resolvers, entities, batches });
 
   async function fetchKind(
-    kind: Kind,
+    mode: Mode,
     demands: readonly Demand[],
     sending: Sending,
     found: Map<string, ObservationRecord[]>,
   ) {
-    const wanted = demands.filter((demand) => demand.kind === kind);
+    const wanted = demands.filter((demand) => demand.mode === mode);
     const metricKeys = [...new Set(wanted.map(({ metricKey }) => metricKey))];
     const countryCodes = [...new Set(wanted.map(({ countryCode }) => countryCode))];
-    const rowsEach = metricKeys.length * (kind === 'latest' ? 1 : SERIES_ROWS);
+    const rowsEach = metricKeys.length * (mode === 'latest' ? 1 : SERIES_ROWS);
     const step = Math.max(1, Math.floor(MAX_ROWS / Math.max(1, rowsEach)));
     for (let i = 0; i < countryCodes.length; i += step) {
       const params = {
         countryCodes: countryCodes.slice(i, i + step),
         metricKeys,
-        latest: kind === 'latest',
+        latest: mode === 'latest',
         limit: MAX_ROWS,
       };
       const list = await upstream.ask(observations, params, sending);
       for (const row of list?.rows ?? []) {
-        const key = `${kind} ${pairKey(row.countryCode, row.metricKey)}`;
+        const key = `${mode} ${pairKey(row.countryCode, row.metricKey)}`;
         const rows = found.get(key);
         if (rows === undefined) found.set(key, [row]);
         else rows.push(row);

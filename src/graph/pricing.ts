@@ -117,8 +117,8 @@ export function createPricing(parts: PricingParts): Pricing {
   const isKnownEmpty = (code: string, key: string) =>
     learned.knowsSeries(code, key) && learned.seriesRows(code, key) === 0;
   /** A series whose length is known takes just the calls of its plan. */
-  const isLengthKnown = ({ kind, countryCode, metricKey }: Demand) =>
-    kind === 'series' && learned.totals === 'true' && learned.knowsSeries(countryCode, metricKey);
+  const isLengthKnown = ({ mode, countryCode, metricKey }: Demand) =>
+    mode === 'series' && learned.totals === 'true' && learned.knowsSeries(countryCode, metricKey);
   return async (
     { document, operation, variables, caller, plan },
     supposed,
@@ -293,8 +293,8 @@ function untilRefused(figures: Figures, refusal: () => Failure | null): Figures 
 /** No plan for these figures takes fewer calls, as their rows alone show. */
 function fewestCalls(demands: readonly Demand[], { maxRows, seriesRows }: Learned): number {
   let [latest, series] = [0, 0];
-  for (const { kind, countryCode, metricKey } of demands) {
-    if (kind === 'latest') latest += 1;
+  for (const { mode, countryCode, metricKey } of demands) {
+    if (mode === 'latest') latest += 1;
     else series += Math.min(maxRows, seriesRows(countryCode, metricKey));
   }
   // Latest figures may all stand in the series.

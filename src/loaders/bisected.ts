@@ -74,7 +74,7 @@ export function createBisect(parts: BisectParts, sending: Sending): Bisect {
     if (first.wanted.length === 0) return fetchTask(second);
     if (second.wanted.length === 0) return fetchTask(first);
     // With two things that may be refused, nothing is learned of either: here names are looked into, not `limit`.
-    const reply = await calls.askWithLimit(first.kind, first.rectangle, first.rowsOf, false);
+    const reply = await calls.askWithLimit(first.mode, first.rectangle, first.rowsOf, false);
     if (reply.isRefused) {
       const ofFirst = settlingFailures(first, () => settleRefused(first, reply));
       return sum(await Promise.all([ofFirst, fetchTask(second)]));
@@ -110,7 +110,7 @@ export function createBisect(parts: BisectParts, sending: Sending): Bisect {
 
   /** Settles the pairs of names that the service names, and fetches the others without them. */
   function blame(task: Task, refusal: Refusal, named: readonly string[]): Promise<number | null> {
-    const { kind, rectangle, wanted, rowsOf, settle, round } = task;
+    const { mode, rectangle, wanted, rowsOf, settle, round } = task;
     const isBlamed = ({ countryCode, metricKey }: Pair) =>
       named.includes(countryCode) || named.includes(metricKey);
     if (saysUnknown(refusal.detail) || refusal.outcome instanceof Error) {
@@ -118,7 +118,7 @@ export function createBisect(parts: BisectParts, sending: Sending): Bisect {
     }
     for (const pair of wanted.filter(isBlamed)) settle(pair, refusal.outcome);
     const others = wanted.filter((pair) => !isBlamed(pair));
-    return fetchPairs(kind, others, rowsOf, settle, round);
+    return fetchPairs(mode, others, rowsOf, settle, round);
   }
 
   function remember({ countryCodes }: Rectangle, name: string, { outcome, receivedAt }: Refusal): void {
@@ -131,7 +131,7 @@ export function createBisect(parts: BisectParts, sending: Sending): Bisect {
     for (const pair of task.wanted) task.settle(pair, refusal.outcome);
     if (!(refusal.outcome instanceof Error)) {
       const nothing = pairsOf(task.rectangle).map((pair) => ({ pair, rows: [] }));
-      keep(keyDigest, task.kind, nothing, refusal.receivedAt);
+      keep(keyDigest, task.mode, nothing, refusal.receivedAt);
     }
     return 0;
   }

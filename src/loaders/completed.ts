@@ -43,7 +43,7 @@ export function createCompletion(parts: CompletionParts): Complete {
    */
   async function complete(task: Task, reply: Rows): Promise<number | null> {
     const { list } = reply;
-    const { kind, rectangle, wanted, rowsOf, settle, round } = task;
+    const { mode, rectangle, wanted, rowsOf, settle, round } = task;
     const { received, meta } = list;
     const told = totalBeyond(reply);
     if (!learnCut(reply) && rectangle.countryCodes.length === 1 && rectangle.metricKeys.length === 1) {
@@ -53,9 +53,9 @@ export function createCompletion(parts: CompletionParts): Complete {
 
     const kept = keptOf(task, reply);
     const again = kept.size > 0 ? pairsOf(rectangle).filter((pair) => !kept.has(keyOf(pair))) : wanted;
-    const replanned = told === null || kind === 'series' ? scaled(task, reply) : rowsOf;
+    const replanned = told === null || mode === 'series' ? scaled(task, reply) : rowsOf;
     const keptRows = [...kept.values()].reduce((rows, run) => rows + run.length, 0);
-    const count = await fetchPairs(kind, again, replanned, settle, round + 1);
+    const count = await fetchPairs(mode, again, replanned, settle, round + 1);
     if (kept.size === 0) return count;
 
     const keptPairs = wanted.filter((pair) => kept.has(keyOf(pair)));
@@ -63,7 +63,7 @@ export function createCompletion(parts: CompletionParts): Complete {
       settleKept(task, reply, kept);
       return count + keptRows;
     }
-    const refetched = await fetchPairs(kind, keptPairs, replanned, settle, round + 1);
+    const refetched = await fetchPairs(mode, keptPairs, replanned, settle, round + 1);
     return count === null || refetched === null ? null : count + refetched;
   }
 
@@ -87,9 +87,9 @@ export function createCompletion(parts: CompletionParts): Complete {
   }
 
   /** The runs of pairs that look whole, where the service tells a total. */
-  function wholeRunsOf({ kind }: Task, reply: Rows): ReadonlyMap<string, SentRow[]> {
+  function wholeRunsOf({ mode }: Task, reply: Rows): ReadonlyMap<string, SentRow[]> {
     const sent = totalBeyond(reply) === null ? null : sentRows(reply);
-    return sent === null ? new Map() : wholeRuns(sent, kind);
+    return sent === null ? new Map() : wholeRuns(sent, mode);
   }
 
   /** The runs of pairs that look whole, where the total can prove them; none where it can't. */
@@ -106,19 +106,19 @@ export function createCompletion(parts: CompletionParts): Complete {
    * least what has come of each.
    */
   function scaled(task: Task, reply: Rows): RowsOf {
-    const { kind, rectangle } = task;
+    const { mode, rectangle } = task;
     const told = totalBeyond(reply);
     const whole = wholeRunsOf(task, reply);
     const wholeRows = [...whole.values()].reduce((rows, run) => rows + run.length, 0);
     const rowsLeft = told === null ? learned.maxRows * 2 : told - wholeRows;
     // At least one row each: the total shows that some of these are longer than was thought.
-    const guess: RowsOf = (c, m) => (kind === 'latest' ? 1 : Math.max(1, learned.seriesRows(c, m)));
+    const guess: RowsOf = (c, m) => (mode === 'latest' ? 1 : Math.max(1, learned.seriesRows(c, m)));
     const expected = pairsOf(rectangle)
       .filter((pair) => !whole.has(keyOf(pair)))
       .reduce((rows, { countryCode, metricKey }) => rows + guess(countryCode, metricKey), 0);
     // What came of a pair is the least it has: whoever is left is not put into one call with it again unawares.
     const cameOf: RowsOf = (c, m) => sentOf(reply.groups, pairKey(c, m));
-    if (kind === 'series') {
+    if (mode === 'series') {
       for (const { countryCode, metricKey } of pairsOf(rectangle)) {
         const least = cameOf(countryCode, metricKey);
         if (least > learned.seriesRows(countryCode, metricKey))
@@ -133,36 +133,36 @@ export function createCompletion(parts: CompletionParts): Complete {
 
   /** Settles the pairs whose runs the total has proved. */
   function settleKept(
-    { kind, rectangle, wanted, settle }: Task,
+    { mode, rectangle, wanted, settle }: Task,
     { receivedAt }: Rows,
     kept: ReadonlyMap<string, readonly SentRow[]>,
   ): void {
-    const isBlank = (run: readonly SentRow[]) => kind === 'latest' && figuresIn(run).length === 0;
+    const isBlank = (run: readonly SentRow[]) => mode === 'latest' && figuresIn(run).length === 0;
     const whole = pairsOf(rectangle).flatMap((pair) => {
       const run = kept.get(keyOf(pair));
       return run === undefined || isBlank(run) ? [] : { pair, rows: figuresIn(run) };
     });
-    keep(keyDigest, kind, whole, receivedAt);
+    keep(keyDigest, mode, whole, receivedAt);
     for (const pair of wanted) {
       const run = kept.get(keyOf(pair));
       if (run === undefined) continue;
-      if (kind === 'series') learned.learnSeries(pair.countryCode, pair.metricKey, run.length);
+      if (mode === 'series') learned.learnSeries(pair.countryCode, pair.metricKey, run.length);
       settle(pair, isBlank(run) ? 'no figure' : figuresIn(run));
     }
   }
 
   /** Gets the rest of a single series, which only a range of years can split. */
-  async function completePair({ kind, rectangle, wanted, settle }: Task, reply: Rows): Promise<number> {
+  async function completePair({ mode, rectangle, wanted, settle }: Task, reply: Rows): Promise<number> {
     const { list, receivedAt } = reply;
     const { received, meta } = list;
     const sent = sentRows(reply);
-    if (kind === 'latest' || sent === null) throw incomplete(received, meta.total);
+    if (mode === 'latest' || sent === null) throw incomplete(received, meta.total);
     const limit = learned.limitParam === 'accepted' ? learned.maxRows : undefined;
     const askYears: AskYears = async (startYear, endYear) => {
-      const part = await calls.ask(kind, rectangle, limit, { startYear, endYear });
+      const part = await calls.ask(mode, rectangle, limit, { startYear, endYear });
       const rows = part.isRefused ? null : sentRows(part);
       if (part.isRefused || rows === null) return null;
-      return { rows, isCut: await calls.isCutShort(kind, rectangle, part) };
+      return { rows, isCut: await calls.isCutShort(mode, rectangle, part) };
     };
     const told = totalBeyond(reply);
     const whole = (await fetchYears(sent, told, askYears)) ?? (await askForTotal());
@@ -170,7 +170,7 @@ export function createCompletion(parts: CompletionParts): Complete {
     /** Asks for as many rows as there are, where no limit is taken: the one that was refused may have been too high. */
     async function askForTotal(): Promise<readonly SentRow[] | null> {
       if (told === null || learned.limitParam !== 'refused') return null;
-      const all = await calls.ask(kind, rectangle, told);
+      const all = await calls.ask(mode, rectangle, told);
       if (all.isRefused || all.list.received < told) return null;
       learned.learn('maxRows', told);
       return sentRows(all);
@@ -178,7 +178,7 @@ export function createCompletion(parts: CompletionParts): Complete {
     const rows = figuresIn(whole);
     keep(
       keyDigest,
-      kind,
+      mode,
       pairsOf(rectangle).map((pair) => ({ pair, rows })),
       receivedAt,
     );

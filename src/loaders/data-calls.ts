@@ -1,7 +1,7 @@
 import { Failure } from '../errors.ts';
 import { isCut } from '../planner/completeness.ts';
 import { expectedRows, type Pair, type Rectangle, type RowsOf } from '../planner/cover.ts';
-import { type Kind, pairKey } from '../planner/demand.ts';
+import { type Mode, pairKey } from '../planner/demand.ts';
 import type { Learned } from '../planner/learned.ts';
 import { strayNotFound } from '../upstream/cached.ts';
 import { makeCall, type Send, type Sending } from '../upstream/call.ts';
@@ -54,14 +54,14 @@ export interface Years {
 
 /** The data calls of one fetch, and what their answers teach of the service. */
 export interface DataCalls {
-  ask(kind: Kind, rectangle: Rectangle, limit: number | undefined, years?: Years): Promise<Reply>;
+  ask(mode: Mode, rectangle: Rectangle, limit: number | undefined, years?: Years): Promise<Reply>;
   /**
    * One data call, with `limit` where more than a default page is expected and the service may know it.
    * @param mayTry whether it may be found out whether the service takes `limit`
    */
-  askWithLimit(kind: Kind, rectangle: Rectangle, rowsOf: RowsOf, mayTry?: boolean): Promise<Reply>;
+  askWithLimit(mode: Mode, rectangle: Rectangle, rowsOf: RowsOf, mayTry?: boolean): Promise<Reply>;
   /** Whether an answer has to be taken as cut short; asks once whether limits are heeded, where that decides. */
-  isCutShort(kind: Kind, rectangle: Rectangle, rows: Rows): Promise<boolean>;
+  isCutShort(mode: Mode, rectangle: Rectangle, rows: Rows): Promise<boolean>;
 }
 
 export interface DataCallsParts {
@@ -72,12 +72,12 @@ export interface DataCallsParts {
 
 export function createDataCalls({ send, learned, now }: DataCallsParts, sending: Sending): DataCalls {
   async function ask(
-    kind: Kind,
+    mode: Mode,
     rectangle: Rectangle,
     limit: number | undefined,
     years: Years = {},
   ): Promise<Reply> {
-    const params = { ...rectangle, latest: kind === 'latest', limit, ...years };
+    const params = { ...rectangle, latest: mode === 'latest', limit, ...years };
     try {
       const answer = await send(makeCall(observations, params), sending);
       const { receivedAt } = answer;
@@ -115,28 +115,28 @@ export function createDataCalls({ send, learned, now }: DataCallsParts, sending:
   }
 
   async function askWithLimit(
-    kind: Kind,
+    mode: Mode,
     rectangle: Rectangle,
     rowsOf: RowsOf,
     mayTry = true,
   ): Promise<Reply> {
     const mayBeLong =
       expectedRows(rectangle, rowsOf) >= learned.defaultRows ||
-      (kind === 'series' && !everyPair(rectangle, (c, m) => learned.knowsSeries(c, m)));
+      (mode === 'series' && !everyPair(rectangle, (c, m) => learned.knowsSeries(c, m)));
     const isWorthTrying = mayTry && mayBeLong && learned.limitParam !== 'refused';
-    if (learned.limitParam !== 'accepted' && !isWorthTrying) return ask(kind, rectangle, undefined);
+    if (learned.limitParam !== 'accepted' && !isWorthTrying) return ask(mode, rectangle, undefined);
     const asked = learned.maxRows;
-    const reply = await ask(kind, rectangle, asked);
+    const reply = await ask(mode, rectangle, asked);
     if (!reply.isRefused || !mayBeForLimit(reply)) return reply;
     const told = highestLimitIn(reply.detail, asked);
     if (told !== null) {
-      const lower = await ask(kind, rectangle, told);
+      const lower = await ask(mode, rectangle, told);
       if (!lower.isRefused || !mayBeForLimit(lower)) {
         learned.learn('maxRows', told);
         return lower;
       }
     }
-    const plain = await ask(kind, rectangle, undefined);
+    const plain = await ask(mode, rectangle, undefined);
     if (!plain.isRefused) learned.learn('limitParam', 'refused');
     return plain;
   }
@@ -148,7 +148,7 @@ export function createDataCalls({ send, learned, now }: DataCallsParts, sending:
   }
 
   async function isCutShort(
-    kind: Kind,
+    mode: Mode,
     rectangle: Rectangle,
     { list, groups, limit }: Rows,
   ): Promise<boolean> {
@@ -159,7 +159,7 @@ export function createDataCalls({ send, learned, now }: DataCallsParts, sending:
         total: meta.total,
         limit: meta.limit,
         askedLimit: limit,
-        isEveryPairPresent: kind === 'latest' && everyPair(rectangle, (c, m) => isPresent(groups, c, m)),
+        isEveryPairPresent: mode === 'latest' && everyPair(rectangle, (c, m) => isPresent(groups, c, m)),
         isTotalTrue: learned.totals === 'true',
         limitEffect: learned.limitEffect,
       });
@@ -167,7 +167,7 @@ export function createDataCalls({ send, learned, now }: DataCallsParts, sending:
     const isTold = (meta.total !== null && meta.total > received) || meta.limit !== null;
     if (isTold || limit === undefined || received >= limit || learned.limitEffect !== 'unknown') return true;
     // Just as long as a default page, though more was asked for: whole, if limits make a difference at all.
-    const one = await ask(kind, rectangle, 1);
+    const one = await ask(mode, rectangle, 1);
     learned.learn('limitEffect', !one.isRefused && one.list.received <= 1 ? 'heeded' : 'ignored');
     return looksCut();
   }

@@ -9,7 +9,7 @@ export interface Effort {
    * Counts figures that are about to be wanted.
    * @throws Failure OPERATION_TOO_EXPENSIVE where they are more than may be
    */
-  want(figures: number, kind: 'latest' | 'series'): void;
+  want(figures: number, mode: 'latest' | 'series'): void;
   /**
    * Counts items of lists that are about to be resolved.
    * @throws Failure OPERATION_TOO_EXPENSIVE where they are more than may be
@@ -66,10 +66,10 @@ export function createEffort({ isProven, maxRows, maxCalls }: EffortParts): Effo
     get refusal() {
       return refusal;
     },
-    want(count, kind) {
+    want(count, mode) {
       if (refusal !== null) throw refusal;
       figures += count;
-      rows += kind === 'series' ? count * SERIES_ROWS : count;
+      rows += mode === 'series' ? count * SERIES_ROWS : count;
       check(figures, 'figures');
       const calls = Math.ceil(rows / maxRows());
       if (calls > maxCalls * CERTAINLY_TOO_MANY && !isProven()) {

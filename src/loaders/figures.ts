@@ -1,9 +1,9 @@
 import { type Job, timeSliced, yieldToEventLoop } from '../async/yielding.ts';
 import { Failure } from '../errors.ts';
 import { cover, expectedRows, type Pair, type RowsOf } from '../planner/cover.ts';
-import { type Demand, demandKey, type Kind, pairKey } from '../planner/demand.ts';
-import { chooseKinds, choosingKinds, oneRow } from '../planner/kinds.ts';
+import { type Demand, demandKey, type Mode, pairKey } from '../planner/demand.ts';
 import type { Learned } from '../planner/learned.ts';
+import { chooseModes, choosingModes, oneRow } from '../planner/modes.ts';
 import { newestOf } from '../planner/newest.ts';
 import type { Sending } from '../upstream/call.ts';
 import type { Outcome } from './outcome.ts';
@@ -45,11 +45,11 @@ async function fetchTogether(
   const { learned } = parts;
   const isLarge = demands.length > MANY;
   if (isLarge) await yieldToEventLoop(job);
-  const choosing = choosingKinds(demands, kindLimits(parts), learned.seriesRows);
+  const choosing = choosingModes(demands, kindLimits(parts), learned.seriesRows);
   const plan = await timeSliced(job, choosing);
   if (isLarge) await yieldToEventLoop(job);
   const wanted = new Set(demands.map(demandKey));
-  const ofKind = (pair: Pair, kind: Kind) => demandKey({ ...pair, kind });
+  const ofKind = (pair: Pair, mode: Mode) => demandKey({ ...pair, mode });
   const withoutSeries = new Map<string, Failure>();
   const withoutLatest: Pair[] = [];
   const settleLatest: SettlePair = (pair, outcome) => {
@@ -112,7 +112,7 @@ export type Planning = Pick<FiguresParts, 'learned' | 'codesPerCall' | 'overfetc
 export function estimate(demands: readonly Demand[], planning: Planning): Estimate {
   const { learned } = planning;
   const limits = kindLimits(planning);
-  const { latest, series } = chooseKinds(demands, limits, learned.seriesRows);
+  const { latest, series } = chooseModes(demands, limits, learned.seriesRows);
   let [calls, rows] = [0, 0];
   const add = (pairs: readonly Pair[], rowsOf: RowsOf) => {
     for (const rectangle of pairs.length === 0 ? [] : cover(pairs, limits, rowsOf)) {
@@ -136,7 +136,7 @@ export function goingAlong(
 ): readonly Demand[] {
   const { learned, overfetchRows } = planning;
   const known = candidates.filter(
-    ({ kind, countryCode, metricKey }) => kind === 'latest' || learned.knowsSeries(countryCode, metricKey),
+    ({ mode, countryCode, metricKey }) => mode === 'latest' || learned.knowsSeries(countryCode, metricKey),
   );
   if (known.length === 0 || demands.length > MAX_ACCOMPANIED) return [];
   const alone = estimate(demands, planning);

@@ -3,7 +3,7 @@ import { mapValue, type PromiseOrValue } from '../async/promise-or-value.ts';
 import { timeSliced } from '../async/yielding.ts';
 import { createObjectMemo } from '../cache/object-memo.ts';
 import { Failure, type FailureCode } from '../errors.ts';
-import type { Kind } from '../planner/demand.ts';
+import type { Mode } from '../planner/demand.ts';
 import type { Learned } from '../planner/learned.ts';
 import { newestOf } from '../planner/newest.ts';
 import type { Ask } from '../upstream/cached.ts';
@@ -56,7 +56,7 @@ export interface ObservationLoader {
    * @param choose which of the rows of a country and metric are wanted
    */
   rows(
-    kind: Kind,
+    mode: Mode,
     countryCodes: readonly string[],
     metricKeys: readonly string[],
     maxAgeMs: number,
@@ -294,22 +294,22 @@ function createObservationLoader(
   }
 
   const wantsOf = (
-    kind: Kind,
+    mode: Mode,
     countryCodes: readonly string[],
     metricKeys: readonly string[],
     maxAgeMs: number,
   ): Want[] => {
-    effort.want(countryCodes.length * metricKeys.length, kind);
+    effort.want(countryCodes.length * metricKeys.length, mode);
     const wants: Want[] = [];
     for (const countryCode of countryCodes) {
-      for (const metricKey of metricKeys) wants.push({ demand: { kind, countryCode, metricKey }, maxAgeMs });
+      for (const metricKey of metricKeys) wants.push({ demand: { mode, countryCode, metricKey }, maxAgeMs });
     }
     return wants;
   };
 
   return {
-    rows(kind, countryCodes, metricKeys, maxAgeMs, choose = (rows) => rows) {
-      return withOutcomes(wantsOf(kind, countryCodes, metricKeys, maxAgeMs), (outcomes) => {
+    rows(mode, countryCodes, metricKeys, maxAgeMs, choose = (rows) => rows) {
+      return withOutcomes(wantsOf(mode, countryCodes, metricKeys, maxAgeMs), (outcomes) => {
         const rows: ObservationRecord[] = [];
         for (const [i, outcome] of outcomes.entries()) {
           if (outcome instanceof Error) throw outcome;

@@ -1,7 +1,7 @@
 import { createObjectMemo } from '../cache/object-memo.ts';
 import { type CacheEntry, NO_TENANT_CACHE, type TenantCache } from '../cache/tenant-cache.ts';
 import type { Pair } from '../planner/cover.ts';
-import { type Demand, demandKey, type Kind } from '../planner/demand.ts';
+import { type Demand, demandKey, type Mode } from '../planner/demand.ts';
 import { newestOf } from '../planner/newest.ts';
 import { observations } from '../upstream/endpoints.ts';
 import type { JsonObject } from '../upstream/records/fields.ts';
@@ -19,7 +19,7 @@ export interface ObservationEntry {
 }
 
 /**
- * Figures are held by country, metric and kind, not by the address they came from: addresses of merged calls hardly
+ * Figures are held by country, metric and mode, not by the address they came from: addresses of merged calls hardly
  * ever repeat, figures do.
  */
 export interface ObservationEntries {
@@ -28,7 +28,7 @@ export interface ObservationEntries {
   /** What is held of these demands, fresh or not, by the keys of the demands. */
   read(keyDigest: string, demands: readonly Demand[]): Promise<ReadonlyMap<string, ObservationEntry>>;
   /** Holds what an answer said of each of these pairs; a series is held as the latest figure too. */
-  keep(keyDigest: string, kind: Kind, figures: readonly PairFigures[], atMs: number): void;
+  keep(keyDigest: string, mode: Mode, figures: readonly PairFigures[], atMs: number): void;
 }
 
 export interface PairFigures {
@@ -56,17 +56,17 @@ export function createObservationEntries(tenantCache: TenantCache): ObservationE
       }
       return found;
     },
-    keep(keyDigest, kind, figures, atMs) {
+    keep(keyDigest, mode, figures, atMs) {
       if (tenantCache === NO_TENANT_CACHE) return;
       const values = new Map<string, RawRows>();
-      const put = (pair: Pair, as: Kind, rows: readonly ObservationRecord[]) => {
+      const put = (pair: Pair, as: Mode, rows: readonly ObservationRecord[]) => {
         const raw = rows.map(({ record }) => record);
         entries.put(raw, { rows, atMs, checkedAtMs: atMs, wantedAtMs: 0 });
-        values.set(demandKey({ ...pair, kind: as }), raw);
+        values.set(demandKey({ ...pair, mode: as }), raw);
       };
       for (const { pair, rows } of figures) {
-        put(pair, kind, rows);
-        if (kind === 'latest') continue;
+        put(pair, mode, rows);
+        if (mode === 'latest') continue;
         const newest = newestOf(rows);
         put(pair, 'latest', newest === null ? [] : [newest]);
       }

@@ -1,7 +1,7 @@
 import { timeSliced, yieldToEventLoop } from '../async/yielding.ts';
 import type { Failure } from '../errors.ts';
 import { type CoverLimits, covering, type Pair, type Rectangle, type RowsOf } from '../planner/cover.ts';
-import { type Kind, pairKey } from '../planner/demand.ts';
+import { type Mode, pairKey } from '../planner/demand.ts';
 import type { Learned } from '../planner/learned.ts';
 import type { Send, Sending } from '../upstream/call.ts';
 import { observations } from '../upstream/endpoints.ts';
@@ -51,7 +51,7 @@ export function createFetch(parts: FetchParts, sending: Sending): FetchPairs {
   const bisect = createBisect({ ...parts, calls, fetchPairs, fetchTask, receive }, sending);
 
   async function fetchPairs(
-    kind: Kind,
+    mode: Mode,
     pairs: readonly Pair[],
     rowsOf: RowsOf,
     settle: SettlePair,
@@ -61,7 +61,7 @@ export function createFetch(parts: FetchParts, sending: Sending): FetchPairs {
     const rectangles = await timeSliced(caller, covering(pairs, limitsOf(parts), rowsOf));
     if (pairs.length > MANY) await yieldToEventLoop(caller);
     const tasks = shareOut(pairs, rectangles).map(
-      (share): Task => ({ ...share, kind, rowsOf, settle, round }),
+      (share): Task => ({ ...share, mode, rowsOf, settle, round }),
     );
     // The first call teaches what the service takes: the others wait for it, so that not all run into the same wall.
     const isTaught = learned.limitParam === 'accepted' || learned.limitParam === 'refused';
@@ -74,7 +74,7 @@ export function createFetch(parts: FetchParts, sending: Sending): FetchPairs {
 
   function fetchTask(task: Task): Promise<number | null> {
     return settlingFailures(task, async () => {
-      const reply = await calls.askWithLimit(task.kind, task.rectangle, task.rowsOf);
+      const reply = await calls.askWithLimit(task.mode, task.rectangle, task.rowsOf);
       if (task.wanted.length > MANY_PAIRS) await yieldToEventLoop(caller);
       return reply.isRefused ? bisect(task, reply) : receive(task, reply);
     });
@@ -83,33 +83,33 @@ export function createFetch(parts: FetchParts, sending: Sending): FetchPairs {
   /** Hands an answer's rows to their pairs, after completing it where the service cut it short. */
   function receive(task: Task, reply: Rows): Promise<number | null> {
     return settlingFailures(task, async () => {
-      const { kind, rectangle, wanted } = task;
+      const { mode, rectangle, wanted } = task;
       for (const code of rectangle.countryCodes) learned.answered.countries.add(code.toUpperCase());
       for (const key of rectangle.metricKeys) learned.answered.metrics.add(key);
-      if (await calls.isCutShort(kind, rectangle, reply)) {
+      if (await calls.isCutShort(mode, rectangle, reply)) {
         return wanted.length === 0 ? null : complete(task, reply);
       }
       return hand(task, reply);
     });
   }
 
-  function hand({ kind, rectangle, wanted, settle }: Task, { list, groups, receivedAt }: Rows): number {
+  function hand({ mode, rectangle, wanted, settle }: Task, { list, groups, receivedAt }: Rows): number {
     const { figures, blanks } = groups;
     const [stray] = list.unknown;
     if (stray !== undefined) {
       sending.onLeftOut?.({ route: observations.route, count: list.unknown.length, detail: stray.detail });
     }
     const faulty = faultsIn(list.faults, groups);
-    const isBlank = (key: string) => kind === 'latest' && blanks.has(key) && !figures.has(key);
+    const isBlank = (key: string) => mode === 'latest' && blanks.has(key) && !figures.has(key);
     const kept = [];
     for (const pair of pairsOf(rectangle)) {
       const key = pairKey(pair.countryCode, pair.metricKey);
       const rows = figures.get(key) ?? [];
-      if (kind === 'series') learned.learnSeries(pair.countryCode, pair.metricKey, sentOf(groups, key));
+      if (mode === 'series') learned.learnSeries(pair.countryCode, pair.metricKey, sentOf(groups, key));
       if (!faulty.has(key) && !isBlank(key)) kept.push({ pair, rows });
     }
     // An answer with rows that can't be told whose they are is not held, so that whoever asks again is told again.
-    if (stray === undefined) keep(keyDigest, kind, kept, receivedAt);
+    if (stray === undefined) keep(keyDigest, mode, kept, receivedAt);
     const unwanted = new Set([...figures.keys(), ...blanks.keys()]);
     for (const pair of wanted) {
       const key = pairKey(pair.countryCode, pair.metricKey);

@@ -50,11 +50,11 @@ export function createPrefetch({ now, ttlMs }: { now: () => number; ttlMs: numbe
       const nowMs = now();
       const going: Demand[] = [];
       const fetched = new Set(demands.map(demandKey));
-      const kinds = new Set(demands.map(({ kind }) => kind));
+      const mode = new Set(demands.map(({ mode }) => mode));
       for (const [key, { demand, askedAtMs, checkedAtMs }] of byKey.get(keyDigest)?.entries() ?? []) {
         const isWanted = nowMs - askedAtMs <= ttlMs;
         const isAgeing = nowMs - checkedAtMs > ttlMs * AGEING_SHARE;
-        if (isWanted && isAgeing && kinds.has(demand.kind) && !fetched.has(key)) going.push(demand);
+        if (isWanted && isAgeing && mode.has(demand.mode) && !fetched.has(key)) going.push(demand);
       }
       return going;
     },

@@ -1,11 +1,11 @@
 import { Failure } from '../errors.ts';
 import type { Pair, Rectangle, RowsOf } from '../planner/cover.ts';
-import type { Kind } from '../planner/demand.ts';
+import type { Mode } from '../planner/demand.ts';
 import type { Outcome } from './outcome.ts';
 
 /** A rectangle to fetch, and the demanded pairs that it answers. */
 export interface Task {
-  readonly kind: Kind;
+  readonly mode: Mode;
   readonly rectangle: Rectangle;
   readonly wanted: readonly Pair[];
   /** Rows that its pairs are expected to have. */
@@ -16,17 +16,17 @@ export interface Task {
 }
 
 /**
- * Settles the pairs of one kind: with rows, with a failure, or with `'no figure'` where the latest row holds no value, so
+ * Settles the pairs of one mode: with rows, with a failure, or with `'no figure'` where the latest row holds no value, so
  * that the latest figure stands further back in the series.
  */
 export type SettlePair = (pair: Pair, outcome: Outcome | 'no figure') => void;
 
 /**
- * Plans and fetches pairs of one kind.
+ * Plans and fetches pairs of one mode.
  * @returns how many rows came for them, those without a figure included; null where not everything came
  */
 export type FetchPairs = (
-  kind: Kind,
+  mode: Mode,
   pairs: readonly Pair[],
   rowsOf: RowsOf,
   settle: SettlePair,

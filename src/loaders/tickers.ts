@@ -263,11 +263,11 @@ function spelt(
   { exchangeCode, countryCode, instrumentType }: TickerFilter,
   known: readonly TickerRecord[],
 ): TickersParams {
-  const kind = known.find((row) => passes(row, { instrumentType }))?.instrumentType ?? instrumentType;
+  const mode = known.find((row) => passes(row, { instrumentType }))?.instrumentType ?? instrumentType;
   return {
     ...(exchangeCode == null ? {} : { exchangeCode: exchangeCode.toUpperCase() }),
     ...(countryCode == null ? {} : { countryCode: countryCode.toUpperCase() }),
-    ...(instrumentType == null || kind == null ? {} : { instrumentType: kind }),
+    ...(instrumentType == null || mode == null ? {} : { instrumentType: mode }),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Kind } from './demand.ts';
+import type { Mode } from './demand.ts';
 
 /** Rows after which the data route is seen to end when no `limit` is given. */
 export const DEFAULT_MAX_ROWS = 100;
@@ -49,7 +49,7 @@ export function isCut({
  */
 export function wholeRuns<Row extends { readonly key: string }>(
   rows: readonly Row[],
-  kind: Kind,
+  mode: Mode,
 ): Map<string, Row[]> {
   const runs = new Map<string, Row[]>();
   let last: string | undefined;
@@ -61,7 +61,7 @@ export function wholeRuns<Row extends { readonly key: string }>(
     else return new Map();
     last = key;
   }
-  const isOneEach = kind === 'latest' && runs.size === rows.length;
+  const isOneEach = mode === 'latest' && runs.size === rows.length;
   if (last !== undefined && !isOneEach) runs.delete(last);
   return runs;
 }

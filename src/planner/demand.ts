@@ -1,11 +1,11 @@
 import type { Pair } from './cover.ts';
 
 /** Whether the latest figure of a pair is wanted, or its whole series. */
-export type Kind = 'latest' | 'series';
+export type Mode = 'latest' | 'series';
 
 /** One figure or series that somebody wants. Country codes are in upper case, metric keys as the caller wrote them. */
 export interface Demand extends Pair {
-  readonly kind: Kind;
+  readonly mode: Mode;
 }
 
 /** The names of a pair and of the demands for it. */
@@ -49,6 +49,6 @@ export function pairKey(countryCode: string, metricKey: string): string {
 }
 
 /** The only name of a demand: answers are matched to it, never by position. */
-export function demandKey({ kind, countryCode, metricKey }: Demand): string {
-  return namesOf(countryCode, metricKey)[kind];
+export function demandKey({ mode, countryCode, metricKey }: Demand): string {
+  return namesOf(countryCode, metricKey)[mode];
 }

@@ -81,11 +81,11 @@ export function tableOf(
 
 /** Demands of one kind for each country with each metric. */
 export function demandsFor(
-  kind: Demand['kind'],
+  mode: Demand['mode'],
   { countryCodes, metricKeys }: Pick<Table, 'countryCodes' | 'metricKeys'>,
 ): Demand[] {
   return countryCodes.flatMap((countryCode) =>
-    metricKeys.map((metricKey) => ({ kind, countryCode, metricKey })),
+    metricKeys.map((metricKey) => ({ mode, countryCode, metricKey })),
   );
 }
 

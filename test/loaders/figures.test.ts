@@ -29,9 +29,9 @@ function open(table: Table, habits: Partial<Habits> = {}, { overfetchRows = 500,
   const learned = createLearned(() => 0);
   const refusedNames = createRefusedNames({ now: () => 0, ttlMs: 300_000 });
   const kept = new Map<string, { demand: Demand; rows: readonly ObservationRecord[] }>();
-  const keep: FiguresParts['keep'] = (_partition, kind, figures) => {
+  const keep: FiguresParts['keep'] = (_partition, mode, figures) => {
     for (const { pair, rows } of figures)
-      kept.set(demandKey({ ...pair, kind }), { demand: { ...pair, kind }, rows });
+      kept.set(demandKey({ ...pair, mode }), { demand: { ...pair, mode }, rows });
   };
   return {
     learned,
@@ -76,7 +76,7 @@ function valuesIn(outcome: Outcome | undefined) {
 function rightAnswer({ rows }: Table, demand: Demand): number[] {
   const own = rows.filter(isOf(demand)).filter(({ value }) => value !== null);
   const newest = newestIn(own);
-  const right = demand.kind === 'series' ? own : newest === undefined ? [] : [newest];
+  const right = demand.mode === 'series' ? own : newest === undefined ? [] : [newest];
   return right.map(({ value }) => value as number).sort((a, b) => a - b);
 }
 
@@ -173,7 +173,7 @@ function scenes(habits: fc.Arbitrary<Habits>, { unknownNames = 0 } = {}): fc.Arb
       const { countryCodes, metricKeys } = table;
       const strangers = Array.from({ length: unknownNames }, (_, index) => index);
       const demand: fc.Arbitrary<Demand> = fc.record({
-        kind: fc.constantFrom('latest', 'series'),
+        mode: fc.constantFrom('latest', 'series'),
         countryCode: fc.constantFrom(...countryCodes, ...strangers.map((n) => codeAt(600 + n))),
         metricKey: fc.constantFrom(...metricKeys, ...strangers.map((n) => keyAt(900 + n))),
       });
@@ -215,7 +215,7 @@ function mayBeLost({ table, habits }: Scene, demand: Demand): boolean {
   const rows = table.rows.filter(isOf(demand)).length;
   const newest = newestIn(table.rows.filter(isOf(demand)));
   // The latest figure of a pair whose latest row has no value stands in the series.
-  if (demand.kind === 'latest' && newest?.value !== null) return false;
+  if (demand.mode === 'latest' && newest?.value !== null) return false;
   return rows >= limitOf(habits) && (habits.years !== 'honour' || habits.order === 'shuffled' || isOneYear());
 
   /** A year that fills a call can't be split. */
@@ -257,7 +257,7 @@ describe('whatever the service does where its specification is silent', () => {
           (demand) => isKnown(table, demand) && !(outcomeOf(demand) instanceof Error),
         );
         const isKept = (demand: Demand) =>
-          kept.has(demandKey(demand)) || kept.has(demandKey({ ...demand, kind: 'series' }));
+          kept.has(demandKey(demand)) || kept.has(demandKey({ ...demand, mode: 'series' }));
         expect(fetched.filter((demand) => !isKept(demand))).toEqual([]);
       }),
       { numRuns: 1000 },
@@ -280,16 +280,16 @@ describe('whatever the service does where its specification is silent', () => {
 
   test.each(['latest', 'series'] as const)(
     'with counts to go by, %s figures take at the most twice the calls of a plan that knows all, and four',
-    (kind) =>
+    (mode) =>
       fc.assert(
         fc.asyncProperty(scenes(countingHabits), async ({ demands: all, ...scene }) => {
           const { table, habits, codesPerCall } = scene;
-          const demands = all.filter((demand) => demand.kind === kind);
+          const demands = all.filter((demand) => demand.mode === mode);
           const { targets } = await open(table, habits, scene).fetch(demands);
           const limits = { maxRows: habits.maxRows, maxCodes: codesPerCall, maxAddress: 6000 };
           const lengthOf = (countryCode: string, metricKey: string) =>
             table.rows.filter(isOf({ countryCode, metricKey })).length;
-          const rowsOf = kind === 'latest' ? () => 1 : lengthOf;
+          const rowsOf = mode === 'latest' ? () => 1 : lengthOf;
           const callsFor = (some: readonly Demand[], rows: typeof rowsOf) =>
             (some.length === 0 ? [] : cover(some, limits, rows)).reduce(
               (calls, rectangle) =>
@@ -298,7 +298,7 @@ describe('whatever the service does where its specification is silent', () => {
             );
           // Where the latest row has no value, the figure is taken from the series.
           const isBlank = (demand: Demand) => newestIn(table.rows.filter(isOf(demand)))?.value === null;
-          const further = kind === 'latest' ? demands.filter(isBlank) : [];
+          const further = mode === 'latest' ? demands.filter(isBlank) : [];
           const atBest = callsFor(demands, rowsOf) + callsFor(further, lengthOf);
           expect(targets.length).toBeLessThanOrEqual(atBest * 2 + 4);
         }),
@@ -359,7 +359,7 @@ describe('what a set of demands costs', () => {
         };
       });
       const table = { countryCodes: ['AA'], metricKeys: ['m'], rows };
-      const demand = { kind: 'series', countryCode: 'AA', metricKey: 'm' } as const;
+      const demand = { mode: 'series', countryCode: 'AA', metricKey: 'm' } as const;
       const { targets, valuesOf } = await open(table, { order }).fetch([demand]);
       expect(valuesOf(demand)).toEqual(rightAnswer(table, demand));
       expect(targets).toHaveLength(3);
@@ -404,7 +404,7 @@ describe('what a set of demands costs', () => {
   it('latest figures together with series in one call, within the row budget', async () => {
     const table = tableOf(1, 2, () => 70);
     const [series, other] = demandsFor('series', table) as [Demand, Demand];
-    const demands = [series, { ...series, kind: 'latest' }, { ...other, kind: 'latest' }] as const;
+    const demands = [series, { ...series, mode: 'latest' }, { ...other, mode: 'latest' }] as const;
     const together = await open(table, {}, { overfetchRows: 500 }).fetch(demands);
     expect(together.targets).toHaveLength(1);
     expect((await open(table, {}, { overfetchRows: 10 }).fetch(demands)).targets).toHaveLength(2);
@@ -481,7 +481,7 @@ describe('a search for a refused name', () => {
     );
     const table = { ...full, rows };
     const { fetch } = open(table, { unknown: 'refuse', nothing: 'not found' });
-    const at = (countryCode: string) => ({ kind: 'latest', countryCode, metricKey: 'metric_1' }) as const;
+    const at = (countryCode: string) => ({ mode: 'latest', countryCode, metricKey: 'metric_1' }) as const;
     const first = await fetch([at('AB')]);
     expect(first.valuesOf(at('AB'))).toEqual([]);
     const { targets, valuesOf } = await fetch([at('AA'), at('AC')]);
@@ -493,7 +493,7 @@ describe('a search for a refused name', () => {
   it('remembers no name on whose account alone a call need not have been refused', async () => {
     const table = tableOf(1, 2, () => 2);
     const { fetch } = open(table, { unknown: 'refuse', unknownStatus: 422 });
-    const known = { kind: 'latest', countryCode: 'AA', metricKey: 'metric_0' } as const;
+    const known = { mode: 'latest', countryCode: 'AA', metricKey: 'metric_0' } as const;
     const elsewhere = { ...known, countryCode: 'KE' };
     // KE is one of the 54, but not of this service's: the metric is as little known.
     expect((await fetch([elsewhere])).outcomeOf(elsewhere)).toMatchObject({ code: 'BAD_USER_INPUT' });
@@ -521,7 +521,7 @@ describe('a search for a refused name', () => {
 });
 
 describe('metric keys that differ in case alone', () => {
-  const lower = { kind: 'latest', countryCode: 'AA', metricKey: 'metric_0' } as const;
+  const lower = { mode: 'latest', countryCode: 'AA', metricKey: 'metric_0' } as const;
   const upper = { ...lower, metricKey: 'METRIC_0' } as const;
 
   it('are one where the service takes them for one, asked for alone or together', async () => {

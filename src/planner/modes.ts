@@ -2,14 +2,14 @@ import { type CoverLimits, covering, expectedRows, type Pair, type RowsOf, taken
 import { type Demand, pairKey } from './demand.ts';
 import type { Steps } from './tiling.ts';
 
-export interface KindPlan {
+export interface ModePlan {
   /** Pairs to ask for with `latest=true`. */
   readonly latest: readonly Pair[];
   /** Pairs to ask for whole; the latest figure of any of them is taken from its series. */
   readonly series: readonly Pair[];
 }
 
-export interface KindLimits extends CoverLimits {
+export interface ModeLimits extends CoverLimits {
   /** Rows beyond those of separate calls that a merged plan may bring. */
   readonly overfetchRows: number;
 }
@@ -18,29 +18,29 @@ export interface KindLimits extends CoverLimits {
  * Latest figures and series cannot share a call, but a series holds its latest figure. Asks for everything as
  * series where that takes fewer calls and brings no more unwanted rows than the budget allows.
  */
-export function chooseKinds(demands: readonly Demand[], limits: KindLimits, seriesRows: RowsOf): KindPlan {
-  return taken(choosingKinds(demands, limits, seriesRows));
+export function chooseModes(demands: readonly Demand[], limits: ModeLimits, seriesRows: RowsOf): ModePlan {
+  return taken(choosingModes(demands, limits, seriesRows));
 }
 
-/** As {@link chooseKinds}, in steps: of thousands of demands, each takes milliseconds. */
-export function* choosingKinds(
+/** As {@link chooseModes}, in steps: of thousands of demands, each takes milliseconds. */
+export function* choosingModes(
   demands: readonly Demand[],
-  limits: KindLimits,
+  limits: ModeLimits,
   seriesRows: RowsOf,
-): Steps<KindPlan> {
+): Steps<ModePlan> {
   const series = new Map<string, Pair>();
   for (const demand of demands) {
-    if (demand.kind === 'series') series.set(pairKey(demand.countryCode, demand.metricKey), demand);
+    if (demand.mode === 'series') series.set(pairKey(demand.countryCode, demand.metricKey), demand);
   }
   const latest = new Map<string, Pair>();
   for (const demand of demands) {
     const key = pairKey(demand.countryCode, demand.metricKey);
-    if (demand.kind === 'latest' && !series.has(key)) latest.set(key, demand);
+    if (demand.mode === 'latest' && !series.has(key)) latest.set(key, demand);
   }
-  const apart: KindPlan = { latest: [...latest.values()], series: [...series.values()] };
+  const apart: ModePlan = { latest: [...latest.values()], series: [...series.values()] };
   if (latest.size === 0 || series.size === 0) return apart;
 
-  const together: KindPlan = { latest: [], series: [...series.values(), ...latest.values()] };
+  const together: ModePlan = { latest: [], series: [...series.values(), ...latest.values()] };
   const latestCover = yield* covering(apart.latest, limits, oneRow);
   const seriesCover = yield* covering(apart.series, limits, seriesRows);
   const togetherCover = yield* covering(together.series, limits, seriesRows);
