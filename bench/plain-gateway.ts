@@ -4,9 +4,9 @@ import { createProvenKeys } from '../src/cache/proven.ts';
 import { NO_TENANT_CACHE } from '../src/cache/tenant-cache.ts';
 import type { GraphContext } from '../src/graph/context.ts';
 import { createSchema } from '../src/graph/schema.ts';
-import { type Figures, wantKey } from '../src/loaders/cached-figures.ts';
 import { createLoaders } from '../src/loaders/loaders.ts';
 import { createTickersLearned } from '../src/loaders/tickers.ts';
+import { type Figures, wantKey } from '../src/observations/cached.ts';
 import { type Demand, demandKey, type Mode, pairKey } from '../src/planner/demand.ts';
 import { createLearned } from '../src/planner/learned.ts';
 import { entities } from '../src/resolvers/entities.ts';
@@ -96,17 +96,17 @@ export function createPlainGateway(upstreamUrl: string) {
         },
       });
       // DataLoader's own schedule: once the promises that are ready have run.
-      const holds = {
-        during: <T>(promise: Promise<T>) => promise,
-        exceptFor: <T>(figures: Promise<T>) => figures,
-        whenFree: (leave: () => void) => void Promise.resolve().then(() => process.nextTick(leave)),
+      const batchGate = {
+        closeDuring: <T>(promise: Promise<T>) => promise,
+        openDuring: <T>(figures: Promise<T>) => figures,
+        whenOpen: (leave: () => void) => void Promise.resolve().then(() => process.nextTick(leave)),
       };
       const effort = { want() {}, list() {}, refusal: null };
       const loaders = createLoaders({
         ask: upstream.ask,
         sending,
         figures,
-        holds,
+        batchGate,
         effort,
         tickersLearned: createTickersLearned(Date.now),
         listed: createLearned(Date.now).listed,
@@ -115,7 +115,7 @@ export function createPlainGateway(upstreamUrl: string) {
         caller,
         bill,
         loaders,
-        holds,
+        batchGate,
         effort,
         warnings: createWarnings(),
         quota: async () => upstream.ledger.quota(key),

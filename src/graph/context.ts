@@ -1,6 +1,6 @@
 import type { Effort } from '../loaders/effort.ts';
-import type { Holds } from '../loaders/holds.ts';
 import type { Loaders } from '../loaders/loaders.ts';
+import type { BatchGate } from '../observations/batch-gate.ts';
 import type { Bill, Caller } from '../upstream/call.ts';
 import type { QuotaRecord } from '../upstream/ledger.ts';
 import type { Warnings } from '../warnings.ts';
@@ -10,7 +10,7 @@ export interface GraphContext {
   readonly caller: Caller;
   readonly bill: Bill;
   readonly loaders: Loaders;
-  readonly holds: Holds;
+  readonly batchGate: BatchGate;
   readonly effort: Effort;
   /** Whether graphql-js executes the operation, which counts no items of lists by itself. */
   readonly isByGraphqlJs?: boolean;

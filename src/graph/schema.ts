@@ -4,10 +4,10 @@ import { addResolversToSchema } from '@graphql-tools/schema';
 import { type DocumentNode, type GraphQLSchema, isObjectType, parse } from 'graphql';
 import { Failure } from '../errors.ts';
 import type { BatchResolver } from '../execution/plan.ts';
+import { gateWhileLoading } from './batch-gating.ts';
 import type { GraphContext } from './context.ts';
 import { countItems } from './counting.ts';
 import type { Resolvers } from './generated.ts';
-import { holdWhileLoading } from './holding.ts';
 import { type Entities, entitiesResolver } from './references.ts';
 import { CountryCode, DateTime, JSONValue } from './scalars.ts';
 
@@ -33,7 +33,7 @@ export function createSchema({ resolvers, entities, batches = {} }: SchemaParts)
   });
   resolveTogether(schema, batches);
   countItems(schema);
-  holdWhileLoading(schema);
+  gateWhileLoading(schema);
   requireKey(schema);
   return schema;
 }

@@ -3,6 +3,9 @@ import { mapValue, type PromiseOrValue } from '../async/promise-or-value.ts';
 import { timeSliced } from '../async/yielding.ts';
 import { createObjectMemo } from '../cache/object-memo.ts';
 import { Failure, type FailureCode } from '../errors.ts';
+import type { BatchGate } from '../observations/batch-gate.ts';
+import { type Figures, type Want, wantKey } from '../observations/cached.ts';
+import type { Outcome } from '../observations/outcome.ts';
 import type { Mode } from '../planner/demand.ts';
 import type { Learned } from '../planner/learned.ts';
 import { newestOf } from '../planner/newest.ts';
@@ -17,10 +20,7 @@ import type { ObservationRecord } from '../upstream/records/observations.ts';
 import type { HealthRecord, SourceRecord, VersionRecord } from '../upstream/records/platform.ts';
 import type { ProfileRecord } from '../upstream/records/profiles.ts';
 import type { SignalsRecord } from '../upstream/records/signals.ts';
-import { type Figures, type Want, wantKey } from './cached-figures.ts';
 import type { Effort } from './effort.ts';
-import type { Holds } from './holds.ts';
-import type { Outcome } from './outcome.ts';
 import { createTickerLoader, type TickerLoader, type TickersLearned } from './tickers.ts';
 
 interface ByKey<Value> {
@@ -84,7 +84,7 @@ export interface LoadersParts {
   readonly sending: Sending;
   /** Where this operation's figures come from. */
   readonly figures: (sending: Sending) => Figures;
-  readonly holds: Holds;
+  readonly batchGate: BatchGate;
   readonly effort: Effort;
   readonly tickersLearned: TickersLearned;
   readonly listed: Learned['listed'];
@@ -220,7 +220,7 @@ type Block = readonly Want[];
 
 function createObservationLoader(
   figures: Figures,
-  { holds, effort, sending }: Pick<LoadersParts, 'holds' | 'effort' | 'sending'>,
+  { batchGate, effort, sending }: Pick<LoadersParts, 'batchGate' | 'effort' | 'sending'>,
 ): Omit<ObservationLoader, 'staleness' | 'leftOut'> {
   /** What this operation has, or is about to have, by the keys of the wants. */
   const outcomes = new Map<string, Outcome>();
@@ -247,7 +247,7 @@ function createObservationLoader(
       }
       return blocks.map(() => undefined);
     },
-    { cache: false, batchScheduleFn: (leave) => holds.whenFree(leave) },
+    { cache: false, batchScheduleFn: (leave) => batchGate.whenOpen(leave) },
   );
 
   /** What comes of the outcomes of wants, at once where they are all there. */
@@ -268,7 +268,7 @@ function createObservationLoader(
       return finish();
     }
     const looking = timeSliced(sending.caller, lookInBlocks(wants, missing, found));
-    return looking instanceof Promise ? holds.during(looking).then(finish) : finish();
+    return looking instanceof Promise ? batchGate.closeDuring(looking).then(finish) : finish();
   }
 
   function* lookInBlocks(wants: Block, missing: Want[], found: Outcome[]): Generator<void, void> {

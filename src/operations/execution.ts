@@ -9,7 +9,9 @@ import { type Plan, planOperation } from '../execution/plan.ts';
 import { type Executed, runPlan } from '../execution/run.ts';
 import type { GraphContext } from '../graph/context.ts';
 import { formatError } from '../graph/error-formatting.ts';
-import { type Bound, mostCalls, type Pricing, priceRange } from '../graph/pricing.ts';
+import { type Bound, mostCalls } from '../pricing/bound.ts';
+import type { Pricing } from '../pricing/price.ts';
+import { priceRange } from '../pricing/price-range.ts';
 import type { Admitted, Explained } from './apollo.ts';
 import type { OperationEvent } from './events.ts';
 import { type Answer, eventOf, extensionsOf, type OperationRun, shown } from './operation-run.ts';
@@ -127,13 +129,13 @@ async function runBounded(
   variables: Ready['variables'],
   context: GraphContext,
 ): Promise<Executed> {
-  const { caller, effort, holds } = context;
+  const { caller, effort, batchGate } = context;
   try {
     return await runPlan({
       plan,
       context,
       variables,
-      onPause: holds.during,
+      onPause: batchGate.closeDuring,
       onList: effort.list,
       job: caller,
     });

@@ -1,9 +1,9 @@
 import type { Config } from '../config.ts';
-import { type CachedFiguresParts, cachedFigures } from '../loaders/cached-figures.ts';
 import type { Effort } from '../loaders/effort.ts';
-import { createHolds } from '../loaders/holds.ts';
 import { createLoaders, type LoadersParts } from '../loaders/loaders.ts';
-import type { ObservationPool } from '../loaders/observation-pool.ts';
+import { createBatchGate } from '../observations/batch-gate.ts';
+import { type CachedFiguresParts, cachedFigures } from '../observations/cached.ts';
+import type { ObservationPool } from '../observations/pool.ts';
 import { type Caller, openBill, type Sending } from '../upstream/call.ts';
 import { Deadline } from '../upstream/deadline.ts';
 import type { QuotaRecord } from '../upstream/ledger.ts';
@@ -43,13 +43,13 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
       },
     };
     const seat = pool.join(sending);
-    const holds = createHolds(config.batchHoldMs);
+    const batchGate = createBatchGate(config.batchHoldMs);
     const effort = effortFor(caller);
     const loaders = createLoaders({
       ask: parts.ask,
       sending,
       figures: (told) => cachedFigures({ ...observations, seat }, told),
-      holds,
+      batchGate,
       effort,
       tickersLearned: parts.tickersLearned,
       listed: parts.listed,
@@ -59,7 +59,7 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
         caller,
         bill,
         loaders,
-        holds,
+        batchGate,
         effort,
         warnings: createWarnings(),
         quota() {

@@ -1,6 +1,6 @@
 import type { GraphQLFormattedError, OperationDefinitionNode } from 'graphql';
 import type { GraphContext } from '../graph/context.ts';
-import type { Seat } from '../loaders/observation-pool.ts';
+import type { Seat } from '../observations/pool.ts';
 import type { Bill, Caller } from '../upstream/call.ts';
 import type { Deadline } from '../upstream/deadline.ts';
 import type { OperationEvent } from './events.ts';

@@ -8,8 +8,8 @@ import {
 import { LRUCache } from 'lru-cache';
 import { createLru } from '../cache/lru.ts';
 import { conditionsOf, type Plan, planOperation } from '../execution/plan.ts';
-import { type Bound, boundOf } from '../graph/pricing.ts';
 import { leadsToFigures, type SelectionScope } from '../graph/selection.ts';
+import { type Bound, boundOf } from '../pricing/bound.ts';
 import { footprintOf, MAX_PLANS } from './footprint.ts';
 import { NO_VARIABLES } from './requests.ts';
 

@@ -44,15 +44,15 @@ export function indicatorByKey(
   isAlone: boolean,
 ): PromiseOrValue<IndicatorRef | null> {
   checkMetricKey(key);
-  const { loaders, holds } = context;
+  const { loaders, batchGate } = context;
   const { metrics } = loaders.listed;
   const inCatalogue = () => mapValue(loaders.indicator.load(key), (record) => record && indicatorOf(record));
   if (!asksForFiguresOnly(info)) return inCatalogue();
   if (metrics.has(key)) return { key };
   if (metrics.size > 0) return inCatalogue();
   if (!isAlone) return { key };
-  return holds
-    .exceptFor(showsFigures(key, context, info))
+  return batchGate
+    .openDuring(showsFigures(key, context, info))
     .then((isShown) => (isShown ? { key } : inCatalogue()));
 }
 

@@ -1,7 +1,7 @@
 import type { GraphQLResolveInfo } from 'graphql';
+import { gatesBatch } from '../graph/batch-gating.ts';
 import type { GraphContext } from '../graph/context.ts';
 import type { Resolvers, ResolversTypes } from '../graph/generated.ts';
-import { holdsBack } from '../graph/holding.ts';
 import { decodeId, type GlobalId } from '../graph/ids.ts';
 import { countryByCode } from './countries.ts';
 import { officeById } from './government.ts';
@@ -19,9 +19,9 @@ async function nodeById(
 ): Promise<(AnyNode & { __typename: GlobalId['type'] }) | null> {
   const decoded = decodeId(id);
   // An observation waits for the batch; everything else that is still loading may have figures below it.
-  const holds = decoded.type !== 'Observation' && holdsBack(info);
+  const isGating = decoded.type !== 'Observation' && gatesBatch(info);
   const finding = find(id, decoded, context, info);
-  if (holds) context.holds.during(finding);
+  if (isGating) context.batchGate.closeDuring(finding);
   const found = await finding;
   return found === null ? null : { ...found, __typename: decoded.type };
 }

@@ -36,7 +36,7 @@ export function observationRows(
   }
   for (const key of metricKeys ?? []) checkMetricKey(key);
   warnOfUnlisted(context, info, countryCodes ?? []);
-  const { loaders, holds } = context;
+  const { loaders, batchGate } = context;
   const maxAgeMs = maxAgeMsOf(maxAge);
   const isWithin = ({ year }: ObservationRecord) =>
     (fromYear == null || year >= fromYear) && (toYear == null || year <= toYear);
@@ -70,7 +70,9 @@ export function observationRows(
   return warnedOfLeftOut(
     context,
     () => info.path,
-    isAtHand ? load(codes, keys) : holds.during(Promise.all([codes, keys])).then((lists) => load(...lists)),
+    isAtHand
+      ? load(codes, keys)
+      : batchGate.closeDuring(Promise.all([codes, keys])).then((lists) => load(...lists)),
   );
 }
 

@@ -1,38 +1,29 @@
 import {
   type DocumentNode,
   execute,
-  type FieldNode,
   type GraphQLError,
-  type GraphQLField,
-  type GraphQLNamedType,
   type GraphQLSchema,
-  getArgumentValues,
-  getNamedType,
-  getNullableType,
-  isCompositeType,
-  isListType,
-  isUnionType,
-  Kind,
   type OperationDefinitionNode,
-  type SelectionSetNode,
   visit,
 } from 'graphql';
 import { readOnlyCache, type TenantCache } from '../cache/tenant-cache.ts';
 import { Failure } from '../errors.ts';
 import type { Plan } from '../execution/plan.ts';
 import { runPlan } from '../execution/run.ts';
-import { type CachedFiguresParts, cachedFigures, type Figures } from '../loaders/cached-figures.ts';
+import type { GraphContext } from '../graph/context.ts';
+import { originalOf } from '../graph/error-formatting.ts';
 import type { Effort } from '../loaders/effort.ts';
-import { fetchFigures } from '../loaders/figures.ts';
-import { createHolds } from '../loaders/holds.ts';
 import { createLoaders } from '../loaders/loaders.ts';
-import { createObservationEntries } from '../loaders/observation-entries.ts';
-import type { Seat } from '../loaders/observation-pool.ts';
-import type { Outcome } from '../loaders/outcome.ts';
-import { NO_PREFETCH } from '../loaders/prefetch.ts';
-import type { RefusedNames } from '../loaders/refused-names.ts';
-import { createRevalidation } from '../loaders/revalidation.ts';
 import type { TickersLearned } from '../loaders/tickers.ts';
+import { createBatchGate } from '../observations/batch-gate.ts';
+import { type CachedFiguresParts, cachedFigures, type Figures } from '../observations/cached.ts';
+import { createObservationEntries } from '../observations/entries.ts';
+import { fetchFigures } from '../observations/figures.ts';
+import type { Outcome } from '../observations/outcome.ts';
+import type { Seat } from '../observations/pool.ts';
+import { NO_PREFETCH } from '../observations/prefetch.ts';
+import type { RefusedNames } from '../observations/refused-names.ts';
+import { createRevalidation } from '../observations/revalidation.ts';
 import type { Demand } from '../planner/demand.ts';
 import { frozen, type Learned } from '../planner/learned.ts';
 import { authenticated } from '../upstream/authenticated.ts';
@@ -40,13 +31,10 @@ import { cached, type Freshness } from '../upstream/cached.ts';
 import { type Bill, type Call, type Caller, openBill, type Sending } from '../upstream/call.ts';
 import { coalesced } from '../upstream/coalesced.ts';
 import type { Assumptions, DryRun } from '../upstream/dry-run.ts';
-import { countries, etlStatus, indicators, observations, tickers } from '../upstream/endpoints.ts';
+import { countries, indicators } from '../upstream/endpoints.ts';
 import type { QuotaRecord } from '../upstream/ledger.ts';
 import { payerOf } from '../upstream/payer.ts';
 import { createWarnings, type Warning, type WarningCode } from '../warnings.ts';
-import type { GraphContext } from './context.ts';
-import { originalOf } from './error-formatting.ts';
-import { isFigureField, type SelectionScope } from './selection.ts';
 
 /** An operation with its variables coerced, ready to run. */
 export interface PricedOperation {
@@ -183,7 +171,7 @@ export function createPricing(parts: PricingParts): Pricing {
         return outcomes;
       },
     };
-    const holds = createHolds(parts.holdMs);
+    const batchGate = createBatchGate(parts.holdMs);
     const revalidation = createRevalidation({ ask, tenantCache, freshness, now, mayAsk: false });
     const source: CachedFiguresParts = {
       seat,
@@ -208,7 +196,7 @@ export function createPricing(parts: PricingParts): Pricing {
       ask,
       sending,
       figures: (told) => untilRefused(cachedFigures(source, told), () => tooExpensive ?? effort.refusal),
-      holds,
+      batchGate,
       effort,
       tickersLearned: { ...parts.tickersLearned },
       listed: parts.learned.listed,
@@ -218,7 +206,7 @@ export function createPricing(parts: PricingParts): Pricing {
       caller,
       bill,
       loaders,
-      holds,
+      batchGate,
       effort,
       warnings,
       quota: () => parts.quota(caller.keyDigest),
@@ -233,7 +221,7 @@ export function createPricing(parts: PricingParts): Pricing {
           plan,
           context,
           variables,
-          onPause: holds.during,
+          onPause: batchGate.closeDuring,
           onList: effort.list,
           isDry: true,
           job: caller,
@@ -311,175 +299,8 @@ function selectsNodes(document: DocumentNode): boolean {
   return isSelected;
 }
 
-/** How many calls an operation takes by itself, if nothing fails: what it sends lies within. */
-export interface PriceRange {
-  readonly least: number;
-  readonly most: number;
-}
-
-/**
- * @param limit calls that one operation may send: where what the service answers decides, there is no lower bound that
- * always holds
- */
-export function priceRange(expected: Price, least: Price, limit: number): PriceRange {
-  const { calls, byRoute } = expected.bill;
-  const leastBy = least.bill.byRoute;
-  // Where nothing is there, a list may be looked at to tell why.
-  const inBoth = Object.keys(leastBy).reduce(
-    (sum, route) => sum + Math.min(leastBy[route] ?? 0, byRoute[route] ?? 0),
-    0,
-  );
-  const dataCalls = leastBy[observations.route] ?? 0;
-  // One call to the sources may stand for all data calls, and the operation may take it anyway.
-  const renewalCalls = leastBy[etlStatus.route] === undefined ? Math.min(1, dataCalls) : 0;
-  // By how many pieces a list of listings is completed depends on what comes.
-  const tickerPieces = Math.max(0, (leastBy[tickers.route] ?? 0) - 1);
-  const leastCalls = inBoth - tickerPieces - (least.mayBeRenewed ? dataCalls - renewalCalls : 0);
-  const isCertain =
-    expected.isCertain && least.isCertain && !expected.mayBeRenewed && least.bill.calls === calls;
-  return { least: Math.min(calls, leastCalls), most: isCertain ? calls : Math.max(calls, limit) };
-}
-
 /** The list that tells which names there are. */
 const LISTS_OF_NAMES: Readonly<Partial<Record<WarningCode, string>>> = {
   UNKNOWN_COUNTRY: countries.route,
   UNKNOWN_INDICATOR: indicators.route,
 };
-
-/** Routes that are asked once a country. */
-const FIELDS_BY_COUNTRY: ReadonlySet<string> = new Set(['profile', 'signals', 'offices']);
-
-/** Lists that an operation can need, with what it takes to complete them. */
-const MOST_LIST_CALLS = 8;
-
-/** Countries, or indicators, that there are at the most. */
-const MOST_PARENTS = 250;
-
-/** The most that an operation can take, as its text and its variables show. */
-export interface Bound {
-  /** Calls other than those for latest figures; infinite where that depends on the length of a list. */
-  readonly calls: number;
-  /** Latest figures of the table of all countries and metrics that are asked for. */
-  readonly latestFigures: number;
-}
-
-/** The most calls that a bound stands for. */
-export function mostCalls({ calls, latestFigures }: Bound, maxRows: number): number {
-  // Cut straight, a table of figures takes less than twice the calls that its rows alone require, and one more.
-  return calls + (latestFigures === 0 ? 0 : Math.ceil((2 * latestFigures) / maxRows) + 1);
-}
-
-/** Bounds what an operation can take. Spares most operations the run that prices them exactly. */
-export function boundOf(
-  schema: GraphQLSchema,
-  operation: OperationDefinitionNode,
-  scope: SelectionScope,
-): Bound {
-  /** By fragment and number of parents: those that spread each other make more paths than can be walked. */
-  const fragmentBounds = new Map<string, Bound>();
-
-  function boundOfSet(
-    type: GraphQLNamedType | null | undefined,
-    set: SelectionSetNode,
-    parents: number,
-  ): Bound {
-    if (!isCompositeType(type)) return NO_CALLS;
-    return set.selections
-      .map((selection) => {
-        if (selection.kind === Kind.FRAGMENT_SPREAD) return boundOfFragment(selection.name.value, parents);
-        if (selection.kind === Kind.INLINE_FRAGMENT) {
-          const condition = selection.typeCondition?.name.value;
-          const onType = condition === undefined ? type : schema.getType(condition);
-          return boundOfSet(onType, selection.selectionSet, parents);
-        }
-        const field = isUnionType(type) ? undefined : type.getFields()[selection.name.value];
-        return field === undefined ? NO_CALLS : boundOfField(type.name, field, selection, parents);
-      })
-      .reduce(both, NO_CALLS);
-  }
-
-  function boundOfFragment(name: string, parents: number): Bound {
-    const fragment = scope.fragments[name];
-    if (fragment === undefined) return NO_CALLS;
-    const key = `${name} ${parents}`;
-    let bound = fragmentBounds.get(key);
-    if (bound === undefined) {
-      const type = schema.getType(fragment.typeCondition.name.value);
-      bound = boundOfSet(type, fragment.selectionSet, parents);
-      fragmentBounds.set(key, bound);
-    }
-    return bound;
-  }
-
-  function boundOfField(
-    typeName: string,
-    field: GraphQLField<unknown, unknown>,
-    node: FieldNode,
-    parents: number,
-  ): Bound {
-    const isList = isListType(getNullableType(field.type));
-    const own = ownBound(typeName, field, node, parents, scope);
-    if (node.selectionSet === undefined) return own;
-    return both(
-      own,
-      boundOfSet(getNamedType(field.type), node.selectionSet, isList ? MOST_PARENTS : parents),
-    );
-  }
-
-  const root = schema.getRootType(operation.operation);
-  return both({ ...NO_CALLS, calls: MOST_LIST_CALLS }, boundOfSet(root, operation.selectionSet, 1));
-}
-
-const NO_CALLS: Bound = { calls: 0, latestFigures: 0 };
-
-function both(a: Bound, b: Bound): Bound {
-  return { calls: a.calls + b.calls, latestFigures: a.latestFigures + b.latestFigures };
-}
-
-/** The most that a field takes, without what is selected below it. */
-function ownBound(
-  typeName: string,
-  field: GraphQLField<unknown, unknown>,
-  node: FieldNode,
-  parents: number,
-  scope: SelectionScope,
-): Bound {
-  const { name } = field;
-  if (FIELDS_BY_COUNTRY.has(name))
-    return { ...NO_CALLS, calls: parents === 1 ? 1 : Number.POSITIVE_INFINITY };
-  if (name === 'nodes') return { ...NO_CALLS, calls: Number.POSITIVE_INFINITY };
-  if (!isFigureField(typeName, name)) return NO_CALLS;
-  if (name === 'observation') return { ...NO_CALLS, latestFigures: MOST_PARENTS };
-  const args = argumentsOf(field, node, scope);
-  const countries = typeName === 'Country' ? parents : lengthOf(args.countryCodes);
-  const metrics = typeName === 'Indicator' ? parents : lengthOf(args.metricKeys);
-  // Figures of other fields may lie in the same table, so that each name stands for a whole line of it.
-  if (args.latest === true && args.toYear == null)
-    return { ...NO_CALLS, latestFigures: tableOf(countries, metrics) };
-  // No plan takes more calls than there are series.
-  return { ...NO_CALLS, calls: countries * metrics };
-}
-
-/** Figures of the table that a field's own lie in: each name of the shorter list stands for a whole line of it. */
-function tableOf(countries: number, metrics: number): number {
-  const [lines, length] = countries < metrics ? [countries, metrics] : [metrics, countries];
-  return lines * Math.max(MOST_PARENTS, Number.isFinite(length) ? length : 0);
-}
-
-/** How many a list argument names; infinite where it is left out and stands for all there are. */
-function lengthOf(list: unknown): number {
-  return Array.isArray(list) ? list.length : Number.POSITIVE_INFINITY;
-}
-
-/** None where they don't fit, which execution will say before anything is asked. */
-function argumentsOf(
-  field: GraphQLField<unknown, unknown>,
-  node: FieldNode,
-  { variableValues }: SelectionScope,
-): Readonly<Record<string, unknown>> {
-  try {
-    return getArgumentValues(field, node, variableValues);
-  } catch {
-    return {};
-  }
-}

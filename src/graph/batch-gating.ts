@@ -14,25 +14,26 @@ import { isFigureField, leadsToFigures, typesThatLead } from './selection.ts';
  * batch. Fields that ask for figures themselves don't: they are what the batch waits to answer. (`node` and `nodes`
  * may be either and see to it themselves.)
  */
-export function holdWhileLoading(schema: GraphQLSchema): void {
+export function gateWhileLoading(schema: GraphQLSchema): void {
   const leading = typesThatLead(schema);
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || type.name.startsWith('__')) continue;
     for (const field of Object.values(type.getFields())) {
       const isOwnConcern = isFigureField(type.name, field.name) || /^nodes?$/.test(field.name);
       if (isOwnConcern || field.resolve === undefined || field.resolve === defaultFieldResolver) continue;
-      if (leading.has(getNamedType(field.type).name)) field.resolve = holding(field.resolve);
+      if (leading.has(getNamedType(field.type).name)) field.resolve = gated(field.resolve);
     }
   }
 }
 
-function holding(
+function gated(
   resolve: GraphQLFieldResolver<unknown, GraphContext>,
 ): GraphQLFieldResolver<unknown, GraphContext> {
   return (source, args, context, info) => {
     const result = resolve(source, args, context, info);
     const loading = Array.isArray(result) ? result.filter(isPromise) : isPromise(result) ? [result] : [];
-    if (loading.length > 0 && holdsBack(info)) for (const promise of loading) context.holds.during(promise);
+    if (loading.length > 0 && gatesBatch(info))
+      for (const promise of loading) context.batchGate.closeDuring(promise);
     return result;
   };
 }
@@ -40,14 +41,14 @@ function holding(
 /** Whether the selection below a field leads to figures. Execution hands the same nodes to each item of a list. */
 const known = new WeakMap<readonly unknown[], boolean>();
 
-export function holdsBack(info: GraphQLResolveInfo): boolean {
+export function gatesBatch(info: GraphQLResolveInfo): boolean {
   const { fieldNodes, returnType } = info;
-  let holds = known.get(fieldNodes);
-  if (holds === undefined) {
-    holds = fieldNodes.some((node) => leadsToFigures(getNamedType(returnType), node.selectionSet, info));
-    known.set(fieldNodes, holds);
+  let gates = known.get(fieldNodes);
+  if (gates === undefined) {
+    gates = fieldNodes.some((node) => leadsToFigures(getNamedType(returnType), node.selectionSet, info));
+    known.set(fieldNodes, gates);
   }
-  return holds;
+  return gates;
 }
 
 function isPromise(value: unknown): value is Promise<unknown> {

@@ -12,7 +12,7 @@ import {
   sentOf,
   sentRows,
 } from './data-calls.ts';
-import type { ObservationEntries } from './observation-entries.ts';
+import type { ObservationEntries } from './entries.ts';
 import type { FetchPairs, Task } from './tasks.ts';
 import { type AskYears, fetchYears } from './years.ts';
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { Failure } from '../../src/errors.ts';
-import { type FiguresParts, fetchFigures } from '../../src/loaders/figures.ts';
-import type { Outcome } from '../../src/loaders/outcome.ts';
-import { createRefusedNames } from '../../src/loaders/refused-names.ts';
+import { type FiguresParts, fetchFigures } from '../../src/observations/figures.ts';
+import type { Outcome } from '../../src/observations/outcome.ts';
+import { createRefusedNames } from '../../src/observations/refused-names.ts';
 import { cover, expectedRows } from '../../src/planner/cover.ts';
 import { type Demand, demandKey } from '../../src/planner/demand.ts';
 import { createLearned } from '../../src/planner/learned.ts';

@@ -7,7 +7,7 @@ import { etlStatus, indicators } from '../upstream/endpoints.ts';
 import type { IndicatorRecord } from '../upstream/records/indicators.ts';
 import { leftOutOf } from '../upstream/records/left-out.ts';
 import type { SourceRecord } from '../upstream/records/platform.ts';
-import type { ObservationEntry } from './observation-entries.ts';
+import type { ObservationEntry } from './entries.ts';
 
 /** Figures that are held, and what they are figures of. */
 export interface HeldFigures {

@@ -8,7 +8,7 @@ import { observations } from '../upstream/endpoints.ts';
 import { createBisect } from './bisected.ts';
 import { createCompletion } from './completed.ts';
 import { createDataCalls, type Groups, pairsOf, type Rows, sentOf } from './data-calls.ts';
-import type { ObservationEntries } from './observation-entries.ts';
+import type { ObservationEntries } from './entries.ts';
 import type { RefusedNames } from './refused-names.ts';
 import { type FetchPairs, type SettlePair, settlingFailures, sum, type Task, within } from './tasks.ts';
 
@@ -18,7 +18,7 @@ export interface FetchParts {
   readonly refusedNames: Pick<RefusedNames, 'remember'>;
   readonly codesPerCall: number;
   readonly now: () => number;
-  /** Holds what an answer said, of pairs that nobody wanted too. */
+  /** BatchGate what an answer said, of pairs that nobody wanted too. */
   readonly keep: ObservationEntries['keep'];
   /** Has the service's own list of countries or of measures noted in `learned`, where that can be had. */
   readonly noteNames?: (dimension: 'countries' | 'metrics', sending: Sending) => Promise<void>;

@@ -1,0 +1,60 @@
+/**
+ * When the batch of one operation leaves: once no load still in flight can add to it, or after a bounded wait.
+ *
+ * DataLoader's own tick is too early: `country(code)` is ready while `countries` still waits for its list, and
+ * their figures would travel in two calls.
+ */
+export interface BatchGate {
+  /** Keeps the gate closed until the promise settles. Its outcome is not looked at. */
+  closeDuring<T>(promise: Promise<T>): Promise<T>;
+  /** Has a load that keeps the gate closed not do so while it waits for figures itself. */
+  openDuring<T>(figures: Promise<T>): Promise<T>;
+  /** Calls back once nothing keeps the gate closed, or the longest wait is over. */
+  whenOpen(leave: () => void): void;
+}
+
+/** @param longestMs how long a batch that is ready waits at the most, in milliseconds */
+export function createBatchGate(longestMs: number): BatchGate {
+  /** Loads that keep it closed. */
+  let loading = 0;
+  let longest: NodeJS.Timeout | undefined;
+  let waiting: (() => void)[] = [];
+
+  function open(): void {
+    clearTimeout(longest);
+    const ready = waiting;
+    waiting = [];
+    for (const leave of ready) leave();
+  }
+
+  // A settled load is followed by the resolvers below it, which may load again: all of that runs before setImmediate.
+  const openSoon = () =>
+    setImmediate(() => {
+      if (loading === 0 && waiting.length > 0) open();
+    });
+
+  return {
+    closeDuring(promise) {
+      loading += 1;
+      const end = () => {
+        loading -= 1;
+        if (loading === 0 && waiting.length > 0) openSoon();
+      };
+      promise.then(end, end);
+      return promise;
+    },
+    openDuring(figures) {
+      loading -= 1;
+      const end = () => {
+        loading += 1;
+      };
+      return figures.finally(end);
+    },
+    whenOpen(leave) {
+      waiting.push(leave);
+      if (waiting.length > 1) return;
+      longest = setTimeout(open, longestMs);
+      openSoon();
+    },
+  };
+}

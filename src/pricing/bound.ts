@@ -1,0 +1,154 @@
+import {
+  type FieldNode,
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  getArgumentValues,
+  getNamedType,
+  getNullableType,
+  isCompositeType,
+  isListType,
+  isUnionType,
+  Kind,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+} from 'graphql';
+import { isFigureField, type SelectionScope } from '../graph/selection.ts';
+
+/** Routes that are asked once a country. */
+const FIELDS_BY_COUNTRY: ReadonlySet<string> = new Set(['profile', 'signals', 'offices']);
+
+/** Lists that an operation can need, with what it takes to complete them. */
+const MOST_LIST_CALLS = 8;
+
+/** Countries, or indicators, that there are at the most. */
+const MOST_PARENTS = 250;
+
+/** The most that an operation can take, as its text and its variables show. */
+export interface Bound {
+  /** Calls other than those for latest figures; infinite where that depends on the length of a list. */
+  readonly calls: number;
+  /** Latest figures of the table of all countries and metrics that are asked for. */
+  readonly latestFigures: number;
+}
+
+/** The most calls that a bound stands for. */
+export function mostCalls({ calls, latestFigures }: Bound, maxRows: number): number {
+  // Cut straight, a table of figures takes less than twice the calls that its rows alone require, and one more.
+  return calls + (latestFigures === 0 ? 0 : Math.ceil((2 * latestFigures) / maxRows) + 1);
+}
+
+/** Bounds what an operation can take. Spares most operations the run that prices them exactly. */
+export function boundOf(
+  schema: GraphQLSchema,
+  operation: OperationDefinitionNode,
+  scope: SelectionScope,
+): Bound {
+  /** By fragment and number of parents: those that spread each other make more paths than can be walked. */
+  const fragmentBounds = new Map<string, Bound>();
+
+  function boundOfSet(
+    type: GraphQLNamedType | null | undefined,
+    set: SelectionSetNode,
+    parents: number,
+  ): Bound {
+    if (!isCompositeType(type)) return NO_CALLS;
+    return set.selections
+      .map((selection) => {
+        if (selection.kind === Kind.FRAGMENT_SPREAD) return boundOfFragment(selection.name.value, parents);
+        if (selection.kind === Kind.INLINE_FRAGMENT) {
+          const condition = selection.typeCondition?.name.value;
+          const onType = condition === undefined ? type : schema.getType(condition);
+          return boundOfSet(onType, selection.selectionSet, parents);
+        }
+        const field = isUnionType(type) ? undefined : type.getFields()[selection.name.value];
+        return field === undefined ? NO_CALLS : boundOfField(type.name, field, selection, parents);
+      })
+      .reduce(both, NO_CALLS);
+  }
+
+  function boundOfFragment(name: string, parents: number): Bound {
+    const fragment = scope.fragments[name];
+    if (fragment === undefined) return NO_CALLS;
+    const key = `${name} ${parents}`;
+    let bound = fragmentBounds.get(key);
+    if (bound === undefined) {
+      const type = schema.getType(fragment.typeCondition.name.value);
+      bound = boundOfSet(type, fragment.selectionSet, parents);
+      fragmentBounds.set(key, bound);
+    }
+    return bound;
+  }
+
+  function boundOfField(
+    typeName: string,
+    field: GraphQLField<unknown, unknown>,
+    node: FieldNode,
+    parents: number,
+  ): Bound {
+    const isList = isListType(getNullableType(field.type));
+    const own = ownBound(typeName, field, node, parents, scope);
+    if (node.selectionSet === undefined) return own;
+    return both(
+      own,
+      boundOfSet(getNamedType(field.type), node.selectionSet, isList ? MOST_PARENTS : parents),
+    );
+  }
+
+  const root = schema.getRootType(operation.operation);
+  return both({ ...NO_CALLS, calls: MOST_LIST_CALLS }, boundOfSet(root, operation.selectionSet, 1));
+}
+
+const NO_CALLS: Bound = { calls: 0, latestFigures: 0 };
+
+function both(a: Bound, b: Bound): Bound {
+  return { calls: a.calls + b.calls, latestFigures: a.latestFigures + b.latestFigures };
+}
+
+/** The most that a field takes, without what is selected below it. */
+function ownBound(
+  typeName: string,
+  field: GraphQLField<unknown, unknown>,
+  node: FieldNode,
+  parents: number,
+  scope: SelectionScope,
+): Bound {
+  const { name } = field;
+  if (FIELDS_BY_COUNTRY.has(name))
+    return { ...NO_CALLS, calls: parents === 1 ? 1 : Number.POSITIVE_INFINITY };
+  if (name === 'nodes') return { ...NO_CALLS, calls: Number.POSITIVE_INFINITY };
+  if (!isFigureField(typeName, name)) return NO_CALLS;
+  if (name === 'observation') return { ...NO_CALLS, latestFigures: MOST_PARENTS };
+  const args = argumentsOf(field, node, scope);
+  const countries = typeName === 'Country' ? parents : lengthOf(args.countryCodes);
+  const metrics = typeName === 'Indicator' ? parents : lengthOf(args.metricKeys);
+  // Figures of other fields may lie in the same table, so that each name stands for a whole line of it.
+  if (args.latest === true && args.toYear == null)
+    return { ...NO_CALLS, latestFigures: tableOf(countries, metrics) };
+  // No plan takes more calls than there are series.
+  return { ...NO_CALLS, calls: countries * metrics };
+}
+
+/** Figures of the table that a field's own lie in: each name of the shorter list stands for a whole line of it. */
+function tableOf(countries: number, metrics: number): number {
+  const [lines, length] = countries < metrics ? [countries, metrics] : [metrics, countries];
+  return lines * Math.max(MOST_PARENTS, Number.isFinite(length) ? length : 0);
+}
+
+/** How many a list argument names; infinite where it is left out and stands for all there are. */
+function lengthOf(list: unknown): number {
+  return Array.isArray(list) ? list.length : Number.POSITIVE_INFINITY;
+}
+
+/** None where they don't fit, which execution will say before anything is asked. */
+function argumentsOf(
+  field: GraphQLField<unknown, unknown>,
+  node: FieldNode,
+  { variableValues }: SelectionScope,
+): Readonly<Record<string, unknown>> {
+  try {
+    return getArgumentValues(field, node, variableValues);
+  } catch {
+    return {};
+  }
+}
