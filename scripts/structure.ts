@@ -1,0 +1,170 @@
+/**
+ * `npm run structure`: how large the functions and files of the gateway are, whether imports go in circles, and how many
+ * casts each folder has. Ends with exit code 1 where a bound is exceeded. Generated files count for circles alone;
+ * `--all` prints more than the largest ten.
+ */
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { parseSync } from 'vite';
+
+const MOST = { functionLines: 120, fileLines: 400, circles: 0 };
+
+/** Islands, that have rules of their own. */
+const LEFT_OUT = /^src\/(graphiql|sandbox)\//;
+const GENERATED = 'src/graph/generated.ts';
+
+interface Sized {
+  readonly name: string;
+  readonly lines: number;
+}
+
+interface Import {
+  readonly target: string;
+  readonly isTypeOnly: boolean;
+}
+
+interface Looked {
+  readonly path: string;
+  readonly lines: number;
+  readonly functions: readonly Sized[];
+  readonly imports: readonly Import[];
+  readonly casts: number;
+}
+
+/** A node of a syntax tree, as far as it is looked at. */
+interface Node {
+  readonly type: string;
+  readonly start: number;
+  readonly end: number;
+  readonly [field: string]: unknown;
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null && 'type' in value && 'start' in value;
+}
+
+function childrenOf(node: Node): Node[] {
+  return Object.values(node).flat().filter(isNode);
+}
+
+function nameOf(value: unknown): string {
+  return isNode(value) && typeof value.name === 'string' ? value.name : '';
+}
+
+const FUNCTIONS = /^(FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/;
+const NAMING: Readonly<Record<string, string>> = {
+  VariableDeclarator: 'id',
+  Property: 'key',
+  MethodDefinition: 'key',
+  PropertyDefinition: 'key',
+};
+
+function look(path: string): Looked {
+  const text = readFileSync(path, 'utf8');
+  const functions: Sized[] = [];
+  const imports: Import[] = [];
+  let casts = 0;
+
+  function visit(node: Node, givenName: string): void {
+    if (FUNCTIONS.test(node.type)) {
+      const lines = text.slice(node.start, node.end).split('\n').length;
+      functions.push({ name: `${nameOf(node.id) || givenName || '(anonymous)'} in ${path}`, lines });
+    }
+    if (node.type === 'TSNonNullExpression') casts += 1;
+    if (node.type === 'TSAsExpression' && !isConst(node.typeAnnotation)) casts += 1;
+    if (/^(Import|ExportNamed|ExportAll)Declaration$/.test(node.type)) noteImport(node);
+    const naming = NAMING[node.type];
+    const name = naming === undefined ? '' : nameOf(node[naming]);
+    for (const child of childrenOf(node)) visit(child, name);
+  }
+
+  function noteImport(node: Node): void {
+    if (!isNode(node.source)) return;
+    const { value } = node.source;
+    if (typeof value !== 'string' || !value.startsWith('.')) return;
+    const specifiers = Array.isArray(node.specifiers) ? node.specifiers.filter(isNode) : [];
+    const isType = (from: Node) => from.importKind === 'type' || from.exportKind === 'type';
+    const isTypeOnly = isType(node) || (specifiers.length > 0 && specifiers.every(isType));
+    imports.push({ target: normalize(join(dirname(path), value)), isTypeOnly });
+  }
+
+  const program: unknown = parseSync(path, text).program;
+  if (isNode(program)) visit(program, '');
+  return { path, lines: text.split('\n').length - 1, functions, imports, casts };
+}
+
+function isConst(type: unknown): boolean {
+  return isNode(type) && nameOf(type.typeName) === 'const';
+}
+
+/** Sets of files each of which leads to each other one by its imports. */
+function circlesIn(files: readonly Looked[], follows: (from: Import) => boolean): string[][] {
+  const targets = new Map(
+    files.map(({ path, imports }) => [path, imports.filter(follows).map(({ target }) => target)]),
+  );
+  const reachedFrom = (path: string) => {
+    const reached = new Set<string>();
+    const open = [...(targets.get(path) ?? [])];
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      if (reached.has(next)) continue;
+      reached.add(next);
+      open.push(...(targets.get(next) ?? []));
+    }
+    return reached;
+  };
+  const reached = new Map([...targets.keys()].map((path) => [path, reachedFrom(path)]));
+  const circles = new Map<string, string[]>();
+  for (const [path, others] of reached) {
+    if (!others.has(path)) continue;
+    const circle = [...others].filter((other) => reached.get(other)?.has(path)).sort();
+    circles.set(circle.join(), circle);
+  }
+  return [...circles.values()];
+}
+
+const paths = globSync('src/**/*.ts').map(normalize).sort();
+const files = paths.filter((path) => !LEFT_OUT.test(path)).map(look);
+const written = files.filter(({ path }) => path !== GENERATED);
+const shown = process.argv.includes('--all') ? Number.POSITIVE_INFINITY : 10;
+const bySize = (sized: readonly Sized[]) => sized.toSorted((a, b) => b.lines - a.lines);
+const functions = bySize(written.flatMap((file) => file.functions));
+const sizes = bySize(written.map(({ path, lines }) => ({ name: path, lines })));
+const median = functions[Math.floor(functions.length / 2)]?.lines ?? 0;
+
+console.log(
+  `${functions.length} functions in ${written.length} files; the median function has ${median} lines.`,
+);
+for (const [what, list] of Object.entries({ functions, files: sizes })) {
+  console.log(`\nLargest ${what}`);
+  for (const { name, lines } of list.slice(0, shown)) console.log(`${String(lines).padStart(5)}  ${name}`);
+}
+
+const circles = { 'at run time': ({ isTypeOnly }: Import) => !isTypeOnly, 'of types too': () => true };
+let circleCount = 0;
+for (const [what, follows] of Object.entries(circles)) {
+  const found = circlesIn(files, follows);
+  circleCount += found.length;
+  console.log(`\nCircles of imports, ${what}: ${found.length}`);
+  for (const circle of found) console.log(`       ${circle.join(' ')}`);
+}
+
+const castsBy = new Map<string, number>();
+for (const { path, casts } of written) {
+  const folder = path.split('/').slice(0, -1).join('/');
+  castsBy.set(folder, (castsBy.get(folder) ?? 0) + casts);
+}
+const castsInAll = [...castsBy.values()].reduce((sum, casts) => sum + casts, 0);
+console.log(`\nCasts: ${castsInAll}`);
+for (const [folder, casts] of [...castsBy].sort(([, a], [, b]) => b - a))
+  if (casts > 0) console.log(`${String(casts).padStart(5)}  ${folder}`);
+
+const tooLarge = [
+  ...functions.filter(({ lines }) => lines > MOST.functionLines),
+  ...sizes.filter(({ lines }) => lines > MOST.fileLines),
+];
+if (tooLarge.length > 0 || circleCount > MOST.circles) {
+  console.error(
+    `\nBeyond the bounds of scripts/structure.ts: ${tooLarge.map(({ name }) => name).join(', ')}`,
+  );
+  process.exitCode = 1;
+}

@@ -1,0 +1,103 @@
+/**
+ * `npm run trace`: the files of the gateway that one figure passes through on its way from a request to the service and
+ * back, in order, for a figure that isn't held and for the same bytes again. Each function notes that it was entered; a
+ * stay is a run of entries into one file, and a return is a stay in a file that was left before. `--steps` prints them.
+ */
+import { registerHooks } from 'node:module';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { parseSync } from 'vite';
+
+declare global {
+  var enteredFile: (path: string) => void;
+}
+
+let entries: string[] | null = null;
+globalThis.enteredFile = (path) => entries?.push(path);
+
+const root = pathToFileURL(`${process.cwd()}/src/`).href;
+const isTraced = (url: string) => url.startsWith(root) && !url.includes('/src/sandbox/');
+
+registerHooks({
+  load(url, context, next) {
+    const loaded = next(url, context);
+    if (!isTraced(url) || typeof loaded.source === 'string' || loaded.source === undefined) return loaded;
+    const text = new TextDecoder().decode(loaded.source as Uint8Array);
+    return { ...loaded, source: noting(text, fileURLToPath(url).slice(process.cwd().length + 1)) };
+  },
+});
+
+/** The code, with a note at the start of each function. */
+function noting(text: string, path: string): string {
+  const note = `enteredFile(${JSON.stringify(path)})`;
+  const inserts: [at: number, code: string][] = [];
+  const visit = (node: unknown): void => {
+    if (Array.isArray(node)) for (const item of node) visit(item);
+    if (typeof node !== 'object' || node === null || Array.isArray(node)) return;
+    const { type, body } = node as { type?: string; body?: { type: string; start: number; end: number } };
+    if (/Function(Declaration|Expression)$/.test(type ?? '') && body) {
+      if (body.type === 'BlockStatement' || body.type === 'FunctionBody')
+        inserts.push([body.start + 1, `${note};`]);
+      else inserts.push([body.start, `(${note}, `], [body.end, ')']);
+    }
+    for (const value of Object.values(node)) visit(value);
+  };
+  visit(parseSync(path, text, { preserveParens: true }).program);
+  let out = text;
+  for (const [at, code] of inserts.sort(([a], [b]) => b - a)) out = out.slice(0, at) + code + out.slice(at);
+  return out;
+}
+
+const { createSandbox } = await import('../src/sandbox/sandbox.ts');
+const { keys } = await import('../src/sandbox/access.ts');
+const { readConfig } = await import('../src/config.ts');
+const { createGateway } = await import('../src/gateway.ts');
+
+const sandbox = createSandbox();
+const service = await sandbox.listen();
+const ignore = () => {};
+const gateway = await createGateway({
+  config: readConfig({}),
+  upstreamUrl: service.url,
+  observer: {
+    operation: ignore,
+    attempt: ignore,
+    problem(error) {
+      console.error(error);
+    },
+  },
+});
+
+async function ask(metricKey: string): Promise<string[]> {
+  const query = `query($key: String!) { country(code: "KE") { observation(metricKey: $key) { value year } } }`;
+  const headers = { authorization: `Bearer ${keys.team}`, 'content-type': 'application/json' };
+  const { signal } = new AbortController();
+  const body = { query, variables: { key: metricKey } };
+  entries = [];
+  const { status, body: answer } = await gateway.handle({
+    method: 'POST',
+    headers,
+    search: '',
+    body,
+    signal,
+  });
+  const passed = entries;
+  entries = null;
+  if (status !== 200 || String(answer).includes('"errors"')) throw new Error(`${status} ${answer}`);
+  return passed;
+}
+
+function tell(what: string, passed: readonly string[]): void {
+  const stays = passed.filter((path, i) => path !== passed[i - 1]);
+  const files = new Set(stays);
+  console.log(`${what}: ${files.size} files, ${stays.length} stays, ${stays.length - files.size} returns`);
+  if (process.argv.includes('--steps')) for (const path of stays) console.log(`  ${path}`);
+}
+
+// What is kept ready from the second time on is ready.
+for (const key of ['gdp_current_usd', 'life_expectancy', 'inflation_cpi']) await ask(key);
+tell('One cold figure', await ask('population_total'));
+// An answer that took no call is kept as bytes.
+await ask('population_total');
+tell('The same bytes again', await ask('population_total'));
+await gateway.stop();
+await sandbox.close();
