@@ -1,0 +1,209 @@
+import { defaultTypeResolver, type GraphQLResolveInfo, isObjectType } from 'graphql';
+import { toError } from 'graphql/jsutils/toError.js';
+import {
+  AbstractColumn,
+  type Column,
+  FieldHolder,
+  type Holder,
+  LeafColumn,
+  ListColumn,
+  ObjectColumn,
+} from './columns.ts';
+import { type FieldErrors, missing, notIterable, notPossible } from './field-errors.ts';
+import { FieldInfo } from './infos.ts';
+import type { AbstractShape, FieldPlan, LeafShape, ListShape, ObjectPlan, Plan, Shape } from './plan.ts';
+import type { Scheduler } from './scheduler.ts';
+
+/** A field to be resolved for all objects of a column. */
+export interface Task {
+  readonly objects: ObjectColumn;
+  readonly index: number;
+  readonly field: FieldPlan;
+}
+
+/** Stands where there is no object to have a value. */
+export const ABSENT = Symbol('absent');
+
+export interface CompletionParts {
+  readonly plan: Plan;
+  readonly context: unknown;
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly scheduler: Scheduler<Task>;
+  readonly errors: FieldErrors;
+  /**
+   * Called with the items of a list before anything is resolved for them.
+   * @throws where they are too many
+   */
+  readonly onList: ((items: number) => void) | undefined;
+}
+
+/** Makes columns of the values that fields were resolved to, and adds a task for each field of the objects in them. */
+export class Completion {
+  readonly #parts: CompletionParts;
+
+  constructor(parts: CompletionParts) {
+    this.#parts = parts;
+  }
+
+  complete(field: FieldPlan, shape: Shape, holder: Holder, values: unknown[]): Column {
+    switch (shape.kind) {
+      case 'leaf':
+        return this.#completeLeaves(field, shape, holder, values);
+      case 'list':
+        return this.#completeLists(field, shape, holder, values);
+      case 'object':
+        return this.#completeObjects(field, shape, holder, values, shape.plan);
+      case 'abstract':
+        return this.#completeAbstract(field, shape, holder, values);
+    }
+  }
+
+  /** What there is of a value: null, with the error told, where it is an error or missing. */
+  #presence(field: FieldPlan, column: Column, value: unknown, slot: number): unknown {
+    if (value === ABSENT) return null;
+    if (value instanceof Error) this.#parts.errors.fail(field, value, column.holder, slot, column);
+    else if (value != null) return value;
+    else if (column.shape.isNonNull)
+      this.#parts.errors.fail(field, missing(field), column.holder, slot, column);
+    return null;
+  }
+
+  #completeLeaves(field: FieldPlan, shape: LeafShape, holder: Holder, values: unknown[]): Column {
+    const column = new LeafColumn(shape, holder, values.length);
+    for (let slot = 0; slot < values.length; slot += 1) {
+      const value = this.#presence(field, column, values[slot], slot);
+      if (value === null) continue;
+      try {
+        column.values[slot] = shape.leaf.serialize(value);
+      } catch (error) {
+        this.#parts.errors.fail(field, error, holder, slot, column);
+      }
+    }
+    return column;
+  }
+
+  #completeObjects(
+    field: FieldPlan,
+    shape: Shape,
+    holder: Holder,
+    values: unknown[],
+    plan: ObjectPlan,
+  ): Column {
+    const column = new ObjectColumn(shape, holder, plan, new Array(values.length).fill(null));
+    for (let slot = 0; slot < values.length; slot += 1) {
+      column.objects[slot] = this.#presence(field, column, values[slot], slot) as object | null;
+    }
+    this.descend(column);
+    return column;
+  }
+
+  #completeLists(field: FieldPlan, shape: ListShape, holder: Holder, values: unknown[]): Column {
+    const column = new ListColumn(shape, holder, values.length);
+    const items: unknown[] = [];
+    for (let slot = 0; slot < values.length; slot += 1) {
+      const value = this.#presence(field, column, values[slot], slot);
+      if (isIterable(value)) {
+        const before = items.length;
+        for (const item of value) items.push(item);
+        this.#count(items.length - before);
+      } else if (value !== null) {
+        this.#parts.errors.fail(field, notIterable(field), holder, slot, column);
+      }
+      column.endsAt(slot, items.length, value === null);
+    }
+    this.#parts.scheduler.waitForAll(items, (there) => {
+      column.items = this.complete(field, shape.item, column, there);
+    });
+    return column;
+  }
+
+  #count(items: number): void {
+    try {
+      this.#parts.onList?.(items);
+    } catch (error) {
+      this.#parts.scheduler.end();
+      throw error;
+    }
+  }
+
+  #completeAbstract(field: FieldPlan, shape: AbstractShape, holder: Holder, values: unknown[]): Column {
+    const column = new AbstractColumn(shape, holder, values.length);
+    const { type } = shape;
+    const { context, plan } = this.#parts;
+    const resolveType = type.resolveType ?? defaultTypeResolver;
+    const info = this.infoOf(field, holder);
+    const there = values.map((value, slot) => this.#presence(field, column, value, slot));
+    const names = there.map((value, slot) => {
+      info.slot = slot;
+      try {
+        return value === null ? null : resolveType(value, context, info, type);
+      } catch (error) {
+        return toError(error);
+      }
+    });
+    this.#parts.scheduler.waitForAll(names, (types) => {
+      for (let slot = 0; slot < there.length; slot += 1) {
+        const object = there[slot] as object | null;
+        if (object === null) continue;
+        const name = types[slot];
+        const concrete = typeof name === 'string' ? plan.schema.getType(name) : undefined;
+        if (isObjectType(concrete) && plan.schema.isSubType(type, concrete)) {
+          column.choose(slot, shape.planOf(concrete), object as object);
+        } else {
+          const error = name instanceof Error ? name : notPossible(field, shape, name);
+          this.#parts.errors.fail(field, error, holder, slot, column);
+        }
+      }
+      for (const objects of column.byType.values()) this.descend(objects);
+    });
+    return column;
+  }
+
+  /** Goes on to the fields of objects that are there now. */
+  descend(objects: ObjectColumn): void {
+    const { plan } = objects;
+    const isPlain = objects.objects.some((object) => object !== null) ? plan.builder.isPlain : null;
+    for (let slot = 0; isPlain !== null && slot < objects.objects.length; slot += 1) {
+      const object = objects.objects[slot] as object | null;
+      if (object !== null && !isPlain(object)) this.#checkProperties(objects, object, slot);
+    }
+    for (const [index, field] of plan.fields.entries()) {
+      if (field.by !== 'typename' && field.by !== 'leaf property')
+        this.#parts.scheduler.add({ objects, index, field });
+    }
+  }
+
+  /** Properties are read when the answer is made; before that, whether the object is lost for want of one. */
+  #checkProperties(objects: ObjectColumn, object: object, slot: number): void {
+    for (const field of objects.plan.fields) {
+      if (field.by !== 'leaf property' || !field.shape.isNonNull) continue;
+      const value = (object as Record<string, unknown>)[field.name];
+      try {
+        if (value == null) throw missing(field);
+        serialized(field, value);
+      } catch (error) {
+        this.#parts.errors.fail(field, error, new FieldHolder(objects, field), slot, null);
+      }
+    }
+  }
+
+  infoOf(field: FieldPlan, holder: Holder): GraphQLResolveInfo & FieldInfo {
+    return new FieldInfo(this.#parts.plan, this.#parts.variables, field, holder) as GraphQLResolveInfo &
+      FieldInfo;
+  }
+}
+
+/**
+ * What goes into the answer for a property that is there.
+ * @throws where it is an error, or its type refuses it
+ */
+export function serialized({ shape }: FieldPlan, value: unknown): unknown {
+  if (value instanceof Error) throw value;
+  return (shape as LeafShape).leaf.serialize(value);
+}
+
+function isIterable(value: unknown): value is Iterable<unknown> {
+  return (
+    typeof value === 'object' && typeof (value as Iterable<unknown> | null)?.[Symbol.iterator] === 'function'
+  );
+}

@@ -1,0 +1,158 @@
+import { toError } from 'graphql/jsutils/toError.js';
+import { inSlice, type Job, TURN_MS } from '../async/yielding.ts';
+
+/**
+ * Works off the tasks of one run: those that are there one after the other, with pauses in which others have their turns,
+ * and what waits for promises once they are settled.
+ */
+export class Scheduler<Task> {
+  readonly #job: Job;
+  readonly #run: (task: Task) => void;
+  readonly #onPause: ((goesOn: Promise<void>) => void) | undefined;
+  #tasks: Task[] = [];
+  /** Promises that something waits for. */
+  #waiting = 0;
+  #isPaused = false;
+  /** When others are to have their turns. */
+  #pausesAtMs = 0;
+  /** Whether it was ended before its time: what is still on its way is for nobody. */
+  #isEnded = false;
+  #over = () => {};
+  #broken = (_fault: unknown) => {};
+
+  /** @param onPause called with each pause, that others may have a turn; what it is called with settles after it */
+  constructor(job: Job, run: (task: Task) => void, onPause?: (goesOn: Promise<void>) => void) {
+    this.#job = job;
+    this.#run = run;
+    this.#onPause = onPause;
+  }
+
+  add(task: Task): void {
+    this.#tasks.push(task);
+  }
+
+  /**
+   * Works until there is nothing left to do: at once, where nothing has to be waited for.
+   * @throws what a task throws
+   */
+  work(): void | Promise<void> {
+    this.#work();
+    if (this.#isOver()) return;
+    return new Promise<void>((resolve, reject) => {
+      this.#over = resolve;
+      this.#broken = reject;
+    });
+  }
+
+  /** Ends the work: nothing more is begun. */
+  end(): void {
+    this.#isEnded = true;
+  }
+
+  /** Whether others are to have their turns before this goes on. */
+  isTimeUp(): boolean {
+    return performance.now() >= this.#pausesAtMs;
+  }
+
+  /** Goes on with a part of a task after others have had their turns. */
+  pause(goOn: () => void): void {
+    this.#pause(() => {
+      this.#pausesAtMs = performance.now() + TURN_MS;
+      goOn();
+      this.#work();
+    });
+  }
+
+  /** Goes on with a promise's value, or the error that it was rejected with. */
+  wait<Value>(promise: PromiseLike<Value>, goOn: (value: Value | Error) => void): void {
+    this.#waiting += 1;
+    const settled = (value: Value | Error) => {
+      this.#waiting -= 1;
+      this.#safely(() => {
+        goOn(value);
+        this.#work();
+      });
+    };
+    promise.then(settled, (error) => settled(toError(error)));
+  }
+
+  /** Goes on once none of the values is a promise any longer; errors stand for what was rejected. */
+  waitForAll(values: unknown[], goOn: (values: unknown[]) => void): void {
+    let missing = 0;
+    for (let slot = 0; slot < values.length; slot += 1) {
+      const value = values[slot];
+      if (!isPromise(value)) continue;
+      missing += 1;
+      this.wait(value, (settled) => {
+        values[slot] = settled;
+        missing -= 1;
+        if (missing === 0) goOn(values);
+        else handleRejections(settled);
+      });
+    }
+    if (missing === 0) goOn(values);
+    else for (const value of values) handleRejections(value);
+  }
+
+  #isOver(): boolean {
+    return this.#waiting === 0 && this.#tasks.length === 0 && !this.#isPaused;
+  }
+
+  /** Works off what can be done now. */
+  #work(): void {
+    if (this.#isPaused || this.#isEnded) return;
+    this.#pausesAtMs = performance.now() + TURN_MS;
+    while (this.#tasks.length > 0) {
+      const tasks = this.#tasks;
+      this.#tasks = [];
+      for (const [done, task] of tasks.entries()) {
+        this.#run(task);
+        const isLast = done === tasks.length - 1;
+        if (!this.#isPaused && (isLast || performance.now() < this.#pausesAtMs)) continue;
+        this.#tasks.unshift(...tasks.slice(done + 1));
+        if (!this.#isPaused) this.#pause(() => this.#work());
+        return;
+      }
+    }
+    if (this.#isOver()) this.#over();
+  }
+
+  #pause(goOn: () => void): void {
+    this.#isPaused = true;
+    const goesOn = new Promise<void>((resolve) => {
+      inSlice(this.#job, () => {
+        this.#isPaused = false;
+        this.#safely(goOn);
+        resolve();
+      });
+    });
+    this.#onPause?.(goesOn);
+  }
+
+  /** A fault of ours must not leave the operation without an answer. */
+  #safely(work: () => void): void {
+    if (this.#isEnded) return;
+    try {
+      work();
+    } catch (fault) {
+      this.#broken(fault);
+    }
+  }
+}
+
+/** Handles rejections in a list that has to wait for others: handled only later, they count as unhandled. */
+export function handleRejections(value: unknown): void {
+  if (!Array.isArray(value)) return;
+  for (const item of value) {
+    if (isPromise(item)) item.then(handleRejections, ignore);
+    else handleRejections(item);
+  }
+}
+
+export function isPromise(value: unknown): value is PromiseLike<unknown> {
+  return (
+    typeof value === 'object' && value !== null && typeof (value as PromiseLike<unknown>).then === 'function'
+  );
+}
+
+const ignore = () => {};
