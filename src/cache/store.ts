@@ -19,7 +19,7 @@ export interface Store {
   getMany(keys: readonly string[]): Promise<readonly unknown[]>;
   /** A value that is held in this process; null where values are held elsewhere. */
   readonly peek: ((key: string) => unknown) | null;
-  /** BatchGate values, in one round trip. */
+  /** Holds values, in one round trip. */
   setMany(entries: readonly Entry[], ttlMs: number): Promise<void>;
   /** Forgets everything whose key begins so. */
   clear(prefix: string): Promise<void>;

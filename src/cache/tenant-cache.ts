@@ -20,7 +20,7 @@ export interface TenantCache {
   ): CacheEntry<Value> | undefined | Promise<CacheEntry<Value> | undefined>;
   /** Whether the store is in this process, so that whatever is held can be read at once. */
   readonly isAtHand: boolean;
-  /** BatchGate values that the service sent at an instant; they can be read at once. */
+  /** Holds values that the service sent at an instant; they can be read at once. */
   keep(keyDigest: string, values: ReadonlyMap<string, unknown>, atMs: number): void;
   /** Learns what other gateways that share the store know of a key. */
   lookUp(keyDigest: string): Promise<void>;

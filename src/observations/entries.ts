@@ -27,7 +27,7 @@ export interface ObservationEntries {
   atHand(keyDigest: string, key: string): ObservationEntry | undefined;
   /** What is held of these demands, fresh or not, by the keys of the demands. */
   read(keyDigest: string, demands: readonly Demand[]): Promise<ReadonlyMap<string, ObservationEntry>>;
-  /** BatchGate what an answer said of each of these pairs; a series is held as the latest figure too. */
+  /** Holds what an answer said of each of these pairs; a series is held as the latest figure too. */
   keep(keyDigest: string, mode: Mode, figures: readonly PairFigures[], atMs: number): void;
 }
 

@@ -18,7 +18,7 @@ export interface FetchParts {
   readonly refusedNames: Pick<RefusedNames, 'remember'>;
   readonly codesPerCall: number;
   readonly now: () => number;
-  /** BatchGate what an answer said, of pairs that nobody wanted too. */
+  /** Holds what an answer said, of pairs that nobody wanted too. */
   readonly keep: ObservationEntries['keep'];
   /** Has the service's own list of countries or of measures noted in `learned`, where that can be had. */
   readonly noteNames?: (dimension: 'countries' | 'metrics', sending: Sending) => Promise<void>;
