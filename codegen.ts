@@ -34,7 +34,7 @@ const config: CodegenConfig = {
           Term: '../upstream/records/government.ts#TermRecord',
           Health: '../upstream/records/platform.ts#HealthRecord',
           PlatformVersion: '../upstream/records/platform.ts#VersionRecord',
-          Quota: '../upstream/ledger.ts#QuotaRecord',
+          Quota: '../quota/account.ts#QuotaRecord',
         },
       },
     },

@@ -1,8 +1,8 @@
 import type { Effort } from '../loaders/effort.ts';
 import type { Loaders } from '../loaders/loaders.ts';
 import type { BatchGate } from '../observations/batch-gate.ts';
+import type { QuotaRecord } from '../quota/account.ts';
 import type { Bill, Caller } from '../upstream/call.ts';
-import type { QuotaRecord } from '../upstream/ledger.ts';
 import type { Warnings } from '../warnings.ts';
 
 /** What the resolvers of one operation have at hand. */

@@ -6,7 +6,7 @@ import type { ObservationRecord } from '../upstream/records/observations.ts';
 import type { TickerRecord } from '../upstream/records/markets.ts';
 import type { OfficeRecord, TermRecord } from '../upstream/records/government.ts';
 import type { HealthRecord, VersionRecord } from '../upstream/records/platform.ts';
-import type { QuotaRecord } from '../upstream/ledger.ts';
+import type { QuotaRecord } from '../quota/account.ts';
 import type { GraphContext } from './context.ts';
 export type Maybe<T> = T | null;
 export type InputMaybe<T> = Maybe<T>;

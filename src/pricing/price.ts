@@ -26,13 +26,13 @@ import type { RefusedNames } from '../observations/refused-names.ts';
 import { createRevalidation } from '../observations/revalidation.ts';
 import type { Demand } from '../planner/demand.ts';
 import { frozen, type Learned } from '../planner/learned.ts';
+import type { QuotaRecord } from '../quota/account.ts';
 import { authenticated } from '../upstream/authenticated.ts';
 import { cached, type Freshness } from '../upstream/cached.ts';
 import { type Bill, type Call, type Caller, openBill, type Sending } from '../upstream/call.ts';
 import { coalesced } from '../upstream/coalesced.ts';
 import type { Assumptions, DryRun } from '../upstream/dry-run.ts';
 import { countries, indicators } from '../upstream/endpoints.ts';
-import type { QuotaRecord } from '../upstream/ledger.ts';
 import { payerOf } from '../upstream/payer.ts';
 import { createWarnings, type Warning, type WarningCode } from '../warnings.ts';
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../async/clock.ts';
 import { excerpt, Failure } from '../errors.ts';
+import type { Ledger } from '../quota/ledger.ts';
 import type { Answer, Attempt, Call, Send, Sending } from './call.ts';
-import type { Ledger } from './ledger.ts';
 
 export interface RateLimitedParts {
   readonly ledger: Ledger;

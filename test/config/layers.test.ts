@@ -17,6 +17,8 @@ const CASES: readonly [file: string, line: string, rule: string | null][] = [
   ['src/cache/a.ts', "import '../upstream/call.ts';", 'noRestrictedImports'],
   ['src/cache/b.ts', "import '../config.ts';", null],
   ['src/cache/c.ts', "import '../gateway.ts';", 'noRestrictedImports'],
+  ['src/quota/a.ts', "import '../upstream/call.ts';", 'noRestrictedImports'],
+  ['src/cache/e.ts', "import '../quota/ledger.ts';", 'noRestrictedImports'],
   ['src/upstream/a.ts', "import '../planner/plan.ts';", 'noRestrictedImports'],
   ['src/upstream/records/b.ts', "import '../../loaders/x.ts';", 'noRestrictedImports'],
   ['src/upstream/records/c.ts', "import '../call.ts';", null],

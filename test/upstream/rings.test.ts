@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import { Failure } from '../../src/errors.ts';
+import { createLedger } from '../../src/quota/ledger.ts';
 import { authenticated } from '../../src/upstream/authenticated.ts';
 import type { Answer, Call, Send } from '../../src/upstream/call.ts';
 import { coalesced } from '../../src/upstream/coalesced.ts';
-import { createLedger } from '../../src/upstream/ledger.ts';
 import { rateLimited } from '../../src/upstream/rate-limited.ts';
 import { retried } from '../../src/upstream/retried.ts';
 import { createRetryBudget } from '../../src/upstream/retry-budget.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createLedger, readLimitText } from '../../src/upstream/ledger.ts';
+import { createLedger } from '../../src/quota/ledger.ts';
+import { readLimitText } from '../../src/quota/limit-text.ts';
 
 describe('the text of a 429', () => {
   it.each([

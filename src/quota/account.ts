@@ -1,0 +1,218 @@
+import type { CounterSnapshot, Note, Window } from '../cache/shared-counters.ts';
+import { Failure } from '../errors.ts';
+import type { ToldLimits } from './limit-text.ts';
+
+const MINUTE_MS = 60_000;
+
+/** How long after a monthly 429 one call may go out to see whether the plan was upgraded meanwhile. */
+const PROBE_INTERVAL_MS = 15 * MINUTE_MS;
+
+/** No plan allows fewer requests in a minute. */
+const SMALLEST_PLAN = 5;
+
+/** What one key has spent and what the service has told of its plan. Instants are ISO 8601, UTC. */
+export interface QuotaRecord {
+  readonly plan: string | null;
+  readonly requestsPerMinute: number | null;
+  readonly monthlyRequests: number | null;
+  readonly callsThisMinute: number;
+  readonly callsThisMonth: number;
+  readonly minuteResetsAt: string;
+  readonly monthResetsAt: string;
+  readonly state: 'OK' | 'MINUTE_SPENT' | 'MONTH_SPENT';
+}
+
+/**
+ * What one key has spent, and what is known of its plan. Minutes are fixed windows and months calendar months, both UTC, as
+ * the service counts them. Instants are milliseconds since the epoch; `enter` comes before all else.
+ */
+export class Account {
+  #minute: number;
+  #callsThisMinute = 0;
+  #acceptedThisMinute = 0;
+  #isMinuteSpent = false;
+  #month: number;
+  #callsThisMonth = 0;
+  #isMonthSpent = false;
+  #plan: string | null = null;
+  #requestsPerMinute: number | null = null;
+  #monthlyRequests: number | null = null;
+  /** Whether the service has taken more in a minute than the smallest plan allows. */
+  #isPlanLarger = false;
+  #nextProbeAtMs = 0;
+  /** Requests of this minute that may still leave while shared counters can't be reached; null where they could be. */
+  #leftAlone: number | null = null;
+
+  constructor(nowMs: number) {
+    this.#minute = Math.floor(nowMs / MINUTE_MS);
+    this.#month = monthOf(nowMs);
+  }
+
+  /** Begins a new minute or month where the last one is over. */
+  enter(nowMs: number): this {
+    const minute = Math.floor(nowMs / MINUTE_MS);
+    if (this.#minute !== minute) {
+      this.#minute = minute;
+      this.#callsThisMinute = 0;
+      this.#acceptedThisMinute = 0;
+      this.#isMinuteSpent = false;
+      this.#leftAlone = null;
+      const month = monthOf(nowMs);
+      if (this.#month !== month) {
+        this.#month = month;
+        this.#callsThisMonth = 0;
+        this.#isMonthSpent = false;
+      }
+    }
+    return this;
+  }
+
+  /** When a request may leave; not after now where it may at once. */
+  opensAtMs(nowMs: number): number {
+    if (this.#isMonthSpent) return Math.min(this.#nextProbeAtMs, monthEndMs(this.#month));
+    return this.#isSpent() ? this.#minuteEndsAtMs() : nowMs;
+  }
+
+  /** Why no request may leave: since the month is spent, or else the minute. */
+  refusal(nowMs: number, detail?: string, isMonthly = this.#isMonthSpent): Failure {
+    const plan = this.#plan ?? undefined;
+    if (isMonthly) {
+      return new Failure('MONTHLY_QUOTA_EXCEEDED', 'The requests of this month are spent.', {
+        detail,
+        plan,
+        monthlyRequests: this.#monthlyRequests ?? undefined,
+        resetsAt: new Date(monthEndMs(this.#month)).toISOString(),
+      });
+    }
+    const retryAtMs = this.#minuteEndsAtMs();
+    return new Failure('RATE_LIMITED', 'The requests of this minute are spent.', {
+      detail,
+      plan,
+      requestsPerMinute: this.#requestsPerMinute ?? undefined,
+      retryAfterSeconds: Math.max(1, Math.ceil((retryAtMs - nowMs) / 1000)),
+      retryAt: new Date(retryAtMs).toISOString(),
+    });
+  }
+
+  count(): void {
+    this.#callsThisMinute += 1;
+    this.#callsThisMonth += 1;
+  }
+
+  /** Takes a request without the shared counters, as far as this gateway may by itself. */
+  takeAlone(): boolean {
+    if (this.#requestsPerMinute !== null) {
+      this.#leftAlone ??= Math.floor((this.#requestsPerMinute - this.#callsThisMinute) / 2);
+      if (this.#isMinuteSpent || this.#leftAlone <= 0) {
+        this.#isMinuteSpent = true;
+        return false;
+      }
+      this.#leftAlone -= 1;
+    }
+    this.count();
+    return true;
+  }
+
+  /** Takes over what the shared counters say. */
+  copy({ callsThisMinute, callsThisMonth, note }: CounterSnapshot): void {
+    this.#leftAlone = null;
+    this.#callsThisMinute = callsThisMinute;
+    this.#callsThisMonth = callsThisMonth;
+    if (note === null) return;
+    this.#plan = note.plan ?? this.#plan;
+    this.#requestsPerMinute = note.requestsPerMinute ?? this.#requestsPerMinute;
+    this.#monthlyRequests = note.monthlyRequests ?? this.#monthlyRequests;
+    this.#isPlanLarger ||= note.isPlanLarger;
+    this.#isMinuteSpent ||= note.spentMinute === this.#minute;
+    this.#isMonthSpent = note.spentMonth === this.#month;
+    this.#nextProbeAtMs = note.nextProbeAtMs;
+  }
+
+  /** What other gateways are to know. */
+  note(): Note {
+    return {
+      plan: this.#plan,
+      requestsPerMinute: this.#requestsPerMinute,
+      monthlyRequests: this.#monthlyRequests,
+      isPlanLarger: this.#isPlanLarger,
+      spentMinute: this.#isMinuteSpent ? this.#minute : null,
+      spentMonth: this.#isMonthSpent ? this.#month : null,
+      nextProbeAtMs: this.#nextProbeAtMs,
+    };
+  }
+
+  window(nowMs: number): Window {
+    return { minute: this.#minute, month: this.#month, nowMs };
+  }
+
+  /** The one request that a spent month allows is on its way. Returns whether that is news to other gateways. */
+  probe(nowMs: number): boolean {
+    if (this.#isMonthSpent) this.#nextProbeAtMs = nowMs + PROBE_INTERVAL_MS;
+    return this.#isMonthSpent;
+  }
+
+  /** The service took a request. Returns whether that is news to other gateways. */
+  accept(): boolean {
+    const isNews = this.#isMonthSpent;
+    const wasLarger = this.#isPlanLarger;
+    this.#isMonthSpent = false;
+    this.#acceptedThisMinute += 1;
+    this.#isPlanLarger ||= this.#acceptedThisMinute > SMALLEST_PLAN;
+    return isNews || this.#isPlanLarger !== wasLarger;
+  }
+
+  /** The service answered 429. */
+  limit({ isMonthly, plan, requestsPerMinute, monthlyRequests }: ToldLimits, nowMs: number): void {
+    this.#plan = plan ?? this.#plan;
+    this.#requestsPerMinute = requestsPerMinute ?? this.#requestsPerMinute;
+    this.#monthlyRequests = monthlyRequests ?? this.#monthlyRequests;
+    if (isMonthly) {
+      this.#isMonthSpent = true;
+      this.#nextProbeAtMs = nowMs + PROBE_INTERVAL_MS;
+    } else this.#isMinuteSpent = true;
+  }
+
+  /** Whether the next request may be the one that a plan nobody has named yet refuses. */
+  isDoubtful(): boolean {
+    const isPlanUnknown = this.#requestsPerMinute === null && !this.#isPlanLarger;
+    return isPlanUnknown && this.#callsThisMinute >= SMALLEST_PLAN;
+  }
+
+  shareLeft(): number | null {
+    if (this.#isMonthSpent || this.#isMinuteSpent) return 0;
+    if (this.#requestsPerMinute === null) return this.#isPlanLarger ? 1 : null;
+    return Math.max(0, 1 - this.#callsThisMinute / this.#requestsPerMinute);
+  }
+
+  quota(): QuotaRecord {
+    return {
+      plan: this.#plan,
+      requestsPerMinute: this.#requestsPerMinute,
+      monthlyRequests: this.#monthlyRequests,
+      callsThisMinute: this.#callsThisMinute,
+      callsThisMonth: this.#callsThisMonth,
+      minuteResetsAt: new Date(this.#minuteEndsAtMs()).toISOString(),
+      monthResetsAt: new Date(monthEndMs(this.#month)).toISOString(),
+      state: this.#isMonthSpent ? 'MONTH_SPENT' : this.#isSpent() ? 'MINUTE_SPENT' : 'OK',
+    };
+  }
+
+  #isSpent(): boolean {
+    const most = this.#requestsPerMinute;
+    return this.#isMinuteSpent || (most !== null && this.#callsThisMinute >= most);
+  }
+
+  #minuteEndsAtMs(): number {
+    return (this.#minute + 1) * MINUTE_MS;
+  }
+}
+
+/** Months since year 0, UTC. */
+function monthOf(atMs: number): number {
+  const date = new Date(atMs);
+  return date.getUTCFullYear() * 12 + date.getUTCMonth();
+}
+
+function monthEndMs(month: number): number {
+  return Date.UTC(Math.floor((month + 1) / 12), (month + 1) % 12, 1);
+}

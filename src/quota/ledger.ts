@@ -1,0 +1,102 @@
+import { createCorners } from '../cache/corners.ts';
+import type { SharedCounters } from '../cache/shared-counters.ts';
+import type { Failure } from '../errors.ts';
+import { Account, type QuotaRecord } from './account.ts';
+import { toldLimits } from './limit-text.ts';
+
+/** Keys whose counters are kept at once; the longest unused are closed first. */
+const MAX_ACCOUNTS = { proven: 10_000, unproven: 2_000 };
+
+export interface Ledger {
+  /** When a call for this key may leave (milliseconds since the epoch); not after now if it may at once. */
+  opensAtMs(keyDigest: string): number;
+  /** Why a call may not leave now. */
+  refusal(keyDigest: string): Failure;
+  /**
+   * Bills one request that is to leave now; false where other gateways, whose counters are shared, have left none: then
+   * `opensAtMs` says when there will be. At once where nobody shares counters.
+   */
+  take(keyDigest: string): boolean | Promise<boolean>;
+  /** Learns what other gateways have spent. */
+  refresh(keyDigest: string): Promise<void>;
+  /** The service took a request of this key. */
+  accepted(keyDigest: string): void;
+  /** The service answered 429: remembers it, and what `detail` says of the plan. */
+  limited(keyDigest: string, detail: string): Failure;
+  /**
+   * Whether the next call may be the one that a plan nobody has named yet refuses: the smallest plan's minute is spent,
+   * and nothing has shown that this key has a larger one.
+   */
+  isDoubtful(keyDigest: string): boolean;
+  quota(keyDigest: string): QuotaRecord;
+  /** Share of the minute's requests that is left, from 0 to 1; null where the plan may be the smallest. */
+  shareLeft(keyDigest: string): number | null;
+}
+
+/**
+ * Keeps what each key has spent, by key digest. Where gateways share counters, those count, and what stands here is a copy to decide by at once. While they
+ * can't be reached, a gateway goes by its own count, and takes no more than half of what its copy shows to be left of a
+ * minute: another one may be doing the same. What other keys of the same account spend is not seen; the
+ * service's 429 tells.
+ */
+export function createLedger(now: () => number, sharedCounters: SharedCounters | null = null): Ledger {
+  const accounts = createCorners<Account>(MAX_ACCOUNTS);
+
+  function accountOf(keyDigest: string): Account {
+    const nowMs = now();
+    const known = accounts.get(keyDigest);
+    if (known !== undefined) return known.enter(nowMs);
+    const account = new Account(nowMs);
+    accounts.add(keyDigest, account);
+    return account;
+  }
+
+  /** Has other gateways know what the service has told this one. */
+  function share(keyDigest: string, account: Account): void {
+    void sharedCounters?.note(keyDigest, account.note());
+  }
+
+  function probe(keyDigest: string, account: Account): void {
+    if (account.probe(now())) share(keyDigest, account);
+  }
+
+  return {
+    opensAtMs: (keyDigest) => accountOf(keyDigest).opensAtMs(now()),
+    refusal: (keyDigest) => accountOf(keyDigest).refusal(now()),
+    take(keyDigest) {
+      const account = accountOf(keyDigest);
+      if (sharedCounters === null) {
+        account.count();
+        probe(keyDigest, account);
+        return true;
+      }
+      return sharedCounters.take(keyDigest, account.window(now())).then((snapshot) => {
+        const current = accountOf(keyDigest);
+        if (snapshot !== null) current.copy(snapshot);
+        const isTaken = snapshot?.isTaken ?? current.takeAlone();
+        if (isTaken) probe(keyDigest, current);
+        return isTaken;
+      });
+    },
+    async refresh(keyDigest) {
+      const snapshot = await sharedCounters?.read(keyDigest, accountOf(keyDigest).window(now()));
+      if (snapshot) accountOf(keyDigest).copy(snapshot);
+    },
+    accepted(keyDigest) {
+      const account = accountOf(keyDigest);
+      accounts.prove(keyDigest);
+      if (account.accept()) share(keyDigest, account);
+    },
+    limited(keyDigest, detail) {
+      const account = accountOf(keyDigest);
+      accounts.prove(keyDigest);
+      const told = toldLimits(detail);
+      account.limit(told, now());
+      share(keyDigest, account);
+      return account.refusal(now(), detail, told.isMonthly);
+    },
+    isDoubtful: (keyDigest) => accountOf(keyDigest).isDoubtful(),
+    quota: (keyDigest) => accountOf(keyDigest).quota(),
+    shareLeft: (keyDigest) => accountOf(keyDigest).shareLeft(),
+  };
+}
