@@ -1,9 +1,6 @@
 import { ConsecutiveBreaker, circuitBreaker, handleAll, TimeoutStrategy, timeout, wrap } from 'cockatiel';
 import type { KeyvStorageAdapter, KeyvStorageEntry } from 'keyv';
-import type { Backing } from './store.ts';
-
-/** Hears of a fault of the store. */
-export type Fault = (error: unknown) => void;
+import type { Backing, Fault } from './backing.ts';
 
 /** Failures in a row after which the store is left alone for a while. */
 const MAX_FAILURES = 3;

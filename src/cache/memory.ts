@@ -1,6 +1,6 @@
 import type { KeyvValue } from 'keyv';
 import { LRUCache } from 'lru-cache';
-import type { Adapter, Backing } from './store.ts';
+import type { Adapter, Backing } from './backing.ts';
 
 /** What one held thing takes beside its parts: its key, its place in the order of use. */
 const OVERHEAD_BYTES = 200;

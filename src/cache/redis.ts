@@ -1,4 +1,5 @@
 import KeyvRedis, { createClient } from '@keyv/redis';
+import type { Backing } from './backing.ts';
 import {
   type CounterSnapshot,
   MINUTE_KEPT_MS,
@@ -7,7 +8,6 @@ import {
   type SharedCounters,
   type Window,
 } from './shared-counters.ts';
-import type { Backing } from './store.ts';
 
 /** How many keys one step of a purge looks at. */
 const SCAN_STEP = 1_000;

@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, existsSync, openSync, renameSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { ConfigError } from '../config.ts';
-import type { Fault } from './guarded.ts';
+import type { Backing, Fault } from './backing.ts';
 import {
   type CounterSnapshot,
   MONTH_KEPT_MS,
@@ -10,7 +10,6 @@ import {
   type SharedCounters,
   type Window,
 } from './shared-counters.ts';
-import type { Backing } from './store.ts';
 
 /** How long a write waits for another process that writes, in milliseconds. */
 const BUSY_TIMEOUT_MS = 100;

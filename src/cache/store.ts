@@ -1,5 +1,6 @@
-import Keyv, { type KeyvStorageEntry } from 'keyv';
-import { type Fault, guarded } from './guarded.ts';
+import Keyv from 'keyv';
+import type { Backing, Fault } from './backing.ts';
+import { guarded } from './guarded.ts';
 import { openMemory } from './memory.ts';
 import { packing } from './packing.ts';
 import type { SharedCounters } from './shared-counters.ts';
@@ -28,33 +29,11 @@ export interface Store {
    * Such values stay until somebody deletes them by hand.
    */
   first(name: string, value: string): Promise<string | null>;
-  /** Hears each time that the store can be used again after it could not, or may have lost everything. */
+  /** Has the listener called each time that the store can be used again after it could not, or may have lost everything. */
   onReturn(listener: () => void): void;
   /** What all who share the store have spent; null where nobody shares it. */
   readonly sharedCounters: SharedCounters | null;
   close(): Promise<void>;
-}
-
-/** One kind of store. Its methods may fail and hang: {@link guarded} stands before it. */
-export interface Backing {
-  /** A storage adapter as Keyv takes it. */
-  readonly adapter: Adapter;
-  /** Whether values are held as they are, or as text. */
-  readonly holdsObjects: boolean;
-  /** A value that is held as it is; null where values are text. */
-  readonly peek: ((key: string) => unknown) | null;
-  readonly sharedCounters: SharedCounters | null;
-  clear(prefix: string): Promise<void>;
-  first(name: string, value: string): Promise<string>;
-  /** Hears each time that the store is another, or connected anew; left out where that can't happen. */
-  readonly onReturn?: (listener: () => void) => void;
-  close(): Promise<void>;
-}
-
-/** The part of Keyv's storage contract that is used: text or Keyv's envelopes in, the same out. */
-export interface Adapter {
-  getMany(keys: string[]): Promise<unknown[]>;
-  setMany(entries: KeyvStorageEntry[]): Promise<unknown>;
 }
 
 export interface StoreOptions {
@@ -66,7 +45,7 @@ export interface StoreOptions {
   readonly maxBytes: number;
   /** Milliseconds since the epoch, by a clock that never goes back. */
   readonly now?: () => number;
-  /** Hears what goes wrong with the store, once a minute at the most. */
+  /** Called with what goes wrong with the store, once a minute at the most. */
   readonly onFault: Fault;
 }
 

@@ -2,9 +2,9 @@ import type { Clock } from '../async/clock.ts';
 import { Failure } from '../errors.ts';
 import { type Demand, demandKey } from '../planner/demand.ts';
 import type { Ledger } from '../quota/ledger.ts';
-import type { Sending } from '../upstream/call.ts';
+import type { Payer, Sending } from '../upstream/call.ts';
 import { untilAborted } from '../upstream/coalesced.ts';
-import { type Payer, sharedPayer } from '../upstream/payer.ts';
+import { sharedPayer } from '../upstream/payer.ts';
 import { type FiguresParts, fetchFigures } from './figures.ts';
 import type { Outcome } from './outcome.ts';
 

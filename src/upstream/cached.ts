@@ -1,7 +1,8 @@
 import CachePolicy from 'http-cache-semantics';
 import { mapValue, type PromiseOrValue } from '../async/promise-or-value.ts';
+import { PUBLIC } from '../cache/key-status.ts';
 import { createObjectMemo } from '../cache/object-memo.ts';
-import { NO_TENANT_CACHE, PUBLIC, type TenantCache } from '../cache/tenant-cache.ts';
+import { NO_TENANT_CACHE, type TenantCache } from '../cache/tenant-cache.ts';
 import { Failure, type FailureCode } from '../errors.ts';
 import {
   type Answer,

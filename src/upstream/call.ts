@@ -6,7 +6,6 @@
 import type { Job } from '../async/yielding.ts';
 import type { Failure, FailureCode } from '../errors.ts';
 import type { Deadline } from './deadline.ts';
-import type { Payer } from './payer.ts';
 
 /** One route of the service. `Params` are what the route takes, `Result` what it answers in our own words. */
 export interface Endpoint<Params = never, Result = unknown> {
@@ -103,9 +102,9 @@ export interface Sending {
   readonly headers?: Readonly<Record<string, string>>;
   /** Called once, at the instant the request leaves; what it throws keeps the request from being sent. */
   readonly onLeaving?: () => void;
-  /** Hears until when something that was served as it is held is fresh, in milliseconds since the epoch. */
+  /** Called with the expiry of each cache hit, in milliseconds since the epoch. */
   readonly onHeld?: (freshUntilMs: number) => void;
-  /** Hears of records that are past their time and served for want of newer ones. */
+  /** Called with records that have expired and are served for want of newer ones. */
   readonly onStale?: (records: unknown, why: FailureCode) => void;
   /** Called with rows of an answer that belong to nothing that can be asked for. */
   readonly onLeftOut?: (rows: LeftOutRows) => void;
@@ -117,6 +116,22 @@ export interface LeftOutRows {
   readonly count: number;
   /** What is wrong with the first of them. */
   readonly detail: string;
+}
+
+/**
+ * Who pays for requests that are about to leave. A request is reserved while it waits for its turn, and charged at the
+ * instant it leaves, so that the bills of all operations add up to what the service receives.
+ */
+export interface Payer {
+  /** @throws Failure OPERATION_TOO_EXPENSIVE where one more request would be beyond the operation's limit */
+  reserve(route: string): Reservation;
+}
+
+/** Room for one request under a limit; it is either charged or released. */
+export interface Reservation {
+  /** Bills the request, which leaves now. */
+  charge(): void;
+  release(): void;
 }
 
 /** One ring of the way to the service, or all of them. */

@@ -1,5 +1,5 @@
-import { type Answer, type Call, callKey, type Send, type Sending } from './call.ts';
-import { type Payer, sharedPayer } from './payer.ts';
+import { type Answer, type Call, callKey, type Payer, type Send, type Sending } from './call.ts';
+import { sharedPayer } from './payer.ts';
 
 interface Flight {
   readonly answer: Promise<Answer>;

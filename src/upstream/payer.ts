@@ -1,21 +1,5 @@
 import { Failure } from '../errors.ts';
-import type { Bill } from './call.ts';
-
-/**
- * Who pays for requests that are about to leave. A request is reserved while it waits for its turn, and charged at the
- * instant it leaves, so that the bills of all operations add up to what the service receives.
- */
-export interface Payer {
-  /** @throws Failure OPERATION_TOO_EXPENSIVE where one more request would be beyond the operation's limit */
-  reserve(route: string): Reservation;
-}
-
-/** Room for one request under a limit; it is either charged or released. */
-export interface Reservation {
-  /** Bills the request, which leaves now. */
-  charge(): void;
-  release(): void;
-}
+import type { Bill, Payer, Reservation } from './call.ts';
 
 /** Bills one operation, up to a limit of requests, retries included. */
 export function payerOf(bill: Bill, limit = Number.POSITIVE_INFINITY): Payer {

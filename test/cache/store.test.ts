@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, it } from 'vitest';
+import type { Backing } from '../../src/cache/backing.ts';
 import { guarded } from '../../src/cache/guarded.ts';
 import { openMemory } from '../../src/cache/memory.ts';
 import { packing } from '../../src/cache/packing.ts';
-import { type Backing, openStore, type Store } from '../../src/cache/store.ts';
+import { openStore, type Store } from '../../src/cache/store.ts';
 import { ConfigError } from '../../src/config.ts';
 import { openProgram } from '../support/program.ts';
 

@@ -1,0 +1,27 @@
+import type { KeyvStorageEntry } from 'keyv';
+import type { SharedCounters } from './shared-counters.ts';
+
+/** Hears of a fault of the store. */
+export type Fault = (error: unknown) => void;
+
+/** One kind of store. Its methods may fail and hang: `guarded.ts` stands before it. */
+export interface Backing {
+  /** A storage adapter as Keyv takes it. */
+  readonly adapter: Adapter;
+  /** Whether values are held as they are, or as text. */
+  readonly holdsObjects: boolean;
+  /** A value that is held as it is; null where values are text. */
+  readonly peek: ((key: string) => unknown) | null;
+  readonly sharedCounters: SharedCounters | null;
+  clear(prefix: string): Promise<void>;
+  first(name: string, value: string): Promise<string>;
+  /** Has the listener called each time that the store is another, or connected anew; left out where that can't happen. */
+  readonly onReturn?: (listener: () => void) => void;
+  close(): Promise<void>;
+}
+
+/** The part of Keyv's storage contract that is used: text or Keyv's envelopes in, the same out. */
+export interface Adapter {
+  getMany(keys: string[]): Promise<unknown[]>;
+  setMany(entries: KeyvStorageEntry[]): Promise<unknown>;
+}

@@ -1,0 +1,145 @@
+import type { Failure } from '../errors.ts';
+import { createCorners } from './corners.ts';
+import type { Store } from './store.ts';
+
+/**
+ * What the service last said of each key. Gateways that share a store share that too: what others know is learned with
+ * every read from the store.
+ */
+export interface KeyStatuses {
+  /** Takes over what the store says of a key, as it was read under `nameOf`. Returns the instant of its last refusal. */
+  learn(keyDigest: string, stored: unknown): number;
+  /** Reads what the store says of a key. */
+  lookUp(keyDigest: string): Promise<void>;
+  /** The name in the store. */
+  nameOf(keyDigest: string): string;
+  /** When the service last refused the key, in milliseconds since the epoch; 0 for never. */
+  refusedAtMs(keyDigest: string): number;
+  isAccepted(keyDigest: string): boolean;
+  /** Whether the service has ever answered for the key, so that not anybody can have made it up. */
+  isProven(keyDigest: string): boolean;
+  refusal(keyDigest: string): Failure | null;
+  accept(keyDigest: string): void;
+  /** Returns whether the key was accepted before; settles once the store has the refusal. */
+  refuse(
+    keyDigest: string,
+    refusal: Failure,
+  ): { readonly wasAccepted: boolean; readonly isStored: Promise<void> };
+  /** Changes whenever `renew` is called for the key or for all, and with each refusal. */
+  generation(keyDigest: string): number;
+  renew(keyDigest: string): void;
+}
+
+/** The key digest of what anybody may read. */
+export const PUBLIC = 'public';
+
+/** Instants are milliseconds since the epoch; 0 for never. */
+interface KeyStatus {
+  acceptedAtMs: number;
+  refusedAtMs: number;
+  /** When it was last written to the store. */
+  writtenAtMs: number;
+  generation: number;
+  refusal: Failure | null;
+}
+
+export interface KeyStatusParts {
+  readonly store: Store;
+  readonly now: () => number;
+  /** How long a key that was accepted counts as accepted. */
+  readonly authTtlMs: number;
+  /** How long anything is held at all. */
+  readonly holdMs: number;
+}
+
+/** Keys whose status is remembered at once. */
+const MAX_KEY_STATUSES = { proven: 10_000, unproven: 2_000 };
+
+/** How often the store is told that a key is still accepted, as a share of how long that counts. */
+const WRITING_SHARE = 0.1;
+
+export function createKeyStatuses({ store, now, authTtlMs, holdMs }: KeyStatusParts): KeyStatuses {
+  const statuses = createCorners<KeyStatus>(MAX_KEY_STATUSES);
+  /** Never the same twice, so that a key that was forgotten meanwhile has no generation of before. */
+  let generations = 0;
+
+  function statusOf(keyDigest: string): KeyStatus {
+    let status = statuses.get(keyDigest);
+    if (status === undefined) {
+      generations += 1;
+      status = { acceptedAtMs: 0, refusedAtMs: 0, writtenAtMs: 0, generation: generations, refusal: null };
+      statuses.add(keyDigest, status);
+      if (keyDigest === PUBLIC) statuses.prove(PUBLIC);
+    }
+    return status;
+  }
+
+  function renew(status: KeyStatus): void {
+    generations += 1;
+    status.generation = generations;
+  }
+
+  const nameOf = (keyDigest: string) => `${keyDigest}:keyStatus`;
+
+  function write(keyDigest: string, status: KeyStatus): Promise<void> {
+    const { acceptedAtMs, refusedAtMs } = status;
+    status.writtenAtMs = now();
+    return store.setMany([{ key: nameOf(keyDigest), value: { acceptedAtMs, refusedAtMs } }], holdMs);
+  }
+
+  function learn(keyDigest: string, stored: unknown): number {
+    const status = statusOf(keyDigest);
+    if (!isInstants(stored)) return status.refusedAtMs;
+    if (stored.acceptedAtMs > 0) statuses.prove(keyDigest);
+    if (stored.refusedAtMs > status.refusedAtMs) renew(status);
+    status.acceptedAtMs = Math.max(status.acceptedAtMs, stored.acceptedAtMs);
+    status.refusedAtMs = Math.max(status.refusedAtMs, stored.refusedAtMs);
+    return status.refusedAtMs;
+  }
+
+  return {
+    learn,
+    nameOf,
+    async lookUp(keyDigest) {
+      const [stored] = await store.getMany([nameOf(keyDigest)]);
+      learn(keyDigest, stored);
+    },
+    refusedAtMs: (keyDigest) => statusOf(keyDigest).refusedAtMs,
+    isProven: statuses.isProven,
+    isAccepted(keyDigest) {
+      if (keyDigest === PUBLIC) return true;
+      const { acceptedAtMs, refusedAtMs } = statusOf(keyDigest);
+      return acceptedAtMs > refusedAtMs && now() - acceptedAtMs <= authTtlMs;
+    },
+    refusal(keyDigest) {
+      const { acceptedAtMs, refusedAtMs, refusal } = statusOf(keyDigest);
+      return refusedAtMs >= acceptedAtMs ? refusal : null;
+    },
+    accept(keyDigest) {
+      const status = statusOf(keyDigest);
+      const isNews = status.acceptedAtMs <= status.refusedAtMs;
+      status.acceptedAtMs = Math.max(now(), status.refusedAtMs + 1);
+      status.refusal = null;
+      statuses.prove(keyDigest);
+      if (isNews || now() - status.writtenAtMs >= authTtlMs * WRITING_SHARE) void write(keyDigest, status);
+    },
+    refuse(keyDigest, refusal) {
+      const status = statusOf(keyDigest);
+      const wasAccepted = status.acceptedAtMs > status.refusedAtMs;
+      status.refusedAtMs = Math.max(now(), status.acceptedAtMs);
+      status.refusal = refusal;
+      renew(status);
+      // A key that was never accepted has nothing that could be served to anybody.
+      return { wasAccepted, isStored: wasAccepted ? write(keyDigest, status) : Promise.resolve() };
+    },
+    generation: (keyDigest) =>
+      statusOf(keyDigest).generation + (keyDigest === PUBLIC ? 0 : statusOf(PUBLIC).generation),
+    renew: (keyDigest) => renew(statusOf(keyDigest)),
+  };
+}
+
+function isInstants(value: unknown): value is { acceptedAtMs: number; refusedAtMs: number } {
+  if (typeof value !== 'object' || value === null) return false;
+  if (!('acceptedAtMs' in value && 'refusedAtMs' in value)) return false;
+  return typeof value.acceptedAtMs === 'number' && typeof value.refusedAtMs === 'number';
+}
