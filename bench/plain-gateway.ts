@@ -5,7 +5,7 @@ import { NO_TENANT_CACHE } from '../src/cache/tenant-cache.ts';
 import type { GraphContext } from '../src/graph/context.ts';
 import { createSchema } from '../src/graph/schema.ts';
 import { createLoaders } from '../src/loaders/loaders.ts';
-import { createTickersLearned } from '../src/loaders/tickers.ts';
+import { createTickersLearned } from '../src/loaders/ticker-lists.ts';
 import { type Figures, wantKey } from '../src/observations/cached.ts';
 import { type Demand, demandKey, type Mode, pairKey } from '../src/planner/demand.ts';
 import { createLearned } from '../src/planner/learned.ts';

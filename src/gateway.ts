@@ -7,7 +7,7 @@ import { createTenantCache, NO_TENANT_CACHE, type TenantCache } from './cache/te
 import type { Config } from './config.ts';
 import { createSchema, printSdl } from './graph/schema.ts';
 import { createEffort } from './loaders/effort.ts';
-import { createTickersLearned } from './loaders/tickers.ts';
+import { createTickersLearned } from './loaders/ticker-lists.ts';
 import { createObservationEntries } from './observations/entries.ts';
 import { createNameLists, notingNames } from './observations/listed-names.ts';
 import { createObservationPool } from './observations/pool.ts';

@@ -21,7 +21,8 @@ import type { HealthRecord, SourceRecord, VersionRecord } from '../upstream/reco
 import type { ProfileRecord } from '../upstream/records/profiles.ts';
 import type { SignalsRecord } from '../upstream/records/signals.ts';
 import type { Effort } from './effort.ts';
-import { createTickerLoader, type TickerLoader, type TickersLearned } from './tickers.ts';
+import type { TickersLearned } from './ticker-lists.ts';
+import { createTickerLoader, type TickerLoader } from './tickers.ts';
 
 interface ByKey<Value> {
   load(key: string): PromiseOrValue<Value>;

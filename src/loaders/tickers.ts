@@ -2,50 +2,13 @@ import { Failure } from '../errors.ts';
 import type { Ask } from '../upstream/cached.ts';
 import type { Sending } from '../upstream/call.ts';
 import { type TickersParams, tickers } from '../upstream/endpoints.ts';
-import { type LeftOut, leftOutOf, notFoundIn, sumOf, withLeftOut } from '../upstream/records/left-out.ts';
-import { type TickerList, type TickerRecord, unreadIn } from '../upstream/records/markets.ts';
-
-/** Rows after which the route is seen to end when no `limit` is given, and the highest limit it is seen to take. */
-const DEFAULT_ROWS = 100;
-const MAX_ROWS = 500;
+import { leftOutOf, notFoundIn, sumOf, withLeftOut } from '../upstream/records/left-out.ts';
+import type { TickerList, TickerRecord } from '../upstream/records/markets.ts';
+import { chosen, type FilterName, narrowings, passes, spelt, type TickerFilter } from './ticker-filters.ts';
+import { createTickerFetch, DEFAULT_ROWS, type TickerPart, type TickersLearned } from './ticker-lists.ts';
 
 /** Values of one filter by which a list that was cut is asked for in pieces. */
 const MAX_PIECES = 20;
-
-export interface TickerFilter {
-  readonly exchangeCode?: string | null | undefined;
-  readonly countryCode?: string | null | undefined;
-  readonly instrumentType?: string | null | undefined;
-}
-
-type FilterName = keyof TickerFilter;
-
-/** What the answers have taught about the route. Shared by all callers. */
-export interface TickersLearned {
-  /** The list is longer than a default page, and `limit` brings more of it: calls begin with `limit`. */
-  needsLimit: boolean;
-  /** Totals have turned out to count the rows sent, so that one that is met says nothing. */
-  areTotalsCapped: boolean;
-  /** `limit` is refused, or makes no difference. Found out anew after a while. */
-  isLimitUseless: boolean;
-}
-
-/** How long it is remembered that `limit` is of no use. */
-const MEMORY_MS = 10 * 60_000;
-
-export function createTickersLearned(now: () => number): TickersLearned {
-  let uselessUntilMs = Number.NEGATIVE_INFINITY;
-  return {
-    needsLimit: false,
-    areTotalsCapped: false,
-    get isLimitUseless() {
-      return now() < uselessUntilMs;
-    },
-    set isLimitUseless(isUseless) {
-      uselessUntilMs = isUseless ? now() + MEMORY_MS : Number.NEGATIVE_INFINITY;
-    },
-  };
-}
 
 export interface TickerLoader {
   /**
@@ -62,90 +25,24 @@ export interface TickerLoader {
   find(exchangeCode: string, symbol: string): Promise<TickerRecord | null>;
 }
 
-/** Listings that pass a filter, as far as they came. */
-interface Part extends TickerList {
-  readonly isWhole: boolean;
-}
-
-/** What a list's length says: that it is all, that it was cut, or that it may have been. */
-type Extent = 'whole' | 'cut' | 'doubtful';
-
 /**
- * The route is promised neither counts nor pages, so a list that is as long as a limit may be cut and is looked into: it
- * is whole where `limit` is shown to be heeded, or the service's own total says so, or else completed by filters that are
- * shown to be heeded.
+ * One list meets all filters of an operation. Where the service cuts it, it is completed by filters that are shown to be
+ * heeded, put together in pieces if need be.
  */
-export function createTickerLoader(askOne: Ask, sending: Sending, learned: TickersLearned): TickerLoader {
-  let list: Promise<Part> | undefined;
-  let probe: Promise<boolean> | undefined;
+export function createTickerLoader(ask: Ask, sending: Sending, learned: TickersLearned): TickerLoader {
+  const fetch = createTickerFetch(ask, sending, learned);
+  let list: Promise<TickerPart> | undefined;
   /** Null where the service refuses the filter, or doesn't heed it. */
-  const parts = new Map<string, Promise<Part | null>>();
+  const parts = new Map<string, Promise<TickerPart | null>>();
   const ignored = new Set<FilterName>();
-  let isLimitShown = false;
 
-  const ask = async (params: TickersParams): Promise<TickerList> =>
-    (await askOne(tickers, params, sending)) ?? NO_LISTINGS;
-
-  /** As `ask`, and null where the service refuses the parameters. */
-  const tryToAsk = async (params: TickersParams) => {
-    try {
-      return await ask(params);
-    } catch (error) {
-      if (error instanceof Failure && error.code === 'BAD_USER_INPUT') return null;
-      throw error;
-    }
-  };
-
-  /** Whether a call for one row brings one, so that an answer below its limit is all there is. */
-  function isLimitHeeded(): Promise<boolean> {
-    probe ??= tryToAsk({ limit: 1 }).then((one) => one?.received === 1);
-    return probe;
-  }
-
-  /** @param isLong whether the list is taken to be longer than a default page, so that `limit` saves a call */
-  async function fetch(filter: TickersParams, isLong: boolean): Promise<Part | null> {
-    const isUnfiltered = Object.keys(filter).length === 0;
-    const askPlainly = () => (isUnfiltered ? ask(filter) : tryToAsk(filter));
-    let plain: TickerList | null | undefined;
-    if (!isLong || learned.isLimitUseless) {
-      plain = await askPlainly();
-      if (plain === null || learned.isLimitUseless || extentOf(plain, undefined) === 'whole')
-        return partOf(plain);
-    }
-    const limited = await tryToAsk({ ...filter, limit: MAX_ROWS });
-    if (limited === null) {
-      learned.isLimitUseless = true;
-      return partOf(plain === undefined ? await askPlainly() : plain);
-    }
-    if (plain?.total != null && plain.total < limited.received) learned.areTotalsCapped = true;
-    if (limited.received > DEFAULT_ROWS && limited.received <= MAX_ROWS) {
-      isLimitShown = true;
-      learned.needsLimit = true;
-    }
-    const extent = extentOf(limited, MAX_ROWS);
-    if (extent === 'whole' || isSaidWhole(limited)) return { ...limited, isWhole: true };
-    if (extent === 'cut') return { ...limited, isWhole: false };
-    const isWhole = isLimitShown || (await isLimitHeeded());
-    if (!isWhole) learned.isLimitUseless = true;
-    return { ...limited, isWhole };
-  }
-
-  /** Whether the service's own count says that this is all. */
-  function isSaidWhole({ received, total }: TickerList): boolean {
-    return total !== null && total <= received && !learned.areTotalsCapped;
-  }
-
-  function partOf(plain: TickerList | null): Part | null {
-    return plain && { ...plain, isWhole: extentOf(plain, undefined) === 'whole' || isSaidWhole(plain) };
-  }
-
-  function fetchList(): Promise<Part> {
-    list ??= fetch({}, learned.needsLimit) as Promise<Part>;
+  function fetchList(): Promise<TickerPart> {
+    list ??= fetch({}, learned.needsLimit) as Promise<TickerPart>;
     return list;
   }
 
   /** What the service has for a filter; null where it doesn't take it, or answers as if it were not there. */
-  function fetchPart(filter: TickersParams): Promise<Part | null> {
+  function fetchPart(filter: TickersParams): Promise<TickerPart | null> {
     const name = JSON.stringify(Object.entries(filter).sort());
     let part = parts.get(name);
     if (part === undefined) {
@@ -164,7 +61,7 @@ export function createTickerLoader(askOne: Ask, sending: Sending, learned: Ticke
   }
 
   /** All that is wanted and more, as little more as it takes to have it whole; else as much as there was to be had. */
-  async function gather(wanted: TickerFilter): Promise<Part> {
+  async function gather(wanted: TickerFilter): Promise<TickerPart> {
     let best = await fetchList();
     let bestFilter: TickersParams = {};
     if (best.isWhole) return best;
@@ -178,13 +75,13 @@ export function createTickerLoader(askOne: Ask, sending: Sending, learned: Ticke
   }
 
   /** A list that was cut, put together from what other filters leave of it; null where its total doesn't prove the sum. */
-  async function inPieces(cut: Part, filter: TickersParams): Promise<Part | null> {
+  async function inPieces(cut: TickerPart, filter: TickersParams): Promise<TickerPart | null> {
     if (cut.total === null || cut.total <= cut.received) return null;
     for (const name of ['exchangeCode', 'instrumentType'] as const) {
       if (filter[name] !== undefined || ignored.has(name)) continue;
       const values = [...new Set(cut.rows.flatMap((row) => row[name] ?? []))];
       if (values.length < 2 || values.length > MAX_PIECES) continue;
-      const pieces: Part[] = [];
+      const pieces: TickerPart[] = [];
       for (const value of values) {
         const piece = await fetchPart({ ...filter, [name]: value });
         if (!piece?.isWhole) break;
@@ -213,30 +110,22 @@ export function createTickerLoader(askOne: Ask, sending: Sending, learned: Ticke
   };
 }
 
-function joined(pieces: readonly Part[]): readonly TickerRecord[] {
+function joined(pieces: readonly TickerPart[]): readonly TickerRecord[] {
   return withLeftOut(
     pieces.flatMap(({ rows }) => rows),
     sumOf(pieces.map(({ rows }) => leftOutOf(rows))),
   );
 }
 
-const NO_LISTINGS: TickerList = { rows: [], received: 0, total: null, limit: null };
-
-/** @param asked the limit that was asked for */
-function extentOf({ received, total, limit }: TickerList, asked: number | undefined): Extent {
-  if (total !== null && total > received) return 'cut';
-  if (limit !== null && received >= limit) return asked === undefined ? 'doubtful' : 'cut';
-  if (asked !== undefined && received === asked) return 'cut';
-  // The service says that it has applied the limit, and the list is shorter.
-  if (limit !== null && limit === asked) return 'whole';
-  return received === DEFAULT_ROWS ? 'doubtful' : 'whole';
-}
-
 /**
  * Whether an answer shows that a filter was heeded: all of it passes, and it lacks nothing that is known to pass.
  * @param known listings that came without a filter
  */
-function isHeeded(filter: TickersParams, { rows, received }: Part, known: readonly TickerRecord[]): boolean {
+function isHeeded(
+  filter: TickersParams,
+  { rows, received }: TickerPart,
+  known: readonly TickerRecord[],
+): boolean {
   if (!rows.every((row) => passes(row, filter))) return false;
   const names = new Set(rows.map(nameOf));
   return received >= DEFAULT_ROWS || known.every((row) => !passes(row, filter) || names.has(nameOf(row)));
@@ -244,63 +133,6 @@ function isHeeded(filter: TickersParams, { rows, received }: Part, known: readon
 
 function nameOf({ exchangeCode, symbol }: TickerRecord): string {
   return `${exchangeCode} ${symbol}`;
-}
-
-/** What to ask for, widest first, so that one answer can meet several fields. */
-function narrowings({ exchangeCode, countryCode, instrumentType }: TickersParams): TickersParams[] {
-  const country = countryCode === undefined ? [] : [{ countryCode }];
-  const exchange = exchangeCode === undefined ? [] : [{ exchangeCode }];
-  const both = exchangeCode === undefined || countryCode === undefined ? [] : [{ exchangeCode, countryCode }];
-  const wide = [...country, ...exchange, ...both];
-  if (instrumentType === undefined) return wide;
-  return wide.length === 0
-    ? [{ instrumentType }]
-    : [...wide, ...wide.map((filter) => ({ ...filter, instrumentType }))];
-}
-
-/** A filter as it is sent. Kinds of listings are spelt as the service spells them, where it has shown how. */
-function spelt(
-  { exchangeCode, countryCode, instrumentType }: TickerFilter,
-  known: readonly TickerRecord[],
-): TickersParams {
-  const mode = known.find((row) => passes(row, { instrumentType }))?.instrumentType ?? instrumentType;
-  return {
-    ...(exchangeCode == null ? {} : { exchangeCode: exchangeCode.toUpperCase() }),
-    ...(countryCode == null ? {} : { countryCode: countryCode.toUpperCase() }),
-    ...(instrumentType == null || mode == null ? {} : { instrumentType: mode }),
-  };
-}
-
-function chosen(rows: readonly TickerRecord[], filter: TickerFilter): readonly TickerRecord[] {
-  const leftOut = sumOf([leftOutOf(rows), undecided(rows, filter)]);
-  return withLeftOut(
-    rows.filter((row) => passes(row, filter)),
-    leftOut,
-  );
-}
-
-/** What is left out for not saying what is filtered by, where it may pass. */
-function undecided(rows: readonly TickerRecord[], filter: TickerFilter): LeftOut | null {
-  const faults = rows.flatMap((row) => {
-    const unread = FILTERED.filter((field) => filter[field] != null && unreadIn(row, field, tickers.route));
-    const [field] = unread;
-    if (field === undefined) return [];
-    const others = { ...filter, ...Object.fromEntries(unread.map((name) => [name, null])) };
-    return passes(row, others) ? (unreadIn(row, field, tickers.route) ?? []) : [];
-  });
-  const [first] = faults;
-  return first ? { count: faults.length, first } : null;
-}
-
-/** Filters of fields that a listing may lack. */
-const FILTERED = ['countryCode', 'instrumentType'] as const;
-
-function passes(row: TickerRecord, { exchangeCode, countryCode, instrumentType }: TickerFilter): boolean {
-  return (
-    (exchangeCode == null || row.exchangeCode.toUpperCase() === exchangeCode.toUpperCase()) &&
-    (countryCode == null || row.countryCode === countryCode.toUpperCase()) &&
-    (instrumentType == null || row.instrumentType?.toUpperCase() === instrumentType.toUpperCase())
-  );
 }
 
 function incomplete({ received, total }: TickerList): Failure {

@@ -14,7 +14,7 @@ import type { GraphContext } from '../graph/context.ts';
 import { originalOf } from '../graph/error-formatting.ts';
 import type { Effort } from '../loaders/effort.ts';
 import { createLoaders } from '../loaders/loaders.ts';
-import type { TickersLearned } from '../loaders/tickers.ts';
+import type { TickersLearned } from '../loaders/ticker-lists.ts';
 import { createBatchGate } from '../observations/batch-gate.ts';
 import { type CachedFiguresParts, cachedFigures, type Figures } from '../observations/cached.ts';
 import { createObservationEntries } from '../observations/entries.ts';

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/errors.ts';
-import { createTickerLoader, createTickersLearned, type TickerFilter } from '../../src/loaders/tickers.ts';
+import type { TickerFilter } from '../../src/loaders/ticker-filters.ts';
+import { createTickersLearned } from '../../src/loaders/ticker-lists.ts';
+import { createTickerLoader } from '../../src/loaders/tickers.ts';
 import type { Ask } from '../../src/upstream/cached.ts';
 import { type Call, makeCall } from '../../src/upstream/call.ts';
 import { sendingFor } from '../upstream/sending.ts';

@@ -1,0 +1,129 @@
+import { Failure } from '../errors.ts';
+import type { Ask } from '../upstream/cached.ts';
+import type { Sending } from '../upstream/call.ts';
+import { type TickersParams, tickers } from '../upstream/endpoints.ts';
+import type { TickerList } from '../upstream/records/markets.ts';
+
+/** Rows after which the route is seen to end when no `limit` is given, and the highest limit it is seen to take. */
+export const DEFAULT_ROWS = 100;
+const MAX_ROWS = 500;
+
+/** What the answers have taught about the route. Shared by all callers. */
+export interface TickersLearned {
+  /** The list is longer than a default page, and `limit` brings more of it: calls begin with `limit`. */
+  needsLimit: boolean;
+  /** Totals have turned out to count the rows sent, so that one that is met says nothing. */
+  areTotalsCapped: boolean;
+  /** `limit` is refused, or makes no difference. Found out anew after a while. */
+  isLimitUseless: boolean;
+}
+
+/** How long it is remembered that `limit` is of no use. */
+const MEMORY_MS = 10 * 60_000;
+
+export function createTickersLearned(now: () => number): TickersLearned {
+  let uselessUntilMs = Number.NEGATIVE_INFINITY;
+  return {
+    needsLimit: false,
+    areTotalsCapped: false,
+    get isLimitUseless() {
+      return now() < uselessUntilMs;
+    },
+    set isLimitUseless(isUseless) {
+      uselessUntilMs = isUseless ? now() + MEMORY_MS : Number.NEGATIVE_INFINITY;
+    },
+  };
+}
+
+/** Listings that pass a filter, as far as they came. */
+export interface TickerPart extends TickerList {
+  readonly isWhole: boolean;
+}
+
+/** What a list's length says: that it is all, that it was cut, or that it may have been. */
+type Extent = 'whole' | 'cut' | 'doubtful';
+
+/**
+ * Asks for the listings that pass a filter.
+ * @param isLong whether the list is taken to be longer than a default page, so that `limit` saves a call
+ * @returns null where the service refuses the filter
+ */
+export type FetchTickers = (filter: TickersParams, isLong: boolean) => Promise<TickerPart | null>;
+
+/**
+ * The route is promised neither counts nor pages, so a list that is as long as a limit may be cut and is looked into: it
+ * is whole where `limit` is shown to be heeded, or the service's own total says so.
+ */
+export function createTickerFetch(askOne: Ask, sending: Sending, learned: TickersLearned): FetchTickers {
+  let probe: Promise<boolean> | undefined;
+  let isLimitShown = false;
+
+  const ask = async (params: TickersParams): Promise<TickerList> =>
+    (await askOne(tickers, params, sending)) ?? NO_LISTINGS;
+
+  /** As `ask`, and null where the service refuses the parameters. */
+  const tryToAsk = async (params: TickersParams) => {
+    try {
+      return await ask(params);
+    } catch (error) {
+      if (error instanceof Failure && error.code === 'BAD_USER_INPUT') return null;
+      throw error;
+    }
+  };
+
+  /** Whether a call for one row brings one, so that an answer below its limit is all there is. */
+  function isLimitHeeded(): Promise<boolean> {
+    probe ??= tryToAsk({ limit: 1 }).then((one) => one?.received === 1);
+    return probe;
+  }
+
+  async function fetch(filter: TickersParams, isLong: boolean): Promise<TickerPart | null> {
+    const isUnfiltered = Object.keys(filter).length === 0;
+    const askPlainly = () => (isUnfiltered ? ask(filter) : tryToAsk(filter));
+    let plain: TickerList | null | undefined;
+    if (!isLong || learned.isLimitUseless) {
+      plain = await askPlainly();
+      if (plain === null || learned.isLimitUseless || extentOf(plain, undefined) === 'whole')
+        return partOf(plain);
+    }
+    const limited = await tryToAsk({ ...filter, limit: MAX_ROWS });
+    if (limited === null) {
+      learned.isLimitUseless = true;
+      return partOf(plain === undefined ? await askPlainly() : plain);
+    }
+    if (plain?.total != null && plain.total < limited.received) learned.areTotalsCapped = true;
+    if (limited.received > DEFAULT_ROWS && limited.received <= MAX_ROWS) {
+      isLimitShown = true;
+      learned.needsLimit = true;
+    }
+    const extent = extentOf(limited, MAX_ROWS);
+    if (extent === 'whole' || isSaidWhole(limited)) return { ...limited, isWhole: true };
+    if (extent === 'cut') return { ...limited, isWhole: false };
+    const isWhole = isLimitShown || (await isLimitHeeded());
+    if (!isWhole) learned.isLimitUseless = true;
+    return { ...limited, isWhole };
+  }
+
+  /** Whether the service's own count says that this is all. */
+  function isSaidWhole({ received, total }: TickerList): boolean {
+    return total !== null && total <= received && !learned.areTotalsCapped;
+  }
+
+  function partOf(plain: TickerList | null): TickerPart | null {
+    return plain && { ...plain, isWhole: extentOf(plain, undefined) === 'whole' || isSaidWhole(plain) };
+  }
+
+  return fetch;
+}
+
+const NO_LISTINGS: TickerList = { rows: [], received: 0, total: null, limit: null };
+
+/** @param asked the limit that was asked for */
+function extentOf({ received, total, limit }: TickerList, asked: number | undefined): Extent {
+  if (total !== null && total > received) return 'cut';
+  if (limit !== null && received >= limit) return asked === undefined ? 'doubtful' : 'cut';
+  if (asked !== undefined && received === asked) return 'cut';
+  // The service says that it has applied the limit, and the list is shorter.
+  if (limit !== null && limit === asked) return 'whole';
+  return received === DEFAULT_ROWS ? 'doubtful' : 'whole';
+}
