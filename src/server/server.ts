@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, Server as TcpServer } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import cors from '@fastify/cors';
-import fastify from 'fastify';
+import fastify, { type FastifyInstance } from 'fastify';
 import type { Config } from '../config.ts';
 import { excerpt } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
@@ -82,22 +82,7 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
     else done(null, outgoing.add(reply.raw, request.raw.socket, isText ? Buffer.from(payload) : payload));
   });
 
-  if (config.corsOrigins.length > 0) {
-    app.register(cors, {
-      origin: [...config.corsOrigins],
-      methods: ['GET', 'POST'],
-      allowedHeaders: [
-        'authorization',
-        'content-type',
-        'apollo-require-preflight',
-        'x-apollo-operation-name',
-        'x-explain',
-      ],
-      exposedHeaders: ['retry-after'],
-      maxAge: PREFLIGHT_MAX_AGE_SECONDS,
-      strictPreflight: false,
-    });
-  }
+  allowOrigins(app, config.corsOrigins);
   if (config.graphiql) {
     app.register(async (app) => (await import('./graphiql-route.ts')).graphiqlRoute(app, { demoKeys }));
   }
@@ -111,29 +96,7 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
     },
   });
 
-  app.get('/health/live', async (_request, reply) => {
-    reply.header('cache-control', 'no-store');
-    return { status: 'ok' };
-  });
-  app.get('/health/ready', async (_request, reply) => {
-    reply.code(isLeaving ? 503 : 200).header('cache-control', 'no-store');
-    return { status: isLeaving ? 'draining' : 'ok' };
-  });
-  app.get('/metrics', async (_request, reply) => {
-    reply.header('content-type', metrics.contentType).header('cache-control', 'no-store');
-    return metrics.text();
-  });
-  app.get('/schema.graphql', async (_request, reply) => {
-    reply.header('content-type', 'text/plain; charset=utf-8');
-    return gateway.sdl;
-  });
-  app.setNotFoundHandler(async (request, reply) => {
-    reply.code(404);
-    return {
-      error: 'Not Found',
-      message: excerpt(`There is no ${request.method} ${request.url.split('?')[0]} here.`),
-    };
-  });
+  addOperatorRoutes(app, { gateway, metrics, isLeaving: () => isLeaving });
 
   return {
     async listen() {
@@ -167,6 +130,56 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
       return cut;
     },
   };
+}
+
+/** Pages of these origins may ask from browsers. */
+function allowOrigins(app: FastifyInstance, origins: readonly string[]): void {
+  if (origins.length === 0) return;
+  app.register(cors, {
+    origin: [...origins],
+    methods: ['GET', 'POST'],
+    allowedHeaders: [
+      'authorization',
+      'content-type',
+      'apollo-require-preflight',
+      'x-apollo-operation-name',
+      'x-explain',
+    ],
+    exposedHeaders: ['retry-after'],
+    maxAge: PREFLIGHT_MAX_AGE_SECONDS,
+    strictPreflight: false,
+  });
+}
+
+interface OperatorParts extends Pick<ServerParts, 'gateway' | 'metrics'> {
+  readonly isLeaving: () => boolean;
+}
+
+/** Health, metrics and the schema, which ask for no key. */
+function addOperatorRoutes(app: FastifyInstance, { gateway, metrics, isLeaving }: OperatorParts): void {
+  app.get('/health/live', async (_request, reply) => {
+    reply.header('cache-control', 'no-store');
+    return { status: 'ok' };
+  });
+  app.get('/health/ready', async (_request, reply) => {
+    reply.code(isLeaving() ? 503 : 200).header('cache-control', 'no-store');
+    return { status: isLeaving() ? 'draining' : 'ok' };
+  });
+  app.get('/metrics', async (_request, reply) => {
+    reply.header('content-type', metrics.contentType).header('cache-control', 'no-store');
+    return metrics.text();
+  });
+  app.get('/schema.graphql', async (_request, reply) => {
+    reply.header('content-type', 'text/plain; charset=utf-8');
+    return gateway.sdl;
+  });
+  app.setNotFoundHandler(async (request, reply) => {
+    reply.code(404);
+    return {
+      error: 'Not Found',
+      message: excerpt(`There is no ${request.method} ${request.url.split('?')[0]} here.`),
+    };
+  });
 }
 
 /** Waits for something, but no longer than that. */
