@@ -1,6 +1,6 @@
 /**
  * Finds out which name of a refused call the service refuses: by the service's own words, or by bisecting the names,
- * those first that there is least reason to trust. Pure: which calls follow is decided in `loaders/bisected.ts`.
+ * those first that there is least reason to trust. Pure: which calls follow is decided in `observations/bisected.ts`.
  */
 import { COVERED_COUNTRIES } from '../upstream/covered-countries.ts';
 import type { Rectangle } from './cover.ts';

@@ -51,12 +51,11 @@ export function* covering(
   const metricKeys = [...new Set(pairs.map((pair) => pair.metricKey))].sort();
   const grid = createGrid(countryCodes, metricKeys, limits, rowsOf);
 
-  const lineOf = new Map(countryCodes.map((code, line) => [code, line]));
-  const columnOf = new Map(metricKeys.map((key, column) => [key, column]));
+  const lineOf = indexesOf(countryCodes);
+  const columnOf = indexesOf(metricKeys);
   const demanded = new Uint8Array(grid.rows.length);
   for (const { countryCode, metricKey } of pairs) {
-    demanded[(lineOf.get(countryCode) as number) * metricKeys.length + (columnOf.get(metricKey) as number)] =
-      1;
+    demanded[lineOf(countryCode) * metricKeys.length + columnOf(metricKey)] = 1;
   }
   const cells = marked(demanded);
   const alone = cells.filter((cell) => !fitsAlone(grid, cell)).map((cell) => [cell]);
@@ -66,14 +65,24 @@ export function* covering(
   );
 
   return [...alone, ...parts.map((part) => ascending([...part.cells]))]
-    .sort((a, b) => (a[0] as number) - (b[0] as number))
+    .sort(([a = 0], [b = 0]) => a - b)
     .map((cells) => {
       const { lines, columns } = boundsOf(grid, cells);
-      return {
-        countryCodes: lines.map((line) => countryCodes[line] as string),
-        metricKeys: columns.map((column) => metricKeys[column] as string),
-      };
+      return { countryCodes: chosen(countryCodes, lines), metricKeys: chosen(metricKeys, columns) };
     });
+}
+
+function indexesOf(names: readonly string[]): (name: string) => number {
+  const indexes = new Map(names.map((name, index) => [name, index]));
+  return (name) => {
+    const index = indexes.get(name);
+    if (index === undefined) throw new RangeError(`${name} is in none of the pairs.`);
+    return index;
+  };
+}
+
+function chosen(names: readonly string[], indexes: readonly number[]): readonly string[] {
+  return indexes.flatMap((index) => names[index] ?? []);
 }
 
 /** Takes all steps of some work at once. */

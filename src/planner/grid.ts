@@ -182,7 +182,7 @@ export function segmentsOf(grid: Grid, cells: Cells): Segment[] {
 }
 
 /**
- * A part in the making. Segment are weighed against it far more often than they are added: the sums kept here make
+ * A part in the making. Segments are weighed against it far more often than they are added: the sums kept here make
  * that one pass over the segment.
  */
 export class CallBuilder {
@@ -241,7 +241,7 @@ export class CallBuilder {
   }
 
   add(segment: Segment): void {
-    const { lines, columns, columnLengths, rows } = this.#grid;
+    const { lines, columns, columnLengths } = this.#grid;
     const base = segment.line * columns.length;
     this.#rows += this.#sumLine(segment.line);
     for (const cell of segment.cells) {
@@ -250,24 +250,23 @@ export class CallBuilder {
       if (this.#isNew[column] === 0) continue;
       this.#isNew[column] = 0;
       this.#columns.push(column);
-      this.#address += columnLengths[column] as number;
-      this.#rows += (this.#rowsOfColumn[column] as number) + (rows[cell] as number);
+      this.#address += columnLengths[column] ?? 0;
+      this.#rows += (this.#rowsOfColumn[column] ?? 0) + rowsAt(this.#grid, cell);
     }
     this.#lines += 1;
     this.#address += lengthAt(lines, segment.line) + 1;
     const sums = this.#rowsOfColumn;
     for (let column = 0; column < sums.length; column++) {
-      sums[column] = (sums[column] as number) + (rows[base + column] as number);
+      sums[column] = (sums[column] ?? 0) + rowsAt(this.#grid, base + column);
     }
   }
 
   /** Rows that the line would bring for the columns so far. Only lines that are weighed are ever summed. */
   #sumLine(line: number): number {
-    const { rows, columns } = this.#grid;
-    const base = line * columns.length;
-    let sum = this.#rowsOfLine[line] as number;
-    for (let next = this.#columnsSummed[line] as number; next < this.#columns.length; next++) {
-      sum += rows[base + (this.#columns[next] as number)] as number;
+    const base = line * this.#grid.columns.length;
+    let sum = this.#rowsOfLine[line] ?? 0;
+    for (let next = this.#columnsSummed[line] ?? 0; next < this.#columns.length; next++) {
+      sum += rowsAt(this.#grid, base + (this.#columns[next] ?? 0));
     }
     this.#rowsOfLine[line] = sum;
     this.#columnsSummed[line] = this.#columns.length;

@@ -36,11 +36,11 @@ const MOST_GATHERED = 100;
 /** Cells times parts that `refine` may plan again. */
 const REFINING_EFFORT = 15_000;
 
-/** From the cheapest; each works along lines, and flipped along columns. */
-const strategies: readonly Strategy[] = [chunk, grow, untangle, tile].flatMap((strategy) => [
-  strategy,
-  flipped(strategy),
-]);
+/** What is tried after `chunk`, from the cheapest; each works along lines, and flipped along columns. */
+const FURTHER: readonly Strategy[] = [
+  flipped(chunk),
+  ...[grow, untangle, tile].flatMap((strategy) => [strategy, flipped(strategy)]),
+];
 
 /** The cells in as few parts as we know how, each within the limits. In steps, since many cells take long. */
 export function* tiling(grid: Grid, cells: Cells): Steps<Part[]> {
@@ -53,14 +53,15 @@ function* propose(grid: Grid, cells: Cells): Steps<Part[]> {
   if (cells.length <= MOST_ENUMERATED) return enumerate(grid, cells);
   const fewest = fewestCalls(grid, cells);
   const rows = demandedRows(grid, cells);
-  let best: Part[] | undefined;
-  for (const strategy of strategies) {
-    if (best?.length === fewest && totalRows(best) <= rows) break;
+  let best = chunk(grid, cells);
+  yield;
+  for (const strategy of FURTHER) {
+    if (best.length === fewest && totalRows(best) <= rows) break;
     const parts = strategy(grid, cells);
-    if (parts && (!best || isBetter(parts, best))) best = parts;
+    if (parts && isBetter(parts, best)) best = parts;
     yield;
   }
-  return best as Part[];
+  return best;
 }
 
 /** No tiling has fewer parts; not every one can have as few. */
@@ -135,27 +136,29 @@ function grow(grid: Grid, cells: Cells): Part[] {
   const parts: Part[] = [];
   for (let first = waiting.shift(); first; first = waiting.shift()) {
     const builder = new CallBuilder(grid, first);
-    for (let next = leastWasteful(builder, waiting); next !== -1; next = leastWasteful(builder, waiting)) {
-      builder.add(waiting[next] as Segment);
-      waiting.splice(next, 1);
+    for (let next = takeLeastWasteful(builder, waiting); next; next = takeLeastWasteful(builder, waiting)) {
+      builder.add(next);
     }
     parts.push(builder.part);
   }
   return parts;
 }
 
-function leastWasteful(builder: CallBuilder, waiting: readonly Segment[]): number {
+/** Takes the segment out of those that wait; undefined where none fits. */
+function takeLeastWasteful(builder: CallBuilder, waiting: Segment[]): Segment | undefined {
   let least = Infinity;
-  let found = -1;
-  for (let index = 0; index < waiting.length; index++) {
-    const segment = waiting[index] as Segment;
+  let found: number | undefined;
+  let index = 0;
+  for (const segment of waiting) {
     const wasted = waste(builder.rowsWith(segment), builder.rows, segment.rows);
-    if (wasted >= least) continue;
-    least = wasted;
-    found = index;
-    if (wasted <= 0) break;
+    if (wasted < least) {
+      least = wasted;
+      found = index;
+      if (wasted <= 0) break;
+    }
+    index += 1;
   }
-  return found;
+  return found === undefined ? undefined : waiting.splice(found, 1)[0];
 }
 
 /** Rows that a union brings beyond what was there and what was added, for each row added. */
@@ -261,6 +264,18 @@ function gather(grid: Grid, parts: readonly Part[]): Part[] {
   return gathered;
 }
 
+/** The best tiling of a set of cells: one part of it, and the best tiling of the rest. */
+interface BestTiling {
+  readonly calls: number;
+  readonly rows: number;
+  readonly squares: number;
+  /** Undefined for no cells. */
+  readonly part: Part | undefined;
+  readonly rest: BestTiling | undefined;
+}
+
+const NO_CELLS: BestTiling = { calls: 0, rows: 0, squares: 0, part: undefined, rest: undefined };
+
 /**
  * The best tiling there is. Sets of cells are bit masks; the best tiling of a set is a part with its first
  * cell, and the best tiling of what that leaves.
@@ -276,34 +291,41 @@ function enumerate(grid: Grid, cells: Cells): Part[] {
       cells.filter((_, index) => ((set >> index) & 1) === 1),
     );
   }
-  const calls = new Uint8Array(sets).fill(MOST_ENUMERATED + 1, 1);
-  const rows = new Float64Array(sets);
-  const squares = new Float64Array(sets);
-  const firstPart = new Int32Array(sets);
+  const best: (BestTiling | undefined)[] = Array(sets);
+  best[0] = NO_CELLS;
   for (let set = 1; set < sets; set++) {
     const others = set & (set - 1);
-    for (let rest = others; ; rest = (rest - 1) & others) {
-      const part = partOf[set ^ rest];
-      if (part) {
-        const better =
-          (calls[rest] as number) + 1 - (calls[set] as number) ||
-          (rows[rest] as number) + part.rows - (rows[set] as number) ||
-          (squares[rest] as number) + part.rows ** 2 - (squares[set] as number);
-        if (better < 0) {
-          calls[set] = (calls[rest] as number) + 1;
-          rows[set] = (rows[rest] as number) + part.rows;
-          squares[set] = (squares[rest] as number) + part.rows ** 2;
-          firstPart[set] = set ^ rest;
-        }
-      }
-      if (rest === 0) break;
+    let least: BestTiling | undefined;
+    for (let left = others; ; left = (left - 1) & others) {
+      const part = partOf[set ^ left];
+      const rest = best[left];
+      if (part && rest && (least === undefined || isLess(rest, part, least))) least = withPart(rest, part);
+      if (left === 0) break;
     }
+    best[set] = least;
   }
   const parts: Part[] = [];
-  for (let set = sets - 1; set !== 0; set ^= firstPart[set] as number) {
-    parts.push(partOf[firstPart[set] as number] as Part);
-  }
+  for (let tiling = best[sets - 1]; tiling?.part; tiling = tiling.rest) parts.push(tiling.part);
   return parts;
+}
+
+function withPart(rest: BestTiling, part: Part): BestTiling {
+  return {
+    calls: rest.calls + 1,
+    rows: rest.rows + part.rows,
+    squares: rest.squares + part.rows ** 2,
+    part,
+    rest,
+  };
+}
+
+/** Whether a tiling with the part added would be better than another one. */
+function isLess(rest: BestTiling, part: Part, than: BestTiling): boolean {
+  const better =
+    rest.calls + 1 - than.calls ||
+    rest.rows + part.rows - than.rows ||
+    rest.squares + part.rows ** 2 - than.squares;
+  return better < 0;
 }
 
 /**
