@@ -1,5 +1,6 @@
 import type { GraphQLError, GraphQLResolveInfo } from 'graphql';
 import { toError } from 'graphql/jsutils/toError.js';
+import { mapValue, type PromiseOrValue } from '../async/promise-or-value.ts';
 import { type Job, timeSliced } from '../async/yielding.ts';
 import { FieldHolder, type Holder, ObjectColumn } from './columns.ts';
 import { ABSENT, Completion, serialized, type Task } from './completion.ts';
@@ -10,9 +11,9 @@ import { handleRejections, isPromise, Scheduler } from './scheduler.ts';
 import { stringify } from './stringify.ts';
 
 /** The outcome of an operation. */
-export interface Executed {
-  /** `data` as JSON. */
-  readonly data: string;
+export interface Executed<Data = string> {
+  /** `data` as JSON, unless something else is asked for. */
+  readonly data: Data;
   readonly errors: readonly GraphQLError[];
 }
 
@@ -42,8 +43,18 @@ const BLOCK_OBJECTS = 8;
  * together, before the selections below it; what doesn't have to wait is done at once, without a promise. The outcome
  * is that of graphql-js, but for this: where an object is lost to an error, errors of its other fields may be told too.
  */
-export function runPlan(parts: RunParts): Executed | Promise<Executed> {
-  return new Run(parts).start();
+export function runPlan(parts: RunParts): PromiseOrValue<Executed> {
+  const run = new Run(parts);
+  return mapValue(run.resolve(), () => run.text());
+}
+
+/** An answer's data, which is null where something is missing that may not be. */
+export type Data = { [name: string]: unknown } | null;
+
+/** As {@link runPlan}, with `data` as an object. */
+export function runPlanToObject(parts: RunParts): PromiseOrValue<Executed<Data>> {
+  const run = new Run(parts);
+  return mapValue(run.resolve(), () => run.object());
 }
 
 /** A field that is resolved for one object after the other. */
@@ -80,10 +91,21 @@ class Run {
     this.#root = new ObjectColumn({ kind: 'object', isNonNull: false, plan: root }, whole, root, [{}]);
   }
 
-  start(): Executed | Promise<Executed> {
+  /** Resolves all fields. */
+  resolve(): PromiseOrValue<void> {
     this.#completion.descend(this.#root);
-    const working = this.#scheduler.work();
-    return working instanceof Promise ? working.then(() => this.#finish()) : this.#finish();
+    return this.#scheduler.work();
+  }
+
+  object(): PromiseOrValue<Executed<Data>> {
+    return mapValue(this.#build(), () => this.#executed(this.#root.valueAt(0) as Data));
+  }
+
+  text(): PromiseOrValue<Executed> {
+    if (this.#parts.isDry) return this.#executed('null');
+    return mapValue(this.#build(), () =>
+      mapValue(stringify(this.#root.valueAt(0), this.#job), (data) => this.#executed(data)),
+    );
   }
 
   #resolve({ objects, index, field }: Task): void {
@@ -183,8 +205,8 @@ class Run {
     }
   }
 
-  #finish(): Executed | Promise<Executed> {
-    if (this.#parts.isDry) return this.#executed('null');
+  /** Makes the objects of the answer. */
+  #build(): PromiseOrValue<void> {
     const building = this.#root.build((objects) => (index, slot, value) => {
       if (value == null) return null;
       const field = objects.plan.fields[index] as FieldPlan;
@@ -195,15 +217,10 @@ class Run {
         return null;
       }
     });
-    const built = timeSliced(this.#job, building);
-    const write = () => {
-      const data = stringify(this.#root.valueAt(0), this.#job);
-      return data instanceof Promise ? data.then((text) => this.#executed(text)) : this.#executed(data);
-    };
-    return built instanceof Promise ? built.then(write) : write();
+    return timeSliced(this.#job, building);
   }
 
-  #executed(data: string): Executed {
+  #executed<Data>(data: Data): Executed<Data> {
     return { data, errors: this.#errors.all };
   }
 }

@@ -1,10 +1,17 @@
-import { ApolloServer, type ApolloServerPlugin, HeaderMap } from '@apollo/server';
+import {
+  ApolloServer,
+  type ApolloServerOptionsWithGateway,
+  type ApolloServerPlugin,
+  HeaderMap,
+} from '@apollo/server';
 import {
   ApolloServerPluginCacheControlDisabled,
   ApolloServerPluginLandingPageDisabled,
 } from '@apollo/server/plugin/disabled';
 import {
   type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
   type GraphQLFormattedError,
   type GraphQLSchema,
   getOperationAST,
@@ -15,7 +22,7 @@ import { limitRules, type OperationLimits } from '../graph/limits.ts';
 import type { PersistedTexts } from './persisted.ts';
 
 /** An operation that Apollo Server has found valid. */
-export interface Admitted {
+export interface ValidOperation {
   readonly text: string;
   readonly operationName: string | undefined;
   readonly document: DocumentNode;
@@ -34,13 +41,15 @@ export interface Sent {
 }
 
 /** What happens to an operation beside reading and validating it. */
-export interface Course<Context> {
+export interface OperationHooks<Context> {
   /**
-   * Answers an operation that was found valid, before it is executed. `execute` leaves it to graphql-js; `done` says that
-   * the answer stands elsewhere.
+   * Called before an operation that was found valid is executed.
+   * @returns what is answered in place of its execution; null where it is to be executed
    * @throws GraphQLError why the operation is refused
    */
-  answer(admitted: Admitted, context: Context): Promise<'execute' | 'done' | Explained>;
+  check(operation: ValidOperation, context: Context): Promise<Explained | null>;
+  /** Executes an operation. Where the request names one that isn't there, there is none. */
+  execute(operation: ExecutionArgs, context: Context): Promise<ExecutionResult>;
   /** Completes a response, and says which status it is sent with, if another than Apollo's. */
   complete(
     sent: Sent,
@@ -57,9 +66,9 @@ export interface Explained {
 export interface ApolloParts<Context> {
   readonly schema: GraphQLSchema;
   readonly config: OperationLimits & { readonly introspection: boolean };
-  readonly course: Course<Context>;
+  readonly hooks: OperationHooks<Context>;
   readonly persisted: PersistedTexts;
-  /** Hears of faults of ours. */
+  /** Called with faults of ours. */
   readonly onFault: (fault: unknown, where: string) => void;
 }
 
@@ -69,12 +78,12 @@ export interface ApolloParts<Context> {
 export async function createApollo<Context extends object>({
   schema,
   config,
-  course,
+  hooks,
   persisted,
   onFault,
 }: ApolloParts<Context>): Promise<ApolloServer<Context>> {
   const apollo = new ApolloServer<Context>({
-    schema,
+    gateway: executorSeam(schema, hooks),
     introspection: config.introspection,
     hideSchemaDetailsFromClientErrors: !config.introspection,
     includeStacktraceInErrorResponses: false,
@@ -95,7 +104,7 @@ export async function createApollo<Context extends object>({
     plugins: [
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginLandingPageDisabled(),
-      coursePlugin(course),
+      hooksPlugin(hooks),
     ],
   });
   await apollo.start();
@@ -107,21 +116,46 @@ function hashIn(key: string): string {
   return key.slice(key.indexOf(':') + 1);
 }
 
-function coursePlugin<Context extends object>(course: Course<Context>): ApolloServerPlugin<Context> {
+/**
+ * Apollo Server's own way to leave execution to somebody else: it was made for gateways, which hand operations on to other
+ * servers.
+ */
+function executorSeam<Context extends object>(
+  schema: GraphQLSchema,
+  { execute }: Pick<OperationHooks<Context>, 'execute'>,
+): ApolloServerOptionsWithGateway<Context>['gateway'] {
+  return {
+    onSchemaLoadOrUpdate(callback) {
+      callback({ apiSchema: schema, coreSupergraphSdl: '' });
+      return () => {};
+    },
+    load: async () => ({
+      executor: ({ document, request: { operationName, variables }, context }) =>
+        execute(
+          { schema, document, operationName, variableValues: variables },
+          // What Apollo hands on is what it was given.
+          context as Context,
+        ),
+    }),
+    async stop() {},
+  };
+}
+
+function hooksPlugin<Context extends object>(hooks: OperationHooks<Context>): ApolloServerPlugin<Context> {
   return {
     async requestDidStart({ contextValue }) {
-      let answered: 'execute' | 'done' | Explained = 'execute';
+      let explained: Explained | null = null;
       return {
         async didResolveOperation({ source = '', document, operation, request }) {
           // Where the request names an operation that isn't there, there is none, whatever the types say.
           if (operation === undefined) return;
           const { operationName, variables = {} } = request;
-          const admitted = { text: source, operationName, document, operation, variables };
-          answered = await course.answer(admitted, contextValue);
+          const valid = { text: source, operationName, document, operation, variables };
+          explained = await hooks.check(valid, contextValue);
         },
         async responseForOperation() {
-          if (answered === 'execute') return null;
-          const { errors, extensions } = answered === 'done' ? { errors: [], extensions: {} } : answered;
+          if (explained === null) return null;
+          const { errors, extensions } = explained;
           return {
             http: { status: 200, headers: new HeaderMap() },
             body: {
@@ -131,9 +165,9 @@ function coursePlugin<Context extends object>(course: Course<Context>): ApolloSe
           };
         },
         async willSendResponse({ response, request, document, operationName }) {
-          if (response.body.kind !== 'single' || answered === 'done') return;
+          if (response.body.kind !== 'single') return;
           const { singleResult } = response.body;
-          const { status, extensions } = course.complete(
+          const { status, extensions } = hooks.complete(
             {
               status: response.http.status,
               data: singleResult.data,

@@ -1,6 +1,7 @@
 import { HeaderMap } from '@apollo/server';
 import {
   type DocumentNode,
+  execute,
   GraphQLError,
   type GraphQLFormattedError,
   type GraphQLSchema,
@@ -15,12 +16,13 @@ import { listRefusal } from '../graph/limits.ts';
 import { leadsToFigures, type SelectionScope } from '../graph/selection.ts';
 import { boundOf } from '../pricing/bound.ts';
 import { MAX_NESTING } from '../upstream/nesting.ts';
-import { type ApolloParts, type Course, createApollo } from './apollo.ts';
+import { type ApolloParts, createApollo, type OperationHooks } from './apollo.ts';
 import { type PreparedParts, preparedFor } from './by-plan.ts';
 import { isDeepRequest } from './nesting.ts';
 import { extensionsOf, type OperationRun, shown } from './operation-run.ts';
 import type { HandleRun } from './pipeline.ts';
 import type { PlainRequests } from './plain-requests.ts';
+import type { PlannedOperation } from './prepared.ts';
 import { forApollo, hasText } from './requests.ts';
 import { entityTag, type GatewayResponse, mayAccept, setHeaders, statusOf, tagged } from './responses.ts';
 import { readsSchemaAlone } from './schema-answers.ts';
@@ -34,6 +36,16 @@ export interface ByApolloParts extends PreparedParts, Pick<ApolloParts<object>, 
 
 interface ApolloContext extends GraphContext {
   readonly run: OperationRun;
+  /** Apollo Server clones the context, but not what stands in it. */
+  readonly passed: Passed;
+}
+
+/** What one request leaves behind on its way through Apollo Server. */
+interface Passed {
+  /** The operation, with its plan; null where graphql-js has to execute it, or nobody. */
+  planned: PlannedOperation | null;
+  /** The answer's data. */
+  data: unknown;
 }
 
 const NOT_ACCEPTABLE = { extensions: { code: 'BAD_REQUEST' } };
@@ -51,55 +63,60 @@ export async function byApollo(
     config,
     persisted,
     onFault,
-    course: courseOf(parts),
+    hooks: hooksOf(parts),
   });
 
   const handle: HandleRun = async ({ request, plain }, run) => {
     if (isDeepRequest(request)) return refuseDeep(run, now());
-    const told = forApollo(request, persisted);
-    const admitted = await apollo.executeHTTPGraphQLRequest({
-      httpGraphQLRequest: {
-        method: told.method,
-        headers: new HeaderMap(Object.entries(told.headers)),
-        search: told.search,
-        body: told.body,
-      },
-      context: async () => ({ ...run.context, isByGraphqlJs: true, run }),
+    const { method, headers: given, search, body: content } = forApollo(request, persisted);
+    const passed: Passed = { planned: null, data: null };
+    const {
+      status = 200,
+      headers,
+      body,
+    } = await apollo.executeHTTPGraphQLRequest({
+      httpGraphQLRequest: { method, headers: new HeaderMap(Object.entries(given)), search, body: content },
+      context: async () => ({ ...run.context, isByGraphqlJs: true, run, passed }),
     });
-    const { status = 200, headers, body } = admitted;
     // What the client can't take is not sent, though it may have been made.
-    const isTaken = status !== 406;
-    const answer = isTaken ? run.answer : null;
-    if (!isTaken) run.errors = null;
-    setHeaders(headers, answer?.status ?? status, run.errors, now());
-    const isOfSchema = run.isOfSchema && status === 200 && run.errors?.length === 0;
-    if (answer !== null || isOfSchema) plainRequests.learn(run.accepts, headers.get('content-type') ?? '');
-    if (answer === null) {
-      const text = body.kind === 'complete' ? worded(body.string, run, parts) : body.asyncIterator;
-      if (isOfSchema && plain !== null && typeof text === 'string')
-        keeping.keepOfSchema(plain.asked, text, run);
-      return { status, headers, body: text };
-    }
+    if (status === 406) run.errors = null;
+    setHeaders(headers, status, run.errors, now());
+    if (body.kind !== 'complete') return { status, headers, body: body.asyncIterator };
+    // Apollo ends a line where a plan's answer ends; the same question is to have the same bytes either way.
+    const text = worded(passed.planned === null ? body.string : body.string.trimEnd(), run, parts);
+    const response = { status, headers, body: text };
+    if (run.errors === null) return response;
+    const isAnswered = status === 200 && run.errors.length === 0;
+    if (passed.planned !== null || (run.isOfSchema && isAnswered))
+      plainRequests.learn(run.accepts, headers.get('content-type') ?? '');
+    if (plain !== null && run.isOfSchema && isAnswered) keeping.keepOfSchema(plain.params, text, run);
     // What has come but once is not kept, and neither is its answer.
-    if (plain !== null && preparedFor(plain.asked, run, parts) !== undefined)
-      keeping.keep(plain.asked, answer, run);
-    const response = { status: answer.status, headers, body: answer.body };
-    return tagged(request, !hasText(request), response, run.errors, () => entityTag(answer.data));
+    else if (
+      plain !== null &&
+      passed.planned !== null &&
+      preparedFor(plain.params, run, parts) !== undefined
+    ) {
+      const { operation } = passed.planned.prepared;
+      keeping.keep(plain.params, { status, data: JSON.stringify(passed.data), body: text, operation }, run);
+    }
+    return tagged(request, !hasText(request), response, run.errors, () =>
+      entityTag(JSON.stringify(passed.data)),
+    );
   };
   return { handle, stop: () => apollo.stop() };
 }
 
 /** What happens to operations that Apollo Server has found valid. */
-function courseOf(parts: ByApolloParts): Course<ApolloContext> {
+function hooksOf(parts: ByApolloParts): OperationHooks<ApolloContext> {
   const { schema, config, operations, proven, execution } = parts;
   return {
-    async answer(admitted, { run }) {
-      const { text, operationName, document, operation, variables } = admitted;
+    async check(valid, { run, passed }) {
+      const { text, operationName, document, operation, variables } = valid;
       const tooLong = listRefusal(operation, variables, config.maxListItems);
       if (tooLong !== null) throw tooLong;
       const scope = scopeOf(schema, document, operation, variables);
       // Where the variables don't fit, execution says so.
-      if (scope === null) return 'execute';
+      if (scope === null) return null;
       run.isOfSchema = readsSchemaAlone(operation);
       if (!mayAccept(run.accepts))
         throw new GraphQLError('The client takes no answer of ours.', NOT_ACCEPTABLE);
@@ -107,22 +124,27 @@ function courseOf(parts: ByApolloParts): Course<ApolloContext> {
       const { caller } = run.context;
       // What was parsed and validated in one go is planned in another.
       if (text.length > LONG_TEXT) await yieldToEventLoop(caller);
-      if (run.isExplained) return execution.explain(admitted, variableValues, run);
-      const ready = operations
+      if (run.isExplained) return execution.explain(valid, variableValues, run);
+      const planned = operations
         .prepare(text, operationName, document, operation, proven.has(caller.keyDigest))
         .with(variables);
-      const bound = ready?.bound ?? boundOf(schema, operation, scope);
-      const refusal = await execution.refusalOf(admitted, variableValues, bound, ready?.plan ?? null, run);
+      const bound = planned?.bound ?? boundOf(schema, operation, scope);
+      const refusal = await execution.refusalOf(valid, variableValues, bound, planned?.plan ?? null, run);
       if (refusal !== null) throw refusal;
-      if (ready !== null) {
-        run.answer = await execution.execute(ready, run);
-        return 'done';
-      }
+      passed.planned = planned;
       const root = schema.getRootType(operation.operation);
-      if (root && leadsToFigures(root, operation.selectionSet, scope)) run.seat.expect();
-      return 'execute';
+      if (planned === null && root && leadsToFigures(root, operation.selectionSet, scope)) run.seat.expect();
+      return null;
     },
-    complete({ operation, errors, data, status, hadOperation }, { run }) {
+    async execute(operation, context) {
+      const { planned } = context.passed;
+      if (planned === null) return execute({ ...operation, contextValue: context });
+      const { data, errors } = await execution.execute(planned, context.run);
+      // Errors of an answer are left out where there are none.
+      return { data, ...(errors.length > 0 ? { errors } : {}) };
+    },
+    complete({ operation, errors, data, status, hadOperation }, { run, passed }) {
+      passed.data = data;
       execution.finish(run, operation, errors);
       return {
         status: statusOf(run.accepts, status, errors, () => data, hadOperation),

@@ -6,7 +6,7 @@ import type { HandleRun } from './pipeline.ts';
 import type { PlainRequest } from './plain-requests.ts';
 import type { Prepared, PreparedOperations } from './prepared.ts';
 import type { AnswerKeeping } from './repeated.ts';
-import type { Asked, GatewayRequest } from './requests.ts';
+import type { GatewayRequest, OperationParams } from './requests.ts';
 import { entityTag, type GatewayResponse, setHeaders, tagged } from './responses.ts';
 
 export interface PreparedParts {
@@ -25,22 +25,22 @@ export function prepared(next: HandleRun, parts: PreparedParts): HandleRun {
   /** Null where Apollo has to see the request. */
   async function answer(
     request: GatewayRequest,
-    { asked, contentType }: PlainRequest,
+    { params, contentType }: PlainRequest,
     run: OperationRun,
   ): Promise<GatewayResponse | null> {
-    const known = preparedFor(asked, run, parts);
-    if (known === undefined || listRefusal(known.operation, asked.variables, maxListItems) !== null)
+    const known = preparedFor(params, run, parts);
+    if (known === undefined || listRefusal(known.operation, params.variables, maxListItems) !== null)
       return null;
-    const ready = known.with(asked.variables);
-    if (ready === null) return null;
-    const { variables, bound, plan } = ready;
-    if ((await execution.refusalOf(ready.prepared, variables, bound, plan, run)) !== null) return null;
-    const executed = await execution.execute(ready, run);
+    const planned = known.with(params.variables);
+    if (planned === null) return null;
+    const { variables, bound, plan } = planned;
+    if ((await execution.refusalOf(planned.prepared, variables, bound, plan, run)) !== null) return null;
+    const executed = await execution.answer(planned, run);
     const { status, data, body } = executed;
     const headers = new Map([['content-type', contentType]]);
     setHeaders(headers, status, run.errors, now());
-    keeping.keep(asked, executed, run);
-    return tagged(request, asked.isPersisted, { status, headers, body }, run.errors, () => entityTag(data));
+    keeping.keep(params, executed, run);
+    return tagged(request, params.isPersisted, { status, headers, body }, run.errors, () => entityTag(data));
   }
 
   return async (incoming, run) => {
@@ -51,7 +51,7 @@ export function prepared(next: HandleRun, parts: PreparedParts): HandleRun {
 
 /** The operation that a request asks for, where it was found valid before. */
 export function preparedFor(
-  { text, operationName }: Asked,
+  { text, operationName }: OperationParams,
   { context: { caller } }: OperationRun,
   { operations, proven }: Pick<PreparedParts, 'operations' | 'proven'>,
 ): Prepared | undefined {

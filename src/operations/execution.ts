@@ -4,18 +4,18 @@ import {
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
+import type { PromiseOrValue } from '../async/promise-or-value.ts';
 import { Failure } from '../errors.ts';
 import { type Plan, planOperation } from '../execution/plan.ts';
-import { type Executed, runPlan } from '../execution/run.ts';
-import type { GraphContext } from '../graph/context.ts';
+import { type Data, type Executed, type RunParts, runPlan, runPlanToObject } from '../execution/run.ts';
 import { formatError } from '../graph/error-formatting.ts';
 import { type Bound, mostCalls } from '../pricing/bound.ts';
 import type { Pricing } from '../pricing/price.ts';
 import { priceRange } from '../pricing/price-range.ts';
-import type { Admitted, Explained } from './apollo.ts';
+import type { Explained, ValidOperation } from './apollo.ts';
 import type { OperationEvent } from './events.ts';
 import { type Answer, eventOf, extensionsOf, type OperationRun, shown } from './operation-run.ts';
-import type { Ready } from './prepared.ts';
+import type { PlannedOperation } from './prepared.ts';
 import { statusOf, writeBody } from './responses.ts';
 import { toldErrors } from './told-errors.ts';
 
@@ -23,8 +23,8 @@ import { toldErrors } from './told-errors.ts';
 export interface Execution {
   /** Why an operation is too dear to run; null where it isn't. Most are known not to be by their text alone. */
   refusalOf(
-    operation: Pick<Admitted, 'document' | 'operation'>,
-    variables: Ready['variables'],
+    operation: Pick<ValidOperation, 'document' | 'operation'>,
+    variables: PlannedOperation['variables'],
     bound: Bound,
     plan: Plan | null,
     run: OperationRun,
@@ -33,9 +33,15 @@ export interface Execution {
    * The price of an operation, in place of its answer.
    * @throws GraphQLError where it is too dear to be priced
    */
-  explain(admitted: Admitted, variables: Ready['variables'], run: OperationRun): Promise<Explained>;
-  /** Runs an operation by its plan. */
-  execute(ready: Ready, run: OperationRun): Promise<Answer>;
+  explain(
+    operation: ValidOperation,
+    variables: PlannedOperation['variables'],
+    run: OperationRun,
+  ): Promise<Explained>;
+  /** Runs an operation by its plan, and writes the answer. */
+  answer(planned: PlannedOperation, run: OperationRun): Promise<Answer>;
+  /** Runs an operation by its plan, for somebody else to write the answer. */
+  execute(planned: PlannedOperation, run: OperationRun): Promise<Executed<Data>>;
   /** Tells those who keep count that an operation is over. */
   finish(
     run: OperationRun,
@@ -105,33 +111,39 @@ export function createExecution(parts: ExecutionParts): Execution {
         },
       };
     },
-    async execute({ plan, variables, leadsToFigures, prepared }, run) {
-      const { context, seat, accepts } = run;
-      if (leadsToFigures) seat.expect();
-      const executed = await runBounded(plan, variables, context);
+    execute: (planned, run) => runBounded(runPlanToObject, planned, run, null),
+    async answer(planned, run) {
+      const { accepts } = run;
+      const { operation } = planned.prepared;
+      const executed = await runBounded(runPlan, planned, run, 'null');
       const isLong = tooLong(executed.data);
       const data = isLong === null ? executed.data : 'null';
       const errors = isLong === null ? executed.errors.map(tell) : [isLong];
-      finish(run, prepared.operation, errors);
+      finish(run, operation, errors);
       return {
         status: statusOf(accepts, 200, errors, () => JSON.parse(data), true),
         data,
         body: writeBody(data, toldErrors(errors), extensionsOf(run)),
-        operation: prepared.operation,
+        operation,
       };
     },
   };
 }
 
-/** Runs a plan; where it comes to more than it may, that is all there is to say. */
-async function runBounded(
-  plan: Plan,
-  variables: Ready['variables'],
-  context: GraphContext,
-): Promise<Executed> {
+/**
+ * Runs an operation by its plan; where it comes to more than it may, that is all there is to say.
+ * @param nothing the data of an answer that has none
+ */
+async function runBounded<Result extends string | Data>(
+  runBy: (parts: RunParts) => PromiseOrValue<Executed<Result>>,
+  { plan, variables, leadsToFigures }: PlannedOperation,
+  { context, seat }: OperationRun,
+  nothing: Result,
+): Promise<Executed<Result>> {
   const { caller, effort, batchGate } = context;
+  if (leadsToFigures) seat.expect();
   try {
-    return await runPlan({
+    return await runBy({
       plan,
       context,
       variables,
@@ -141,7 +153,8 @@ async function runBounded(
     });
   } catch (fault) {
     if (effort.refusal === null || fault !== effort.refusal) throw fault;
-    return { data: 'null', errors: [refused(effort.refusal)] };
+    const { refusal } = effort;
+    return { data: nothing, errors: [new GraphQLError(refusal.message, { originalError: refusal })] };
   }
 }
 

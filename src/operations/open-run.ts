@@ -74,7 +74,6 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
       accepts: request.headers.accept ?? '',
       isExplained: isExplained(request),
       errors: null,
-      answer: null,
       freshUntilMs: Number.POSITIVE_INFINITY,
       generation: tenantCache.generation(caller.keyDigest),
       isOfSchema: false,

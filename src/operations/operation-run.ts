@@ -22,8 +22,6 @@ export interface OperationRun {
   readonly generation: number;
   /** Set once there is a response to an operation: before that, a request has cost nothing. */
   errors: readonly GraphQLFormattedError[] | null;
-  /** The answer of an operation that ran by its plan. */
-  answer: Answer | null;
   /** When the first of what was served as it is held is past its time; infinite while nothing was. */
   freshUntilMs: number;
   /** Whether the operation reads the schema and nothing else. */

@@ -3,11 +3,11 @@ import type { Caller } from '../upstream/call.ts';
 import { UNPROVEN } from './callers.ts';
 import { isExplained } from './operation-run.ts';
 import type { PersistedTexts } from './persisted.ts';
-import { type Asked, askedIn, type GatewayRequest } from './requests.ts';
+import { type GatewayRequest, type OperationParams, paramsIn } from './requests.ts';
 
 /** A request that needs nobody to interpret it, and the type that its client takes answers in. */
 export interface PlainRequest {
-  readonly asked: Asked;
+  readonly params: OperationParams;
   readonly contentType: string;
 }
 
@@ -28,8 +28,8 @@ export function createPlainRequests(persisted: PersistedTexts): PlainRequests {
     read(request, { flow }) {
       const contentType = contentTypes.get(request.headers.accept ?? '');
       if (contentType === undefined || isExplained(request)) return null;
-      const asked = askedIn(request, persisted, flow !== UNPROVEN);
-      return asked && { asked, contentType };
+      const params = paramsIn(request, persisted, flow !== UNPROVEN);
+      return params && { params, contentType };
     },
     learn(accepts, contentType) {
       if (accepts.length <= MAX_ACCEPT_CHARACTERS) contentTypes.set(accepts, contentType);

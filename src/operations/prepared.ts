@@ -18,11 +18,11 @@ export interface Prepared {
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
   /** The operation for some variables; null where they don't fit, or graphql-js has to run it. */
-  with(variables: Readonly<Record<string, unknown>>): Ready | null;
+  with(variables: Readonly<Record<string, unknown>>): PlannedOperation | null;
 }
 
 /** An operation and its variables, coerced. */
-export interface Ready {
+export interface PlannedOperation {
   readonly prepared: Prepared;
   readonly plan: Plan;
   readonly variables: Readonly<Record<string, unknown>>;
@@ -94,7 +94,7 @@ function createCorner(whose: 'proven' | 'unproven') {
 }
 
 /** What doesn't change with the variables, but for those that `@skip` and `@include` ask. */
-type Planned = Pick<Ready, 'plan' | 'leadsToFigures' | 'bound'>;
+type Planned = Pick<PlannedOperation, 'plan' | 'leadsToFigures' | 'bound'>;
 
 function prepareOperation(
   schema: GraphQLSchema,
@@ -105,7 +105,7 @@ function prepareOperation(
   const definitions = operation.variableDefinitions ?? [];
   const plans = new LRUCache<string, Planned>({ max: MAX_PLANS });
 
-  function planFor(variables: Ready['variables']): Planned | null {
+  function planFor(variables: PlannedOperation['variables']): Planned | null {
     const signature = conditions.map((name) => String(variables[name])).join();
     const known = plans.get(signature);
     if (known !== undefined) return known;
@@ -139,6 +139,6 @@ function prepareOperation(
   return prepared;
 }
 
-function scopeOf({ schema, fragments }: Plan, variables: Ready['variables']): SelectionScope {
+function scopeOf({ schema, fragments }: Plan, variables: PlannedOperation['variables']): SelectionScope {
   return { schema, fragments, variableValues: { ...variables } };
 }

@@ -2,7 +2,7 @@ import { mapValue } from '../async/promise-or-value.ts';
 import type { OperationEvent } from './events.ts';
 import { type Answer, eventOf, isLasting, type OperationRun } from './operation-run.ts';
 import type { Handle } from './pipeline.ts';
-import type { Asked } from './requests.ts';
+import type { OperationParams } from './requests.ts';
 import type { ResponseCache } from './response-cache.ts';
 import { setHeaders, tagged } from './responses.ts';
 import { mayReadSchema, readsSchemaAlone, type SchemaAnswers } from './schema-answers.ts';
@@ -20,17 +20,17 @@ export function repeated(next: Handle, parts: RepeatedParts): Handle {
   return (incoming) => {
     const { request, caller, plain } = incoming;
     if (plain === null) return next(incoming);
-    const { asked, contentType } = plain;
+    const { params, contentType } = plain;
     const startedAtMs = now();
-    const ofSchema = mayReadSchema(asked.text) ? schemaAnswers.find(asked) : null;
-    const stored = ofSchema ?? responseCache.find({ ...asked, keyDigest: caller.keyDigest });
+    const ofSchema = mayReadSchema(params.text) ? schemaAnswers.find(params) : null;
+    const stored = ofSchema ?? responseCache.find({ ...params, keyDigest: caller.keyDigest });
     return mapValue(stored, (answer) => {
       if (answer === null) return next(incoming);
       const { body, tag, encoded, event } = answer;
       const headers = new Map([['content-type', contentType]]);
       setHeaders(headers, 200, [], startedAtMs);
       onOperation({ ...event, durationMs: now() - startedAtMs });
-      return tagged(request, asked.isPersisted, { status: 200, headers, body, encoded }, [], tag);
+      return tagged(request, params.isPersisted, { status: 200, headers, body, encoded }, [], tag);
     });
   };
 }
@@ -38,28 +38,29 @@ export function repeated(next: Handle, parts: RepeatedParts): Handle {
 /** Keeps answers for when the same is asked again. */
 export interface AnswerKeeping {
   /** Keeps the answer of a run where it holds for a while. */
-  keep(asked: Asked, answer: Answer, run: OperationRun): void;
+  keep(params: OperationParams, answer: Answer, run: OperationRun): void;
   /** Keeps what the schema says of itself. */
-  keepOfSchema(asked: Asked, body: string, run: OperationRun): void;
+  keepOfSchema(params: OperationParams, body: string, run: OperationRun): void;
 }
 
 export function createAnswerKeeping({
   responseCache,
   schemaAnswers,
 }: Pick<RepeatedParts, 'responseCache' | 'schemaAnswers'>): AnswerKeeping {
-  function keepOfSchema(asked: Asked, body: string, { bill }: OperationRun): void {
+  function keepOfSchema(params: OperationParams, body: string, { bill }: OperationRun): void {
     const event = { ...eventOf(bill, null), type: 'query' as const, repeated: true, errorCodes: [] };
-    schemaAnswers.keep(asked, body, event);
+    schemaAnswers.keep(params, body, event);
   }
 
   return {
     keepOfSchema,
-    keep(asked, { body, data, operation }, run) {
-      const isOfSchema = mayReadSchema(asked.text) && readsSchemaAlone(operation) && run.errors?.length === 0;
-      if (isOfSchema) keepOfSchema(asked, body, run);
+    keep(params, { body, data, operation }, run) {
+      const isOfSchema =
+        mayReadSchema(params.text) && readsSchemaAlone(operation) && run.errors?.length === 0;
+      if (isOfSchema) keepOfSchema(params, body, run);
       if (!isLasting(run)) return;
       const event = { ...eventOf(run.bill, operation), repeated: true, errorCodes: [] };
-      const question = { ...asked, keyDigest: run.context.caller.keyDigest };
+      const question = { ...params, keyDigest: run.context.caller.keyDigest };
       responseCache.keep(question, { body, data, event }, run.freshUntilMs, run.generation);
     },
   };

@@ -17,7 +17,7 @@ export interface GatewayRequest {
 }
 
 /** What a request asks for. */
-export interface Asked {
+export interface OperationParams {
   readonly text: string;
   readonly operationName: string | undefined;
   readonly variables: Readonly<Record<string, unknown>>;
@@ -25,20 +25,20 @@ export interface Asked {
   readonly isPersisted: boolean;
 }
 
-export const NO_VARIABLES: Asked['variables'] = Object.freeze({});
+export const NO_VARIABLES: OperationParams['variables'] = Object.freeze({});
 
 /**
  * What a request asks for, where it is of the plain kind that most are; null where Apollo Server has to look at it: odd
  * forms, whatever is wrong, operations to be persisted, and what a browser could be tricked into sending.
  */
-export function askedIn(
+export function paramsIn(
   { method, headers, search, body }: GatewayRequest,
   persisted: PersistedTexts,
   isProven: boolean,
-): Asked | null {
+): OperationParams | null {
   if (method === 'POST') {
     const isJson = headers['content-type']?.startsWith('application/json');
-    return isJson && search === '' && isObject(body) ? askedBy(body, persisted, isProven) : null;
+    return isJson && search === '' && isObject(body) ? paramsOf(body, persisted, isProven) : null;
   }
   if (method !== 'GET' || !isPreflighted(headers)) return null;
   const params = new URLSearchParams(search);
@@ -49,7 +49,7 @@ export function askedIn(
     const operationName = params.get('operationName') ?? undefined;
     const [variables, extensions] = [json('variables'), json('extensions')];
     const documentId = params.get('documentId') ?? undefined;
-    return askedBy({ query: text, operationName, variables, extensions, documentId }, persisted, isProven);
+    return paramsOf({ query: text, operationName, variables, extensions, documentId }, persisted, isProven);
   } catch {
     return null;
   }
@@ -109,11 +109,11 @@ function objectIn(text: string): Readonly<Record<string, unknown>> {
   return value;
 }
 
-function askedBy(
+function paramsOf(
   params: Readonly<Record<string, unknown>>,
   persisted: PersistedTexts,
   isProven: boolean,
-): Asked | null {
+): OperationParams | null {
   const { query, operationName = undefined, variables = undefined, extensions = undefined } = params;
   if (operationName != null && (typeof operationName !== 'string' || !/^\w+$/.test(operationName)))
     return null;

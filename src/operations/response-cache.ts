@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { PromiseOrValue } from '../async/promise-or-value.ts';
 import type { TenantCache } from '../cache/tenant-cache.ts';
 import type { OperationEvent } from './events.ts';
-import type { Asked } from './requests.ts';
+import type { OperationParams } from './requests.ts';
 import { dataIn, entityTag } from './responses.ts';
 
 /** An answer that took no call, as bytes: it is the answer to the same question again, as long as all of it is fresh. */
@@ -16,7 +16,7 @@ export interface StoredAnswer {
 }
 
 /** What an answer is the answer to. */
-export interface Question extends Omit<Asked, 'isPersisted'> {
+export interface Question extends Omit<OperationParams, 'isPersisted'> {
   readonly keyDigest: string;
 }
 

@@ -1,13 +1,13 @@
 import { Kind, type OperationDefinitionNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { OperationEvent } from './events.ts';
-import type { Asked } from './requests.ts';
+import type { OperationParams } from './requests.ts';
 import { type StoredAnswer, storedAnswer } from './response-cache.ts';
 
 /** Answers to questions about the schema: the same for every key, for as long as the program runs. */
 export interface SchemaAnswers {
-  find(asked: Asked): StoredAnswer | null;
-  keep(asked: Asked, body: string, event: Omit<OperationEvent, 'durationMs'>): void;
+  find(params: OperationParams): StoredAnswer | null;
+  keep(params: OperationParams, body: string, event: Omit<OperationEvent, 'durationMs'>): void;
 }
 
 /** The introspection of all of the schema takes some 100 KB. */
@@ -27,13 +27,13 @@ export function createSchemaAnswers(maxBytes: number): SchemaAnswers {
     sizeCalculation: ({ body }, name) =>
       OVERHEAD_BYTES + 2 * name.length + Math.ceil(body.length * (1 + ENCODED_SHARE)),
   });
-  const nameOf = ({ text, operationName, variables }: Asked) =>
+  const nameOf = ({ text, operationName, variables }: OperationParams) =>
     `${operationName ?? ''}\n${JSON.stringify(variables)}\n${text}`;
   return {
-    find: (asked) => entries.get(nameOf(asked)) ?? null,
-    keep(asked, body, event) {
+    find: (params) => entries.get(nameOf(params)) ?? null,
+    keep(params, body, event) {
       entries.set(
-        nameOf(asked),
+        nameOf(params),
         storedAnswer(Buffer.from(body), (bytes) => bytes, event),
       );
     },
