@@ -1,7 +1,7 @@
 import type { KeyvStorageEntry } from 'keyv';
 import type { SharedCounters } from './shared-counters.ts';
 
-/** Hears of a fault of the store. */
+/** Called with a fault of the store. */
 export type Fault = (error: unknown) => void;
 
 /** One kind of store. Its methods may fail and hang: `guarded.ts` stands before it. */

@@ -32,7 +32,7 @@ const MODE = 0o600;
 /**
  * Values in one file, which survives a restart and may be shared by processes of one machine. A damaged file is set
  * aside, and an empty one takes its place: what is lost can be fetched again.
- * @param onDamage hears of each file that was set aside
+ * @param onDamage called with each file that was set aside
  * @throws ConfigError where the file can't be opened, or can't hold a cache
  */
 export async function openSqlite(path: string, onDamage: Fault): Promise<Backing> {

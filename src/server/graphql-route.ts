@@ -11,7 +11,7 @@ export interface GraphqlRouteOptions {
   /** Whether there is a page for browsers that are pointed here by hand. */
   readonly hasGraphiql: boolean;
   readonly isDraining: () => boolean;
-  /** Hears of what only a fault of ours can explain. */
+  /** Called with what only a fault of ours can explain. */
   readonly problem: (error: unknown) => void;
 }
 

@@ -15,7 +15,7 @@ export interface OutgoingParts {
   readonly maxPerConnection: number;
   /** How much may wait in all; what several clients are sent alike counts once. */
   readonly maxInAll: number;
-  /** Hears of each connection that was cut. */
+  /** Called for each connection that was cut. */
   readonly onCut: (reason: CutReason) => void;
 }
 

@@ -2,23 +2,23 @@ import type { TenantCache } from '../cache/tenant-cache.ts';
 import { Failure } from '../errors.ts';
 import type { Answer, Send } from './call.ts';
 
-/** Hears what the service says of keys. */
-type Witness = Pick<TenantCache, 'accept' | 'refuse'>;
+/** Takes note of what the service says of keys. */
+type Listener = Pick<TenantCache, 'accept' | 'refuse'>;
 
 /**
  * Tells the tenant cache, and who else wants to know, what each answer says of the caller's key: whether the service
  * accepts it, and may be served what is held for it, or refuses it, when nothing of that is served any more.
  */
-export function authenticated(next: Send, ...witnesses: readonly Witness[]): Send {
+export function authenticated(next: Send, ...listeners: readonly Listener[]): Send {
   return async (call, sending) => {
     const { keyDigest } = sending.caller;
     if (call.isPublic) return next(call, sending);
     return hearingOfKey(next(call, sending), {
       accept() {
-        for (const witness of witnesses) witness.accept(keyDigest);
+        for (const listener of listeners) listener.accept(keyDigest);
       },
       refuse(failure) {
-        for (const witness of witnesses) witness.refuse(keyDigest, failure);
+        for (const listener of listeners) listener.refuse(keyDigest, failure);
       },
     });
   };

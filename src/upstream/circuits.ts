@@ -13,7 +13,7 @@ import { isUnanswered } from './retried.ts';
 export interface Circuits {
   /** Keeps calls back; around the ring where they wait for their turn. */
   stopping(next: Send): Send;
-  /** Hears what comes of the calls that leave; within that ring, so that it is known before the next has its turn. */
+  /** Notes the outcomes of calls that leave; within that ring, so that one is known before the next call has its turn. */
   hearing(next: Send): Send;
 }
 

@@ -1,7 +1,8 @@
 import { type Answer, type Call, callKey, type Payer, type Send, type Sending } from './call.ts';
 import { sharedPayer } from './payer.ts';
 
-interface Flight {
+/** A call under way that several operations may wait for. */
+interface SharedCall {
   readonly answer: Promise<Answer>;
   readonly ends: AbortController;
   /** Who pays, one entry for each that waits. */
@@ -14,19 +15,19 @@ interface Flight {
  * Public calls are shared by all.
  */
 export function coalesced(next: Send): Send {
-  const flights = new Map<string, Flight>();
+  const inFlight = new Map<string, SharedCall>();
 
-  function depart(name: string, call: Call, sending: Sending): Flight {
+  function send(name: string, call: Call, sending: Sending): SharedCall {
     const ends = new AbortController();
     const waiting = [sending.payer];
     const payer = sharedPayer(() => waiting);
-    const flight: Flight = { answer: next(call, { ...sending, payer, signal: ends.signal }), ends, waiting };
-    flights.set(name, flight);
-    const land = () => {
-      if (flights.get(name) === flight) flights.delete(name);
+    const shared = { answer: next(call, { ...sending, payer, signal: ends.signal }), ends, waiting };
+    inFlight.set(name, shared);
+    const forget = () => {
+      if (inFlight.get(name) === shared) inFlight.delete(name);
     };
-    flight.answer.then(land, land);
-    return flight;
+    shared.answer.then(forget, forget);
+    return shared;
   }
 
   return async (call, sending) => {
@@ -35,20 +36,19 @@ export function coalesced(next: Send): Send {
     sending.signal.throwIfAborted();
     const whose = call.isPublic ? '' : sending.caller.keyDigest;
     const name = `${whose} ${callKey(call)} ${JSON.stringify(sending.headers ?? null)}`;
-    let flight = flights.get(name);
-    const isShared = flight !== undefined;
-    if (flight === undefined) flight = depart(name, call, sending);
-    else flight.waiting.push(sending.payer);
+    const known = inFlight.get(name);
+    known?.waiting.push(sending.payer);
+    const shared = known ?? send(name, call, sending);
     try {
-      const answer = await untilAborted(flight.answer, sending.signal);
-      if (isShared) sending.bill.shared += 1;
+      const answer = await untilAborted(shared.answer, sending.signal);
+      if (known !== undefined) sending.bill.shared += 1;
       return answer;
     } finally {
-      flight.waiting.splice(flight.waiting.indexOf(sending.payer), 1);
-      // One that has landed is under this name no longer.
-      if (flight.waiting.length === 0 && flights.get(name) === flight) {
-        flights.delete(name);
-        flight.ends.abort();
+      shared.waiting.splice(shared.waiting.indexOf(sending.payer), 1);
+      // One that was answered is under this name no longer.
+      if (shared.waiting.length === 0 && inFlight.get(name) === shared) {
+        inFlight.delete(name);
+        shared.ends.abort();
       }
     }
   };
