@@ -1,13 +1,13 @@
 /**
- * `npm run structure`: how large the functions and files of the gateway are, whether imports go in circles, and how many
- * casts each folder has. Ends with exit code 1 where a bound is exceeded. Generated files count for circles alone;
- * `--all` prints more than the largest ten.
+ * `npm run structure`: how large the functions and files of the gateway are, whether imports go in circles, which names of
+ * types mean two things, and how many casts each folder has. Ends with exit code 1 where a bound is exceeded. Generated
+ * files count for circles alone; `--all` prints more than the largest ten.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { parseSync } from 'vite';
 
-const MOST = { functionLines: 120, fileLines: 400, circles: 0 };
+const MOST = { functionLines: 120, fileLines: 400, circles: 0, namesOfTwo: 0 };
 
 /** Islands, that have rules of their own. */
 const LEFT_OUT = /^src\/(graphiql|sandbox)\//;
@@ -28,6 +28,7 @@ interface Looked {
   readonly lines: number;
   readonly functions: readonly Sized[];
   readonly imports: readonly Import[];
+  readonly types: readonly string[];
   readonly casts: number;
 }
 
@@ -63,6 +64,7 @@ function look(path: string): Looked {
   const text = readFileSync(path, 'utf8');
   const functions: Sized[] = [];
   const imports: Import[] = [];
+  const types: string[] = [];
   let casts = 0;
 
   function visit(node: Node, givenName: string): void {
@@ -70,6 +72,7 @@ function look(path: string): Looked {
       const lines = text.slice(node.start, node.end).split('\n').length;
       functions.push({ name: `${nameOf(node.id) || givenName || '(anonymous)'} in ${path}`, lines });
     }
+    if (/^(TSInterface|TSTypeAlias|Class)Declaration$/.test(node.type)) types.push(nameOf(node.id));
     if (node.type === 'TSNonNullExpression') casts += 1;
     if (node.type === 'TSAsExpression' && !isConst(node.typeAnnotation)) casts += 1;
     if (/^(Import|ExportNamed|ExportAll)Declaration$/.test(node.type)) noteImport(node);
@@ -90,7 +93,7 @@ function look(path: string): Looked {
 
   const program: unknown = parseSync(path, text).program;
   if (isNode(program)) visit(program, '');
-  return { path, lines: text.split('\n').length - 1, functions, imports, casts };
+  return { path, lines: text.split('\n').length - 1, functions, imports, types, casts };
 }
 
 function isConst(type: unknown): boolean {
@@ -147,6 +150,15 @@ for (const [what, follows] of Object.entries(circles)) {
   console.log(`\nCircles of imports, ${what}: ${found.length}`);
   for (const circle of found) console.log(`       ${circle.join(' ')}`);
 }
+
+const filesBy = Map.groupBy(
+  written.flatMap(({ path, types }) => types.map((name) => ({ name, path }))),
+  ({ name }) => name,
+);
+const namesOfTwo = [...filesBy].filter(([, places]) => places.length > 1);
+console.log(`\nNames of types that mean two things: ${namesOfTwo.length}`);
+for (const [name, places] of namesOfTwo)
+  console.log(`       ${name}: ${places.map(({ path }) => path).join(' ')}`);
 
 const castsBy = new Map<string, number>();
 for (const { path, casts } of written) {

@@ -14,7 +14,7 @@ import { createObservationPool } from './observations/pool.ts';
 import { createPrefetch, NO_PREFETCH } from './observations/prefetch.ts';
 import { createRefusedNames } from './observations/refused-names.ts';
 import { createRevalidation } from './observations/revalidation.ts';
-import { createAdmission, type Load } from './operations/admission.ts';
+import { createAdmission, type GatewayLoad } from './operations/admission.ts';
 import { admitted } from './operations/admitted.ts';
 import { byApollo } from './operations/by-apollo.ts';
 import { prepared } from './operations/by-plan.ts';
@@ -52,7 +52,7 @@ export interface Gateway {
    */
   refuseUnread(headers: CallerHeaders): GatewayResponse | null;
   /** What goes on now: always the same object. */
-  readonly load: Load;
+  readonly load: GatewayLoad;
   /** Waits for operations in flight, then closes upstream connections. */
   stop(): Promise<void>;
 }

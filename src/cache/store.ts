@@ -6,7 +6,7 @@ import { packing } from './packing.ts';
 import type { SharedCounters } from './shared-counters.ts';
 
 /** One value to hold: anything that JSON can say. */
-export interface Entry {
+export interface StoreEntry {
   readonly key: string;
   readonly value: unknown;
 }
@@ -21,7 +21,7 @@ export interface Store {
   /** A value that is held in this process; null where values are held elsewhere. */
   readonly peek: ((key: string) => unknown) | null;
   /** Holds values, in one round trip. */
-  setMany(entries: readonly Entry[], ttlMs: number): Promise<void>;
+  setMany(entries: readonly StoreEntry[], ttlMs: number): Promise<void>;
   /** Forgets everything whose key begins so. */
   clear(prefix: string): Promise<void>;
   /**

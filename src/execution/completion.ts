@@ -15,7 +15,7 @@ import type { AbstractShape, FieldPlan, LeafShape, ListShape, ObjectPlan, Plan, 
 import type { Scheduler } from './scheduler.ts';
 
 /** A field to be resolved for all objects of a column. */
-export interface Task {
+export interface FieldTask {
   readonly objects: ObjectColumn;
   readonly index: number;
   readonly field: FieldPlan;
@@ -24,11 +24,11 @@ export interface Task {
 /** Stands where there is no object to have a value. */
 export const ABSENT = Symbol('absent');
 
-export interface CompletionParts {
+export interface ColumnParts {
   readonly plan: Plan;
   readonly context: unknown;
   readonly variables: Readonly<Record<string, unknown>>;
-  readonly scheduler: Scheduler<Task>;
+  readonly scheduler: Scheduler<FieldTask>;
   readonly errors: FieldErrors;
   /**
    * Called with the items of a list before anything is resolved for them.
@@ -39,9 +39,9 @@ export interface CompletionParts {
 
 /** Makes columns of the values that fields were resolved to, and adds a task for each field of the objects in them. */
 export class Completion {
-  readonly #parts: CompletionParts;
+  readonly #parts: ColumnParts;
 
-  constructor(parts: CompletionParts) {
+  constructor(parts: ColumnParts) {
     this.#parts = parts;
   }
 

@@ -3,7 +3,7 @@ import { toError } from 'graphql/jsutils/toError.js';
 import { mapValue, type PromiseOrValue } from '../async/promise-or-value.ts';
 import { type Job, timeSliced } from '../async/yielding.ts';
 import { FieldHolder, type Holder, ObjectColumn } from './columns.ts';
-import { ABSENT, Completion, serialized, type Task } from './completion.ts';
+import { ABSENT, Completion, type FieldTask, serialized } from './completion.ts';
 import { FieldErrors } from './field-errors.ts';
 import { type FieldInfo, TogetherInfo } from './infos.ts';
 import type { BatchInfo, FieldPlan, Plan } from './plan.ts';
@@ -70,7 +70,7 @@ class Run {
   readonly #parts: RunParts;
   readonly #job: Job;
   readonly #errors = new FieldErrors();
-  readonly #scheduler: Scheduler<Task>;
+  readonly #scheduler: Scheduler<FieldTask>;
   readonly #completion: Completion;
   readonly #root: ObjectColumn;
 
@@ -108,7 +108,7 @@ class Run {
     );
   }
 
-  #resolve({ objects, index, field }: Task): void {
+  #resolve({ objects, index, field }: FieldTask): void {
     const holder = new FieldHolder(objects, field);
     const complete = (values: unknown[]) => {
       objects.columns[index] = this.#completion.complete(field, field.shape, holder, values);

@@ -41,7 +41,7 @@ export interface TickerPart extends TickerList {
 }
 
 /** What a list's length says: that it is all, that it was cut, or that it may have been. */
-type Extent = 'whole' | 'cut' | 'doubtful';
+type ListExtent = 'whole' | 'cut' | 'doubtful';
 
 /**
  * Asks for the listings that pass a filter.
@@ -119,7 +119,7 @@ export function createTickerFetch(askOne: Ask, sending: Sending, learned: Ticker
 const NO_LISTINGS: TickerList = { rows: [], received: 0, total: null, limit: null };
 
 /** @param asked the limit that was asked for */
-function extentOf({ received, total, limit }: TickerList, asked: number | undefined): Extent {
+function extentOf({ received, total, limit }: TickerList, asked: number | undefined): ListExtent {
   if (total !== null && total > received) return 'cut';
   if (limit !== null && received >= limit) return asked === undefined ? 'doubtful' : 'cut';
   if (asked !== undefined && received === asked) return 'cut';

@@ -3,17 +3,17 @@ import type { PromiseOrValue } from '../async/promise-or-value.ts';
 import { inSlice, type Job, mayBeginAtOnce } from '../async/yielding.ts';
 
 /** What goes on at once, as metrics show it. */
-export interface Load {
+export interface GatewayLoad {
   readonly underWay: number;
   readonly waiting: number;
   /** Operations that have had to wait so far. */
   readonly delayed: number;
   /** Operations that were refused so far, by why. */
-  readonly refused: Readonly<Record<Refusal, number>>;
+  readonly refused: Readonly<Record<AdmissionRefusal, number>>;
 }
 
 /** `full`: too many were waiting already; `late`: it would have waited for too long. */
-export type Refusal = 'full' | 'late';
+export type AdmissionRefusal = 'full' | 'late';
 
 /**
  * Decides when operations begin. As many are under way as the setting allows, of one key half of it, of all keys without
@@ -22,7 +22,7 @@ export type Refusal = 'full' | 'late';
  */
 export interface Admission {
   /** Null once the operation may begin; from then on it is under way until it leaves. */
-  enter(flow: string, request: { readonly signal: AbortSignal }): PromiseOrValue<Refusal | null>;
+  enter(flow: string, request: { readonly signal: AbortSignal }): PromiseOrValue<AdmissionRefusal | null>;
   leave(flow: string): void;
   /** Whether so many of a flow are waiting that another one would be refused. */
   isFull(flow: string): boolean;
@@ -30,7 +30,7 @@ export interface Admission {
   readonly isAnyFull: boolean;
   /** Counts an operation that was refused unseen. */
   turnAway(): void;
-  readonly load: Load;
+  readonly load: GatewayLoad;
 }
 
 export interface AdmissionParts {
@@ -50,7 +50,7 @@ interface Lane {
   readonly job: Job;
   readonly most: number;
   underWay: number;
-  readonly queue: Waiter[];
+  readonly queue: WaitingOperation[];
   /** When the first came of those that have waited since without a break. */
   busySinceMs: number;
   /** Operations begun in this stretch of time, and in the one before. */
@@ -59,10 +59,10 @@ interface Lane {
   beginning: number;
 }
 
-interface Waiter {
+interface WaitingOperation {
   /** When it came, later by the time in which the whole process stood still. */
   sinceMs: number;
-  readonly settle: (refusal: Refusal | null) => void;
+  readonly settle: (refusal: AdmissionRefusal | null) => void;
 }
 
 /** The least that a flow may have under way, as far as the setting allows that many at all. */
@@ -109,7 +109,7 @@ class Gate implements Admission {
     this.#parts = { now: () => performance.now(), heapShare: takenHeap, ...parts };
   }
 
-  enter(flow: string, request: { readonly signal: AbortSignal }): PromiseOrValue<Refusal | null> {
+  enter(flow: string, request: { readonly signal: AbortSignal }): PromiseOrValue<AdmissionRefusal | null> {
     const nowMs = this.#parts.now();
     const lane = this.#laneOf(flow);
     this.#lookAtHeap(nowMs);
@@ -194,19 +194,19 @@ class Gate implements Admission {
     this.#forgetIdle(lane);
   }
 
-  #wait(lane: Lane, signal: AbortSignal, nowMs: number): Promise<Refusal | null> {
+  #wait(lane: Lane, signal: AbortSignal, nowMs: number): Promise<AdmissionRefusal | null> {
     if (lane.queue.length === 0) lane.busySinceMs = nowMs;
     if (this.load.waiting === 0) this.#lookedAtMs = performance.now();
     this.load.waiting += 1;
     this.load.delayed += 1;
     this.#sweeping ??= setInterval(() => this.#sweep(), SWEEP_MS).unref();
     return new Promise((resolve) => {
-      const settle = (refusal: Refusal | null) => {
+      const settle = (refusal: AdmissionRefusal | null) => {
         signal.removeEventListener('abort', giveUp);
         this.load.waiting -= 1;
         resolve(refusal);
       };
-      const waiter: Waiter = { sinceMs: nowMs, settle };
+      const waiter: WaitingOperation = { sinceMs: nowMs, settle };
       const giveUp = () => {
         lane.queue.splice(lane.queue.indexOf(waiter), 1);
         settle('late');
@@ -294,7 +294,7 @@ function mostWaiting({ most, busySinceMs, begun, queue }: Lane, nowMs: number): 
   return Math.min(most, Math.max(LEAST_SHARE, Math.floor(Math.max(begun.before, begun.now) / 2)));
 }
 
-function isLate({ busySinceMs }: Lane, { sinceMs }: Waiter, nowMs: number): boolean {
+function isLate({ busySinceMs }: Lane, { sinceMs }: WaitingOperation, nowMs: number): boolean {
   const { burst, lasting } = MOST_WAIT_MS;
   return nowMs - sinceMs > (nowMs - busySinceMs > BURST_MS ? lasting : burst);
 }

@@ -47,7 +47,7 @@ export interface OperationHooks<Context> {
    * @returns what is answered in place of its execution; null where it is to be executed
    * @throws GraphQLError why the operation is refused
    */
-  check(operation: ValidOperation, context: Context): Promise<Explained | null>;
+  check(operation: ValidOperation, context: Context): Promise<Explanation | null>;
   /** Executes an operation. Where the request names one that isn't there, there is none. */
   execute(operation: ExecutionArgs, context: Context): Promise<ExecutionResult>;
   /** Completes a response, and says which status it is sent with, if another than Apollo's. */
@@ -58,7 +58,7 @@ export interface OperationHooks<Context> {
 }
 
 /** The plan of an operation, in place of its answer. */
-export interface Explained {
+export interface Explanation {
   readonly errors: readonly GraphQLFormattedError[];
   readonly extensions: Record<string, unknown>;
 }
@@ -144,7 +144,7 @@ function executorSeam<Context extends object>(
 function hooksPlugin<Context extends object>(hooks: OperationHooks<Context>): ApolloServerPlugin<Context> {
   return {
     async requestDidStart({ contextValue }) {
-      let explained: Explained | null = null;
+      let explained: Explanation | null = null;
       return {
         async didResolveOperation({ source = '', document, operation, request }) {
           // Where the request names an operation that isn't there, there is none, whatever the types say.

@@ -12,9 +12,9 @@ import { formatError } from '../graph/error-formatting.ts';
 import { type Bound, mostCalls } from '../pricing/bound.ts';
 import type { Pricing } from '../pricing/price.ts';
 import { priceRange } from '../pricing/price-range.ts';
-import type { Explained, ValidOperation } from './apollo.ts';
+import type { Explanation, ValidOperation } from './apollo.ts';
 import type { OperationEvent } from './events.ts';
-import { type Answer, eventOf, extensionsOf, type OperationRun, shown } from './operation-run.ts';
+import { eventOf, extensionsOf, type OperationRun, shown, type WrittenAnswer } from './operation-run.ts';
 import type { PlannedOperation } from './prepared.ts';
 import { statusOf, writeBody } from './responses.ts';
 import { toldErrors } from './told-errors.ts';
@@ -37,9 +37,9 @@ export interface Execution {
     operation: ValidOperation,
     variables: PlannedOperation['variables'],
     run: OperationRun,
-  ): Promise<Explained>;
+  ): Promise<Explanation>;
   /** Runs an operation by its plan, and writes the answer. */
-  answer(planned: PlannedOperation, run: OperationRun): Promise<Answer>;
+  answer(planned: PlannedOperation, run: OperationRun): Promise<WrittenAnswer>;
   /** Runs an operation by its plan, for somebody else to write the answer. */
   execute(planned: PlannedOperation, run: OperationRun): Promise<Executed<Data>>;
   /** Tells those who keep count that an operation is over. */

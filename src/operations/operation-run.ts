@@ -33,7 +33,7 @@ export interface OperationRun {
 export type OpenRun = (request: GatewayRequest, caller: Caller) => OperationRun;
 
 /** What came of an operation that ran by its plan. */
-export interface Answer {
+export interface WrittenAnswer {
   readonly status: number;
   readonly data: string;
   readonly body: string;

@@ -77,7 +77,7 @@ export function createPreparedOperations(schema: GraphQLSchema): PreparedOperati
   };
 }
 
-interface Entry {
+interface KeptOperation {
   readonly prepared: Prepared;
   readonly bytes: number;
 }
@@ -86,7 +86,7 @@ interface Entry {
 function createCorner(whose: 'proven' | 'unproven') {
   return {
     seen: createLru<true>(MAX_SEEN[whose]),
-    ready: new LRUCache<string, Entry>({
+    ready: new LRUCache<string, KeptOperation>({
       maxSize: MAX_BYTES[whose],
       sizeCalculation: ({ bytes }) => bytes,
     }),

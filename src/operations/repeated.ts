@@ -1,6 +1,6 @@
 import { mapValue } from '../async/promise-or-value.ts';
 import type { OperationEvent } from './events.ts';
-import { type Answer, eventOf, isLasting, type OperationRun } from './operation-run.ts';
+import { eventOf, isLasting, type OperationRun, type WrittenAnswer } from './operation-run.ts';
 import type { Handle } from './pipeline.ts';
 import type { OperationParams } from './requests.ts';
 import type { ResponseCache } from './response-cache.ts';
@@ -38,7 +38,7 @@ export function repeated(next: Handle, parts: RepeatedParts): Handle {
 /** Keeps answers for when the same is asked again. */
 export interface AnswerKeeping {
   /** Keeps the answer of a run where it holds for a while. */
-  keep(params: OperationParams, answer: Answer, run: OperationRun): void;
+  keep(params: OperationParams, answer: WrittenAnswer, run: OperationRun): void;
   /** Keeps what the schema says of itself. */
   keepOfSchema(params: OperationParams, body: string, run: OperationRun): void;
 }

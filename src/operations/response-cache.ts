@@ -42,7 +42,7 @@ export interface ResponseCacheParts {
   readonly now: () => number;
 }
 
-interface Entry {
+interface KeptAnswer {
   readonly answer: StoredAnswer;
   readonly freshUntilMs: number;
   /** What was held for the key when the answer was made: once anything newer is, it may not be the answer any more. */
@@ -57,7 +57,7 @@ const OVERHEAD_BYTES = 1_000;
 /** Answers that are made of what is held alone, kept ahead of everything that would make them again. */
 export function createResponseCache({ tenantCache, maxBytes, now }: ResponseCacheParts): ResponseCache {
   if (maxBytes === 0) return NO_ANSWERS;
-  const entries = new LRUCache<string, Entry>({
+  const entries = new LRUCache<string, KeptAnswer>({
     maxSize: maxBytes,
     sizeCalculation: ({ answer: { body } }, name) =>
       OVERHEAD_BYTES + 2 * name.length + Math.ceil(body.length * (1 + ENCODED_SHARE)),

@@ -29,7 +29,7 @@ const PAUSES = { firstMs: 1_000, longestMs: 60_000 };
 const MAX_KEYS = { proven: 10_000, unproven: 2_000 };
 
 /** What the service refuses to one key. */
-interface Refused {
+interface KeyRefusal {
   /** After a 401: everything. */
   readonly all: Pause;
   /** After a 403: one route. The key may be good for the others. */
@@ -37,9 +37,9 @@ interface Refused {
 }
 
 export function createKeyRefusals({ proven, now }: KeyRefusalsParts): KeyRefusals {
-  const keys = createCorners<Refused>(MAX_KEYS);
+  const keys = createCorners<KeyRefusal>(MAX_KEYS);
 
-  function pausesOf(keyDigest: string): Refused {
+  function pausesOf(keyDigest: string): KeyRefusal {
     let held = keys.get(keyDigest);
     if (held === undefined) {
       held = { all: new Pause(PAUSES), byRoute: new Map() };
@@ -48,7 +48,7 @@ export function createKeyRefusals({ proven, now }: KeyRefusalsParts): KeyRefusal
     return held;
   }
 
-  function ofRoute({ byRoute }: Refused, route: string): Pause {
+  function ofRoute({ byRoute }: KeyRefusal, route: string): Pause {
     let pause = byRoute.get(route);
     if (pause === undefined) {
       pause = new Pause(PAUSES);

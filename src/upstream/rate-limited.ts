@@ -13,7 +13,7 @@ export interface RateLimitedParts {
 const MAX_IN_FLIGHT = 8;
 
 /** A call that waits for its turn. */
-interface Waiter {
+interface WaitingCall {
   readonly deadlineMs: number;
   readonly wake: () => void;
 }
@@ -23,9 +23,9 @@ interface Queue {
   calls: number;
   inFlight: number;
   /** Waiting for a free place. */
-  readonly forPlace: Waiter[];
+  readonly forPlace: WaitingCall[];
   /** Waiting for a minute window; woken together when it begins, the earliest deadline first. */
-  readonly forMinute: Waiter[];
+  readonly forMinute: WaitingCall[];
 }
 
 /**
@@ -160,11 +160,11 @@ function toBeRead(detail = ''): string {
  * Waits in a queue that is kept in the order of deadlines. The first to come may set the alarm that wakes all.
  */
 async function queued(
-  waiters: Waiter[],
+  waiters: WaitingCall[],
   { signal, waitDeadlineMs }: Sending,
   setAlarm?: (wakeAll: () => void) => void,
 ): Promise<void> {
-  let waiter: Waiter | undefined;
+  let waiter: WaitingCall | undefined;
   const onAbort = () => waiter?.wake();
   await new Promise<void>((wake) => {
     waiter = { deadlineMs: waitDeadlineMs, wake };

@@ -1,6 +1,6 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { createAdmission, type Refusal } from '../../src/operations/admission.ts';
+import { type AdmissionRefusal, createAdmission } from '../../src/operations/admission.ts';
 
 function open(maxOperations: number) {
   let nowMs = 0;
@@ -21,9 +21,9 @@ function open(maxOperations: number) {
     },
     /** Enters, and tells what has become of it by now. */
     ask(flow: string, request = never) {
-      const told: { outcome: Refusal | 'begun' | 'waiting' } = { outcome: 'waiting' };
+      const told: { outcome: AdmissionRefusal | 'begun' | 'waiting' } = { outcome: 'waiting' };
       const entered = admission.enter(flow, request);
-      const settle = (refusal: Refusal | null) => {
+      const settle = (refusal: AdmissionRefusal | null) => {
         told.outcome = refusal ?? 'begun';
       };
       if (entered instanceof Promise) void entered.then(settle);
