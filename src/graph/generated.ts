@@ -632,6 +632,19 @@ export type Ticker = Node & {
   readonly symbol: Scalars['String']['output'];
 };
 
+/** What a field may ask the service for. */
+export type UpstreamTake =
+  /** A call for each object that has the field. */
+  | 'EACH'
+  /** Figures. The latest ones where the field has a single one, or its arguments say so; else series. */
+  | 'FIGURES'
+  /** Whatever its identifiers stand for. */
+  | 'IDENTIFIED'
+  /** Nothing. What is read off a record needs no word of it; a resolver of its own does. */
+  | 'NOTHING'
+  /** What an operation asks for once, for however many objects: mostly a list. */
+  | 'ONCE';
+
 
 
 export type ResolverTypeWrapper<T> = Promise<T> | T;
@@ -774,6 +787,7 @@ export type ResolversTypes = {
   Source: ResolverTypeWrapper<SourceRef>;
   Term: ResolverTypeWrapper<TermRecord>;
   Ticker: ResolverTypeWrapper<TickerRecord>;
+  UpstreamTake: UpstreamTake;
 };
 
 /** Mapping between all available schema types and the resolvers parents */
@@ -810,6 +824,12 @@ export type ResolversParentTypes = {
 export type LookupDirectiveArgs = { };
 
 export type LookupDirectiveResolver<Result, Parent, ContextType = GraphContext, Args = LookupDirectiveArgs> = DirectiveResolverFn<Result, Parent, ContextType, Args>;
+
+export type UpstreamDirectiveArgs = {
+  takes: UpstreamTake;
+};
+
+export type UpstreamDirectiveResolver<Result, Parent, ContextType = GraphContext, Args = UpstreamDirectiveArgs> = DirectiveResolverFn<Result, Parent, ContextType, Args>;
 
 export type CommodityBenchmarkResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['CommodityBenchmark'] = ResolversParentTypes['CommodityBenchmark']> = {
   commodityKey?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
@@ -1061,4 +1081,5 @@ export type Resolvers<ContextType = GraphContext> = {
 
 export type DirectiveResolvers<ContextType = GraphContext> = {
   lookup?: LookupDirectiveResolver<any, any, ContextType>;
+  upstream?: UpstreamDirectiveResolver<any, any, ContextType>;
 };

@@ -7,6 +7,7 @@ import type { BatchResolver } from '../execution/plan.ts';
 import { gateWhileLoading } from './batch-gating.ts';
 import type { GraphContext } from './context.ts';
 import { countItems } from './counting.ts';
+import { takeCosts, writeCosts } from './field-costs.ts';
 import type { Resolvers } from './generated.ts';
 import { type Entities, entitiesResolver } from './references.ts';
 import { CountryCode, DateTime, JSONValue } from './scalars.ts';
@@ -27,11 +28,13 @@ export interface SchemaParts {
 
 /** The executable schema: the SDL of `schema/` as a Federation 2 subgraph, with resolvers for its fields. */
 export function createSchema({ resolvers, entities, batches = {} }: SchemaParts): GraphQLSchema {
-  const schema = createSubgraph(readSdl(), {
+  const { typeDefs, said } = takeCosts(readSdl());
+  const schema = createSubgraph(typeDefs, {
     resolvers: [{ CountryCode, DateTime, JSON: JSONValue }, ...resolvers],
     entities,
   });
   resolveTogether(schema, batches);
+  writeCosts(schema, said);
   countItems(schema);
   gateWhileLoading(schema);
   requireKey(schema);
