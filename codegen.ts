@@ -28,6 +28,7 @@ const config: CodegenConfig = {
           DisasterAlert: '../upstream/records/signals.ts#DisasterAlertRecord',
           Indicator: './sources.ts#IndicatorRef',
           Source: './sources.ts#SourceRef',
+          Freshness: './sources.ts#FreshnessRecord',
           Observation: '../upstream/records/observations.ts#ObservationRecord',
           Ticker: '../upstream/records/markets.ts#TickerRecord',
           Office: '../upstream/records/government.ts#OfficeRecord',

@@ -1,5 +1,5 @@
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
-import type { CountryRef, IndicatorRef, SourceRef } from './sources.ts';
+import type { CountryRef, IndicatorRef, SourceRef, FreshnessRecord } from './sources.ts';
 import type { ProfileRecord, ProfileIndicatorRecord } from '../upstream/records/profiles.ts';
 import type { SignalsRecord, FxRateRecord, CommodityBenchmarkRecord, DisasterAlertRecord } from '../upstream/records/signals.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
@@ -770,7 +770,7 @@ export type ResolversTypes = {
   DateTime: ResolverTypeWrapper<Scalars['DateTime']['output']>;
   DisasterAlert: ResolverTypeWrapper<DisasterAlertRecord>;
   ErrorCode: ErrorCode;
-  Freshness: ResolverTypeWrapper<Freshness>;
+  Freshness: ResolverTypeWrapper<FreshnessRecord>;
   FxRate: ResolverTypeWrapper<FxRateRecord>;
   Health: ResolverTypeWrapper<HealthRecord>;
   Indicator: ResolverTypeWrapper<IndicatorRef>;
@@ -803,7 +803,7 @@ export type ResolversParentTypes = {
   CountryProfile: ProfileRecord;
   DateTime: Scalars['DateTime']['output'];
   DisasterAlert: DisasterAlertRecord;
-  Freshness: Freshness;
+  Freshness: FreshnessRecord;
   FxRate: FxRateRecord;
   Health: HealthRecord;
   Indicator: IndicatorRef;

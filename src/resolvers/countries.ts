@@ -16,22 +16,15 @@ import type { CountryRecord } from '../upstream/records/countries.ts';
 import { leftOutOf } from '../upstream/records/left-out.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 import { checkMetricKey, maxAgeMsOf, observationRows } from './observations.ts';
-import { recordFields } from './record-fields.ts';
+import { plainFields, recordFields } from './record-fields.ts';
 import { warned, warnedOfLeftOut, warnedOnceLoaded, warnOfCountries } from './warned.ts';
 
 /** Fields that say no more than what the code says. */
 const BARE_FIELDS: ReadonlySet<string> = new Set(['__typename', 'id', 'code']);
 
 /** Fields that come from the list, which thus tells at no further call whether the country is there. */
-const LIST_FIELDS: ReadonlySet<string> = new Set([
-  'name',
-  'iso3',
-  'officialName',
-  'capital',
-  'region',
-  'subregion',
-  'record',
-]);
+const LIST_FIELDS = ['name', 'iso3', 'officialName', 'capital', 'region', 'subregion', 'record'] as const;
+const FROM_LIST: ReadonlySet<string> = new Set(LIST_FIELDS);
 
 /** What the selection on a country shows. */
 interface Selected {
@@ -49,7 +42,7 @@ function selectedOf(info: GraphQLResolveInfo): Selected {
     const names = [...selectedFields(info, 'Country')];
     selected = {
       isMoreThanCode: names.some((name) => !BARE_FIELDS.has(name)),
-      isFromList: names.some((name) => LIST_FIELDS.has(name)),
+      isFromList: names.some((name) => FROM_LIST.has(name)),
     };
     selections.set(info.fieldNodes, selected);
   }
@@ -115,13 +108,8 @@ const countries: QueryResolvers['countries'] = (_, { codes }, context, info) => 
 
 const Country: CountryResolvers = {
   id: ({ code }) => encodeId('Country', code),
-  name: fromList('name'),
-  iso3: fromList('iso3'),
-  officialName: fromList('officialName'),
-  capital: fromList('capital'),
-  region: fromList('region'),
-  subregion: fromList('subregion'),
-  record: fromList('record'),
+  ...plainFields('Country', 'code'),
+  ...fromList(LIST_FIELDS),
   profile: ({ code }, _, { loaders }) => loaders.profile.load(code),
   signals: ({ code }, _, { loaders }) => loaders.signals.load(code),
   offices: ({ code }, _, context, info) =>
@@ -154,10 +142,12 @@ export const countryResolvers: Resolvers = {
   },
   Country,
   CountryProfile: {
+    ...plainFields('CountryProfile', 'record'),
     country: ({ countryCode }) => ({ code: countryCode }),
     indicators: ({ indicators }, _, context, info) => warned(context, () => info.path, indicators),
   },
   ProfileIndicator: {
+    ...plainFields('ProfileIndicator', 'key', 'name', 'unit', 'value', 'year', 'period', 'record'),
     source: ({ source }) => (source === null ? null : { key: source }),
     indicator: ({ key, name, unit }) => ({
       key,
@@ -165,6 +155,7 @@ export const countryResolvers: Resolvers = {
     }),
   },
   Signals: {
+    ...plainFields('Signals', 'record'),
     country: ({ countryCode }) => ({ code: countryCode }),
     observations: ({ observations }, _, context, info) => warned(context, () => info.path, observations),
     fxRates: ({ fxRates }, _, context, info) => warned(context, () => info.path, fxRates),
@@ -174,11 +165,29 @@ export const countryResolvers: Resolvers = {
       warned(context, () => info.path, disasterAlerts),
   },
   FxRate: {
+    ...plainFields('FxRate', 'baseCurrency', 'quoteCurrency', 'rateDate', 'rate', 'record'),
     source: ({ sourceCode }) => (sourceCode === null ? null : { key: sourceCode }),
     countries: ({ countryCodes }, _, context, info) =>
       warned(context, () => info.path, countryCodes).map((code) => ({ code })),
   },
+  CommodityBenchmark: plainFields('CommodityBenchmark', 'commodityKey', 'priceValue', 'priceDate', 'record'),
   DisasterAlert: {
+    ...plainFields(
+      'DisasterAlert',
+      'eventKey',
+      'eventType',
+      'name',
+      'description',
+      'alertLevel',
+      'alertScore',
+      'severityValue',
+      'severityText',
+      'severityUnit',
+      'eventFromAt',
+      'eventToAt',
+      'reportUrl',
+      'record',
+    ),
     source: ({ source }) => (source === null ? null : { key: source }),
   },
 };

@@ -3,6 +3,7 @@ import type { Resolvers } from '../graph/generated.ts';
 import { encodeId } from '../graph/ids.ts';
 import type { OfficeRecord } from '../upstream/records/government.ts';
 import { notFoundIn } from '../upstream/records/left-out.ts';
+import { plainFields } from './record-fields.ts';
 import { warned } from './warned.ts';
 
 export function officeId({ countryCode, name, roleType, ordinal }: OfficeRecord): string {
@@ -23,8 +24,10 @@ export async function officeById(
 
 export const governmentResolvers: Resolvers = {
   Office: {
+    ...plainFields('Office', 'name', 'roleType', 'record'),
     id: officeId,
     country: ({ countryCode }) => ({ code: countryCode }),
     terms: ({ terms }, _, context, info) => warned(context, () => info.path, terms),
   },
+  Term: plainFields('Term', 'holder', 'startDate', 'endDate', 'status', 'record'),
 };

@@ -16,7 +16,7 @@ import type { IndicatorRecord } from '../upstream/records/indicators.ts';
 import type { SourceRecord } from '../upstream/records/platform.ts';
 import { checkTexts } from './arguments.ts';
 import { checkMetricKey, maxAgeMsOf, type ObservationFilter, observationRows } from './observations.ts';
-import { recordFields } from './record-fields.ts';
+import { plainFields, recordFields } from './record-fields.ts';
 import { warnedOfLeftOut, warnedOnceLoaded, warnOfIndicators } from './warned.ts';
 
 /** Fields that need no catalogue: with figures among them, these tell whether there is anything of the key. */
@@ -113,11 +113,8 @@ const fromStatus = recordFields<SourceRecord, SourceRef>(({ key }, { loaders }) 
 
 const Indicator: IndicatorResolvers = {
   id: ({ key }) => encodeId('Indicator', key),
-  name: fromCatalogue('name'),
-  unit: fromCatalogue('unit'),
-  category: fromCatalogue('category'),
-  hasData: fromCatalogue('hasData'),
-  record: fromCatalogue('record'),
+  ...plainFields('Indicator', 'key'),
+  ...fromCatalogue(['name', 'unit', 'category', 'hasData', 'record']),
   sources({ key, known }, _, context, info) {
     const keys =
       known?.sources === undefined
@@ -137,9 +134,8 @@ const Indicator: IndicatorResolvers = {
 
 const Source: SourceResolvers = {
   id: ({ key }) => encodeId('Source', key),
-  lastSuccessfulRefresh: fromStatus('lastSuccessfulRefresh'),
-  nextRun: fromStatus('nextRun'),
-  record: fromStatus('record'),
+  ...plainFields('Source', 'key'),
+  ...fromStatus(['lastSuccessfulRefresh', 'nextRun', 'record']),
 };
 
 export const indicatorResolvers: Resolvers = {

@@ -8,6 +8,7 @@ import type { CountryRef, IndicatorRef, SourceRef } from '../graph/sources.ts';
 import { newestOf } from '../planner/newest.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 import { observationIds } from './observation-ids.ts';
+import { plainFields } from './record-fields.ts';
 import { warnedOfLeftOut, warnedOnceLoaded, warnOfCountries } from './warned.ts';
 
 export interface ObservationFilter {
@@ -116,6 +117,22 @@ export function maxAgeMsOf(maxAge: number | null | undefined): number {
 }
 
 const Observation: ObservationResolvers = {
+  ...plainFields(
+    'Observation',
+    'year',
+    'period',
+    'asOfPeriod',
+    'locationName',
+    'value',
+    'unit',
+    'valueStatus',
+    'isModelled',
+    'estimateLow',
+    'estimateHigh',
+    'datasetVersion',
+    'retrievedAt',
+    'record',
+  ),
   freshness(row, _, { loaders }) {
     const reason = loaders.observations.staleness(row);
     return { fetchedAt: new Date(row.fetchedAtMs).toISOString(), stale: reason !== null, reason };
@@ -170,4 +187,5 @@ export const observationResolvers: Resolvers = {
     observations: (_, filter, context, info) => observationRows(filter, context, info),
   },
   Observation,
+  Freshness: plainFields('Freshness', 'fetchedAt', 'stale', 'reason'),
 };

@@ -1,4 +1,5 @@
 import type { Resolvers } from '../graph/generated.ts';
+import { plainFields } from './record-fields.ts';
 
 export const platformResolvers: Resolvers = {
   Query: {
@@ -6,4 +7,17 @@ export const platformResolvers: Resolvers = {
     platformVersion: (_, __, { loaders }) => loaders.platformVersion(),
     quota: (_, __, { quota }) => quota(),
   },
+  Health: plainFields('Health', 'status', 'record'),
+  PlatformVersion: plainFields('PlatformVersion', 'version', 'record'),
+  Quota: plainFields(
+    'Quota',
+    'plan',
+    'requestsPerMinute',
+    'monthlyRequests',
+    'callsThisMinute',
+    'callsThisMonth',
+    'minuteResetsAt',
+    'monthResetsAt',
+    'state',
+  ),
 };
