@@ -12,6 +12,7 @@ import { encodeId } from '../graph/ids.ts';
 import { selectedFields } from '../graph/selection.ts';
 import { type CountryRef, countryOf } from '../graph/sources.ts';
 import { COVERED_COUNTRIES } from '../upstream/covered-countries.ts';
+import { countryProfile, countrySignals, governmentStructure } from '../upstream/endpoints.ts';
 import type { CountryRecord } from '../upstream/records/countries.ts';
 import { leftOutOf } from '../upstream/records/left-out.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
@@ -110,10 +111,10 @@ const Country: CountryResolvers = {
   id: ({ code }) => encodeId('Country', code),
   ...plainFields('Country', 'code'),
   ...fromList(LIST_FIELDS),
-  profile: ({ code }, _, { loaders }) => loaders.profile.load(code),
-  signals: ({ code }, _, { loaders }) => loaders.signals.load(code),
-  offices: ({ code }, _, context, info) =>
-    warnedOnceLoaded(context, info, context.loaders.offices.load(code)),
+  profile: (country, _, { loaders }) => loaders.load(countryProfile, country),
+  signals: (country, _, { loaders }) => loaders.load(countrySignals, country),
+  offices: (country, _, context, info) =>
+    warnedOnceLoaded(context, info, context.loaders.load(governmentStructure, country)),
   tickers: ({ code }, _, context, info) =>
     warnedOnceLoaded(context, info, context.loaders.tickers.where({ countryCode: code })),
   observations: ({ code }, { metricKeys, ...filter }, context, info) =>
@@ -157,7 +158,11 @@ export const countryResolvers: Resolvers = {
   Signals: {
     ...plainFields('Signals', 'record'),
     country: ({ countryCode }) => ({ code: countryCode }),
-    observations: ({ observations }, _, context, info) => warned(context, () => info.path, observations),
+    observations(signals, _, context, info) {
+      const { observations } = signals;
+      context.loaders.observations.cameWith(signals, observations);
+      return warned(context, () => info.path, observations);
+    },
     fxRates: ({ fxRates }, _, context, info) => warned(context, () => info.path, fxRates),
     commodityBenchmarks: ({ commodityBenchmarks }, _, context, info) =>
       warned(context, () => info.path, commodityBenchmarks),

@@ -1,6 +1,7 @@
 import type { GraphContext } from '../graph/context.ts';
 import type { Resolvers } from '../graph/generated.ts';
 import { encodeId } from '../graph/ids.ts';
+import { governmentStructure } from '../upstream/endpoints.ts';
 import type { OfficeRecord } from '../upstream/records/government.ts';
 import { notFoundIn } from '../upstream/records/left-out.ts';
 import { plainFields } from './record-fields.ts';
@@ -17,7 +18,7 @@ export async function officeById(
   countryCode: string,
   { loaders }: GraphContext,
 ): Promise<OfficeRecord | null> {
-  const offices = await loaders.offices.load(countryCode);
+  const offices = await loaders.load(governmentStructure, { code: countryCode });
   if (offices === null) return null;
   return offices.find((office) => officeId(office) === id) ?? notFoundIn(offices);
 }
