@@ -1,12 +1,12 @@
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
 import type { CountryRef, IndicatorRef, SourceRef, FreshnessRecord } from './sources.ts';
-import type { ProfileRecord, ProfileIndicatorRecord } from '../upstream/records/profiles.ts';
-import type { SignalsRecord, FxRateRecord, CommodityBenchmarkRecord, DisasterAlertRecord } from '../upstream/records/signals.ts';
-import type { ObservationRecord } from '../upstream/records/observations.ts';
-import type { TickerRecord } from '../upstream/records/markets.ts';
-import type { OfficeRecord, TermRecord } from '../upstream/records/government.ts';
-import type { HealthRecord, VersionRecord } from '../upstream/records/platform.ts';
 import type { QuotaRecord } from '../upstream/ledger.ts';
+import type { OfficeRecord, TermRecord } from '../upstream/records/government.ts';
+import type { TickerRecord } from '../upstream/records/markets.ts';
+import type { ObservationRecord } from '../upstream/records/observations.ts';
+import type { HealthRecord, PlatformVersionRecord } from '../upstream/records/platform.ts';
+import type { CountryProfileRecord, ProfileIndicatorRecord } from '../upstream/records/profiles.ts';
+import type { SignalsRecord, FxRateRecord, CommodityBenchmarkRecord, DisasterAlertRecord } from '../upstream/records/signals.ts';
 import type { GraphContext } from './context.ts';
 export type Maybe<T> = T | null;
 export type InputMaybe<T> = Maybe<T>;
@@ -766,7 +766,7 @@ export type ResolversTypes = {
   Int: ResolverTypeWrapper<Scalars['Int']['output']>;
   Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
   CountryCode: ResolverTypeWrapper<Scalars['CountryCode']['output']>;
-  CountryProfile: ResolverTypeWrapper<ProfileRecord>;
+  CountryProfile: ResolverTypeWrapper<CountryProfileRecord>;
   DateTime: ResolverTypeWrapper<Scalars['DateTime']['output']>;
   DisasterAlert: ResolverTypeWrapper<DisasterAlertRecord>;
   ErrorCode: ErrorCode;
@@ -778,7 +778,7 @@ export type ResolversTypes = {
   Node: ResolverTypeWrapper<ResolversInterfaceTypes<ResolversTypes>['Node']>;
   Observation: ResolverTypeWrapper<ObservationRecord>;
   Office: ResolverTypeWrapper<OfficeRecord>;
-  PlatformVersion: ResolverTypeWrapper<VersionRecord>;
+  PlatformVersion: ResolverTypeWrapper<PlatformVersionRecord>;
   ProfileIndicator: ResolverTypeWrapper<ProfileIndicatorRecord>;
   Query: ResolverTypeWrapper<Record<PropertyKey, never>>;
   Quota: ResolverTypeWrapper<QuotaRecord>;
@@ -800,7 +800,7 @@ export type ResolversParentTypes = {
   Int: Scalars['Int']['output'];
   Boolean: Scalars['Boolean']['output'];
   CountryCode: Scalars['CountryCode']['output'];
-  CountryProfile: ProfileRecord;
+  CountryProfile: CountryProfileRecord;
   DateTime: Scalars['DateTime']['output'];
   DisasterAlert: DisasterAlertRecord;
   Freshness: FreshnessRecord;
@@ -811,7 +811,7 @@ export type ResolversParentTypes = {
   Node: ResolversInterfaceTypes<ResolversParentTypes>['Node'];
   Observation: ObservationRecord;
   Office: OfficeRecord;
-  PlatformVersion: VersionRecord;
+  PlatformVersion: PlatformVersionRecord;
   ProfileIndicator: ProfileIndicatorRecord;
   Query: Record<PropertyKey, never>;
   Quota: QuotaRecord;

@@ -17,13 +17,16 @@ const SDL_FOLDER = new URL('../../schema/', import.meta.url);
 /** Fields of `Query` that need no key. `_service` tells a router our SDL. */
 const PUBLIC_FIELDS: ReadonlySet<string> = new Set(['health', 'platformVersion', '_service']);
 
+/** Resolvers of the fields of a type for many parents at once. */
+// biome-ignore lint/suspicious/noExplicitAny: each has parents and arguments of its own
+type Batches = Readonly<Record<string, BatchResolver<any, any, any, any>>>;
+
 export interface SchemaParts {
   readonly resolvers: readonly Resolvers[];
   /** Resolvers of references that other subgraphs hold, by type. */
   readonly entities: Entities;
   /** Resolvers of fields for many parents at once, by type and field. */
-  // biome-ignore lint/suspicious/noExplicitAny: each has parents and arguments of its own
-  readonly batches?: Readonly<Record<string, Readonly<Record<string, BatchResolver<any, any, any, any>>>>>;
+  readonly batches?: readonly Readonly<Record<string, Batches>>[];
   /** In place of the SDL of `schema/`. */
   readonly sdl?: string;
 }
@@ -35,7 +38,7 @@ export interface SchemaParts {
 export function createSchema({
   resolvers,
   entities,
-  batches = {},
+  batches = [],
   sdl = readSdl(),
 }: SchemaParts): GraphQLSchema {
   const { typeDefs, said } = takeCosts(parse(sdl));
@@ -80,8 +83,10 @@ export function readSdl(): string {
     .join('\n');
 }
 
-function mergeByType(resolvers: readonly Resolvers[]): Record<string, object> {
-  const merged: Record<string, object> = {};
+function mergeByType<Fields extends object>(
+  resolvers: readonly Readonly<Record<string, Fields>>[],
+): Record<string, Fields> {
+  const merged: Record<string, Fields> = {};
   for (const domain of resolvers) {
     for (const [type, fields] of Object.entries(domain)) {
       const before = merged[type];
@@ -106,7 +111,7 @@ function readPlainly(schema: GraphQLSchema, resolvers: readonly Resolvers[]): vo
 
 /** Has fields resolved for many parents at once, and for one alone where graphql-js asks. */
 function resolveTogether(schema: GraphQLSchema, batches: NonNullable<SchemaParts['batches']>): void {
-  for (const [typeName, fields] of Object.entries(batches)) {
+  for (const [typeName, fields] of Object.entries(mergeByType(batches))) {
     const type = schema.getType(typeName);
     for (const [name, batch] of Object.entries(fields)) {
       const field = isObjectType(type) ? type.getFields()[name] : undefined;

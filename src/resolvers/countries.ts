@@ -107,7 +107,7 @@ const countries: QueryResolvers['countries'] = (_, { codes }, context, info) => 
   return listed.catch(() => wanted.map((code) => alone.get(code) ?? { code }));
 };
 
-const Country: CountryResolvers = {
+const Country = {
   id: ({ code }) => encodeId('Country', code),
   ...plainFields('Country', 'code'),
   ...fromList(LIST_FIELDS),
@@ -119,7 +119,7 @@ const Country: CountryResolvers = {
     warnedOnceLoaded(context, info, context.loaders.tickers.where({ countryCode: code })),
   observations: ({ code }, { metricKeys, ...filter }, context, info) =>
     observationRows({ ...filter, countryCodes: [code], metricKeys }, context, info),
-};
+} satisfies CountryResolvers;
 
 /** The latest national figure of each country. */
 const observation: BatchResolver<
@@ -134,9 +134,9 @@ const observation: BatchResolver<
   return warnedOfLeftOut(context, () => info.path, figures);
 };
 
-export const countryBatches = { Country: { observation } };
+export const batches = { Country: { observation } };
 
-export const countryResolvers: Resolvers = {
+export const resolvers = {
   Query: {
     countries,
     country: (_, { code }, context, info) => countryByCode(code, context, info),
@@ -195,4 +195,4 @@ export const countryResolvers: Resolvers = {
     ),
     source: ({ source }) => (source === null ? null : { key: source }),
   },
-};
+} satisfies Resolvers;

@@ -23,7 +23,7 @@ export async function officeById(
   return offices.find((office) => officeId(office) === id) ?? notFoundIn(offices);
 }
 
-export const governmentResolvers: Resolvers = {
+export const resolvers = {
   Office: {
     ...plainFields('Office', 'name', 'roleType', 'record'),
     id: officeId,
@@ -31,4 +31,4 @@ export const governmentResolvers: Resolvers = {
     terms: ({ terms }, _, context, info) => warned(context, () => info.path, terms),
   },
   Term: plainFields('Term', 'holder', 'startDate', 'endDate', 'status', 'record'),
-};
+} satisfies Resolvers;

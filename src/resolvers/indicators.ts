@@ -111,7 +111,7 @@ const fromCatalogue = recordFields<IndicatorRecord, IndicatorRef>(({ key }, { lo
 );
 const fromStatus = recordFields<SourceRecord, SourceRef>(({ key }, { loaders }) => loaders.source.load(key));
 
-const Indicator: IndicatorResolvers = {
+const Indicator = {
   id: ({ key }) => encodeId('Indicator', key),
   ...plainFields('Indicator', 'key'),
   ...fromCatalogue(['name', 'unit', 'category', 'hasData', 'record']),
@@ -130,15 +130,15 @@ const Indicator: IndicatorResolvers = {
   },
   observations: ({ key }, { countryCodes, ...filter }, context, info) =>
     observationRows({ ...filter, countryCodes, metricKeys: [key] }, context, info),
-};
+} satisfies IndicatorResolvers;
 
-const Source: SourceResolvers = {
+const Source = {
   id: ({ key }) => encodeId('Source', key),
   ...plainFields('Source', 'key'),
   ...fromStatus(['lastSuccessfulRefresh', 'nextRun', 'record']),
-};
+} satisfies SourceResolvers;
 
-export const indicatorResolvers: Resolvers = {
+export const resolvers = {
   Query: {
     indicators(_, { category, hasData, keys }, context, info) {
       checkTexts({ category });
@@ -163,4 +163,4 @@ export const indicatorResolvers: Resolvers = {
   },
   Indicator,
   Source,
-};
+} satisfies Resolvers;

@@ -15,7 +15,7 @@ export function tickerBySymbol(
   return loaders.tickers.find(exchangeCode, symbol);
 }
 
-export const marketResolvers: Resolvers = {
+export const resolvers = {
   Query: {
     tickers(_, filter, context, info) {
       checkTexts(filter);
@@ -40,4 +40,4 @@ export const marketResolvers: Resolvers = {
     id: ({ exchangeCode, symbol }) => encodeId('Ticker', exchangeCode, symbol),
     country: ({ countryCode }) => (countryCode === null ? null : { code: countryCode }),
   },
-};
+} satisfies Resolvers;

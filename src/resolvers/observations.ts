@@ -116,7 +116,7 @@ export function maxAgeMsOf(maxAge: number | null | undefined): number {
   return maxAge * 1000;
 }
 
-const Observation: ObservationResolvers = {
+const Observation = {
   ...plainFields(
     'Observation',
     'year',
@@ -137,7 +137,7 @@ const Observation: ObservationResolvers = {
     const reason = loaders.observations.staleness(row);
     return { fetchedAt: new Date(row.fetchedAtMs).toISOString(), stale: reason !== null, reason };
   },
-};
+} satisfies ObservationResolvers;
 
 /** Makes what rows hang from: once for a run of rows that have it in common, as those of a series have. */
 function inRuns<Source>(
@@ -155,7 +155,7 @@ function inRuns<Source>(
   };
 }
 
-export const observationBatches = {
+export const batches = {
   Observation: {
     id: observationIds,
     country: inRuns<CountryRef>(
@@ -182,10 +182,10 @@ export const observationBatches = {
   },
 };
 
-export const observationResolvers: Resolvers = {
+export const resolvers = {
   Query: {
     observations: (_, filter, context, info) => observationRows(filter, context, info),
   },
   Observation,
   Freshness: plainFields('Freshness', 'fetchedAt', 'stale', 'reason'),
-};
+} satisfies Resolvers;

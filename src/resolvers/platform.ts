@@ -2,7 +2,7 @@ import type { Resolvers } from '../graph/generated.ts';
 import { health, platformVersion } from '../upstream/endpoints.ts';
 import { plainFields } from './record-fields.ts';
 
-export const platformResolvers: Resolvers = {
+export const resolvers = {
   Query: {
     health: (_, __, { loaders }) => loaders.load(health, {}),
     platformVersion: (_, __, { loaders }) => loaders.load(platformVersion, {}),
@@ -21,4 +21,4 @@ export const platformResolvers: Resolvers = {
     'monthResetsAt',
     'state',
   ),
-};
+} satisfies Resolvers;

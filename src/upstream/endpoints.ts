@@ -15,10 +15,10 @@ import {
   decodeSources,
   decodeVersion,
   type HealthRecord,
+  type PlatformVersionRecord,
   type SourceRecord,
-  type VersionRecord,
 } from './records/platform.ts';
-import { decodeProfile, type ProfileRecord } from './records/profiles.ts';
+import { type CountryProfileRecord, decodeProfile } from './records/profiles.ts';
 import { decodeSignals, type SignalsRecord } from './records/signals.ts';
 
 export type NoParams = Readonly<Record<string, never>>;
@@ -61,7 +61,7 @@ export const health: Endpoint<NoParams, HealthRecord> = {
 };
 
 /** Specified: public. The body is not; a version is looked for under its usual names. */
-export const platformVersion: Endpoint<NoParams, VersionRecord> = {
+export const platformVersion: Endpoint<NoParams, PlatformVersionRecord> = {
   route: '/v1/platform/version',
   isPublic: true,
   caching: 'ttl',
@@ -91,7 +91,7 @@ export const countries: Endpoint<NoParams, readonly CountryRecord[]> = {
 };
 
 /** Specified: a reference record with selected indicators where there are any. Its fields are not. */
-export const countryProfile: Endpoint<CountryParams, ProfileRecord> = {
+export const countryProfile: Endpoint<CountryParams, CountryProfileRecord> = {
   route: '/v1/countries/{code}/profile',
   isPublic: false,
   caching: 'ttl',
