@@ -3,6 +3,7 @@ import { collectSubfields } from 'graphql/execution/collectFields.js';
 import { mapValue, type PromiseOrValue, promiseTry } from '../async/promise-or-value.ts';
 import { Failure } from '../errors.ts';
 import type { GraphContext } from '../graph/context.ts';
+import { costOf } from '../graph/field-costs.ts';
 import type {
   IndicatorObservationArgs,
   IndicatorResolvers,
@@ -19,16 +20,17 @@ import { checkMetricKey, maxAgeMsOf, type ObservationFilter, observationRows } f
 import { plainFields, recordFields } from './record-fields.ts';
 import { warnedOfLeftOut, warnedOnceLoaded, warnOfIndicators } from './warned.ts';
 
-/** Fields that need no catalogue: with figures among them, these tell whether there is anything of the key. */
-const FIGURES: ReadonlySet<string> = new Set(['observation', 'observations']);
 const BARE_FIELDS: ReadonlySet<string> = new Set(['__typename', 'id', 'key']);
 
+function indicatorIn({ schema }: GraphQLResolveInfo): GraphQLObjectType {
+  return schema.getType('Indicator') as GraphQLObjectType;
+}
+
+/** Whether nothing needs the catalogue: figures tell whether there is anything of the key. */
 function asksForFiguresOnly(info: GraphQLResolveInfo): boolean {
-  const names = [...selectedFields(info, 'Indicator')];
-  return (
-    names.some((name) => FIGURES.has(name)) &&
-    names.every((name) => FIGURES.has(name) || BARE_FIELDS.has(name))
-  );
+  const fields = indicatorIn(info).getFields();
+  const names = [...selectedFields(info, 'Indicator')].filter((name) => !BARE_FIELDS.has(name));
+  return names.length > 0 && names.every((name) => costOf(fields[name]) === 'FIGURES');
 }
 
 /**
@@ -62,13 +64,13 @@ export function indicatorByKey(
  */
 async function showsFigures(key: string, context: GraphContext, info: GraphQLResolveInfo): Promise<boolean> {
   const { schema, fragments, variableValues, fieldNodes } = info;
-  const type = schema.getType('Indicator') as GraphQLObjectType;
+  const type = indicatorIn(info);
   const selected = collectSubfields(schema, fragments, variableValues, type, fieldNodes);
   const { naive } = context.bill;
   const loads: PromiseOrValue<readonly unknown[]>[] = [];
   for (const [node] of selected.values()) {
     const field = node === undefined ? undefined : type.getFields()[node.name.value];
-    if (node === undefined || field === undefined || !FIGURES.has(field.name)) continue;
+    if (node === undefined || field === undefined || costOf(field) !== 'FIGURES') continue;
     loads.push(
       promiseTry(() => figuresOf(key, getArgumentValues(field, node, variableValues), context, info)),
     );
