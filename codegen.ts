@@ -1,6 +1,78 @@
+import { globSync, readFileSync } from 'node:fs';
 import type { CodegenConfig } from '@graphql-codegen/cli';
 
-/** Resolver types, from the SDL in `schema/` and from what our resolvers hand on for each type. */
+/** Files of a pattern that have an export of the name. */
+function filesWith(name: string, pattern: string): string[] {
+  const declared = new RegExp(`^export const ${name}\\b`, 'm');
+  return globSync(pattern)
+    .filter((file) => declared.test(readFileSync(file, 'utf8')))
+    .sort();
+}
+
+/**
+ * What our resolvers hand on for each type: what `sources.ts` has of its name, else the record of its name. Types that
+ * have neither are made by a resolver as the schema has them.
+ */
+function mappers(): Record<string, string> {
+  const sdl = globSync('schema/*.graphql')
+    .map((file) => readFileSync(file, 'utf8'))
+    .join('\n');
+  const found: Record<string, string> = {};
+  const files = [
+    'src/graph/sources.ts',
+    'src/quota/account.ts',
+    ...globSync('src/upstream/records/*.ts').sort(),
+  ];
+  for (const file of files) {
+    for (const [, name = '', kind = ''] of readFileSync(file, 'utf8').matchAll(
+      /^export interface (\w+)(Ref|Record)\b/gm,
+    )) {
+      const path = file.replace('src/graph/', './').replace('src/', '../');
+      if (new RegExp(`^type ${name}\\b`, 'm').test(sdl)) found[name] ??= `${path}#${name}${kind}`;
+    }
+  }
+  return found;
+}
+
+/** The lists of what every file of a folder has of a name, so that none is forgotten and all are checked by their types. */
+function resolverList(): string {
+  const from = (files: readonly string[], name: string) =>
+    files.map((file) => `${nounOf(file)}.${name}`).join(', ');
+  const resolvers = filesWith('resolvers', 'src/resolvers/!(resolvers).ts');
+  const batches = filesWith('batches', 'src/resolvers/!(resolvers).ts');
+  return `// Written by \`npm run codegen\`.
+import type { Unprovided } from '../graph/unprovided.ts';
+${imports(resolvers)}
+
+/** The resolvers of every domain. */
+export const resolvers = [${from(resolvers, 'resolvers')}];
+
+/** Fields that are resolved for many parents at once, by type. */
+export const batches = [${from(batches, 'batches')}];
+
+/** Fields of the schema that none of them provides: there may be none. */
+export const unprovided: Record<Unprovided<(typeof resolvers | typeof batches)[number]>, never> = {};
+`;
+}
+
+function routeList(): string {
+  const files = filesWith('routes', 'src/sandbox/routes/*.ts');
+  return `// Written by \`npm run codegen\`.
+import type { Route } from './route.ts';
+${imports(files, './routes/')}
+
+/** The routes of the service; all GET. */
+export const routes: readonly Route[] = [${files.map((file) => `...${nounOf(file)}.routes`).join(', ')}];
+`;
+}
+
+const nounOf = (file: string) =>
+  (file.split('/').at(-1) ?? '').replace('.ts', '').replace(/-(\w)/g, (_, letter) => letter.toUpperCase());
+
+const imports = (files: readonly string[], folder = './') =>
+  files.map((file) => `import * as ${nounOf(file)} from '${folder}${file.split('/').at(-1)}';`).join('\n');
+
+/** Resolver types, from the SDL in `schema/` and from what our resolvers hand on for each type; and the lists of files. */
 const config: CodegenConfig = {
   schema: 'schema/*.graphql',
   generates: {
@@ -18,26 +90,11 @@ const config: CodegenConfig = {
         makeResolverTypeCallable: true,
         avoidOptionals: false,
         scalars: { CountryCode: 'string', DateTime: 'string', JSON: 'unknown' },
-        mappers: {
-          Country: './sources.ts#CountryRef',
-          CountryProfile: '../upstream/records/profiles.ts#ProfileRecord',
-          ProfileIndicator: '../upstream/records/profiles.ts#ProfileIndicatorRecord',
-          Signals: '../upstream/records/signals.ts#SignalsRecord',
-          FxRate: '../upstream/records/signals.ts#FxRateRecord',
-          CommodityBenchmark: '../upstream/records/signals.ts#CommodityBenchmarkRecord',
-          DisasterAlert: '../upstream/records/signals.ts#DisasterAlertRecord',
-          Indicator: './sources.ts#IndicatorRef',
-          Source: './sources.ts#SourceRef',
-          Observation: '../upstream/records/observations.ts#ObservationRecord',
-          Ticker: '../upstream/records/markets.ts#TickerRecord',
-          Office: '../upstream/records/government.ts#OfficeRecord',
-          Term: '../upstream/records/government.ts#TermRecord',
-          Health: '../upstream/records/platform.ts#HealthRecord',
-          PlatformVersion: '../upstream/records/platform.ts#VersionRecord',
-          Quota: '../quota/account.ts#QuotaRecord',
-        },
+        mappers: mappers(),
       },
     },
+    'src/resolvers/resolvers.ts': { plugins: [{ add: { content: resolverList() } }] },
+    'src/sandbox/routes.ts': { plugins: [{ add: { content: routeList() } }] },
   },
 };
 

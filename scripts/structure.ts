@@ -68,6 +68,8 @@ function look(path: string): Looked {
   let casts = 0;
 
   function visit(node: Node, givenName: string): void {
+    // What is said of another package's types is no name of ours.
+    if (node.type === 'TSModuleDeclaration') return;
     if (FUNCTIONS.test(node.type)) {
       const lines = text.slice(node.start, node.end).split('\n').length;
       functions.push({ name: `${nameOf(node.id) || givenName || '(anonymous)'} in ${path}`, lines });

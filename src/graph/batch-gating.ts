@@ -7,19 +7,22 @@ import {
   isObjectType,
 } from 'graphql';
 import type { GraphContext } from './context.ts';
-import { isFigureField, leadsToFigures, typesThatLead } from './selection.ts';
+import { costOf, type FieldCost } from './field-costs.ts';
+import { leadsToFigures, typesThatLead } from './selection.ts';
+
+const OWN_CONCERN: ReadonlySet<FieldCost> = new Set<FieldCost>(['FIGURES', 'IDENTIFIED']);
 
 /**
  * Makes every field that is still loading hold the batch of figures back, if the selection below it can add to that
- * batch. Fields that ask for figures themselves don't: they are what the batch waits to answer. (`node` and `nodes`
- * may be either and see to it themselves.)
+ * batch. Fields that ask for figures themselves don't: they are what the batch waits to answer. Those that find objects
+ * by their identifiers may be either, and see to it themselves.
  */
 export function gateWhileLoading(schema: GraphQLSchema): void {
   const leading = typesThatLead(schema);
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || type.name.startsWith('__')) continue;
     for (const field of Object.values(type.getFields())) {
-      const isOwnConcern = isFigureField(type.name, field.name) || /^nodes?$/.test(field.name);
+      const isOwnConcern = OWN_CONCERN.has(costOf(field));
       if (isOwnConcern || field.resolve === undefined || field.resolve === defaultFieldResolver) continue;
       if (leading.has(getNamedType(field.type).name)) field.resolve = gated(field.resolve);
     }

@@ -1,12 +1,12 @@
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
-import type { CountryRef, IndicatorRef, SourceRef } from './sources.ts';
-import type { ProfileRecord, ProfileIndicatorRecord } from '../upstream/records/profiles.ts';
-import type { SignalsRecord, FxRateRecord, CommodityBenchmarkRecord, DisasterAlertRecord } from '../upstream/records/signals.ts';
-import type { ObservationRecord } from '../upstream/records/observations.ts';
-import type { TickerRecord } from '../upstream/records/markets.ts';
-import type { OfficeRecord, TermRecord } from '../upstream/records/government.ts';
-import type { HealthRecord, VersionRecord } from '../upstream/records/platform.ts';
+import type { CountryRef, IndicatorRef, SourceRef, FreshnessRecord } from './sources.ts';
 import type { QuotaRecord } from '../quota/account.ts';
+import type { OfficeRecord, TermRecord } from '../upstream/records/government.ts';
+import type { TickerRecord } from '../upstream/records/markets.ts';
+import type { ObservationRecord } from '../upstream/records/observations.ts';
+import type { HealthRecord, PlatformVersionRecord } from '../upstream/records/platform.ts';
+import type { CountryProfileRecord, ProfileIndicatorRecord } from '../upstream/records/profiles.ts';
+import type { SignalsRecord, FxRateRecord, CommodityBenchmarkRecord, DisasterAlertRecord } from '../upstream/records/signals.ts';
 import type { GraphContext } from './context.ts';
 export type Maybe<T> = T | null;
 export type InputMaybe<T> = Maybe<T>;
@@ -632,6 +632,19 @@ export type Ticker = Node & {
   readonly symbol: Scalars['String']['output'];
 };
 
+/** What a field may ask the service for. */
+export type UpstreamTake =
+  /** A call for each object that has the field. */
+  | 'EACH'
+  /** Figures. The latest ones where the field has a single one, or its arguments say so; else series. */
+  | 'FIGURES'
+  /** Whatever its identifiers stand for. */
+  | 'IDENTIFIED'
+  /** Nothing. What is read off a record needs no word of it; a resolver of its own does. */
+  | 'NOTHING'
+  /** What an operation asks for once, for however many objects: mostly a list. */
+  | 'ONCE';
+
 
 
 export type ResolverTypeWrapper<T> = Promise<T> | T;
@@ -753,11 +766,11 @@ export type ResolversTypes = {
   Int: ResolverTypeWrapper<Scalars['Int']['output']>;
   Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
   CountryCode: ResolverTypeWrapper<Scalars['CountryCode']['output']>;
-  CountryProfile: ResolverTypeWrapper<ProfileRecord>;
+  CountryProfile: ResolverTypeWrapper<CountryProfileRecord>;
   DateTime: ResolverTypeWrapper<Scalars['DateTime']['output']>;
   DisasterAlert: ResolverTypeWrapper<DisasterAlertRecord>;
   ErrorCode: ErrorCode;
-  Freshness: ResolverTypeWrapper<Freshness>;
+  Freshness: ResolverTypeWrapper<FreshnessRecord>;
   FxRate: ResolverTypeWrapper<FxRateRecord>;
   Health: ResolverTypeWrapper<HealthRecord>;
   Indicator: ResolverTypeWrapper<IndicatorRef>;
@@ -765,7 +778,7 @@ export type ResolversTypes = {
   Node: ResolverTypeWrapper<ResolversInterfaceTypes<ResolversTypes>['Node']>;
   Observation: ResolverTypeWrapper<ObservationRecord>;
   Office: ResolverTypeWrapper<OfficeRecord>;
-  PlatformVersion: ResolverTypeWrapper<VersionRecord>;
+  PlatformVersion: ResolverTypeWrapper<PlatformVersionRecord>;
   ProfileIndicator: ResolverTypeWrapper<ProfileIndicatorRecord>;
   Query: ResolverTypeWrapper<Record<PropertyKey, never>>;
   Quota: ResolverTypeWrapper<QuotaRecord>;
@@ -774,6 +787,7 @@ export type ResolversTypes = {
   Source: ResolverTypeWrapper<SourceRef>;
   Term: ResolverTypeWrapper<TermRecord>;
   Ticker: ResolverTypeWrapper<TickerRecord>;
+  UpstreamTake: UpstreamTake;
 };
 
 /** Mapping between all available schema types and the resolvers parents */
@@ -786,10 +800,10 @@ export type ResolversParentTypes = {
   Int: Scalars['Int']['output'];
   Boolean: Scalars['Boolean']['output'];
   CountryCode: Scalars['CountryCode']['output'];
-  CountryProfile: ProfileRecord;
+  CountryProfile: CountryProfileRecord;
   DateTime: Scalars['DateTime']['output'];
   DisasterAlert: DisasterAlertRecord;
-  Freshness: Freshness;
+  Freshness: FreshnessRecord;
   FxRate: FxRateRecord;
   Health: HealthRecord;
   Indicator: IndicatorRef;
@@ -797,7 +811,7 @@ export type ResolversParentTypes = {
   Node: ResolversInterfaceTypes<ResolversParentTypes>['Node'];
   Observation: ObservationRecord;
   Office: OfficeRecord;
-  PlatformVersion: VersionRecord;
+  PlatformVersion: PlatformVersionRecord;
   ProfileIndicator: ProfileIndicatorRecord;
   Query: Record<PropertyKey, never>;
   Quota: QuotaRecord;
@@ -810,6 +824,12 @@ export type ResolversParentTypes = {
 export type LookupDirectiveArgs = { };
 
 export type LookupDirectiveResolver<Result, Parent, ContextType = GraphContext, Args = LookupDirectiveArgs> = DirectiveResolverFn<Result, Parent, ContextType, Args>;
+
+export type UpstreamDirectiveArgs = {
+  takes: UpstreamTake;
+};
+
+export type UpstreamDirectiveResolver<Result, Parent, ContextType = GraphContext, Args = UpstreamDirectiveArgs> = DirectiveResolverFn<Result, Parent, ContextType, Args>;
 
 export type CommodityBenchmarkResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['CommodityBenchmark'] = ResolversParentTypes['CommodityBenchmark']> = {
   commodityKey?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
@@ -1061,4 +1081,5 @@ export type Resolvers<ContextType = GraphContext> = {
 
 export type DirectiveResolvers<ContextType = GraphContext> = {
   lookup?: LookupDirectiveResolver<any, any, ContextType>;
+  upstream?: UpstreamDirectiveResolver<any, any, ContextType>;
 };

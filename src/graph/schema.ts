@@ -1,12 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { buildSubgraphSchema, printSubgraphSchema } from '@apollo/subgraph';
 import { addResolversToSchema } from '@graphql-tools/schema';
-import { type DocumentNode, type GraphQLSchema, isObjectType, parse } from 'graphql';
+import { type DocumentNode, defaultFieldResolver, type GraphQLSchema, isObjectType, parse } from 'graphql';
 import { Failure } from '../errors.ts';
 import type { BatchResolver } from '../execution/plan.ts';
 import { gateWhileLoading } from './batch-gating.ts';
 import type { GraphContext } from './context.ts';
 import { countItems } from './counting.ts';
+import { takeCosts, writeCosts } from './field-costs.ts';
 import type { Resolvers } from './generated.ts';
 import { type Entities, entitiesResolver } from './references.ts';
 import { CountryCode, DateTime, JSONValue } from './scalars.ts';
@@ -16,22 +17,39 @@ const SDL_FOLDER = new URL('../../schema/', import.meta.url);
 /** Fields of `Query` that need no key. `_service` tells a router our SDL. */
 const PUBLIC_FIELDS: ReadonlySet<string> = new Set(['health', 'platformVersion', '_service']);
 
+/** Resolvers of the fields of a type for many parents at once. */
+// biome-ignore lint/suspicious/noExplicitAny: each has parents and arguments of its own
+type Batches = Readonly<Record<string, BatchResolver<any, any, any, any>>>;
+
 export interface SchemaParts {
   readonly resolvers: readonly Resolvers[];
   /** Resolvers of references that other subgraphs hold, by type. */
   readonly entities: Entities;
   /** Resolvers of fields for many parents at once, by type and field. */
-  // biome-ignore lint/suspicious/noExplicitAny: each has parents and arguments of its own
-  readonly batches?: Readonly<Record<string, Readonly<Record<string, BatchResolver<any, any, any, any>>>>>;
+  readonly batches?: readonly Readonly<Record<string, Batches>>[];
+  /** In place of the SDL of `schema/`. */
+  readonly sdl?: string;
 }
 
-/** The executable schema: the SDL of `schema/` as a Federation 2 subgraph, with resolvers for its fields. */
-export function createSchema({ resolvers, entities, batches = {} }: SchemaParts): GraphQLSchema {
-  const schema = createSubgraph(readSdl(), {
+/**
+ * The executable schema: the SDL of `schema/` as a Federation 2 subgraph, with resolvers for its fields.
+ * @throws TypeError naming a field that nothing provides
+ */
+export function createSchema({
+  resolvers,
+  entities,
+  batches = [],
+  sdl = readSdl(),
+}: SchemaParts): GraphQLSchema {
+  const { typeDefs, said } = takeCosts(parse(sdl));
+  const schema = createSubgraph(typeDefs, {
     resolvers: [{ CountryCode, DateTime, JSON: JSONValue }, ...resolvers],
     entities,
   });
+  readPlainly(schema, resolvers);
   resolveTogether(schema, batches);
+  requireResolvers(schema);
+  writeCosts(schema, said);
   countItems(schema);
   gateWhileLoading(schema);
   requireKey(schema);
@@ -56,18 +74,19 @@ export function printSdl(schema: GraphQLSchema): string {
   return printSubgraphSchema(schema);
 }
 
-function readSdl(): DocumentNode {
+/** The SDL of `schema/`. */
+export function readSdl(): string {
   const files = readdirSync(SDL_FOLDER).filter((name) => name.endsWith('.graphql'));
-  return parse(
-    files
-      .sort()
-      .map((name) => readFileSync(new URL(name, SDL_FOLDER), 'utf8'))
-      .join('\n'),
-  );
+  return files
+    .sort()
+    .map((name) => readFileSync(new URL(name, SDL_FOLDER), 'utf8'))
+    .join('\n');
 }
 
-function mergeByType(resolvers: readonly Resolvers[]): Record<string, object> {
-  const merged: Record<string, object> = {};
+function mergeByType<Fields extends object>(
+  resolvers: readonly Readonly<Record<string, Fields>>[],
+): Record<string, Fields> {
+  const merged: Record<string, Fields> = {};
   for (const domain of resolvers) {
     for (const [type, fields] of Object.entries(domain)) {
       const before = merged[type];
@@ -78,9 +97,21 @@ function mergeByType(resolvers: readonly Resolvers[]): Record<string, object> {
   return merged;
 }
 
+/** Has fields that a record has read without a detour: `addResolversToSchema` binds every function that it is given. */
+function readPlainly(schema: GraphQLSchema, resolvers: readonly Resolvers[]): void {
+  for (const [typeName, resolverByField] of Object.entries(mergeByType(resolvers))) {
+    const type = schema.getType(typeName);
+    if (!isObjectType(type)) continue;
+    for (const [name, resolve] of Object.entries(resolverByField)) {
+      const field = type.getFields()[name];
+      if (field !== undefined && resolve === defaultFieldResolver) field.resolve = defaultFieldResolver;
+    }
+  }
+}
+
 /** Has fields resolved for many parents at once, and for one alone where graphql-js asks. */
 function resolveTogether(schema: GraphQLSchema, batches: NonNullable<SchemaParts['batches']>): void {
-  for (const [typeName, fields] of Object.entries(batches)) {
+  for (const [typeName, fields] of Object.entries(mergeByType(batches))) {
     const type = schema.getType(typeName);
     for (const [name, batch] of Object.entries(fields)) {
       const field = isObjectType(type) ? type.getFields()[name] : undefined;
@@ -88,6 +119,21 @@ function resolveTogether(schema: GraphQLSchema, batches: NonNullable<SchemaParts
       field.extensions = { ...field.extensions, batch };
       field.resolve = async (source, args, context, info) =>
         (await batch([source], args, context, { ...info, pathOf: () => info.path }))[0];
+    }
+  }
+}
+
+/**
+ * Whatever a field is made of, somebody says so: graphql-js would take what nobody provides for a property, and for null
+ * where there is none.
+ * @throws TypeError naming the field
+ */
+function requireResolvers(schema: GraphQLSchema): void {
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type) || type.name.startsWith('_')) continue;
+    for (const { name, resolve } of Object.values(type.getFields())) {
+      if (resolve === undefined)
+        throw new TypeError(`Nothing provides ${type.name}.${name}: neither a resolver nor its record.`);
     }
   }
 }

@@ -18,6 +18,7 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
+import { asksForFigures } from './field-costs.ts';
 
 /** The part of `GraphQLResolveInfo` that a look at a selection needs. */
 export type SelectionScope = Pick<GraphQLResolveInfo, 'schema' | 'fragments' | 'variableValues'>;
@@ -75,19 +76,6 @@ function fieldsIn(info: GraphQLResolveInfo, typeName: string): ReadonlySet<strin
   return names;
 }
 
-/** Fields that turn into demands for figures, as `Type.field`. */
-const FIGURE_FIELDS: ReadonlySet<string> = new Set([
-  'Query.observations',
-  'Country.observation',
-  'Country.observations',
-  'Indicator.observation',
-  'Indicator.observations',
-]);
-
-export function isFigureField(typeName: string, fieldName: string): boolean {
-  return FIGURE_FIELDS.has(`${typeName}.${fieldName}`);
-}
-
 /** By the fragments of a document; then by the name of one of them. */
 const leading: Findings<boolean> = new WeakMap();
 
@@ -133,9 +121,9 @@ function typeOf(
 }
 
 function fieldLeads(type: GraphQLCompositeType, node: FieldNode, scope: SelectionScope): boolean {
-  if (isFigureField(type.name, node.name.value)) return true;
   const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[node.name.value] : undefined;
-  return field !== undefined && leadsToFigures(getNamedType(field.type), node.selectionSet, scope);
+  if (field === undefined) return false;
+  return asksForFigures(field) || leadsToFigures(getNamedType(field.type), node.selectionSet, scope);
 }
 
 function conditionOf(
@@ -174,17 +162,15 @@ function isLeftOut(
 
 /** Types below which a field can ask for figures, whatever is selected: all others need no look at their selection. */
 export function typesThatLead(schema: GraphQLSchema): ReadonlySet<string> {
-  const leading = new Set([...FIGURE_FIELDS].map((coordinate) => coordinate.split('.')[0] ?? ''));
+  const leading = new Set<string>();
   for (let grew = true; grew; ) {
     grew = false;
     for (const type of Object.values(schema.getTypeMap())) {
       if (leading.has(type.name) || type.name.startsWith('__')) continue;
-      const below =
-        isObjectType(type) || isInterfaceType(type)
-          ? Object.values(type.getFields()).map((field) => getNamedType(field.type))
-          : [];
+      const fields = isObjectType(type) || isInterfaceType(type) ? Object.values(type.getFields()) : [];
+      const below = fields.map((field) => getNamedType(field.type));
       const members = isCompositeType(type) && !isObjectType(type) ? schema.getPossibleTypes(type) : [];
-      if ([...below, ...members].some(({ name }) => leading.has(name))) {
+      if (fields.some(asksForFigures) || [...below, ...members].some(({ name }) => leading.has(name))) {
         leading.add(type.name);
         grew = true;
       }

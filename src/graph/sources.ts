@@ -1,3 +1,4 @@
+import type { FailureCode } from '../errors.ts';
 import type { CountryRecord } from '../upstream/records/countries.ts';
 import type { IndicatorRecord } from '../upstream/records/indicators.ts';
 import type { SourceRecord } from '../upstream/records/platform.ts';
@@ -20,6 +21,13 @@ export interface IndicatorRef {
 export interface SourceRef {
   readonly key: string;
   readonly known?: Partial<SourceRecord>;
+}
+
+/** How old a figure is, as the gateway tells it. */
+export interface FreshnessRecord {
+  readonly fetchedAt: string;
+  readonly stale: boolean;
+  readonly reason: FailureCode | null;
 }
 
 export const countryOf = (record: CountryRecord): CountryRef => ({ code: record.code, known: record });

@@ -10,16 +10,13 @@ import type { Mode } from '../planner/demand.ts';
 import type { Learned } from '../planner/learned.ts';
 import { newestOf } from '../planner/newest.ts';
 import type { Ask } from '../upstream/cached.ts';
-import type { Endpoint, LeftOutRows, Sending } from '../upstream/call.ts';
+import { callKey, type Endpoint, type LeftOutRows, makeCall, type Sending } from '../upstream/call.ts';
 import * as service from '../upstream/endpoints.ts';
 import type { CountryRecord } from '../upstream/records/countries.ts';
-import type { OfficeRecord } from '../upstream/records/government.ts';
 import type { IndicatorRecord } from '../upstream/records/indicators.ts';
 import { leftOutOf, notFoundIn, withLeftOut } from '../upstream/records/left-out.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
-import type { HealthRecord, SourceRecord, VersionRecord } from '../upstream/records/platform.ts';
-import type { ProfileRecord } from '../upstream/records/profiles.ts';
-import type { SignalsRecord } from '../upstream/records/signals.ts';
+import type { SourceRecord } from '../upstream/records/platform.ts';
 import type { Effort } from './effort.ts';
 import type { TickersLearned } from './ticker-lists.ts';
 import { createTickerLoader, type TickerLoader } from './tickers.ts';
@@ -33,17 +30,14 @@ interface ByKey<Value> {
  * as the request that a field fetching for itself would have sent.
  */
 export interface Loaders {
-  health(): PromiseOrValue<HealthRecord>;
-  platformVersion(): PromiseOrValue<VersionRecord>;
+  /** What an endpoint answers; null where it has nothing of what is asked for. */
+  load<Params, Result>(endpoint: Endpoint<Params, Result>, params: Params): Promise<Result | null>;
   sources(): PromiseOrValue<readonly SourceRecord[]>;
   countries(): PromiseOrValue<readonly CountryRecord[]>;
   indicators(filter?: service.IndicatorsParams): PromiseOrValue<readonly IndicatorRecord[]>;
   readonly source: ByKey<SourceRecord | null>;
   readonly country: ByKey<CountryRecord | null>;
   readonly indicator: ByKey<IndicatorRecord | null>;
-  readonly profile: ByKey<ProfileRecord | null>;
-  readonly signals: ByKey<SignalsRecord | null>;
-  readonly offices: ByKey<readonly OfficeRecord[] | null>;
   readonly tickers: TickerLoader;
   readonly observations: ObservationLoader;
   /** Names in the lists that the service has given so far, to anybody; none before it has. Asks for nothing. */
@@ -74,6 +68,8 @@ export interface ObservationLoader {
   ): PromiseOrValue<readonly National[]>;
   /** Rows of answers to this operation that belong to no figure that can be asked for. */
   leftOut(): readonly LeftOutRows[];
+  /** Tells of rows that came as part of a record: they are as old as it is. */
+  cameWith(record: object, rows: readonly ObservationRecord[]): void;
   /** Why a row that is past its time was served to this operation all the same; null where it wasn't. */
   staleness(row: ObservationRecord): FailureCode | null;
 }
@@ -115,42 +111,20 @@ export function createLoaders(parts: LoadersParts): Loaders {
   const countedByKey = <Value>(loader: ByKey<Value>): ByKey<Value> => ({
     load: counted((key) => loader.load(key)),
   });
-  const byCountry = <Result>(endpoint: Endpoint<service.CountryParams, Result>) =>
-    new DataLoader<string, Result | null>((codes) =>
-      Promise.all(
-        codes.map(async (code) => ask(endpoint, { code }, sending)).map((asked) => asked.catch(asError)),
-      ),
-    );
-
   const countries = list(service.countries);
   const sources = list(service.etlStatus);
   const catalogue = createCatalogue(ask, sending);
   const tickers = createTickerLoader(ask, sending, parts.tickersLearned);
-  const bareSignals = byCountry(service.countrySignals);
-  const signals: ByKey<SignalsRecord | null> = {
-    async load(code) {
-      const record = await bareSignals.load(code);
-      // A snapshot that is past its time makes its figures so.
-      const why = record === null ? undefined : staleness.get(record);
-      if (record !== null && why !== undefined)
-        for (const row of record.observations) staleness.set(row, why);
-      return record;
-    },
-  };
   const observations = createObservationLoader(parts.figures(sending), parts);
 
   return {
-    health: counted(list(service.health)),
-    platformVersion: counted(list(service.platformVersion)),
+    load: createEndpointLoader(ask, sending),
     countries: counted(countries),
     sources: counted(sources),
     indicators: counted(catalogue),
     country: countedByKey(byKey(countries, ({ code }) => code)),
     source: countedByKey(byKey(sources, ({ key }) => key)),
     indicator: countedByKey(byKey(catalogue, ({ key }) => key)),
-    profile: countedByKey(byCountry(service.countryProfile)),
-    signals: countedByKey(signals),
-    offices: countedByKey(byCountry(service.governmentStructure)),
     tickers: { where: counted(onceEach(tickers.where)), find: counted(tickers.find) },
     listed: parts.listed,
     observations: {
@@ -160,8 +134,38 @@ export function createLoaders(parts: LoadersParts): Loaders {
         return observations.nationals(countryCodes, metricKey, maxAgeMs);
       },
       leftOut: () => leftOut,
+      cameWith(record, rows) {
+        const why = staleness.get(record);
+        if (why !== undefined) for (const row of rows) staleness.set(row, why);
+      },
       staleness: (row) => staleness.get(row) ?? null,
     },
+  };
+}
+
+/** Asks an endpoint for each thing once, however many want it. */
+function createEndpointLoader(ask: Ask, sending: Sending): Loaders['load'] {
+  // biome-ignore lint/suspicious/noExplicitAny: each endpoint has parameters and results of its own
+  const loaders = new Map<unknown, DataLoader<any, any, string>>();
+
+  function loaderOf<Params, Result>(endpoint: Endpoint<Params, Result>) {
+    let loader: DataLoader<Params, Result | null, string> | undefined = loaders.get(endpoint);
+    loader ??= new DataLoader(
+      (asked) =>
+        Promise.all(
+          asked
+            .map(async (params) => ask(endpoint, params, sending))
+            .map((answered) => answered.catch(asError)),
+        ),
+      { cacheKeyFn: (params) => callKey(makeCall(endpoint, params)) },
+    );
+    loaders.set(endpoint, loader);
+    return loader;
+  }
+
+  return (endpoint, params) => {
+    sending.bill.naive += 1;
+    return loaderOf(endpoint).load(params);
   };
 }
 
@@ -222,7 +226,7 @@ type Block = readonly Want[];
 function createObservationLoader(
   figures: Figures,
   { batchGate, effort, sending }: Pick<LoadersParts, 'batchGate' | 'effort' | 'sending'>,
-): Omit<ObservationLoader, 'staleness' | 'leftOut'> {
+): Pick<ObservationLoader, 'rows' | 'nationals'> {
   /** What this operation has, or is about to have, by the keys of the wants. */
   const outcomes = new Map<string, Outcome>();
   const coming = new Map<string, Promise<unknown>>();

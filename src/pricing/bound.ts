@@ -1,5 +1,6 @@
 import {
   type FieldNode,
+  type GraphQLCompositeType,
   type GraphQLField,
   type GraphQLNamedType,
   type GraphQLSchema,
@@ -13,10 +14,8 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { isFigureField, type SelectionScope } from '../graph/selection.ts';
-
-/** Routes that are asked once a country. */
-const FIELDS_BY_COUNTRY: ReadonlySet<string> = new Set(['profile', 'signals', 'offices']);
+import { costOf } from '../graph/field-costs.ts';
+import type { SelectionScope } from '../graph/selection.ts';
 
 /** Lists that an operation can need, with what it takes to complete them. */
 const MOST_LIST_CALLS = 8;
@@ -26,7 +25,7 @@ const MOST_PARENTS = 250;
 
 /** The most that an operation can take, as its text and its variables show. */
 export interface Bound {
-  /** Calls other than those for latest figures; infinite where that depends on the length of a list. */
+  /** Calls other than those for latest figures; infinite where that depends on what is answered. */
   readonly calls: number;
   /** Latest figures of the table of all countries and metrics that are asked for. */
   readonly latestFigures: number;
@@ -44,6 +43,7 @@ export function boundOf(
   operation: OperationDefinitionNode,
   scope: SelectionScope,
 ): Bound {
+  const root = schema.getRootType(operation.operation);
   /** By fragment and number of parents: those that spread each other make more paths than can be walked. */
   const fragmentBounds = new Map<string, Bound>();
 
@@ -62,7 +62,7 @@ export function boundOf(
           return boundOfSet(onType, selection.selectionSet, parents);
         }
         const field = isUnionType(type) ? undefined : type.getFields()[selection.name.value];
-        return field === undefined ? NO_CALLS : boundOfField(type.name, field, selection, parents);
+        return field === undefined ? NO_CALLS : boundOfField(type, field, selection, parents);
       })
       .reduce(both, NO_CALLS);
   }
@@ -81,13 +81,13 @@ export function boundOf(
   }
 
   function boundOfField(
-    typeName: string,
+    type: GraphQLCompositeType,
     field: GraphQLField<unknown, unknown>,
     node: FieldNode,
     parents: number,
   ): Bound {
     const isList = isListType(getNullableType(field.type));
-    const own = ownBound(typeName, field, node, parents, scope);
+    const own = ownBound(field, node, type === root ? null : parents, scope);
     if (node.selectionSet === undefined) return own;
     return both(
       own,
@@ -95,35 +95,57 @@ export function boundOf(
     );
   }
 
-  const root = schema.getRootType(operation.operation);
   return both({ ...NO_CALLS, calls: MOST_LIST_CALLS }, boundOfSet(root, operation.selectionSet, 1));
 }
 
 const NO_CALLS: Bound = { calls: 0, latestFigures: 0 };
+const UNBOUNDED: Bound = { ...NO_CALLS, calls: Number.POSITIVE_INFINITY };
 
 function both(a: Bound, b: Bound): Bound {
   return { calls: a.calls + b.calls, latestFigures: a.latestFigures + b.latestFigures };
 }
 
-/** The most that a field takes, without what is selected below it. */
+/**
+ * The most that a field takes, without what is selected below it.
+ * @param parents how many objects have the field; null for a field of the root
+ */
 function ownBound(
-  typeName: string,
   field: GraphQLField<unknown, unknown>,
   node: FieldNode,
-  parents: number,
+  parents: number | null,
   scope: SelectionScope,
 ): Bound {
-  const { name } = field;
-  if (FIELDS_BY_COUNTRY.has(name))
-    return { ...NO_CALLS, calls: parents === 1 ? 1 : Number.POSITIVE_INFINITY };
-  if (name === 'nodes') return { ...NO_CALLS, calls: Number.POSITIVE_INFINITY };
-  if (!isFigureField(typeName, name)) return NO_CALLS;
-  if (name === 'observation') return { ...NO_CALLS, latestFigures: MOST_PARENTS };
-  const args = argumentsOf(field, node, scope);
-  const countries = typeName === 'Country' ? parents : lengthOf(args.countryCodes);
-  const metrics = typeName === 'Indicator' ? parents : lengthOf(args.metricKeys);
+  const isList = isListType(getNullableType(field.type));
+  switch (costOf(field)) {
+    case 'NOTHING':
+    case 'ONCE':
+      return NO_CALLS;
+    case 'EACH':
+      return (parents ?? 1) === 1 ? { ...NO_CALLS, calls: 1 } : UNBOUNDED;
+    case 'IDENTIFIED':
+      return (parents ?? 1) === 1 && !isList ? { ...NO_CALLS, calls: 1 } : UNBOUNDED;
+    case 'FIGURES':
+      return figuresBound(field, argumentsOf(field, node, scope), parents, isList);
+    case 'UNSAID':
+      return UNBOUNDED;
+  }
+}
+
+/** The most that a field's figures take. What of country and indicator no argument names, its object is. */
+function figuresBound(
+  { args: taken }: GraphQLField<unknown, unknown>,
+  args: Readonly<Record<string, unknown>>,
+  parents: number | null,
+  isList: boolean,
+): Bound {
+  const has = (name: string) => taken.some((argument) => argument.name === name);
+  const named = (one: string, many: string) => (has(one) ? 1 : has(many) ? lengthOf(args[many]) : null);
+  const [codes, keys] = [named('countryCode', 'countryCodes'), named('metricKey', 'metricKeys')];
+  if (codes === null && keys === null) return UNBOUNDED;
+  const countries = codes ?? parents ?? Number.POSITIVE_INFINITY;
+  const metrics = keys ?? parents ?? Number.POSITIVE_INFINITY;
   // Figures of other fields may lie in the same table, so that each name stands for a whole line of it.
-  if (args.latest === true && args.toYear == null)
+  if (!isList || (args.latest === true && args.toYear == null))
     return { ...NO_CALLS, latestFigures: tableOf(countries, metrics) };
   // No plan takes more calls than there are series.
   return { ...NO_CALLS, calls: countries * metrics };

@@ -4,7 +4,6 @@ import {
   type GraphQLError,
   type GraphQLSchema,
   type OperationDefinitionNode,
-  visit,
 } from 'graphql';
 import { readOnlyCache, type TenantCache } from '../cache/tenant-cache.ts';
 import { Failure } from '../errors.ts';
@@ -12,6 +11,7 @@ import type { Plan } from '../execution/plan.ts';
 import { runPlan } from '../execution/run.ts';
 import type { GraphContext } from '../graph/context.ts';
 import { originalOf } from '../graph/error-formatting.ts';
+import { isOpenEnded } from '../graph/field-costs.ts';
 import type { Effort } from '../loaders/effort.ts';
 import { createLoaders } from '../loaders/loaders.ts';
 import type { TickersLearned } from '../loaders/ticker-lists.ts';
@@ -114,7 +114,7 @@ export function createPricing(parts: PricingParts): Pricing {
   ) => {
     const isExpected = supposed === 'expected';
     // Of an object that is found by its identifier, the stand-in knows nothing.
-    let isCertain = !selectsNodes(document);
+    let isCertain = !isOpenEnded(document, parts.schema);
     let mayBeRenewed = false;
     const assumptions: Assumptions = {
       hasFigure: (code, key) => isExpected && !isKnownEmpty(code, key),
@@ -287,16 +287,6 @@ function fewestCalls(demands: readonly Demand[], { maxRows, seriesRows }: Learne
   }
   // Latest figures may all stand in the series.
   return Math.ceil(Math.max(latest > 0 && series === 0 ? latest : 0, series) / maxRows);
-}
-
-function selectsNodes(document: DocumentNode): boolean {
-  let isSelected = false;
-  visit(document, {
-    Field({ name }) {
-      if (name.value === 'node' || name.value === 'nodes') isSelected = true;
-    },
-  });
-  return isSelected;
 }
 
 /** The list that tells which names there are. */

@@ -12,26 +12,20 @@ import { encodeId } from '../graph/ids.ts';
 import { selectedFields } from '../graph/selection.ts';
 import { type CountryRef, countryOf } from '../graph/sources.ts';
 import { COVERED_COUNTRIES } from '../upstream/covered-countries.ts';
+import { countryProfile, countrySignals, governmentStructure } from '../upstream/endpoints.ts';
 import type { CountryRecord } from '../upstream/records/countries.ts';
 import { leftOutOf } from '../upstream/records/left-out.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 import { checkMetricKey, maxAgeMsOf, observationRows } from './observations.ts';
-import { recordFields } from './record-fields.ts';
+import { plainFields, recordFields } from './record-fields.ts';
 import { warned, warnedOfLeftOut, warnedOnceLoaded, warnOfCountries } from './warned.ts';
 
 /** Fields that say no more than what the code says. */
 const BARE_FIELDS: ReadonlySet<string> = new Set(['__typename', 'id', 'code']);
 
 /** Fields that come from the list, which thus tells at no further call whether the country is there. */
-const LIST_FIELDS: ReadonlySet<string> = new Set([
-  'name',
-  'iso3',
-  'officialName',
-  'capital',
-  'region',
-  'subregion',
-  'record',
-]);
+const LIST_FIELDS = ['name', 'iso3', 'officialName', 'capital', 'region', 'subregion', 'record'] as const;
+const FROM_LIST: ReadonlySet<string> = new Set(LIST_FIELDS);
 
 /** What the selection on a country shows. */
 interface Selected {
@@ -49,7 +43,7 @@ function selectedOf(info: GraphQLResolveInfo): Selected {
     const names = [...selectedFields(info, 'Country')];
     selected = {
       isMoreThanCode: names.some((name) => !BARE_FIELDS.has(name)),
-      isFromList: names.some((name) => LIST_FIELDS.has(name)),
+      isFromList: names.some((name) => FROM_LIST.has(name)),
     };
     selections.set(info.fieldNodes, selected);
   }
@@ -113,24 +107,19 @@ const countries: QueryResolvers['countries'] = (_, { codes }, context, info) => 
   return listed.catch(() => wanted.map((code) => alone.get(code) ?? { code }));
 };
 
-const Country: CountryResolvers = {
+const Country = {
   id: ({ code }) => encodeId('Country', code),
-  name: fromList('name'),
-  iso3: fromList('iso3'),
-  officialName: fromList('officialName'),
-  capital: fromList('capital'),
-  region: fromList('region'),
-  subregion: fromList('subregion'),
-  record: fromList('record'),
-  profile: ({ code }, _, { loaders }) => loaders.profile.load(code),
-  signals: ({ code }, _, { loaders }) => loaders.signals.load(code),
-  offices: ({ code }, _, context, info) =>
-    warnedOnceLoaded(context, info, context.loaders.offices.load(code)),
+  ...plainFields('Country', 'code'),
+  ...fromList(LIST_FIELDS),
+  profile: (country, _, { loaders }) => loaders.load(countryProfile, country),
+  signals: (country, _, { loaders }) => loaders.load(countrySignals, country),
+  offices: (country, _, context, info) =>
+    warnedOnceLoaded(context, info, context.loaders.load(governmentStructure, country)),
   tickers: ({ code }, _, context, info) =>
     warnedOnceLoaded(context, info, context.loaders.tickers.where({ countryCode: code })),
   observations: ({ code }, { metricKeys, ...filter }, context, info) =>
     observationRows({ ...filter, countryCodes: [code], metricKeys }, context, info),
-};
+} satisfies CountryResolvers;
 
 /** The latest national figure of each country. */
 const observation: BatchResolver<
@@ -145,19 +134,21 @@ const observation: BatchResolver<
   return warnedOfLeftOut(context, () => info.path, figures);
 };
 
-export const countryBatches = { Country: { observation } };
+export const batches = { Country: { observation } };
 
-export const countryResolvers: Resolvers = {
+export const resolvers = {
   Query: {
     countries,
     country: (_, { code }, context, info) => countryByCode(code, context, info),
   },
   Country,
   CountryProfile: {
+    ...plainFields('CountryProfile', 'record'),
     country: ({ countryCode }) => ({ code: countryCode }),
     indicators: ({ indicators }, _, context, info) => warned(context, () => info.path, indicators),
   },
   ProfileIndicator: {
+    ...plainFields('ProfileIndicator', 'key', 'name', 'unit', 'value', 'year', 'period', 'record'),
     source: ({ source }) => (source === null ? null : { key: source }),
     indicator: ({ key, name, unit }) => ({
       key,
@@ -165,8 +156,13 @@ export const countryResolvers: Resolvers = {
     }),
   },
   Signals: {
+    ...plainFields('Signals', 'record'),
     country: ({ countryCode }) => ({ code: countryCode }),
-    observations: ({ observations }, _, context, info) => warned(context, () => info.path, observations),
+    observations(signals, _, context, info) {
+      const { observations } = signals;
+      context.loaders.observations.cameWith(signals, observations);
+      return warned(context, () => info.path, observations);
+    },
     fxRates: ({ fxRates }, _, context, info) => warned(context, () => info.path, fxRates),
     commodityBenchmarks: ({ commodityBenchmarks }, _, context, info) =>
       warned(context, () => info.path, commodityBenchmarks),
@@ -174,11 +170,29 @@ export const countryResolvers: Resolvers = {
       warned(context, () => info.path, disasterAlerts),
   },
   FxRate: {
+    ...plainFields('FxRate', 'baseCurrency', 'quoteCurrency', 'rateDate', 'rate', 'record'),
     source: ({ sourceCode }) => (sourceCode === null ? null : { key: sourceCode }),
     countries: ({ countryCodes }, _, context, info) =>
       warned(context, () => info.path, countryCodes).map((code) => ({ code })),
   },
+  CommodityBenchmark: plainFields('CommodityBenchmark', 'commodityKey', 'priceValue', 'priceDate', 'record'),
   DisasterAlert: {
+    ...plainFields(
+      'DisasterAlert',
+      'eventKey',
+      'eventType',
+      'name',
+      'description',
+      'alertLevel',
+      'alertScore',
+      'severityValue',
+      'severityText',
+      'severityUnit',
+      'eventFromAt',
+      'eventToAt',
+      'reportUrl',
+      'record',
+    ),
     source: ({ source }) => (source === null ? null : { key: source }),
   },
-};
+} satisfies Resolvers;

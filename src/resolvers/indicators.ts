@@ -3,6 +3,7 @@ import { collectSubfields } from 'graphql/execution/collectFields.js';
 import { mapValue, type PromiseOrValue, promiseTry } from '../async/promise-or-value.ts';
 import { Failure } from '../errors.ts';
 import type { GraphContext } from '../graph/context.ts';
+import { costOf } from '../graph/field-costs.ts';
 import type {
   IndicatorObservationArgs,
   IndicatorResolvers,
@@ -16,19 +17,20 @@ import type { IndicatorRecord } from '../upstream/records/indicators.ts';
 import type { SourceRecord } from '../upstream/records/platform.ts';
 import { checkTexts } from './arguments.ts';
 import { checkMetricKey, maxAgeMsOf, type ObservationFilter, observationRows } from './observations.ts';
-import { recordFields } from './record-fields.ts';
+import { plainFields, recordFields } from './record-fields.ts';
 import { warnedOfLeftOut, warnedOnceLoaded, warnOfIndicators } from './warned.ts';
 
-/** Fields that need no catalogue: with figures among them, these tell whether there is anything of the key. */
-const FIGURES: ReadonlySet<string> = new Set(['observation', 'observations']);
 const BARE_FIELDS: ReadonlySet<string> = new Set(['__typename', 'id', 'key']);
 
+function indicatorIn({ schema }: GraphQLResolveInfo): GraphQLObjectType {
+  return schema.getType('Indicator') as GraphQLObjectType;
+}
+
+/** Whether nothing needs the catalogue: figures tell whether there is anything of the key. */
 function asksForFiguresOnly(info: GraphQLResolveInfo): boolean {
-  const names = [...selectedFields(info, 'Indicator')];
-  return (
-    names.some((name) => FIGURES.has(name)) &&
-    names.every((name) => FIGURES.has(name) || BARE_FIELDS.has(name))
-  );
+  const fields = indicatorIn(info).getFields();
+  const names = [...selectedFields(info, 'Indicator')].filter((name) => !BARE_FIELDS.has(name));
+  return names.length > 0 && names.every((name) => costOf(fields[name]) === 'FIGURES');
 }
 
 /**
@@ -62,13 +64,13 @@ export function indicatorByKey(
  */
 async function showsFigures(key: string, context: GraphContext, info: GraphQLResolveInfo): Promise<boolean> {
   const { schema, fragments, variableValues, fieldNodes } = info;
-  const type = schema.getType('Indicator') as GraphQLObjectType;
+  const type = indicatorIn(info);
   const selected = collectSubfields(schema, fragments, variableValues, type, fieldNodes);
   const { naive } = context.bill;
   const loads: PromiseOrValue<readonly unknown[]>[] = [];
   for (const [node] of selected.values()) {
     const field = node === undefined ? undefined : type.getFields()[node.name.value];
-    if (node === undefined || field === undefined || !FIGURES.has(field.name)) continue;
+    if (node === undefined || field === undefined || costOf(field) !== 'FIGURES') continue;
     loads.push(
       promiseTry(() => figuresOf(key, getArgumentValues(field, node, variableValues), context, info)),
     );
@@ -111,13 +113,10 @@ const fromCatalogue = recordFields<IndicatorRecord, IndicatorRef>(({ key }, { lo
 );
 const fromStatus = recordFields<SourceRecord, SourceRef>(({ key }, { loaders }) => loaders.source.load(key));
 
-const Indicator: IndicatorResolvers = {
+const Indicator = {
   id: ({ key }) => encodeId('Indicator', key),
-  name: fromCatalogue('name'),
-  unit: fromCatalogue('unit'),
-  category: fromCatalogue('category'),
-  hasData: fromCatalogue('hasData'),
-  record: fromCatalogue('record'),
+  ...plainFields('Indicator', 'key'),
+  ...fromCatalogue(['name', 'unit', 'category', 'hasData', 'record']),
   sources({ key, known }, _, context, info) {
     const keys =
       known?.sources === undefined
@@ -133,16 +132,15 @@ const Indicator: IndicatorResolvers = {
   },
   observations: ({ key }, { countryCodes, ...filter }, context, info) =>
     observationRows({ ...filter, countryCodes, metricKeys: [key] }, context, info),
-};
+} satisfies IndicatorResolvers;
 
-const Source: SourceResolvers = {
+const Source = {
   id: ({ key }) => encodeId('Source', key),
-  lastSuccessfulRefresh: fromStatus('lastSuccessfulRefresh'),
-  nextRun: fromStatus('nextRun'),
-  record: fromStatus('record'),
-};
+  ...plainFields('Source', 'key'),
+  ...fromStatus(['lastSuccessfulRefresh', 'nextRun', 'record']),
+} satisfies SourceResolvers;
 
-export const indicatorResolvers: Resolvers = {
+export const resolvers = {
   Query: {
     indicators(_, { category, hasData, keys }, context, info) {
       checkTexts({ category });
@@ -167,4 +165,4 @@ export const indicatorResolvers: Resolvers = {
   },
   Indicator,
   Source,
-};
+} satisfies Resolvers;

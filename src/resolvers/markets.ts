@@ -3,6 +3,7 @@ import type { Resolvers } from '../graph/generated.ts';
 import { encodeId } from '../graph/ids.ts';
 import type { TickerRecord } from '../upstream/records/markets.ts';
 import { checkTexts } from './arguments.ts';
+import { plainFields } from './record-fields.ts';
 import { warnedOnceLoaded } from './warned.ts';
 
 export function tickerBySymbol(
@@ -14,7 +15,7 @@ export function tickerBySymbol(
   return loaders.tickers.find(exchangeCode, symbol);
 }
 
-export const marketResolvers: Resolvers = {
+export const resolvers = {
   Query: {
     tickers(_, filter, context, info) {
       checkTexts(filter);
@@ -23,7 +24,20 @@ export const marketResolvers: Resolvers = {
     ticker: (_, { exchangeCode, symbol }, context) => tickerBySymbol(exchangeCode, symbol, context),
   },
   Ticker: {
+    ...plainFields(
+      'Ticker',
+      'exchangeCode',
+      'symbol',
+      'name',
+      'instrumentType',
+      'sector',
+      'industry',
+      'session',
+      'closePrice',
+      'changePercent',
+      'record',
+    ),
     id: ({ exchangeCode, symbol }) => encodeId('Ticker', exchangeCode, symbol),
     country: ({ countryCode }) => (countryCode === null ? null : { code: countryCode }),
   },
-};
+} satisfies Resolvers;

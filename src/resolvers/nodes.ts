@@ -55,9 +55,9 @@ async function find(
   }
 }
 
-export const nodeResolvers: Resolvers = {
+export const resolvers = {
   Query: {
     node: (_, { id }, context, info) => nodeById(id, context, info),
     nodes: (_, { ids }, context, info) => ids.map((id) => nodeById(id, context, info)) as Promise<AnyNode>[],
   },
-};
+} satisfies Resolvers;

@@ -8,6 +8,7 @@ import type { CountryRef, IndicatorRef, SourceRef } from '../graph/sources.ts';
 import { newestOf } from '../planner/newest.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 import { observationIds } from './observation-ids.ts';
+import { plainFields } from './record-fields.ts';
 import { warnedOfLeftOut, warnedOnceLoaded, warnOfCountries } from './warned.ts';
 
 export interface ObservationFilter {
@@ -115,12 +116,28 @@ export function maxAgeMsOf(maxAge: number | null | undefined): number {
   return maxAge * 1000;
 }
 
-const Observation: ObservationResolvers = {
+const Observation = {
+  ...plainFields(
+    'Observation',
+    'year',
+    'period',
+    'asOfPeriod',
+    'locationName',
+    'value',
+    'unit',
+    'valueStatus',
+    'isModelled',
+    'estimateLow',
+    'estimateHigh',
+    'datasetVersion',
+    'retrievedAt',
+    'record',
+  ),
   freshness(row, _, { loaders }) {
     const reason = loaders.observations.staleness(row);
     return { fetchedAt: new Date(row.fetchedAtMs).toISOString(), stale: reason !== null, reason };
   },
-};
+} satisfies ObservationResolvers;
 
 /** Makes what rows hang from: once for a run of rows that have it in common, as those of a series have. */
 function inRuns<Source>(
@@ -138,7 +155,7 @@ function inRuns<Source>(
   };
 }
 
-export const observationBatches = {
+export const batches = {
   Observation: {
     id: observationIds,
     country: inRuns<CountryRef>(
@@ -165,9 +182,10 @@ export const observationBatches = {
   },
 };
 
-export const observationResolvers: Resolvers = {
+export const resolvers = {
   Query: {
     observations: (_, filter, context, info) => observationRows(filter, context, info),
   },
   Observation,
-};
+  Freshness: plainFields('Freshness', 'fetchedAt', 'stale', 'reason'),
+} satisfies Resolvers;

@@ -1,7 +1,25 @@
+import { defaultFieldResolver } from 'graphql';
 import { mapValue, type PromiseOrValue } from '../async/promise-or-value.ts';
 import { createObjectMemo } from '../cache/object-memo.ts';
 import { Failure } from '../errors.ts';
 import type { GraphContext } from '../graph/context.ts';
+import type { ResolversParentTypes } from '../graph/generated.ts';
+
+/**
+ * Fields of a type that are read off what stands behind it, as they are there. Each is named, so that a field which nothing
+ * provides is found when the schema is made (`createSchema`), rather than being null.
+ */
+export function plainFields<
+  Type extends keyof ResolversParentTypes,
+  Name extends keyof ResolversParentTypes[Type] & string,
+>(_type: Type, ...names: readonly Name[]): PlainFields<ResolversParentTypes[Type], Name> {
+  // The entries of an object made of a list have no type of their own.
+  return Object.fromEntries(names.map((name) => [name, defaultFieldResolver])) as never;
+}
+
+type PlainFields<Source, Name extends keyof Source> = {
+  readonly [Field in Name]: (source: Source) => Source[Field];
+};
 
 type Load<Source, Rec> = (source: Source, context: GraphContext) => PromiseOrValue<Rec | null>;
 
@@ -28,7 +46,8 @@ export function recordFields<
     return record;
   }
 
-  return <Field extends keyof Rec & string>(field: Field) =>
+  const fromRecord =
+    <Field extends keyof Rec & string>(field: Field) =>
     (source: Source, _: unknown, context: GraphContext): PromiseOrValue<Rec[Field] | null> => {
       const value = source.known?.[field];
       if (value !== undefined) return value;
@@ -38,4 +57,16 @@ export function recordFields<
         throw new Failure('UPSTREAM_INVALID_RESPONSE', 'The service lists nothing of this key.');
       });
     };
+
+  return <Field extends keyof Rec & string>(fields: readonly Field[]): RecordFields<Source, Rec, Field> =>
+    // As above.
+    Object.fromEntries(fields.map((field) => [field, fromRecord(field)])) as never;
 }
+
+type RecordFields<Source, Rec, Name extends keyof Rec> = {
+  readonly [Field in Name]: (
+    source: Source,
+    args: unknown,
+    context: GraphContext,
+  ) => PromiseOrValue<Rec[Field] | null>;
+};

@@ -1,22 +1,18 @@
-import type { Resolvers } from '../graph/generated.ts';
-import { countryBatches, countryResolvers } from './countries.ts';
-import { governmentResolvers } from './government.ts';
-import { indicatorResolvers } from './indicators.ts';
-import { marketResolvers } from './markets.ts';
-import { nodeResolvers } from './nodes.ts';
-import { observationBatches, observationResolvers } from './observations.ts';
-import { platformResolvers } from './platform.ts';
+// Written by `npm run codegen`.
+import type { Unprovided } from '../graph/unprovided.ts';
+import * as countries from './countries.ts';
+import * as government from './government.ts';
+import * as indicators from './indicators.ts';
+import * as markets from './markets.ts';
+import * as nodes from './nodes.ts';
+import * as observations from './observations.ts';
+import * as platform from './platform.ts';
 
 /** The resolvers of every domain. */
-export const resolvers: readonly Resolvers[] = [
-  countryResolvers,
-  indicatorResolvers,
-  observationResolvers,
-  marketResolvers,
-  governmentResolvers,
-  platformResolvers,
-  nodeResolvers,
-];
+export const resolvers = [countries.resolvers, government.resolvers, indicators.resolvers, markets.resolvers, nodes.resolvers, observations.resolvers, platform.resolvers];
 
 /** Fields that are resolved for many parents at once, by type. */
-export const batches = { ...countryBatches, ...observationBatches };
+export const batches = [countries.batches, observations.batches];
+
+/** Fields of the schema that none of them provides: there may be none. */
+export const unprovided: Record<Unprovided<(typeof resolvers | typeof batches)[number]>, never> = {};

@@ -6,7 +6,8 @@ import { Access, type KeyName, keys, type PlanLimits } from './access.ts';
 import { Faults } from './faults.ts';
 import { Query, Refused } from './query.ts';
 import { type LoggedRequest, RequestLog } from './request-log.ts';
-import { type Answer, type Habits, type Route, routeOf } from './routes.ts';
+import { type Answer, type Habits, type Route, routeOf } from './route.ts';
+import { routes } from './routes.ts';
 
 /** How a sandbox behaves where the specification is silent. */
 export interface SandboxOptions extends Partial<Omit<Habits, 'runs'>> {
@@ -70,7 +71,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', 'http://sandbox');
     const query = Object.fromEntries(url.searchParams);
-    const found = routeOf(url.pathname);
+    const found = routeOf(routes, url.pathname);
     const entry: LoggedRequest = {
       method: request.method ?? 'GET',
       path: url.pathname,

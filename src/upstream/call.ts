@@ -23,6 +23,12 @@ export interface Endpoint<Params = never, Result = unknown> {
   readonly decode: (body: unknown, params: Params, receivedAt: number) => Result;
   /** Whether an answer may be served again: never, for the usual time, or as the service's headers say. */
   readonly caching: 'none' | 'ttl' | 'http';
+  /**
+   * What pricing takes an answer to hold while it is not known: a list of its documented size, or one of each thing that
+   * further calls may hang from. Nothing where it is left out.
+   * @param target that of the call
+   */
+  readonly assumed?: (target: string) => unknown;
 }
 
 export interface CallParams {

@@ -1,17 +1,8 @@
 import { LRUCache } from 'lru-cache';
+import { assumedFigure } from './assumed.ts';
 import type { Answer, Call, Endpoint, Send } from './call.ts';
 import { callKey } from './call.ts';
-import { COVERED_COUNTRIES } from './covered-countries.ts';
-import {
-  countries,
-  countryProfile,
-  countrySignals,
-  etlStatus,
-  governmentStructure,
-  indicators,
-  observations,
-  tickers,
-} from './endpoints.ts';
+import * as endpoints from './endpoints.ts';
 
 /** Lists that later operations are priced by, per key digest. */
 const MAX_LISTS = 400;
@@ -45,49 +36,6 @@ export interface DryRun {
   answering(note: (call: Call) => void, assumptions: Assumptions): Send;
 }
 
-const DOCUMENTED_INDICATORS = 207;
-const DOCUMENTED_SOURCES = 59;
-
-/** Listings of an answer without `limit`, which is cut there. */
-const DEFAULT_TICKERS = 100;
-
-/** Listings of a list that was not cut: more than an answer without `limit` holds. */
-const ASSUMED_TICKERS = 200;
-
-/** What an answer is taken to hold while it is not known: of records, one of each thing that further calls may hang from. */
-const ASSUMED: Readonly<Record<string, (call: Call) => unknown>> = {
-  [countries.route]: () => [...COVERED_COUNTRIES].map((code) => ({ id: code, name: code })),
-  [indicators.route]: () =>
-    numbered(DOCUMENTED_INDICATORS).map((n) => ({ metric_key: `indicator_${n}`, name: `${n}` })),
-  [etlStatus.route]: () => numbered(DOCUMENTED_SOURCES).map((n) => ({ source: `source_${n}` })),
-  [tickers.route]: ({ target }) =>
-    assumedTickers(target.includes('limit=') ? ASSUMED_TICKERS : DEFAULT_TICKERS, target),
-  [countryProfile.route]: () => ({ indicators: [{ metric_key: 'indicator_1', source: 'source_1' }] }),
-  [countrySignals.route]: ({ target }) => ({
-    observations: [assumedFigure('', 'indicator_1')],
-    fx_rates: [{ source_code: 'source_1', country_codes: [target.split('/').at(-2)] }],
-    commodity_benchmarks: [],
-    disaster_alerts: [{ event_key: 'event_1', source: 'source_1' }],
-  }),
-  [governmentStructure.route]: () => ({ offices: [{ office_name: 'office_1', terms: [] }] }),
-};
-
-function assumedFigure(countryCode: string, metricKey: string): object {
-  return {
-    country_code: countryCode,
-    country_name: countryCode,
-    metric_key: metricKey,
-    metric_name: metricKey,
-    year: 2000,
-    period: '2000',
-    value: 0,
-    unit: '',
-    source: 'source_1',
-    value_status: 'reported',
-    retrieved_at: '2000-01-01T00:00:00Z',
-  };
-}
-
 /** One figure of each country and metric that a data call names, as far as there is one; whole, as its total says. */
 function assumedFigures({ target }: Call, { hasFigure }: Assumptions): unknown {
   const query = new URLSearchParams(target.slice(target.indexOf('?')));
@@ -100,20 +48,15 @@ function assumedFigures({ target }: Call, { hasFigure }: Assumptions): unknown {
   return { data, meta: { total: data.length, limit: Number.MAX_SAFE_INTEGER } };
 }
 
-function assumedTickers(count: number, target: string): unknown[] {
-  const codes = [...COVERED_COUNTRIES];
-  const { searchParams } = new URL(target, 'http://service');
-  return numbered(count).map((n) => ({
-    exchange_code: searchParams.get('exchange_code') ?? 'X',
-    symbol: `${n}`,
-    country_code: searchParams.get('country_code') ?? codes[n % codes.length],
-    instrument_type: searchParams.get('instrument_type'),
-  }));
-}
-
-const LISTS: ReadonlySet<string> = new Set(
-  [countries, indicators, etlStatus, tickers].map(({ route }: Pick<Endpoint, 'route'>) => route),
+/** What is assumed of each route of which anything is. */
+const ASSUMED: ReadonlyMap<string, (target: string) => unknown> = new Map(
+  Object.values(endpoints).flatMap(({ route, assumed }: Pick<Endpoint, 'route' | 'assumed'>) =>
+    assumed === undefined ? [] : [[route, assumed] as const],
+  ),
 );
+
+/** Routes that have one answer for all, which later operations are priced by. */
+const LISTS: ReadonlySet<string> = new Set([...ASSUMED.keys()].filter((route) => !route.includes('{')));
 
 export function createDryRun(now: () => number): DryRun {
   const known = new LRUCache<string, KnownList>({ max: MAX_LISTS });
@@ -146,13 +89,9 @@ export function createDryRun(now: () => number): DryRun {
 const NO_RECORD = { detail: '' };
 
 function assumed(call: Call, assumptions: Assumptions): unknown {
-  if (call.route === observations.route) return assumedFigures(call, assumptions);
+  if (call.route === endpoints.observations.route) return assumedFigures(call, assumptions);
   if (LISTS.has(call.route)) assumptions.onAssumedList();
-  if (assumptions.areFilled) return ASSUMED[call.route]?.(call) ?? {};
+  if (assumptions.areFilled) return ASSUMED.get(call.route)?.(call.target) ?? {};
   if (call.route.includes('{')) return NO_RECORD;
   return LISTS.has(call.route) ? [] : {};
-}
-
-function numbered(count: number): number[] {
-  return Array.from({ length: count }, (_, i) => i + 1);
 }

@@ -4,6 +4,13 @@
  * "Specified" is what the service promises. "Observed" is what it has been seen to do where the specification is
  * silent; the decoders accept it and nothing relies on it.
  */
+import {
+  assumedCountries,
+  assumedFigure,
+  assumedIndicators,
+  assumedSources,
+  assumedTickers,
+} from './assumed.ts';
 import type { Endpoint } from './call.ts';
 import { type CountryRecord, decodeCountries } from './records/countries.ts';
 import { decodeOffices, type OfficeRecord } from './records/government.ts';
@@ -15,10 +22,10 @@ import {
   decodeSources,
   decodeVersion,
   type HealthRecord,
+  type PlatformVersionRecord,
   type SourceRecord,
-  type VersionRecord,
 } from './records/platform.ts';
-import { decodeProfile, type ProfileRecord } from './records/profiles.ts';
+import { type CountryProfileRecord, decodeProfile } from './records/profiles.ts';
 import { decodeSignals, type SignalsRecord } from './records/signals.ts';
 
 export type NoParams = Readonly<Record<string, never>>;
@@ -61,7 +68,7 @@ export const health: Endpoint<NoParams, HealthRecord> = {
 };
 
 /** Specified: public. The body is not; a version is looked for under its usual names. */
-export const platformVersion: Endpoint<NoParams, VersionRecord> = {
+export const platformVersion: Endpoint<NoParams, PlatformVersionRecord> = {
   route: '/v1/platform/version',
   isPublic: true,
   caching: 'ttl',
@@ -79,6 +86,7 @@ export const etlStatus: Endpoint<NoParams, readonly SourceRecord[]> = {
   caching: 'ttl',
   params: () => ({}),
   decode: (body) => decodeSources(body, etlStatus.route),
+  assumed: assumedSources,
 };
 
 /** Specified: every country, with codes and names; ETag and Cache-Control. Observed: the two-letter code is `id`. */
@@ -88,15 +96,17 @@ export const countries: Endpoint<NoParams, readonly CountryRecord[]> = {
   caching: 'http',
   params: () => ({}),
   decode: (body) => decodeCountries(body, countries.route),
+  assumed: assumedCountries,
 };
 
 /** Specified: a reference record with selected indicators where there are any. Its fields are not. */
-export const countryProfile: Endpoint<CountryParams, ProfileRecord> = {
+export const countryProfile: Endpoint<CountryParams, CountryProfileRecord> = {
   route: '/v1/countries/{code}/profile',
   isPublic: false,
   caching: 'ttl',
   params: ({ code }) => ({ path: { code: code.toUpperCase() } }),
   decode: (body, { code }) => decodeProfile(body, countryProfile.route, code),
+  assumed: () => ({ indicators: [{ metric_key: 'indicator_1', source: 'source_1' }] }),
 };
 
 /** Specified: a snapshot across domains. Observed: figures without country fields, rates, benchmarks and alerts. */
@@ -106,6 +116,12 @@ export const countrySignals: Endpoint<CountryParams, SignalsRecord> = {
   caching: 'ttl',
   params: ({ code }) => ({ path: { code: code.toUpperCase() } }),
   decode: (body, { code }, receivedAt) => decodeSignals(body, countrySignals.route, code, receivedAt),
+  assumed: (target) => ({
+    observations: [assumedFigure('', 'indicator_1')],
+    fx_rates: [{ source_code: 'source_1', country_codes: [target.split('/').at(-2)] }],
+    commodity_benchmarks: [],
+    disaster_alerts: [{ event_key: 'event_1', source: 'source_1' }],
+  }),
 };
 
 /**
@@ -136,6 +152,7 @@ export const indicators: Endpoint<IndicatorsParams, readonly IndicatorRecord[]> 
   caching: 'ttl',
   params: ({ category, hasData }) => ({ query: { category, has_data: hasData?.toString() } }),
   decode: (body) => decodeIndicators(body, indicators.route),
+  assumed: assumedIndicators,
 };
 
 /**
@@ -155,6 +172,7 @@ export const tickers: Endpoint<TickersParams, TickerList> = {
     },
   }),
   decode: (body) => decodeTickers(body, tickers.route),
+  assumed: assumedTickers,
 };
 
 /** Specified: offices and holders, each term with a status of its own. Observed: terms that name their office. */
@@ -164,6 +182,7 @@ export const governmentStructure: Endpoint<CountryParams, readonly OfficeRecord[
   caching: 'ttl',
   params: ({ code }) => ({ path: { code: code.toUpperCase() } }),
   decode: (body, { code }) => decodeOffices(body, governmentStructure.route, code),
+  assumed: () => ({ offices: [{ office_name: 'office_1', terms: [] }] }),
 };
 
 function listed(names: readonly string[]): string | undefined {

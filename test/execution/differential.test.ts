@@ -13,6 +13,8 @@ import {
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { conditionsOf, planOperation } from '../../src/execution/plan.ts';
 import { createSchema } from '../../src/graph/schema.ts';
+import { entities } from '../../src/resolvers/entities.ts';
+import { batches, resolvers } from '../../src/resolvers/resolvers.ts';
 import { createArchive } from './archive.ts';
 import { createCase, drawCase, explainDifference, planOf, runOurs, runTheirs } from './cases.ts';
 import { mix } from './dice.ts';
@@ -30,7 +32,7 @@ function drawnSchema(create: () => GraphQLSchema, number: number): GraphQLSchema
   return schema;
 }
 
-const createProduct = () => createSchema({ resolvers: [], entities: {} });
+const createProduct = () => createSchema({ resolvers, entities, batches });
 
 /** The product's and ours in turn, each with resolvers of its own. */
 const schemas = Array.from({ length: 24 }, (_, number) =>

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { callKey, makeCall } from '../../src/upstream/call.ts';
+import { callKey, type Endpoint, makeCall } from '../../src/upstream/call.ts';
 import * as endpoints from '../../src/upstream/endpoints.ts';
+import { leftOutOf } from '../../src/upstream/records/left-out.ts';
 
 const RECEIVED_AT = Date.UTC(2026, 0, 1);
 
@@ -73,5 +74,15 @@ describe('the country of an answer', () => {
     const of = (body: unknown) => endpoints.governmentStructure.decode(body, KE, RECEIVED_AT)[0]?.countryCode;
     expect(of({ data: { country: { code: 'ug' }, offices } })).toBe('UG');
     expect(of({ data: offices })).toBe('KE');
+  });
+});
+
+describe('what pricing takes an answer to be', () => {
+  const assuming = Object.values(endpoints).flatMap(({ route, assumed, decode }: Endpoint) =>
+    assumed === undefined ? [] : [{ route, body: assumed(route), decode }],
+  );
+
+  it.for(assuming)('is an answer of $route', ({ body, decode }) => {
+    expect(leftOutOf(Object(decode(body, KE as never, RECEIVED_AT)))).toBe(null);
   });
 });

@@ -26,7 +26,7 @@ export interface HealthRecord {
   readonly record: unknown;
 }
 
-export interface VersionRecord {
+export interface PlatformVersionRecord {
   readonly version: string | null;
   /** As sent: an object, or the bare version. */
   readonly record: unknown;
@@ -53,7 +53,7 @@ export function decodeHealth(body: unknown, route: string): HealthRecord {
   return { status: textIn(isObject(record) ? record : { status: record }, 'status') ?? 'unknown', record };
 }
 
-export function decodeVersion(body: unknown, route: string): VersionRecord {
+export function decodeVersion(body: unknown, route: string): PlatformVersionRecord {
   const record = recordIn(body, route, VERSION_NAMES);
   const fields = isObject(record) ? record : { version: record };
   const spelt = VERSION_NAMES.map((name) =>

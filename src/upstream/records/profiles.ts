@@ -13,7 +13,7 @@ import {
 } from './fields.ts';
 import { eachOf, noList } from './left-out.ts';
 
-export interface ProfileRecord {
+export interface CountryProfileRecord {
   /** ISO 3166-1 alpha-2, upper case. */
   readonly countryCode: string;
   /** The selected indicators; empty where the service has none. What can't be read of them is in `record` alone. */
@@ -47,7 +47,7 @@ const KNOWN = [
 ];
 
 /** @param asked code of the country that was asked for, where the body doesn't say */
-export function decodeProfile(body: unknown, route: string, asked: string): ProfileRecord {
+export function decodeProfile(body: unknown, route: string, asked: string): CountryProfileRecord {
   const { value: profile, place } = objectIn(body, route, KNOWN);
   const field = INDICATORS.find((name) => profile[name] != null) ?? INDICATORS[0];
   return {

@@ -1,0 +1,152 @@
+import {
+  BREAK,
+  type DirectiveNode,
+  type DocumentNode,
+  defaultFieldResolver,
+  type FieldDefinitionNode,
+  type GraphQLField,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  getNamedType,
+  isAbstractType,
+  isInterfaceType,
+  isObjectType,
+  Kind,
+  TypeInfo,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql';
+import type { UpstreamTake } from './generated.ts';
+
+/**
+ * What a field may ask the service for, whatever is selected below it, as `@upstream` of the SDL says (`schema/upstream.graphql`).
+ * `UNSAID`: it has a resolver of its own and no such line, so that it may ask for anything.
+ */
+export type FieldCost = UpstreamTake | 'UNSAID';
+
+declare module 'graphql' {
+  interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
+    /** What the field may ask the service for. */
+    cost?: FieldCost;
+  }
+}
+
+const DIRECTIVE = 'upstream';
+const ENUM = 'UpstreamTake';
+
+const TAKES: ReadonlySet<string> = new Set([
+  'NOTHING',
+  'ONCE',
+  'EACH',
+  'FIGURES',
+  'IDENTIFIED',
+] satisfies UpstreamTake[]);
+
+const isTake = (name: string): name is UpstreamTake => TAKES.has(name);
+
+/** What fields say that they cost, by `Type.field`. */
+export type SaidCosts = ReadonlyMap<string, FieldCost>;
+
+/**
+ * Parts an SDL from what its fields say that they cost.
+ * @throws TypeError where a field says what is no cost
+ */
+export function takeCosts(sdl: DocumentNode): { readonly typeDefs: DocumentNode; readonly said: SaidCosts } {
+  const said = new Map<string, FieldCost>();
+  let typeName = '';
+  const enter = ({ name }: { readonly name: { readonly value: string } }) => {
+    typeName = name.value;
+  };
+  const typeDefs = visit(sdl, {
+    ObjectTypeDefinition: enter,
+    ObjectTypeExtension: enter,
+    FieldDefinition(field): FieldDefinitionNode | undefined {
+      const line = field.directives?.find(({ name }) => name.value === DIRECTIVE);
+      if (line === undefined) return undefined;
+      const coordinate = `${typeName}.${field.name.value}`;
+      said.set(coordinate, takeIn(line, coordinate));
+      return { ...field, directives: field.directives?.filter((other) => other !== line) ?? [] };
+    },
+    DirectiveDefinition: ({ name }) => (name.value === DIRECTIVE ? null : undefined),
+    EnumTypeDefinition: ({ name }) => (name.value === ENUM ? null : undefined),
+  });
+  return { typeDefs, said };
+}
+
+function takeIn({ arguments: given = [] }: DirectiveNode, coordinate: string): UpstreamTake {
+  const value = given.find(({ name }) => name.value === 'takes')?.value;
+  if (value?.kind === Kind.ENUM && isTake(value.value)) return value.value;
+  throw new TypeError(`${coordinate} says what is no cost: @${DIRECTIVE}(takes:) is one of ${[...TAKES]}.`);
+}
+
+/** Writes on each field of a schema what it may ask for. Resolvers have to be there by now. */
+export function writeCosts(schema: GraphQLSchema, said: SaidCosts): void {
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type) || type.name.startsWith('__')) continue;
+    for (const field of Object.values(type.getFields()))
+      write(field, said.get(`${type.name}.${field.name}`) ?? unsaidCost(field));
+  }
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isInterfaceType(type)) continue;
+    const types = schema.getPossibleTypes(type);
+    for (const field of Object.values(type.getFields()))
+      write(field, inCommon(types.map((possible) => costOf(possible.getFields()[field.name]))));
+  }
+  const query = schema.getQueryType()?.getFields() ?? {};
+  if (query._service !== undefined) write(query._service, 'NOTHING');
+  if (query._entities !== undefined) write(query._entities, costOfEntities(schema));
+}
+
+function write(field: GraphQLField<unknown, unknown>, cost: FieldCost): void {
+  field.extensions = { ...field.extensions, cost };
+}
+
+/** What is read off an object asks for nothing; a resolver that doesn't say may ask for anything. */
+function unsaidCost({ resolve, extensions }: GraphQLField<unknown, unknown>): FieldCost {
+  const isRead = resolve === undefined || resolve === defaultFieldResolver;
+  return isRead && extensions.batch === undefined ? 'NOTHING' : 'UNSAID';
+}
+
+/** References are found like what the lookups of their types find. */
+function costOfEntities(schema: GraphQLSchema): FieldCost {
+  const union = schema.getType('_Entity');
+  const lookups = Object.values(schema.getQueryType()?.getFields() ?? {}).filter(({ astNode }) =>
+    astNode?.directives?.some(({ name }) => name.value === 'lookup'),
+  );
+  const costOfLookup = (entity: GraphQLObjectType) =>
+    costOf(lookups.find(({ type }) => getNamedType(type) === entity));
+  return inCommon(isAbstractType(union) ? schema.getPossibleTypes(union).map(costOfLookup) : []);
+}
+
+function inCommon([first, ...others]: readonly FieldCost[]): FieldCost {
+  return first !== undefined && others.every((cost) => cost === first) ? first : 'UNSAID';
+}
+
+/** What a field may ask for. One of which nothing is known may ask for anything. */
+export function costOf(field: Pick<GraphQLField<unknown, unknown>, 'extensions'> | undefined): FieldCost {
+  return field?.extensions.cost ?? 'UNSAID';
+}
+
+/** Whether a field can turn into demands for figures by itself. */
+export function asksForFigures(field: GraphQLField<unknown, unknown>): boolean {
+  const cost = costOf(field);
+  return cost === 'FIGURES' || cost === 'UNSAID';
+}
+
+/** Whether a document selects a field of which only the service's answers tell what it asks for. */
+export function isOpenEnded(document: DocumentNode, schema: GraphQLSchema): boolean {
+  const types = new TypeInfo(schema);
+  let isFound = false;
+  visit(
+    document,
+    visitWithTypeInfo(types, {
+      Field({ name }) {
+        if (name.value.startsWith('__')) return false;
+        const cost = costOf(types.getFieldDef() ?? undefined);
+        isFound = cost === 'IDENTIFIED' || cost === 'UNSAID';
+        return isFound ? BREAK : undefined;
+      },
+    }),
+  );
+  return isFound;
+}

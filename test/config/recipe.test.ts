@@ -1,0 +1,125 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { copyProject, type ProjectCopy } from '../support/project-copy.ts';
+
+interface Block {
+  readonly language: string;
+  readonly text: string;
+}
+
+interface Step {
+  readonly file: string;
+  readonly isNew: boolean;
+  readonly block: Block;
+}
+
+const [, recipe = ''] =
+  /^## How to add a route, start to end\n([\s\S]*?)^## /m.exec(readFileSync('CONTRIBUTING.md', 'utf8')) ?? [];
+
+function blocksOf(text: string): Block[] {
+  return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language = '', block = '']) => ({
+    language,
+    text: block,
+  }));
+}
+
+/** Each step names its file in its first line, and has its code below. */
+const steps: readonly Step[] = recipe
+  .split(/^(?=\*\*\d+\. )/m)
+  .slice(1)
+  .map((step) => {
+    const [, mark, file = ''] = /^\*\*\d+\. [^*]+\*\*, (✎|in) `([^`]+)`/.exec(step) ?? [];
+    const [block] = blocksOf(step);
+    if (block === undefined) throw new Error(`No code: ${step}`);
+    return { file, isNew: mark === '✎', block };
+  });
+
+const [bill = '', answer = ''] = blocksOf(recipe)
+  .filter(({ language }) => language === '' || language === 'json')
+  .map(({ text }) => text);
+
+/** Imports go to the top of a file that is there, everything else to its end. */
+async function follow(copy: ProjectCopy, { file, isNew, block }: Step): Promise<void> {
+  if (isNew) return copy.write(file, block.text);
+  const [imports = '', rest = ''] = block.text.split(/\n\n([\s\S]*)/);
+  await copy.write(file, `${imports}\n${await copy.read(file)}\n${rest}`);
+}
+
+/** Asks for all countries' policies where ten calls are allowed; the codes of the errors, and the calls that were sent. */
+const ASKING = `
+  import { openProgram } from './test/support/program.ts';
+  await using program = await openProgram({ env: { MAX_UPSTREAM_CALLS: '10' } });
+  const { errors } = await program.ask('{ countries { policies { title } } }');
+  console.log(JSON.stringify([errors.map(({ extensions }) => extensions.code), program.requests().length]));
+`;
+
+describe('a route that is added by the steps of CONTRIBUTING.md', () => {
+  let copy: ProjectCopy;
+  beforeAll(async () => {
+    copy = await copyProject();
+    for (const step of steps) await follow(copy, step);
+    await copy.run('graphql-codegen');
+  });
+  afterAll(() => copy[Symbol.asyncDispose]());
+
+  const ask = async (): Promise<[codes: string[], calls: number]> => {
+    await copy.write('ask.ts', ASKING);
+    return JSON.parse(await copy.run('node', ['ask.ts']));
+  };
+
+  it('takes six files', () => {
+    expect(steps.map(({ file }) => file)).toEqual([
+      'src/upstream/records/policies.ts',
+      'src/upstream/endpoints.ts',
+      'schema/policy.graphql',
+      'src/resolvers/policies.ts',
+      'src/sandbox/routes/policies.ts',
+      'test/queries/policies/two-countries.graphql',
+    ]);
+  });
+
+  it('answers its golden query as is said, for the bill that is said', async () => {
+    const query = 'test/queries/policies/two-countries';
+    await copy.run('vitest', ['run', 'test/queries/golden', '-t', 'policies/two-countries'], {
+      UPDATE_GOLDEN: '1',
+    });
+    expect(JSON.parse(await copy.read(`${query}.answer.json`))).toEqual(JSON.parse(answer));
+    expect(await copy.read(`${query}.calls.txt`)).toBe(bill);
+  });
+
+  it('is sound by its types, and costs what it says', async () => {
+    await copy.run('tsc', ['-p', '.']);
+    const said = await copy.run('vitest', [
+      'run',
+      '--reporter=verbose',
+      'test/graph/field-costs',
+      'test/queries/golden',
+      '-t',
+      'Country.policies|Policy\\.|is said of every field|every field and argument',
+    ]);
+    expect(said).toMatch(/✓.* is what it reaches of the service: Country\.policies/);
+    expect(said).toMatch(/✓.* is what it reaches of the service: Policy\.country/);
+    expect(said).toMatch(/✓.* is said of every field that has a resolver/);
+    expect(said).toMatch(/✓.* every field and argument of the graph is used by some golden query/);
+  });
+
+  it('is refused unsent where it is too dear', async () => {
+    expect(await ask()).toEqual([['OPERATION_TOO_EXPENSIVE'], 0]);
+  });
+
+  it('is refused all the same where its line of cost was forgotten, and would not be if that were free', async () => {
+    await copy.edit('schema/policy.graphql', ' @upstream(takes: EACH)', '');
+    expect(await ask()).toEqual([['OPERATION_TOO_EXPENSIVE'], 0]);
+    await copy.edit('src/graph/field-costs.ts', "? 'NOTHING' : 'UNSAID'", "? 'NOTHING' : 'NOTHING'");
+    const [, calls] = await ask();
+    expect(calls).toBeGreaterThan(0);
+  });
+
+  it('is no program where nothing provides one of its fields', async () => {
+    await copy.edit('src/resolvers/policies.ts', "'effectiveDate', ", '');
+    await expect(ask()).rejects.toThrow('Nothing provides Policy.effectiveDate');
+    await expect(copy.run('tsc', ['-p', '.'])).rejects.toMatchObject({
+      stdout: expect.stringContaining('Policy.effectiveDate'),
+    });
+  });
+});

@@ -1,0 +1,173 @@
+import {
+  type GraphQLArgument,
+  type GraphQLField,
+  getNamedType,
+  getNullableType,
+  isCompositeType,
+  isListType,
+  isObjectType,
+  isRequiredArgument,
+  parse,
+} from 'graphql';
+import { afterAll, describe, expect, it } from 'vitest';
+import { costOf, type FieldCost, isOpenEnded, takeCosts } from '../../src/graph/field-costs.ts';
+import { encodeId } from '../../src/graph/ids.ts';
+import { createSchema } from '../../src/graph/schema.ts';
+import { entities } from '../../src/resolvers/entities.ts';
+import { batches, resolvers } from '../../src/resolvers/resolvers.ts';
+import { observations } from '../../src/upstream/endpoints.ts';
+import { openProgram } from '../support/program.ts';
+
+const schema = createSchema({ resolvers, entities, batches });
+
+/** Countries that are asked for: as many calls for a field, and it takes one for each of them. */
+const CODES = ['KE', 'NG', 'ZA', 'GH', 'EG'];
+
+/** Values of arguments, by name; by field where several have the name. All others are left out. */
+const ARGUMENTS: Readonly<Record<string, unknown>> = {
+  code: 'KE',
+  codes: CODES,
+  countryCode: 'KE',
+  countryCodes: CODES,
+  metricKey: 'population_total',
+  metricKeys: ['population_total', 'gdp_current_usd'],
+  keys: ['population_total', 'gdp_current_usd'],
+  exchangeCode: 'NGX',
+  symbol: 'NONE',
+  id: encodeId('Country', 'KE'),
+  ids: [encodeId('Country', 'KE')],
+  'indicator.key': 'population_total',
+  'source.key': 'world_bank_wdi',
+};
+
+interface Place {
+  readonly typeName: string;
+  readonly field: GraphQLField<unknown, unknown>;
+}
+
+/** Said to come from a list, and known of every indicator that the sandbox brings without the list. */
+const ALWAYS_KNOWN: ReadonlySet<string> = new Set(['Indicator.name', 'Indicator.unit']);
+
+const isOurs = (name: string) => !name.startsWith('_');
+
+const places: readonly Place[] = Object.values(schema.getTypeMap())
+  .filter((type) => isObjectType(type))
+  .filter((type) => isOurs(type.name))
+  .flatMap((type) =>
+    Object.values(type.getFields())
+      .filter((field) => isOurs(field.name))
+      .map((field) => ({ typeName: type.name, field })),
+  );
+
+function written({ name, args }: GraphQLField<unknown, unknown>): string {
+  const given = (argument: GraphQLArgument) =>
+    ARGUMENTS[`${name}.${argument.name}`] ?? ARGUMENTS[argument.name];
+  const texts = args
+    .filter((argument) => isRequiredArgument(argument) || isListType(getNullableType(argument.type)))
+    .map((argument) => `${argument.name}: ${JSON.stringify(given(argument))}`);
+  return texts.length === 0 ? name : `${name}(${texts.join(', ')})`;
+}
+
+/** Fields to go through, from the root on. */
+type Way = readonly GraphQLField<unknown, unknown>[];
+
+/** Every field that leads to a type, by the shortest way to it. */
+function waysTo(typeName: string): readonly Way[] {
+  if (typeName === 'Query') return [[]];
+  const shortest = new Map<string, Way>([['Query', []]]);
+  for (const [from, way] of shortest) {
+    for (const { field } of places.filter((place) => place.typeName === from)) {
+      const { name } = getNamedType(field.type);
+      if (!shortest.has(name)) shortest.set(name, [...way, field]);
+    }
+  }
+  return places
+    .filter(({ field }) => getNamedType(field.type).name === typeName)
+    .flatMap(({ typeName: from, field }) => {
+      const way = shortest.get(from);
+      return way === undefined ? [] : [[...way, field]];
+    });
+}
+
+const operationOf = (way: Way, last: string) =>
+  `{ ${way.map((field) => `${written(field)} {`).join(' ')} ${last} ${'}'.repeat(way.length)} }`;
+
+/** What it takes to go a way with nothing at its end, by route. */
+const taken = new Map<string, Readonly<Record<string, number>>>();
+
+/** Each operation has a minute to itself, so that none waits for the next one. */
+let time = Date.parse('2026-03-10T12:00:00Z');
+const clock = { now: () => time, sleep: async () => {} };
+const program = await openProgram({
+  clock,
+  sandbox: { now: clock.now },
+  env: { MAX_UPSTREAM_CALLS: '1000' },
+});
+afterAll(() => program[Symbol.asyncDispose]());
+
+async function routesOf(text: string): Promise<Readonly<Record<string, number>>> {
+  time += 60_000;
+  return (await program.ask(text)).upstream.byRoute;
+}
+
+const ORDER: readonly FieldCost[] = ['NOTHING', 'ONCE', 'FIGURES', 'EACH'];
+
+/** What a field asks the service for beyond what its objects took, whichever way they were come by. */
+async function reachedBy({ typeName, field }: Place): Promise<FieldCost> {
+  const leaf = isCompositeType(getNamedType(field.type)) ? '{ __typename }' : '';
+  let reached: FieldCost = 'NOTHING';
+  for (const way of waysTo(typeName)) {
+    const bare = operationOf(way, '__typename');
+    const before = taken.get(bare) ?? (await routesOf(bare));
+    taken.set(bare, before);
+    for (const [route, calls] of Object.entries(
+      await routesOf(operationOf(way, `${written(field)} ${leaf}`)),
+    )) {
+      const more = calls - (before[route] ?? 0);
+      const cost = more <= 0 ? 'NOTHING' : costOfCalls(route, more);
+      if (ORDER.indexOf(cost) > ORDER.indexOf(reached)) reached = cost;
+    }
+  }
+  return reached;
+}
+
+function costOfCalls(route: string, calls: number): FieldCost {
+  if (route === observations.route) return 'FIGURES';
+  return calls >= CODES.length ? 'EACH' : 'ONCE';
+}
+
+describe('what the schema says that a field costs', () => {
+  it('is said of every field that has a resolver', () => {
+    expect(places.length).toBeGreaterThan(100);
+    const unsaid = places.filter(({ field }) => costOf(field) === 'UNSAID');
+    expect(unsaid.map(({ typeName, field }) => `${typeName}.${field.name}`)).toEqual([]);
+  });
+
+  it('is said of what federation adds', () => {
+    const { _entities, _service } = schema.getQueryType()?.getFields() ?? {};
+    expect([costOf(_entities), costOf(_service)]).toEqual(['ONCE', 'NOTHING']);
+  });
+
+  const told = places.map((place) => ({ ...place, name: `${place.typeName}.${place.field.name}` }));
+
+  it.for(told.filter(({ name, field }) => costOf(field) !== 'IDENTIFIED' && !ALWAYS_KNOWN.has(name)))(
+    'is what it reaches of the service: $name',
+    async (place) => {
+      expect(await reachedBy(place)).toBe(costOf(place.field));
+    },
+  );
+
+  it('is not what is no cost', () => {
+    const sdl = 'type Query { word: String @upstream(takes: PLENTY) }';
+    expect(() => takeCosts(parse(sdl))).toThrow('Query.word says what is no cost');
+  });
+
+  it.for<[string, boolean]>([
+    ['{ country(code: "KE") { name } }', false],
+    ['{ __schema { queryType { name } } __typename }', false],
+    ['query A { health { status } } query B { node(id: "") { id } }', true],
+    ['{ ...F } fragment F on Query { nodes(ids: []) { id } }', true],
+  ])('is open-ended where only answers tell: %s', ([text, isOpen]) => {
+    expect(isOpenEnded(parse(text), schema)).toBe(isOpen);
+  });
+});

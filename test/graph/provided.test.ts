@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import type { Resolvers } from '../../src/graph/generated.ts';
+import { createSchema, readSdl } from '../../src/graph/schema.ts';
+import { entities } from '../../src/resolvers/entities.ts';
+import { batches, resolvers } from '../../src/resolvers/resolvers.ts';
+
+/** The schema with more in it. */
+function create(sdl: string, more: readonly object[] = []) {
+  // Types say of no resolver what the schema doesn't have yet.
+  const all = [...resolvers, ...more] as readonly Resolvers[];
+  return createSchema({ resolvers: all, entities, batches, sdl: `${readSdl()}\n${sdl}` });
+}
+
+describe('a schema', () => {
+  it.for<[field: string, sdl: string]>([
+    ['Country.population', 'extend type Country { population: Int }'],
+    ['Term.party', 'extend type Term { party: String }'],
+    ['Observation.note', 'extend type Observation { note: JSON }'],
+    ['Query.treaties', 'extend type Query { treaties: [String!] }'],
+  ])('is not made where nothing provides %s', ([field, sdl]) => {
+    expect(() => create(sdl)).toThrow(`Nothing provides ${field}: neither a resolver nor its record.`);
+  });
+
+  it('is not made where nothing is said of what a type of its own is read off', () => {
+    const sdl = 'extend type Country { treaty: Treaty } type Treaty { title: String year: Int }';
+    const Country = { treaty: () => ({ title: 'Treaty', year: 2000 }) };
+    expect(() => create(sdl, [{ Country }])).toThrow('Nothing provides Treaty.title');
+    const Treaty = { title: () => 'Treaty', year: () => 2000 };
+    expect(() => create(sdl, [{ Country, Treaty }])).not.toThrow();
+  });
+});
