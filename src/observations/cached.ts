@@ -7,9 +7,9 @@ import { observations } from '../upstream/endpoints.ts';
 import type { Outage } from '../upstream/outage.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 import type { ObservationEntries, ObservationEntry } from './entries.ts';
+import type { Fetch } from './fetch.ts';
 import { estimate, goingAlong, type Planning } from './figures.ts';
 import type { Outcome } from './outcome.ts';
-import type { Seat } from './pool.ts';
 import type { Prefetch } from './prefetch.ts';
 import type { RefusedNames } from './refused-names.ts';
 import type { Revalidation } from './revalidation.ts';
@@ -40,7 +40,8 @@ export interface Figures {
 }
 
 export interface CachedFiguresParts {
-  readonly seat: Seat;
+  /** Fetches what is missing. */
+  readonly next: Fetch;
   readonly entries: ObservationEntries;
   readonly tenantCache: TenantCache;
   readonly revalidation: Revalidation;
@@ -73,7 +74,7 @@ const RECOUNTING_SHARE = 0.1;
  */
 export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figures {
   const {
-    seat,
+    next,
     entries,
     tenantCache,
     revalidation,
@@ -116,14 +117,17 @@ export function cachedFigures(parts: CachedFiguresParts, sending: Sending): Figu
   async function fetch(matters: readonly Matter[]): Promise<ReadonlyMap<string, Outcome>> {
     const down = matters.length > 0 && matters.every(isUsable) ? outage.failure() : null;
     if (down !== null) {
-      await seat.load([]);
+      await next([], sending, () => {});
       return new Map(matters.map(({ key }) => [key, down.with({ route: observations.route, attempts: 0 })]));
     }
     const callsBefore = bill.byRoute[observations.route] ?? 0;
     const demands = new Map(matters.map(({ key, want }) => [key, want.demand]));
     const asked = [...demands.values()];
     const along = asked.length === 0 ? [] : goingAlong(asked, prefetch.of(keyDigest, asked), planning);
-    const outcomes = await seat.load([...asked, ...along], sending.onLeftOut);
+    const outcomes = new Map<string, Outcome>();
+    await next([...asked, ...along], sending, (demand, outcome) => {
+      outcomes.set(demandKey(demand), outcome);
+    });
     const isLanded = (demand: Demand) => !(outcomes.get(demandKey(demand)) instanceof Error);
     prefetch.brought(keyDigest, along.filter(isLanded));
     revalidation.spent(keyDigest, (bill.byRoute[observations.route] ?? 0) - callsBefore);

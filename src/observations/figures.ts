@@ -6,12 +6,10 @@ import type { Learned } from '../planner/learned.ts';
 import { chooseModes, choosingModes, oneRow } from '../planner/modes.ts';
 import { newestOf } from '../planner/newest.ts';
 import type { Sending } from '../upstream/call.ts';
+import type { Settle } from './fetch.ts';
 import type { Outcome } from './outcome.ts';
 import { createFetch, type FetchParts, limitsOf, MANY } from './planned.ts';
 import type { FetchPairs, SettlePair } from './tasks.ts';
-
-/** Called once a demand, as soon as its outcome is known. */
-export type Settle = (demandKey: string, outcome: Outcome) => void;
 
 export interface FiguresParts extends FetchParts {
   readonly overfetchRows: number;
@@ -54,13 +52,13 @@ async function fetchTogether(
   const withoutLatest: Pair[] = [];
   const settleLatest: SettlePair = (pair, outcome) => {
     const noSeries = withoutSeries.get(pairKey(pair.countryCode, pair.metricKey));
-    if (outcome !== 'no figure') settle(ofKind(pair, 'latest'), outcome);
+    if (outcome !== 'no figure') settle({ ...pair, mode: 'latest' }, outcome);
     else if (noSeries === undefined) withoutLatest.push(pair);
-    else settle(ofKind(pair, 'latest'), noSeries);
+    else settle({ ...pair, mode: 'latest' }, noSeries);
   };
   const settleSeries: SettlePair = (pair, outcome) => {
     const rows = outcome === 'no figure' ? [] : outcome;
-    settle(ofKind(pair, 'series'), rows);
+    settle({ ...pair, mode: 'series' }, rows);
     if (!wanted.has(ofKind(pair, 'latest'))) return;
     if (rows instanceof Failure && rows.code === 'UPSTREAM_INCOMPLETE') {
       withoutSeries.set(pairKey(pair.countryCode, pair.metricKey), rows);

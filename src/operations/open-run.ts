@@ -15,7 +15,7 @@ export interface OpenRunParts extends Pick<LoadersParts, 'ask' | 'tickersLearned
   readonly config: Config;
   readonly pool: ObservationPool;
   /** What figures are met from, but for the operation's own part in it. */
-  readonly observations: Omit<CachedFiguresParts, 'seat'>;
+  readonly observations: Omit<CachedFiguresParts, 'next'>;
   readonly effortFor: (caller: Caller) => Effort;
   readonly quota: (keyDigest: string) => Promise<QuotaRecord>;
   readonly now: () => number;
@@ -42,13 +42,13 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
         if (freshUntilMs < run.freshUntilMs) run.freshUntilMs = freshUntilMs;
       },
     };
-    const seat = pool.join(sending);
+    const seat = pool.join(caller);
     const batchGate = createBatchGate(config.batchHoldMs);
     const effort = effortFor(caller);
     const loaders = createLoaders({
       ask: parts.ask,
       sending,
-      figures: (told) => cachedFigures({ ...observations, seat }, told),
+      figures: (told) => cachedFigures({ ...observations, next: seat.fetch }, told),
       batchGate,
       effort,
       tickersLearned: parts.tickersLearned,

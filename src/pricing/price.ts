@@ -18,9 +18,8 @@ import type { TickersLearned } from '../loaders/tickers.ts';
 import { createBatchGate } from '../observations/batch-gate.ts';
 import { type CachedFiguresParts, cachedFigures, type Figures } from '../observations/cached.ts';
 import { createObservationEntries } from '../observations/entries.ts';
+import type { Fetch } from '../observations/fetch.ts';
 import { fetchFigures } from '../observations/figures.ts';
-import type { Outcome } from '../observations/outcome.ts';
-import type { Seat } from '../observations/pool.ts';
 import { NO_PREFETCH } from '../observations/prefetch.ts';
 import type { RefusedNames } from '../observations/refused-names.ts';
 import { createRevalidation } from '../observations/revalidation.ts';
@@ -159,22 +158,16 @@ export function createPricing(parts: PricingParts): Pricing {
       refusedNames,
       keep() {},
     };
-    const seat: Seat = {
-      expect() {},
-      leave() {},
-      async load(demands) {
-        const outcomes = new Map<string, Outcome>();
-        if (!demands.every(isLengthKnown)) isCertain = false;
-        const fewest = bill.calls + fewestCalls(demands, figures.learned);
-        if (fewest > limit * PRICED_BEYOND) throw refuse(fewest, ' or more');
-        await fetchFigures(demands, figures, sending, (key, outcome) => outcomes.set(key, outcome));
-        return outcomes;
-      },
+    const fetch: Fetch = async (demands, told, settle) => {
+      if (!demands.every(isLengthKnown)) isCertain = false;
+      const fewest = bill.calls + fewestCalls(demands, figures.learned);
+      if (fewest > limit * PRICED_BEYOND) throw refuse(fewest, ' or more');
+      await fetchFigures(demands, figures, told, settle);
     };
     const batchGate = createBatchGate(parts.holdMs);
     const revalidation = createRevalidation({ ask, tenantCache, freshness, now, mayAsk: false });
     const source: CachedFiguresParts = {
-      seat,
+      next: fetch,
       tenantCache,
       freshness,
       now,

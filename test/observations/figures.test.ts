@@ -41,13 +41,13 @@ function open(table: Table, habits: Partial<Habits> = {}, { overfetchRows = 500,
     async fetch(demands: readonly Demand[]) {
       route.targets.length = 0;
       const settled: { key: string; outcome: Outcome }[] = [];
-      const settle = (key: string, outcome: Outcome) => settled.push({ key, outcome });
+      const settle = (demand: Demand, outcome: Outcome) => settled.push({ key: demandKey(demand), outcome });
       const open: Demand[] = [];
       // Names that were refused are not asked for again, as in `cached-figures.ts`.
       for (const demand of demands) {
         const refused = refusedNames.of('one', demand);
         if (refused === undefined) open.push(demand);
-        else settle(demandKey(demand), refused.outcome);
+        else settle(demand, refused.outcome);
       }
       await fetchFigures(
         open,
