@@ -8,9 +8,8 @@ import type { Config } from './config.ts';
 import { createSchema, printSdl } from './graph/schema.ts';
 import { createEffort } from './loaders/effort.ts';
 import { createTickersLearned } from './loaders/tickers.ts';
+import { createDataFetch } from './observations/client.ts';
 import { createObservationEntries } from './observations/entries.ts';
-import type { Fetch } from './observations/fetch.ts';
-import { fetchFigures } from './observations/figures.ts';
 import { createNameLists, notingNames } from './observations/listed-names.ts';
 import { createObservationPool } from './observations/pool.ts';
 import { createPrefetch, NO_PREFETCH } from './observations/prefetch.ts';
@@ -221,8 +220,7 @@ function composeRuns(
     overfetchRows: config.batchOverfetchRows,
   };
   const { batchWindowMs: windowMs, batchHoldMs: holdMs } = config;
-  const fetchPlanned: Fetch = (demands, sending, settle) => fetchFigures(demands, planning, sending, settle);
-  const pool = createObservationPool(fetchPlanned, { ledger, clock, windowMs, holdMs });
+  const pool = createObservationPool(createDataFetch(planning), { ledger, clock, windowMs, holdMs });
   const tickersLearned = createTickersLearned(now);
   const effortFor = ({ keyDigest }: Caller) =>
     createEffort({

@@ -7,10 +7,10 @@ import { observations } from '../upstream/endpoints.ts';
 import type { Outage } from '../upstream/outage.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 import type { ObservationEntries, ObservationEntry } from './entries.ts';
+import { estimate, type Planning } from './estimate.ts';
 import type { Fetch } from './fetch.ts';
-import { estimate, goingAlong, type Planning } from './figures.ts';
 import type { Outcome } from './outcome.ts';
-import type { Prefetch } from './prefetch.ts';
+import { goingAlong, type Prefetch } from './prefetch.ts';
 import type { RefusedNames } from './refused-names.ts';
 import type { Revalidation } from './revalidation.ts';
 

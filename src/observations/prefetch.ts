@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { type Demand, demandKey } from '../planner/demand.ts';
+import { estimate, type Planning } from './estimate.ts';
 
 /**
  * Figures that a key has asked for lately and that will soon be past their time. A call costs the same with them, so
@@ -17,6 +18,9 @@ export interface Prefetch {
 /** Keys, and figures of each, that are remembered. */
 const MAX_KEYS = 1_000;
 const MAX_DEMANDS = 500;
+
+/** Demands beyond which a plan has neither room for a prefetch, nor can be made several times at little cost. */
+const MAX_ACCOMPANIED = 1_000;
 
 /** Figures older than this share of their time go along. */
 const AGEING_SHARE = 0.5;
@@ -59,6 +63,32 @@ export function createPrefetch({ now, ttlMs }: { now: () => number; ttlMs: numbe
       return going;
     },
   };
+}
+
+/**
+ * The most of some candidates for a prefetch, from the first on, that go along with demands at no further call: as far as the answer
+ * stays within what the service is known to bring, and within the rows that may be fetched unasked.
+ */
+export function goingAlong(
+  demands: readonly Demand[],
+  candidates: readonly Demand[],
+  planning: Planning,
+): readonly Demand[] {
+  const { learned, overfetchRows } = planning;
+  const known = candidates.filter(
+    ({ mode, countryCode, metricKey }) => mode === 'latest' || learned.knowsSeries(countryCode, metricKey),
+  );
+  if (known.length === 0 || demands.length > MAX_ACCOMPANIED) return [];
+  const alone = estimate(demands, planning);
+  // Short of the limit, so that a figure more than was expected doesn't cut the answer.
+  const limitRows = learned.limitParam === 'accepted' ? learned.maxRows : learned.defaultRows;
+  const mostRows = Math.min(alone.rows + overfetchRows, alone.calls * limitRows * 0.9);
+  for (let count = known.length; count > 0; count = Math.floor(count / 3)) {
+    const some = known.slice(0, count);
+    const { calls, rows } = estimate([...demands, ...some], planning);
+    if (calls <= alone.calls && rows <= mostRows) return some;
+  }
+  return [];
 }
 
 /** Where nothing goes along. */

@@ -17,9 +17,9 @@ import { createLoaders } from '../loaders/loaders.ts';
 import type { TickersLearned } from '../loaders/tickers.ts';
 import { createBatchGate } from '../observations/batch-gate.ts';
 import { type CachedFiguresParts, cachedFigures, type Figures } from '../observations/cached.ts';
+import { createDataFetch } from '../observations/client.ts';
 import { createObservationEntries } from '../observations/entries.ts';
 import type { Fetch } from '../observations/fetch.ts';
-import { fetchFigures } from '../observations/figures.ts';
 import { NO_PREFETCH } from '../observations/prefetch.ts';
 import type { RefusedNames } from '../observations/refused-names.ts';
 import { createRevalidation } from '../observations/revalidation.ts';
@@ -158,11 +158,12 @@ export function createPricing(parts: PricingParts): Pricing {
       refusedNames,
       keep() {},
     };
+    const fetchData = createDataFetch(figures);
     const fetch: Fetch = async (demands, told, settle) => {
       if (!demands.every(isLengthKnown)) isCertain = false;
       const fewest = bill.calls + fewestCalls(demands, figures.learned);
       if (fewest > limit * PRICED_BEYOND) throw refuse(fewest, ' or more');
-      await fetchFigures(demands, figures, told, settle);
+      await fetchData(demands, told, settle);
     };
     const batchGate = createBatchGate(parts.holdMs);
     const revalidation = createRevalidation({ ask, tenantCache, freshness, now, mayAsk: false });
@@ -234,7 +235,8 @@ export function createPricing(parts: PricingParts): Pricing {
     const heldBill = openBill();
     const unbilled = { ...sending, bill: heldBill, payer: payerOf(heldBill) };
     // What is held is listed; where that decides nothing, it is left.
-    if (limit === Number.POSITIVE_INFINITY) await fetchFigures(heldDemands, asIfMissing, unbilled, () => {});
+    if (limit === Number.POSITIVE_INFINITY)
+      await createDataFetch(asIfMissing)(heldDemands, unbilled, () => {});
     const isTold = ({ code, route = LISTS_OF_NAMES[code] ?? '' }: Warning) =>
       bill.byRoute[route] === undefined;
     if (tooExpensive === null && effort.refusal === null && bill.calls > limit) refuse(bill.calls);

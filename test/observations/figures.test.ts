@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { Failure } from '../../src/errors.ts';
-import { type FiguresParts, fetchFigures } from '../../src/observations/figures.ts';
+import { createDataFetch, type DataFetchParts } from '../../src/observations/client.ts';
 import type { Outcome } from '../../src/observations/outcome.ts';
 import { createRefusedNames } from '../../src/observations/refused-names.ts';
 import { cover, expectedRows } from '../../src/planner/cover.ts';
@@ -29,10 +29,21 @@ function open(table: Table, habits: Partial<Habits> = {}, { overfetchRows = 500,
   const learned = createLearned(() => 0);
   const refusedNames = createRefusedNames({ now: () => 0, ttlMs: 300_000 });
   const kept = new Map<string, { demand: Demand; rows: readonly ObservationRecord[] }>();
-  const keep: FiguresParts['keep'] = (_partition, mode, figures) => {
+  const keep: DataFetchParts['keep'] = (_partition, mode, figures) => {
     for (const { pair, rows } of figures)
       kept.set(demandKey({ ...pair, mode }), { demand: { ...pair, mode }, rows });
   };
+  const now = () => 0;
+  const { send } = route;
+  const fetchData = createDataFetch({
+    send,
+    learned,
+    refusedNames,
+    now,
+    codesPerCall,
+    overfetchRows,
+    keep,
+  });
   return {
     learned,
     /** What was held of the answers. */
@@ -49,12 +60,7 @@ function open(table: Table, habits: Partial<Habits> = {}, { overfetchRows = 500,
         if (refused === undefined) open.push(demand);
         else settle(demand, refused.outcome);
       }
-      await fetchFigures(
-        open,
-        { send: route.send, learned, refusedNames, now: () => 0, codesPerCall, overfetchRows, keep },
-        sendingFor(),
-        settle,
-      );
+      await fetchData(open, sendingFor(), settle);
       const outcomes = new Map(settled.map(({ key, outcome }) => [key, outcome]));
       return {
         settled,
