@@ -41,7 +41,7 @@ export interface CachedParts {
   readonly freshness: Freshness;
   readonly now: () => number;
   readonly outage: Pick<Outage, 'failure'>;
-  /** Hears of calls that were answered from the tenant cache. */
+  /** Called with each call that was answered from the tenant cache. */
   readonly onHeld?: (call: Call) => void;
 }
 

@@ -103,9 +103,9 @@ export interface Sending {
   readonly headers?: Readonly<Record<string, string>>;
   /** Called once, at the instant the request leaves; what it throws keeps the request from being sent. */
   readonly onLeaving?: () => void;
-  /** Hears until when something that was served as it is held is fresh, in milliseconds since the epoch. */
+  /** Called with the expiry of each cache hit, in milliseconds since the epoch. */
   readonly onHeld?: (freshUntilMs: number) => void;
-  /** Hears of records that are past their time and served for want of newer ones. */
+  /** Called with records that are past their time and served for want of newer ones. */
   readonly onStale?: (records: unknown, why: FailureCode) => void;
   /** Called with rows of an answer that belong to nothing that can be asked for. */
   readonly onLeftOut?: (rows: LeftOutRows) => void;
