@@ -134,11 +134,11 @@ export function createDataCalls({ send, learned, now }: DataCallsParts): DataCal
     const asked = learned.maxRows;
     const reply = await asking(asked);
     if (!reply.isRefused || !mayBeForLimit(reply)) return reply;
-    const told = highestLimitIn(reply.detail, asked);
-    if (told !== null) {
-      const lower = await asking(told);
+    const named = highestLimitIn(reply.detail, asked);
+    if (named !== null) {
+      const lower = await asking(named);
       if (!lower.isRefused || !mayBeForLimit(lower)) {
-        learned.learn('maxRows', told);
+        learned.learn('maxRows', named);
         return lower;
       }
     }

@@ -1,6 +1,6 @@
 import type { Clock } from '../async/clock.ts';
 import { Failure } from '../errors.ts';
-import { type Demand, demandKey } from '../planner/demand.ts';
+import type { Demand } from '../planner/demand.ts';
 import type { Caller } from '../upstream/call.ts';
 import { untilAborted } from '../upstream/coalesced.ts';
 import type { Ledger } from '../upstream/ledger.ts';
@@ -79,7 +79,7 @@ export function createObservationPool(next: Fetch, parts: PoolParts): Observatio
             settleLate(demands, settle, sending.signal.reason);
             return;
           }
-          const missing = new Map(demands.map((demand) => [demandKey(demand), demand]));
+          const missing = new Map(demands.map((demand) => [demand.key, demand]));
           let onDone = () => {};
           const done = new Promise<void>((resolve) => {
             onDone = resolve;

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import { type Demand, demandKey } from '../planner/demand.ts';
+import { type Demand, demandFor } from '../planner/demand.ts';
 import { estimate, type Planning } from './estimate.ts';
+import type { Fetch } from './fetch.ts';
 
 /**
  * Figures that a key has asked for lately and that will soon be past their time. A call costs the same with them, so
@@ -31,29 +32,52 @@ interface Asked {
   checkedAtMs: number;
 }
 
+/** Has figures that will soon be wanted anew brought along by whatever leaves. */
+export function prefetched(
+  next: Fetch,
+  { prefetch, ...planning }: Planning & { readonly prefetch: Pick<Prefetch, 'of' | 'brought'> },
+): Fetch {
+  return async (demands, sending, settle) => {
+    const { keyDigest } = sending.caller;
+    const along = demands.length === 0 ? [] : goingAlong(demands, prefetch.of(keyDigest, demands), planning);
+    const isAlong = new Set(along.map(({ key }) => key));
+    const brought: Demand[] = [];
+    await next([...demands, ...along], sending, (demand, outcome) => {
+      if (!isAlong.has(demand.key)) settle(demand, outcome);
+      else if (!(outcome instanceof Error)) brought.push(demand);
+    });
+    prefetch.brought(keyDigest, brought);
+  };
+}
+
 export function createPrefetch({ now, ttlMs }: { now: () => number; ttlMs: number }): Prefetch {
   const byKey = new LRUCache<string, LRUCache<string, Asked>>({ max: MAX_KEYS });
 
   return {
     wanted(keyDigest, demand, checkedAtMs) {
+      const { mode, countryCode, metricKey } = demand;
       let asked = byKey.get(keyDigest);
       if (asked === undefined) {
         asked = new LRUCache({ max: MAX_DEMANDS });
         byKey.set(keyDigest, asked);
       }
-      asked.set(demandKey(demand), { demand, askedAtMs: now(), checkedAtMs });
+      asked.set(demand.key, {
+        demand: demandFor(mode, countryCode, metricKey),
+        askedAtMs: now(),
+        checkedAtMs,
+      });
     },
     brought(keyDigest, demands) {
       const asked = byKey.get(keyDigest);
       for (const demand of demands) {
-        const known = asked?.peek(demandKey(demand));
+        const known = asked?.peek(demand.key);
         if (known !== undefined) known.checkedAtMs = now();
       }
     },
     of(keyDigest, demands) {
       const nowMs = now();
       const going: Demand[] = [];
-      const fetched = new Set(demands.map(demandKey));
+      const fetched = new Set(demands.map(({ key }) => key));
       const mode = new Set(demands.map(({ mode }) => mode));
       for (const [key, { demand, askedAtMs, checkedAtMs }] of byKey.get(keyDigest)?.entries() ?? []) {
         const isWanted = nowMs - askedAtMs <= ttlMs;
@@ -69,7 +93,7 @@ export function createPrefetch({ now, ttlMs }: { now: () => number; ttlMs: numbe
  * The most of some candidates for a prefetch, from the first on, that go along with demands at no further call: as far as the answer
  * stays within what the service is known to bring, and within the rows that may be fetched unasked.
  */
-export function goingAlong(
+function goingAlong(
   demands: readonly Demand[],
   candidates: readonly Demand[],
   planning: Planning,

@@ -1,4 +1,4 @@
-import { type Demand, demandKey } from '../planner/demand.ts';
+import type { Demand } from '../planner/demand.ts';
 import type { Sending } from '../upstream/call.ts';
 import { type Payer, sharedPayer } from '../upstream/payer.ts';
 import type { Fetch, Settle } from './fetch.ts';
@@ -98,7 +98,7 @@ export function createQueue(): Queue {
     },
     settleWaiting(outcome, isMeant = () => true) {
       for (const { demand, requests } of waiting()) {
-        const key = demandKey(demand);
+        const { key } = demand;
         for (const request of requests) {
           if (!isMeant(request)) continue;
           requests.delete(request);
@@ -117,8 +117,7 @@ export function createQueue(): Queue {
         queued.batch = batch;
         for (const request of queued.requests) join(batch, request);
       }
-      const settle: Settle = (demand, outcome) => {
-        const key = demandKey(demand);
+      const settle: Settle = ({ key }, outcome) => {
         const queued = queue.get(key);
         if (queued?.batch !== batch) return;
         queue.delete(key);

@@ -9,18 +9,14 @@ import {
   openNameSearch,
   type PairsToFetch,
 } from '../../src/observations/task.ts';
-import { type Demand, demandKey, type Mode } from '../../src/planner/demand.ts';
+import { type Demand, demandFor, type Mode } from '../../src/planner/demand.ts';
 import { createLearned } from '../../src/planner/learned.ts';
 import type { ObservationRecord } from '../../src/upstream/records/observations.ts';
 import { sendingFor } from '../upstream/sending.ts';
 import { answerFrom, nameOf, pairsIn, rowAt, tableWith, valuesOf } from './answers.ts';
 import { SEEN, tableOf } from './data-route.ts';
 
-const demand = (mode: Mode, countryCode: string, metricKey = 'm'): Demand => ({
-  mode,
-  countryCode,
-  metricKey,
-});
+const demand = (mode: Mode, countryCode: string, metricKey = 'm') => demandFor(mode, countryCode, metricKey);
 
 /** Demands over a next stage that settles pairs as it is told to. */
 async function plan(demands: readonly Demand[], settle: (wanted: PairsToFetch) => void, overfetchRows = 0) {
@@ -32,7 +28,7 @@ async function plan(demands: readonly Demand[], settle: (wanted: PairsToFetch) =
   };
   const fetch = planned(next, { learned: createLearned(() => 0), codesPerCall: 250, overfetchRows });
   const outcomes: [string, Outcome][] = [];
-  await fetch(demands, sendingFor(), (one, outcome) => outcomes.push([demandKey(one), outcome]));
+  await fetch(demands, sendingFor(), (one, outcome) => outcomes.push([one.key, outcome]));
   return { asked, outcomes };
 }
 

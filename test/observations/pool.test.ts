@@ -3,7 +3,7 @@ import { Failure } from '../../src/errors.ts';
 import type { Fetch, Settle } from '../../src/observations/fetch.ts';
 import type { Outcome } from '../../src/observations/outcome.ts';
 import { createObservationPool } from '../../src/observations/pool.ts';
-import { type Demand, demandKey } from '../../src/planner/demand.ts';
+import { type Demand, demandFor } from '../../src/planner/demand.ts';
 import type { Sending } from '../../src/upstream/call.ts';
 import { sendingFor } from '../upstream/sending.ts';
 
@@ -67,13 +67,13 @@ function open(setting: { windowMs?: number } = {}) {
   };
   const next: Fetch = (demands, sending, settle: Settle) =>
     new Promise((done, fail) => {
-      const missing = new Set(demands.map(demandKey));
+      const missing = new Set(demands.map(({ key }) => key));
       sent.push({
         demands: demands.map(({ countryCode }) => countryCode),
         sending,
         settle(demand, outcome = []) {
           settle(demand, outcome);
-          missing.delete(demandKey(demand));
+          missing.delete(demand.key);
           if (missing.size === 0) done();
         },
         fail,
@@ -107,7 +107,7 @@ function enter(pool: ReturnType<typeof createObservationPool>, further: Partial<
   };
 }
 
-const at = (countryCode: string): Demand => ({ mode: 'latest', countryCode, metricKey: 'population_total' });
+const at = (countryCode: string) => demandFor('latest', countryCode, 'population_total');
 const [KE, NG, GH] = [at('KE'), at('NG'), at('GH')];
 
 describe('a window', () => {
