@@ -6,8 +6,8 @@ import type { GraphContext } from '../src/graph/context.ts';
 import { createSchema } from '../src/graph/schema.ts';
 import { createLoaders } from '../src/loaders/loaders.ts';
 import { createTickersLearned } from '../src/loaders/ticker-lists.ts';
-import { type Figures, wantKey } from '../src/observations/cached.ts';
-import { type Demand, demandKey, type Mode, pairKey } from '../src/planner/demand.ts';
+import type { Figures } from '../src/observations/fetch.ts';
+import { type Demand, type Mode, pairKey } from '../src/planner/demand.ts';
 import { createLearned } from '../src/planner/learned.ts';
 import { entities } from '../src/resolvers/entities.ts';
 import { batches, resolvers } from '../src/resolvers/resolvers.ts';
@@ -83,18 +83,17 @@ export function createPlainGateway(upstreamUrl: string) {
         signal: new AbortController().signal,
         waitDeadlineMs: 0,
       };
-      const figures = (told: Sending): Figures => ({
+      const figures: Figures = {
         held: () => null,
-        async load(wants) {
-          const demands = wants.map(({ demand }) => demand);
+        async fetch(demands, told, settle) {
           const found = new Map<string, ObservationRecord[]>();
           await Promise.all([
             fetchKind('latest', demands, told, found),
             fetchKind('series', demands, told, found),
           ]);
-          return new Map(wants.map((want) => [wantKey(want), found.get(demandKey(want.demand)) ?? []]));
+          for (const demand of demands) settle(demand, found.get(demand.key) ?? []);
         },
-      });
+      };
       // DataLoader's own schedule: once the promises that are ready have run.
       const batchGate = {
         closeDuring: <T>(promise: Promise<T>) => promise,

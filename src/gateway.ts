@@ -8,10 +8,10 @@ import type { Config } from './config.ts';
 import { createSchema, printSdl } from './graph/schema.ts';
 import { createEffort } from './loaders/effort.ts';
 import { createTickersLearned } from './loaders/ticker-lists.ts';
+import { createObservationClient } from './observations/client.ts';
 import { createObservationEntries } from './observations/entries.ts';
 import { createNameLists, notingNames } from './observations/listed-names.ts';
-import { createObservationPool } from './observations/pool.ts';
-import { createPrefetch, NO_PREFETCH } from './observations/prefetch.ts';
+import { createPrefetch, NO_PREFETCH } from './observations/prefetched.ts';
 import { createRefusedNames } from './observations/refused-names.ts';
 import { createRevalidation } from './observations/revalidation.ts';
 import { createAdmission, type GatewayLoad } from './operations/admission.ts';
@@ -218,8 +218,6 @@ function composeRuns(
     codesPerCall: config.codesPerCall,
     overfetchRows: config.batchOverfetchRows,
   };
-  const { batchWindowMs: windowMs, batchHoldMs: holdMs } = config;
-  const pool = createObservationPool({ ...planning, ledger, clock, windowMs, holdMs });
   const tickersLearned = createTickersLearned(now);
   const effortFor = ({ keyDigest }: Caller) =>
     createEffort({
@@ -233,25 +231,35 @@ function composeRuns(
   };
   const cacheParts = { tenantCache, freshness, now };
   const isCaching = tenantCache !== NO_TENANT_CACHE;
-  const observations = {
+  const observations = createObservationClient({
+    ...planning,
     ...cacheParts,
+    ledger,
+    clock,
+    windowMs: config.batchWindowMs,
+    holdMs: config.batchHoldMs,
     entries,
     outage,
     prefetch: isCaching ? createPrefetch({ now, ttlMs: freshness.ttlMs }) : NO_PREFETCH,
-    planning,
-    refusedNames,
     revalidation: createRevalidation({ ...cacheParts, ask, mayAsk: config.cacheRenewal }),
-  };
+  });
   const common = { tickersLearned, effortFor, quota };
   return {
     learned,
-    price: createPricing({ ...planning, ...cacheParts, ...common, schema, dryRun, holdMs }),
+    price: createPricing({
+      ...planning,
+      ...cacheParts,
+      ...common,
+      schema,
+      dryRun,
+      holdMs: config.batchHoldMs,
+    }),
     openRun: createOpenRun({
       ...common,
       config,
-      pool,
       ask,
       observations,
+      tenantCache,
       listed: learned.listed,
       now: clock.now,
       steadyNow: now,

@@ -6,11 +6,17 @@ export interface Clock {
   now(): number;
   /** Resolves after so many milliseconds; rejects with the signal's reason when that aborts first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Calls back after so many milliseconds, unless what is returned is called before. */
+  after(ms: number, then: () => void): () => void;
 }
 
 export const systemClock: Clock = {
   now: Date.now,
   sleep: (ms, signal) => delay(ms, undefined, signal === undefined ? {} : { signal }),
+  after(ms, then) {
+    const timer = setTimeout(then, ms);
+    return () => clearTimeout(timer);
+  },
 };
 
 /**

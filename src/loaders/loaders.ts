@@ -1,23 +1,19 @@
 import DataLoader from 'dataloader';
 import { mapValue, type PromiseOrValue } from '../async/promise-or-value.ts';
-import { timeSliced } from '../async/yielding.ts';
 import { createObjectMemo } from '../cache/object-memo.ts';
 import { Failure, type FailureCode } from '../errors.ts';
 import type { BatchGate } from '../observations/batch-gate.ts';
-import { type Figures, type Want, wantKey } from '../observations/cached.ts';
-import type { Outcome } from '../observations/outcome.ts';
-import type { Mode } from '../planner/demand.ts';
+import type { Figures } from '../observations/fetch.ts';
 import type { Learned } from '../planner/learned.ts';
-import { newestOf } from '../planner/newest.ts';
 import type { Ask } from '../upstream/cached.ts';
 import { callKey, type Endpoint, type LeftOutRows, makeCall, type Sending } from '../upstream/call.ts';
 import * as service from '../upstream/endpoints.ts';
 import type { CountryRecord } from '../upstream/records/countries.ts';
 import type { IndicatorRecord } from '../upstream/records/indicators.ts';
 import { leftOutOf, notFoundIn, withLeftOut } from '../upstream/records/left-out.ts';
-import type { ObservationRecord } from '../upstream/records/observations.ts';
 import type { SourceRecord } from '../upstream/records/platform.ts';
 import type { Effort } from './effort.ts';
+import { createObservationLoader, type ObservationLoader } from './observations.ts';
 import type { TickersLearned } from './ticker-lists.ts';
 import { createTickerLoader, type TickerLoader } from './tickers.ts';
 
@@ -44,43 +40,11 @@ export interface Loaders {
   readonly listed: Learned['listed'];
 }
 
-export interface ObservationLoader {
-  /**
-   * The rows of every country and metric named, in their order: the latest as the service gives it, or the series. At
-   * once, where all of it is held.
-   * @param choose which of the rows of a country and metric are wanted
-   */
-  rows(
-    mode: Mode,
-    countryCodes: readonly string[],
-    metricKeys: readonly string[],
-    maxAgeMs: number,
-    choose?: (rows: readonly ObservationRecord[]) => readonly ObservationRecord[],
-  ): PromiseOrValue<readonly ObservationRecord[]>;
-  /**
-   * The latest row for each whole country, in their order; null where the service holds none, an Error where that can't
-   * be told. At once, where all of it is held.
-   */
-  nationals(
-    countryCodes: readonly string[],
-    metricKey: string,
-    maxAgeMs: number,
-  ): PromiseOrValue<readonly National[]>;
-  /** Rows of answers to this operation that belong to no figure that can be asked for. */
-  leftOut(): readonly LeftOutRows[];
-  /** Tells of rows that came as part of a record: they are as old as it is. */
-  cameWith(record: object, rows: readonly ObservationRecord[]): void;
-  /** Why a row that is past its time was served to this operation all the same; null where it wasn't. */
-  staleness(row: ObservationRecord): FailureCode | null;
-}
-
-export type National = ObservationRecord | Error | null;
-
 export interface LoadersParts {
   readonly ask: Ask;
   readonly sending: Sending;
   /** Where this operation's figures come from. */
-  readonly figures: (sending: Sending) => Figures;
+  readonly figures: Figures;
   readonly batchGate: BatchGate;
   readonly effort: Effort;
   readonly tickersLearned: TickersLearned;
@@ -115,7 +79,7 @@ export function createLoaders(parts: LoadersParts): Loaders {
   const sources = list(service.etlStatus);
   const catalogue = createCatalogue(ask, sending);
   const tickers = createTickerLoader(ask, sending, parts.tickersLearned);
-  const observations = createObservationLoader(parts.figures(sending), parts);
+  const observations = createObservationLoader({ ...parts, sending });
 
   return {
     load: createEndpointLoader(ask, sending),
@@ -215,150 +179,6 @@ function createCatalogue(ask: Ask, sending: Sending): Loaders['indicators'] {
       filtered.set(name, list);
       return list;
     });
-}
-
-/** Wants that are looked for before others may have a turn. */
-const BLOCK_WANTS = 250;
-
-/** Wants of one field: they travel through DataLoader as one, however many they are. */
-type Block = readonly Want[];
-
-function createObservationLoader(
-  figures: Figures,
-  { batchGate, effort, sending }: Pick<LoadersParts, 'batchGate' | 'effort' | 'sending'>,
-): Pick<ObservationLoader, 'rows' | 'nationals'> {
-  /** What this operation has, or is about to have, by the keys of the wants. */
-  const outcomes = new Map<string, Outcome>();
-  const coming = new Map<string, Promise<unknown>>();
-
-  const loader = new DataLoader<Block, void>(
-    async (blocks) => {
-      const missing = new Map<string, Want>();
-      const others = new Set<Promise<unknown>>();
-      for (const want of blocks.flat()) {
-        const key = wantKey(want);
-        const other = coming.get(key);
-        if (other !== undefined) others.add(other);
-        else if (!outcomes.has(key)) missing.set(key, want);
-      }
-      const loading = figures.load([...missing.values()]).then((loaded) => {
-        for (const [key, outcome] of loaded) outcomes.set(key, outcome);
-      });
-      for (const key of missing.keys()) coming.set(key, loading);
-      try {
-        await Promise.all([loading, ...others]);
-      } finally {
-        for (const key of missing.keys()) coming.delete(key);
-      }
-      return blocks.map(() => undefined);
-    },
-    { cache: false, batchScheduleFn: (leave) => batchGate.whenOpen(leave) },
-  );
-
-  /** What comes of the outcomes of wants, at once where they are all there. */
-  function withOutcomes<Result>(
-    wants: Block,
-    make: (outcomes: readonly Outcome[]) => PromiseOrValue<Result>,
-  ): PromiseOrValue<Result> {
-    const missing: Want[] = [];
-    const found: Outcome[] = [];
-    const finish = (): PromiseOrValue<Result> => {
-      if (missing.length === 0) return make(found);
-      return loader
-        .load(missing)
-        .then(() => make(wants.map((want) => outcomes.get(wantKey(want)) ?? NOTHING)));
-    };
-    if (wants.length <= BLOCK_WANTS) {
-      look(wants, missing, found);
-      return finish();
-    }
-    const looking = timeSliced(sending.caller, lookInBlocks(wants, missing, found));
-    return looking instanceof Promise ? batchGate.closeDuring(looking).then(finish) : finish();
-  }
-
-  function* lookInBlocks(wants: Block, missing: Want[], found: Outcome[]): Generator<void, void> {
-    for (let start = 0; start < wants.length; start += BLOCK_WANTS) {
-      look(wants.slice(start, start + BLOCK_WANTS), missing, found);
-      yield;
-    }
-  }
-
-  /** Looks for wants among what the operation has, and what is held. */
-  function look(wants: Block, missing: Want[], found: Outcome[]): void {
-    const heldOf = figures.held();
-    for (const want of wants) {
-      const key = wantKey(want);
-      let outcome = outcomes.get(key);
-      if (outcome === undefined && heldOf !== null && !coming.has(key)) {
-        outcome = heldOf(want);
-        if (outcome !== undefined) outcomes.set(key, outcome);
-      }
-      if (outcome === undefined) missing.push(want);
-      else found.push(outcome);
-    }
-  }
-
-  const wantsOf = (
-    mode: Mode,
-    countryCodes: readonly string[],
-    metricKeys: readonly string[],
-    maxAgeMs: number,
-  ): Want[] => {
-    effort.want(countryCodes.length * metricKeys.length, mode);
-    const wants: Want[] = [];
-    for (const countryCode of countryCodes) {
-      for (const metricKey of metricKeys) wants.push({ demand: { mode, countryCode, metricKey }, maxAgeMs });
-    }
-    return wants;
-  };
-
-  return {
-    rows(mode, countryCodes, metricKeys, maxAgeMs, choose = (rows) => rows) {
-      return withOutcomes(wantsOf(mode, countryCodes, metricKeys, maxAgeMs), (outcomes) => {
-        const rows: ObservationRecord[] = [];
-        for (const [i, outcome] of outcomes.entries()) {
-          if (outcome instanceof Error) throw outcome;
-          if (isClaimed(outcome, metricKeys, i % metricKeys.length)) continue;
-          for (const row of choose(outcome)) rows.push(row);
-        }
-        return rows;
-      });
-    },
-    nationals(countryCodes, metricKey, maxAgeMs) {
-      return withOutcomes(wantsOf('latest', countryCodes, [metricKey], maxAgeMs), (latest) => {
-        // Where the newest row is that of a place, the newest national one stands in the series.
-        const isOfPlace = (outcome: Outcome) =>
-          !(outcome instanceof Error) && outcome.length > 0 && !outcome.some(isNational);
-        const ofPlaces = countryCodes.filter((_, i) => isOfPlace(latest[i] as Outcome));
-        if (ofPlaces.length === 0) return latest.map(nationalIn);
-        return withOutcomes(wantsOf('series', ofPlaces, [metricKey], maxAgeMs), (series) => {
-          const byCountry = new Map(ofPlaces.map((code, i) => [code, series[i] as Outcome]));
-          return latest.map((outcome, i) => nationalIn(byCountry.get(countryCodes[i] as string) ?? outcome));
-        });
-      });
-    },
-  };
-}
-
-const NOTHING: Outcome = [];
-
-/**
- * Whether the rows for a key are those of another key that was asked for too, in the very spelling of the service: where
- * it makes no difference between cases, they are there already.
- */
-function isClaimed([row]: readonly ObservationRecord[], metricKeys: readonly string[], own: number): boolean {
-  return row !== undefined && row.metricKey !== metricKeys[own] && metricKeys.includes(row.metricKey);
-}
-
-function isNational({ locationName }: ObservationRecord): boolean {
-  return locationName === null;
-}
-
-function nationalIn(outcome: Outcome): National {
-  if (outcome instanceof Error) return outcome;
-  const [only] = outcome;
-  if (only !== undefined && outcome.length === 1) return isNational(only) ? only : null;
-  return newestOf(outcome.filter(isNational));
 }
 
 function once<Value>(load: () => PromiseOrValue<Value>): () => PromiseOrValue<Value> {

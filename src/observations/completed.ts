@@ -2,6 +2,7 @@ import { wholeRuns } from '../planner/completeness.ts';
 import type { Pair, RowsOf } from '../planner/cover.ts';
 import { pairKey } from '../planner/demand.ts';
 import type { Learned } from '../planner/learned.ts';
+import type { Sending } from '../upstream/call.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 import {
   type DataCalls,
@@ -13,183 +14,205 @@ import {
   sentRows,
 } from './data-calls.ts';
 import type { ObservationEntries } from './entries.ts';
-import type { FetchPairs, Task } from './tasks.ts';
+import { type FetchedRows, type FetchTask, NOT_WHOLE, settlingFailures, sum, type Task } from './task.ts';
 import { type AskYears, fetchYears } from './years.ts';
 
 /** Rounds in which a cut answer is asked for in smaller pieces before it is given up. */
 const MAX_ROUNDS = 8;
 
-export interface CompletionParts {
-  readonly calls: DataCalls;
-  readonly fetchPairs: FetchPairs;
+export interface CompletedParts {
+  readonly calls: Pick<DataCalls, 'ask' | 'isCutShort'>;
   readonly learned: Learned;
   readonly keep: ObservationEntries['keep'];
-  readonly keyDigest: string;
+}
+
+/** A cut answer, what it answers, and on whose behalf the rest is asked for. */
+interface CutAnswer {
+  readonly task: Task;
+  readonly answer: Rows;
+  readonly sending: Sending;
 }
 
 /**
- * Gets the rest of a cut answer and settles the task.
- * @returns as {@link FetchPairs}
+ * Hands up whole answers. The rest of one that the service cut short is asked for, and its pairs are settled here; what
+ * can't be had whole is UPSTREAM_INCOMPLETE.
+ */
+export function completed(next: FetchTask, parts: CompletedParts): FetchTask {
+  const { calls, learned } = parts;
+  return (task, sending, receive) =>
+    next(task, sending, (part, answer) =>
+      settlingFailures(part, async () => {
+        const { rectangle, pairs } = part;
+        for (const code of rectangle.countryCodes) learned.answered.countries.add(code.toUpperCase());
+        for (const key of rectangle.metricKeys) learned.answered.metrics.add(key);
+        if (!(await calls.isCutShort(part, answer, sending))) return receive(part, answer);
+        return pairs.length === 0 ? NOT_WHOLE : complete({ task: part, answer, sending }, parts);
+      }),
+    );
+}
+
+/**
+ * Pairs that look whole are kept, the others are asked for again, planned by what the total says is left; once
+ * everything came, the total proves what was kept.
  * @throws Failure UPSTREAM_INCOMPLETE where the rest can't be had
  */
-export type Complete = (task: Task, reply: Rows) => Promise<number | null>;
-
-export function createCompletion(parts: CompletionParts): Complete {
-  const { calls, fetchPairs, learned, keep, keyDigest } = parts;
-
-  /**
-   * Pairs that look whole are kept, the others are asked for again, planned by what the total says is left; once
-   * everything came, the total proves what was kept.
-   */
-  async function complete(task: Task, reply: Rows): Promise<number | null> {
-    const { list } = reply;
-    const { mode, rectangle, wanted, rowsOf, settle, round } = task;
-    const { received, meta } = list;
-    const told = totalBeyond(reply);
-    if (!learnCut(reply) && rectangle.countryCodes.length === 1 && rectangle.metricKeys.length === 1) {
-      return completePair(task, reply);
-    }
-    if (round >= MAX_ROUNDS) throw incomplete(received, meta.total);
-
-    const kept = keptOf(task, reply);
-    const again = kept.size > 0 ? pairsOf(rectangle).filter((pair) => !kept.has(keyOf(pair))) : wanted;
-    const replanned = told === null || mode === 'series' ? scaled(task, reply) : rowsOf;
-    const keptRows = [...kept.values()].reduce((rows, run) => rows + run.length, 0);
-    const count = await fetchPairs(mode, again, replanned, settle, round + 1);
-    if (kept.size === 0) return count;
-
-    const keptPairs = wanted.filter((pair) => kept.has(keyOf(pair)));
-    if (count !== null && count + keptRows === told) {
-      settleKept(task, reply, kept);
-      return count + keptRows;
-    }
-    const refetched = await fetchPairs(mode, keptPairs, replanned, settle, round + 1);
-    return count === null || refetched === null ? null : count + refetched;
+async function complete(cut: CutAnswer, parts: CompletedParts): Promise<FetchedRows> {
+  const { task, answer } = cut;
+  const { mode, rectangle, pairs, rowsOf, round } = task;
+  const total = totalBeyond(answer);
+  const mayComeByLimit = learnCut(answer, parts.learned);
+  if (!mayComeByLimit && rectangle.countryCodes.length === 1 && rectangle.metricKeys.length === 1) {
+    return completePair(cut, parts);
   }
+  if (round >= MAX_ROUNDS) throw incomplete(answer.list.received, answer.list.meta.total);
 
-  /**
-   * Learns from a cut answer where the service cuts.
-   * @returns whether more may come where a higher limit is asked for
-   */
-  function learnCut(reply: Rows): boolean {
-    const { list, limit } = reply;
-    const { received, meta } = list;
-    const told = totalBeyond(reply);
-    if (limit === undefined && told !== null) {
-      learned.learn('defaultRows', Math.min(learned.defaultRows, received));
-    }
-    const mayAskForMore = limit === undefined && learned.limitParam !== 'refused';
-    const isLimitTold = told !== null || meta.limit !== null || learned.limitEffect === 'ignored';
-    if (!mayAskForMore && isLimitTold) {
-      learned.learn('maxRows', Math.min(learned.maxRows, meta.limit ?? received));
-    }
-    return mayAskForMore;
+  const kept = keptOf(task, answer);
+  const again = kept.size > 0 ? pairsOf(rectangle).filter((pair) => !kept.has(keyOf(pair))) : pairs;
+  const replanned = {
+    rowsOf: total === null || mode === 'series' ? scaled(task, answer, parts.learned) : rowsOf,
+    round: round + 1,
+  };
+  const rest = await task.replan(again, replanned);
+  if (kept.size === 0) return rest;
+
+  const rows = rest.rows + [...kept.values()].reduce((count, run) => count + run.length, 0);
+  if (rest.isWhole && rows === total) {
+    settleKept(cut, kept, parts);
+    return { rows, isWhole: true };
   }
+  const keptPairs = pairs.filter((pair) => kept.has(keyOf(pair)));
+  return sum([rest, await task.replan(keptPairs, replanned)]);
+}
 
-  /** The runs of pairs that look whole, where the service tells a total. */
-  function wholeRunsOf({ mode }: Task, reply: Rows): ReadonlyMap<string, SentRow[]> {
-    const sent = totalBeyond(reply) === null ? null : sentRows(reply);
-    return sent === null ? new Map() : wholeRuns(sent, mode);
+/**
+ * Learns from a cut answer where the service cuts.
+ * @returns whether more may come where a higher limit is asked for
+ */
+function learnCut(answer: Rows, learned: Learned): boolean {
+  const { list, limit } = answer;
+  const { received, meta } = list;
+  const total = totalBeyond(answer);
+  if (limit === undefined && total !== null) {
+    learned.learn('defaultRows', Math.min(learned.defaultRows, received));
   }
-
-  /** The runs of pairs that look whole, where the total can prove them; none where it can't. */
-  function keptOf(task: Task, reply: Rows): ReadonlyMap<string, SentRow[]> {
-    const { rectangle, wanted } = task;
-    const looksWhole = wholeRunsOf(task, reply);
-    const isWanted = new Set(wanted.map(keyOf));
-    const left = pairsOf(rectangle).filter((pair) => !looksWhole.has(keyOf(pair)));
-    return left.every((pair) => isWanted.has(keyOf(pair))) ? looksWhole : new Map();
+  const mayAskForMore = limit === undefined && learned.limitParam !== 'refused';
+  const isLimitTold = total !== null || meta.limit !== null || learned.limitEffect === 'ignored';
+  if (!mayAskForMore && isLimitTold) {
+    learned.learn('maxRows', Math.min(learned.maxRows, meta.limit ?? received));
   }
+  return mayAskForMore;
+}
 
-  /**
-   * Rows to plan the rest by: what came of pairs that look whole, and the rest of the total spread over the others, at
-   * least what has come of each.
-   */
-  function scaled(task: Task, reply: Rows): RowsOf {
-    const { mode, rectangle } = task;
-    const told = totalBeyond(reply);
-    const whole = wholeRunsOf(task, reply);
-    const wholeRows = [...whole.values()].reduce((rows, run) => rows + run.length, 0);
-    const rowsLeft = told === null ? learned.maxRows * 2 : told - wholeRows;
-    // At least one row each: the total shows that some of these are longer than was thought.
-    const guess: RowsOf = (c, m) => (mode === 'latest' ? 1 : Math.max(1, learned.seriesRows(c, m)));
-    const expected = pairsOf(rectangle)
-      .filter((pair) => !whole.has(keyOf(pair)))
-      .reduce((rows, { countryCode, metricKey }) => rows + guess(countryCode, metricKey), 0);
-    // What came of a pair is the least it has: whoever is left is not put into one call with it again unawares.
-    const cameOf: RowsOf = (c, m) => sentOf(reply.groups, pairKey(c, m));
-    if (mode === 'series') {
-      for (const { countryCode, metricKey } of pairsOf(rectangle)) {
-        const least = cameOf(countryCode, metricKey);
-        if (least > learned.seriesRows(countryCode, metricKey))
-          learned.learnSeries(countryCode, metricKey, least);
-      }
-    }
-    return (c, m) =>
-      whole.has(pairKey(c, m))
-        ? cameOf(c, m)
-        : Math.max(cameOf(c, m), Math.ceil((guess(c, m) * rowsLeft) / Math.max(1, expected)));
-  }
+/** The runs of pairs that look whole, where the service tells a total. */
+function wholeRunsOf({ mode }: Task, answer: Rows): ReadonlyMap<string, SentRow[]> {
+  const sent = totalBeyond(answer) === null ? null : sentRows(answer);
+  return sent === null ? new Map() : wholeRuns(sent, mode);
+}
 
-  /** Settles the pairs whose runs the total has proved. */
-  function settleKept(
-    { mode, rectangle, wanted, settle }: Task,
-    { receivedAt }: Rows,
-    kept: ReadonlyMap<string, readonly SentRow[]>,
-  ): void {
-    const isBlank = (run: readonly SentRow[]) => mode === 'latest' && figuresIn(run).length === 0;
-    const whole = pairsOf(rectangle).flatMap((pair) => {
-      const run = kept.get(keyOf(pair));
-      return run === undefined || isBlank(run) ? [] : { pair, rows: figuresIn(run) };
-    });
-    keep(keyDigest, mode, whole, receivedAt);
-    for (const pair of wanted) {
-      const run = kept.get(keyOf(pair));
-      if (run === undefined) continue;
-      if (mode === 'series') learned.learnSeries(pair.countryCode, pair.metricKey, run.length);
-      settle(pair, isBlank(run) ? 'no figure' : figuresIn(run));
+/** The runs of pairs that look whole, where the total can prove them; none where it can't. */
+function keptOf(task: Task, answer: Rows): ReadonlyMap<string, SentRow[]> {
+  const looksWhole = wholeRunsOf(task, answer);
+  const isWanted = new Set(task.pairs.map(keyOf));
+  const left = pairsOf(task.rectangle).filter((pair) => !looksWhole.has(keyOf(pair)));
+  return left.every((pair) => isWanted.has(keyOf(pair))) ? looksWhole : new Map();
+}
+
+/**
+ * Rows to plan the rest by: what came of pairs that look whole, and the rest of the total spread over the others, at
+ * least what has come of each.
+ */
+function scaled(task: Task, answer: Rows, learned: Learned): RowsOf {
+  const { mode, rectangle } = task;
+  const total = totalBeyond(answer);
+  const whole = wholeRunsOf(task, answer);
+  const wholeRows = [...whole.values()].reduce((rows, run) => rows + run.length, 0);
+  const rowsLeft = total === null ? learned.maxRows * 2 : total - wholeRows;
+  // At least one row each: the total shows that some of these are longer than was thought.
+  const guess: RowsOf = (c, m) => (mode === 'latest' ? 1 : Math.max(1, learned.seriesRows(c, m)));
+  const expected = pairsOf(rectangle)
+    .filter((pair) => !whole.has(keyOf(pair)))
+    .reduce((rows, { countryCode, metricKey }) => rows + guess(countryCode, metricKey), 0);
+  // What came of a pair is the least it has: whoever is left is not put into one call with it again unawares.
+  const cameOf: RowsOf = (c, m) => sentOf(answer.groups, pairKey(c, m));
+  if (mode === 'series') {
+    for (const { countryCode, metricKey } of pairsOf(rectangle)) {
+      const least = cameOf(countryCode, metricKey);
+      if (least > learned.seriesRows(countryCode, metricKey))
+        learned.learnSeries(countryCode, metricKey, least);
     }
   }
+  return (c, m) =>
+    whole.has(pairKey(c, m))
+      ? cameOf(c, m)
+      : Math.max(cameOf(c, m), Math.ceil((guess(c, m) * rowsLeft) / Math.max(1, expected)));
+}
 
-  /** Gets the rest of a single series, which only a range of years can split. */
-  async function completePair({ mode, rectangle, wanted, settle }: Task, reply: Rows): Promise<number> {
-    const { list, receivedAt } = reply;
-    const { received, meta } = list;
-    const sent = sentRows(reply);
-    if (mode === 'latest' || sent === null) throw incomplete(received, meta.total);
-    const limit = learned.limitParam === 'accepted' ? learned.maxRows : undefined;
-    const askYears: AskYears = async (startYear, endYear) => {
-      const part = await calls.ask(mode, rectangle, limit, { startYear, endYear });
-      const rows = part.isRefused ? null : sentRows(part);
-      if (part.isRefused || rows === null) return null;
-      return { rows, isCut: await calls.isCutShort(mode, rectangle, part) };
-    };
-    const told = totalBeyond(reply);
-    const whole = (await fetchYears(sent, told, askYears)) ?? (await askForTotal());
-    if (whole === null) throw incomplete(received, meta.total);
-    /** Asks for as many rows as there are, where no limit is taken: the one that was refused may have been too high. */
-    async function askForTotal(): Promise<readonly SentRow[] | null> {
-      if (told === null || learned.limitParam !== 'refused') return null;
-      const all = await calls.ask(mode, rectangle, told);
-      if (all.isRefused || all.list.received < told) return null;
-      learned.learn('maxRows', told);
-      return sentRows(all);
-    }
-    const rows = figuresIn(whole);
-    keep(
-      keyDigest,
-      mode,
-      pairsOf(rectangle).map((pair) => ({ pair, rows })),
-      receivedAt,
-    );
-    for (const pair of wanted) {
-      learned.learnSeries(pair.countryCode, pair.metricKey, whole.length);
-      settle(pair, rows);
-    }
-    return whole.length;
+/** Settles the pairs whose runs the total has proved. */
+function settleKept(
+  { task, answer, sending }: CutAnswer,
+  kept: ReadonlyMap<string, readonly SentRow[]>,
+  { learned, keep }: CompletedParts,
+): void {
+  const { mode, rectangle, pairs, settle } = task;
+  const isBlank = (run: readonly SentRow[]) => mode === 'latest' && figuresIn(run).length === 0;
+  const whole = pairsOf(rectangle).flatMap((pair) => {
+    const run = kept.get(keyOf(pair));
+    return run === undefined || isBlank(run) ? [] : { pair, rows: figuresIn(run) };
+  });
+  keep(sending.caller.keyDigest, mode, whole, answer.receivedAt);
+  for (const pair of pairs) {
+    const run = kept.get(keyOf(pair));
+    if (run === undefined) continue;
+    if (mode === 'series') learned.learnSeries(pair.countryCode, pair.metricKey, run.length);
+    settle(pair, isBlank(run) ? 'no figure' : figuresIn(run));
   }
+}
 
-  return complete;
+/** Gets the rest of a single series, which only a range of years can split. */
+async function completePair(cut: CutAnswer, parts: CompletedParts): Promise<FetchedRows> {
+  const { task, answer, sending } = cut;
+  const { mode, rectangle, pairs, settle } = task;
+  const { learned, keep } = parts;
+  const { received, meta } = answer.list;
+  const sent = sentRows(answer);
+  if (mode === 'latest' || sent === null) throw incomplete(received, meta.total);
+  const total = totalBeyond(answer);
+  const whole =
+    (await fetchYears(sent, total, askingYears(cut, parts))) ?? (await askForTotal(cut, total, parts));
+  if (whole === null) throw incomplete(received, meta.total);
+  const rows = figuresIn(whole);
+  const figures = pairsOf(rectangle).map((pair) => ({ pair, rows }));
+  keep(sending.caller.keyDigest, mode, figures, answer.receivedAt);
+  for (const pair of pairs) {
+    learned.learnSeries(pair.countryCode, pair.metricKey, whole.length);
+    settle(pair, rows);
+  }
+  return { rows: whole.length, isWhole: true };
+}
+
+function askingYears({ task, sending }: CutAnswer, { calls, learned }: CompletedParts): AskYears {
+  const { mode, rectangle } = task;
+  const limit = learned.limitParam === 'accepted' ? learned.maxRows : undefined;
+  return async (startYear, endYear) => {
+    const part = await calls.ask({ mode, rectangle, limit, startYear, endYear }, sending);
+    const rows = part.isRefused ? null : sentRows(part);
+    if (part.isRefused || rows === null) return null;
+    return { rows, isCut: await calls.isCutShort(task, part, sending) };
+  };
+}
+
+/** Asks for as many rows as there are, where no limit is taken: the one that was refused may have been too high. */
+async function askForTotal(
+  { task, sending }: CutAnswer,
+  total: number | null,
+  { calls, learned }: CompletedParts,
+): Promise<readonly SentRow[] | null> {
+  if (total === null || learned.limitParam !== 'refused') return null;
+  const { mode, rectangle } = task;
+  const all = await calls.ask({ mode, rectangle, limit: total }, sending);
+  if (all.isRefused || all.list.received < total) return null;
+  learned.learn('maxRows', total);
+  return sentRows(all);
 }
 
 function keyOf({ countryCode, metricKey }: Pair): string {

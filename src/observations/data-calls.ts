@@ -47,21 +47,31 @@ export interface SentRow {
   readonly figure: ObservationRecord | null;
 }
 
-export interface Years {
+/** A rectangle, and what is asked of its pairs. */
+export interface DataQuery {
+  readonly mode: Mode;
+  readonly rectangle: Rectangle;
+  readonly limit?: number | undefined;
   readonly startYear?: number | undefined;
   readonly endYear?: number | undefined;
 }
 
-/** The data calls of one fetch, and what their answers teach of the service. */
+type Asked = Pick<DataQuery, 'mode' | 'rectangle'>;
+
+/** Data calls, and what their answers teach of the service. */
 export interface DataCalls {
-  ask(mode: Mode, rectangle: Rectangle, limit: number | undefined, years?: Years): Promise<Reply>;
+  ask(query: DataQuery, sending: Sending): Promise<Reply>;
   /**
    * One data call, with `limit` where more than a default page is expected and the service may know it.
    * @param mayTry whether it may be found out whether the service takes `limit`
    */
-  askWithLimit(mode: Mode, rectangle: Rectangle, rowsOf: RowsOf, mayTry?: boolean): Promise<Reply>;
+  askWithLimit(
+    asked: Asked & { readonly rowsOf: RowsOf },
+    sending: Sending,
+    mayTry?: boolean,
+  ): Promise<Reply>;
   /** Whether an answer has to be taken as cut short; asks once whether limits are heeded, where that decides. */
-  isCutShort(mode: Mode, rectangle: Rectangle, rows: Rows): Promise<boolean>;
+  isCutShort(asked: Asked, rows: Rows, sending: Sending): Promise<boolean>;
 }
 
 export interface DataCallsParts {
@@ -70,14 +80,10 @@ export interface DataCallsParts {
   readonly now: () => number;
 }
 
-export function createDataCalls({ send, learned, now }: DataCallsParts, sending: Sending): DataCalls {
-  async function ask(
-    mode: Mode,
-    rectangle: Rectangle,
-    limit: number | undefined,
-    years: Years = {},
-  ): Promise<Reply> {
-    const params = { ...rectangle, latest: mode === 'latest', limit, ...years };
+export function createDataCalls({ send, learned, now }: DataCallsParts): DataCalls {
+  async function ask(query: DataQuery, sending: Sending): Promise<Reply> {
+    const { mode, rectangle, limit, startYear, endYear } = query;
+    const params = { ...rectangle, latest: mode === 'latest', limit, startYear, endYear };
     try {
       const answer = await send(makeCall(observations, params), sending);
       const { receivedAt } = answer;
@@ -114,32 +120,32 @@ export function createDataCalls({ send, learned, now }: DataCallsParts, sending:
     else if (meta.total > received) learned.learn('totals', 'true');
   }
 
-  async function askWithLimit(
-    mode: Mode,
-    rectangle: Rectangle,
-    rowsOf: RowsOf,
+  const askWithLimit: DataCalls['askWithLimit'] = async (
+    { mode, rectangle, rowsOf },
+    sending,
     mayTry = true,
-  ): Promise<Reply> {
+  ) => {
+    const asking = (limit?: number) => ask({ mode, rectangle, limit }, sending);
     const mayBeLong =
       expectedRows(rectangle, rowsOf) >= learned.defaultRows ||
       (mode === 'series' && !everyPair(rectangle, (c, m) => learned.knowsSeries(c, m)));
     const isWorthTrying = mayTry && mayBeLong && learned.limitParam !== 'refused';
-    if (learned.limitParam !== 'accepted' && !isWorthTrying) return ask(mode, rectangle, undefined);
+    if (learned.limitParam !== 'accepted' && !isWorthTrying) return asking();
     const asked = learned.maxRows;
-    const reply = await ask(mode, rectangle, asked);
+    const reply = await asking(asked);
     if (!reply.isRefused || !mayBeForLimit(reply)) return reply;
-    const told = highestLimitIn(reply.detail, asked);
-    if (told !== null) {
-      const lower = await ask(mode, rectangle, told);
+    const named = highestLimitIn(reply.detail, asked);
+    if (named !== null) {
+      const lower = await asking(named);
       if (!lower.isRefused || !mayBeForLimit(lower)) {
-        learned.learn('maxRows', told);
+        learned.learn('maxRows', named);
         return lower;
       }
     }
-    const plain = await ask(mode, rectangle, undefined);
+    const plain = await asking();
     if (!plain.isRefused) learned.learn('limitParam', 'refused');
     return plain;
-  }
+  };
 
   /** Whether a call may have been refused for its `limit`: never by a 404, and where limits are taken only if it says so. */
   function mayBeForLimit({ outcome, detail }: Refusal): boolean {
@@ -147,11 +153,11 @@ export function createDataCalls({ send, learned, now }: DataCallsParts, sending:
     return isAboutLimit(detail) || learned.limitParam !== 'accepted';
   }
 
-  async function isCutShort(
-    mode: Mode,
-    rectangle: Rectangle,
-    { list, groups, limit }: Rows,
-  ): Promise<boolean> {
+  const isCutShort: DataCalls['isCutShort'] = async (
+    { mode, rectangle },
+    { list, groups, limit },
+    sending,
+  ) => {
     const { received, meta } = list;
     const looksCut = () =>
       isCut({
@@ -167,10 +173,10 @@ export function createDataCalls({ send, learned, now }: DataCallsParts, sending:
     const isTold = (meta.total !== null && meta.total > received) || meta.limit !== null;
     if (isTold || limit === undefined || received >= limit || learned.limitEffect !== 'unknown') return true;
     // Just as long as a default page, though more was asked for: whole, if limits make a difference at all.
-    const one = await ask(mode, rectangle, 1);
+    const one = await ask({ mode, rectangle, limit: 1 }, sending);
     learned.learn('limitEffect', !one.isRefused && one.list.received <= 1 ? 'heeded' : 'ignored');
     return looksCut();
-  }
+  };
 
   return { ask, askWithLimit, isCutShort };
 }

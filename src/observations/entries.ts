@@ -27,7 +27,7 @@ export interface ObservationEntries {
   atHand(keyDigest: string, key: string): ObservationEntry | undefined;
   /** What is held of these demands, fresh or not, by the keys of the demands. */
   read(keyDigest: string, demands: readonly Demand[]): Promise<ReadonlyMap<string, ObservationEntry>>;
-  /** Holds what an answer said of each of these pairs; a series is held as the latest figure too. */
+  /** Keeps what an answer said of each of these pairs; a series is held as the latest figure too. */
   keep(keyDigest: string, mode: Mode, figures: readonly PairFigures[], atMs: number): void;
 }
 
@@ -45,13 +45,16 @@ export function createObservationEntries(tenantCache: TenantCache): ObservationE
   return {
     atHand(keyDigest, key) {
       const held = tenantCache.isAtHand ? tenantCache.readOne<RawRows>(keyDigest, key) : undefined;
-      return held === undefined || held instanceof Promise ? undefined : (cellOf(held) ?? undefined);
+      return held === undefined || held instanceof Promise ? undefined : (entryOf(held) ?? undefined);
     },
     async read(keyDigest, demands) {
       const found = new Map<string, ObservationEntry>();
-      const held = await tenantCache.read<RawRows>(keyDigest, demands.map(demandKey));
+      const held = await tenantCache.read<RawRows>(
+        keyDigest,
+        demands.map(({ key }) => key),
+      );
       for (const [key, raw] of held) {
-        const entry = cellOf(raw);
+        const entry = entryOf(raw);
         if (entry !== null) found.set(key, entry);
       }
       return found;
@@ -62,7 +65,7 @@ export function createObservationEntries(tenantCache: TenantCache): ObservationE
       const put = (pair: Pair, as: Mode, rows: readonly ObservationRecord[]) => {
         const raw = rows.map(({ record }) => record);
         entries.put(raw, { rows, atMs, checkedAtMs: atMs, wantedAtMs: 0 });
-        values.set(demandKey({ ...pair, mode: as }), raw);
+        values.set(demandKey(as, pair), raw);
       };
       for (const { pair, rows } of figures) {
         put(pair, mode, rows);
@@ -76,7 +79,7 @@ export function createObservationEntries(tenantCache: TenantCache): ObservationE
 }
 
 /** Null where what is held is not what was put there. */
-function cellOf({ value, atMs }: CacheEntry<RawRows>): ObservationEntry | null {
+function entryOf({ value, atMs }: CacheEntry<RawRows>): ObservationEntry | null {
   if (!Array.isArray(value)) return null;
   const known = entries.of(value);
   if (known !== undefined) return known;

@@ -5,7 +5,7 @@ import type { Sending } from '../upstream/call.ts';
 import { countries, indicators } from '../upstream/endpoints.ts';
 import type { CountryRecord } from '../upstream/records/countries.ts';
 import type { IndicatorRecord } from '../upstream/records/indicators.ts';
-import type { FetchParts } from './planned.ts';
+import type { BisectedParts } from './bisected.ts';
 
 /** Notes the names in the lists that go by: the service knows them, so they are the last to be suspected of a refusal. */
 export function notingNames(ask: Ask, { listed }: Learned): Ask {
@@ -33,7 +33,7 @@ export function notingNames(ask: Ask, { listed }: Learned): Ask {
 }
 
 /** Has the service's own lists looked at, by an `ask` that notes their names. A list that can't be had tells nothing. */
-export function createNameLists(ask: Ask): NonNullable<FetchParts['noteNames']> {
+export function createNameLists(ask: Ask): NonNullable<BisectedParts['noteNames']> {
   return async (dimension, sending: Sending) => {
     try {
       await (dimension === 'countries' ? ask(countries, {}, sending) : ask(indicators, {}, sending));

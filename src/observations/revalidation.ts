@@ -27,15 +27,15 @@ export interface Revalidation {
    */
   check(
     held: readonly HeldFigures[],
-    prospect: Prospect,
+    costs: FetchCosts,
     sending: Sending,
   ): Promise<(figures: HeldFigures) => number>;
-  /** Counts data calls of a key, by which it is judged what a look may save. */
-  spent(keyDigest: string, calls: number): void;
+  /** Counts data calls of a key, by which the worth of a look is judged. */
+  countCalls(keyDigest: string, calls: number): void;
 }
 
-/** What is at stake when entries are past their time. */
-export interface Prospect {
+/** What fetching costs where entries are past their time, with a look at the sources and without. */
+export interface FetchCosts {
   /** Calls that it takes to fetch everything that is missing or past its time. */
   readonly calls: () => number;
   /** Calls that it takes to fetch what is missing alone. */
@@ -54,13 +54,13 @@ export interface RevalidationParts {
 /** How far the service's clock may be from ours. */
 const CLOCK_SKEW_MS = 60_000;
 
-/** Share of expired entries that a look is taken to renew, until looks have shown. */
-const HOPED_SHARE = 0.9;
+/** Share of expired entries that a look is expected to renew, until looks have shown. */
+const EXPECTED_SHARE = 0.9;
 
 /** How much the last look counts for the next. */
 const LEARNING_RATE = 0.3;
 
-/** How much hope grows again with each look that was not taken. */
+/** How much the expected share grows again with each look that was not taken. */
 const RECOVERY = 0.01;
 
 const MAX_KEYS = 10_000;
@@ -83,7 +83,7 @@ export function createRevalidation({
   const traffic = createLru<Traffic>(MAX_KEYS);
   /** When the sources were last asked for, whatever came of it. */
   const askedAtMs = createLru<number>(MAX_KEYS);
-  let share = HOPED_SHARE;
+  let share = EXPECTED_SHARE;
 
   function trafficOf(keyDigest: string): Traffic {
     const interval = Math.floor(now() / intervalMs);
@@ -98,7 +98,7 @@ export function createRevalidation({
   }
 
   /** Whether a look is likely to save more calls than the one it costs, now and until entries expire again. */
-  function isWorthIt(keyDigest: string, { calls, callsIfRenewed }: Prospect): boolean {
+  function isWorthIt(keyDigest: string, { calls, callsIfRenewed }: FetchCosts): boolean {
     const traffic = trafficOf(keyDigest);
     const callsNow = calls();
     const callsLater = Math.max(0, Math.max(traffic.calls, traffic.callsBefore) - callsNow);
@@ -106,14 +106,14 @@ export function createRevalidation({
   }
 
   /** What is known of the sources, as of when; null where it is older than data may be. */
-  async function look(prospect: Prospect, sending: Sending): Promise<Sources | null> {
+  async function look(costs: FetchCosts, sending: Sending): Promise<Sources | null> {
     const { keyDigest } = sending.caller;
     const held = await heldRecords(etlStatus, {}, makeCall(etlStatus, {}), keyDigest, tenantCache);
     if (held?.records && now() - held.atMs < freshness.ttlMs) return sourcesIn(held.records, held.atMs);
     const mayLook = mayAsk && now() - (askedAtMs.get(keyDigest) ?? 0) >= intervalMs;
     if (!mayLook) return null;
-    if (!isWorthIt(keyDigest, prospect)) {
-      share = Math.min(HOPED_SHARE, share + RECOVERY);
+    if (!isWorthIt(keyDigest, costs)) {
+      share = Math.min(EXPECTED_SHARE, share + RECOVERY);
       return null;
     }
     askedAtMs.set(keyDigest, now());
@@ -121,7 +121,7 @@ export function createRevalidation({
       const records = await ask(etlStatus, {}, sending, 0);
       return records === null ? null : sourcesIn(records, now());
     } catch {
-      // Whatever keeps the sources from us will keep the figures too, and be told with them.
+      // Whatever keeps the sources from us keeps the figures too, and fails with them.
       return null;
     }
   }
@@ -134,11 +134,11 @@ export function createRevalidation({
   }
 
   return {
-    async check(held, prospect, sending) {
+    async check(held, costs, sending) {
       const asBefore = ({ entry }: HeldFigures) => entry.checkedAtMs;
       if (held.length === 0) return asBefore;
       const wasAskedAtMs = askedAtMs.get(sending.caller.keyDigest);
-      const sources = await look(prospect, sending);
+      const sources = await look(costs, sending);
       if (sources === null) return asBefore;
       const byMetric = await sourcesByMetric(sending);
       const isUnchanged = ({ entry, metricKey }: HeldFigures) =>
@@ -152,7 +152,7 @@ export function createRevalidation({
         return isUnchanged(figures) ? Math.max(atMs, sources.atMs) : atMs;
       };
     },
-    spent(keyDigest, calls) {
+    countCalls(keyDigest, calls) {
       if (calls > 0) trafficOf(keyDigest).calls += calls;
     },
   };

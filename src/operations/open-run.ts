@@ -1,9 +1,9 @@
+import type { TenantCache } from '../cache/tenant-cache.ts';
 import type { Config } from '../config.ts';
 import type { Effort } from '../loaders/effort.ts';
 import { createLoaders, type LoadersParts } from '../loaders/loaders.ts';
 import { createBatchGate } from '../observations/batch-gate.ts';
-import { type CachedFiguresParts, cachedFigures } from '../observations/cached.ts';
-import type { ObservationPool } from '../observations/pool.ts';
+import type { ObservationClient } from '../observations/client.ts';
 import type { QuotaRecord } from '../quota/account.ts';
 import { type Caller, openBill, type Sending } from '../upstream/call.ts';
 import { Deadline } from '../upstream/deadline.ts';
@@ -13,9 +13,8 @@ import { isExplained, type OpenRun, type OperationRun } from './operation-run.ts
 
 export interface OpenRunParts extends Pick<LoadersParts, 'ask' | 'tickersLearned' | 'listed'> {
   readonly config: Config;
-  readonly pool: ObservationPool;
-  /** What figures are met from, but for the operation's own part in it. */
-  readonly observations: Omit<CachedFiguresParts, 'seat'>;
+  readonly observations: ObservationClient;
+  readonly tenantCache: TenantCache;
   readonly effortFor: (caller: Caller) => Effort;
   readonly quota: (keyDigest: string) => Promise<QuotaRecord>;
   readonly now: () => number;
@@ -24,8 +23,7 @@ export interface OpenRunParts extends Pick<LoadersParts, 'ask' | 'tickersLearned
 
 /** Makes what one operation runs with: its bill, its deadline, its loaders. */
 export function createOpenRun(parts: OpenRunParts): OpenRun {
-  const { config, pool, observations, effortFor, quota, now, steadyNow } = parts;
-  const { tenantCache } = observations;
+  const { config, observations, tenantCache, effortFor, quota, now, steadyNow } = parts;
   return (request, caller) => {
     const bill = openBill();
     const startedAtMs = now();
@@ -42,13 +40,13 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
         if (freshUntilMs < run.freshUntilMs) run.freshUntilMs = freshUntilMs;
       },
     };
-    const seat = pool.join(sending);
+    const { participant, figures } = observations.join(caller);
     const batchGate = createBatchGate(config.batchHoldMs);
     const effort = effortFor(caller);
     const loaders = createLoaders({
       ask: parts.ask,
       sending,
-      figures: (told) => cachedFigures({ ...observations, seat }, told),
+      figures,
       batchGate,
       effort,
       tickersLearned: parts.tickersLearned,
@@ -67,7 +65,7 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
           return quota(caller.keyDigest);
         },
       },
-      seat,
+      seat: participant,
       deadline,
       bill,
       startedAtMs,

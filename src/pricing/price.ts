@@ -16,14 +16,11 @@ import type { Effort } from '../loaders/effort.ts';
 import { createLoaders } from '../loaders/loaders.ts';
 import type { TickersLearned } from '../loaders/ticker-lists.ts';
 import { createBatchGate } from '../observations/batch-gate.ts';
-import { type CachedFiguresParts, cachedFigures, type Figures } from '../observations/cached.ts';
+import { createDataFetch, createLoneFigures } from '../observations/client.ts';
 import { createObservationEntries } from '../observations/entries.ts';
-import { fetchFigures } from '../observations/figures.ts';
-import type { Outcome } from '../observations/outcome.ts';
-import type { Seat } from '../observations/pool.ts';
-import { NO_PREFETCH } from '../observations/prefetch.ts';
+import type { Fetch, Figures } from '../observations/fetch.ts';
 import type { RefusedNames } from '../observations/refused-names.ts';
-import { createRevalidation } from '../observations/revalidation.ts';
+import { createRevalidation, type Revalidation } from '../observations/revalidation.ts';
 import type { Demand } from '../planner/demand.ts';
 import { frozen, type Learned } from '../planner/learned.ts';
 import type { QuotaRecord } from '../quota/account.ts';
@@ -35,6 +32,9 @@ import type { Assumptions, DryRun } from '../upstream/dry-run.ts';
 import { countries, indicators } from '../upstream/endpoints.ts';
 import { payerOf } from '../upstream/payer.ts';
 import { createWarnings, type Warning, type WarningCode } from '../warnings.ts';
+import { openTally, type PricedCall, type Tally } from './tally.ts';
+
+export type { PricedCall };
 
 /** An operation with its variables coerced, ready to run. */
 export interface PricedOperation {
@@ -60,11 +60,6 @@ export interface Price {
   readonly warnings: readonly Warning[];
   /** Why the pricing was ended before all was priced: the operation takes more than it may; null where it wasn't. */
   readonly refusal: Failure | null;
-}
-
-export interface PricedCall extends Call {
-  /** Whether it is not sent, since what is held answers it. */
-  readonly isHeld: boolean;
 }
 
 export interface PricingParts {
@@ -101,160 +96,153 @@ export type Pricing = (
 ) => Promise<Price>;
 
 export function createPricing(parts: PricingParts): Pricing {
-  const { freshness, now, learned } = parts;
-  const isKnownEmpty = (code: string, key: string) =>
-    learned.knowsSeries(code, key) && learned.seriesRows(code, key) === 0;
-  /** A series whose length is known takes just the calls of its plan. */
-  const isLengthKnown = ({ mode, countryCode, metricKey }: Demand) =>
-    mode === 'series' && learned.totals === 'true' && learned.knowsSeries(countryCode, metricKey);
-  return async (
-    { document, operation, variables, caller, plan },
-    supposed,
-    limit = Number.POSITIVE_INFINITY,
-  ) => {
-    const isExpected = supposed === 'expected';
+  return async (priced, supposed, limit = Number.POSITIVE_INFINITY) => {
     // Of an object that is found by its identifier, the stand-in knows nothing.
-    let isCertain = !isOpenEnded(document, parts.schema);
-    let mayBeRenewed = false;
-    const assumptions: Assumptions = {
-      hasFigure: (code, key) => isExpected && !isKnownEmpty(code, key),
-      areFilled: isExpected,
-      onAssumedList() {
-        isCertain = false;
-      },
-    };
-    const bill = openBill();
-    const effort = parts.effortFor(caller);
-    let tooExpensive: Failure | null = null;
-    const calls: PricedCall[] = [];
-    const heldDemands: Demand[] = [];
-    const tenantCache = readOnlyCache(parts.tenantCache);
-    const note = (call: Call) => calls.push({ ...call, isHeld: false });
-    const noteHeld = (call: Call) => calls.push({ ...call, isHeld: true });
-    const free = payerOf(bill);
-    function reserve(route: string) {
-      if (bill.calls >= limit * PRICED_BEYOND) throw refuse(bill.calls + 1, ' or more');
-      return free.reserve(route);
-    }
-    function refuse(planned: number, orMore = ''): Failure {
-      const message = `The operation plans ${planned} upstream calls${orMore}; this gateway allows ${limit} (MAX_UPSTREAM_CALLS).`;
-      tooExpensive ??= new Failure('OPERATION_TOO_EXPENSIVE', message, { planned, limit });
-      return tooExpensive;
-    }
-    const send = coalesced(authenticated(parts.dryRun.answering(note, assumptions), tenantCache));
-    const outage = { failure: () => null };
-    const ask = cached(send, { tenantCache, freshness, now, outage, onHeld: noteHeld });
-    const sending: Sending = {
-      caller,
-      bill,
-      payer: { reserve },
-      signal: new AbortController().signal,
-      waitDeadlineMs: 0,
-    };
-    const refusedNames = { of: parts.refusedNames.of, remember() {} };
-    const figures = {
-      ...parts,
-      send,
-      learned: frozen(learned, isExpected ? 'untold' : 'unknown'),
-      refusedNames,
-      keep() {},
-    };
-    const seat: Seat = {
-      expect() {},
-      leave() {},
-      async load(demands) {
-        const outcomes = new Map<string, Outcome>();
-        if (!demands.every(isLengthKnown)) isCertain = false;
-        const fewest = bill.calls + fewestCalls(demands, figures.learned);
-        if (fewest > limit * PRICED_BEYOND) throw refuse(fewest, ' or more');
-        await fetchFigures(demands, figures, sending, (key, outcome) => outcomes.set(key, outcome));
-        return outcomes;
-      },
-    };
-    const batchGate = createBatchGate(parts.holdMs);
-    const revalidation = createRevalidation({ ask, tenantCache, freshness, now, mayAsk: false });
-    const source: CachedFiguresParts = {
-      seat,
-      tenantCache,
-      freshness,
-      now,
-      outage,
-      prefetch: NO_PREFETCH,
-      refusedNames,
-      entries: createObservationEntries(tenantCache),
-      revalidation: {
-        ...revalidation,
-        check(entries, ...others) {
-          if (entries.length > 0) mayBeRenewed = true;
-          return revalidation.check(entries, ...others);
-        },
-      },
-      planning: figures,
-      onHeld: (demand) => heldDemands.push(demand),
-    };
-    const loaders = createLoaders({
-      ask,
-      sending,
-      figures: (told) => untilRefused(cachedFigures(source, told), () => tooExpensive ?? effort.refusal),
-      batchGate,
-      effort,
-      tickersLearned: { ...parts.tickersLearned },
-      listed: parts.learned.listed,
-    });
-    const warnings = createWarnings();
-    const context: GraphContext = {
-      caller,
-      bill,
-      loaders,
-      batchGate,
-      effort,
-      warnings,
-      quota: () => parts.quota(caller.keyDigest),
-    };
-    const errors = await runDry().catch((fault: unknown) => {
+    const tally = openTally(!isOpenEnded(priced.document, parts.schema), limit);
+    const { context, fetchHeld } = openDryRun(parts, priced.caller, supposed, tally);
+    const { effort, warnings, bill } = context;
+    const errors = await runDry(priced, context, parts.schema).catch((fault: unknown) => {
       if (fault !== effort.refusal) throw fault;
       return [];
     });
-    async function runDry(): Promise<readonly GraphQLError[]> {
-      if (plan !== null) {
-        const run = {
-          plan,
-          context,
-          variables,
-          onPause: batchGate.closeDuring,
-          onList: effort.list,
-          isDry: true,
-          job: caller,
-        };
-        return (await runPlan(run)).errors;
-      }
-      const result = await execute({
-        schema: parts.schema,
-        document,
-        operationName: operation.name?.value,
-        variableValues: variables,
-        contextValue: { ...context, isByGraphqlJs: true },
-      });
-      return result.errors ?? [];
-    }
-    const asIfMissing = { ...figures, send: parts.dryRun.answering(noteHeld, assumptions) };
-    const heldBill = openBill();
-    const unbilled = { ...sending, bill: heldBill, payer: payerOf(heldBill) };
     // What is held is listed; where that decides nothing, it is left.
-    if (limit === Number.POSITIVE_INFINITY) await fetchFigures(heldDemands, asIfMissing, unbilled, () => {});
+    if (limit === Number.POSITIVE_INFINITY) await fetchHeld(tally.heldDemands);
     const isTold = ({ code, route = LISTS_OF_NAMES[code] ?? '' }: Warning) =>
       bill.byRoute[route] === undefined;
-    if (tooExpensive === null && effort.refusal === null && bill.calls > limit) refuse(bill.calls);
+    if (effort.refusal === null) tally.close();
     return {
       bill,
-      calls,
-      isCertain,
-      mayBeRenewed,
+      calls: tally.calls,
+      isCertain: tally.isCertain,
+      mayBeRenewed: tally.mayBeRenewed,
       errors: errors.filter((error) => !isOfRecord(error)),
       warnings: (warnings.told() ?? []).filter(isTold),
-      refusal: tooExpensive ?? effort.refusal,
+      refusal: tally.refusal ?? effort.refusal,
     };
   };
+}
+
+/** What one operation is priced with: the context that it runs in, over a stand-in for the service. */
+function openDryRun(parts: PricingParts, caller: Caller, supposed: Supposed, tally: Tally) {
+  const { freshness, now } = parts;
+  const { bill, payer } = tally;
+  const tenantCache = readOnlyCache(parts.tenantCache);
+  const assumptions = assumptionsOf(parts.learned, supposed, tally);
+  const note = (call: Call) => tally.calls.push({ ...call, isHeld: false });
+  const noteHeld = (call: Call) => tally.calls.push({ ...call, isHeld: true });
+  const outage = { failure: () => null };
+  const send = coalesced(authenticated(parts.dryRun.answering(note, assumptions), tenantCache));
+  const ask = cached(send, { tenantCache, freshness, now, outage, onHeld: noteHeld });
+  const observations = {
+    ...parts,
+    send,
+    tenantCache,
+    outage,
+    learned: frozen(parts.learned, supposed === 'expected' ? 'untold' : 'unknown'),
+    refusedNames: { of: parts.refusedNames.of, remember() {} },
+    keep() {},
+    entries: createObservationEntries(tenantCache),
+    revalidation: notingRenewals(
+      createRevalidation({ ask, tenantCache, freshness, now, mayAsk: false }),
+      tally,
+    ),
+    onHeld: (demand: Demand) => tally.heldDemands.push(demand),
+  };
+  const figures = createLoneFigures(observations, (next) =>
+    tallied(next, parts.learned, observations.learned, tally),
+  );
+  const signal = new AbortController().signal;
+  const sending: Sending = { caller, bill, payer, signal, waitDeadlineMs: 0 };
+  const batchGate = createBatchGate(parts.holdMs);
+  const effort = parts.effortFor(caller);
+  const loaders = createLoaders({
+    ask,
+    sending,
+    figures: untilRefused(figures, () => tally.refusal ?? effort.refusal),
+    batchGate,
+    effort,
+    tickersLearned: { ...parts.tickersLearned },
+    listed: parts.learned.listed,
+  });
+  const quota = () => parts.quota(caller.keyDigest);
+  const context: GraphContext = {
+    caller,
+    bill,
+    loaders,
+    batchGate,
+    effort,
+    warnings: createWarnings(),
+    quota,
+  };
+  return {
+    context,
+    /** Lists the calls that would bring these demands, were they not held. */
+    fetchHeld(demands: readonly Demand[]): Promise<void> {
+      const fetch = createDataFetch({ ...observations, send: parts.dryRun.answering(noteHeld, assumptions) });
+      const heldBill = openBill();
+      return fetch(demands, { ...sending, bill: heldBill, payer: payerOf(heldBill) }, () => {});
+    },
+  };
+}
+
+function assumptionsOf(learned: Learned, supposed: Supposed, tally: Tally): Assumptions {
+  const isExpected = supposed === 'expected';
+  const isKnownEmpty = (code: string, key: string) =>
+    learned.knowsSeries(code, key) && learned.seriesRows(code, key) === 0;
+  return {
+    hasFigure: (code, key) => isExpected && !isKnownEmpty(code, key),
+    areFilled: isExpected,
+    onAssumedList() {
+      tally.isCertain = false;
+    },
+  };
+}
+
+/**
+ * Looks at what is about to be planned: whether it takes just the calls of its plan, and whether those are too many.
+ * @param planned what is planned by
+ */
+function tallied(next: Fetch, learned: Learned, planned: Learned, tally: Tally): Fetch {
+  /** A series whose length is known takes just the calls of its plan. */
+  const isLengthKnown = ({ mode, countryCode, metricKey }: Demand) =>
+    mode === 'series' && learned.totals === 'true' && learned.knowsSeries(countryCode, metricKey);
+  return async (demands, sending, settle) => {
+    if (!demands.every(isLengthKnown)) tally.isCertain = false;
+    tally.expect(fewestCalls(demands, planned));
+    await next(demands, sending, settle);
+  };
+}
+
+function notingRenewals(revalidation: Revalidation, tally: Tally): Revalidation {
+  return {
+    ...revalidation,
+    check(entries, ...others) {
+      if (entries.length > 0) tally.mayBeRenewed = true;
+      return revalidation.check(entries, ...others);
+    },
+  };
+}
+
+/** @returns what the operation would fail with */
+async function runDry(
+  { document, operation, variables, caller, plan }: PricedOperation,
+  context: GraphContext,
+  schema: GraphQLSchema,
+): Promise<readonly GraphQLError[]> {
+  if (plan !== null) {
+    const { batchGate, effort } = context;
+    const onPause = batchGate.closeDuring;
+    const run = { plan, context, variables, onPause, onList: effort.list, isDry: true, job: caller };
+    return (await runPlan(run)).errors;
+  }
+  const result = await execute({
+    schema,
+    document,
+    operationName: operation.name?.value,
+    variableValues: variables,
+    contextValue: { ...context, isByGraphqlJs: true },
+  });
+  return result.errors ?? [];
 }
 
 /** Whether something is wrong with a record: the stand-in's own say nothing of the service's. */
@@ -263,17 +251,14 @@ function isOfRecord(error: GraphQLError): boolean {
   return original instanceof Failure && original.code === 'UPSTREAM_INVALID_RESPONSE';
 }
 
-/** How far beyond the limit a price is still told exactly: then whoever asks knows how much less to ask for. */
-const PRICED_BEYOND = 10;
-
 /** Figures, none of which are looked for once it is known that the operation is refused. */
 function untilRefused(figures: Figures, refusal: () => Failure | null): Figures {
   return {
     ...figures,
-    async load(wants) {
+    async fetch(demands, sending, settle) {
       const known = refusal();
       if (known !== null) throw known;
-      return figures.load(wants);
+      return figures.fetch(demands, sending, settle);
     },
   };
 }

@@ -42,7 +42,7 @@ export interface CachedParts {
   readonly freshness: Freshness;
   readonly now: () => number;
   readonly outage: Pick<Outage, 'failure'>;
-  /** Called with each call that the tenant cache answered. */
+  /** Called with each call that was answered from the tenant cache. */
   readonly onHeld?: (call: Call) => void;
 }
 

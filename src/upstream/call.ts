@@ -110,7 +110,7 @@ export interface Sending {
   readonly onLeaving?: () => void;
   /** Called with the expiry of each cache hit, in milliseconds since the epoch. */
   readonly onHeld?: (freshUntilMs: number) => void;
-  /** Called with records that have expired and are served for want of newer ones. */
+  /** Called with records that are past their time and served for want of newer ones. */
   readonly onStale?: (records: unknown, why: FailureCode) => void;
   /** Called with rows of an answer that belong to nothing that can be asked for. */
   readonly onLeftOut?: (rows: LeftOutRows) => void;

@@ -29,7 +29,7 @@ export interface UpstreamParts {
   readonly baseUrl: string;
   readonly timeoutMs: number;
   readonly retries: number;
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, 'now' | 'sleep'>;
   /** Tells how old things are; see `steadied`. */
   readonly steadyNow?: () => number;
   readonly tenantCache: TenantCache;

@@ -5,7 +5,7 @@ import type { Answer, Attempt, Call, Send, Sending } from './call.ts';
 
 export interface RateLimitedParts {
   readonly ledger: Ledger;
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, 'now' | 'sleep'>;
   readonly onAttempt: (attempt: Attempt) => void;
 }
 

@@ -1,5 +1,5 @@
 import { Failure } from '../../src/errors.ts';
-import type { Demand } from '../../src/planner/demand.ts';
+import { type Demand, demandFor } from '../../src/planner/demand.ts';
 import type { Call, Send } from '../../src/upstream/call.ts';
 
 /** How a service fills what the specification of `/v1/data` leaves open. */
@@ -85,7 +85,7 @@ export function demandsFor(
   { countryCodes, metricKeys }: Pick<Table, 'countryCodes' | 'metricKeys'>,
 ): Demand[] {
   return countryCodes.flatMap((countryCode) =>
-    metricKeys.map((metricKey) => ({ mode, countryCode, metricKey })),
+    metricKeys.map((metricKey) => demandFor(mode, countryCode, metricKey)),
   );
 }
 

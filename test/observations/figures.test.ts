@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { Failure } from '../../src/errors.ts';
-import { type FiguresParts, fetchFigures } from '../../src/observations/figures.ts';
+import { createDataFetch, type DataFetchParts } from '../../src/observations/client.ts';
 import type { Outcome } from '../../src/observations/outcome.ts';
 import { createRefusedNames } from '../../src/observations/refused-names.ts';
 import { cover, expectedRows } from '../../src/planner/cover.ts';
-import { type Demand, demandKey } from '../../src/planner/demand.ts';
+import { type Demand, demandFor, demandKey } from '../../src/planner/demand.ts';
 import { createLearned } from '../../src/planner/learned.ts';
 import type { ObservationRecord } from '../../src/upstream/records/observations.ts';
 import { sendingFor } from '../upstream/sending.ts';
@@ -29,10 +29,21 @@ function open(table: Table, habits: Partial<Habits> = {}, { overfetchRows = 500,
   const learned = createLearned(() => 0);
   const refusedNames = createRefusedNames({ now: () => 0, ttlMs: 300_000 });
   const kept = new Map<string, { demand: Demand; rows: readonly ObservationRecord[] }>();
-  const keep: FiguresParts['keep'] = (_partition, mode, figures) => {
+  const keep: DataFetchParts['keep'] = (_partition, mode, figures) => {
     for (const { pair, rows } of figures)
-      kept.set(demandKey({ ...pair, mode }), { demand: { ...pair, mode }, rows });
+      kept.set(demandKey(mode, pair), { demand: demandFor(mode, pair.countryCode, pair.metricKey), rows });
   };
+  const now = () => 0;
+  const { send } = route;
+  const fetchData = createDataFetch({
+    send,
+    learned,
+    refusedNames,
+    now,
+    codesPerCall,
+    overfetchRows,
+    keep,
+  });
   return {
     learned,
     /** What was held of the answers. */
@@ -41,27 +52,22 @@ function open(table: Table, habits: Partial<Habits> = {}, { overfetchRows = 500,
     async fetch(demands: readonly Demand[]) {
       route.targets.length = 0;
       const settled: { key: string; outcome: Outcome }[] = [];
-      const settle = (key: string, outcome: Outcome) => settled.push({ key, outcome });
+      const settle = (demand: Demand, outcome: Outcome) => settled.push({ key: demand.key, outcome });
       const open: Demand[] = [];
-      // Names that were refused are not asked for again, as in `cached-figures.ts`.
+      // Names that were refused are not asked for again, as in `looked-up.ts`.
       for (const demand of demands) {
         const refused = refusedNames.of('one', demand);
         if (refused === undefined) open.push(demand);
-        else settle(demandKey(demand), refused.outcome);
+        else settle(demand, refused.outcome);
       }
-      await fetchFigures(
-        open,
-        { send: route.send, learned, refusedNames, now: () => 0, codesPerCall, overfetchRows, keep },
-        sendingFor(),
-        settle,
-      );
+      await fetchData(open, sendingFor(), settle);
       const outcomes = new Map(settled.map(({ key, outcome }) => [key, outcome]));
       return {
         settled,
         targets: [...route.targets],
-        outcomeOf: (demand: Demand) => outcomes.get(demandKey(demand)),
+        outcomeOf: (demand: Demand) => outcomes.get(demand.key),
         /** Values of a demand, in the order of the years; an error stands for itself. */
-        valuesOf: (demand: Demand) => valuesIn(outcomes.get(demandKey(demand))),
+        valuesOf: (demand: Demand) => valuesIn(outcomes.get(demand.key)),
       };
     },
   };
@@ -172,18 +178,20 @@ function scenes(habits: fc.Arbitrary<Habits>, { unknownNames = 0 } = {}): fc.Arb
     tables(habits.defaultRows * 2).chain((table) => {
       const { countryCodes, metricKeys } = table;
       const strangers = Array.from({ length: unknownNames }, (_, index) => index);
-      const demand: fc.Arbitrary<Demand> = fc.record({
-        mode: fc.constantFrom('latest', 'series'),
-        countryCode: fc.constantFrom(...countryCodes, ...strangers.map((n) => codeAt(600 + n))),
-        metricKey: fc.constantFrom(...metricKeys, ...strangers.map((n) => keyAt(900 + n))),
-      });
+      const demand = fc
+        .record({
+          mode: fc.constantFrom('latest' as const, 'series' as const),
+          countryCode: fc.constantFrom(...countryCodes, ...strangers.map((n) => codeAt(600 + n))),
+          metricKey: fc.constantFrom(...metricKeys, ...strangers.map((n) => keyAt(900 + n))),
+        })
+        .map(({ mode, countryCode, metricKey }) => demandFor(mode, countryCode, metricKey));
       return fc
         .record({
           table: fc.constant(table),
           habits: fc.constant(habits),
           demands: fc
             .array(demand, { minLength: 1, maxLength: 30 })
-            .map((all) => [...new Map(all.map((one) => [demandKey(one), one])).values()]),
+            .map((all) => [...new Map(all.map((one) => [one.key, one])).values()]),
           overfetchRows: fc.constantFrom(0, 20, 500),
           codesPerCall: fc.constantFrom(1, 2, 250),
         })
@@ -198,7 +206,7 @@ function described({ table, demands, ...rest }: Scene): string {
   return [
     JSON.stringify(rest),
     `rows: ${[...lengths].map(([pair, rows]) => `${pair} ${rows.length}`).join(', ')}`,
-    `demands: ${demands.map(demandKey).join(', ')}`,
+    `demands: ${demands.map(({ key }) => key).join(', ')}`,
   ].join('\n');
 }
 
@@ -245,7 +253,7 @@ describe('whatever the service does where its specification is silent', () => {
         const { table, habits, demands } = scene;
         const { kept, fetch } = open(table, habits, scene);
         const { settled, outcomeOf } = await fetch(demands);
-        const asked = new Set(demands.map(demandKey));
+        const asked = new Set(demands.map(({ key }) => key));
         const keys = settled.map(({ key }) => key).filter((key) => asked.has(key));
         expect(keys.toSorted()).toEqual([...asked].sort());
         for (const demand of demands) expectRight(scene, demand, outcomeOf(demand));
@@ -256,8 +264,7 @@ describe('whatever the service does where its specification is silent', () => {
         const fetched = demands.filter(
           (demand) => isKnown(table, demand) && !(outcomeOf(demand) instanceof Error),
         );
-        const isKept = (demand: Demand) =>
-          kept.has(demandKey(demand)) || kept.has(demandKey({ ...demand, mode: 'series' }));
+        const isKept = (demand: Demand) => kept.has(demand.key) || kept.has(demandKey('series', demand));
         expect(fetched.filter((demand) => !isKept(demand))).toEqual([]);
       }),
       { numRuns: 1000 },
@@ -359,7 +366,7 @@ describe('what a set of demands costs', () => {
         };
       });
       const table = { countryCodes: ['AA'], metricKeys: ['m'], rows };
-      const demand = { mode: 'series', countryCode: 'AA', metricKey: 'm' } as const;
+      const demand = demandFor('series', 'AA', 'm');
       const { targets, valuesOf } = await open(table, { order }).fetch([demand]);
       expect(valuesOf(demand)).toEqual(rightAnswer(table, demand));
       expect(targets).toHaveLength(3);
@@ -404,7 +411,10 @@ describe('what a set of demands costs', () => {
   it('latest figures together with series in one call, within the row budget', async () => {
     const table = tableOf(1, 2, () => 70);
     const [series, other] = demandsFor('series', table) as [Demand, Demand];
-    const demands = [series, { ...series, mode: 'latest' }, { ...other, mode: 'latest' }] as const;
+    const latest = [series, other].map(({ countryCode, metricKey }) =>
+      demandFor('latest', countryCode, metricKey),
+    );
+    const demands = [series, ...latest];
     const together = await open(table, {}, { overfetchRows: 500 }).fetch(demands);
     expect(together.targets).toHaveLength(1);
     expect((await open(table, {}, { overfetchRows: 10 }).fetch(demands)).targets).toHaveLength(2);
@@ -481,7 +491,7 @@ describe('a search for a refused name', () => {
     );
     const table = { ...full, rows };
     const { fetch } = open(table, { unknown: 'refuse', nothing: 'not found' });
-    const at = (countryCode: string) => ({ mode: 'latest', countryCode, metricKey: 'metric_1' }) as const;
+    const at = (countryCode: string) => demandFor('latest', countryCode, 'metric_1');
     const first = await fetch([at('AB')]);
     expect(first.valuesOf(at('AB'))).toEqual([]);
     const { targets, valuesOf } = await fetch([at('AA'), at('AC')]);
@@ -493,8 +503,8 @@ describe('a search for a refused name', () => {
   it('remembers no name on whose account alone a call need not have been refused', async () => {
     const table = tableOf(1, 2, () => 2);
     const { fetch } = open(table, { unknown: 'refuse', unknownStatus: 422 });
-    const known = { mode: 'latest', countryCode: 'AA', metricKey: 'metric_0' } as const;
-    const elsewhere = { ...known, countryCode: 'KE' };
+    const known = demandFor('latest', 'AA', 'metric_0');
+    const elsewhere = demandFor('latest', 'KE', 'metric_0');
     // KE is one of the 54, but not of this service's: the metric is as little known.
     expect((await fetch([elsewhere])).outcomeOf(elsewhere)).toMatchObject({ code: 'BAD_USER_INPUT' });
     expect((await fetch([known])).valuesOf(known)).toEqual(rightAnswer(table, known));
@@ -521,8 +531,8 @@ describe('a search for a refused name', () => {
 });
 
 describe('metric keys that differ in case alone', () => {
-  const lower = { mode: 'latest', countryCode: 'AA', metricKey: 'metric_0' } as const;
-  const upper = { ...lower, metricKey: 'METRIC_0' } as const;
+  const lower = demandFor('latest', 'AA', 'metric_0');
+  const upper = demandFor('latest', 'AA', 'METRIC_0');
 
   it('are one where the service takes them for one, asked for alone or together', async () => {
     const table = tableOf(1, 1, () => 2);

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/async/clock.ts';
+import { type Clock, systemClock } from '../../src/async/clock.ts';
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type OperationEvent } from '../../src/gateway.ts';
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts';
@@ -42,7 +42,8 @@ export interface ProgramOptions {
   readonly sandbox?: SandboxOptions;
   /** Settings by their environment names. Nothing is held between operations, unless `CACHE_URL` says so. */
   readonly env?: Readonly<Record<string, string>>;
-  readonly clock?: Clock;
+  /** Timers run as they do, where it doesn't hold them. */
+  readonly clock?: Omit<Clock, 'after'> & Partial<Clock>;
   /** Another service than the sandbox. */
   readonly upstreamUrl?: string;
 }
@@ -70,7 +71,7 @@ export async function openProgram({ sandbox: options, env = {}, clock, upstreamU
     config,
     upstreamUrl: upstreamUrl ?? service.url,
     observer,
-    ...(clock === undefined ? {} : { clock }),
+    clock: { ...systemClock, ...clock },
   });
   const server = createServer({
     config,

@@ -1,0 +1,193 @@
+import DataLoader from 'dataloader';
+import type { PromiseOrValue } from '../async/promise-or-value.ts';
+import { timeSliced } from '../async/yielding.ts';
+import type { FailureCode } from '../errors.ts';
+import type { BatchGate } from '../observations/batch-gate.ts';
+import type { Figures } from '../observations/fetch.ts';
+import type { Outcome } from '../observations/outcome.ts';
+import { type Demand, demandFor, type Mode } from '../planner/demand.ts';
+import { newestOf } from '../planner/newest.ts';
+import type { LeftOutRows, Sending } from '../upstream/call.ts';
+import type { ObservationRecord } from '../upstream/records/observations.ts';
+import type { Effort } from './effort.ts';
+
+export interface ObservationLoader {
+  /**
+   * The rows of every country and metric named, in their order: the latest as the service gives it, or the series. At
+   * once, where all of it is held.
+   * @param choose which of the rows of a country and metric are wanted
+   */
+  rows(
+    mode: Mode,
+    countryCodes: readonly string[],
+    metricKeys: readonly string[],
+    maxAgeMs: number,
+    choose?: (rows: readonly ObservationRecord[]) => readonly ObservationRecord[],
+  ): PromiseOrValue<readonly ObservationRecord[]>;
+  /**
+   * The latest row for each whole country, in their order; null where the service holds none, an Error where that can't
+   * be told. At once, where all of it is held.
+   */
+  nationals(
+    countryCodes: readonly string[],
+    metricKey: string,
+    maxAgeMs: number,
+  ): PromiseOrValue<readonly National[]>;
+  /** Rows of answers to this operation that belong to no figure that can be asked for. */
+  leftOut(): readonly LeftOutRows[];
+  /** Tells of rows that came as part of a record: they are as old as it is. */
+  cameWith(record: object, rows: readonly ObservationRecord[]): void;
+  /** Why a row that is past its time was served to this operation all the same; null where it wasn't. */
+  staleness(row: ObservationRecord): FailureCode | null;
+}
+
+export type National = ObservationRecord | Error | null;
+
+export interface ObservationLoaderParts {
+  /** Where the figures come from. */
+  readonly figures: Figures;
+  readonly sending: Sending;
+  readonly batchGate: BatchGate;
+  readonly effort: Effort;
+}
+
+/** Demands that are looked for before others may have a turn. */
+const BLOCK = 250;
+
+/** Names a demand within an operation: fields that insist on different ages may get different outcomes. */
+function nameOf({ key, maxAgeMs }: Demand): string {
+  return maxAgeMs === Number.POSITIVE_INFINITY ? key : `${key} within ${maxAgeMs} ms`;
+}
+
+export function createObservationLoader(
+  parts: ObservationLoaderParts,
+): Pick<ObservationLoader, 'rows' | 'nationals'> {
+  const { effort } = parts;
+  const withOutcomes = createOutcomes(parts);
+
+  const demandsFor = (
+    mode: Mode,
+    countryCodes: readonly string[],
+    metricKeys: readonly string[],
+    maxAgeMs: number,
+  ): Demand[] => {
+    effort.want(countryCodes.length * metricKeys.length, mode);
+    const demands: Demand[] = [];
+    for (const countryCode of countryCodes) {
+      for (const metricKey of metricKeys) demands.push(demandFor(mode, countryCode, metricKey, maxAgeMs));
+    }
+    return demands;
+  };
+
+  return {
+    rows(mode, countryCodes, metricKeys, maxAgeMs, choose = (rows) => rows) {
+      return withOutcomes(demandsFor(mode, countryCodes, metricKeys, maxAgeMs), (outcomes) => {
+        const rows: ObservationRecord[] = [];
+        for (const [i, outcome] of outcomes.entries()) {
+          if (outcome instanceof Error) throw outcome;
+          if (isClaimed(outcome, metricKeys, i % metricKeys.length)) continue;
+          for (const row of choose(outcome)) rows.push(row);
+        }
+        return rows;
+      });
+    },
+    nationals(countryCodes, metricKey, maxAgeMs) {
+      return withOutcomes(demandsFor('latest', countryCodes, [metricKey], maxAgeMs), (latest) => {
+        // Where the newest row is that of a place, the newest national one stands in the series.
+        const isOfPlace = (outcome: Outcome | undefined) =>
+          Array.isArray(outcome) && outcome.length > 0 && !outcome.some(isNational);
+        const ofPlaces = countryCodes.filter((_, i) => isOfPlace(latest[i]));
+        if (ofPlaces.length === 0) return latest.map(nationalIn);
+        return withOutcomes(demandsFor('series', ofPlaces, [metricKey], maxAgeMs), (series) => {
+          const byCountry = new Map(ofPlaces.map((code, i) => [code, series[i]]));
+          return latest.map((outcome, i) => nationalIn(byCountry.get(countryCodes[i] ?? '') ?? outcome));
+        });
+      });
+    },
+  };
+}
+
+/** What comes of the outcomes of demands, in their order; at once where they are all there. */
+type WithOutcomes = <Result>(
+  demands: readonly Demand[],
+  make: (outcomes: readonly Outcome[]) => PromiseOrValue<Result>,
+) => PromiseOrValue<Result>;
+
+/**
+ * The outcomes of one operation. What is held, or has come, is there at once and costs no promise; DataLoader gathers the
+ * rest, asks for each demand once, and hands each field its own.
+ */
+function createOutcomes({ figures, sending, batchGate }: ObservationLoaderParts): WithOutcomes {
+  /** What the operation has. */
+  const outcomes = new Map<string, Outcome>();
+  /** What it has asked for. */
+  const asked = new Map<string, Promise<Outcome>>();
+  const loader = new DataLoader<Demand, Outcome, string>(fetchAll, {
+    cacheKeyFn: nameOf,
+    cacheMap: asked,
+    batchScheduleFn: (leave) => batchGate.whenOpen(leave),
+  });
+
+  async function fetchAll(demands: readonly Demand[]): Promise<Outcome[]> {
+    const fetched = new Map<string, Outcome>();
+    await figures.fetch(demands, sending, (demand, outcome) => fetched.set(nameOf(demand), outcome));
+    return demands.map((demand) => {
+      const name = nameOf(demand);
+      const outcome = fetched.get(name) ?? [];
+      outcomes.set(name, outcome);
+      return outcome;
+    });
+  }
+
+  function find(demand: Demand, findHeld: ReturnType<Figures['held']>): Outcome | undefined {
+    const name = nameOf(demand);
+    const known = outcomes.get(name);
+    if (known !== undefined || findHeld === null || asked.has(name)) return known;
+    const found = findHeld(demand);
+    if (found !== undefined) outcomes.set(name, found);
+    return found;
+  }
+
+  /** Looks for demands among what the operation has, and what is held; other work has its turns in between. */
+  function* look(demands: readonly Demand[], found: (Outcome | undefined)[]): Generator<void, void> {
+    for (let start = 0; start < demands.length; start += BLOCK) {
+      const findHeld = figures.held(sending);
+      for (const demand of demands.slice(start, start + BLOCK)) found.push(find(demand, findHeld));
+      yield;
+    }
+  }
+
+  return (demands, make) => {
+    const found: (Outcome | undefined)[] = [];
+    const finish = () => {
+      const isFound = (outcome: Outcome | undefined) => outcome !== undefined;
+      if (found.every(isFound)) return make(found);
+      const missing = demands.filter((_, i) => found[i] === undefined);
+      return loader.loadMany(missing).then((loaded) => {
+        const rest = loaded.values();
+        return make(found.map((outcome) => outcome ?? rest.next().value ?? []));
+      });
+    };
+    const looking = timeSliced(sending.caller, look(demands, found));
+    return looking instanceof Promise ? batchGate.closeDuring(looking).then(finish) : finish();
+  };
+}
+
+/**
+ * Whether the rows for a key are those of another key that was asked for too, in the very spelling of the service: where
+ * it makes no difference between cases, they are there already.
+ */
+function isClaimed([row]: readonly ObservationRecord[], metricKeys: readonly string[], own: number): boolean {
+  return row !== undefined && row.metricKey !== metricKeys[own] && metricKeys.includes(row.metricKey);
+}
+
+function isNational({ locationName }: ObservationRecord): boolean {
+  return locationName === null;
+}
+
+function nationalIn(outcome: Outcome): National {
+  if (outcome instanceof Error) return outcome;
+  const [only] = outcome;
+  if (only !== undefined && outcome.length === 1) return isNational(only) ? only : null;
+  return newestOf(outcome.filter(isNational));
+}

@@ -1,0 +1,129 @@
+import { timeSliced, yieldToEventLoop } from '../async/yielding.ts';
+import type { Failure } from '../errors.ts';
+import { type CoverLimits, covering, type Pair, type Rectangle } from '../planner/cover.ts';
+import { pairKey } from '../planner/demand.ts';
+import type { Learned } from '../planner/learned.ts';
+import type { Sending } from '../upstream/call.ts';
+import { observations } from '../upstream/endpoints.ts';
+import { type Groups, pairsOf, type Rows, sentOf } from './data-calls.ts';
+import type { ObservationEntries } from './entries.ts';
+import {
+  type FetchedRows,
+  type FetchTask,
+  NONE_WHOLE,
+  type PairsToFetch,
+  sum,
+  type Task,
+  within,
+} from './task.ts';
+
+/** Fetches pairs of one mode and settles each. */
+export type FetchPairs = (wanted: PairsToFetch, sending: Sending) => Promise<FetchedRows>;
+
+export interface CoveredParts {
+  readonly learned: Learned;
+  readonly codesPerCall: number;
+  /** Keeps what an answer said, of pairs that nobody wanted too. */
+  readonly keep: ObservationEntries['keep'];
+}
+
+/** Characters of codes and keys in one address; servers and proxies take 8,000 and more. */
+const MAX_ADDRESS = 6_000;
+
+/** Pairs that take milliseconds to plan. */
+export const MANY = 1_000;
+
+export function limitsOf({
+  learned,
+  codesPerCall,
+}: Pick<CoveredParts, 'learned' | 'codesPerCall'>): CoverLimits {
+  return { maxRows: learned.maxRows, maxCodes: codesPerCall, maxAddress: MAX_ADDRESS };
+}
+
+/**
+ * Covers pairs with as few calls as the limits allow, and hands each answer's rows to their pairs. The stages below may
+ * find that a rectangle has to be asked for in pieces after all: its task covers them by this stage again.
+ */
+export function covered(next: FetchTask, parts: CoveredParts): FetchPairs {
+  const { learned } = parts;
+  return async function fetchPairs(wanted, sending) {
+    const { caller } = sending;
+    const { pairs, rowsOf } = wanted;
+    if (pairs.length === 0) return NONE_WHOLE;
+    const rectangles = await timeSliced(caller, covering(pairs, limitsOf(parts), rowsOf));
+    if (pairs.length > MANY) await yieldToEventLoop(caller);
+    const replan: Task['replan'] = (some, changes = {}) =>
+      fetchPairs({ ...wanted, ...changes, pairs: some }, sending);
+    const tasks = shareOut(pairs, rectangles).map((share): Task => ({ ...wanted, ...share, replan }));
+    const fetch = (task: Task) =>
+      next(task, sending, async (part, answer) => handOut(part, answer, sending, parts));
+    // The first call teaches what the service takes: the others wait for it, so that not all run into the same wall.
+    const isTaught = learned.limitParam === 'accepted' || learned.limitParam === 'refused';
+    const first = !isTaught && tasks.length > 1 ? tasks.splice(0, 1) : [];
+    const fetched: FetchedRows[] = [];
+    for (const task of first) fetched.push(await fetch(task));
+    fetched.push(...(await Promise.all(tasks.map(fetch))));
+    return sum(fetched);
+  };
+}
+
+/**
+ * Settles the pairs of a whole answer.
+ * @throws Failure where it can't be told whose some of the rows are
+ */
+function handOut(
+  { mode, rectangle, pairs, settle }: Task,
+  { list, groups, receivedAt }: Rows,
+  sending: Sending,
+  { learned, keep }: CoveredParts,
+): FetchedRows {
+  const { figures, blanks } = groups;
+  const [stray] = list.unknown;
+  if (stray !== undefined) {
+    sending.onLeftOut?.({ route: observations.route, count: list.unknown.length, detail: stray.detail });
+  }
+  const faulty = faultsIn(list.faults, groups);
+  const isBlank = (key: string) => mode === 'latest' && blanks.has(key) && !figures.has(key);
+  const kept = [];
+  for (const pair of pairsOf(rectangle)) {
+    const key = pairKey(pair.countryCode, pair.metricKey);
+    const rows = figures.get(key) ?? [];
+    if (mode === 'series') learned.learnSeries(pair.countryCode, pair.metricKey, sentOf(groups, key));
+    if (!faulty.has(key) && !isBlank(key)) kept.push({ pair, rows });
+  }
+  // An answer with rows that can't be told whose they are is not held, so that whoever asks again is told again.
+  if (stray === undefined) keep(sending.caller.keyDigest, mode, kept, receivedAt);
+  const unwanted = new Set([...figures.keys(), ...blanks.keys()]);
+  for (const pair of pairs) {
+    const key = pairKey(pair.countryCode, pair.metricKey);
+    settle(pair, faulty.get(key) ?? (isBlank(key) ? 'no figure' : (figures.get(key) ?? [])));
+    unwanted.delete(key);
+  }
+  let rows = list.received;
+  for (const key of unwanted) rows -= sentOf(groups, key);
+  return { rows, isWhole: true };
+}
+
+/** @throws Failure where it can't be told whose a row is that breaks the specification */
+function faultsIn(faults: Rows['list']['faults'], { askedKeyOf }: Groups): Map<string, Failure> {
+  const byPair = new Map<string, Failure>();
+  for (const { countryCode, metricKey, failure } of faults) {
+    if (countryCode === null || metricKey === null) throw failure;
+    byPair.set(pairKey(countryCode, askedKeyOf(metricKey)), failure);
+  }
+  return byPair;
+}
+
+/** Gives each pair to the first rectangle that holds it. */
+function shareOut(
+  pairs: readonly Pair[],
+  rectangles: readonly Rectangle[],
+): { rectangle: Rectangle; pairs: readonly Pair[] }[] {
+  let rest = pairs;
+  return rectangles.map((rectangle) => {
+    const isHeld = within(rectangle);
+    const own = rest.filter(isHeld);
+    rest = rest.filter((pair) => !isHeld(pair));
+    return { rectangle, pairs: own };
+  });
+}

@@ -1,0 +1,82 @@
+import type { TenantCache } from '../cache/tenant-cache.ts';
+import type { Demand } from '../planner/demand.ts';
+import type { Freshness } from '../upstream/cached.ts';
+import type { Sending } from '../upstream/call.ts';
+import type { ObservationRecord } from '../upstream/records/observations.ts';
+import type { ObservationEntries, ObservationEntry } from './entries.ts';
+import type { Figures } from './fetch.ts';
+import type { Prefetch } from './prefetched.ts';
+
+/** A demand, and what is held of it, fresh or not. */
+export interface HeldDemand extends Demand {
+  readonly entry: ObservationEntry | undefined;
+}
+
+/** What it takes to serve figures as they are held. */
+export interface ServingParts {
+  readonly freshness: Freshness;
+  readonly now: () => number;
+  /** Called with each demand that is met by what is held. */
+  readonly onHeld?: (demand: Demand) => void;
+}
+
+export interface HeldParts extends ServingParts {
+  readonly entries: ObservationEntries;
+  readonly tenantCache: TenantCache;
+  readonly prefetch: Pick<Prefetch, 'wanted'>;
+}
+
+/** Share of their time after which figures that are asked for are counted anew among what the key asks for. */
+const RECOUNTING_SHARE = 0.1;
+
+function freshUntilMs(
+  { checkedAtMs }: ObservationEntry,
+  { maxAgeMs }: Demand,
+  { freshness }: ServingParts,
+): number {
+  return checkedAtMs + Math.min(freshness.ttlMs, maxAgeMs);
+}
+
+export function isFresh(demand: HeldDemand, parts: ServingParts): boolean {
+  return demand.entry !== undefined && parts.now() < freshUntilMs(demand.entry, demand, parts);
+}
+
+/** Whether what is held may be served where the service gives no answer. */
+export function isUsable({ entry, maxAgeMs }: HeldDemand, { freshness, now }: ServingParts): boolean {
+  return (
+    entry !== undefined &&
+    now() - entry.checkedAtMs <= Math.min(freshness.ttlMs + freshness.staleMs, maxAgeMs)
+  );
+}
+
+/** Counts a figure that is served as it is held. */
+export function serve(
+  demand: Demand,
+  entry: ObservationEntry,
+  { bill, onHeld }: Sending,
+  parts: ServingParts,
+): readonly ObservationRecord[] {
+  bill.cached += 1;
+  onHeld?.(freshUntilMs(entry, demand, parts));
+  parts.onHeld?.(demand);
+  return entry.rows;
+}
+
+/** Finds what is held in this process: what is there at once is answered at once, past all stages. */
+export function heldAtOnce(parts: HeldParts): Figures['held'] {
+  const { entries, tenantCache, prefetch, freshness, now } = parts;
+  return (sending) => {
+    const { keyDigest } = sending.caller;
+    if (!tenantCache.isAtHand || !tenantCache.isAccepted(keyDigest)) return null;
+    const nowMs = now();
+    return (demand) => {
+      const entry = entries.atHand(keyDigest, demand.key);
+      if (entry === undefined || nowMs >= freshUntilMs(entry, demand, parts)) return undefined;
+      if (nowMs - entry.wantedAtMs > freshness.ttlMs * RECOUNTING_SHARE) {
+        entry.wantedAtMs = nowMs;
+        prefetch.wanted(keyDigest, demand, entry.checkedAtMs);
+      }
+      return serve(demand, entry, sending, parts);
+    };
+  };
+}

@@ -1,0 +1,119 @@
+import { LRUCache } from 'lru-cache';
+import { type Demand, demandFor } from '../planner/demand.ts';
+import { estimate, type Planning } from './estimate.ts';
+import type { Fetch } from './fetch.ts';
+
+/**
+ * Figures that a key has asked for lately and that will soon be past their time. A call costs the same with them, so
+ * whichever call leaves next brings them along, and theirs is saved.
+ */
+export interface Prefetch {
+  /** A figure was asked for now, and is known to hold as of an instant. */
+  wanted(keyDigest: string, demand: Demand, checkedAtMs: number): void;
+  /** Figures were brought along. */
+  brought(keyDigest: string, demands: readonly Demand[]): void;
+  /** What might go along with these, the last asked for first. */
+  of(keyDigest: string, demands: readonly Demand[]): readonly Demand[];
+}
+
+/** Keys, and figures of each, that are remembered. */
+const MAX_KEYS = 1_000;
+const MAX_DEMANDS = 500;
+
+/** Demands beyond which a plan has neither room for a prefetch, nor can be made several times at little cost. */
+const MAX_ACCOMPANIED = 1_000;
+
+/** Figures older than this share of their time go along. */
+const AGEING_SHARE = 0.5;
+
+interface Asked {
+  readonly demand: Demand;
+  readonly askedAtMs: number;
+  checkedAtMs: number;
+}
+
+/** Has figures that will soon be wanted anew brought along by whatever leaves. */
+export function prefetched(
+  next: Fetch,
+  { prefetch, ...planning }: Planning & { readonly prefetch: Pick<Prefetch, 'of' | 'brought'> },
+): Fetch {
+  return async (demands, sending, settle) => {
+    const { keyDigest } = sending.caller;
+    const along = demands.length === 0 ? [] : goingAlong(demands, prefetch.of(keyDigest, demands), planning);
+    const isAlong = new Set(along.map(({ key }) => key));
+    const brought: Demand[] = [];
+    await next([...demands, ...along], sending, (demand, outcome) => {
+      if (!isAlong.has(demand.key)) settle(demand, outcome);
+      else if (!(outcome instanceof Error)) brought.push(demand);
+    });
+    prefetch.brought(keyDigest, brought);
+  };
+}
+
+export function createPrefetch({ now, ttlMs }: { now: () => number; ttlMs: number }): Prefetch {
+  const byKey = new LRUCache<string, LRUCache<string, Asked>>({ max: MAX_KEYS });
+
+  return {
+    wanted(keyDigest, demand, checkedAtMs) {
+      const { mode, countryCode, metricKey } = demand;
+      let asked = byKey.get(keyDigest);
+      if (asked === undefined) {
+        asked = new LRUCache({ max: MAX_DEMANDS });
+        byKey.set(keyDigest, asked);
+      }
+      asked.set(demand.key, {
+        demand: demandFor(mode, countryCode, metricKey),
+        askedAtMs: now(),
+        checkedAtMs,
+      });
+    },
+    brought(keyDigest, demands) {
+      const asked = byKey.get(keyDigest);
+      for (const demand of demands) {
+        const known = asked?.peek(demand.key);
+        if (known !== undefined) known.checkedAtMs = now();
+      }
+    },
+    of(keyDigest, demands) {
+      const nowMs = now();
+      const going: Demand[] = [];
+      const fetched = new Set(demands.map(({ key }) => key));
+      const mode = new Set(demands.map(({ mode }) => mode));
+      for (const [key, { demand, askedAtMs, checkedAtMs }] of byKey.get(keyDigest)?.entries() ?? []) {
+        const isWanted = nowMs - askedAtMs <= ttlMs;
+        const isAgeing = nowMs - checkedAtMs > ttlMs * AGEING_SHARE;
+        if (isWanted && isAgeing && mode.has(demand.mode) && !fetched.has(key)) going.push(demand);
+      }
+      return going;
+    },
+  };
+}
+
+/**
+ * The most of some candidates for a prefetch, from the first on, that go along with demands at no further call: as far as the answer
+ * stays within what the service is known to bring, and within the rows that may be fetched unasked.
+ */
+function goingAlong(
+  demands: readonly Demand[],
+  candidates: readonly Demand[],
+  planning: Planning,
+): readonly Demand[] {
+  const { learned, overfetchRows } = planning;
+  const known = candidates.filter(
+    ({ mode, countryCode, metricKey }) => mode === 'latest' || learned.knowsSeries(countryCode, metricKey),
+  );
+  if (known.length === 0 || demands.length > MAX_ACCOMPANIED) return [];
+  const alone = estimate(demands, planning);
+  // Short of the limit, so that a figure more than was expected doesn't cut the answer.
+  const limitRows = learned.limitParam === 'accepted' ? learned.maxRows : learned.defaultRows;
+  const mostRows = Math.min(alone.rows + overfetchRows, alone.calls * limitRows * 0.9);
+  for (let count = known.length; count > 0; count = Math.floor(count / 3)) {
+    const some = known.slice(0, count);
+    const { calls, rows } = estimate([...demands, ...some], planning);
+    if (calls <= alone.calls && rows <= mostRows) return some;
+  }
+  return [];
+}
+
+/** Where nothing goes along. */
+export const NO_PREFETCH: Prefetch = { wanted() {}, brought() {}, of: () => [] };

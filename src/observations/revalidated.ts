@@ -1,0 +1,47 @@
+import type { Sending } from '../upstream/call.ts';
+import { observations } from '../upstream/endpoints.ts';
+import { estimate, type Planning } from './estimate.ts';
+import type { Fetch } from './fetch.ts';
+import { type HeldDemand, isFresh, type ServingParts } from './held.ts';
+import type { Revalidation } from './revalidation.ts';
+
+export interface RevalidatedParts extends ServingParts, Planning {
+  readonly revalidation: Revalidation;
+}
+
+/**
+ * Puts right how long figures past their time are known to hold, before `cached` decides by it what to serve and what to
+ * fetch. It stands above that stage, since only what has been read can hold longer than it was thought to, and below
+ * `lookedUp`, which reads. Data calls that are sent below are counted: they tell what a look at the sources may save.
+ */
+export function revalidated(next: Fetch<HeldDemand>, parts: RevalidatedParts): Fetch<HeldDemand> {
+  return async (demands, sending, settle) => {
+    await renew(demands, sending, parts);
+    const { bill, caller } = sending;
+    const callsBefore = bill.byRoute[observations.route] ?? 0;
+    await next(demands, sending, settle);
+    parts.revalidation.countCalls(caller.keyDigest, (bill.byRoute[observations.route] ?? 0) - callsBefore);
+  };
+}
+
+async function renew(
+  demands: readonly HeldDemand[],
+  sending: Sending,
+  parts: RevalidatedParts,
+): Promise<void> {
+  const missing = demands.filter((demand) => !isFresh(demand, parts));
+  const isRenewable = ({ entry, maxAgeMs }: HeldDemand) => entry !== undefined && maxAgeMs > 0;
+  const expired = missing
+    .filter(isRenewable)
+    .flatMap(({ entry, metricKey }) => (entry ? { entry, metricKey } : []));
+  const costs = {
+    calls: () => estimate(missing, parts).calls,
+    callsIfRenewed: () =>
+      estimate(
+        missing.filter((demand) => !isRenewable(demand)),
+        parts,
+      ).calls,
+  };
+  const checkedAtMs = await parts.revalidation.check(expired, costs, sending);
+  for (const figures of expired) figures.entry.checkedAtMs = checkedAtMs(figures);
+}

@@ -1,0 +1,94 @@
+import { Failure } from '../errors.ts';
+import type { Pair, Rectangle, RowsOf } from '../planner/cover.ts';
+import type { Mode } from '../planner/demand.ts';
+import type { Dimension } from '../planner/learned.ts';
+import type { Sending } from '../upstream/call.ts';
+import type { Rows } from './data-calls.ts';
+import type { Outcome } from './outcome.ts';
+
+/** Pairs of one mode that are to be fetched. */
+export interface PairsToFetch {
+  readonly mode: Mode;
+  readonly pairs: readonly Pair[];
+  /** Rows that they are expected to have. */
+  readonly rowsOf: RowsOf;
+  readonly settle: SettlePair;
+  /** How often a cut answer was asked for in pieces before. */
+  readonly round: number;
+  readonly search: NameSearch;
+}
+
+/** A rectangle to fetch, and the pairs that it answers. */
+export interface Task extends PairsToFetch {
+  readonly rectangle: Rectangle;
+  /** Has some of the pairs covered anew, and fetched through all stages. */
+  readonly replan: (
+    pairs: readonly Pair[],
+    changes?: Partial<Pick<Task, 'rowsOf' | 'round'>>,
+  ) => Promise<FetchedRows>;
+}
+
+/** How far the search for refused names has come in one fetch: all of its tasks share it. */
+export interface NameSearch {
+  /** Further refusals that may be looked into; undefined before the first. */
+  refusalsLeft: number | undefined;
+  /** Whether the service's own list of such names has been asked for. */
+  readonly isListAsked: Record<Dimension, boolean>;
+}
+
+export function openNameSearch(): NameSearch {
+  return { refusalsLeft: undefined, isListAsked: { countries: false, metrics: false } };
+}
+
+/**
+ * Settles the pairs of one mode: with rows, with a failure, or with `'no figure'` where the latest row holds no value, so
+ * that the latest figure stands further back in the series.
+ */
+export type SettlePair = (pair: Pair, outcome: Outcome | 'no figure') => void;
+
+/** What has come for pairs. */
+export interface FetchedRows {
+  /** Those without a figure included. */
+  readonly rows: number;
+  /** Whether that is everything: else the rows are no count to prove anything by. */
+  readonly isWhole: boolean;
+}
+
+export const NONE_WHOLE: FetchedRows = { rows: 0, isWhole: true };
+export const NOT_WHOLE: FetchedRows = { rows: 0, isWhole: false };
+
+/** Called with each answer, and the part of a task that it answers. */
+export type Receive = (part: Task, answer: Rows) => Promise<FetchedRows>;
+
+/**
+ * One stage of the way of a rectangle, or all of them below `covered`. Answers are handed up as they come, since one task
+ * may take several; whatever fails is settled, so that no `Failure` is thrown.
+ */
+export type FetchTask = (task: Task, sending: Sending, receive: Receive) => Promise<FetchedRows>;
+
+/** A failure on the way is the outcome of every pair that was to be fetched there. */
+export async function settlingFailures(
+  { pairs, settle }: PairsToFetch,
+  fetch: () => Promise<FetchedRows>,
+): Promise<FetchedRows> {
+  try {
+    return await fetch();
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    for (const pair of pairs) settle(pair, error);
+    return NOT_WHOLE;
+  }
+}
+
+export function sum(parts: readonly FetchedRows[]): FetchedRows {
+  return {
+    rows: parts.reduce((total, { rows }) => total + rows, 0),
+    isWhole: parts.every(({ isWhole }) => isWhole),
+  };
+}
+
+export function within({ countryCodes, metricKeys }: Rectangle): (pair: Pair) => boolean {
+  const codes = new Set(countryCodes);
+  const keys = new Set(metricKeys);
+  return (pair) => codes.has(pair.countryCode) && keys.has(pair.metricKey);
+}

@@ -1,0 +1,204 @@
+import { describe, expect, it } from 'vitest';
+import { Failure } from '../../src/errors.ts';
+import { type CoveredParts, covered, type FetchPairs } from '../../src/observations/covered.ts';
+import type { Outcome } from '../../src/observations/outcome.ts';
+import { planned } from '../../src/observations/planned.ts';
+import {
+  type FetchTask,
+  NONE_WHOLE,
+  openNameSearch,
+  type PairsToFetch,
+} from '../../src/observations/task.ts';
+import { type Demand, demandFor, type Mode } from '../../src/planner/demand.ts';
+import { createLearned } from '../../src/planner/learned.ts';
+import type { ObservationRecord } from '../../src/upstream/records/observations.ts';
+import { sendingFor } from '../upstream/sending.ts';
+import { answerFrom, nameOf, pairsIn, rowAt, tableWith, valuesOf } from './answers.ts';
+import { SEEN, tableOf } from './data-route.ts';
+
+const demand = (mode: Mode, countryCode: string, metricKey = 'm') => demandFor(mode, countryCode, metricKey);
+
+/** Demands over a next stage that settles pairs as it is told to. */
+async function plan(demands: readonly Demand[], settle: (wanted: PairsToFetch) => void, overfetchRows = 0) {
+  const asked: { mode: Mode; pairs: string[] }[] = [];
+  const next: FetchPairs = async (wanted) => {
+    if (wanted.pairs.length > 0) asked.push({ mode: wanted.mode, pairs: wanted.pairs.map(nameOf) });
+    settle(wanted);
+    return NONE_WHOLE;
+  };
+  const fetch = planned(next, { learned: createLearned(() => 0), codesPerCall: 250, overfetchRows });
+  const outcomes: [string, Outcome][] = [];
+  await fetch(demands, sendingFor(), (one, outcome) => outcomes.push([one.key, outcome]));
+  return { asked, outcomes };
+}
+
+/** Rows of a series, the national one of each year. */
+async function seriesOf(...values: number[]): Promise<readonly ObservationRecord[]> {
+  const table = tableWith(values.map((value, i) => rowAt('KE', 'm', 2000 + i, value)));
+  const rectangle = { countryCodes: ['KE'], metricKeys: ['m'] };
+  return (await answerFrom(table, { mode: 'series', rectangle })).list.rows;
+}
+
+describe('demands', () => {
+  it('are asked for as latest and as series, each mode by itself', async () => {
+    const { asked, outcomes } = await plan([demand('latest', 'KE'), demand('series', 'NG')], (wanted) => {
+      for (const pair of wanted.pairs) wanted.settle(pair, []);
+    });
+    expect(asked).toEqual([
+      { mode: 'latest', pairs: ['KE m'] },
+      { mode: 'series', pairs: ['NG m'] },
+    ]);
+    expect(outcomes).toEqual([
+      ['latest KE m', []],
+      ['series NG m', []],
+    ]);
+  });
+
+  it('are settled from one series where both modes of a pair are wanted', async () => {
+    const rows = await seriesOf(1, 2, 3);
+    const { asked, outcomes } = await plan([demand('latest', 'KE'), demand('series', 'KE')], (wanted) => {
+      for (const pair of wanted.pairs) wanted.settle(pair, rows);
+    });
+    expect(asked).toEqual([{ mode: 'series', pairs: ['KE m'] }]);
+    expect(outcomes).toEqual([
+      ['series KE m', rows],
+      ['latest KE m', rows.slice(-1)],
+    ]);
+  });
+
+  it('for a latest figure without a value are met from the series', async () => {
+    const rows = await seriesOf(1, 2);
+    const { asked, outcomes } = await plan([demand('latest', 'KE')], ({ mode, pairs, settle }) => {
+      for (const pair of pairs) settle(pair, mode === 'latest' ? 'no figure' : rows);
+    });
+    expect(asked.map(({ mode }) => mode)).toEqual(['latest', 'series']);
+    expect(outcomes).toEqual([['latest KE m', rows.slice(-1)]]);
+  });
+
+  it('for the latest figure are met though the series cannot be had whole', async () => {
+    const incomplete = new Failure('UPSTREAM_INCOMPLETE', 'Cut short.');
+    const rows = await seriesOf(1);
+    const both = [demand('latest', 'KE'), demand('series', 'KE')];
+    const { asked, outcomes } = await plan(both, ({ mode, pairs, settle }) => {
+      for (const pair of pairs) settle(pair, mode === 'series' ? incomplete : rows);
+    });
+    expect(asked.map(({ mode }) => mode)).toEqual(['series', 'latest']);
+    expect(outcomes).toEqual([
+      ['series KE m', incomplete],
+      ['latest KE m', rows],
+    ]);
+  });
+
+  it('that differ in the case of a metric alone never share a plan', async () => {
+    const { asked } = await plan([demand('latest', 'KE', 'm'), demand('latest', 'KE', 'M')], () => {});
+    expect(asked).toEqual([
+      { mode: 'latest', pairs: ['KE m'] },
+      { mode: 'latest', pairs: ['KE M'] },
+    ]);
+  });
+});
+
+/** Pairs of a table over a next stage that has each task answered whole. */
+async function cover(
+  table: ReturnType<typeof tableOf>,
+  next: FetchTask,
+  { mode = 'latest' as Mode, codesPerCall = 250, learned = createLearned(() => 0) } = {},
+) {
+  const kept: string[] = [];
+  const parts: CoveredParts = {
+    learned,
+    codesPerCall,
+    keep: (_key, _mode, figures) => kept.push(...figures.map(({ pair }) => nameOf(pair))),
+  };
+  const settled = new Map<string, Outcome | 'no figure'>();
+  const wanted: PairsToFetch = {
+    mode,
+    pairs: pairsIn(table),
+    rowsOf: () => 1,
+    settle: (pair, outcome) => settled.set(nameOf(pair), outcome),
+    round: 0,
+    search: openNameSearch(),
+  };
+  const fetched = await covered(next, parts)(wanted, sendingFor());
+  return { fetched, settled, kept, learned };
+}
+
+describe('pairs', () => {
+  it('are covered by tasks, and settled by the rows of their answers', async () => {
+    const table = tableOf(3, 2, () => 1);
+    const { fetched, settled, kept } = await cover(table, async (task, _sending, receive) =>
+      receive(task, await answerFrom(table, task)),
+    );
+    expect(fetched).toEqual({ rows: 6, isWhole: true });
+    expect(valuesOf(settled)).toEqual({
+      'AA metric_0': [0],
+      'AA metric_1': [1],
+      'AB metric_0': [2],
+      'AB metric_1': [3],
+      'AC metric_0': [4],
+      'AC metric_1': [5],
+    });
+    expect(kept).toEqual([...settled.keys()]);
+  });
+
+  it('wait for the first call, which teaches what the service takes, and then for none', async () => {
+    const table = tableOf(4, 1, () => 1);
+    const learned = createLearned(() => 0);
+    const order: string[] = [];
+    const next: FetchTask = async (task) => {
+      order.push(`asks ${task.rectangle.countryCodes}`);
+      await new Promise((done) => setImmediate(done));
+      order.push(`has ${task.rectangle.countryCodes}`);
+      return NONE_WHOLE;
+    };
+    await cover(table, next, { codesPerCall: 3, learned });
+    expect(order.slice(0, 3)).toEqual(['asks AA,AB', 'has AA,AB', 'asks AC,AD']);
+    order.length = 0;
+    learned.learn('limitParam', 'accepted');
+    await cover(table, next, { codesPerCall: 3, learned });
+    expect(order.slice(0, 2)).toEqual(['asks AA,AB', 'asks AC,AD']);
+  });
+
+  it('are whole only where each task is', async () => {
+    const table = tableOf(4, 1, () => 1);
+    let isWhole = false;
+    const { fetched } = await cover(
+      table,
+      async () => {
+        isWhole = !isWhole;
+        return { rows: 2, isWhole };
+      },
+      { codesPerCall: 3 },
+    );
+    expect(fetched.isWhole).toBe(false);
+  });
+
+  it('without a value in their latest row have no figure, and nothing is kept of them', async () => {
+    const table = tableWith([rowAt('KE', 'm', 2024, 1), rowAt('KE', 'm', 2025, null)]);
+    const { settled, kept, fetched } = await cover(table, async (task, _sending, receive) =>
+      receive(task, await answerFrom(table, task)),
+    );
+    expect([...settled]).toEqual([['KE m', 'no figure']]);
+    expect(kept).toEqual([]);
+    expect(fetched.rows).toBe(1);
+  });
+
+  it('can be covered anew by a task, with other expectations', async () => {
+    const table = tableOf(4, 1, () => 1);
+    const rounds: number[] = [];
+    const { settled } = await cover(table, async (task, _sending, receive) => {
+      rounds.push(task.round);
+      if (task.round === 0) return task.replan(task.pairs, { round: 1, rowsOf: () => SEEN.maxRows / 2 });
+      return receive(task, await answerFrom(table, task));
+    });
+    expect(rounds).toEqual([0, 1, 1]);
+    expect(settled.size).toBe(4);
+  });
+
+  it('teach how long their series are', async () => {
+    const table = tableOf(1, 2, (_, m) => m + 3);
+    const next: FetchTask = async (task, _sending, receive) => receive(task, await answerFrom(table, task));
+    const { learned } = await cover(table, next, { mode: 'series' });
+    expect([learned.seriesRows('AA', 'metric_0'), learned.seriesRows('AA', 'metric_1')]).toEqual([3, 4]);
+  });
+});

@@ -1,0 +1,74 @@
+import type { TenantCache } from '../../src/cache/tenant-cache.ts';
+import { NO_TENANT_CACHE } from '../../src/cache/tenant-cache.ts';
+import type { ObservationEntry } from '../../src/observations/entries.ts';
+import type { Fetch } from '../../src/observations/fetch.ts';
+import type { HeldDemand } from '../../src/observations/held.ts';
+import type { Outcome } from '../../src/observations/outcome.ts';
+import { type Demand, demandFor } from '../../src/planner/demand.ts';
+import { createLearned } from '../../src/planner/learned.ts';
+import type { ObservationRecord } from '../../src/upstream/records/observations.ts';
+import { sendingFor } from '../upstream/sending.ts';
+import { answerFrom, rowAt, tableWith } from './answers.ts';
+
+export const TTL_MS = 1_000;
+export const STALE_MS = 5_000;
+
+/** What stages above the pool go by; the time is {@link NOW_MS}. */
+export const NOW_MS = 100_000;
+export const parts = {
+  freshness: { ttlMs: TTL_MS, staleMs: STALE_MS },
+  now: () => NOW_MS,
+  learned: createLearned(() => 0),
+  codesPerCall: 250,
+  overfetchRows: 500,
+};
+
+/** A tenant cache that holds nothing and knows of a key what the test says. */
+export function tenantCacheThat(
+  isAccepted: () => boolean,
+  refusal: TenantCache['refusal'] = () => null,
+): TenantCache {
+  return { ...NO_TENANT_CACHE, isAccepted, refusal };
+}
+
+/** A next stage that answers from a table of outcomes by country, and notes what it is asked. */
+export function nextFrom(outcomes: Readonly<Record<string, Outcome>>, onAsked: () => void = () => {}) {
+  const asked: string[][] = [];
+  const next: Fetch = async (demands, _sending, settle) => {
+    asked.push(demands.map(({ countryCode }) => countryCode));
+    onAsked();
+    for (const demand of demands) settle(demand, outcomes[demand.countryCode] ?? []);
+  };
+  return { next, asked };
+}
+
+/** Outcomes of demands by country, and the bill. */
+export async function fetchBy<Wanted extends Demand>(
+  fetch: Fetch<Wanted>,
+  demands: readonly Wanted[],
+  sending = sendingFor(),
+) {
+  const outcomes = new Map<string, Outcome>();
+  await fetch(demands, sending, ({ countryCode, maxAgeMs }, outcome) => {
+    outcomes.set(maxAgeMs === Number.POSITIVE_INFINITY ? countryCode : `${countryCode} ${maxAgeMs}`, outcome);
+  });
+  return { outcomes: Object.fromEntries(outcomes), bill: sending.bill };
+}
+
+export const latest = (countryCode: string, maxAgeMs?: number) =>
+  demandFor('latest', countryCode, 'm', maxAgeMs);
+
+export async function rowsOf(value: number): Promise<readonly ObservationRecord[]> {
+  const rectangle = { countryCodes: ['KE'], metricKeys: ['m'] };
+  return (await answerFrom(tableWith([rowAt('KE', 'm', 2025, value)]), { mode: 'latest', rectangle })).list
+    .rows;
+}
+
+/** What is held, as old as that. */
+export function entryOf(rows: readonly ObservationRecord[], ageMs: number): ObservationEntry {
+  return { rows, atMs: NOW_MS - ageMs, checkedAtMs: NOW_MS - ageMs, wantedAtMs: 0 };
+}
+
+export function held(demand: Demand, entry?: ObservationEntry): HeldDemand {
+  return { ...demand, entry };
+}
