@@ -84,25 +84,11 @@ export function createBatchWindow(parts: BatchWindowParts): BatchWindow {
   function keepOpen(gathering: Gathering): void {
     gathering.arrivals += 1;
     gathering.cancel();
-    const leftMs = millisecondsLeft(gathering.openedAtMs, parts);
-    gathering.cancel = clock.after(leftMs, () => afterQuietTurns(gathering, endWindow));
-  }
-
-  /**
-   * Waits until some turns of the event loop have passed without an arrival. A timer that is overdue fires before
-   * the sockets are read, so operations that are at the door already would else be left behind.
-   */
-  function afterQuietTurns(gathering: Gathering, then: () => void): void {
     const { arrivals } = gathering;
-    let turnsLeft = QUIET_TURNS;
-    const turn = () => {
-      // Whoever has arrived meanwhile has opened the window anew.
-      if (state !== gathering || gathering.arrivals !== arrivals) return;
-      turnsLeft -= 1;
-      if (turnsLeft < 0) then();
-      else setImmediate(turn);
-    };
-    turn();
+    // Whoever arrives meanwhile opens the window anew.
+    const isQuiet = () => state === gathering && gathering.arrivals === arrivals;
+    const leftMs = millisecondsLeft(gathering.openedAtMs, parts);
+    gathering.cancel = clock.after(leftMs, () => afterQuietTurns(isQuiet, endWindow));
   }
 
   function endWindow(): void {
@@ -145,6 +131,16 @@ export function createBatchWindow(parts: BatchWindowParts): BatchWindow {
       if (awaited.delete(operation)) closeIfAllArrived();
     },
   };
+}
+
+/**
+ * Waits until some turns of the event loop have passed without an arrival. A timer that is overdue fires before
+ * the sockets are read, so operations that are at the door already would else be left behind.
+ */
+function afterQuietTurns(isQuiet: () => boolean, then: () => void, turnsLeft = QUIET_TURNS): void {
+  if (!isQuiet()) return;
+  if (turnsLeft === 0) then();
+  else setImmediate(() => afterQuietTurns(isQuiet, then, turnsLeft - 1));
 }
 
 /** How long a window stays open for an arrival of now, in milliseconds. */

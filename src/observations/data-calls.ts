@@ -93,31 +93,12 @@ export function createDataCalls({ send, learned, now }: DataCallsParts): DataCal
         return { isRefused: true, outcome: [], detail, receivedAt };
       }
       const list = observations.decode(answer.body, params, receivedAt);
-      learnLimit(list, limit);
+      learnLimit(list, limit, learned);
       return { isRefused: false, list, groups: groupRows(list, rectangle), limit, receivedAt };
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== 'BAD_USER_INPUT') throw error;
       return { isRefused: true, outcome: error, detail: error.fields.detail ?? '', receivedAt: now() };
     }
-  }
-
-  function learnLimit({ received, meta }: ObservationList, asked: number | undefined): void {
-    const before = learned.maxRows;
-    if (meta.limit !== null) {
-      if (learned.limitParam === 'unknown') learned.learn('limitParam', 'told');
-      if (asked === undefined) learned.learn('defaultRows', meta.limit);
-      const isCap = asked !== undefined && meta.limit < asked;
-      if (isCap || learned.limitParam === 'refused' || meta.limit > before) {
-        learned.learn('maxRows', meta.limit);
-      }
-    }
-    if (asked !== undefined) learned.learn('limitParam', 'accepted');
-    if (asked !== undefined && received > asked) learned.learn('limitEffect', 'ignored');
-    else if (asked !== undefined && received > learned.defaultRows) learned.learn('limitEffect', 'heeded');
-    // More than this many come: the next answer of just as many rows must not look as if a limit had cut it.
-    if (received > learned.maxRows) learned.learn('maxRows', received + 1);
-    if (meta.total === null) learned.learn('totals', 'untold');
-    else if (meta.total > received) learned.learn('totals', 'true');
   }
 
   const askWithLimit: DataCalls['askWithLimit'] = async (
@@ -179,6 +160,26 @@ export function createDataCalls({ send, learned, now }: DataCallsParts): DataCal
   };
 
   return { ask, askWithLimit, isCutShort };
+}
+
+/** Learns from an answer what the service makes of `limit`. */
+function learnLimit({ received, meta }: ObservationList, asked: number | undefined, learned: Learned): void {
+  const before = learned.maxRows;
+  if (meta.limit !== null) {
+    if (learned.limitParam === 'unknown') learned.learn('limitParam', 'told');
+    if (asked === undefined) learned.learn('defaultRows', meta.limit);
+    const isCap = asked !== undefined && meta.limit < asked;
+    if (isCap || learned.limitParam === 'refused' || meta.limit > before) {
+      learned.learn('maxRows', meta.limit);
+    }
+  }
+  if (asked !== undefined) learned.learn('limitParam', 'accepted');
+  if (asked !== undefined && received > asked) learned.learn('limitEffect', 'ignored');
+  else if (asked !== undefined && received > learned.defaultRows) learned.learn('limitEffect', 'heeded');
+  // More than this many come: the next answer of just as many rows must not look as if a limit had cut it.
+  if (received > learned.maxRows) learned.learn('maxRows', received + 1);
+  if (meta.total === null) learned.learn('totals', 'untold');
+  else if (meta.total > received) learned.learn('totals', 'true');
 }
 
 export function everyPair(

@@ -51,15 +51,6 @@ export function createQueue(): Queue {
 
   const waiting = () => [...queue.values()].filter(({ batch }) => batch === null);
 
-  function queuedOf(key: string, demand: Demand): Queued {
-    let queued = queue.get(key);
-    if (queued === undefined) {
-      queued = { demand, requests: new Set(), batch: null };
-      queue.set(key, queued);
-    }
-    return queued;
-  }
-
   /** Has nobody wait for what the batch still has to bring: whoever asks from now on must not wait for one given up. */
   function giveUp(batch: Batch): void {
     let isUnderWay = false;
@@ -78,7 +69,8 @@ export function createQueue(): Queue {
     add(request) {
       let isNew = false;
       for (const [key, demand] of request.missing) {
-        const queued = queuedOf(key, demand);
+        const queued = queue.get(key) ?? { demand, requests: new Set(), batch: null };
+        queue.set(key, queued);
         queued.requests.add(request);
         if (queued.batch === null) isNew = true;
         else join(queued.batch, request);
@@ -124,13 +116,16 @@ export function createQueue(): Queue {
         for (const request of queued.requests) answer(request, key, outcome);
       };
       const demands = sent.map(({ demand }) => demand);
+      // Nobody waits any longer, or the gateway is at fault: then each demand fails with the fault.
       next(demands, sendingOf(batch), settle).catch((error: unknown) => {
-        // Nobody waits any longer, or the gateway is at fault: then each demand fails with the fault.
-        const fault = error instanceof Error ? error : new Error('The batch was given up.', { cause: error });
-        for (const demand of demands) settle(demand, fault);
+        for (const demand of demands) settle(demand, faultOf(error));
       });
     },
   };
+}
+
+function faultOf(error: unknown): Error {
+  return error instanceof Error ? error : new Error('The batch was given up.', { cause: error });
 }
 
 function join(batch: Batch, request: Request): void {
