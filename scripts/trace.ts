@@ -1,9 +1,11 @@
 /**
  * `npm run trace`: the files of the gateway that one figure passes through on its way from a request to the service and
  * back, in order, for a figure that isn't held and for the same bytes again. Each function notes that it was entered; a
- * stay is a run of entries into one file, and a return is a stay in a file that was left before. `--steps` prints them.
+ * stay is a run of entries into one file, and a return is a stay in a file that was left before; the same for folders.
+ * `--steps` prints the stays.
  */
 import { registerHooks } from 'node:module';
+import { dirname } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseSync } from 'vite';
 
@@ -87,10 +89,18 @@ async function ask(metricKey: string): Promise<string[]> {
 }
 
 function tell(what: string, passed: readonly string[]): void {
-  const stays = passed.filter((path, i) => path !== passed[i - 1]);
-  const files = new Set(stays);
-  console.log(`${what}: ${files.size} files, ${stays.length} stays, ${stays.length - files.size} returns`);
+  const stays = staysIn(passed);
+  console.log(`${what}: ${counted('files', stays)}; ${counted('folders', staysIn(passed.map(dirname)))}`);
   if (process.argv.includes('--steps')) for (const path of stays) console.log(`  ${path}`);
+}
+
+function staysIn(passed: readonly string[]): string[] {
+  return passed.filter((path, i) => path !== passed[i - 1]);
+}
+
+function counted(what: string, stays: readonly string[]): string {
+  const { size } = new Set(stays);
+  return `${size} ${what}, ${stays.length} stays, ${stays.length - size} returns`;
 }
 
 // What is kept ready from the second time on is ready.
