@@ -129,14 +129,8 @@ function createOutcomes({ figures, sending, batchGate }: ObservationLoaderParts)
   });
 
   async function fetchAll(demands: readonly Demand[]): Promise<Outcome[]> {
-    const fetched = new Map<string, Outcome>();
-    await figures.fetch(demands, sending, (demand, outcome) => fetched.set(nameOf(demand), outcome));
-    return demands.map((demand) => {
-      const name = nameOf(demand);
-      const outcome = fetched.get(name) ?? [];
-      outcomes.set(name, outcome);
-      return outcome;
-    });
+    await figures.fetch(demands, sending, (demand, outcome) => outcomes.set(nameOf(demand), outcome));
+    return demands.map((demand) => outcomes.get(nameOf(demand)) ?? []);
   }
 
   function find(demand: Demand, findHeld: ReturnType<Figures['held']>): Outcome | undefined {
@@ -148,11 +142,16 @@ function createOutcomes({ figures, sending, batchGate }: ObservationLoaderParts)
     return found;
   }
 
-  /** Looks for demands among what the operation has, and what is held; other work has its turns in between. */
-  function* look(demands: readonly Demand[], found: (Outcome | undefined)[]): Generator<void, void> {
+  /** Looks for demands among what the operation has, and what is held. */
+  function look(demands: readonly Demand[], found: (Outcome | undefined)[]): void {
+    const findHeld = figures.held(sending);
+    for (const demand of demands) found.push(find(demand, findHeld));
+  }
+
+  /** As `look`; other work has its turns in between. */
+  function* lookInBlocks(demands: readonly Demand[], found: (Outcome | undefined)[]): Generator<void, void> {
     for (let start = 0; start < demands.length; start += BLOCK) {
-      const findHeld = figures.held(sending);
-      for (const demand of demands.slice(start, start + BLOCK)) found.push(find(demand, findHeld));
+      look(demands.slice(start, start + BLOCK), found);
       yield;
     }
   }
@@ -160,17 +159,24 @@ function createOutcomes({ figures, sending, batchGate }: ObservationLoaderParts)
   return (demands, make) => {
     const found: (Outcome | undefined)[] = [];
     const finish = () => {
-      const isFound = (outcome: Outcome | undefined) => outcome !== undefined;
-      if (found.every(isFound)) return make(found);
+      if (areAll(found)) return make(found);
       const missing = demands.filter((_, i) => found[i] === undefined);
       return loader.loadMany(missing).then((loaded) => {
         const rest = loaded.values();
         return make(found.map((outcome) => outcome ?? rest.next().value ?? []));
       });
     };
-    const looking = timeSliced(sending.caller, look(demands, found));
+    if (demands.length <= BLOCK) {
+      look(demands, found);
+      return finish();
+    }
+    const looking = timeSliced(sending.caller, lookInBlocks(demands, found));
     return looking instanceof Promise ? batchGate.closeDuring(looking).then(finish) : finish();
   };
+}
+
+function areAll(found: readonly (Outcome | undefined)[]): found is readonly Outcome[] {
+  return !found.includes(undefined);
 }
 
 /**

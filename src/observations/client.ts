@@ -42,10 +42,13 @@ export interface ObservationClient {
  */
 export function createObservationClient(parts: FiguresParts & DataFetchParts & PoolParts): ObservationClient {
   const pool = createObservationPool(createDataFetch(parts), parts);
+  const held = heldAtOnce(parts);
   return {
     join(caller) {
       const participant = pool.join(caller);
-      return { participant, figures: figuresOver(participant.fetch, parts) };
+      // Most operations take everything from what is held: their stages are put together once they fetch.
+      const fetch: Fetch = (...asked) => abovePool(participant.fetch, parts)(...asked);
+      return { participant, figures: { held, fetch } };
     },
   };
 }
@@ -58,14 +61,13 @@ export function createLoneFigures(
   parts: Omit<FiguresParts, 'prefetch'> & DataFetchParts,
   watched: (next: Fetch) => Fetch,
 ): Figures {
-  return figuresOver(watched(createDataFetch(parts)), { ...parts, prefetch: NO_PREFETCH });
+  const alone = { ...parts, prefetch: NO_PREFETCH };
+  return { held: heldAtOnce(alone), fetch: abovePool(watched(createDataFetch(alone)), alone) };
 }
 
-function figuresOver(pooled: Fetch, parts: FiguresParts): Figures {
-  return {
-    held: heldAtOnce(parts),
-    fetch: lookedUp(revalidated(cached(prefetched(pooled, parts), parts), parts), parts),
-  };
+/** The stages that work for one operation. */
+function abovePool(pooled: Fetch, parts: FiguresParts): Fetch {
+  return lookedUp(revalidated(cached(prefetched(pooled, parts), parts), parts), parts);
 }
 
 /** Fetches demands of the service, whatever is held of them, in the fewest calls that its limits allow. */

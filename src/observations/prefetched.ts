@@ -35,11 +35,12 @@ interface Asked {
 /** Has figures that will soon be wanted anew brought along by whatever leaves. */
 export function prefetched(
   next: Fetch,
-  { prefetch, ...planning }: Planning & { readonly prefetch: Pick<Prefetch, 'of' | 'brought'> },
+  parts: Planning & { readonly prefetch: Pick<Prefetch, 'of' | 'brought'> },
 ): Fetch {
+  const { prefetch } = parts;
   return async (demands, sending, settle) => {
     const { keyDigest } = sending.caller;
-    const along = demands.length === 0 ? [] : goingAlong(demands, prefetch.of(keyDigest, demands), planning);
+    const along = demands.length === 0 ? [] : goingAlong(demands, prefetch.of(keyDigest, demands), parts);
     const isAlong = new Set(along.map(({ key }) => key));
     const brought: Demand[] = [];
     await next([...demands, ...along], sending, (demand, outcome) => {
