@@ -11,7 +11,7 @@ import { type HeldDemand, isFresh, isUsable, type ServingParts, serve } from './
 import type { Outcome } from './outcome.ts';
 import type { Prefetch } from './prefetched.ts';
 
-export interface CachedParts extends ServingParts, Planning {
+export interface CachedFiguresParts extends ServingParts, Planning {
   readonly tenantCache: TenantCache;
   readonly outage: Pick<Outage, 'failure'>;
   readonly prefetch: Pick<Prefetch, 'wanted'>;
@@ -27,7 +27,7 @@ const MANY = 2_000;
  * Meets demands from what is held and fresh, and has the missing ones fetched alone. Where the service gives no answer,
  * what is past its time is served and said to be, unless the service refuses the key, or the caller insists on newer.
  */
-export function cached(next: Fetch, parts: CachedParts): Fetch<HeldDemand> {
+export function cached(next: Fetch, parts: CachedFiguresParts): Fetch<HeldDemand> {
   const { tenantCache } = parts;
   return async (demands, sending, settle) => {
     const { keyDigest } = sending.caller;
@@ -54,7 +54,7 @@ export function cached(next: Fetch, parts: CachedParts): Fetch<HeldDemand> {
 function toFetch(
   demands: readonly HeldDemand[],
   { caller }: Sending,
-  parts: CachedParts,
+  parts: CachedFiguresParts,
 ): readonly HeldDemand[] {
   const missing = demands.filter((demand) => !isFresh(demand, parts));
   if (missing.length > 0 || parts.tenantCache.isAccepted(caller.keyDigest)) return missing;
@@ -68,7 +68,7 @@ async function fetchInto(
   demands: readonly HeldDemand[],
   next: Fetch,
   sending: Sending,
-  parts: CachedParts,
+  parts: CachedFiguresParts,
 ): Promise<void> {
   const isAllUsable = demands.length > 0 && demands.every((demand) => isUsable(demand, parts));
   const down = isAllUsable ? parts.outage.failure() : null;
@@ -84,7 +84,7 @@ async function fetchInto(
   await next([...byKey.values()], sending, ({ key }, outcome) => fetched.set(key, outcome));
 }
 
-interface Findings {
+interface Evidence {
   readonly fetched: ReadonlyMap<string, Outcome>;
   /** Why the service refuses the key; null where it doesn't. */
   readonly refusal: Error | null;
@@ -94,10 +94,10 @@ interface Findings {
 
 async function settleAll(
   demands: readonly HeldDemand[],
-  { fetched, refusal, doubt }: Findings,
+  { fetched, refusal, doubt }: Evidence,
   settle: Settle,
   sending: Sending,
-  parts: CachedParts,
+  parts: CachedFiguresParts,
 ): Promise<void> {
   const { caller } = sending;
   for (const [done, demand] of demands.entries()) {
@@ -115,7 +115,7 @@ async function settleAll(
 }
 
 /** What stands in for a failure: what is past its time, where it may be served. */
-function staleOr(failure: Error, demand: HeldDemand, sending: Sending, parts: CachedParts): Outcome {
+function staleOr(failure: Error, demand: HeldDemand, sending: Sending, parts: CachedFiguresParts): Outcome {
   const { entry } = demand;
   if (entry === undefined || !isUsable(demand, parts) || !isBetterOld(failure)) return failure;
   billStale(sending.bill, observations.route, failure, entry.atMs, parts.now());

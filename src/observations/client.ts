@@ -1,6 +1,6 @@
 import type { Caller, Send } from '../upstream/call.ts';
 import { type BisectedParts, bisected } from './bisected.ts';
-import { type CachedParts, cached } from './cached.ts';
+import { type CachedFiguresParts, cached } from './cached.ts';
 import { type CompletedParts, completed } from './completed.ts';
 import { type CoveredParts, covered } from './covered.ts';
 import { createDataCalls } from './data-calls.ts';
@@ -18,7 +18,7 @@ export interface DataFetchParts extends Omit<CompletedParts, 'calls'>, CoveredPa
   readonly now: () => number;
 }
 
-export interface FiguresParts extends HeldParts, LookedUpParts, RevalidatedParts, CachedParts {
+export interface FiguresParts extends HeldParts, LookedUpParts, RevalidatedParts, CachedFiguresParts {
   readonly prefetch: Prefetch;
 }
 

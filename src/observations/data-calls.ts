@@ -56,7 +56,7 @@ export interface DataQuery {
   readonly endYear?: number | undefined;
 }
 
-type Asked = Pick<DataQuery, 'mode' | 'rectangle'>;
+type QueryScope = Pick<DataQuery, 'mode' | 'rectangle'>;
 
 /** Data calls, and what their answers teach of the service. */
 export interface DataCalls {
@@ -66,12 +66,12 @@ export interface DataCalls {
    * @param mayTry whether it may be found out whether the service takes `limit`
    */
   askWithLimit(
-    asked: Asked & { readonly rowsOf: RowsOf },
+    asked: QueryScope & { readonly rowsOf: RowsOf },
     sending: Sending,
     mayTry?: boolean,
   ): Promise<Reply>;
   /** Whether an answer has to be taken as cut short; asks once whether limits are heeded, where that decides. */
-  isCutShort(asked: Asked, rows: Rows, sending: Sending): Promise<boolean>;
+  isCutShort(asked: QueryScope, rows: Rows, sending: Sending): Promise<boolean>;
 }
 
 export interface DataCallsParts {

@@ -31,9 +31,6 @@ export interface Participant {
   leave(): void;
 }
 
-/** As operations call it. */
-export type Seat = Participant;
-
 export interface PoolParts {
   readonly ledger: Pick<Ledger, 'shareLeft' | 'opensAtMs' | 'refusal'>;
   readonly clock: Clock;

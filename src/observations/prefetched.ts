@@ -26,7 +26,7 @@ const MAX_ACCOMPANIED = 1_000;
 /** Figures older than this share of their time go along. */
 const AGEING_SHARE = 0.5;
 
-interface Asked {
+interface AskedLately {
   readonly demand: Demand;
   readonly askedAtMs: number;
   checkedAtMs: number;
@@ -52,7 +52,7 @@ export function prefetched(
 }
 
 export function createPrefetch({ now, ttlMs }: { now: () => number; ttlMs: number }): Prefetch {
-  const byKey = new LRUCache<string, LRUCache<string, Asked>>({ max: MAX_KEYS });
+  const byKey = new LRUCache<string, LRUCache<string, AskedLately>>({ max: MAX_KEYS });
 
   return {
     wanted(keyDigest, demand, checkedAtMs) {

@@ -10,7 +10,7 @@ export interface YearsReply {
 /** Asks for the years from `start` to `end`, both included; null where the service takes no years. */
 export type AskYears = (start: number | undefined, end: number | undefined) => Promise<YearsReply | null>;
 
-type Rows = readonly SentRow[];
+type SentRows = readonly SentRow[];
 
 /**
  * The whole of one series of which a cut answer is at hand, by ranges of years: the service knows no other way to
@@ -25,7 +25,7 @@ type Rows = readonly SentRow[];
  * @returns all rows, in the order of the years, those without a figure included; null where the rest can't be had
  */
 export async function fetchYears(
-  cut: Rows,
+  cut: SentRows,
   total: number | null,
   ask: AskYears,
 ): Promise<readonly SentRow[] | null> {
@@ -53,13 +53,13 @@ export async function fetchYears(
   }
 }
 
-function whole(rows: Rows | null, total: number | null): readonly SentRow[] | null {
+function whole(rows: SentRows | null, total: number | null): readonly SentRow[] | null {
   if (rows === null || (total !== null && rows.length !== total)) return null;
   return [...rows].sort((a, b) => (a.year ?? 0) - (b.year ?? 0));
 }
 
 /** 1 where rows run up the years, -1 where they run down, 0 where they do neither or don't tell. */
-function directionOf(rows: Rows): 1 | 0 | -1 {
+function directionOf(rows: SentRows): 1 | 0 | -1 {
   const years = rows.map(({ year }) => year ?? Number.NaN);
   const steps = years.slice(1).map((year, i) => year - (years[i] as number));
   if (steps.every((step) => step >= 0)) return 1;
@@ -81,11 +81,11 @@ async function askWithin(
 
 /** A range that came cut and in no order: both halves of it, split where half of its rows have been. */
 async function fetchHalves(
-  rows: Rows,
+  rows: SentRows,
   start: number | undefined,
   end: number | undefined,
   ask: AskYears,
-): Promise<Rows | null> {
+): Promise<SentRows | null> {
   const years = rows.map(({ year }) => year ?? Number.NaN).sort((a, b) => a - b);
   const middle = years[Math.floor(years.length / 2)] ?? 0;
   if (years.some(Number.isNaN) || middle <= (years[0] ?? middle)) return null;

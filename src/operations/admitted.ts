@@ -21,7 +21,7 @@ export function admitted(next: HandleRun, { admission, overloaded, openRun }: Ad
       return await next(incoming, run);
     } finally {
       run?.deadline.stop();
-      run?.seat.leave();
+      run?.participant.leave();
       admission.leave(caller.flow);
     }
   }

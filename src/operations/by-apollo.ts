@@ -133,7 +133,8 @@ function hooksOf(parts: ByApolloParts): OperationHooks<ApolloContext> {
       if (refusal !== null) throw refusal;
       passed.planned = planned;
       const root = schema.getRootType(operation.operation);
-      if (planned === null && root && leadsToFigures(root, operation.selectionSet, scope)) run.seat.expect();
+      if (planned === null && root && leadsToFigures(root, operation.selectionSet, scope))
+        run.participant.expect();
       return null;
     },
     async execute(operation, context) {

@@ -137,11 +137,11 @@ export function createExecution(parts: ExecutionParts): Execution {
 async function runBounded<Result extends string | Data>(
   runBy: (parts: RunParts) => PromiseOrValue<Executed<Result>>,
   { plan, variables, leadsToFigures }: PlannedOperation,
-  { context, seat }: OperationRun,
+  { context, participant }: OperationRun,
   nothing: Result,
 ): Promise<Executed<Result>> {
   const { caller, effort, batchGate } = context;
-  if (leadsToFigures) seat.expect();
+  if (leadsToFigures) participant.expect();
   try {
     return await runBy({
       plan,

@@ -65,7 +65,7 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
           return quota(caller.keyDigest);
         },
       },
-      seat: participant,
+      participant,
       deadline,
       bill,
       startedAtMs,

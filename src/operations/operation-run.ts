@@ -1,6 +1,6 @@
 import type { GraphQLFormattedError, OperationDefinitionNode } from 'graphql';
 import type { GraphContext } from '../graph/context.ts';
-import type { Seat } from '../observations/pool.ts';
+import type { Participant } from '../observations/pool.ts';
 import type { Bill, Caller } from '../upstream/call.ts';
 import type { Deadline } from '../upstream/deadline.ts';
 import type { OperationEvent } from './events.ts';
@@ -10,7 +10,7 @@ import type { Extensions } from './responses.ts';
 /** What one operation's run knows; the stages that handle it pass it on. */
 export interface OperationRun {
   readonly context: GraphContext;
-  readonly seat: Seat;
+  readonly participant: Participant;
   readonly deadline: Deadline;
   readonly bill: Bill;
   readonly startedAtMs: number;

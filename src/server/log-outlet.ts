@@ -27,7 +27,7 @@ const MAX_DELAY_MS = 100;
 const MAX_WAITING = 4 * 1_048_576;
 
 /** Lines that are on their way. */
-interface Batch {
+interface LogBatch {
   rest: Buffer;
   readonly lines: number;
   /** How many dropped lines the batch tells of. */
@@ -41,7 +41,7 @@ interface Batch {
 export function createLogOutlet({ write, maxWaiting = MAX_WAITING }: LogOutletParts): LogOutlet {
   let lines: string[] = [];
   let gathered = 0;
-  let batch: Batch | null = null;
+  let batch: LogBatch | null = null;
   let dropped = 0;
   /** Dropped lines that no line has told of. */
   let untold = 0;
@@ -52,7 +52,7 @@ export function createLogOutlet({ write, maxWaiting = MAX_WAITING }: LogOutletPa
     untold += count;
   }
 
-  function nextBatch(): Batch | null {
+  function nextBatch(): LogBatch | null {
     if (lines.length === 0 && untold === 0) return null;
     const text = lines.join('') + (untold === 0 ? '' : lineOf(untold));
     const next = { rest: Buffer.from(text), lines: lines.length, told: untold };
@@ -63,7 +63,7 @@ export function createLogOutlet({ write, maxWaiting = MAX_WAITING }: LogOutletPa
   }
 
   /** @returns whether the reader may take more at once */
-  function send(sent: Batch): boolean {
+  function send(sent: LogBatch): boolean {
     try {
       while (sent.rest.length > 0) sent.rest = sent.rest.subarray(write(sent.rest));
     } catch (error) {

@@ -18,7 +18,7 @@ interface WaitingCall {
   readonly wake: () => void;
 }
 
-interface Queue {
+interface CallQueue {
   /** Calls under the key, waiting or under way. */
   calls: number;
   inFlight: number;
@@ -34,9 +34,9 @@ interface Queue {
  * deadline first; the others fail at once. Public routes are billed but not held back.
  */
 export function rateLimited(next: Send, { ledger, clock, onAttempt }: RateLimitedParts): Send {
-  const queues = new Map<string, Queue>();
+  const queues = new Map<string, CallQueue>();
 
-  function queueOf(keyDigest: string): Queue {
+  function queueOf(keyDigest: string): CallQueue {
     let queue = queues.get(keyDigest);
     if (queue === undefined) {
       queue = { calls: 0, inFlight: 0, forPlace: [], forMinute: [] };
@@ -46,7 +46,7 @@ export function rateLimited(next: Send, { ledger, clock, onAttempt }: RateLimite
   }
 
   /** Takes a place in flight and a unit of the minute's budget, waiting for either as long as allowed. */
-  async function takeTurn(queue: Queue, sending: Sending): Promise<void> {
+  async function takeTurn(queue: CallQueue, sending: Sending): Promise<void> {
     const { keyDigest } = sending.caller;
     for (;;) {
       sending.signal.throwIfAborted();
@@ -74,13 +74,13 @@ export function rateLimited(next: Send, { ledger, clock, onAttempt }: RateLimite
     }
   }
 
-  function freePlace(queue: Queue): void {
+  function freePlace(queue: CallQueue): void {
     queue.inFlight -= 1;
     // All of them, since one place may have become many; those that find none queue again, in the same order.
     for (const waiter of queue.forPlace.splice(0)) waiter.wake();
   }
 
-  async function attempt(call: Call, sending: Sending, queue: Queue | null): Promise<Answer> {
+  async function attempt(call: Call, sending: Sending, queue: CallQueue | null): Promise<Answer> {
     const { keyDigest } = sending.caller;
     const reservation = sending.payer.reserve(call.route);
     try {
@@ -119,7 +119,7 @@ export function rateLimited(next: Send, { ledger, clock, onAttempt }: RateLimite
     }
   }
 
-  async function patient(call: Call, sending: Sending, queue: Queue | null): Promise<Answer> {
+  async function patient(call: Call, sending: Sending, queue: CallQueue | null): Promise<Answer> {
     for (;;) {
       try {
         return await attempt(call, sending, queue);
