@@ -1,6 +1,26 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
+/** Suites that measure memory or time, or set clocks or globals: each has a process of its own. */
+const ALONE = [
+  'test/async/*.test.ts',
+  'test/bench/*.test.ts',
+  'test/cache/shared-counters.test.ts',
+  'test/chaos/*.test.ts',
+  'test/execution/*.test.ts',
+  'test/federation/*.test.ts',
+  'test/fuzz/*.test.ts',
+  'test/graphiql/graphiql.test.ts',
+  'test/operations/admission.test.ts',
+  'test/operations/footprint.test.ts',
+  'test/oracle/*.test.ts',
+  'test/planner/*.test.ts',
+  'test/pricing/pricing.test.ts',
+  'test/server/*.test.ts',
+  'test/upstream/*.test.ts',
+];
+const ALL = 'test/**/*.test.ts';
+
 export default defineConfig({
   // The generation that Node finds, and the libraries with it: two generations of one schema's classes work with neither.
   resolve: {
@@ -15,10 +35,15 @@ export default defineConfig({
   },
   test: {
     environment: 'node',
-    include: ['test/**/*.test.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
+    // To load the program takes a second: the other suites share two processes. They come last and are short, so that
+    // neither processor waits for the other at the end.
+    projects: [
+      { extends: true, test: { name: 'alone', include: ALONE } },
+      { extends: true, test: { name: 'together', include: [ALL], exclude: ALONE, isolate: false } },
+    ],
     // Published as TypeScript.
     server: { deps: { inline: [/federation-subgraph-compatibility-tests/] } },
   },

@@ -1,19 +1,39 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { pipeline } from 'node:stream';
 import axe, { type AxeResults } from 'axe-core';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, ConsoleMessage, Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { LESSONS } from '../../src/graphiql/tabs.ts';
 import { hasChromium, openBrowser } from '../support/chromium.ts';
-import { openProgram, type ProgramOptions } from '../support/program.ts';
+import { openProgram, type Program, type ProgramOptions } from '../support/program.ts';
 
 // A page draws its charts in a second, and in several where other suites take the machine.
 vi.setConfig({ expect: { poll: { timeout: 10_000 } } });
 
 let browser: Browser;
+/** One for all tests, at one address: what the browser has compiled of GraphiQL's scripts, it takes for each of them. */
+let page: Page;
+let origin: string;
+/** Of the test that runs. */
+let program: Program;
+
+const front = createServer((socket) => {
+  pipeline(socket, connect(Number(new URL(program.url).port), '127.0.0.1'), socket, () => {});
+});
+
 beforeAll(async () => {
-  if (hasChromium) browser = await openBrowser();
+  if (!hasChromium) return;
+  await once(front.listen(0, '127.0.0.1'), 'listening');
+  origin = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
+  browser = await openBrowser();
+  page = await browser.newPage({ acceptDownloads: true });
 }, 60_000);
-afterAll(() => browser?.close());
+afterAll(async () => {
+  front.close();
+  await browser?.close();
+});
 
 interface Opening extends ProgramOptions {
   readonly viewport?: { readonly width: number; readonly height: number };
@@ -21,28 +41,32 @@ interface Opening extends ProgramOptions {
   readonly colorScheme?: 'light' | 'dark';
 }
 
-/** GraphiQL in a fresh browser, over a program of its own. */
+/** GraphiQL in a browser that remembers nothing of it, over a program of its own. */
 async function open({
   viewport = { width: 1400, height: 900 },
   path = '/graphiql',
   colorScheme = 'light',
   ...options
 }: Opening = {}) {
-  const program = await openProgram({ env: { CACHE_URL: 'memory:' }, ...options });
-  const { origin } = new URL(program.url);
-  const context = await browser.newContext({ viewport, colorScheme, acceptDownloads: true });
-  const page = await context.newPage();
+  program = await openProgram({ env: { CACHE_URL: 'memory:' }, ...options });
   const outside: string[] = [];
   const problems: string[] = [];
   // The browser finds no other host. To route each request by way of this process would take a quarter more time.
-  context.on('request', (request) => {
+  const onRequest = (request: Request) => {
     const url = request.url();
     if (!url.startsWith(origin) && !/^(data|blob):/.test(url)) outside.push(url);
-  });
-  page.on('console', (message) => {
+  };
+  const onConsole = (message: ConsoleMessage) => {
     if (message.type() === 'error') problems.push(message.text());
-  });
-  page.on('pageerror', (error) => problems.push(String(error)));
+  };
+  const onError = (error: unknown) => problems.push(String(error));
+
+  // A page of the same address that runs nothing.
+  await page.goto(`${origin}/health/live`);
+  await page.evaluate('localStorage.clear(); sessionStorage.clear()');
+  await page.setViewportSize(viewport);
+  await page.emulateMedia({ colorScheme });
+  page.on('request', onRequest).on('console', onConsole).on('pageerror', onError);
   await page.goto(origin + path);
   await page.locator('.graphiql-query-editor .view-line').first().waitFor();
   return {
@@ -52,7 +76,8 @@ async function open({
     outside,
     problems,
     async [Symbol.asyncDispose]() {
-      await context.close();
+      page.off('request', onRequest).off('console', onConsole).off('pageerror', onError);
+      await page.goto('about:blank');
       await program[Symbol.asyncDispose]();
     },
   };

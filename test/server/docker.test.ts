@@ -1,8 +1,9 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, mkdtemp, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { cpSync, existsSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, readFile, realpath, rename, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join, resolve } from 'node:path';
+import { delimiter, dirname, join, relative, resolve } from 'node:path';
 import { isDeepStrictEqual, promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -79,12 +80,28 @@ async function copy(rest: string): Promise<void> {
 }
 
 async function runStep(command: string, stage: readonly Step[]): Promise<void> {
-  const shell = (line: string) => run('sh', ['-c', line], { cwd: image, env: environment({}, stage) });
-  if (command !== 'npm ci' || !(await isInstalledAsLocked())) return void (await shell(command));
-  // What is installed is at hand. Of the step, there remains what npm runs when it has installed the rest.
-  await symlink(resolve('node_modules'), join(image, 'node_modules'));
-  await shell('npm run prepare');
-  await rm(join(image, 'node_modules'));
+  const env = environment({ NODE_OPTIONS: `--import ${resolve('test/support/quick-brotli.ts')}` }, stage);
+  const shell = (line: string) => run('sh', ['-c', line], { cwd: image, env, maxBuffer: 2 ** 24 });
+  if (!command.startsWith('npm ci') || !(await isInstalledAsLocked())) return void (await shell(command));
+  // What is installed is at hand.
+  const modules = join(image, 'node_modules');
+  if (command === 'npm ci') {
+    // Of the step, there remains what npm runs when it has installed the rest.
+    await symlink(resolve('node_modules'), modules);
+    await shell('npm run prepare');
+    return rm(modules);
+  }
+  expect(command).toBe('npm ci --omit=dev --ignore-scripts');
+  // npm says what it would add, if the lock file fits the package at all.
+  const { stdout } = await shell(`${command} --dry-run --json`);
+  const { add }: { add: readonly { readonly path: string }[] } = JSON.parse(
+    stdout.slice(stdout.indexOf('{\n')),
+  );
+  const at = await realpath(image);
+  for (const path of add.map((added) => relative(at, added.path))) {
+    // A package brings those along that it has for itself.
+    if (!existsSync(join(image, path))) cpSync(path, join(image, path), { recursive: true });
+  }
 }
 
 /** Whether the checkout has what the lock file names, in these editions: all of it, but for other machines' packages. */
