@@ -40,8 +40,12 @@ export class Account {
   /** Whether the service has taken more in a minute than the smallest plan allows. */
   #isPlanLarger = false;
   #nextProbeAtMs = 0;
-  /** Requests of this minute that may still leave while shared counters can't be reached; null where they could be. */
+  /**
+   * Requests of this minute that may still leave without the shared counters; null where they have been reached. A minute
+   * is counted by one of both: what the counters grant late would come on top of what was taken without them.
+   */
   #leftAlone: number | null = null;
+  #isMinuteShared = false;
 
   constructor(nowMs: number) {
     this.#minute = Math.floor(nowMs / MINUTE_MS);
@@ -57,6 +61,7 @@ export class Account {
       this.#acceptedThisMinute = 0;
       this.#isMinuteSpent = false;
       this.#leftAlone = null;
+      this.#isMinuteShared = false;
       const month = monthOf(nowMs);
       if (this.#month !== month) {
         this.#month = month;
@@ -99,10 +104,26 @@ export class Account {
     this.#callsThisMonth += 1;
   }
 
+  /** Whether the shared counters have been reached in this minute, and nothing was taken without them. */
+  get isMinuteShared(): boolean {
+    return this.#isMinuteShared;
+  }
+
+  /**
+   * Whether the shared counters have granted a request; where they have been lost, nothing leaves in this minute any more,
+   * as far as the plan is known.
+   */
+  closeUnless(isGranted: boolean | undefined): boolean {
+    if (isGranted === undefined && this.#requestsPerMinute === null) return this.takeAlone();
+    if (isGranted === undefined) this.#isMinuteSpent = true;
+    return isGranted ?? false;
+  }
+
   /** Takes a request without the shared counters, as far as this gateway may by itself. */
   takeAlone(): boolean {
     if (this.#requestsPerMinute !== null) {
       this.#leftAlone ??= Math.floor((this.#requestsPerMinute - this.#callsThisMinute) / 2);
+      this.#isMinuteShared = false;
       if (this.#isMinuteSpent || this.#leftAlone <= 0) {
         this.#isMinuteSpent = true;
         return false;
@@ -115,7 +136,7 @@ export class Account {
 
   /** Takes over what the shared counters say. */
   copy({ callsThisMinute, callsThisMonth, note }: CounterSnapshot): void {
-    this.#leftAlone = null;
+    if (this.#leftAlone === null) this.#isMinuteShared = true;
     this.#callsThisMinute = callsThisMinute;
     this.#callsThisMonth = callsThisMonth;
     if (note === null) return;

@@ -33,10 +33,14 @@ export interface Ledger {
   shareLeft(keyDigest: string): number | null;
 }
 
+/** How often shared counters are asked for a request before one is taken without them: what is late once mostly isn't again. */
+const MAX_ATTEMPTS = 3;
+
 /**
- * Keeps what each key has spent, by key digest. Where gateways share counters, those count, and what stands here is a copy to decide by at once. While they
- * can't be reached, a gateway goes by its own count, and takes no more than half of what its copy shows to be left of a
- * minute: another one may be doing the same. What other keys of the same account spend is not seen; the
+ * Keeps what each key has spent, by key digest. Where gateways share counters, those count, and what stands here is a copy to decide by at once. Where
+ * they can't be reached any more, a gateway takes nothing for the rest of the minute, since others may go on with what is
+ * left. In a minute in which it never reached them, it goes by its own count, and takes no more than half of what its copy
+ * shows to be left: another one may be doing the same. What other keys of the same account spend is not seen; the
  * service's 429 tells.
  */
 export function createLedger(now: () => number, sharedCounters: SharedCounters | null = null): Ledger {
@@ -60,6 +64,18 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
     if (account.probe(now())) share(keyDigest, account);
   }
 
+  async function takeShared(counters: SharedCounters, keyDigest: string): Promise<boolean> {
+    for (let attempt = 1; ; attempt += 1) {
+      const snapshot = await counters.take(keyDigest, accountOf(keyDigest).window(now()));
+      const account = accountOf(keyDigest);
+      if (snapshot !== null) account.copy(snapshot);
+      if (snapshot === null && attempt < MAX_ATTEMPTS) continue;
+      const isTaken = account.isMinuteShared ? account.closeUnless(snapshot?.isTaken) : account.takeAlone();
+      if (isTaken) probe(keyDigest, account);
+      return isTaken;
+    }
+  }
+
   return {
     opensAtMs: (keyDigest) => accountOf(keyDigest).opensAtMs(now()),
     refusal: (keyDigest) => accountOf(keyDigest).refusal(now()),
@@ -70,13 +86,7 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
         probe(keyDigest, account);
         return true;
       }
-      return sharedCounters.take(keyDigest, account.window(now())).then((snapshot) => {
-        const current = accountOf(keyDigest);
-        if (snapshot !== null) current.copy(snapshot);
-        const isTaken = snapshot?.isTaken ?? current.takeAlone();
-        if (isTaken) probe(keyDigest, current);
-        return isTaken;
-      });
+      return takeShared(sharedCounters, keyDigest);
     },
     async refresh(keyDigest) {
       const snapshot = await sharedCounters?.read(keyDigest, accountOf(keyDigest).window(now()));
