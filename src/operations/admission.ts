@@ -6,6 +6,8 @@ import { inSlice, type Job, mayBeginAtOnce } from '../async/yielding.ts';
 export interface GatewayLoad {
   readonly underWay: number;
   readonly waiting: number;
+  /** Operations that have begun so far, by whether the service has accepted their key lately. */
+  readonly begun: { readonly proven: number; readonly unproven: number };
   /** Operations that have had to wait so far. */
   readonly delayed: number;
   /** Operations that were refused so far, by why. */
@@ -93,7 +95,13 @@ export function createAdmission(parts: AdmissionParts): Admission {
 }
 
 class Gate implements Admission {
-  readonly load = { underWay: 0, waiting: 0, delayed: 0, refused: { full: 0, late: 0 } };
+  readonly load = {
+    underWay: 0,
+    waiting: 0,
+    begun: { proven: 0, unproven: 0 },
+    delayed: 0,
+    refused: { full: 0, late: 0 },
+  };
   readonly #parts: Required<AdmissionParts>;
   /** Of flows that have operations under way or waiting. */
   readonly #lanes = new Map<string, Lane>();
@@ -183,6 +191,7 @@ class Gate implements Admission {
   }
 
   #take(lane: Lane): void {
+    this.load.begun[lane.flow === this.#parts.unproven ? 'unproven' : 'proven'] += 1;
     lane.underWay += 1;
     this.load.underWay += 1;
   }

@@ -7,6 +7,7 @@ import type { Config } from '../config.ts';
 import { excerpt } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
 import { graphqlRoute } from './graphql-route.ts';
+import { boundHeapGrowth } from './heap-growth.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { createOutgoing } from './outgoing.ts';
@@ -54,6 +55,8 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
     http: { headersTimeout: HEADERS_TIMEOUT_MS },
   });
   metrics.watch(gateway.load);
+  const stopBounding = boundHeapGrowth(gateway.load);
+  app.addHook('onClose', async () => stopBounding());
   const open = new Set<object>();
   /** Whether this server is about to stop, and whether it takes no new operations any more. */
   let isLeaving = false;

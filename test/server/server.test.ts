@@ -19,7 +19,13 @@ async function open(
     sdl: 'type Query { word: String }\n',
     handle,
     refuseUnread: () => null,
-    load: { underWay: 0, waiting: 0, delayed: 0, refused: { full: 0, late: 0 } },
+    load: {
+      underWay: 0,
+      waiting: 0,
+      begun: { proven: 0, unproven: 0 },
+      delayed: 0,
+      refused: { full: 0, late: 0 },
+    },
     stop: async () => void stopped.push('gateway'),
   };
   const metrics = createMetrics();
