@@ -10,9 +10,9 @@ const FEW = 50;
 /**
  * How far the engine lets the heap grow before a full collection, beyond what is in use, in per cent; 0 leaves it to the
  * engine, which takes up to three times as much again. `npm run overload -- flood` measures 481 MB resident with that and
- * 390 with the other; but answers of hundreds of rows take a fifth more of the processor.
+ * 363 with the other; but answers of hundreds of rows take a fifth more of the processor.
  */
-const GROWTH = { usual: 0, flooded: 100 };
+const GROWTH = { usual: 0, flooded: 50 };
 
 /**
  * Bounds what garbage adds to the heap while most operations come under keys that the service has not accepted: who has

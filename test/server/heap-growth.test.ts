@@ -17,7 +17,7 @@ it('bounds the garbage of a flood under made-up keys, and leaves it to the engin
   expect(second(2_000, 10)).toEqual([]);
   expect(second(2_000, 500)).toEqual([]);
   expect(second(0, 20)).toEqual([]);
-  expect(second(50, 500)).toEqual(['--heap-growing-percent=100']);
+  expect(second(50, 500)).toEqual(['--heap-growing-percent=50']);
   expect(second(50, 500)).toEqual([]);
   expect(second(2_000, 0)).toEqual(['--heap-growing-percent=0']);
   stop();
