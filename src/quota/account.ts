@@ -110,21 +110,14 @@ export class Account {
   }
 
   /**
-   * Whether the shared counters have granted a request; where they have been lost, nothing leaves in this minute any more,
-   * as far as the plan is known.
+   * Takes a request without the shared counters, as far as this gateway may by itself: half of what is left, and nothing in
+   * a minute in which they have been reached.
    */
-  closeUnless(isGranted: boolean | undefined): boolean {
-    if (isGranted === undefined && this.#requestsPerMinute === null) return this.takeAlone();
-    if (isGranted === undefined) this.#isMinuteSpent = true;
-    return isGranted ?? false;
-  }
-
-  /** Takes a request without the shared counters, as far as this gateway may by itself. */
   takeAlone(): boolean {
     if (this.#requestsPerMinute !== null) {
-      this.#leftAlone ??= Math.floor((this.#requestsPerMinute - this.#callsThisMinute) / 2);
-      this.#isMinuteShared = false;
-      if (this.#isMinuteSpent || this.#leftAlone <= 0) {
+      if (!this.#isMinuteShared)
+        this.#leftAlone ??= Math.floor((this.#requestsPerMinute - this.#callsThisMinute) / 2);
+      if (this.#isMinuteSpent || this.#leftAlone === null || this.#leftAlone <= 0) {
         this.#isMinuteSpent = true;
         return false;
       }

@@ -70,7 +70,7 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
       const account = accountOf(keyDigest);
       if (snapshot !== null) account.copy(snapshot);
       if (snapshot === null && attempt < MAX_ATTEMPTS) continue;
-      const isTaken = account.isMinuteShared ? account.closeUnless(snapshot?.isTaken) : account.takeAlone();
+      const isTaken = snapshot !== null && account.isMinuteShared ? snapshot.isTaken : account.takeAlone();
       if (isTaken) probe(keyDigest, account);
       return isTaken;
     }
