@@ -1,6 +1,6 @@
 import { wholeRuns } from '../planner/completeness.ts';
-import type { Pair, RowsOf } from '../planner/cover.ts';
-import { pairKey } from '../planner/demand.ts';
+import type { RowsOf } from '../planner/cover.ts';
+import { keyOf, pairKey } from '../planner/demand.ts';
 import type { Learned } from '../planner/learned.ts';
 import type { Sending } from '../upstream/call.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
@@ -25,6 +25,9 @@ export interface CompletedParts {
   readonly learned: Learned;
   readonly keep: ObservationEntries['keep'];
 }
+
+/** Rows by the pair that they are of. */
+type Runs = ReadonlyMap<string, readonly SentRow[]>;
 
 /** A cut answer, what it answers, and on whose behalf the rest is asked for. */
 interface CutAnswer {
@@ -66,16 +69,17 @@ async function complete(cut: CutAnswer, parts: CompletedParts): Promise<FetchedR
   }
   if (round >= MAX_ROUNDS) throw incomplete(answer.list.received, answer.list.meta.total);
 
-  const kept = keptOf(task, answer);
+  const whole = wholeRunsOf(task, answer);
+  const kept = keptOf(task, whole);
   const again = kept.size > 0 ? pairsOf(rectangle).filter((pair) => !kept.has(keyOf(pair))) : pairs;
   const replanned = {
-    rowsOf: total === null || mode === 'series' ? scaled(task, answer, parts.learned) : rowsOf,
+    rowsOf: total === null || mode === 'series' ? scaled(task, answer, whole, parts.learned) : rowsOf,
     round: round + 1,
   };
   const rest = await task.replan(again, replanned);
   if (kept.size === 0) return rest;
 
-  const rows = rest.rows + [...kept.values()].reduce((count, run) => count + run.length, 0);
+  const rows = rest.rows + rowsIn(kept);
   if (rest.isWhole && rows === total) {
     settleKept(cut, kept, parts);
     return { rows, isWhole: true };
@@ -104,29 +108,25 @@ function learnCut(answer: Rows, learned: Learned): boolean {
 }
 
 /** The runs of pairs that look whole, where the service tells a total. */
-function wholeRunsOf({ mode }: Task, answer: Rows): ReadonlyMap<string, SentRow[]> {
+function wholeRunsOf({ mode }: Task, answer: Rows): Runs {
   const sent = totalBeyond(answer) === null ? null : sentRows(answer);
   return sent === null ? new Map() : wholeRuns(sent, mode);
 }
 
-/** The runs of pairs that look whole, where the total can prove them; none where it can't. */
-function keptOf(task: Task, answer: Rows): ReadonlyMap<string, SentRow[]> {
-  const looksWhole = wholeRunsOf(task, answer);
-  const isWanted = new Set(task.pairs.map(keyOf));
-  const left = pairsOf(task.rectangle).filter((pair) => !looksWhole.has(keyOf(pair)));
-  return left.every((pair) => isWanted.has(keyOf(pair))) ? looksWhole : new Map();
+/** Those runs that the total can prove: all of them, or none. */
+function keptOf({ rectangle, pairs }: Task, whole: Runs): Runs {
+  const isWanted = new Set(pairs.map(keyOf));
+  const left = pairsOf(rectangle).filter((pair) => !whole.has(keyOf(pair)));
+  return left.every((pair) => isWanted.has(keyOf(pair))) ? whole : new Map();
 }
 
 /**
  * Rows to plan the rest by: what came of pairs that look whole, and the rest of the total spread over the others, at
  * least what has come of each.
  */
-function scaled(task: Task, answer: Rows, learned: Learned): RowsOf {
-  const { mode, rectangle } = task;
+function scaled({ mode, rectangle }: Task, answer: Rows, whole: Runs, learned: Learned): RowsOf {
   const total = totalBeyond(answer);
-  const whole = wholeRunsOf(task, answer);
-  const wholeRows = [...whole.values()].reduce((rows, run) => rows + run.length, 0);
-  const rowsLeft = total === null ? learned.maxRows * 2 : total - wholeRows;
+  const rowsLeft = total === null ? learned.maxRows * 2 : total - rowsIn(whole);
   // At least one row each: the total shows that some of these are longer than was thought.
   const guess: RowsOf = (c, m) => (mode === 'latest' ? 1 : Math.max(1, learned.seriesRows(c, m)));
   const expected = pairsOf(rectangle)
@@ -150,7 +150,7 @@ function scaled(task: Task, answer: Rows, learned: Learned): RowsOf {
 /** Settles the pairs whose runs the total has proved. */
 function settleKept(
   { task, answer, sending }: CutAnswer,
-  kept: ReadonlyMap<string, readonly SentRow[]>,
+  kept: Runs,
   { learned, keep }: CompletedParts,
 ): void {
   const { mode, rectangle, pairs, settle } = task;
@@ -215,13 +215,13 @@ async function askForTotal(
   return sentRows(all);
 }
 
-function keyOf({ countryCode, metricKey }: Pair): string {
-  return pairKey(countryCode, metricKey);
-}
-
 /** The total where it counts more rows than came; else it may be all there is, or a count of what came, and tells nothing. */
 function totalBeyond({ list: { received, meta } }: Rows): number | null {
   return meta.total !== null && meta.total > received ? meta.total : null;
+}
+
+function rowsIn(runs: Runs): number {
+  return [...runs.values()].reduce((rows, run) => rows + run.length, 0);
 }
 
 function figuresIn(rows: readonly SentRow[]): readonly ObservationRecord[] {

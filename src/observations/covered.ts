@@ -1,7 +1,7 @@
 import { timeSliced, yieldToEventLoop } from '../async/yielding.ts';
 import type { Failure } from '../errors.ts';
 import { type CoverLimits, covering, type Pair, type Rectangle } from '../planner/cover.ts';
-import { pairKey } from '../planner/demand.ts';
+import { keyOf, pairKey } from '../planner/demand.ts';
 import type { Learned } from '../planner/learned.ts';
 import type { Sending } from '../upstream/call.ts';
 import { observations } from '../upstream/endpoints.ts';
@@ -86,7 +86,7 @@ function handOut(
   const isBlank = (key: string) => mode === 'latest' && blanks.has(key) && !figures.has(key);
   const kept = [];
   for (const pair of pairsOf(rectangle)) {
-    const key = pairKey(pair.countryCode, pair.metricKey);
+    const key = keyOf(pair);
     const rows = figures.get(key) ?? [];
     if (mode === 'series') learned.learnSeries(pair.countryCode, pair.metricKey, sentOf(groups, key));
     if (!faulty.has(key) && !isBlank(key)) kept.push({ pair, rows });
@@ -95,7 +95,7 @@ function handOut(
   if (stray === undefined) keep(sending.caller.keyDigest, mode, kept, receivedAt);
   const unwanted = new Set([...figures.keys(), ...blanks.keys()]);
   for (const pair of pairs) {
-    const key = pairKey(pair.countryCode, pair.metricKey);
+    const key = keyOf(pair);
     settle(pair, faulty.get(key) ?? (isBlank(key) ? 'no figure' : (figures.get(key) ?? [])));
     unwanted.delete(key);
   }

@@ -1,5 +1,5 @@
 import { cover, expectedRows, type Pair, type RowsOf } from '../planner/cover.ts';
-import { type Demand, pairKey } from '../planner/demand.ts';
+import { type Demand, keyOf, pairKey } from '../planner/demand.ts';
 import type { Learned } from '../planner/learned.ts';
 import { chooseModes, type ModeLimits, oneRow } from '../planner/modes.ts';
 import { type CoveredParts, limitsOf } from './covered.ts';
@@ -43,7 +43,7 @@ export function modeLimits(planning: Planning): ModeLimits {
  */
 export function hopefulRows(wanted: readonly Pair[], learned: Learned): RowsOf {
   if (learned.totals === 'untold') return learned.seriesRows;
-  const keys = new Set(wanted.map(({ countryCode, metricKey }) => pairKey(countryCode, metricKey)));
+  const keys = new Set(wanted.map(keyOf));
   return (code, metric) =>
     keys.has(pairKey(code, metric)) && !learned.knowsSeries(code, metric)
       ? 1

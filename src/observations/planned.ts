@@ -1,7 +1,7 @@
 import { type Job, timeSliced, yieldToEventLoop } from '../async/yielding.ts';
 import { Failure } from '../errors.ts';
 import type { Pair, RowsOf } from '../planner/cover.ts';
-import { type Demand, type Mode, pairKey } from '../planner/demand.ts';
+import { type Demand, keyOf, type Mode } from '../planner/demand.ts';
 import { choosingModes, type ModePlan, oneRow } from '../planner/modes.ts';
 import { newestOf } from '../planner/newest.ts';
 import type { Sending } from '../upstream/call.ts';
@@ -113,8 +113,4 @@ function latestOf(outcome: Outcome): Outcome {
   if (outcome instanceof Error) return outcome;
   const newest = newestOf(outcome);
   return newest === null ? [] : [newest];
-}
-
-function keyOf({ countryCode, metricKey }: Pair): string {
-  return pairKey(countryCode, metricKey);
 }

@@ -59,6 +59,11 @@ function namesOf(countryCode: string, metricKey: string): Names {
   return names;
 }
 
+/** As {@link pairKey}. */
+export function keyOf({ countryCode, metricKey }: Pair): string {
+  return pairKey(countryCode, metricKey);
+}
+
 /** Names a pair. Case makes no difference in a country code; in a metric key it may, and it is the service that decides. */
 export function pairKey(countryCode: string, metricKey: string): string {
   return namesOf(countryCode, metricKey).pair;

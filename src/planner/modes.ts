@@ -1,5 +1,5 @@
 import { type CoverLimits, covering, expectedRows, type Pair, type RowsOf, taken } from './cover.ts';
-import { type Demand, pairKey } from './demand.ts';
+import { type Demand, keyOf } from './demand.ts';
 import type { Steps } from './tiling.ts';
 
 export interface ModePlan {
@@ -30,11 +30,11 @@ export function* choosingModes(
 ): Steps<ModePlan> {
   const series = new Map<string, Pair>();
   for (const demand of demands) {
-    if (demand.mode === 'series') series.set(pairKey(demand.countryCode, demand.metricKey), demand);
+    if (demand.mode === 'series') series.set(keyOf(demand), demand);
   }
   const latest = new Map<string, Pair>();
   for (const demand of demands) {
-    const key = pairKey(demand.countryCode, demand.metricKey);
+    const key = keyOf(demand);
     if (demand.mode === 'latest' && !series.has(key)) latest.set(key, demand);
   }
   const apart: ModePlan = { latest: [...latest.values()], series: [...series.values()] };

@@ -1,8 +1,8 @@
-import { createDataCalls, type Refusal, type Rows } from '../../src/observations/data-calls.ts';
+import { createDataCalls, pairsOf, type Refusal, type Rows } from '../../src/observations/data-calls.ts';
 import type { Outcome } from '../../src/observations/outcome.ts';
 import { type FetchedRows, NOT_WHOLE, openNameSearch, type Task } from '../../src/observations/task.ts';
-import type { Pair, Rectangle } from '../../src/planner/cover.ts';
-import { pairKey } from '../../src/planner/demand.ts';
+import type { Rectangle } from '../../src/planner/cover.ts';
+import { keyOf } from '../../src/planner/demand.ts';
 import { createLearned } from '../../src/planner/learned.ts';
 import { sendingFor } from '../upstream/sending.ts';
 import { createDataRoute, type Habits, type Row, SEEN, type Table } from './data-route.ts';
@@ -38,26 +38,18 @@ export function taskFor(rectangle: Rectangle, further: Partial<Task> = {}) {
   const task: Task = {
     mode: 'latest',
     rectangle,
-    pairs: pairsIn(rectangle),
+    pairs: pairsOf(rectangle),
     rowsOf: () => 1,
-    settle: (pair, outcome) => settled.set(nameOf(pair), outcome),
+    settle: (pair, outcome) => settled.set(keyOf(pair), outcome),
     round: 0,
     search: openNameSearch(),
     async replan(pairs, changes) {
-      replanned.push({ pairs: pairs.map(nameOf), changes });
+      replanned.push({ pairs: pairs.map(keyOf), changes });
       return comes.shift() ?? NOT_WHOLE;
     },
     ...further,
   };
   return { task, settled, replanned, comes };
-}
-
-export function pairsIn({ countryCodes, metricKeys }: Rectangle): Pair[] {
-  return countryCodes.flatMap((countryCode) => metricKeys.map((metricKey) => ({ countryCode, metricKey })));
-}
-
-export function nameOf({ countryCode, metricKey }: Pair): string {
-  return pairKey(countryCode, metricKey);
 }
 
 /** Values of settled rows, by pair. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/errors.ts';
 import { type CoveredParts, covered, type FetchPairs } from '../../src/observations/covered.ts';
+import { pairsOf } from '../../src/observations/data-calls.ts';
 import type { Outcome } from '../../src/observations/outcome.ts';
 import { planned } from '../../src/observations/planned.ts';
 import {
@@ -9,11 +10,11 @@ import {
   openNameSearch,
   type PairsToFetch,
 } from '../../src/observations/task.ts';
-import { type Demand, demandFor, type Mode } from '../../src/planner/demand.ts';
+import { type Demand, demandFor, keyOf, type Mode } from '../../src/planner/demand.ts';
 import { createLearned } from '../../src/planner/learned.ts';
 import type { ObservationRecord } from '../../src/upstream/records/observations.ts';
 import { sendingFor } from '../upstream/sending.ts';
-import { answerFrom, nameOf, pairsIn, rowAt, tableWith, valuesOf } from './answers.ts';
+import { answerFrom, rowAt, tableWith, valuesOf } from './answers.ts';
 import { SEEN, tableOf } from './data-route.ts';
 
 const demand = (mode: Mode, countryCode: string, metricKey = 'm') => demandFor(mode, countryCode, metricKey);
@@ -22,7 +23,7 @@ const demand = (mode: Mode, countryCode: string, metricKey = 'm') => demandFor(m
 async function plan(demands: readonly Demand[], settle: (wanted: PairsToFetch) => void, overfetchRows = 0) {
   const asked: { mode: Mode; pairs: string[] }[] = [];
   const next: FetchPairs = async (wanted) => {
-    if (wanted.pairs.length > 0) asked.push({ mode: wanted.mode, pairs: wanted.pairs.map(nameOf) });
+    if (wanted.pairs.length > 0) asked.push({ mode: wanted.mode, pairs: wanted.pairs.map(keyOf) });
     settle(wanted);
     return NONE_WHOLE;
   };
@@ -108,14 +109,14 @@ async function cover(
   const parts: CoveredParts = {
     learned,
     codesPerCall,
-    keep: (_key, _mode, figures) => kept.push(...figures.map(({ pair }) => nameOf(pair))),
+    keep: (_key, _mode, figures) => kept.push(...figures.map(({ pair }) => keyOf(pair))),
   };
   const settled = new Map<string, Outcome | 'no figure'>();
   const wanted: PairsToFetch = {
     mode,
-    pairs: pairsIn(table),
+    pairs: pairsOf(table),
     rowsOf: () => 1,
-    settle: (pair, outcome) => settled.set(nameOf(pair), outcome),
+    settle: (pair, outcome) => settled.set(keyOf(pair), outcome),
     round: 0,
     search: openNameSearch(),
   };
