@@ -2,9 +2,8 @@ import { type DocumentNode, type ExecutionResult, execute, type GraphQLSchema } 
 import { systemClock } from '../src/async/clock.ts';
 import { createProvenKeys } from '../src/cache/proven.ts';
 import { NO_TENANT_CACHE } from '../src/cache/tenant-cache.ts';
-import type { GraphContext } from '../src/graph/context.ts';
+import { openContext } from '../src/graph/context.ts';
 import { createSchema } from '../src/graph/schema.ts';
-import { createLoaders } from '../src/loaders/loaders.ts';
 import { createTickersLearned } from '../src/loaders/ticker-lists.ts';
 import type { Figures } from '../src/observations/fetch.ts';
 import { type Demand, type Mode, pairKey } from '../src/planner/demand.ts';
@@ -16,7 +15,6 @@ import { createUpstream } from '../src/upstream/client.ts';
 import { observations } from '../src/upstream/endpoints.ts';
 import { payerOf } from '../src/upstream/payer.ts';
 import type { ObservationRecord } from '../src/upstream/records/observations.ts';
-import { createWarnings } from '../src/warnings.ts';
 
 /** Rows that the service brings in one call, which a hand-written gateway knows from its documentation. */
 const MAX_ROWS = 1000;
@@ -100,25 +98,16 @@ export function createPlainGateway(upstreamUrl: string) {
         openDuring: <T>(figures: Promise<T>) => figures,
         whenOpen: (leave: () => void) => void Promise.resolve().then(() => process.nextTick(leave)),
       };
-      const effort = { want() {}, list() {}, refusal: null };
-      const loaders = createLoaders({
+      const contextValue = openContext({
         ask: upstream.ask,
         sending,
         figures,
         batchGate,
-        effort,
+        effort: { want() {}, list() {}, refusal: null },
         tickersLearned: createTickersLearned(Date.now),
         listed: createLearned(Date.now).listed,
-      });
-      const contextValue: GraphContext = {
-        caller,
-        bill,
-        loaders,
-        batchGate,
-        effort,
-        warnings: createWarnings(),
         quota: async () => upstream.ledger.quota(key),
-      };
+      });
       return { result: await execute({ schema, document, contextValue }), bill };
     },
     close: upstream.close,

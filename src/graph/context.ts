@@ -1,9 +1,9 @@
 import type { Effort } from '../loaders/effort.ts';
-import type { Loaders } from '../loaders/loaders.ts';
+import { createLoaders, type Loaders, type LoadersParts } from '../loaders/loaders.ts';
 import type { BatchGate } from '../observations/batch-gate.ts';
 import type { QuotaRecord } from '../quota/account.ts';
 import type { Bill, Caller } from '../upstream/call.ts';
-import type { Warnings } from '../warnings.ts';
+import { createWarnings, type Warnings } from '../warnings.ts';
 
 /** What the resolvers of one operation have at hand. */
 export interface GraphContext {
@@ -16,4 +16,21 @@ export interface GraphContext {
   readonly isByGraphqlJs?: boolean;
   readonly warnings: Warnings;
   readonly quota: () => Promise<QuotaRecord>;
+}
+
+export interface ContextParts extends LoadersParts, Pick<GraphContext, 'quota'> {}
+
+/** Puts together what one operation's resolvers have at hand. */
+export function openContext(parts: ContextParts): GraphContext {
+  const { sending, batchGate, effort, quota } = parts;
+  const { caller, bill } = sending;
+  return {
+    caller,
+    bill,
+    loaders: createLoaders(parts),
+    batchGate,
+    effort,
+    warnings: createWarnings(),
+    quota,
+  };
 }

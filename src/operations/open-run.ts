@@ -1,14 +1,14 @@
 import type { TenantCache } from '../cache/tenant-cache.ts';
 import type { Config } from '../config.ts';
+import { openContext } from '../graph/context.ts';
 import type { Effort } from '../loaders/effort.ts';
-import { createLoaders, type LoadersParts } from '../loaders/loaders.ts';
+import type { LoadersParts } from '../loaders/loaders.ts';
 import { createBatchGate } from '../observations/batch-gate.ts';
 import type { ObservationClient } from '../observations/client.ts';
 import type { QuotaRecord } from '../quota/account.ts';
 import { type Caller, openBill, type Sending } from '../upstream/call.ts';
 import { Deadline } from '../upstream/deadline.ts';
 import { payerOf } from '../upstream/payer.ts';
-import { createWarnings } from '../warnings.ts';
 import { isExplained, type OpenRun, type OperationRun } from './operation-run.ts';
 
 export interface OpenRunParts extends Pick<LoadersParts, 'ask' | 'tickersLearned' | 'listed'> {
@@ -41,30 +41,20 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
       },
     };
     const { participant, figures } = observations.join(caller);
-    const batchGate = createBatchGate(config.batchHoldMs);
-    const effort = effortFor(caller);
-    const loaders = createLoaders({
-      ask: parts.ask,
-      sending,
-      figures,
-      batchGate,
-      effort,
-      tickersLearned: parts.tickersLearned,
-      listed: parts.listed,
-    });
     const run: OperationRun = {
-      context: {
-        caller,
-        bill,
-        loaders,
-        batchGate,
-        effort,
-        warnings: createWarnings(),
+      context: openContext({
+        ask: parts.ask,
+        sending,
+        figures,
+        batchGate: createBatchGate(config.batchHoldMs),
+        effort: effortFor(caller),
+        tickersLearned: parts.tickersLearned,
+        listed: parts.listed,
         quota() {
           run.isLasting = false;
           return quota(caller.keyDigest);
         },
-      },
+      }),
       participant,
       deadline,
       bill,

@@ -9,11 +9,10 @@ import { readOnlyCache, type TenantCache } from '../cache/tenant-cache.ts';
 import { Failure } from '../errors.ts';
 import type { Plan } from '../execution/plan.ts';
 import { runPlan } from '../execution/run.ts';
-import type { GraphContext } from '../graph/context.ts';
+import { type GraphContext, openContext } from '../graph/context.ts';
 import { originalOf } from '../graph/error-formatting.ts';
 import { isOpenEnded } from '../graph/field-costs.ts';
 import type { Effort } from '../loaders/effort.ts';
-import { createLoaders } from '../loaders/loaders.ts';
 import type { TickersLearned } from '../loaders/ticker-lists.ts';
 import { createBatchGate } from '../observations/batch-gate.ts';
 import { createDataFetch, createLoneFigures } from '../observations/client.ts';
@@ -31,7 +30,7 @@ import { coalesced } from '../upstream/coalesced.ts';
 import type { Assumptions, DryRun } from '../upstream/dry-run.ts';
 import { countries, indicators } from '../upstream/endpoints.ts';
 import { payerOf } from '../upstream/payer.ts';
-import { createWarnings, type Warning, type WarningCode } from '../warnings.ts';
+import type { Warning, WarningCode } from '../warnings.ts';
 import { openTally, type PricedCall, type Tally } from './tally.ts';
 
 export type { PricedCall };
@@ -153,27 +152,17 @@ function openDryRun(parts: PricingParts, caller: Caller, supposed: Supposed, tal
   );
   const signal = new AbortController().signal;
   const sending: Sending = { caller, bill, payer, signal, waitDeadlineMs: 0 };
-  const batchGate = createBatchGate(parts.holdMs);
   const effort = parts.effortFor(caller);
-  const loaders = createLoaders({
+  const context = openContext({
     ask,
     sending,
     figures: untilRefused(figures, () => tally.refusal ?? effort.refusal),
-    batchGate,
+    batchGate: createBatchGate(parts.holdMs),
     effort,
     tickersLearned: { ...parts.tickersLearned },
     listed: parts.learned.listed,
+    quota: () => parts.quota(caller.keyDigest),
   });
-  const quota = () => parts.quota(caller.keyDigest);
-  const context: GraphContext = {
-    caller,
-    bill,
-    loaders,
-    batchGate,
-    effort,
-    warnings: createWarnings(),
-    quota,
-  };
   return {
     context,
     /** Lists the calls that would bring these demands, were they not held. */
