@@ -1,22 +1,18 @@
 import { describe, expect, it } from 'vitest';
+import { movingClock } from '../support/moving-clock.ts';
 import { openProgram, type ProgramOptions } from '../support/program.ts';
 
 const START = Date.parse('2026-03-10T12:00:30Z');
 
 /** The program with a cache in memory, and a clock that the test moves. */
 async function open(env: ProgramOptions['env'] = {}) {
-  let nowMs = START;
-  const clock = { now: () => nowMs, sleep: async () => {} };
+  const { clock, pass } = movingClock(START);
   const program = await openProgram({
     clock,
     sandbox: { now: clock.now },
     env: { CACHE_URL: 'memory:', CACHE_RENEWAL: 'off', ...env },
   });
-  return Object.assign(program, {
-    pass(seconds: number) {
-      nowMs += seconds * 1000;
-    },
-  });
+  return Object.assign(program, { pass });
 }
 
 const latest = (codes: readonly string[], keys: readonly string[], further = '') =>

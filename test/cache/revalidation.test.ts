@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
+import { movingClock } from '../support/moving-clock.ts';
 import { openProgram, type ProgramOptions } from '../support/program.ts';
 
 /** After the last runs of the sandbox's sources. */
@@ -14,8 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const CODES = ['KE', 'NG', 'GH', 'ZA', 'EG', 'MA'];
 
 async function open(env: ProgramOptions['env'] = {}) {
-  let nowMs = START;
-  const clock = { now: () => nowMs, sleep: async () => {} };
+  const { clock, pass } = movingClock(START);
   const program = await openProgram({
     clock,
     sandbox: { now: clock.now },
@@ -27,9 +27,7 @@ async function open(env: ProgramOptions['env'] = {}) {
         value retrievedAt source { key } freshness { fetchedAt stale } } }`,
     );
   return Object.assign(program, {
-    pass(seconds: number) {
-      nowMs += seconds * 1000;
-    },
+    pass,
     figures,
     /** Asks for each country by itself, so that each takes a call. */
     async figuresOneByOne() {

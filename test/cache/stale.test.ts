@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FaultKind } from '../../src/sandbox/faults.ts';
+import { movingClock } from '../support/moving-clock.ts';
 import { openProgram, type ProgramOptions } from '../support/program.ts';
 
 const START = Date.parse('2026-03-10T12:00:30Z');
@@ -10,8 +11,7 @@ const ROUTES = ['/v1/countries/{code}/profile', '/v1/countries/{code}/signals', 
 
 /** The program with a cache in memory, a short temper and a clock that the test moves. */
 async function open({ env, ...options }: ProgramOptions = {}) {
-  let nowMs = START;
-  const clock = { now: () => nowMs, sleep: async () => {} };
+  const { clock, pass } = movingClock(START);
   const program = await openProgram({
     clock,
     sandbox: { now: clock.now, ...options.sandbox },
@@ -23,11 +23,7 @@ async function open({ env, ...options }: ProgramOptions = {}) {
       ...env,
     },
   });
-  return Object.assign(program, {
-    pass(seconds: number) {
-      nowMs += seconds * 1000;
-    },
-  });
+  return Object.assign(program, { pass });
 }
 
 const limited = (detail: string): FaultKind => ({ kind: 'status', status: 429, body: { detail } });

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
+import { movingClock } from '../support/moving-clock.ts';
 import { openProgram, type Program, type ProgramOptions } from '../support/program.ts';
 
 /** A request as it is put on the wire. */
@@ -50,8 +51,7 @@ const START = Date.parse('2026-03-10T12:00:30Z');
 
 /** The program with a cache in memory and a clock that the test moves. */
 export async function open({ env, ...options }: ProgramOptions = {}) {
-  let nowMs = START;
-  const clock = { now: () => nowMs, sleep: async () => {} };
+  const { clock, pass } = movingClock(START);
   const program = await openProgram({
     clock,
     ...options,
@@ -60,9 +60,7 @@ export async function open({ env, ...options }: ProgramOptions = {}) {
   });
   return Object.assign(program, {
     clock,
-    pass(seconds: number) {
-      nowMs += seconds * 1000;
-    },
+    pass,
     /** Whether each operation since the last look was a repeat. */
     repeats: () => program.operations.splice(0).map(({ repeated }) => repeated),
     send: (sent: Sent) => exchange(program, sent),

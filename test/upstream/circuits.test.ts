@@ -5,6 +5,7 @@ import { createCircuits } from '../../src/upstream/circuits.ts';
 import { createOutage } from '../../src/upstream/outage.ts';
 import { retried } from '../../src/upstream/retried.ts';
 import { createRetryBudget } from '../../src/upstream/retry-budget.ts';
+import { movingClock } from '../support/moving-clock.ts';
 import { openProgram } from '../support/program.ts';
 import { createGate, sendingFor, settle } from './sending.ts';
 
@@ -173,14 +174,9 @@ describe('over the whole program', () => {
     .map((code) => `${code}: country(code: "${code}") { profile { record } }`);
 
   async function openAt(startMs: number, env: Record<string, string> = {}) {
-    let nowMs = startMs;
-    const clock = { now: () => nowMs, sleep: async () => {} };
+    const { clock, pass } = movingClock(startMs);
     const program = await openProgram({ clock, env });
-    return Object.assign(program, {
-      pass(seconds: number) {
-        nowMs += seconds * 1000;
-      },
-    });
+    return Object.assign(program, { pass });
   }
 
   it('a route that is down costs a few calls, says when to ask again, and leaves the others be', async () => {

@@ -1,0 +1,13 @@
+import type { Clock } from '../../src/async/clock.ts';
+
+/** A clock that the test moves, and on which nobody waits. */
+export function movingClock(startMs: number) {
+  let nowMs = startMs;
+  const clock: Pick<Clock, 'now' | 'sleep'> = { now: () => nowMs, sleep: async () => {} };
+  return {
+    clock,
+    pass(seconds: number) {
+      nowMs += seconds * 1000;
+    },
+  };
+}
