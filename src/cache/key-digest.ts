@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
 import type { Store } from './store.ts';
 
 /** Names the holder of a bearer key without holding the key. */
@@ -14,10 +14,13 @@ const PEPPER_BYTES = 32;
  * the store is back, since others may have left another there.
  */
 export async function createDigest(pepper: string | undefined, store: Store | null): Promise<Digest> {
-  let secret = pepper ?? randomBytes(PEPPER_BYTES).toString('base64url');
+  let text = pepper ?? randomBytes(PEPPER_BYTES).toString('base64url');
+  /** As a key, since a text would be made one for each digest. */
+  let secret = createSecretKey(text, 'utf8');
   if (pepper === undefined && store !== null) {
     const agree = async () => {
-      secret = (await store.first('pepper', secret)) ?? secret;
+      text = (await store.first('pepper', text)) ?? text;
+      secret = createSecretKey(text, 'utf8');
     };
     await agree();
     store.onReturn(() => void agree());
