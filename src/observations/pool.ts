@@ -1,9 +1,9 @@
+import { untilAborted } from '../async/cancellation.ts';
 import type { Clock } from '../async/clock.ts';
 import { Failure } from '../errors.ts';
 import type { Demand } from '../planner/demand.ts';
 import type { Ledger } from '../quota/ledger.ts';
 import type { Caller } from '../upstream/call.ts';
-import { untilAborted } from '../upstream/coalesced.ts';
 import { type BatchWindow, createBatchWindow } from './batch-window.ts';
 import type { Fetch, Settle } from './fetch.ts';
 import { createQueue, type Queue, type Request } from './queue.ts';

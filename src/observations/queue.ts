@@ -1,3 +1,4 @@
+import { Cancellation } from '../async/cancellation.ts';
 import type { Demand } from '../planner/demand.ts';
 import type { Payer, Sending } from '../upstream/call.ts';
 import { sharedPayer } from '../upstream/payer.ts';
@@ -18,7 +19,7 @@ export interface Request {
 
 /** Demands that were sent together, and the requests that wait for some of them. */
 export interface Batch {
-  readonly ends: AbortController;
+  readonly ends: Cancellation;
   /** The request whose operation is billed where nobody else pays. */
   readonly first: Request;
   readonly requests: Set<Request>;
@@ -104,7 +105,7 @@ export function createQueue(): Queue {
       const sent = waiting();
       const [first] = sent[0]?.requests ?? [];
       if (first === undefined) return;
-      const batch: Batch = { ends: new AbortController(), first, requests: new Set() };
+      const batch: Batch = { ends: new Cancellation(), first, requests: new Set() };
       for (const queued of sent) {
         queued.batch = batch;
         for (const request of queued.requests) join(batch, request);
@@ -148,7 +149,7 @@ function sendingOf(batch: Batch): Sending {
     caller: first.sending.caller,
     bill: first.sending.bill,
     payer: sharedPayer(() => payersOf(batch)),
-    signal: ends.signal,
+    signal: ends,
     waitDeadlineMs: Math.max(...[...requests].map(({ sending }) => sending.waitDeadlineMs)),
     onLeftOut(rows) {
       for (const { sending } of requests) sending.onLeftOut?.(rows);

@@ -1,4 +1,5 @@
 import { getHeapStatistics } from 'node:v8';
+import type { CancelSignal } from '../async/cancellation.ts';
 import type { PromiseOrValue } from '../async/promise-or-value.ts';
 import { inSlice, type Job, mayBeginAtOnce } from '../async/yielding.ts';
 
@@ -24,7 +25,7 @@ export type AdmissionRefusal = 'full' | 'late';
  */
 export interface Admission {
   /** Null once the operation may begin; from then on it is under way until it leaves. */
-  enter(flow: string, request: { readonly signal: AbortSignal }): PromiseOrValue<AdmissionRefusal | null>;
+  enter(flow: string, request: { readonly signal: CancelSignal }): PromiseOrValue<AdmissionRefusal | null>;
   leave(flow: string): void;
   /** Whether so many of a flow are waiting that another one would be refused. */
   isFull(flow: string): boolean;
@@ -117,7 +118,7 @@ class Gate implements Admission {
     this.#parts = { now: () => performance.now(), heapShare: takenHeap, ...parts };
   }
 
-  enter(flow: string, request: { readonly signal: AbortSignal }): PromiseOrValue<AdmissionRefusal | null> {
+  enter(flow: string, request: { readonly signal: CancelSignal }): PromiseOrValue<AdmissionRefusal | null> {
     const nowMs = this.#parts.now();
     const lane = this.#laneOf(flow);
     this.#lookAtHeap(nowMs);
@@ -203,7 +204,7 @@ class Gate implements Admission {
     this.#forgetIdle(lane);
   }
 
-  #wait(lane: Lane, signal: AbortSignal, nowMs: number): Promise<AdmissionRefusal | null> {
+  #wait(lane: Lane, signal: CancelSignal, nowMs: number): Promise<AdmissionRefusal | null> {
     if (lane.queue.length === 0) lane.busySinceMs = nowMs;
     if (this.load.waiting === 0) this.#lookedAtMs = performance.now();
     this.load.waiting += 1;

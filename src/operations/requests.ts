@@ -1,3 +1,4 @@
+import type { CancelSignal } from '../async/cancellation.ts';
 import { isDeep } from '../upstream/nesting.ts';
 import { isObject } from '../upstream/records/fields.ts';
 import { bareHash, type PersistedTexts, sha256Of } from './persisted.ts';
@@ -13,7 +14,7 @@ export interface GatewayRequest {
   /** The parsed JSON body; empty for GET. */
   readonly body: unknown;
   /** Aborts when the client leaves. */
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
 }
 
 /** What a request asks for. */

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Cancellation, type CancelSignal } from '../async/cancellation.ts';
 import { excerpt } from '../errors.ts';
 import type { Gateway, GatewayRequest, GatewayResponse } from '../gateway.ts';
 import { MAX_NESTING } from '../upstream/nesting.ts';
@@ -86,7 +87,7 @@ class ReceivedRequest implements GatewayRequest {
   readonly search: string;
   readonly body: unknown;
   readonly #reply: FastifyReply;
-  #signal: AbortSignal | undefined;
+  #signal: Cancellation | undefined;
 
   constructor({ method, headers, url, body }: FastifyRequest, reply: FastifyReply) {
     const query = url.indexOf('?');
@@ -98,7 +99,7 @@ class ReceivedRequest implements GatewayRequest {
   }
 
   /** Only made where somebody may listen: most answers are there at once. */
-  get signal(): AbortSignal {
+  get signal(): CancelSignal {
     this.#signal ??= goneSignal(this.#reply);
     return this.#signal;
   }
@@ -156,13 +157,13 @@ function wantsPage({ method, url, headers }: FastifyRequest): boolean {
  * Aborts when the client leaves before it has its answer. Fastify's own `request.signal` listens to the request, which
  * counts as closed once its body is read.
  */
-function goneSignal(reply: FastifyReply): AbortSignal {
-  const gone = new AbortController();
+function goneSignal(reply: FastifyReply): Cancellation {
+  const gone = new Cancellation();
   if (reply.raw.destroyed) gone.abort();
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) gone.abort();
   });
-  return gone.signal;
+  return gone;
 }
 
 function refuse(

@@ -3,6 +3,7 @@
  * and only `http.ts` ever sends one.
  */
 
+import type { CancelSignal } from '../async/cancellation.ts';
 import type { Job } from '../async/yielding.ts';
 import type { Failure, FailureCode } from '../errors.ts';
 import type { Deadline } from './deadline.ts';
@@ -93,7 +94,7 @@ export interface Caller extends Job {
 /** Who pays for a call, and until when it is wanted. */
 export interface Sending {
   readonly caller: Caller;
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
   /** Of an operation: started before it first waits, so that its signal aborts when the time is over. */
   readonly deadline?: Pick<Deadline, 'start'>;
   /** Where answers that took no request are counted. */

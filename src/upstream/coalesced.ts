@@ -1,10 +1,11 @@
+import { Cancellation, untilAborted } from '../async/cancellation.ts';
 import { type Answer, type Call, callKey, type Payer, type Send, type Sending } from './call.ts';
 import { sharedPayer } from './payer.ts';
 
 /** A call under way that several operations may wait for. */
 interface SharedCall {
   readonly answer: Promise<Answer>;
-  readonly ends: AbortController;
+  readonly ends: Cancellation;
   /** Who pays, one entry for each that waits. */
   readonly waiting: Payer[];
 }
@@ -18,10 +19,10 @@ export function coalesced(next: Send): Send {
   const inFlight = new Map<string, SharedCall>();
 
   function send(name: string, call: Call, sending: Sending): SharedCall {
-    const ends = new AbortController();
+    const ends = new Cancellation();
     const waiting = [sending.payer];
     const payer = sharedPayer(() => waiting);
-    const shared = { answer: next(call, { ...sending, payer, signal: ends.signal }), ends, waiting };
+    const shared = { answer: next(call, { ...sending, payer, signal: ends }), ends, waiting };
     inFlight.set(name, shared);
     const forget = () => {
       if (inFlight.get(name) === shared) inFlight.delete(name);
@@ -52,19 +53,4 @@ export function coalesced(next: Send): Send {
       }
     }
   };
-}
-
-/** The promise's outcome, or the signal's reason if that comes first. */
-export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  let onAbort: (() => void) | undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
-  });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    if (onAbort !== undefined) signal.removeEventListener('abort', onAbort);
-  }
 }

@@ -1,3 +1,4 @@
+import { Cancellation, type CancelSignal } from '../async/cancellation.ts';
 import { Failure } from '../errors.ts';
 
 export interface DeadlineParts {
@@ -7,7 +8,7 @@ export interface DeadlineParts {
   readonly timeoutMs: number;
   readonly now: () => number;
   /** Has the signal that aborts when the client leaves; it is only asked for where somebody waits. */
-  readonly request: { readonly signal: AbortSignal };
+  readonly request: { readonly signal: CancelSignal };
 }
 
 /**
@@ -16,7 +17,7 @@ export interface DeadlineParts {
  */
 export class Deadline {
   readonly #parts: DeadlineParts;
-  readonly #ends = new AbortController();
+  readonly #ends = new Cancellation();
   #stop: (() => void) | undefined;
 
   constructor(parts: DeadlineParts) {
@@ -24,8 +25,8 @@ export class Deadline {
   }
 
   /** Aborts once the deadline has been started; with a Failure as its reason where the time is over. */
-  get signal(): AbortSignal {
-    return this.#ends.signal;
+  get signal(): CancelSignal {
+    return this.#ends;
   }
 
   /** The operation is about to wait: from now on the signal tells when it is given up. */

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Agent, get, request } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { CancelSignal } from '../../src/async/cancellation.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Gateway, GatewayRequest, GatewayResponse } from '../../src/gateway.ts';
 import { createLog } from '../../src/server/log.ts';
@@ -206,7 +207,7 @@ describe('/graphql', () => {
     expect(signal.aborted).toBe(false);
     client.abort();
     await expect(response).rejects.toThrow();
-    await once(signal, 'abort');
+    await aborted(signal);
     release();
   });
 });
@@ -459,7 +460,7 @@ describe('drain', () => {
     const { signal } = await arrived;
     expect(await drain()).toBe(1);
     expect(await inFlight).toBe('cut');
-    if (!signal.aborted) await once(signal, 'abort');
+    if (!signal.aborted) await aborted(signal);
     expect(stopped).toEqual(['gateway']);
   });
 
@@ -554,3 +555,7 @@ describe('GraphiQL', () => {
     ]);
   });
 });
+
+function aborted(signal: CancelSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener('abort', resolve));
+}
