@@ -30,7 +30,7 @@ export function payerOf(bill: Bill, limit = Number.POSITIVE_INFINITY): Payer {
  */
 export function sharedPayer(waiting: () => readonly Payer[]): Payer {
   function reserveFrom(payers: readonly Payer[], route: string): { payer: Payer; reservation: Reservation } {
-    let refusal: unknown = new DOMException('Nobody waits for this request any more.', 'AbortError');
+    let refusal: unknown;
     for (const payer of payers) {
       try {
         return { payer, reservation: payer.reserve(route) };
@@ -38,7 +38,7 @@ export function sharedPayer(waiting: () => readonly Payer[]): Payer {
         refusal = error;
       }
     }
-    throw refusal;
+    throw refusal ?? new DOMException('Nobody waits for this request any more.', 'AbortError');
   }
 
   return {

@@ -8,7 +8,7 @@ import {
   retry,
 } from 'cockatiel';
 import { Failure } from '../errors.ts';
-import type { Send } from './call.ts';
+import type { Answer, Send, Sending } from './call.ts';
 import type { RetryBudget } from './retry-budget.ts';
 
 export interface RetriedParts {
@@ -55,23 +55,45 @@ export function retried(next: Send, parts: RetriedParts): Send {
   );
   return async (call, sending) => {
     let attempts = 0;
+    async function attempt(): Promise<Answer> {
+      attempts += 1;
+      try {
+        return await next(call, sending);
+      } catch (error) {
+        if (isUnsent(error)) attempts -= 1;
+        const mayRetry = attempts <= retries && !sending.signal.aborted && isPassing(error);
+        throw mayRetry && budget.take() ? new ToRetry(error) : error;
+      }
+    }
     budget.add();
     try {
-      return await policy.execute(async () => {
-        attempts += 1;
-        try {
-          return await next(call, sending);
-        } catch (error) {
-          if (isUnsent(error)) attempts -= 1;
-          const mayRetry = attempts <= retries && !sending.signal.aborted && isPassing(error);
-          throw mayRetry && budget.take() ? new ToRetry(error) : error;
-        }
-      }, sending.signal);
+      return await attempt();
     } catch (error) {
-      const failure = error instanceof ToRetry ? error.failure : error;
-      throw isUnanswered(failure) ? failure.with({ attempts }) : failure;
+      if (!(error instanceof ToRetry)) throw told(error, attempts);
+      return again(attempt, error, sending).catch((last: unknown) => {
+        throw told(last instanceof ToRetry ? last.failure : last, attempts);
+      });
     }
   };
+
+  /** Goes on after a first attempt that failed: most calls need none of this. */
+  function again(attempt: () => Promise<Answer>, first: ToRetry, { signal }: Sending): Promise<Answer> {
+    const ends = new AbortController();
+    const onAbort = () => ends.abort(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    let isFirst = true;
+    const going = policy.execute(() => {
+      if (!isFirst) return attempt();
+      isFirst = false;
+      throw first;
+    }, ends.signal);
+    return going.finally(() => signal.removeEventListener('abort', onAbort));
+  }
+}
+
+/** A failure with the number of attempts, where the service has not answered any. */
+function told(error: unknown, attempts: number): unknown {
+  return isUnanswered(error) ? error.with({ attempts }) : error;
 }
 
 /** Whether what failed may go well soon. */
