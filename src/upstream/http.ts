@@ -1,9 +1,12 @@
-import { Agent, type Dispatcher, request } from 'undici';
+import type { IncomingHttpHeaders } from 'node:http';
+import { Agent, errors } from 'undici';
 import { yieldToEventLoop } from '../async/yielding.ts';
 import { Failure, type FailureFields } from '../errors.ts';
 import { parseExactly } from '../exact-json.ts';
-import type { Call, Send } from './call.ts';
+import type { Answer, Call, Caller, Send, Sending } from './call.ts';
+import { Broken, exchange, Late } from './exchange.ts';
 import { isDeep, MAX_NESTING } from './nesting.ts';
+import { createSameBodies } from './same-bodies.ts';
 
 /** Bodies beyond this are not read: a full data call of 1,000 rows has well under 1 MiB. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
@@ -48,114 +51,90 @@ export function createHttp(parts: HttpParts): { send: Send; close: () => Promise
     pipelining: 1,
   });
 
-  const send: Send = async (call, { caller, signal, headers, onLeaving }) => {
+  const { origin, pathname } = new URL(parts.baseUrl);
+  const prefix = pathname === '/' ? '' : pathname;
+  const bodies = createSameBodies();
+
+  function requestFor({ target, isPublic }: Call, { caller, headers }: Sending) {
+    const key = isPublic || caller.authorization === null ? {} : { authorization: caller.authorization };
+    return {
+      origin,
+      path: prefix + target,
+      headers: { accept: 'application/json', 'user-agent': 'country-graph', ...key, ...headers },
+      timeoutMs: parts.timeoutMs,
+    };
+  }
+
+  async function read(bytes: Buffer, call: Call, caller: Caller): Promise<unknown> {
+    const known = bodies.find(call.target, bytes);
+    if (known !== undefined) return known;
+    if (bytes.length > LONG_BODY) await yieldToEventLoop(caller);
+    const body = parseJson(textOf(bytes), call);
+    bodies.add(call.target, bytes, body);
+    return body;
+  }
+
+  const send: Send = async (call, sending) => {
+    const { caller, signal, onLeaving } = sending;
     signal.throwIfAborted();
-    const ends = new AbortController();
-    const giveUp = () => ends.abort(signal.reason);
-    signal.addEventListener('abort', giveUp, { once: true });
-    let isLate = false;
-    let refusal: unknown;
-    const dispatcher =
-      onLeaving === undefined
-        ? agent
-        : agent.compose(
-            observed(() => {
-              if (ends.signal.aborted) return;
-              try {
-                onLeaving();
-              } catch (error) {
-                refusal = error;
-                throw error;
-              }
-            }),
-          );
-    const deadline = setTimeout(() => {
-      isLate = true;
-      ends.abort();
-    }, parts.timeoutMs);
-    let status: number;
-    let text: string;
-    let received: Readonly<Record<string, string | string[] | undefined>>;
-    try {
-      const response = await request(parts.baseUrl + call.target, {
-        dispatcher,
-        signal: ends.signal,
-        headersTimeout: 0,
-        bodyTimeout: 0,
-        headers: {
-          accept: 'application/json',
-          'user-agent': 'country-graph',
-          ...(call.isPublic || caller.authorization === null ? {} : { authorization: caller.authorization }),
-          ...headers,
-        },
-      });
-      status = response.statusCode;
-      received = response.headers;
-      text = textOf(await response.body.arrayBuffer());
-    } catch (error) {
-      if (refusal !== undefined) throw refusal;
-      signal.throwIfAborted();
-      if (isLate) {
-        throw new Failure('UPSTREAM_TIMEOUT', 'The service gave no full answer in time.', {
-          route: call.route,
-        });
-      }
-      if (error instanceof Error && 'code' in error && error.code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') {
-        throw invalid(call, 'the body is too large', error);
-      }
-      throw new Failure(
-        'UPSTREAM_UNAVAILABLE',
-        'The connection to the service broke.',
-        { route: call.route },
-        { cause: error },
-      );
-    } finally {
-      clearTimeout(deadline);
-      signal.removeEventListener('abort', giveUp);
+    const { status, headers, body } = await exchange(agent, {
+      ...requestFor(call, sending),
+      signal,
+      onLeaving,
+    }).catch((error: unknown) => {
+      throw failureIn(error, call);
+    });
+    const receivedAt = () => (parts.steadyNow ?? parts.now)();
+    if (status === 200) {
+      const found = await read(body, call, caller);
+      return { status, headers: plain(headers), body: found, receivedAt: receivedAt() };
     }
+    const text = textOf(body);
     if (text.length > LONG_BODY) await yieldToEventLoop(caller);
-    if (status === 200 || status === 404 || status === 304) {
-      return {
-        status,
-        headers: Object.fromEntries(
-          Object.entries(received).map(([name, value]) => [
-            name,
-            Array.isArray(value) ? value.join(', ') : (value ?? ''),
-          ]),
-        ),
-        body: status === 200 ? parseJson(text, call) : status === 404 ? wordsIn(text) : undefined,
-        receivedAt: (parts.steadyNow ?? parts.now)(),
-      };
+    if (status === 404 || status === 304) {
+      const words = status === 404 ? wordsIn(text) : undefined;
+      return { status, headers: plain(headers), body: words, receivedAt: receivedAt() };
     }
-    throw failureOf(status, text, call).with(
-      status === 503 ? awayUntil(received['retry-after'], parts.now()) : {},
-    );
+    const isAway = status === 503;
+    throw failureOf(status, text, call).with(isAway ? awayUntil(headers['retry-after'], parts.now()) : {});
   };
 
   return { send, close: () => agent.close() };
 }
 
-/** Has `onLeaving` called when a connection is there and the request is about to be written; what it throws keeps it back. */
-function observed(onLeaving: () => void): Dispatcher.DispatcherComposeInterceptor {
-  return (dispatch) => (options, handler) =>
-    dispatch(options, {
-      onRequestStart(controller, context) {
-        onLeaving();
-        handler.onRequestStart?.(controller, context);
-      },
-      onResponseStart: (...args) => handler.onResponseStart?.(...args),
-      onResponseData: (...args) => handler.onResponseData?.(...args),
-      onResponseEnd: (...args) => handler.onResponseEnd?.(...args),
-      onResponseError: (...args) => handler.onResponseError?.(...args),
+/** What a request failed with, in our words; what isn't a failure of the service as it is. */
+function failureIn(error: unknown, call: Call): unknown {
+  if (error instanceof Late) {
+    return new Failure('UPSTREAM_TIMEOUT', 'The service gave no full answer in time.', {
+      route: call.route,
     });
+  }
+  if (!(error instanceof Broken)) return error;
+  const { cause } = error;
+  if (cause instanceof errors.ResponseExceededMaxSizeError)
+    return invalid(call, 'the body is too large', cause);
+  return new Failure(
+    'UPSTREAM_UNAVAILABLE',
+    'The connection to the service broke.',
+    { route: call.route },
+    { cause },
+  );
+}
+
+/** Headers as an answer has them: one value a name. */
+function plain(headers: IncomingHttpHeaders): Answer['headers'] {
+  const values = Object.entries(headers);
+  if (values.every((entry): entry is [string, string] => typeof entry[1] === 'string'))
+    return headers as Answer['headers'];
+  return Object.fromEntries(values.map(([name, value = '']) => [name, [value].flat().join(', ')]));
 }
 
 /**
  * Decoded here, since texts that undici decodes stay alive until the next full collection. A byte order mark is none of
  * the text.
  */
-function textOf(bytes: ArrayBuffer): string {
-  const text = Buffer.from(bytes).toString();
+function textOf(bytes: Buffer): string {
+  const text = bytes.toString();
   return text.startsWith('\uFEFF') ? text.slice(1) : text;
 }
 

@@ -1,0 +1,44 @@
+import { LRUCache } from 'lru-cache';
+
+/** Bytes of answers that are remembered, and of one of them: a full data call of 1,000 rows has half a megabyte. */
+const MAX_BYTES = 4 * 1024 * 1024;
+const MAX_BODY_BYTES = 1024 * 1024;
+
+/** How long an answer is remembered after it was last sent, in milliseconds. */
+const REMEMBERED_MS = 10 * 60_000;
+
+interface Read {
+  readonly bytes: Buffer;
+  readonly body: unknown;
+}
+
+/**
+ * The last answers of the service by what was asked, as bytes and as read. It mostly sends the same bytes to whoever asks for the same thing:
+ * then they are not read again, and what was read is shared. Nobody is given anything here that the service has not
+ * just sent under their own key.
+ */
+export interface SameBodies {
+  /** What these bytes were read as, if they are those of the last answer; undefined where they are not. */
+  find(target: string, bytes: Buffer): unknown;
+  add(target: string, bytes: Buffer, body: unknown): void;
+}
+
+export function createSameBodies(): SameBodies {
+  const last = new LRUCache<string, Read>({
+    maxSize: MAX_BYTES,
+    maxEntrySize: MAX_BODY_BYTES,
+    sizeCalculation: ({ bytes }, target) => bytes.length + target.length,
+    ttl: REMEMBERED_MS,
+    updateAgeOnGet: true,
+  });
+  return {
+    find(target, bytes) {
+      const read = last.get(target);
+      return read?.bytes.equals(bytes) ? read.body : undefined;
+    },
+    add(target, bytes, body) {
+      // A copy, since those that came are part of all that was read from the connection at once.
+      if (bytes.length <= MAX_BODY_BYTES) last.set(target, { bytes: Buffer.from(bytes), body });
+    },
+  };
+}
