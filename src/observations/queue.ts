@@ -28,61 +28,77 @@ export interface Batch {
 /** What is asked for under one key and has no outcome: it waits to be sent, or is under way. */
 export interface Queue {
   readonly isEmpty: boolean;
+  /** Whether a batch is under way. */
+  readonly isUnderWay: boolean;
+  /** Whether something waits to be sent. */
+  readonly isWaiting: boolean;
   /** @returns whether some of it is not under way yet */
   add(request: Request): boolean;
   /** The request is answered or given up: a batch that nobody waits for any more is given up too. */
   withdraw(request: Request): void;
   /** Settles what waits to be sent for these requests. */
   settleWaiting(outcome: Outcome, isMeant?: (request: Request) => boolean): void;
-  /** Whether something waits to be sent. */
-  isWaiting(): boolean;
   /** Sends all that waits, as one batch. */
   send(next: Fetch): void;
 }
 
-/** A demand, who waits for it, and the batch that brings it; null while it waits to be sent. */
+/** A demand, and who waits for it. */
 interface Queued {
   readonly demand: Demand;
-  readonly requests: Set<Request>;
-  batch: Batch | null;
+  readonly requests: Request[];
+}
+
+interface Sent extends Queued {
+  readonly batch: Batch;
 }
 
 export function createQueue(): Queue {
-  const queue = new Map<string, Queued>();
-
-  const waiting = () => [...queue.values()].filter(({ batch }) => batch === null);
+  const waiting = new Map<string, Queued>();
+  const underWay = new Map<string, Sent>();
 
   /** Has nobody wait for what the batch still has to bring: whoever asks from now on must not wait for one given up. */
   function giveUp(batch: Batch): void {
-    let isUnderWay = false;
-    for (const [key, queued] of queue) {
-      if (queued.batch !== batch) continue;
-      queue.delete(key);
-      isUnderWay = true;
+    let hasMore = false;
+    for (const [key, sent] of underWay) {
+      if (sent.batch !== batch) continue;
+      underWay.delete(key);
+      hasMore = true;
     }
-    if (isUnderWay) batch.ends.abort();
+    if (hasMore) batch.ends.abort();
   }
 
   return {
     get isEmpty() {
-      return queue.size === 0;
+      return waiting.size === 0 && underWay.size === 0;
+    },
+    get isUnderWay() {
+      return underWay.size > 0;
+    },
+    get isWaiting() {
+      return waiting.size > 0;
     },
     add(request) {
       let isNew = false;
       for (const [key, demand] of request.missing) {
-        const queued = queue.get(key) ?? { demand, requests: new Set(), batch: null };
-        queue.set(key, queued);
-        queued.requests.add(request);
-        if (queued.batch === null) isNew = true;
-        else join(queued.batch, request);
+        const sent = underWay.get(key);
+        if (sent !== undefined) {
+          sent.requests.push(request);
+          join(sent.batch, request);
+          continue;
+        }
+        isNew = true;
+        const queued = waiting.get(key);
+        if (queued === undefined) waiting.set(key, { demand, requests: [request] });
+        else queued.requests.push(request);
       }
       return isNew;
     },
     withdraw(request) {
       for (const key of request.missing.keys()) {
-        const queued = queue.get(key);
-        queued?.requests.delete(request);
-        if (queued?.batch === null && queued.requests.size === 0) queue.delete(key);
+        const { requests } = underWay.get(key) ?? waiting.get(key) ?? {};
+        const place = requests?.indexOf(request) ?? -1;
+        if (place !== -1) requests?.splice(place, 1);
+        if (requests?.length === 0) waiting.delete(key);
       }
       for (const batch of request.batches) {
         batch.requests.delete(request);
@@ -90,35 +106,36 @@ export function createQueue(): Queue {
       }
     },
     settleWaiting(outcome, isMeant = () => true) {
-      for (const { demand, requests } of waiting()) {
-        const { key } = demand;
-        for (const request of requests) {
-          if (!isMeant(request)) continue;
-          requests.delete(request);
-          answer(request, key, outcome);
-        }
-        if (requests.size === 0) queue.delete(key);
+      for (const [key, { demand, requests }] of waiting) {
+        const meant = requests.filter(isMeant);
+        const others = requests.filter((request) => !meant.includes(request));
+        if (others.length === 0) waiting.delete(key);
+        else waiting.set(key, { demand, requests: others });
+        for (const request of meant) answer(request, key, outcome);
       }
     },
-    isWaiting: () => waiting().length > 0,
     send(next) {
-      const sent = waiting();
-      const [first] = sent[0]?.requests ?? [];
-      if (first === undefined) return;
-      const batch: Batch = { ends: new Cancellation(), first, requests: new Set() };
-      for (const queued of sent) {
-        queued.batch = batch;
-        for (const request of queued.requests) join(batch, request);
+      const demands: Demand[] = [];
+      let batch: Batch | undefined;
+      for (const [key, { demand, requests }] of waiting) {
+        const [first] = requests;
+        if (first === undefined) continue;
+        batch ??= { ends: new Cancellation(), first, requests: new Set() };
+        for (const request of requests) join(batch, request);
+        underWay.set(key, { demand, requests, batch });
+        demands.push(demand);
       }
+      waiting.clear();
+      if (batch === undefined) return;
+      const own = batch;
       const settle: Settle = ({ key }, outcome) => {
-        const queued = queue.get(key);
-        if (queued?.batch !== batch) return;
-        queue.delete(key);
-        for (const request of queued.requests) answer(request, key, outcome);
+        const sent = underWay.get(key);
+        if (sent?.batch !== own) return;
+        underWay.delete(key);
+        for (const request of sent.requests) answer(request, key, outcome);
       };
-      const demands = sent.map(({ demand }) => demand);
       // Nobody waits any longer, or the gateway is at fault: then each demand fails with the fault.
-      next(demands, sendingOf(batch), settle).catch((error: unknown) => {
+      next(demands, sendingOf(own), settle).catch((error: unknown) => {
         for (const demand of demands) settle(demand, faultOf(error));
       });
     },
@@ -130,6 +147,7 @@ function faultOf(error: unknown): Error {
 }
 
 function join(batch: Batch, request: Request): void {
+  if (batch.requests.has(request)) return;
   request.batches.add(batch);
   batch.requests.add(request);
 }
