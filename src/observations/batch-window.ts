@@ -6,12 +6,17 @@ import type { Ledger } from '../quota/ledger.ts';
  *
  * | state               | what happens                                   | next                              |
  * |---------------------|------------------------------------------------|-----------------------------------|
- * | idle                | something is asked for                         | gathering                         |
+ * | idle                | something is asked for                         | gathering, or about to leave      |
+ * | about to leave      | the turn is over, and no operation is expected | sends: idle or awaiting the minute |
+ * | about to leave      | the turn is over, and one is expected          | gathering                         |
  * | gathering           | something is asked for, or an operation joins  | gathering, a little longer        |
  * | gathering           | the window is over                             | awaiting operations               |
  * | awaiting operations | the last one has asked, or `holdMs` are over   | sends: idle or awaiting the minute |
  * | awaiting the minute | something is asked for                         | gathering                         |
  * | any                 | the minute that was waited for begins          | sends: idle or awaiting the minute |
+ *
+ * Where nothing is under way and the minute has plenty left, a batch leaves in the same turn of the event loop: whoever comes
+ * meanwhile gathers behind it.
  */
 export interface BatchWindow {
   /** Something is asked for that is not under way: opens the window, or keeps it open a little longer. */
@@ -32,6 +37,10 @@ export interface BatchWindowParts {
   readonly holdMs: number;
   /** Share of the minute's budget that is left; null where nothing is known of it. */
   readonly shareLeft: () => ReturnType<Ledger['shareLeft']>;
+  /** Whether so many calls are left that one matters less than the milliseconds which may save it. */
+  readonly hasPlenty: () => boolean;
+  /** Whether a batch is under way. */
+  readonly isUnderWay: () => boolean;
   /**
    * Sends what has gathered.
    * @returns when (milliseconds since the epoch) the rest may be sent; null where there is none
@@ -61,6 +70,7 @@ interface Gathering {
 
 type State =
   | { readonly name: 'idle' }
+  | { readonly name: 'about to leave' }
   | Gathering
   | { readonly name: 'awaiting operations'; readonly cancel: () => void }
   | { readonly name: 'awaiting the minute' };
@@ -74,11 +84,23 @@ export function createBatchWindow(parts: BatchWindowParts): BatchWindow {
   let minute: object | null = null;
 
   function gather(): void {
-    if (state.name === 'awaiting operations') return;
-    if (state.name !== 'gathering') {
-      state = { name: 'gathering', openedAtMs: clock.now(), arrivals: 0, cancel() {} };
-    }
-    keepOpen(state);
+    if (state.name === 'awaiting operations' || state.name === 'about to leave') return;
+    if (state.name === 'gathering') keepOpen(state);
+    else if (state.name === 'idle' && !parts.isUnderWay() && parts.hasPlenty()) {
+      state = { name: 'about to leave' };
+      setImmediate(endTurn);
+    } else openWindow();
+  }
+
+  function endTurn(): void {
+    if (awaited.size === 0) close();
+    else openWindow();
+  }
+
+  function openWindow(): void {
+    const gathering: Gathering = { name: 'gathering', openedAtMs: clock.now(), arrivals: 0, cancel() {} };
+    state = gathering;
+    keepOpen(gathering);
   }
 
   function keepOpen(gathering: Gathering): void {

@@ -32,7 +32,7 @@ export interface Participant {
 }
 
 export interface PoolParts {
-  readonly ledger: Pick<Ledger, 'shareLeft' | 'opensAtMs' | 'refusal'>;
+  readonly ledger: Pick<Ledger, 'shareLeft' | 'hasPlenty' | 'opensAtMs' | 'refusal'>;
   readonly clock: Clock;
   /** How long operations wait for each other, in milliseconds. */
   readonly windowMs: number;
@@ -113,6 +113,8 @@ function openTenant(keyDigest: string, next: Fetch, parts: PoolParts): Tenant {
   const window = createBatchWindow({
     ...parts,
     shareLeft: () => ledger.shareLeft(keyDigest),
+    hasPlenty: () => ledger.hasPlenty(keyDigest),
+    isUnderWay: () => queue.isUnderWay,
     /** Where the minute is spent, requests that may not wait for the next one are refused, the others stay. */
     send() {
       try {
@@ -123,7 +125,7 @@ function openTenant(keyDigest: string, next: Fetch, parts: PoolParts): Tenant {
         }
         const refusal = ledger.refusal(keyDigest).with({ route: '/v1/data' });
         queue.settleWaiting(refusal, ({ sending }) => sending.waitDeadlineMs < opensAtMs);
-        return queue.isWaiting() ? opensAtMs : null;
+        return queue.isWaiting ? opensAtMs : null;
       } catch (error) {
         // Timers call this: a fault on the way fails what has gathered, and nothing else.
         queue.settleWaiting(

@@ -7,6 +7,9 @@ const MINUTE_MS = 60_000;
 /** How long after a monthly 429 one call may go out to see whether the plan was upgraded meanwhile. */
 const PROBE_INTERVAL_MS = 15 * MINUTE_MS;
 
+/** Requests of a minute beyond which one more makes no difference. */
+const PLENTY = 30;
+
 /** No plan allows fewer requests in a minute. */
 const SMALLEST_PLAN = 5;
 
@@ -196,6 +199,14 @@ export class Account {
     if (this.#isMonthSpent || this.#isMinuteSpent) return 0;
     if (this.#requestsPerMinute === null) return this.#isPlanLarger ? 1 : null;
     return Math.max(0, 1 - this.#callsThisMinute / this.#requestsPerMinute);
+  }
+
+  /** Whether half of the minute's requests are left, and more than a few; of an unknown plan, whether it has shown to be larger. */
+  hasPlenty(): boolean {
+    if (this.#isMonthSpent || this.#isMinuteSpent) return false;
+    const most = this.#requestsPerMinute;
+    if (most === null) return this.#isPlanLarger;
+    return most - this.#callsThisMinute >= Math.max(PLENTY, most / 2);
   }
 
   quota(): QuotaRecord {

@@ -31,6 +31,8 @@ export interface Ledger {
   quota(keyDigest: string): QuotaRecord;
   /** Share of the minute's requests that is left, from 0 to 1; null where the plan may be the smallest. */
   shareLeft(keyDigest: string): number | null;
+  /** Whether so many of the minute's requests are left that one more makes no difference. */
+  hasPlenty(keyDigest: string): boolean;
 }
 
 /** How often shared counters are asked for a request before one is taken without them: what is late once mostly isn't again. */
@@ -108,5 +110,6 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
     isDoubtful: (keyDigest) => accountOf(keyDigest).isDoubtful(),
     quota: (keyDigest) => accountOf(keyDigest).quota(),
     shareLeft: (keyDigest) => accountOf(keyDigest).shareLeft(),
+    hasPlenty: (keyDigest) => accountOf(keyDigest).hasPlenty(),
   };
 }

@@ -61,6 +61,8 @@ function open(setting: { windowMs?: number } = {}) {
   const ledger = {
     left: 1 as number | null,
     opensAt: 0,
+    plenty: false,
+    hasPlenty: () => ledger.plenty,
     shareLeft: () => ledger.left,
     opensAtMs: () => ledger.opensAt,
     refusal: () => new Failure('RATE_LIMITED', 'The minute is spent.'),
@@ -178,6 +180,59 @@ describe('a window', () => {
     void enter().ask(KE);
     setImmediate(() => void enter().ask(NG));
     await clock.pass(0);
+    expect(sent.map(({ demands }) => demands)).toEqual([['KE', 'NG']]);
+  });
+});
+
+describe('where calls are plenty', () => {
+  function openWithPlenty() {
+    const opened = open();
+    opened.ledger.plenty = true;
+    return opened;
+  }
+
+  it('a batch leaves in the same turn, with all that is asked for in it', async () => {
+    const { enter, clock, sent } = openWithPlenty();
+    void enter().ask(KE);
+    void enter().ask(NG);
+    expect(sent).toEqual([]);
+    await clock.pass(0);
+    expect(sent.map(({ demands }) => demands)).toEqual([['KE', 'NG']]);
+  });
+
+  it('what is asked for meanwhile gathers behind it', async () => {
+    const { enter, clock, sent } = openWithPlenty();
+    void enter().ask(KE);
+    await clock.pass(0);
+    void enter().ask(NG);
+    await clock.pass(WINDOW_MS - 1);
+    void enter().ask(GH);
+    await clock.pass(WINDOW_MS - 1);
+    expect(sent).toHaveLength(1);
+    await clock.pass(WINDOW_MS);
+    expect(sent.map(({ demands }) => demands)).toEqual([['KE'], ['NG', 'GH']]);
+  });
+
+  it('the next one leaves at once when that has come', async () => {
+    const { enter, clock, sent } = openWithPlenty();
+    const first = enter().ask(KE);
+    await clock.pass(0);
+    sent[0]?.settle(KE);
+    await first;
+    void enter().ask(NG);
+    await clock.pass(0);
+    expect(sent).toHaveLength(2);
+  });
+
+  it('an operation that is expected is waited for', async () => {
+    const { enter, clock, sent } = openWithPlenty();
+    const [a, b] = [enter(), enter()];
+    b.expect();
+    void a.ask(KE);
+    await clock.pass(0);
+    expect(sent).toEqual([]);
+    void b.ask(NG);
+    await clock.pass(WINDOW_MS);
     expect(sent.map(({ demands }) => demands)).toEqual([['KE', 'NG']]);
   });
 });
