@@ -74,6 +74,9 @@ export function isBetterOld(failure: unknown): failure is Failure {
 /** What an answer was decoded to: operations that share one decode it once. */
 const decoded = createObjectMemo<{ readonly atMs: number; readonly records: unknown }>('decoded');
 
+/** What bodies were decoded to, where the records don't tell when they came: all that were sent the same bytes share them. */
+const decodedBodies = createObjectMemo<unknown>('decoded body');
+
 /**
  * Answers from the tenant cache what is fresh there, and asks for the rest; only what could be decoded is put on it. Things are
  * fresh for `ttlMs`, and where an endpoint's headers count, for no longer than they allow; what has an entity tag is
@@ -181,8 +184,22 @@ function recordsOf<Params, Result>(
   }
   const known = decoded.of(answer);
   if (known?.atMs === atMs) return known.records as Result;
-  const records = endpoint.decode(answer.body, params, atMs);
+  const records = decodedBody(endpoint, params, answer.body, atMs);
   decoded.put(answer, { atMs, records });
+  return records;
+}
+
+function decodedBody<Params, Result>(
+  endpoint: Endpoint<Params, Result>,
+  params: Params,
+  body: unknown,
+  atMs: number,
+): Result {
+  if (endpoint.isDated || typeof body !== 'object' || body === null)
+    return endpoint.decode(body, params, atMs);
+  const known = decodedBodies.of(body) as Result | undefined;
+  const records = known ?? endpoint.decode(body, params, atMs);
+  if (known === undefined) decodedBodies.put(body, records);
   return records;
 }
 

@@ -18,10 +18,12 @@ export interface Endpoint<Params = never, Result = unknown> {
   readonly params: (params: Params) => CallParams;
   /**
    * The records in an answer's body.
-   * @param receivedAt when the service sent it, in milliseconds since the epoch
+   * @param receivedAt when the service sent it, in milliseconds since the epoch; records tell it only where `isDated` says so
    * @throws Failure UPSTREAM_INVALID_RESPONSE naming the field that breaks the specification
    */
   readonly decode: (body: unknown, params: Params, receivedAt: number) => Result;
+  /** Whether the records tell when they came. */
+  readonly isDated?: true;
   /** Whether an answer may be served again: never, for the usual time, or as the service's headers say. */
   readonly caching: 'none' | 'ttl' | 'http';
   /**

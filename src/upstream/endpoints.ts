@@ -115,6 +115,7 @@ export const countrySignals: Endpoint<CountryParams, SignalsRecord> = {
   isPublic: false,
   caching: 'ttl',
   params: ({ code }) => ({ path: { code: code.toUpperCase() } }),
+  isDated: true,
   decode: (body, { code }, receivedAt) => decodeSignals(body, countrySignals.route, code, receivedAt),
   assumed: (target) => ({
     observations: [assumedFigure('', 'indicator_1')],
@@ -142,6 +143,7 @@ export const observations: Endpoint<ObservationsParams, ObservationList> = {
       end_year: endYear?.toString(),
     },
   }),
+  isDated: true,
   decode: (body, _, receivedAt) => decodeObservations(body, observations.route, receivedAt),
 };
 

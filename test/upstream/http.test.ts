@@ -164,6 +164,28 @@ describe('what is an answer', () => {
   });
 });
 
+describe('the same bytes again', () => {
+  it('are read once for each target, whoever asks; other bytes are read', async () => {
+    let body: unknown = [{ id: 'KE' }];
+    await using service = await open((request, response) => saying(200, body)(request, response));
+    const other = { caller: { authorization: 'Bearer other', keyDigest: 'two', flow: 'two' } };
+    const first = await service.send();
+    const again = await service.send(CALL, other);
+    expect(again.body).toBe(first.body);
+    const elsewhere = await service.send({ ...CALL, target: '/v1/data?country_codes=KE' });
+    expect(elsewhere.body).not.toBe(first.body);
+    body = [{ id: 'NG' }];
+    expect((await service.send()).body).toEqual([{ id: 'NG' }]);
+    expect(service.requests).toHaveLength(4);
+  });
+
+  it('are not taken for what was refused', async () => {
+    await using service = await open(saying(200, '{"data": ['));
+    for (const _ of [1, 2])
+      await expect(service.send()).rejects.toMatchObject({ code: 'UPSTREAM_INVALID_RESPONSE' });
+  });
+});
+
 describe('what is a failure', () => {
   const faults = { detail: [{ loc: ['query', 'limit'], msg: 'too high', type: 'x' }, { msg: 'and more' }] };
 
