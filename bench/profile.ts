@@ -13,9 +13,9 @@ import { ROWS } from './race/rows.ts';
 import { functionName, partName, selfTimes } from './race/self-times.ts';
 import { bodyFor, SERVERS, startServer } from './race/servers.ts';
 import { startUpstream } from './race/service.ts';
+import { stageTimes } from './race/stages.ts';
 import { short } from './race/table.ts';
 
-const WARM_UP_SECONDS = 2;
 const FUNCTIONS = 40;
 const PARTS = 15;
 
@@ -23,10 +23,11 @@ const command: Command = new Command('bench:profile')
   .argument('<row>', ROWS.map(({ letter, name }) => `${letter} ${name}`).join(', '))
   .argument('<mode>', SERVERS.flatMap(({ mode }) => mode ?? []).join(', '))
   .option('--seconds <n>', 'how long', '5')
+  .option('--warm-up <n>', 'seconds of load before that', '4')
   .option('--connections <n>', 'connections of the load', '32')
   .parse();
 const [letter, mode] = command.args;
-const { seconds, connections } = command.opts<{ seconds: string; connections: string }>();
+const { seconds, connections, warmUp } = command.opts<Record<'seconds' | 'connections' | 'warmUp', string>>();
 const row = ROWS.find((each) => each.letter === letter || each.name === letter);
 const server = SERVERS.find((each) => each.mode === mode);
 if (row === undefined || server === undefined) command.error('There is no such row or mode.');
@@ -44,7 +45,7 @@ const order: Omit<LoadOrder, 'url' | 'key' | 'keyEach'> = {
   body: bodyFor(server, row),
   connections: Number(connections),
   leadSeconds: 0.3,
-  seconds: WARM_UP_SECONDS,
+  seconds: Number(warmUp),
 };
 await measure(running, upstream, order);
 await signalled('begun');
@@ -61,6 +62,11 @@ const print = (title: string, nameOf: typeof functionName, most: number) => {
 console.log(
   `Row ${row.letter}, ${server.name}: ${short(perSecond)} op/s, ${short(cpuMs)} ms CPU each, ${(busy * 100).toFixed(0)} % busy, the profiler included`,
 );
+console.log('\nBy stage, in µs an operation\n');
+for (const { name, share } of stageTimes(profile))
+  console.log(
+    `${(share * cpuMs * 1000).toFixed(0).padStart(6)}  ${(share * 100).toFixed(1).padStart(5)} %  ${name}`,
+  );
 print('Self time by function', functionName, FUNCTIONS);
 print('By file and package', partName, PARTS);
 console.log(`\nThe profile, for any viewer of flame graphs: ${file}`);

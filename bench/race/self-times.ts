@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 /** A CPU profile as V8 writes it. */
 export interface CpuProfile {
   readonly nodes: readonly {
+    readonly children?: readonly number[];
     readonly id: number;
     readonly callFrame: {
       readonly functionName: string;
@@ -55,6 +56,6 @@ export function partName({ functionName: name, url }: Frame): string {
   return /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? (file.startsWith('node:') ? 'Node' : file);
 }
 
-function fileOf(url: string): string {
+export function fileOf(url: string): string {
   return url.startsWith('file:') ? relative('.', fileURLToPath(url)) : url;
 }
