@@ -1,3 +1,5 @@
+import { NO_TENANT_CACHE } from '../cache/tenant-cache.ts';
+import type { Demand } from '../planner/demand.ts';
 import type { Caller, Send } from '../upstream/call.ts';
 import { type BisectedParts, bisected } from './bisected.ts';
 import { type CachedFiguresParts, cached } from './cached.ts';
@@ -65,9 +67,13 @@ export function createLoneFigures(
   return { held: heldAtOnce(alone), fetch: abovePool(watched(createDataFetch(alone)), alone) };
 }
 
-/** The stages that work for one operation. */
+/** The stages that work for one operation; where nothing is ever held, they have nothing to do for most demands. */
 function abovePool(pooled: Fetch, parts: FiguresParts): Fetch {
-  return lookedUp(revalidated(cached(prefetched(pooled, parts), parts), parts), parts);
+  const stages = lookedUp(revalidated(cached(prefetched(pooled, parts), parts), parts), parts);
+  if (parts.tenantCache !== NO_TENANT_CACHE) return stages;
+  const isOfAnyAge = ({ maxAgeMs }: Demand) => maxAgeMs === Number.POSITIVE_INFINITY;
+  return (demands, sending, settle) =>
+    (demands.every(isOfAnyAge) ? pooled : stages)(demands, sending, settle);
 }
 
 /** Fetches demands of the service, whatever is held of them, in the fewest calls that its limits allow. */

@@ -4,9 +4,6 @@ import { LRUCache } from 'lru-cache';
 const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_BODY_BYTES = 1024 * 1024;
 
-/** How long an answer is remembered after it was last sent, in milliseconds. */
-const REMEMBERED_MS = 10 * 60_000;
-
 interface Read {
   readonly bytes: Buffer;
   readonly body: unknown;
@@ -28,8 +25,6 @@ export function createSameBodies(): SameBodies {
     maxSize: MAX_BYTES,
     maxEntrySize: MAX_BODY_BYTES,
     sizeCalculation: ({ bytes }, target) => bytes.length + target.length,
-    ttl: REMEMBERED_MS,
-    updateAgeOnGet: true,
   });
   return {
     find(target, bytes) {
