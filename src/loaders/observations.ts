@@ -71,7 +71,7 @@ export function createObservationLoader(
     metricKeys: readonly string[],
     maxAgeMs: number,
   ): Demand[] => {
-    effort.want(countryCodes.length * metricKeys.length, mode);
+    effort.want(countryCodes.length * metricKeys.length);
     const demands: Demand[] = [];
     for (const countryCode of countryCodes) {
       for (const metricKey of metricKeys) demands.push(demandFor(mode, countryCode, metricKey, maxAgeMs));

@@ -14,7 +14,7 @@ import { fragmentsIn } from '../execution/plan.ts';
 import type { GraphContext } from '../graph/context.ts';
 import { listRefusal } from '../graph/limits.ts';
 import { leadsToFigures, type SelectionScope } from '../graph/selection.ts';
-import { boundOf } from '../pricing/bound.ts';
+import { boundOf, type ListSizes } from '../pricing/bound.ts';
 import { MAX_NESTING } from '../upstream/nesting.ts';
 import { type ApolloParts, createApollo, type OperationHooks } from './apollo.ts';
 import { type PreparedParts, preparedFor } from './by-plan.ts';
@@ -32,6 +32,8 @@ export interface ByApolloParts extends PreparedParts, Pick<ApolloParts<object>, 
   readonly schema: GraphQLSchema;
   readonly config: Config;
   readonly plainRequests: PlainRequests;
+  /** How long lists of the service's own have shown to be. */
+  readonly listed: () => ListSizes;
 }
 
 interface ApolloContext extends GraphContext {
@@ -108,7 +110,7 @@ export async function byApollo(
 
 /** What happens to operations that Apollo Server has found valid. */
 function hooksOf(parts: ByApolloParts): OperationHooks<ApolloContext> {
-  const { schema, config, operations, proven, execution } = parts;
+  const { schema, config, operations, proven, execution, listed } = parts;
   return {
     async check(valid, { run, passed }) {
       const { text, operationName, document, operation, variables } = valid;
@@ -128,7 +130,7 @@ function hooksOf(parts: ByApolloParts): OperationHooks<ApolloContext> {
       const planned = operations
         .prepare(text, operationName, document, operation, proven.has(caller.keyDigest))
         .with(variables);
-      const bound = planned?.bound ?? boundOf(schema, operation, scope);
+      const bound = planned?.bound ?? boundOf(schema, operation, scope, listed());
       const refusal = await execution.refusalOf(valid, variableValues, bound, planned?.plan ?? null, run);
       if (refusal !== null) throw refusal;
       passed.planned = planned;

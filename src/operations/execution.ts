@@ -91,15 +91,15 @@ export function createExecution(parts: ExecutionParts): Execution {
     finish,
     async refusalOf({ document, operation }, variables, bound, plan, { context: { caller } }) {
       if (mostCalls(bound, parts.maxRows()) <= limit) return null;
-      const { refusal } = await price({ document, operation, variables, caller, plan }, 'expected', limit);
+      const { refusal } = await price({ document, operation, variables, caller, plan }, 'expected', false);
       return refusal && refused(refusal);
     },
     async explain({ document, operation }, variables, { context: { caller, warnings } }) {
       const plan = planOperation(schema, document, operation, variables);
       const priced = { document, operation, variables, caller, plan };
-      const expected = await price(priced, 'expected');
+      const expected = await price(priced, 'expected', true);
       if (expected.refusal !== null) throw refused(expected.refusal);
-      const range = priceRange(expected, await price(priced, 'least'), limit);
+      const range = priceRange(expected, await price(priced, 'least', true), limit);
       const { bill, calls, errors, warnings: told } = expected;
       for (const warning of told) warnings.add(warning);
       const { byRoute, cached, naive } = shown(bill);
