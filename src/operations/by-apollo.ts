@@ -19,7 +19,7 @@ import { MAX_NESTING } from '../upstream/nesting.ts';
 import { type ApolloParts, createApollo, type OperationHooks } from './apollo.ts';
 import { type PreparedParts, preparedFor } from './by-plan.ts';
 import { isDeepRequest } from './nesting.ts';
-import { extensionsOf, type OperationRun, shown } from './operation-run.ts';
+import { extensionsOf, type OperationRun, shown, type WrittenAnswer } from './operation-run.ts';
 import type { HandleRun } from './pipeline.ts';
 import type { PlainRequests } from './plain-requests.ts';
 import type { PlannedOperation } from './prepared.ts';
@@ -46,7 +46,9 @@ interface ApolloContext extends GraphContext {
 interface Passed {
   /** The operation, with its plan; null where graphql-js has to execute it, or nobody. */
   planned: PlannedOperation | null;
-  /** The answer's data. */
+  /** The answer, where a plan has written it. */
+  written: WrittenAnswer | null;
+  /** The answer's data, where none has. */
   data: unknown;
 }
 
@@ -71,7 +73,7 @@ export async function byApollo(
   const handle: HandleRun = async ({ request, plain }, run) => {
     if (isDeepRequest(request)) return refuseDeep(run, now());
     const { method, headers: given, search, body: content } = forApollo(request, persisted);
-    const passed: Passed = { planned: null, data: null };
+    const passed: Passed = { planned: null, written: null, data: null };
     const {
       status = 200,
       headers,
@@ -84,25 +86,20 @@ export async function byApollo(
     if (status === 406) run.errors = null;
     setHeaders(headers, status, run.errors, now());
     if (body.kind !== 'complete') return { status, headers, body: body.asyncIterator };
-    // Apollo ends a line where a plan's answer ends; the same question is to have the same bytes either way.
-    const text = worded(passed.planned === null ? body.string : body.string.trimEnd(), run, parts);
+    const { planned, written } = passed;
+    // What a plan has written is sent as it is: Apollo would write it in one go, however long it is.
+    const text = written !== null && run.errors !== null ? written.body : worded(body.string, run, parts);
     const response = { status, headers, body: text };
     if (run.errors === null) return response;
     const isAnswered = status === 200 && run.errors.length === 0;
-    if (passed.planned !== null || (run.isOfSchema && isAnswered))
+    if (planned !== null || (run.isOfSchema && isAnswered))
       plainRequests.learn(run.accepts, headers.get('content-type') ?? '');
     if (plain !== null && run.isOfSchema && isAnswered) keeping.keepOfSchema(plain.params, text, run);
     // What has come but once is not kept, and neither is its answer.
-    else if (
-      plain !== null &&
-      passed.planned !== null &&
-      preparedFor(plain.params, run, parts) !== undefined
-    ) {
-      const { operation } = passed.planned.prepared;
-      keeping.keep(plain.params, { status, data: JSON.stringify(passed.data), body: text, operation }, run);
-    }
+    else if (plain !== null && written !== null && preparedFor(plain.params, run, parts) !== undefined)
+      keeping.keep(plain.params, written, run);
     return tagged(request, !hasText(request), response, run.errors, () =>
-      entityTag(JSON.stringify(passed.data)),
+      entityTag(written?.data ?? JSON.stringify(passed.data)),
     );
   };
   return { handle, stop: () => apollo.stop() };
@@ -142,11 +139,11 @@ function hooksOf(parts: ByApolloParts): OperationHooks<ApolloContext> {
     async execute(operation, context) {
       const { planned } = context.passed;
       if (planned === null) return execute({ ...operation, contextValue: context });
-      const { data, errors } = await execution.execute(planned, context.run);
-      // Errors of an answer are left out where there are none.
-      return { data, ...(errors.length > 0 ? { errors } : {}) };
+      context.passed.written = await execution.answer(planned, context.run);
+      return { data: null };
     },
     complete({ operation, errors, data, status, hadOperation }, { run, passed }) {
+      if (passed.written !== null) return { status: passed.written.status, extensions: {} };
       passed.data = data;
       execution.finish(run, operation, errors);
       return {
