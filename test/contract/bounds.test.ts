@@ -185,7 +185,9 @@ describe('lists that multiply', () => {
       2,
     ],
   ])('are no reason to refuse the first operation of a key: %s', async (_, query, calls) => {
-    await using program = await openProgram();
+    // However slow the machine is.
+    const env = { UPSTREAM_TIMEOUT_MS: '60000', OPERATION_TIMEOUT_MS: '60000' };
+    await using program = await openProgram({ env });
     const { errors, upstream } = await program.ask(query);
     expect([errors, upstream.calls]).toEqual([[], calls]);
   });
