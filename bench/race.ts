@@ -7,12 +7,15 @@
  * prints a part; `npm run bench` runs all of it and writes bench/REPORT.md.
  */
 import { Command } from 'commander';
+import { delayedTable, raceDelayed } from './race/delayed.ts';
 import { raceRow } from './race/heats.ts';
+import { hourTable, measureHour } from './race/hour.ts';
 import { installPeers } from './race/install.ts';
 import { writeReport } from './race/report.ts';
 import { ROWS } from './race/rows.ts';
 import { measureScale, scaleTable } from './race/scale.ts';
 import { SERVERS } from './race/servers.ts';
+import { measureSkewed, skewedTable } from './race/skewed.ts';
 import { heatTable, short } from './race/table.ts';
 
 interface Wanted {
@@ -24,6 +27,10 @@ interface Wanted {
   readonly rounds: string;
   readonly halfLoad?: true;
   readonly scale?: true;
+  readonly delayed?: true;
+  readonly skewed?: true;
+  readonly hour?: true;
+  readonly operations?: string;
   readonly report?: true;
 }
 
@@ -54,6 +61,13 @@ if (import.meta.main) {
     .option('--rounds <n>', 'runs of which the median counts', DEFAULTS.rounds)
     .option('--half-load', 'also measure p99 at half of the fastest peer’s rate')
     .option('--scale', 'only print how ours scales with the size of an answer')
+    .option(
+      '--delayed',
+      'only print the rows over a service that takes 40 ms; goes by --rows, --connections, --seconds',
+    )
+    .option('--skewed', 'only print what 5,000 operations of 100 keys come to, from a cold start')
+    .option('--hour', "only print the memory that an hour's worth of operations leaves")
+    .option('--operations <n>', 'operations of --skewed or --hour, where they are to be others')
     .option('--report', 'run everything and write bench/REPORT.md');
   const wanted = command.parse().opts<Wanted>();
   refuseUnknown('servers', wanted.servers, ['ours', ...OTHERS]);
@@ -66,6 +80,9 @@ if (import.meta.main) {
   installPeers();
   if (wanted.report) process.exitCode = (await race(wanted)) ? 0 : 1;
   else if (wanted.scale) console.log(scaleTable(await measureScale()));
+  else if (wanted.delayed) await printDelayed(wanted);
+  else if (wanted.skewed) console.log(skewedTable(await measureSkewed(operationsOf(wanted))));
+  else if (wanted.hour) console.log(hourTable(await measureHour(operationsOf(wanted))));
   else await printPart(wanted);
 }
 
@@ -75,6 +92,17 @@ function refuseUnknown(option: string, given: readonly string[] | undefined, kno
   if (unknown.length === 0) return;
   console.error(`--${option} knows ${known.join(', ')}; not ${unknown.join(', ')}`);
   process.exit(2);
+}
+
+function operationsOf({ operations }: Wanted): number | undefined {
+  return operations === undefined ? undefined : Number(operations);
+}
+
+async function printDelayed({ rows, connections, seconds }: Wanted): Promise<void> {
+  const counts = connections.map(Number);
+  const chosen = ROWS.filter(({ letter }) => rows?.includes(letter) ?? true);
+  const results = await raceDelayed(chosen, counts, Number(seconds));
+  for (const count of counts) console.log(`\n${count} connection(s)\n\n${delayedTable(results, count)}`);
 }
 
 async function printPart(wanted: Wanted): Promise<void> {

@@ -1,16 +1,26 @@
 /**
  * The service of the race, a process of its own: asks the sandbox the first time that a target is wanted, and answers
- * from memory ever after. No keys, no limits, no conditional requests, so that it is never what a gateway waits for.
+ * from memory from then on. No keys, no limits, no conditional requests, so that it is never what a gateway waits for,
+ * unless `LATENCY_MS` has each answer wait that long, and longer by a drawn time of mean `TAIL_MS`.
  */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createSandbox } from '../src/sandbox/sandbox.ts';
+import { Dice } from '../test/execution/dice.ts';
 
 interface Held {
   readonly status: number;
   readonly headers: readonly string[];
   readonly body: Buffer;
 }
+
+/** Targets whose answers are kept: those of merged calls are countless. */
+const MOST_HELD = 3_000;
+
+const latencyMs = Number(process.env.LATENCY_MS ?? 0);
+const tailMs = Number(process.env.TAIL_MS ?? 0);
+/** The same times in each run. */
+const dice = new Dice(20_261_122);
 
 const PASSED_ON = ['content-type', 'etag', 'cache-control'];
 
@@ -29,8 +39,15 @@ async function ask(target: string): Promise<Held> {
     return value === null ? [] : [name, value];
   });
   const found = { status: answer.status, headers: [...headers, 'content-length', String(body.length)], body };
+  const [oldest] = held.keys();
+  if (held.size >= MOST_HELD && oldest !== undefined) held.delete(oldest);
   held.set(target, found);
   return found;
+}
+
+function sendInTime(response: ServerResponse, answer: Held): void {
+  if (latencyMs === 0) send(response, answer);
+  else setTimeout(send, latencyMs - tailMs * Math.log(1 - dice.next()), response, answer);
 }
 
 function send(response: ServerResponse, { status, headers, body }: Held): void {
@@ -49,11 +66,11 @@ const server = createServer((request, response) => {
   const route = query < 0 ? target : target.slice(0, query);
   counts[route] = (counts[route] ?? 0) + 1;
   const known = held.get(target);
-  if (known !== undefined && !(known instanceof Promise)) return send(response, known);
+  if (known !== undefined && !(known instanceof Promise)) return sendInTime(response, known);
   const coming = known ?? ask(target);
   held.set(target, coming);
   coming.then(
-    (answer) => send(response, answer),
+    (answer) => sendInTime(response, answer),
     (error) => response.writeHead(500).end(String(error)),
   );
 });

@@ -39,6 +39,8 @@ export interface FailureFields {
   readonly total?: number | null | undefined;
   readonly planned?: number | undefined;
   readonly limit?: number | undefined;
+  /** Response names down to the field that makes an operation dear, such as `countries.observations`. */
+  readonly field?: string | undefined;
 }
 
 export class Failure extends Error {

@@ -105,6 +105,10 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     schemaAnswers: createSchemaAnswers(config.answersMaxBytes),
   };
   const observed = { now: clock.now, onOperation: observer.operation, onFault: observer.problem };
+  const listed = () => ({
+    countries: learned.listed.countries.size,
+    metrics: learned.listed.metrics.size,
+  });
   const stage = {
     ...observed,
     ...config,
@@ -113,7 +117,8 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     persisted,
     plainRequests,
     proven,
-    operations: createPreparedOperations(schema),
+    listed,
+    operations: createPreparedOperations(schema, listed),
     keeping: createAnswerKeeping(caches),
     execution: createExecution({ ...observed, ...config, schema, price, maxRows: () => learned.maxRows }),
   };
@@ -219,12 +224,7 @@ function composeRuns(
     overfetchRows: config.batchOverfetchRows,
   };
   const tickersLearned = createTickersLearned(now);
-  const effortFor = ({ keyDigest }: Caller) =>
-    createEffort({
-      isProven: () => proven.has(keyDigest),
-      maxRows: () => learned.maxRows,
-      maxCalls: config.maxUpstreamCalls,
-    });
+  const effortFor = ({ keyDigest }: Caller) => createEffort({ isProven: () => proven.has(keyDigest) });
   const quota = async (keyDigest: string) => {
     await ledger.refresh(keyDigest);
     return ledger.quota(keyDigest);
@@ -252,6 +252,8 @@ function composeRuns(
       ...common,
       schema,
       dryRun,
+      isProven: proven.has,
+      maxUpstreamCalls: config.maxUpstreamCalls,
       holdMs: config.batchHoldMs,
     }),
     openRun: createOpenRun({

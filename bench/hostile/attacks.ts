@@ -87,6 +87,9 @@ function branching(): string {
 
 const ALL_SERIES = '{observations{year}}';
 const ALL_BELOW = '{countries{observations(fromYear:1950){id value}}}';
+const ALL_BY_FRAGMENT =
+  '{a:countries{...F} b:countries{...F}} fragment F on Country{c:observations{id} d:observations(toYear:2000,latest:true){id}}';
+const BELOW_INDICATORS = '{indicators{key observations(fromYear:1950){id value}}}';
 const ALL_LATEST = '{observations(latest:true){value}}';
 
 export const ATTACKS: readonly Attack[] = [
@@ -111,6 +114,9 @@ export const ATTACKS: readonly Attack[] = [
   { name: 'every series there is, explained', bodies: once(ALL_SERIES), headers: EXPLAIN },
   { name: 'every series below countries', bodies: once(ALL_BELOW) },
   { name: 'every series below countries, explained', bodies: once(ALL_BELOW), headers: EXPLAIN },
+  { name: 'every series by fragments', bodies: once(ALL_BY_FRAGMENT) },
+  { name: 'every series below indicators', bodies: once(BELOW_INDICATORS) },
+  { name: 'every series below indicators, explained', bodies: once(BELOW_INDICATORS), headers: EXPLAIN },
   { name: 'every latest figure', bodies: once(ALL_LATEST) },
   { name: 'every latest figure, explained', bodies: once(ALL_LATEST), headers: EXPLAIN },
   {

@@ -1,5 +1,9 @@
+import { DELAYED_CONNECTIONS, LATENCY } from './delayed.ts';
 import { fastestPeer, type Heat, type RowResult } from './heats.ts';
+import type { HourResult } from './hour.ts';
+import type { Sample } from './load.ts';
 import { BARE_PROXY, MERCURIUS, type Mode, OURS_DEFAULT, STATIC_BYTES } from './servers.ts';
+import type { SkewedResult } from './skewed.ts';
 import type { StartResult } from './starts.ts';
 import { short } from './table.ts';
 
@@ -14,14 +18,23 @@ const CONNECTIONS = 32;
 const READY_MS = 500;
 const SPARE_RSS_MB = 100;
 
-const speedOf = (heat: Heat | undefined) => heat?.samples.get(CONNECTIONS)?.perSecond ?? Number.NaN;
+const speedOf = (heat: Heat | undefined, connections = CONNECTIONS) =>
+  heat?.samples.get(connections)?.perSecond ?? Number.NaN;
 const oursIn = ({ heats }: RowResult, mode: Mode) => heats.find(({ server }) => server.mode === mode);
 
 /** Ours in this mode by the fastest peer, row by row. */
-function againstPeers(rows: readonly RowResult[], mode: Mode, least: number, what: string): Threshold {
+function againstPeers(
+  rows: readonly RowResult[],
+  mode: Mode,
+  least: number,
+  what: string,
+  connections = CONNECTIONS,
+): Threshold {
   const ratios = rows.map((result) => ({
     letter: result.row.letter,
-    ratio: speedOf(oursIn(result, mode)) / speedOf(fastestPeer(result.heats, CONNECTIONS)),
+    ratio:
+      speedOf(oursIn(result, mode), connections) /
+      speedOf(fastestPeer(result.heats, connections), connections),
   }));
   return {
     what,
@@ -73,20 +86,65 @@ function ready(starts: readonly StartResult[]): Threshold {
   return { what: `ready in under ${READY_MS} ms`, measured: `${short(ms)} ms`, isKept: ms < READY_MS };
 }
 
-function noneWrong(rows: readonly RowResult[]): Threshold {
-  const wrong = rows
-    .flatMap(({ heats, halfLoad: at }) => [
+function noneWrong({ rows, delayed, skewed, hour }: Raced): Threshold {
+  const wrong = [
+    ...[...rows, ...delayed].flatMap(({ heats, halfLoad: at }) => [
       ...heats.flatMap(({ samples }) => [...samples.values()].map((sample) => sample.wrong)),
       (at?.ours.wrong ?? 0) + (at?.theirs.wrong ?? 0),
-    ])
-    .reduce((sum, count) => sum + count, 0);
+    ]),
+    ...[...skewed, ...hour].map((result) => result.wrong),
+  ].reduce((sum, count) => sum + count, 0);
   return { what: 'no wrong answer under load, by anybody', measured: String(wrong), isKept: wrong === 0 };
 }
 
-export function thresholds(rows: readonly RowResult[], starts: readonly StartResult[]): Threshold[] {
+/** A figure of ours by that of the fastest peer over a service that takes its time, in each row at each load. */
+function overDelay(
+  delayed: readonly RowResult[],
+  what: string,
+  figure: (sample: Sample) => number,
+): Threshold {
+  const ratios = delayed.map((result) => {
+    const figureOf = (heat: Heat | undefined, connections: number) => {
+      const sample = heat?.samples.get(connections);
+      return sample === undefined ? Number.NaN : figure(sample);
+    };
+    const of = (connections: number) =>
+      figureOf(oursIn(result, 'cold'), connections) /
+      figureOf(fastestPeer(result.heats, connections), connections);
+    return { letter: result.row.letter, each: DELAYED_CONNECTIONS.map(of) };
+  });
+  return {
+    what: `with ${LATENCY.leastMs} ms upstream latency: ${what} the fastest peer's in any row, at ${DELAYED_CONNECTIONS.join(' and ')} connections`,
+    measured: ratios.map(({ letter, each }) => `${letter} ${each.map(short).join('/')}`).join(', '),
+    isKept: ratios.length > 0 && ratios.every(({ each }) => each.every((ratio) => ratio <= 1)),
+  };
+}
+
+function noneTurnedAway(skewed: readonly SkewedResult[]): Threshold {
+  const ours = skewed.find(({ server }) => server.kind === 'ours')?.turnedAway ?? Number.NaN;
+  return {
+    what: 'operations of many keys from a cold start: none turned away by ours',
+    measured: Number.isNaN(ours) ? '–' : String(ours),
+    isKept: ours === 0,
+  };
+}
+
+/** All that has been measured. */
+export interface Raced {
+  readonly rows: readonly RowResult[];
+  readonly starts: readonly StartResult[];
+  /** Over a service that takes its time. */
+  readonly delayed: readonly RowResult[];
+  readonly skewed: readonly SkewedResult[];
+  readonly hour: readonly HourResult[];
+}
+
+export function thresholds(raced: Raced): Threshold[] {
+  const { rows, starts, delayed } = raced;
   const fromB = rows.filter(({ row }) => row.letter !== 'a');
   return [
     againstPeers(rows, 'cold', 1, 'cold, one key: at least as fast as the fastest peer in every row'),
+    againstPeers(rows, 'cold', 0.8, 'cold, one connection: at least 0.8 of the fastest peer in every row', 1),
     againstPeers(rows, 'cold-keys', 1, 'cold, a key each: at least as fast as the fastest peer in every row'),
     againstFloor(rows, 'cold', BARE_PROXY, 0.6, 'cold, one key: at least 0.6 of the bare proxy in row c'),
     againstFloor(
@@ -99,8 +157,12 @@ export function thresholds(rows: readonly RowResult[], starts: readonly StartRes
     againstPeers(fromB, 'warm', 3, 'warm: at least 3 × the fastest peer in rows b to e'),
     againstFloor(rows, 'repeated', STATIC_BYTES, 0.5, 'repeated: at least half of static bytes in row c'),
     halfLoad(rows),
+    overDelay(delayed, 'p50 no worse than', ({ p50Ms }) => p50Ms),
+    overDelay(delayed, 'p99 no worse than', ({ p99Ms }) => p99Ms),
+    overDelay(delayed, 'calls at most', ({ calls }) => calls),
     memory(rows),
     ready(starts),
-    noneWrong(rows),
+    noneTurnedAway(raced.skewed),
+    noneWrong(raced),
   ];
 }

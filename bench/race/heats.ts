@@ -3,7 +3,7 @@ import { measure, medianOf, type Sample } from './load.ts';
 import { measurePaced, type PacedSample } from './paced-load.ts';
 import type { Row } from './rows.ts';
 import { answerOf, bodyFor, OURS_COLD, type Running, type Server, startServer } from './servers.ts';
-import { startUpstream } from './service.ts';
+import { type Latency, startUpstream } from './service.ts';
 
 export interface RaceOptions {
   readonly servers: readonly Server[];
@@ -12,6 +12,8 @@ export interface RaceOptions {
   readonly rounds: number;
   /** Whether ours is also held against the fastest peer at half of that peer's rate. */
   readonly halfLoad: boolean;
+  /** How long the service takes; none unless told. */
+  readonly latency?: Latency;
 }
 
 /** What one server has shown in one row. */
@@ -41,7 +43,7 @@ const LEAD_SECONDS = 0.3;
 
 /** All servers in one row: started anew, their answers compared, then measured in turn, round after round. */
 export async function raceRow(row: Row, options: RaceOptions): Promise<RowResult> {
-  await using upstream = await startUpstream();
+  await using upstream = await startUpstream(options.latency);
   await using stack = new AsyncDisposableStack();
   const entered = options.servers.filter(({ rows }) => rows === undefined || rows.includes(row.letter));
   const field = await Promise.all(

@@ -7,10 +7,17 @@ export interface Upstream {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+/** How long each answer waits, in milliseconds: always this long, and by an exponential tail of this mean. */
+export interface Latency {
+  readonly leastMs: number;
+  readonly tailMs: number;
+}
+
 /** The service of `bench/upstream.ts`. */
-export async function startUpstream(): Promise<Upstream> {
+export async function startUpstream(latency: Latency = { leastMs: 0, tailMs: 0 }): Promise<Upstream> {
   pinSelf();
-  const child: Listening = await startListening({ args: ['bench/upstream.ts'], core: 1 });
+  const env = { LATENCY_MS: String(latency.leastMs), TAIL_MS: String(latency.tailMs) };
+  const child: Listening = await startListening({ args: ['bench/upstream.ts'], core: 1, env });
   return {
     url: child.url,
     calls: () => callsTo(child.url),

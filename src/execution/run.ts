@@ -11,9 +11,9 @@ import { handleRejections, isPromise, Scheduler } from './scheduler.ts';
 import { stringify } from './stringify.ts';
 
 /** The outcome of an operation. */
-export interface Executed<Data = string> {
-  /** `data` as JSON, unless something else is asked for. */
-  readonly data: Data;
+export interface Executed {
+  /** `data` as JSON. */
+  readonly data: string;
   readonly errors: readonly GraphQLError[];
 }
 
@@ -46,15 +46,6 @@ const BLOCK_OBJECTS = 8;
 export function runPlan(parts: RunParts): PromiseOrValue<Executed> {
   const run = new Run(parts);
   return mapValue(run.resolve(), () => run.text());
-}
-
-/** An answer's data, which is null where something is missing that may not be. */
-export type Data = { [name: string]: unknown } | null;
-
-/** As {@link runPlan}, with `data` as an object. */
-export function runPlanToObject(parts: RunParts): PromiseOrValue<Executed<Data>> {
-  const run = new Run(parts);
-  return mapValue(run.resolve(), () => run.object());
 }
 
 /** A field that is resolved for one object after the other. */
@@ -95,10 +86,6 @@ class Run {
   resolve(): PromiseOrValue<void> {
     this.#completion.descend(this.#root);
     return this.#scheduler.work();
-  }
-
-  object(): PromiseOrValue<Executed<Data>> {
-    return mapValue(this.#build(), () => this.#executed(this.#root.valueAt(0) as Data));
   }
 
   text(): PromiseOrValue<Executed> {
@@ -220,7 +207,7 @@ class Run {
     return timeSliced(this.#job, building);
   }
 
-  #executed<Data>(data: Data): Executed<Data> {
+  #executed(data: string): Executed {
     return { data, errors: this.#errors.all };
   }
 }

@@ -69,8 +69,11 @@ export class Scheduler<Task> {
     const settled = (value: Value | Error) => {
       this.#waiting -= 1;
       this.#safely(() => {
+        this.#pausesAtMs = performance.now() + TURN_MS;
         goOn(value);
-        this.#work();
+        // To take over a long list is work, too.
+        if (this.#tasks.length > 0 && !this.#isPaused && this.isTimeUp()) this.#pause(() => this.#work());
+        else this.#work();
       });
     };
     promise.then(settled, (error) => settled(toError(error)));

@@ -144,8 +144,8 @@ function selectionSetOf(
     : selection.selectionSet;
 }
 
-/** A condition that is null leaves nothing out here: execution says what is wrong with it. */
-function isLeftOut(
+/** Whether `@skip` or `@include` leaves a selection out. A condition that is null doesn't: execution says what is wrong with it. */
+export function isLeftOut(
   selection: SelectionNode,
   { variableValues }: Pick<SelectionScope, 'variableValues'>,
 ): boolean {

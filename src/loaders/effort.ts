@@ -9,7 +9,7 @@ export interface Effort {
    * Counts figures that are about to be wanted.
    * @throws Failure OPERATION_TOO_EXPENSIVE where they are more than may be
    */
-  want(figures: number, mode: 'latest' | 'series'): void;
+  want(figures: number): void;
   /**
    * Counts items of lists that are about to be resolved.
    * @throws Failure OPERATION_TOO_EXPENSIVE where they are more than may be
@@ -25,26 +25,13 @@ const MOST_THINGS = 250_000;
 /** For any other key: the latest figures of all countries and indicators are 11,178. */
 const MOST_UNPROVEN = 12_500;
 
-/** Rows that a series is taken for. */
-const SERIES_ROWS = 77;
-
-/**
- * How far beyond the calls that it may send an operation is certain to be, under a key for which nothing is held: the
- * same figures may be wanted several times, and series be shorter than they are taken for.
- */
-const CERTAINLY_TOO_MANY = 4;
-
 export interface EffortParts {
   readonly isProven: () => boolean;
-  /** Rows that one call brings. */
-  readonly maxRows: () => number;
-  /** Calls that one operation may send. */
-  readonly maxCalls: number;
 }
 
-export function createEffort({ isProven, maxRows, maxCalls }: EffortParts): Effort {
+export function createEffort({ isProven }: EffortParts): Effort {
   let refusal: Failure | null = null;
-  let [figures, items, rows] = [0, 0, 0];
+  let [figures, items] = [0, 0];
 
   function refuse(message: string, planned: number, limit: number): never {
     refusal = new Failure('OPERATION_TOO_EXPENSIVE', message, { planned, limit });
@@ -54,9 +41,12 @@ export function createEffort({ isProven, maxRows, maxCalls }: EffortParts): Effo
   function check(count: number, what: string): void {
     const limit = isProven() ? MOST_THINGS : MOST_UNPROVEN;
     if (count <= limit) return;
-    const whose = limit === MOST_THINGS ? '' : ' under a key that the service has not accepted lately';
+    const whose =
+      limit === MOST_THINGS
+        ? '.'
+        : ' under a key that the service has not accepted lately. Ask for something small first, so that the key is known.';
     refuse(
-      `The operation comes to more ${what} than the ${limit} that this gateway takes${whose}.`,
+      `The operation comes to more ${what} than the ${limit} that this gateway takes${whose}`,
       count,
       limit,
     );
@@ -66,16 +56,10 @@ export function createEffort({ isProven, maxRows, maxCalls }: EffortParts): Effo
     get refusal() {
       return refusal;
     },
-    want(count, mode) {
+    want(count) {
       if (refusal !== null) throw refusal;
       figures += count;
-      rows += mode === 'series' ? count * SERIES_ROWS : count;
       check(figures, 'figures');
-      const calls = Math.ceil(rows / maxRows());
-      if (calls > maxCalls * CERTAINLY_TOO_MANY && !isProven()) {
-        const message = `The operation plans about ${calls} upstream calls; this gateway allows ${maxCalls} (MAX_UPSTREAM_CALLS).`;
-        refuse(message, calls, maxCalls);
-      }
     },
     list(count) {
       if (refusal !== null) throw refusal;

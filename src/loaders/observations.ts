@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
 import type { PromiseOrValue } from '../async/promise-or-value.ts';
-import { timeSliced } from '../async/yielding.ts';
+import { timeSliced, yieldToEventLoop } from '../async/yielding.ts';
 import type { FailureCode } from '../errors.ts';
 import type { BatchGate } from '../observations/batch-gate.ts';
 import type { Figures } from '../observations/fetch.ts';
@@ -71,7 +71,7 @@ export function createObservationLoader(
     metricKeys: readonly string[],
     maxAgeMs: number,
   ): Demand[] => {
-    effort.want(countryCodes.length * metricKeys.length, mode);
+    effort.want(countryCodes.length * metricKeys.length);
     const demands: Demand[] = [];
     for (const countryCode of countryCodes) {
       for (const metricKey of metricKeys) demands.push(demandFor(mode, countryCode, metricKey, maxAgeMs));
@@ -161,9 +161,14 @@ function createOutcomes({ figures, sending, batchGate }: ObservationLoaderParts)
     const finish = () => {
       if (areAll(found)) return make(found);
       const missing = demands.filter((_, i) => found[i] === undefined);
-      return loader.loadMany(missing).then((loaded) => {
+      const isLarge = missing.length > BLOCK;
+      return loader.loadMany(missing).then(async (loaded) => {
+        // What has settled the last of them took its time, and so does what is made of them.
+        if (isLarge) await yieldToEventLoop(sending.caller);
         const rest = loaded.values();
-        return make(found.map((outcome) => outcome ?? rest.next().value ?? []));
+        const made = await make(found.map((outcome) => outcome ?? rest.next().value ?? []));
+        if (isLarge) await yieldToEventLoop(sending.caller);
+        return made;
       });
     };
     if (demands.length <= BLOCK) {

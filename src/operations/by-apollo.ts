@@ -14,12 +14,12 @@ import { fragmentsIn } from '../execution/plan.ts';
 import type { GraphContext } from '../graph/context.ts';
 import { listRefusal } from '../graph/limits.ts';
 import { leadsToFigures, type SelectionScope } from '../graph/selection.ts';
-import { boundOf } from '../pricing/bound.ts';
+import { boundOf, type ListSizes } from '../pricing/bound.ts';
 import { MAX_NESTING } from '../upstream/nesting.ts';
 import { type ApolloParts, createApollo, type OperationHooks } from './apollo.ts';
 import { type PreparedParts, preparedFor } from './by-plan.ts';
 import { isDeepRequest } from './nesting.ts';
-import { extensionsOf, type OperationRun, shown } from './operation-run.ts';
+import { extensionsOf, type OperationRun, shown, type WrittenAnswer } from './operation-run.ts';
 import type { HandleRun } from './pipeline.ts';
 import type { PlainRequests } from './plain-requests.ts';
 import type { PlannedOperation } from './prepared.ts';
@@ -32,6 +32,8 @@ export interface ByApolloParts extends PreparedParts, Pick<ApolloParts<object>, 
   readonly schema: GraphQLSchema;
   readonly config: Config;
   readonly plainRequests: PlainRequests;
+  /** How long lists of the service's own have shown to be. */
+  readonly listed: () => ListSizes;
 }
 
 interface ApolloContext extends GraphContext {
@@ -44,7 +46,9 @@ interface ApolloContext extends GraphContext {
 interface Passed {
   /** The operation, with its plan; null where graphql-js has to execute it, or nobody. */
   planned: PlannedOperation | null;
-  /** The answer's data. */
+  /** The answer, where a plan has written it. */
+  written: WrittenAnswer | null;
+  /** The answer's data, where none has. */
   data: unknown;
 }
 
@@ -69,7 +73,7 @@ export async function byApollo(
   const handle: HandleRun = async ({ request, plain }, run) => {
     if (isDeepRequest(request)) return refuseDeep(run, now());
     const { method, headers: given, search, body: content } = forApollo(request, persisted);
-    const passed: Passed = { planned: null, data: null };
+    const passed: Passed = { planned: null, written: null, data: null };
     const {
       status = 200,
       headers,
@@ -82,25 +86,20 @@ export async function byApollo(
     if (status === 406) run.errors = null;
     setHeaders(headers, status, run.errors, now());
     if (body.kind !== 'complete') return { status, headers, body: body.asyncIterator };
-    // Apollo ends a line where a plan's answer ends; the same question is to have the same bytes either way.
-    const text = worded(passed.planned === null ? body.string : body.string.trimEnd(), run, parts);
+    const { planned, written } = passed;
+    // What a plan has written is sent as it is: Apollo would write it in one go, however long it is.
+    const text = written !== null && run.errors !== null ? written.body : worded(body.string, run, parts);
     const response = { status, headers, body: text };
     if (run.errors === null) return response;
     const isAnswered = status === 200 && run.errors.length === 0;
-    if (passed.planned !== null || (run.isOfSchema && isAnswered))
+    if (planned !== null || (run.isOfSchema && isAnswered))
       plainRequests.learn(run.accepts, headers.get('content-type') ?? '');
     if (plain !== null && run.isOfSchema && isAnswered) keeping.keepOfSchema(plain.params, text, run);
     // What has come but once is not kept, and neither is its answer.
-    else if (
-      plain !== null &&
-      passed.planned !== null &&
-      preparedFor(plain.params, run, parts) !== undefined
-    ) {
-      const { operation } = passed.planned.prepared;
-      keeping.keep(plain.params, { status, data: JSON.stringify(passed.data), body: text, operation }, run);
-    }
+    else if (plain !== null && written !== null && preparedFor(plain.params, run, parts) !== undefined)
+      keeping.keep(plain.params, written, run);
     return tagged(request, !hasText(request), response, run.errors, () =>
-      entityTag(JSON.stringify(passed.data)),
+      entityTag(written?.data ?? JSON.stringify(passed.data)),
     );
   };
   return { handle, stop: () => apollo.stop() };
@@ -108,7 +107,7 @@ export async function byApollo(
 
 /** What happens to operations that Apollo Server has found valid. */
 function hooksOf(parts: ByApolloParts): OperationHooks<ApolloContext> {
-  const { schema, config, operations, proven, execution } = parts;
+  const { schema, config, operations, proven, execution, listed } = parts;
   return {
     async check(valid, { run, passed }) {
       const { text, operationName, document, operation, variables } = valid;
@@ -128,7 +127,7 @@ function hooksOf(parts: ByApolloParts): OperationHooks<ApolloContext> {
       const planned = operations
         .prepare(text, operationName, document, operation, proven.has(caller.keyDigest))
         .with(variables);
-      const bound = planned?.bound ?? boundOf(schema, operation, scope);
+      const bound = planned?.bound ?? boundOf(schema, operation, scope, listed());
       const refusal = await execution.refusalOf(valid, variableValues, bound, planned?.plan ?? null, run);
       if (refusal !== null) throw refusal;
       passed.planned = planned;
@@ -140,11 +139,11 @@ function hooksOf(parts: ByApolloParts): OperationHooks<ApolloContext> {
     async execute(operation, context) {
       const { planned } = context.passed;
       if (planned === null) return execute({ ...operation, contextValue: context });
-      const { data, errors } = await execution.execute(planned, context.run);
-      // Errors of an answer are left out where there are none.
-      return { data, ...(errors.length > 0 ? { errors } : {}) };
+      context.passed.written = await execution.answer(planned, context.run);
+      return { data: null };
     },
     complete({ operation, errors, data, status, hadOperation }, { run, passed }) {
+      if (passed.written !== null) return { status: passed.written.status, extensions: {} };
       passed.data = data;
       execution.finish(run, operation, errors);
       return {

@@ -4,10 +4,9 @@ import {
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
-import type { PromiseOrValue } from '../async/promise-or-value.ts';
 import { Failure } from '../errors.ts';
 import { type Plan, planOperation } from '../execution/plan.ts';
-import { type Data, type Executed, type RunParts, runPlan, runPlanToObject } from '../execution/run.ts';
+import { type Executed, runPlan } from '../execution/run.ts';
 import { formatError } from '../graph/error-formatting.ts';
 import { type Bound, mostCalls } from '../pricing/bound.ts';
 import type { Pricing } from '../pricing/price.ts';
@@ -40,8 +39,6 @@ export interface Execution {
   ): Promise<Explanation>;
   /** Runs an operation by its plan, and writes the answer. */
   answer(planned: PlannedOperation, run: OperationRun): Promise<WrittenAnswer>;
-  /** Runs an operation by its plan, for somebody else to write the answer. */
-  execute(planned: PlannedOperation, run: OperationRun): Promise<Executed<Data>>;
   /** Tells those who keep count that an operation is over. */
   finish(
     run: OperationRun,
@@ -91,15 +88,15 @@ export function createExecution(parts: ExecutionParts): Execution {
     finish,
     async refusalOf({ document, operation }, variables, bound, plan, { context: { caller } }) {
       if (mostCalls(bound, parts.maxRows()) <= limit) return null;
-      const { refusal } = await price({ document, operation, variables, caller, plan }, 'expected', limit);
+      const { refusal } = await price({ document, operation, variables, caller, plan }, 'expected', false);
       return refusal && refused(refusal);
     },
     async explain({ document, operation }, variables, { context: { caller, warnings } }) {
       const plan = planOperation(schema, document, operation, variables);
       const priced = { document, operation, variables, caller, plan };
-      const expected = await price(priced, 'expected');
+      const expected = await price(priced, 'expected', true);
       if (expected.refusal !== null) throw refused(expected.refusal);
-      const range = priceRange(expected, await price(priced, 'least'), limit);
+      const range = priceRange(expected, await price(priced, 'least', true), limit);
       const { bill, calls, errors, warnings: told } = expected;
       for (const warning of told) warnings.add(warning);
       const { byRoute, cached, naive } = shown(bill);
@@ -111,11 +108,10 @@ export function createExecution(parts: ExecutionParts): Execution {
         },
       };
     },
-    execute: (planned, run) => runBounded(runPlanToObject, planned, run, null),
     async answer(planned, run) {
       const { accepts } = run;
       const { operation } = planned.prepared;
-      const executed = await runBounded(runPlan, planned, run, 'null');
+      const executed = await runBounded(planned, run);
       const isLong = tooLong(executed.data);
       const data = isLong === null ? executed.data : 'null';
       const errors = isLong === null ? executed.errors.map(tell) : [isLong];
@@ -130,20 +126,15 @@ export function createExecution(parts: ExecutionParts): Execution {
   };
 }
 
-/**
- * Runs an operation by its plan; where it comes to more than it may, that is all there is to say.
- * @param nothing the data of an answer that has none
- */
-async function runBounded<Result extends string | Data>(
-  runBy: (parts: RunParts) => PromiseOrValue<Executed<Result>>,
+/** Runs an operation by its plan; where it comes to more than it may, that is all there is to say. */
+async function runBounded(
   { plan, variables, leadsToFigures }: PlannedOperation,
   { context, participant }: OperationRun,
-  nothing: Result,
-): Promise<Executed<Result>> {
+): Promise<Executed> {
   const { caller, effort, batchGate } = context;
   if (leadsToFigures) participant.expect();
   try {
-    return await runBy({
+    return await runPlan({
       plan,
       context,
       variables,
@@ -154,7 +145,7 @@ async function runBounded<Result extends string | Data>(
   } catch (fault) {
     if (effort.refusal === null || fault !== effort.refusal) throw fault;
     const { refusal } = effort;
-    return { data: nothing, errors: [new GraphQLError(refusal.message, { originalError: refusal })] };
+    return { data: 'null', errors: [new GraphQLError(refusal.message, { originalError: refusal })] };
   }
 }
 

@@ -9,7 +9,7 @@ import { LRUCache } from 'lru-cache';
 import { createLru } from '../cache/lru.ts';
 import { conditionsOf, type Plan, planOperation } from '../execution/plan.ts';
 import { leadsToFigures, type SelectionScope } from '../graph/selection.ts';
-import { type Bound, boundOf } from '../pricing/bound.ts';
+import { type Bound, boundOf, DOCUMENTED, type ListSizes } from '../pricing/bound.ts';
 import { footprintOf, MAX_PLANS } from './footprint.ts';
 import { NO_VARIABLES } from './requests.ts';
 
@@ -51,7 +51,11 @@ const MAX_BYTES = { proven: 64 * 1024 * 1024, unproven: 8 * 1024 * 1024 };
 /** Operations of which it is remembered that they have come before. */
 const MAX_SEEN = { proven: 20_000, unproven: 2_000 };
 
-export function createPreparedOperations(schema: GraphQLSchema): PreparedOperations {
+/** @param listed how long lists of the service's own have shown to be: operations are bounded by it */
+export function createPreparedOperations(
+  schema: GraphQLSchema,
+  listed: () => ListSizes = () => DOCUMENTED,
+): PreparedOperations {
   const corners = { proven: createCorner('proven'), unproven: createCorner('unproven') };
   const nameOf = (text: string, operationName: string | undefined) => `${operationName ?? ''}\n${text}`;
 
@@ -65,7 +69,7 @@ export function createPreparedOperations(schema: GraphQLSchema): PreparedOperati
       return entry?.prepared;
     },
     prepare(text, operationName, document, operation, isProven) {
-      const prepared = prepareOperation(schema, document, operation);
+      const prepared = prepareOperation(schema, document, operation, listed);
       const { seen, ready } = corners[isProven ? 'proven' : 'unproven'];
       const name = nameOf(text, operationName);
       const digest = hash('sha1', name);
@@ -100,13 +104,15 @@ function prepareOperation(
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
+  listed: () => ListSizes,
 ): Prepared {
   const conditions = conditionsOf(document);
   const definitions = operation.variableDefinitions ?? [];
   const plans = new LRUCache<string, Planned>({ max: MAX_PLANS });
 
   function planFor(variables: PlannedOperation['variables']): Planned | null {
-    const signature = conditions.map((name) => String(variables[name])).join();
+    const sizes = listed();
+    const signature = `${sizes.countries} ${sizes.metrics} ${conditions.map((name) => String(variables[name])).join()}`;
     const known = plans.get(signature);
     if (known !== undefined) return known;
     const plan = planOperation(schema, document, operation, variables);
@@ -115,7 +121,7 @@ function prepareOperation(
     const made = {
       plan,
       leadsToFigures: leadsToFigures(plan.root.type, operation.selectionSet, scope),
-      bound: boundOf(schema, operation, scope),
+      bound: boundOf(schema, operation, scope, sizes),
     };
     plans.set(signature, made);
     return made;
@@ -132,7 +138,7 @@ function prepareOperation(
       const { coerced } = getVariableValues(schema, definitions, given);
       const planned = coerced === undefined ? null : planFor(coerced);
       if (coerced === undefined || planned === null) return null;
-      const bound = boundOf(schema, operation, scopeOf(planned.plan, coerced));
+      const bound = boundOf(schema, operation, scopeOf(planned.plan, coerced), listed());
       return { prepared, variables: coerced, ...planned, bound };
     },
   };

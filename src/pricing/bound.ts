@@ -20,8 +20,14 @@ import type { SelectionScope } from '../graph/selection.ts';
 /** Lists that an operation can need, with what it takes to complete them. */
 const MOST_LIST_CALLS = 8;
 
-/** Countries, or indicators, that there are at the most. */
-const MOST_PARENTS = 250;
+/** Countries and indicators that there are at the most, unless the service has shown longer lists of them. */
+export const DOCUMENTED: ListSizes = { countries: 60, metrics: 250 };
+
+/** Items of the service's own lists, as far as any has gone by. */
+export interface ListSizes {
+  readonly countries: number;
+  readonly metrics: number;
+}
 
 /** The most that an operation can take, as its text and its variables show. */
 export interface Bound {
@@ -37,12 +43,20 @@ export function mostCalls({ calls, latestFigures }: Bound, maxRows: number): num
   return calls + (latestFigures === 0 ? 0 : Math.ceil((2 * latestFigures) / maxRows) + 1);
 }
 
-/** Bounds what an operation can take. Spares most operations the run that prices them exactly. */
+/**
+ * Bounds what an operation can take. Spares most operations the run that prices them exactly.
+ * @param listed what is taken to be all countries and all indicators is no less
+ */
 export function boundOf(
   schema: GraphQLSchema,
   operation: OperationDefinitionNode,
   scope: SelectionScope,
+  listed: ListSizes = DOCUMENTED,
 ): Bound {
+  const sizes = {
+    countries: Math.max(DOCUMENTED.countries, listed.countries),
+    metrics: Math.max(DOCUMENTED.metrics, listed.metrics),
+  };
   const root = schema.getRootType(operation.operation);
   /** By fragment and number of parents: those that spread each other make more paths than can be walked. */
   const fragmentBounds = new Map<string, Bound>();
@@ -87,12 +101,10 @@ export function boundOf(
     parents: number,
   ): Bound {
     const isList = isListType(getNullableType(field.type));
-    const own = ownBound(field, node, type === root ? null : parents, scope);
+    const own = ownBound(field, node, type === root ? null : parents, scope, sizes);
     if (node.selectionSet === undefined) return own;
-    return both(
-      own,
-      boundOfSet(getNamedType(field.type), node.selectionSet, isList ? MOST_PARENTS : parents),
-    );
+    const items = isList ? mostOf(field, argumentsOf(field, node, scope), sizes) : parents;
+    return both(own, boundOfSet(getNamedType(field.type), node.selectionSet, items));
   }
 
   return both({ ...NO_CALLS, calls: MOST_LIST_CALLS }, boundOfSet(root, operation.selectionSet, 1));
@@ -114,6 +126,7 @@ function ownBound(
   node: FieldNode,
   parents: number | null,
   scope: SelectionScope,
+  sizes: ListSizes,
 ): Bound {
   const isList = isListType(getNullableType(field.type));
   switch (costOf(field)) {
@@ -125,7 +138,7 @@ function ownBound(
     case 'IDENTIFIED':
       return (parents ?? 1) === 1 && !isList ? { ...NO_CALLS, calls: 1 } : UNBOUNDED;
     case 'FIGURES':
-      return figuresBound(field, argumentsOf(field, node, scope), parents, isList);
+      return figuresBound(field, argumentsOf(field, node, scope), parents, isList, sizes);
     case 'UNSAID':
       return UNBOUNDED;
   }
@@ -137,33 +150,47 @@ function figuresBound(
   args: Readonly<Record<string, unknown>>,
   parents: number | null,
   isList: boolean,
+  sizes: ListSizes,
 ): Bound {
   const has = (name: string) => taken.some((argument) => argument.name === name);
-  const named = (one: string, many: string) => (has(one) ? 1 : has(many) ? lengthOf(args[many]) : null);
-  const [codes, keys] = [named('countryCode', 'countryCodes'), named('metricKey', 'metricKeys')];
+  const named = (one: string, many: string, all: number) =>
+    has(one) ? 1 : has(many) ? lengthOf(args[many], all) : null;
+  const codes = named('countryCode', 'countryCodes', sizes.countries);
+  const keys = named('metricKey', 'metricKeys', sizes.metrics);
   if (codes === null && keys === null) return UNBOUNDED;
   const countries = codes ?? parents ?? Number.POSITIVE_INFINITY;
   const metrics = keys ?? parents ?? Number.POSITIVE_INFINITY;
   // Figures of other fields may lie in the same table, so that each name stands for a whole line of it.
   if (!isList || (args.latest === true && args.toYear == null))
-    return { ...NO_CALLS, latestFigures: tableOf(countries, metrics) };
+    return { ...NO_CALLS, latestFigures: tableOf(countries, metrics, sizes) };
   // No plan takes more calls than there are series.
   return { ...NO_CALLS, calls: countries * metrics };
 }
 
+/** Objects of a list at the most: figures below it are of as many countries, or indicators, whatever it is a list of. */
+function mostOf(
+  { type }: GraphQLField<unknown, unknown>,
+  args: Readonly<Record<string, unknown>>,
+  sizes: ListSizes,
+): number {
+  const named = Object.values(args).map((value) => (Array.isArray(value) ? value.length : 0));
+  const all = getNamedType(type).name === 'Country' ? sizes.countries : sizes.metrics;
+  return Math.max(all, ...named);
+}
+
 /** Figures of the table that a field's own lie in: each name of the shorter list stands for a whole line of it. */
-function tableOf(countries: number, metrics: number): number {
+function tableOf(countries: number, metrics: number, sizes: ListSizes): number {
   const [lines, length] = countries < metrics ? [countries, metrics] : [metrics, countries];
-  return lines * Math.max(MOST_PARENTS, Number.isFinite(length) ? length : 0);
+  return lines * Math.max(sizes.metrics, Number.isFinite(length) ? length : 0);
 }
 
-/** How many a list argument names; infinite where it is left out and stands for all there are. */
-function lengthOf(list: unknown): number {
-  return Array.isArray(list) ? list.length : Number.POSITIVE_INFINITY;
+/** How many a list argument names; where it is left out, it stands for all there are. */
+function lengthOf(list: unknown, all: number): number {
+  return Array.isArray(list) ? list.length : all;
 }
 
-/** None where they don't fit, which execution will say before anything is asked. */
-function argumentsOf(
+/** Arguments of a field; none where they don't fit, which execution will say before anything is asked. */
+export function argumentsOf(
   field: GraphQLField<unknown, unknown>,
   node: FieldNode,
   { variableValues }: SelectionScope,

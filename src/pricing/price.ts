@@ -7,7 +7,7 @@ import {
 } from 'graphql';
 import { readOnlyCache, type TenantCache } from '../cache/tenant-cache.ts';
 import { Failure } from '../errors.ts';
-import type { Plan } from '../execution/plan.ts';
+import { fragmentsIn, type Plan } from '../execution/plan.ts';
 import { runPlan } from '../execution/run.ts';
 import { type GraphContext, openContext } from '../graph/context.ts';
 import { originalOf } from '../graph/error-formatting.ts';
@@ -16,11 +16,14 @@ import type { Effort } from '../loaders/effort.ts';
 import type { TickersLearned } from '../loaders/ticker-lists.ts';
 import { createBatchGate } from '../observations/batch-gate.ts';
 import { createDataFetch, createLoneFigures } from '../observations/client.ts';
-import { createObservationEntries } from '../observations/entries.ts';
+import { limitsOf } from '../observations/covered.ts';
+import { createObservationEntries, type ObservationEntries } from '../observations/entries.ts';
 import type { Fetch, Figures } from '../observations/fetch.ts';
+import { isFresh } from '../observations/held.ts';
 import type { RefusedNames } from '../observations/refused-names.ts';
 import { createRevalidation, type Revalidation } from '../observations/revalidation.ts';
 import type { Demand } from '../planner/demand.ts';
+import { createFewestCalls, fewestCalls } from '../planner/fewest.ts';
 import { frozen, type Learned } from '../planner/learned.ts';
 import type { QuotaRecord } from '../quota/account.ts';
 import { authenticated } from '../upstream/authenticated.ts';
@@ -31,6 +34,7 @@ import type { Assumptions, DryRun } from '../upstream/dry-run.ts';
 import { countries, indicators } from '../upstream/endpoints.ts';
 import { payerOf } from '../upstream/payer.ts';
 import type { Warning, WarningCode } from '../warnings.ts';
+import { dearestField } from './dearest.ts';
 import { openTally, type PricedCall, type Tally } from './tally.ts';
 
 export type { PricedCall };
@@ -74,6 +78,10 @@ export interface PricingParts {
   readonly overfetchRows: number;
   readonly holdMs: number;
   readonly effortFor: (caller: Caller) => Effort;
+  /** Whether the service has accepted the key lately. */
+  readonly isProven: (keyDigest: string) => boolean;
+  /** Calls that one operation may send. */
+  readonly maxUpstreamCalls: number;
   readonly quota: (keyDigest: string) => Promise<QuotaRecord>;
 }
 
@@ -90,22 +98,22 @@ export type Supposed = 'expected' | 'least';
 export type Pricing = (
   priced: PricedOperation,
   supposed: Supposed,
-  /** Calls beyond which the operation is not priced to the end. */
-  limit?: number,
+  /** Whether it is asked what the operation would take, rather than whether that is too much. */
+  isExplained: boolean,
 ) => Promise<Price>;
 
 export function createPricing(parts: PricingParts): Pricing {
-  return async (priced, supposed, limit = Number.POSITIVE_INFINITY) => {
-    // Of an object that is found by its identifier, the stand-in knows nothing.
-    const tally = openTally(!isOpenEnded(priced.document, parts.schema), limit);
-    const { context, fetchHeld } = openDryRun(parts, priced.caller, supposed, tally);
+  return async (priced, supposed, isExplained) => {
+    const learned = frozen(parts.learned, supposed === 'expected' ? 'untold' : 'unknown');
+    const tally = tallyFor(priced, learned, isExplained, parts);
+    const { context, fetchHeld } = openDryRun(parts, priced.caller, supposed, learned, tally);
     const { effort, warnings, bill } = context;
     const errors = await runDry(priced, context, parts.schema).catch((fault: unknown) => {
       if (fault !== effort.refusal) throw fault;
       return [];
     });
     // What is held is listed; where that decides nothing, it is left.
-    if (limit === Number.POSITIVE_INFINITY) await fetchHeld(tally.heldDemands);
+    if (isExplained && effort.refusal === null) await fetchHeld(tally.heldDemands);
     const isTold = ({ code, route = LISTS_OF_NAMES[code] ?? '' }: Warning) =>
       bill.byRoute[route] === undefined;
     if (effort.refusal === null) tally.close();
@@ -116,13 +124,34 @@ export function createPricing(parts: PricingParts): Pricing {
       mayBeRenewed: tally.mayBeRenewed,
       errors: errors.filter((error) => !isOfRecord(error)),
       warnings: (warnings.told() ?? []).filter(isTold),
-      refusal: tally.refusal ?? effort.refusal,
+      refusal: effort.refusal,
     };
   };
 }
 
+function tallyFor(
+  { document, operation, variables, caller }: PricedOperation,
+  learned: Learned,
+  isExplained: boolean,
+  parts: PricingParts,
+): Tally {
+  const { schema, codesPerCall, maxUpstreamCalls: limit } = parts;
+  return openTally({
+    limit,
+    isExplained,
+    isProven: parts.isProven(caller.keyDigest),
+    // Of an object that is found by its identifier, the stand-in knows nothing.
+    isCertain: !isOpenEnded(document, schema),
+    fewest: createFewestCalls(limitsOf({ learned, codesPerCall }), learned.seriesRows),
+    dearest(route) {
+      const scope = { schema, fragments: fragmentsIn(document), variableValues: variables };
+      return dearestField(schema, operation, scope, route);
+    },
+  });
+}
+
 /** What one operation is priced with: the context that it runs in, over a stand-in for the service. */
-function openDryRun(parts: PricingParts, caller: Caller, supposed: Supposed, tally: Tally) {
+function openDryRun(parts: PricingParts, caller: Caller, supposed: Supposed, learned: Learned, tally: Tally) {
   const { freshness, now } = parts;
   const { bill, payer } = tally;
   const tenantCache = readOnlyCache(parts.tenantCache);
@@ -137,7 +166,7 @@ function openDryRun(parts: PricingParts, caller: Caller, supposed: Supposed, tal
     send,
     tenantCache,
     outage,
-    learned: frozen(parts.learned, supposed === 'expected' ? 'untold' : 'unknown'),
+    learned,
     refusedNames: { of: parts.refusedNames.of, remember() {} },
     keep() {},
     entries: createObservationEntries(tenantCache),
@@ -147,16 +176,14 @@ function openDryRun(parts: PricingParts, caller: Caller, supposed: Supposed, tal
     ),
     onHeld: (demand: Demand) => tally.heldDemands.push(demand),
   };
-  const figures = createLoneFigures(observations, (next) =>
-    tallied(next, parts.learned, observations.learned, tally),
-  );
+  const figures = createLoneFigures(observations, (next) => tallied(next, parts.learned, tally));
   const signal = new AbortController().signal;
   const sending: Sending = { caller, bill, payer, signal, waitDeadlineMs: 0 };
-  const effort = parts.effortFor(caller);
+  const effort = untilRefused(parts.effortFor(caller), tally);
   const context = openContext({
     ask,
     sending,
-    figures: untilRefused(figures, () => tally.refusal ?? effort.refusal),
+    figures: counted(figures, observations, tally),
     batchGate: createBatchGate(parts.holdMs),
     effort,
     tickersLearned: { ...parts.tickersLearned },
@@ -165,8 +192,10 @@ function openDryRun(parts: PricingParts, caller: Caller, supposed: Supposed, tal
   });
   return {
     context,
-    /** Lists the calls that would bring these demands, were they not held. */
-    fetchHeld(demands: readonly Demand[]): Promise<void> {
+    /** Lists the calls that would bring these demands, were they not held, if an operation might send so many. */
+    async fetchHeld(demands: readonly Demand[]): Promise<void> {
+      const calls = fewestCalls(demands, limitsOf(observations), learned.seriesRows);
+      if (calls > parts.maxUpstreamCalls) return;
       const fetch = createDataFetch({ ...observations, send: parts.dryRun.answering(noteHeld, assumptions) });
       const heldBill = openBill();
       return fetch(demands, { ...sending, bill: heldBill, payer: payerOf(heldBill) }, () => {});
@@ -187,17 +216,14 @@ function assumptionsOf(learned: Learned, supposed: Supposed, tally: Tally): Assu
   };
 }
 
-/**
- * Looks at what is about to be planned: whether it takes just the calls of its plan, and whether those are too many.
- * @param planned what is planned by
- */
-function tallied(next: Fetch, learned: Learned, planned: Learned, tally: Tally): Fetch {
+/** Looks at what is about to be planned: whether it takes just the calls of its plan, and whether those are too many. */
+function tallied(next: Fetch, learned: Learned, tally: Tally): Fetch {
   /** A series whose length is known takes just the calls of its plan. */
   const isLengthKnown = ({ mode, countryCode, metricKey }: Demand) =>
     mode === 'series' && learned.totals === 'true' && learned.knowsSeries(countryCode, metricKey);
   return async (demands, sending, settle) => {
     if (!demands.every(isLengthKnown)) tally.isCertain = false;
-    tally.expect(fewestCalls(demands, planned));
+    for (const demand of demands) tally.want(demand);
     await next(demands, sending, settle);
   };
 }
@@ -240,27 +266,55 @@ function isOfRecord(error: GraphQLError): boolean {
   return original instanceof Failure && original.code === 'UPSTREAM_INVALID_RESPONSE';
 }
 
-/** Figures, none of which are looked for once it is known that the operation is refused. */
-function untilRefused(figures: Figures, refusal: () => Failure | null): Figures {
+/** Effort that ends once the operation is known to be refused. */
+function untilRefused(effort: Effort, tally: Tally): Effort {
+  const endIfRefused = () => {
+    if (tally.refusal !== null) throw tally.refusal;
+  };
   return {
-    ...figures,
-    async fetch(demands, sending, settle) {
-      const known = refusal();
-      if (known !== null) throw known;
-      return figures.fetch(demands, sending, settle);
+    get refusal() {
+      return tally.refusal ?? effort.refusal;
+    },
+    want(figures) {
+      endIfRefused();
+      effort.want(figures);
+    },
+    list(items) {
+      endIfRefused();
+      effort.list(items);
     },
   };
 }
 
-/** No plan for these figures takes fewer calls, as their rows alone show. */
-function fewestCalls(demands: readonly Demand[], { maxRows, seriesRows }: Learned): number {
-  let [latest, series] = [0, 0];
-  for (const { mode, countryCode, metricKey } of demands) {
-    if (mode === 'latest') latest += 1;
-    else series += Math.min(maxRows, seriesRows(countryCode, metricKey));
-  }
-  // Latest figures may all stand in the series.
-  return Math.ceil(Math.max(latest > 0 && series === 0 ? latest : 0, series) / maxRows);
+interface CountedParts extends Pick<PricingParts, 'tenantCache' | 'freshness' | 'now' | 'refusedNames'> {
+  readonly entries: ObservationEntries;
+}
+
+/**
+ * Figures that are counted as soon as they are wanted and seen not to be held, before any are gathered, looked up or
+ * planned; and none of which are looked for once it is known that the operation is refused.
+ */
+function counted(figures: Figures, parts: CountedParts, tally: Tally): Figures {
+  const { tenantCache, entries, refusedNames } = parts;
+  return {
+    held(sending) {
+      const { keyDigest } = sending.caller;
+      const find = figures.held(sending);
+      if (!tenantCache.isAtHand) return find;
+      return (demand) => {
+        const found = find?.(demand);
+        if (found !== undefined) return found;
+        const isHeld =
+          find === null && isFresh({ ...demand, entry: entries.atHand(keyDigest, demand.key) }, parts);
+        if (!isHeld && refusedNames.of(keyDigest, demand) === undefined) tally.want(demand);
+        return undefined;
+      };
+    },
+    async fetch(demands, sending, settle) {
+      if (tally.refusal !== null) throw tally.refusal;
+      return figures.fetch(demands, sending, settle);
+    },
+  };
 }
 
 /** The list that tells which names there are. */

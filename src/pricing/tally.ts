@@ -1,6 +1,8 @@
 import { Failure } from '../errors.ts';
 import type { Demand } from '../planner/demand.ts';
+import type { FewestCalls } from '../planner/fewest.ts';
 import { type Bill, type Call, openBill, type Payer } from '../upstream/call.ts';
+import { observations } from '../upstream/endpoints.ts';
 import { payerOf } from '../upstream/payer.ts';
 
 export interface PricedCall extends Call {
@@ -18,51 +20,103 @@ export interface Tally {
   readonly heldDemands: Demand[];
   isCertain: boolean;
   mayBeRenewed: boolean;
-  /** Why the operation takes more than it may; null where it doesn't. */
+  /** Why the operation is not priced to the end, or takes more than it may; null where neither is so. */
   readonly refusal: Failure | null;
-  /** @throws Failure OPERATION_TOO_EXPENSIVE where so many calls more make it plain that the operation is refused */
-  expect(calls: number): void;
+  /**
+   * Counts a figure that is not held, before it is planned.
+   * @throws Failure OPERATION_TOO_EXPENSIVE where no plan can do any more
+   */
+  want(demand: Demand): void;
   /** Refuses the operation where it has come to more calls than it may take. */
   close(): void;
+}
+
+/** What an operation is priced up to. */
+export interface Ceilings {
+  /** Calls that it may send. */
+  readonly limit: number;
+  /** Whether it is only asked what it would take: then it is told so beyond the limit, too. */
+  readonly isExplained: boolean;
+  /** Whether the service has accepted the key lately. */
+  readonly isProven: boolean;
+}
+
+export interface TallyParts extends Ceilings {
+  readonly isCertain: boolean;
+  /** Of the figures that are not held. */
+  readonly fewest: FewestCalls;
+  /** The field that takes the most calls to a route; null where none can be told. */
+  readonly dearest: (route: string) => string | null;
 }
 
 /** How far beyond the limit a price is still told exactly: then whoever asks knows how much less to ask for. */
 const PRICED_BEYOND = 10;
 
-export function openTally(isCertain: boolean, limit: number): Tally {
+/** Figures that are planned for a key that anybody may have made up. What may run takes a plan of fewer, or none. */
+const MOST_PLANNED_UNPROVEN = 2_500;
+
+export function openTally(parts: TallyParts): Tally {
+  const { limit, isExplained, isProven, fewest, dearest } = parts;
   const bill = openBill();
   const free = payerOf(bill);
+  const mostCalls = limit * PRICED_BEYOND;
+  // To plan figures is dear, to count calls for single things is not.
+  const mostByFigures = isExplained && isProven ? mostCalls : limit;
   let refusal: Failure | null = null;
 
+  const dataCalls = () => bill.byRoute[observations.route] ?? 0;
+
+  /** The route that the operation takes the most calls to, as far as it has come. */
+  function dearestRoute(): string {
+    const counts = { ...bill.byRoute, [observations.route]: Math.max(dataCalls(), fewest.calls) };
+    return Object.entries(counts).reduce((most, one) => (one[1] > most[1] ? one : most))[0];
+  }
+
   function refuse(planned: number, orMore = ''): Failure {
-    const message = `The operation plans ${planned} upstream calls${orMore}; this gateway allows ${limit} (MAX_UPSTREAM_CALLS).`;
-    refusal ??= new Failure('OPERATION_TOO_EXPENSIVE', message, { planned, limit });
+    if (refusal !== null) return refusal;
+    const route = dearestRoute();
+    const field = dearest(route) ?? undefined;
+    const where = `most of them to ${route}${field === undefined ? '' : ` for ${field}`}`;
+    const message = `The operation plans ${orMore}${planned} upstream calls, ${where}; this gateway allows ${limit} (MAX_UPSTREAM_CALLS).`;
+    refusal = new Failure('OPERATION_TOO_EXPENSIVE', message, { planned, limit, route, field });
     return refusal;
   }
 
-  function expect(calls: number): void {
-    const fewest = bill.calls + calls;
-    if (fewest > limit * PRICED_BEYOND) throw refuse(fewest, ' or more');
+  function refuseUnproven(figures: number): Failure {
+    const field = dearest(observations.route) ?? undefined;
+    const message = `The operation takes a plan of more figures than the ${MOST_PLANNED_UNPROVEN} that this gateway plans under a key that the service has not accepted lately. Ask for something small first, so that the key is known.`;
+    const fields = { planned: figures, limit: MOST_PLANNED_UNPROVEN, route: observations.route, field };
+    refusal ??= new Failure('OPERATION_TOO_EXPENSIVE', message, fields);
+    return refusal;
   }
 
   return {
     bill,
     payer: {
       reserve(route) {
-        expect(1);
+        if (refusal !== null) throw refusal;
+        if (bill.calls >= mostCalls) throw refuse(bill.calls + 1, 'at least ');
         return free.reserve(route);
       },
     },
     calls: [],
     heldDemands: [],
-    isCertain,
+    isCertain: parts.isCertain,
     mayBeRenewed: false,
     get refusal() {
       return refusal;
     },
-    expect,
+    want(demand) {
+      if (refusal !== null) throw refusal;
+      fewest.add(demand);
+      if (fewest.calls > mostByFigures) {
+        const others = bill.calls - dataCalls();
+        throw refuse(others + Math.max(dataCalls(), fewest.calls), 'at least ');
+      }
+      if (!isProven && fewest.figures > MOST_PLANNED_UNPROVEN) throw refuseUnproven(fewest.figures);
+    },
     close() {
-      if (refusal === null && bill.calls > limit) refuse(bill.calls);
+      if (refusal === null && !isExplained && bill.calls > limit) refuse(bill.calls);
     },
   };
 }

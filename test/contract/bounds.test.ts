@@ -140,6 +140,58 @@ describe('lists that multiply', () => {
     }
   });
 
+  it.each([
+    ['{ countries { observations(fromYear: 1950) { id value } } }', 'countries.observations'],
+    ['{ all: countries { ...F } } fragment F on Country { figures: observations { value } }', 'all.figures'],
+    ['{ indicators { key observations { value } } countries { name } }', 'indicators.observations'],
+    ['{ observations { value } }', 'observations'],
+  ])('are planned no further than it takes to know that they are too many: %s', async (query, field) => {
+    const { ask, sandbox } = await opening;
+    for (const key of [UNPROVEN.key, sandbox.keys.team]) {
+      const { errors, upstream } = await ask(query, { key });
+      const { message = '', extensions } = { ...errors[0] };
+      const planned = Number(extensions?.planned);
+      expect(message).toMatch(/plans at least \d+ upstream calls/);
+      expect(message).toContain(`most of them to /v1/data for ${field};`);
+      expect(extensions).toMatchObject({ route: '/v1/data', field, limit: 60 });
+      // All of them come to more than 860; a list of 250 names is looked at before the next look at the count.
+      expect(planned).toBeGreaterThan(60);
+      expect(planned).toBeLessThanOrEqual(60 + Math.ceil((250 * 77) / 1_000));
+      expect([upstream.calls, sandbox.log.length]).toEqual([0, 0]);
+    }
+  });
+
+  it('are planned by the plan that is asked for, up to some way beyond the limit', async () => {
+    const { ask, sandbox } = await opening;
+    const key = sandbox.keys.team;
+    await ask('{ country(code: "KE") { observation(metricKey: "population_total") { value } } }', { key });
+    sandbox.log.clear();
+    const { errors } = await ask('{ observations { value } }', { key, headers: EXPLAIN });
+    expect(errors[0]?.message).toMatch(/plans at least 60\d upstream calls/);
+    const metrics = Array.from({ length: 20 }, (_, i) => `m${i}`);
+    const some = 'query ($m: [String!]) { observations(metricKeys: $m) { value } }';
+    const { extensions } = await ask(some, { key, headers: EXPLAIN, variables: { m: metrics } as never });
+    expect(extensions.explain).toMatchObject({ calls: expect.any(Number), limit: 60 });
+    expect((extensions.explain as { calls: number }).calls).toBeGreaterThan(80);
+    expect(sandbox.log.length).toBe(0);
+  });
+
+  it.each([
+    ['all latest figures', '{ observations(latest: true) { value } }', 14],
+    ['all latest figures, below countries', '{ countries { observations(latest: true) { value } } }', 14],
+    [
+      'three of each country',
+      '{ countries { a: observation(metricKey: "population_total") { value } b: observation(metricKey: "gdp_current_usd") { value } c: observation(metricKey: "life_expectancy") { value } } }',
+      2,
+    ],
+  ])('are no reason to refuse the first operation of a key: %s', async (_, query, calls) => {
+    // However slow the machine is.
+    const env = { UPSTREAM_TIMEOUT_MS: '60000', OPERATION_TIMEOUT_MS: '60000' };
+    await using program = await openProgram({ env });
+    const { errors, upstream } = await program.ask(query);
+    expect([errors, upstream.calls]).toEqual([[], calls]);
+  });
+
   const nested = `{ countries { ${'tickers { country { '.repeat(5)}code${' } }'.repeat(5)} } }`;
 
   it.each([nested, nested.replace('{', '{ __schema { queryType { name } }')])(

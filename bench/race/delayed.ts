@@ -1,0 +1,59 @@
+import { fastestPeer, type RowResult, raceRow } from './heats.ts';
+import { ROWS, type Row } from './rows.ts';
+import { OURS_COLD, SERVERS } from './servers.ts';
+import { short, table } from './table.ts';
+
+/** What a service over a network takes: the same for each run, drawn from one seed. */
+export const LATENCY = { leastMs: 40, tailMs: 10 };
+
+export const DELAYED_CONNECTIONS = [1, 32];
+
+/** One round tells enough where most of the time is waiting, as long as it has some answers. */
+const SECONDS = 3;
+
+/** Ours, cold, against peers that put figures together: to wait for a call a field shows nothing but that. */
+const ENTERED = SERVERS.filter(
+  (server) => server === OURS_COLD || (server.kind === 'peer' && /jit|dataloader/.test(server.name)),
+);
+
+/** Ours, cold, and peers over a service that takes its time. */
+export async function raceDelayed(
+  rows: readonly Row[] = ROWS,
+  connections: readonly number[] = DELAYED_CONNECTIONS,
+  seconds = SECONDS,
+): Promise<RowResult[]> {
+  const results: RowResult[] = [];
+  for (const row of rows) {
+    console.error(`Row ${row.letter} over ${LATENCY.leastMs} ms`);
+    const options = { servers: ENTERED, connections, seconds, rounds: 1, halfLoad: false, latency: LATENCY };
+    results.push(await raceRow(row, options));
+  }
+  return results;
+}
+
+export function delayedTable(results: readonly RowResult[], connections: number): string {
+  const body = results.flatMap(({ row, heats }) => {
+    const best = fastestPeer(heats, connections);
+    return heats.flatMap((heat) => {
+      const sample = heat.samples.get(connections);
+      if (sample === undefined) return [];
+      const { perSecond, p50Ms, p99Ms, calls, cpuMs } = sample;
+      const ratio = perSecond / (best?.samples.get(connections)?.perSecond ?? Number.NaN);
+      const figures = [perSecond, ratio, p50Ms, p99Ms, calls, cpuMs];
+      return [[`${row.letter}, ${heat.server.name}`, ...figures.map(short)]];
+    });
+  });
+  return table(['row, server', 'op/s', '× best peer', 'p50 ms', 'p99 ms', 'calls/op', 'CPU ms/op'], body);
+}
+
+export function delayedSection(results: readonly RowResult[]): string {
+  const { leastMs, tailMs } = LATENCY;
+  return [
+    `## Over a service that takes ${leastMs} ms`,
+    `Each answer of the service waits ${leastMs} ms, and longer by an exponential tail of mean ${tailMs} ms, the same draws in each run. Ours cold; one round of ${SECONDS} s.`,
+    ...DELAYED_CONNECTIONS.flatMap((count) => [
+      `${count} connection${count === 1 ? '' : 's'}:`,
+      delayedTable(results, count),
+    ]),
+  ].join('\n\n');
+}

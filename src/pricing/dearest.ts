@@ -1,0 +1,135 @@
+import {
+  type FieldNode,
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  getNamedType,
+  getNullableType,
+  isCompositeType,
+  isListType,
+  isUnionType,
+  Kind,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+} from 'graphql';
+import { costOf, type FieldCost } from '../graph/field-costs.ts';
+import { isLeftOut, type SelectionScope } from '../graph/selection.ts';
+import { countries, indicators, observations } from '../upstream/endpoints.ts';
+import { argumentsOf } from './bound.ts';
+
+/** What a field that takes calls is thought to weigh, and where it stands: the response names of the fields down to it. */
+interface Weighed {
+  readonly weight: number;
+  readonly path: readonly string[];
+}
+
+/** Items of lists of which the text doesn't tell how many: the documented number of countries and of indicators. */
+const USUAL_ITEMS: Readonly<Record<string, number>> = { Country: 54, Indicator: 207 };
+
+/** Items of any other list. */
+const SOME_ITEMS = 20;
+
+/** Rows that a series is taken for. */
+const SERIES_ROWS = 77;
+
+const NOTHING: Weighed = { weight: 0, path: [] };
+
+/**
+ * The field of an operation that takes the most calls to a route, by its text and its arguments alone: what lists hold
+ * is taken to be as documented. Only names it, and decides nothing.
+ * @returns response names down to it, such as `countries.observations`; null where no field takes calls
+ */
+export function dearestField(
+  schema: GraphQLSchema,
+  operation: OperationDefinitionNode,
+  scope: SelectionScope,
+  route: string,
+): string | null {
+  const isMeant = takenBy(route);
+  /** By fragment and number of parents: those that spread each other make more paths than can be walked. */
+  const known = new Map<string, Weighed>();
+
+  function inSet(type: GraphQLNamedType | null | undefined, set: SelectionSetNode, parents: number): Weighed {
+    if (!isCompositeType(type)) return NOTHING;
+    let dearest = NOTHING;
+    for (const selection of set.selections) {
+      if (isLeftOut(selection, scope)) continue;
+      let found = NOTHING;
+      if (selection.kind === Kind.FRAGMENT_SPREAD) found = inFragment(selection.name.value, parents);
+      else if (selection.kind === Kind.INLINE_FRAGMENT) {
+        const condition = selection.typeCondition?.name.value;
+        const onType = condition === undefined ? type : schema.getType(condition);
+        found = inSet(onType, selection.selectionSet, parents);
+      } else if (!isUnionType(type)) {
+        const field = type.getFields()[selection.name.value];
+        if (field !== undefined) found = inField(field, selection, parents);
+      }
+      if (found.weight > dearest.weight) dearest = found;
+    }
+    return dearest;
+  }
+
+  function inFragment(name: string, parents: number): Weighed {
+    const fragment = scope.fragments[name];
+    if (fragment === undefined) return NOTHING;
+    const key = `${name} ${parents}`;
+    let found = known.get(key);
+    if (found === undefined) {
+      known.set(key, NOTHING);
+      found = inSet(schema.getType(fragment.typeCondition.name.value), fragment.selectionSet, parents);
+      known.set(key, found);
+    }
+    return found;
+  }
+
+  function inField(field: GraphQLField<unknown, unknown>, node: FieldNode, parents: number): Weighed {
+    const args = argumentsOf(field, node, scope);
+    const isList = isListType(getNullableType(field.type));
+    const type = getNamedType(field.type);
+    const own = isMeant(costOf(field)) ? parents * ownWeight(field, args, isList) : 0;
+    const items = isList
+      ? Math.min(parents, USUAL_ITEMS[type.name] ?? parents) * itemsOf(type.name, args)
+      : parents;
+    const below =
+      node.selectionSet === undefined
+        ? NOTHING
+        : inSet(type, node.selectionSet, Math.min(items, USUAL_ITEMS[type.name] ?? items));
+    const { weight, path } = own >= below.weight ? { weight: own, path: [] } : below;
+    return weight === 0 ? NOTHING : { weight, path: [node.alias?.value ?? node.name.value, ...path] };
+  }
+
+  const root = schema.getRootType(operation.operation);
+  const { path } = inSet(root, operation.selectionSet, 1);
+  return path.length === 0 ? null : path.join('.');
+}
+
+/** Which fields may take calls to a route. */
+function takenBy(route: string): (cost: FieldCost) => boolean {
+  if (route === observations.route) return (cost) => cost === 'FIGURES' || cost === 'UNSAID';
+  if (route === countries.route || route === indicators.route) return (cost) => cost === 'ONCE';
+  return (cost) => cost !== 'NOTHING' && cost !== 'FIGURES';
+}
+
+/** What a field weighs for each object that has it: rows of figures, or one call. */
+function ownWeight(
+  field: GraphQLField<unknown, unknown>,
+  args: Readonly<Record<string, unknown>>,
+  isList: boolean,
+): number {
+  const cost = costOf(field);
+  if (cost === 'ONCE') return Number.MIN_VALUE;
+  if (cost !== 'FIGURES') return 1;
+  const named = (one: string, many: string, all: number) => {
+    if (!field.args.some(({ name }) => name === many)) return 1;
+    return one in args ? 1 : Array.isArray(args[many]) ? args[many].length : all;
+  };
+  const codes = named('countryCode', 'countryCodes', USUAL_ITEMS.Country ?? 1);
+  const keys = named('metricKey', 'metricKeys', USUAL_ITEMS.Indicator ?? 1);
+  const isSeries = isList && (args.latest !== true || args.toYear != null);
+  return codes * keys * (isSeries ? SERIES_ROWS : 1);
+}
+
+function itemsOf(typeName: string, args: Readonly<Record<string, unknown>>): number {
+  for (const value of Object.values(args)) if (Array.isArray(value)) return value.length;
+  return USUAL_ITEMS[typeName] ?? SOME_ITEMS;
+}

@@ -1,0 +1,30 @@
+import { parse, validate } from 'graphql';
+import { expect, it } from 'vitest';
+import { drawOperations, KEYS } from '../../bench/race/mixed-operations.ts';
+import { createSchema } from '../../src/graph/schema.ts';
+import { entities } from '../../src/resolvers/entities.ts';
+import { batches, resolvers } from '../../src/resolvers/resolvers.ts';
+
+const operations = drawOperations(2_000, 7);
+
+it('draws the same operations for the same seed, and others for another', () => {
+  expect(drawOperations(2_000, 7)).toEqual(operations);
+  expect(drawOperations(2_000, 8)).not.toEqual(operations);
+});
+
+it('draws few keys often and most keys seldom', () => {
+  const counts = new Array<number>(KEYS).fill(0);
+  for (const { key } of operations) counts[key] = (counts[key] ?? 0) + 1;
+  expect(counts[0]).toBeGreaterThan(300);
+  expect(counts.slice(50).reduce((sum, count) => sum + count, 0)).toBeLessThan(400);
+  expect(counts.filter((count) => count > 0).length).toBeGreaterThan(80);
+});
+
+it('draws operations of many shapes, each of them valid', () => {
+  const schema = createSchema({ resolvers, entities, batches });
+  const texts = new Set(operations.map(({ query }) => query));
+  const shapes = new Set([...texts].map((text) => text.replace(/"[^"]*"/g, '').replace(/[\d,]/g, '')));
+  expect(texts.size).toBeGreaterThan(500);
+  expect(shapes.size).toBeGreaterThanOrEqual(12);
+  for (const text of texts) expect(validate(schema, parse(text))).toEqual([]);
+});
