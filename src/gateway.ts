@@ -1,5 +1,6 @@
 import { type Clock, steadied, systemClock } from './async/clock.ts';
 import type { PromiseOrValue } from './async/promise-or-value.ts';
+import type { HubLink } from './cache/hub-link.ts';
 import { createDigest } from './cache/key-digest.ts';
 import { createProvenKeys, type ProvenKeys } from './cache/proven.ts';
 import { openStore, type Store } from './cache/store.ts';
@@ -69,6 +70,8 @@ export interface GatewayParts {
   readonly upstreamUrl: string;
   readonly observer: Observer;
   readonly clock?: Clock;
+  /** The way to what processes of one program share; left out where there is one alone. */
+  readonly link?: HubLink | undefined;
 }
 
 /** Puts the program together. Nothing is asked of the service before the first operation needs it. */
@@ -80,6 +83,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     timeoutMs: config.cacheTimeoutMs,
     maxBytes: config.cacheMaxBytes,
     now: steadyNow,
+    link: parts.link,
     onFault: (error) => observer.problem(error, 'cache'),
   });
   const proven = createProvenKeys(steadyNow);
@@ -154,7 +158,7 @@ function freshnessIn({ cacheTtlSeconds, staleIfErrorSeconds }: Config) {
 
 function tenantCacheOver(store: Store | null, config: Config, now: () => number): TenantCache {
   const { ttlMs, staleMs } = freshnessIn(config);
-  if (store === null || ttlMs + staleMs === 0) return NO_TENANT_CACHE;
+  if (store === null || config.cacheUrl === 'none' || ttlMs + staleMs === 0) return NO_TENANT_CACHE;
   return createTenantCache({ store, now, authTtlMs: config.authTtlSeconds * 1000, holdMs: ttlMs + staleMs });
 }
 

@@ -1,4 +1,5 @@
 import type { KeyvStorageEntry } from 'keyv';
+import type { Leases } from './leases.ts';
 import type { SharedCounters } from './shared-counters.ts';
 
 /** Called with a fault of the store. */
@@ -13,6 +14,7 @@ export interface Backing {
   /** A value that is held as it is; null where values are text. */
   readonly peek: ((key: string) => unknown) | null;
   readonly sharedCounters: SharedCounters | null;
+  readonly leases: Leases | null;
   clear(prefix: string): Promise<void>;
   first(name: string, value: string): Promise<string>;
   /** Has the listener called each time that the store is another, or connected anew; left out where that can't happen. */

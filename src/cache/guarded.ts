@@ -38,7 +38,7 @@ export function guarded(
     breaker: new ConsecutiveBreaker(MAX_FAILURES),
   });
   const bounded = wrap(breaker, timeout(timeoutMs, TimeoutStrategy.Aggressive));
-  const { sharedCounters } = backing;
+  const { sharedCounters, leases } = backing;
   const writing = new Set<Promise<unknown>>();
   let toldAtMs = Number.NEGATIVE_INFINITY;
   let isAway = false;
@@ -103,6 +103,11 @@ export function guarded(
       take: (account, at) => attempt(bounded, () => sharedCounters.take(account, at), null),
       read: (account, at) => attempt(bounded, () => sharedCounters.read(account, at), null),
       note: (account, note) => attempt(bounded, () => sharedCounters.note(account, note), undefined),
+    },
+    leases: leases && {
+      take: (lease, isAgain) => attempt(bounded, () => leases.take(lease, isAgain), null),
+      look: (group, names) => attempt(bounded, () => leases.look(group, names), null),
+      end: (lease, isFetched) => attempt(bounded, () => leases.end(lease, isFetched), undefined),
     },
     async close() {
       const wait = new Promise((resolve) => setTimeout(resolve, CLOSE_TIMEOUT_MS).unref());

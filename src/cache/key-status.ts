@@ -20,7 +20,7 @@ export interface KeyStatuses {
   isProven(keyDigest: string): boolean;
   refusal(keyDigest: string): Failure | null;
   accept(keyDigest: string): void;
-  /** Returns whether the key was accepted before; settles once the store has the refusal. */
+  /** Returns whether the key was accepted before; settles once the store has the refusal, and others have heard of it. */
   refuse(
     keyDigest: string,
     refusal: Failure,
@@ -130,7 +130,10 @@ export function createKeyStatuses({ store, now, authTtlMs, holdMs }: KeyStatusPa
       status.refusal = refusal;
       renew(status);
       // A key that was never accepted has nothing that could be served to anybody.
-      return { wasAccepted, isStored: wasAccepted ? write(keyDigest, status) : Promise.resolve() };
+      if (!wasAccepted) return { wasAccepted, isStored: Promise.resolve() };
+      const { acceptedAtMs, refusedAtMs } = status;
+      const told = store.news?.tell({ key: nameOf(keyDigest), value: { acceptedAtMs, refusedAtMs } });
+      return { wasAccepted, isStored: Promise.all([told, write(keyDigest, status)]).then(() => {}) };
     },
     generation: (keyDigest) =>
       statusOf(keyDigest).generation + (keyDigest === PUBLIC ? 0 : statusOf(PUBLIC).generation),

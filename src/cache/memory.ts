@@ -27,6 +27,7 @@ export function openMemory(maxBytes: number): Backing {
     adapter,
     // What this process spends stands in its own ledger.
     sharedCounters: null,
+    leases: null,
     holdsObjects: true,
     peek(key) {
       const envelope = held.get(key);
@@ -45,7 +46,7 @@ export function openMemory(maxBytes: number): Backing {
 }
 
 /** Bytes that a value takes, more or less: of a list, the first row is taken to be like the others. */
-function roughBytes(value: unknown): number {
+export function roughBytes(value: unknown): number {
   if (typeof value === 'string') return 2 * WORD_BYTES + value.length;
   if (typeof value !== 'object' || value === null) return WORD_BYTES;
   if (Array.isArray(value)) return 2 * WORD_BYTES + value.length * roughBytes(value[0]);

@@ -54,6 +54,7 @@ export async function openRedis(url: string, namespace: string): Promise<Backing
       setMany: (entries) => adapter.setMany(entries),
     },
     sharedCounters: countersIn(client, namespace),
+    leases: null,
     holdsObjects: false,
     peek: null,
     async clear(prefix) {

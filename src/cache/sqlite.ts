@@ -93,6 +93,7 @@ export async function openSqlite(path: string, onDamage: Fault): Promise<Backing
       read: (account, at) => withFile(({ sharedCounters }) => sharedCounters.read(account, at)),
       note: (account, note) => withFile(({ sharedCounters }) => sharedCounters.note(account, note)),
     },
+    leases: null,
     holdsObjects: false,
     peek: null,
     clear: (prefix) => withFile((opened) => opened.clear(prefix)),

@@ -1,15 +1,13 @@
 import Keyv from 'keyv';
 import type { Backing, Fault } from './backing.ts';
 import { guarded } from './guarded.ts';
+import { type HubLink, openHubBacking } from './hub-link.ts';
+import type { Leases } from './leases.ts';
 import { openMemory } from './memory.ts';
+import { near } from './near.ts';
 import { packing } from './packing.ts';
 import type { SharedCounters } from './shared-counters.ts';
-
-/** One value to hold: anything that JSON can say. */
-export interface StoreEntry {
-  readonly key: string;
-  readonly value: unknown;
-}
+import type { StoreEntry } from './store-entry.ts';
 
 /**
  * Where values are held between operations. It never fails and never takes longer than its bound: a store that can't be
@@ -20,6 +18,8 @@ export interface Store {
   getMany(keys: readonly string[]): Promise<readonly unknown[]>;
   /** A value that is held in this process; null where values are held elsewhere. */
   readonly peek: ((key: string) => unknown) | null;
+  /** Whether that is all there is: else `getMany` may find more. */
+  readonly isAllHere: boolean;
   /** Holds values, in one round trip. */
   setMany(entries: readonly StoreEntry[], ttlMs: number): Promise<void>;
   /** Forgets everything whose key begins so. */
@@ -33,7 +33,19 @@ export interface Store {
   onReturn(listener: () => void): void;
   /** What all who share the store have spent; null where nobody shares it. */
   readonly sharedCounters: SharedCounters | null;
+  /** Who of all who share the store is fetching what; null where nobody shares it. */
+  readonly leases: Leases | null;
+  /** What those who share the store tell each other; null where nobody holds anything of it besides. */
+  readonly news: StoreNews | null;
   close(): Promise<void>;
+}
+
+export interface StoreNews {
+  /** Settles once all others have heard of the value, or too much time has passed. */
+  tell(entry: StoreEntry): Promise<void>;
+  onTold(listener: (entry: StoreEntry) => void): void;
+  /** Has the listener called with the keys of values that others have changed. */
+  onChanged(listener: (keys: readonly string[]) => void): void;
 }
 
 export interface StoreOptions {
@@ -45,6 +57,8 @@ export interface StoreOptions {
   readonly maxBytes: number;
   /** Milliseconds since the epoch, by a clock that never goes back. */
   readonly now?: () => number;
+  /** The way to the process that holds what `memory:` says for several; left out where there is one alone. */
+  readonly link?: HubLink | undefined;
   /** Called with what goes wrong with the store, once a minute at the most. */
   readonly onFault: Fault;
 }
@@ -55,11 +69,38 @@ const NAMESPACE = 'country-graph:';
 /** How much further the clocks of others who share the store may be. */
 const AHEAD_MS = 60_000;
 
-/** Opens the store, which may be out of reach as yet; null where nothing is to be held. */
+/**
+ * Opens the store, which may be out of reach as yet; null where nothing is to be held or shared. With `none` and a link, it
+ * is there for what is shared alone.
+ */
 export async function openStore(options: StoreOptions): Promise<Store | null> {
-  if (options.url === 'none') return null;
+  const { url, link } = options;
+  if (isInHub(url) && link !== undefined) {
+    const store = await storeOver(openHubBacking(link), options);
+    const shared = { ...store, news: newsOver(link, options.timeoutMs) };
+    return url === 'memory:' ? near(shared, link) : shared;
+  }
+  return url === 'none' ? null : storeOver(await openBacking(options), options);
+}
+
+/** Whether what such an address names is held in a process: for several of them, in a hub. */
+export function isInHub(url: string): boolean {
+  return url === 'memory:' || url === 'none';
+}
+
+function newsOver({ ask, onTold, onChanged }: HubLink, timeoutMs: number): StoreNews {
+  return {
+    async tell({ key, value }) {
+      const late = new Promise((resolve) => setTimeout(resolve, timeoutMs).unref());
+      await Promise.race([ask('store.tell', key, JSON.stringify(value)).catch(() => {}), late]);
+    },
+    onTold: (listener) => onTold((key, text) => listener({ key, value: JSON.parse(text) })),
+    onChanged,
+  };
+}
+
+async function storeOver(backing: Backing, options: StoreOptions): Promise<Store> {
   const { now = Date.now } = options;
-  const backing = await openBacking(options);
   const guard = guarded(backing, options);
   const keyv = new Keyv({
     store: guard.adapter,
@@ -67,7 +108,7 @@ export async function openStore(options: StoreOptions): Promise<Store | null> {
   });
   // What can't be written as text is a fault too. Where nobody listens for it, Keyv throws it at whoever wrote.
   keyv.on('error', options.onFault);
-  const named = backing.holdsObjects ? (key: string) => key : (key: string) => NAMESPACE + key;
+  const named = isInHub(options.url) ? (key: string) => key : (key: string) => NAMESPACE + key;
   const { peek } = backing;
   return {
     async getMany(keys) {
@@ -77,6 +118,7 @@ export async function openStore(options: StoreOptions): Promise<Store | null> {
       return values.map((value) => (isFromAhead(value, latestMs) ? undefined : value));
     },
     peek: peek && ((key) => peek(named(key))),
+    isAllHere: backing.holdsObjects,
     async setMany(entries, ttlMs) {
       await keyv.setMany(entries.map(({ key, value }) => ({ key: named(key), value, ttl: ttlMs })));
     },
@@ -84,6 +126,8 @@ export async function openStore(options: StoreOptions): Promise<Store | null> {
     first: (name, value) => guard.first(named(name), value),
     onReturn: guard.onReturn,
     sharedCounters: guard.sharedCounters,
+    leases: guard.leases,
+    news: null,
     close: guard.close,
   };
 }

@@ -12,15 +12,19 @@ export interface TenantCache {
    * older than the service's last refusal of the key, or past all use, is not held.
    */
   read<Value>(keyDigest: string, names: readonly string[]): Promise<ReadonlyMap<string, CacheEntry<Value>>>;
-  /** What is held under one name: at once, where the store is in this process. */
+  /** What is held under one name: at once, where it is held in this process. */
   readOne<Value>(
     keyDigest: string,
     name: string,
   ): CacheEntry<Value> | undefined | Promise<CacheEntry<Value> | undefined>;
-  /** Whether the store is in this process, so that whatever is held can be read at once. */
+  /** What is held under one name in this process. */
+  peek<Value>(keyDigest: string, name: string): CacheEntry<Value> | undefined;
+  /** Whether what is held can be read at once, all of it or what was used lately. */
   readonly isAtHand: boolean;
   /** Holds values that the service sent at an instant; they can be read at once. */
   keep(keyDigest: string, values: ReadonlyMap<string, unknown>, atMs: number): void;
+  /** Settles once everything that is to be held by now lies in the store, or never will. */
+  landed(): Promise<unknown>;
   /** Learns what other gateways that share the store know of a key. */
   lookUp(keyDigest: string): Promise<void>;
   /** Changes whenever this process puts anything in the tenant cache for a key or for all, or learns that the key is refused. */
@@ -31,8 +35,11 @@ export interface TenantCache {
   refusal(keyDigest: string): Failure | null;
   /** The service has accepted the key. */
   accept(keyDigest: string): void;
-  /** The service has refused the key: all that is held for it is purged. */
-  refuse(keyDigest: string, refusal: Failure): void;
+  /**
+   * The service has refused the key: all that is held for it is purged.
+   * @returns what settles once all who share the store can know of it
+   */
+  refuse(keyDigest: string, refusal: Failure): Promise<void> | undefined;
 }
 
 /** A value as it came. It is shared: whoever reads it leaves it as it is. */
@@ -51,6 +58,12 @@ export function createTenantCache(parts: KeyStatusParts): TenantCache {
   const statuses = createKeyStatuses(parts);
   /** Values on their way to the store, by their keys in it. */
   const writing = new Map<string, CacheEntry<unknown>>();
+  const landing = new Set<Promise<void>>();
+
+  store.news?.onTold(({ key, value }) => void statuses.learn(digestIn(key), value));
+  store.news?.onChanged((keys) => {
+    for (const keyDigest of new Set(keys.map(digestIn))) statuses.renew(keyDigest);
+  });
 
   /** Names in the store by key digest and name: most are wanted again and again. */
   const keys = new LRUCache<string, Map<string, string>>({ max: MAX_KEYED });
@@ -69,16 +82,17 @@ export function createTenantCache(parts: KeyStatusParts): TenantCache {
     return key;
   }
   const keyIn = (keyDigest: string, name: string) => `${keyDigest}:held:${name}`;
+  const digestIn = (key: string) => key.slice(0, key.indexOf(':'));
 
   async function read<Value>(keyDigest: string, names: readonly string[]) {
     const found = new Map<string, CacheEntry<Value>>();
-    const { peek } = store;
+    const { peek, isAllHere } = store;
     if (names.length === 0) return found;
     const keys = names.map((name) => keyOf(keyDigest, name));
     const [status, ...values] =
-      peek === null
-        ? await store.getMany([statuses.nameOf(keyDigest), ...keys])
-        : [undefined, ...keys.map(peek)];
+      peek !== null && isAllHere
+        ? [undefined, ...keys.map(peek)]
+        : await store.getMany([statuses.nameOf(keyDigest), ...keys]);
     const oldestMs = Math.max(statuses.learn(keyDigest, status), now() - holdMs);
     for (const [i, name] of names.entries()) {
       const held = writing.get(keys[i] ?? '') ?? values[i];
@@ -87,15 +101,21 @@ export function createTenantCache(parts: KeyStatusParts): TenantCache {
     return found;
   }
 
+  function peek<Value>(keyDigest: string, name: string): CacheEntry<Value> | undefined {
+    const key = keyOf(keyDigest, name);
+    const held = (writing.size > 0 ? writing.get(key) : undefined) ?? store.peek?.(key);
+    if (!isCacheEntry<Value>(held)) return undefined;
+    return held.atMs > Math.max(statuses.refusedAtMs(keyDigest), now() - holdMs) ? held : undefined;
+  }
+
   return {
     read,
     readOne<Value>(keyDigest: string, name: string) {
-      if (store.peek === null) return read<Value>(keyDigest, [name]).then((found) => found.get(name));
-      const key = keyOf(keyDigest, name);
-      const held = (writing.size > 0 ? writing.get(key) : undefined) ?? store.peek(key);
-      if (!isCacheEntry<Value>(held)) return undefined;
-      return held.atMs > Math.max(statuses.refusedAtMs(keyDigest), now() - holdMs) ? held : undefined;
+      const held = store.peek === null ? undefined : peek<Value>(keyDigest, name);
+      if (held !== undefined || (store.peek !== null && store.isAllHere)) return held;
+      return read<Value>(keyDigest, [name]).then((found) => found.get(name));
     },
+    peek,
     isAtHand: store.peek !== null,
     keep(keyDigest, values, atMs) {
       statuses.renew(keyDigest);
@@ -104,10 +124,13 @@ export function createTenantCache(parts: KeyStatusParts): TenantCache {
         value: { value, atMs },
       }));
       for (const { key, value } of entries) writing.set(key, value);
-      void store.setMany(entries, holdMs).then(() => {
+      const write = store.setMany(entries, holdMs).then(() => {
         for (const { key, value } of entries) if (writing.get(key) === value) writing.delete(key);
+        landing.delete(write);
       });
+      landing.add(write);
     },
+    landed: () => Promise.all(landing),
     lookUp: statuses.lookUp,
     generation: statuses.generation,
     isAccepted: statuses.isAccepted,
@@ -117,7 +140,9 @@ export function createTenantCache(parts: KeyStatusParts): TenantCache {
       const { wasAccepted, isStored } = statuses.refuse(keyDigest, refusal);
       // The refusal counts first: everything older than it is gone from then on, however long the purge takes, which looks
       // at all of the store.
-      if (wasAccepted) void isStored.then(() => store.clear(keyOf(keyDigest, '')));
+      if (!wasAccepted) return undefined;
+      void isStored.then(() => store.clear(keyOf(keyDigest, '')));
+      return isStored;
     },
   };
 }
@@ -133,7 +158,7 @@ export function readOnlyCache(tenantCache: TenantCache): TenantCache {
       isTakenForAccepted = true;
     },
     isAccepted: (keyDigest) => isTakenForAccepted || tenantCache.isAccepted(keyDigest),
-    refuse() {},
+    refuse: () => undefined,
   };
 }
 
@@ -141,14 +166,16 @@ export function readOnlyCache(tenantCache: TenantCache): TenantCache {
 export const NO_TENANT_CACHE: TenantCache = {
   read: async () => new Map(),
   readOne: () => undefined,
+  peek: () => undefined,
   isAtHand: true,
   lookUp: async () => {},
   generation: () => 0,
   keep() {},
+  landed: async () => {},
   isAccepted: () => false,
   refusal: () => null,
   accept() {},
-  refuse() {},
+  refuse: () => undefined,
 };
 
 /** An entry is whatever was put there under a name, so that its value is what that name always has. */

@@ -44,8 +44,8 @@ const entries = createObjectMemo<ObservationEntry>('entry');
 export function createObservationEntries(tenantCache: TenantCache): ObservationEntries {
   return {
     atHand(keyDigest, key) {
-      const held = tenantCache.isAtHand ? tenantCache.readOne<RawRows>(keyDigest, key) : undefined;
-      return held === undefined || held instanceof Promise ? undefined : (entryOf(held) ?? undefined);
+      const held = tenantCache.isAtHand ? tenantCache.peek<RawRows>(keyDigest, key) : undefined;
+      return held === undefined ? undefined : (entryOf(held) ?? undefined);
     },
     async read(keyDigest, demands) {
       const found = new Map<string, ObservationEntry>();

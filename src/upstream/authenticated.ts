@@ -3,7 +3,10 @@ import { Failure } from '../errors.ts';
 import type { Answer, Send } from './call.ts';
 
 /** Takes note of what the service says of keys. */
-type Listener = Pick<TenantCache, 'accept' | 'refuse'>;
+interface Listener extends Pick<TenantCache, 'accept'> {
+  /** @returns what the answer waits for, if anything */
+  refuse(keyDigest: string, refusal: Failure): Promise<void> | undefined | void;
+}
 
 /**
  * Tells the tenant cache, and who else wants to know, what each answer says of the caller's key: whether the service
@@ -17,8 +20,9 @@ export function authenticated(next: Send, ...listeners: readonly Listener[]): Se
       accept() {
         for (const listener of listeners) listener.accept(keyDigest);
       },
-      refuse(failure) {
-        for (const listener of listeners) listener.refuse(keyDigest, failure);
+      // Whoever is told of the refusal may go to another gateway: it has to know of it by then.
+      async refuse(failure) {
+        await Promise.all(listeners.map((listener) => listener.refuse(keyDigest, failure)));
       },
     });
   };
@@ -27,7 +31,7 @@ export function authenticated(next: Send, ...listeners: readonly Listener[]): Se
 /** Tells what the answer to a protected call says of the key: it is accepted, refused (401, 403), or nothing is said. */
 export async function hearingOfKey(
   answering: Promise<Answer>,
-  told: { readonly accept: () => void; readonly refuse: (failure: Failure) => void },
+  told: { readonly accept: () => void; readonly refuse: (failure: Failure) => Promise<void> | void },
 ): Promise<Answer> {
   try {
     const answer = await answering;
@@ -36,7 +40,7 @@ export async function hearingOfKey(
     return answer;
   } catch (error) {
     if (error instanceof Failure) {
-      if (error.code === 'UNAUTHENTICATED' || error.code === 'FORBIDDEN') told.refuse(error);
+      if (error.code === 'UNAUTHENTICATED' || error.code === 'FORBIDDEN') await told.refuse(error);
       if (error.code === 'BAD_USER_INPUT') told.accept();
     }
     throw error;

@@ -98,7 +98,7 @@ it('two keys, 200 operations interleaved: no answer crosses, and no key is in th
 });
 
 it('keys that nobody knows take no place from one that the service has accepted', () => {
-  const store = { peek: () => undefined, setMany: async () => {}, clear: async () => {} };
+  const store = { peek: () => undefined, isAllHere: true, setMany: async () => {}, clear: async () => {} };
   const tenantCache = createTenantCache({
     store: store as never,
     now: () => 1000,

@@ -1,0 +1,93 @@
+import { LRUCache } from 'lru-cache';
+import type { Answers } from '../async/channel.ts';
+import { createLeases, type Lease } from './leases.ts';
+import { createMemoryCounters } from './memory-counters.ts';
+import type { Note, Window } from './shared-counters.ts';
+
+/** What one process holds for others: text by keys, counters, leases. Each of them is told what the others change. */
+export interface Hub {
+  /** @returns what the member may ask, and what ends its membership */
+  join(member: HubMember): { readonly answers: Answers; readonly leave: () => void };
+}
+
+/** Another process that shares what the hub holds. */
+export interface HubMember {
+  /** Settles once the member has heard, however that goes. */
+  hear(news: HubNews): Promise<unknown>;
+}
+
+/** What a member hears of others, and what of. */
+export type HubNews =
+  | ['store.changed', keys: readonly string[]]
+  | ['store.cleared', prefix: string]
+  | ['store.told', key: string, text: string];
+
+/** One value, as text, and when it expires, in milliseconds since the epoch. */
+export interface HubEntry {
+  readonly key: string;
+  readonly text: string;
+  readonly expires: number | undefined;
+}
+
+/** What one held text takes beside itself and its key. */
+const OVERHEAD_BYTES = 200;
+
+/** Names under which something was given first; nothing of the callers' choosing is among them. */
+const MAX_FIRSTS = 100;
+
+/** @param elapsed milliseconds since any instant, by a clock that nobody can set */
+export function createHub(maxBytes: number, elapsed: () => number = () => performance.now()): Hub {
+  const held = new LRUCache<string, HubEntry>({
+    maxSize: maxBytes,
+    sizeCalculation: ({ key, text }) => OVERHEAD_BYTES + key.length + text.length,
+  });
+  const counters = createMemoryCounters();
+  const leases = createLeases(elapsed);
+  const firsts = new LRUCache<string, string>({ max: MAX_FIRSTS });
+  const members = new Set<HubMember>();
+
+  function tellOthers(teller: HubMember, ...news: HubNews): Promise<unknown> {
+    const others = [...members].filter((member) => member !== teller);
+    return Promise.all(others.map((other) => other.hear(news).catch(() => {})));
+  }
+
+  function textOf(key: string): string | undefined {
+    const entry = held.get(key);
+    return entry?.expires !== undefined && entry.expires < Date.now() ? undefined : entry?.text;
+  }
+
+  const answersTo = (member: HubMember): Answers => ({
+    'store.get': (keys: readonly string[]) => keys.map(textOf),
+    'store.set'(entries: readonly HubEntry[]) {
+      for (const entry of entries) held.set(entry.key, entry);
+      void tellOthers(
+        member,
+        'store.changed',
+        entries.map(({ key }) => key),
+      );
+    },
+    'store.clear'(prefix: string) {
+      for (const key of [...held.keys()]) if (key.startsWith(prefix)) held.delete(key);
+      return tellOthers(member, 'store.cleared', prefix).then(() => {});
+    },
+    'store.tell': (key: string, text: string) => tellOthers(member, 'store.told', key, text).then(() => {}),
+    'store.first'(name: string, value: string) {
+      const first = firsts.get(name) ?? value;
+      firsts.set(name, first);
+      return first;
+    },
+    'counters.take': (account: string, at: Window) => counters.take(account, at),
+    'counters.read': (account: string, at: Window) => counters.read(account, at),
+    'counters.note': (account: string, note: Note) => counters.note(account, note),
+    'leases.take': (lease: Lease, isAgain: boolean) => leases.take(lease, isAgain),
+    'leases.look': (group: string, names: readonly string[]) => leases.look(group, names),
+    'leases.end': (lease: Lease, isFetched: boolean) => leases.end(lease, isFetched),
+  });
+
+  return {
+    join(member) {
+      members.add(member);
+      return { answers: answersTo(member), leave: () => members.delete(member) };
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import { LRUCache } from 'lru-cache';
+import type { HubLink } from './hub-link.ts';
+import { roughBytes } from './memory.ts';
+import type { StoreEntry } from './store-entry.ts';
+
+/** A value, as it is held in this process. */
+interface Near {
+  readonly value: unknown;
+}
+
+/** The part of a store that is read and written. */
+interface FarStore {
+  getMany(keys: readonly string[]): Promise<readonly unknown[]>;
+  setMany(entries: readonly StoreEntry[], ttlMs: number): Promise<void>;
+  clear(prefix: string): Promise<void>;
+}
+
+/**
+ * Holds what this process reads and writes of a hub's store here as well, as objects, so that it can be read at once. What
+ * others change is dropped here as soon as they do, and is the store's to tell from then on.
+ */
+export function near<Far extends FarStore>(
+  store: Far,
+  link: HubLink,
+): Far & { peek: (key: string) => unknown } {
+  const held = new LRUCache<string, Near>({
+    maxSize: Math.max(1, link.nearBytes),
+    sizeCalculation: ({ value }, key) => key.length + roughBytes(value),
+  });
+  /** Grows with each change that others make, so that what was read before isn't taken for what came after. */
+  let changes = 0;
+
+  link.onChanged((keys) => {
+    changes += 1;
+    for (const key of keys) held.delete(key);
+  });
+  link.onCleared((prefix) => {
+    changes += 1;
+    forget(prefix);
+  });
+
+  function forget(prefix: string): void {
+    for (const key of [...held.keys()]) if (key.startsWith(prefix)) held.delete(key);
+  }
+
+  return {
+    ...store,
+    peek: (key: string) => held.get(key)?.value,
+    async getMany(keys: readonly string[]) {
+      const values = keys.map((key) => held.get(key)?.value);
+      const missing = keys.filter((_, i) => values[i] === undefined);
+      if (missing.length === 0) return values;
+      const before = changes;
+      const read = await store.getMany(missing);
+      let next = 0;
+      return keys.map((key, i) => {
+        if (values[i] !== undefined) return values[i];
+        const value = read[next];
+        next += 1;
+        if (value !== undefined && changes === before) held.set(key, { value });
+        return value;
+      });
+    },
+    async setMany(entries: readonly StoreEntry[], ttlMs: number) {
+      for (const { key, value } of entries) held.set(key, { value });
+      await store.setMany(entries, ttlMs);
+    },
+    async clear(prefix: string) {
+      forget(prefix);
+      await store.clear(prefix);
+    },
+  };
+}

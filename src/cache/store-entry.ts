@@ -1,0 +1,5 @@
+/** One value to hold: anything that JSON can say. */
+export interface StoreEntry {
+  readonly key: string;
+  readonly value: unknown;
+}
