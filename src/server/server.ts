@@ -33,9 +33,12 @@ export interface Server {
    * new connection, answers new operations on open ones with 503, and lets those in flight finish for as long as the
    * settings allow; then it cuts what is left and stops the gateway.
    * @param delayMs `DRAIN_DELAY_MS`, unless something else is given
+   * @param isReplaced whether another process takes the connections from now on: then no new ones are taken at once, but
+   * those that are open are answered until they have closed, as long as requests in flight may take; and what asks
+   * whether the program is ready is told that it is
    * @returns how many requests were cut
    */
-  drain(delayMs?: number): Promise<number>;
+  drain(delayMs?: number, isReplaced?: boolean): Promise<number>;
 }
 
 export interface ServerParts {
@@ -58,7 +61,8 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
   const stopBounding = boundHeapGrowth(gateway.load);
   app.addHook('onClose', async () => stopBounding());
   const open = new Set<object>();
-  /** Whether this server is about to stop, and whether it takes no new operations any more. */
+  /** Whether connections are to close, whether the program is about to stop, and whether it takes no new operations. */
+  let isClosing = false;
   let isLeaving = false;
   let isDraining = false;
   let lastClosed = () => {};
@@ -78,7 +82,7 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
     done();
   });
   app.addHook('onSend', (request, reply, payload, done) => {
-    if (isLeaving) reply.header('connection', 'close');
+    if (isClosing) reply.header('connection', 'close');
     const isText = typeof payload === 'string';
     if (!isText && !Buffer.isBuffer(payload)) done(null, payload);
     else if (isText && payload.length < SHORT_LENGTH) done(null, payload);
@@ -112,13 +116,20 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
       return { url: `http://${host.includes(':') ? `[${host}]` : host}:${port}/graphql` };
     },
 
-    async drain(delayMs = config.drainDelayMs) {
-      isLeaving = true;
-      if (delayMs > 0) await setTimeout(delayMs);
-      isDraining = true;
+    async drain(delayMs = config.drainDelayMs, isReplaced = false) {
+      isClosing = true;
+      isLeaving = !isReplaced;
       // The TCP server's close alone: the HTTP server's would also drop idle connections, whose next request is to be
-      // told 503, and stop watching for slow senders.
-      TcpServer.prototype.close.call(app.server);
+      // answered, or told 503, and stop watching for slow senders.
+      const closed = Promise.withResolvers<void>();
+      const stopListening = () => TcpServer.prototype.close.call(app.server, () => closed.resolve());
+      if (isReplaced) {
+        stopListening();
+        await within(config.drainTimeoutMs, closed.promise);
+        app.server.closeIdleConnections();
+      } else if (delayMs > 0) await setTimeout(delayMs);
+      isDraining = true;
+      stopListening();
       if (open.size > 0) {
         const { promise, resolve } = Promise.withResolvers<void>();
         lastClosed = resolve;
