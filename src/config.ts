@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 
 const wholeNumber = (least: number, most: number) =>
@@ -6,6 +7,14 @@ const wholeNumber = (least: number, most: number) =>
     .regex(/^\d+$/, 'must be a whole number')
     .transform(Number)
     .refine((n) => n >= least && n <= most, `must be from ${least} to ${most}`);
+
+const MAX_WORKERS = 64;
+
+const workers = z
+  .string()
+  .regex(/^(auto|\d+)$/, 'must be a whole number, or auto')
+  .transform((text) => (text === 'auto' ? Math.min(availableParallelism(), MAX_WORKERS) : Number(text)))
+  .refine((n) => n >= 1 && n <= MAX_WORKERS, `must be from 1 to ${MAX_WORKERS}, or auto`);
 
 const onOff = z.enum(['on', 'off'], 'must be on or off').transform((word) => word === 'on');
 
@@ -20,6 +29,7 @@ const Environment = z.object({
   COUNTRY_DATA_URL: baseAddress.optional(),
   HOST: z.string().min(1).default('127.0.0.1'),
   PORT: wholeNumber(0, 65_535).default(4000),
+  WORKERS: workers.default(1),
   CACHE_URL: z
     .string()
     .regex(
@@ -85,6 +95,8 @@ export interface Config {
   readonly countryDataUrl: string | undefined;
   readonly host: string;
   readonly port: number;
+  /** Processes that answer requests; with more than one, another one supervises them. */
+  readonly workers: number;
   readonly cacheUrl: string;
   readonly cacheTtlSeconds: number;
   readonly staleIfErrorSeconds: number;
@@ -161,6 +173,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     countryDataUrl: s.COUNTRY_DATA_URL?.replace(/\/+$/, ''),
     host: s.HOST,
     port: s.PORT,
+    workers: s.WORKERS,
     cacheUrl: s.CACHE_URL,
     cacheTtlSeconds: s.CACHE_TTL_SECONDS,
     staleIfErrorSeconds: s.STALE_IF_ERROR_SECONDS,

@@ -2,7 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { ConfigError, readConfig } from '../config.ts';
 import type { Log } from '../server/log.ts';
+import type { PrimaryParts } from './primary.ts';
 import type { Program } from './serve.ts';
+import { WorkerEnded } from './supervisor.ts';
 import { Unexplained } from './unexplained.ts';
 
 /** npm passes on a signal that the whole group was sent: so soon after the first, that is no second wish. */
@@ -21,11 +23,19 @@ export async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
     .description('run the gateway; without COUNTRY_DATA_URL, over the embedded sandbox')
     .action(async () => {
       const config = readConfig(env);
-      const [{ createLog }, { startProgram }] = await Promise.all([
+      const [{ createLog }, { standardError }] = await Promise.all([
         import('../server/log.ts'),
-        import('./serve.ts'),
+        import('../server/log-outlet.ts'),
       ]);
-      const log = createLog(config.logLevel);
+      const outlet = standardError();
+      const ownId = config.workers > 1 ? (await import('node:cluster')).default.worker?.id : undefined;
+      const log = createLog(config.logLevel, outlet, ownId);
+      if (ownId !== undefined) {
+        const worker = (await import('./worker.ts')).createWorker(config, log);
+        onFault(log, () => worker.drain(0));
+        await worker.start();
+        return;
+      }
       let draining: Promise<number> | undefined;
       // Before there is a program, nothing is under way.
       let drain: Program['drain'] = async () => 0;
@@ -42,7 +52,7 @@ export async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
       });
       // Whoever started the program may have read enough of it.
       process.stdout.on('error', () => {});
-      const program = await startProgram(config, log);
+      const program = await startServing({ config, log, outlet });
       const { url, sandbox } = program;
       drain = program.drain;
       if (sandbox) announceSandbox('The embedded sandbox', sandbox.url, sandbox.keys);
@@ -94,9 +104,19 @@ export async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
   try {
     await program.parseAsync();
   } catch (error) {
+    if (error instanceof WorkerEnded) {
+      // It has said itself why.
+      process.exit(typeof error.code === 'number' ? error.code : 1);
+    }
     console.error(explained(error));
     process.exit(error instanceof ConfigError ? 2 : 1);
   }
+}
+
+/** The program in one process, or several. */
+async function startServing(parts: PrimaryParts): Promise<Program> {
+  if (parts.config.workers > 1) return (await import('./primary.ts')).startWorkers(parts);
+  return (await import('./serve.ts')).startProgram(parts.config, parts.log);
 }
 
 function announceSandbox(name: string, url: string, keys: Readonly<Record<string, string>>): void {

@@ -1,7 +1,8 @@
+import type { HubLink } from '../cache/hub-link.ts';
 import type { Config } from '../config.ts';
 import { createGateway, type Observer } from '../gateway.ts';
 import type { Log } from '../server/log.ts';
-import { createMetrics } from '../server/metrics.ts';
+import { createMetrics, type Metrics } from '../server/metrics.ts';
 import { createServer } from '../server/server.ts';
 
 export interface Program {
@@ -13,18 +14,41 @@ export interface Program {
    * Lets operations in flight finish and closes everything; see the server's `drain`.
    * @returns how many requests were cut
    */
-  drain(delayMs?: number): Promise<number>;
+  drain(delayMs?: number, isReplaced?: boolean): Promise<number>;
 }
 
-/** Everything that `serve` runs, in one process. */
-export async function startProgram(config: Config, log: Log): Promise<Program> {
-  const sandbox = config.countryDataUrl === undefined ? await openSandbox() : undefined;
+/** A program that answers requests in its own process. */
+export interface OwnProgram extends Program, Pick<Metrics, 'snapshot'> {}
+
+/** What workers have in common, and is not their own to open. */
+export interface Common {
+  readonly upstreamUrl: string;
+  /** Demo keys of the sandbox; null where there is none. */
+  readonly demoKeys: Readonly<Record<string, string>> | null;
+  readonly link: HubLink;
+  /** What all workers have counted; null where that can't be told. */
+  readonly textOfAll: () => Promise<string | null>;
+}
+
+/**
+ * Everything that answers requests, in one process.
+ * @param common left out where there is but one process
+ */
+export async function startProgram(config: Config, log: Log, common?: Common): Promise<OwnProgram> {
+  const isOverSandbox = common === undefined && config.countryDataUrl === undefined;
+  const sandbox = isOverSandbox ? await openSandbox() : undefined;
   try {
     const listening = await sandbox?.listen({ host: '127.0.0.1', port: 0 });
-    const upstreamUrl = config.countryDataUrl ?? listening?.url ?? '';
-    const metrics = createMetrics({ droppedLines: log.droppedLines });
-    const gateway = await createGateway({ config, upstreamUrl, observer: both(log, metrics) });
-    const server = createServer({ config, gateway, metrics, log, demoKeys: sandbox?.keys ?? null });
+    const upstreamUrl = common?.upstreamUrl ?? config.countryDataUrl ?? listening?.url ?? '';
+    const metrics = createMetrics({ ...common, droppedLines: log.droppedLines });
+    const gateway = await createGateway({
+      config,
+      upstreamUrl,
+      observer: both(log, metrics),
+      link: common?.link,
+    });
+    const demoKeys = common?.demoKeys ?? sandbox?.keys ?? null;
+    const server = createServer({ config, gateway, metrics, log, demoKeys });
     const { url } = await server.listen().catch(async (error: unknown) => {
       await gateway.stop();
       throw error;
@@ -32,8 +56,9 @@ export async function startProgram(config: Config, log: Log): Promise<Program> {
     return {
       url,
       sandbox: sandbox && listening && { url: listening.url, keys: sandbox.keys },
-      async drain(delayMs) {
-        const cut = await server.drain(delayMs);
+      snapshot: metrics.snapshot,
+      async drain(delayMs, isReplaced) {
+        const cut = await server.drain(delayMs, isReplaced);
         await sandbox?.close();
         return cut;
       },
@@ -44,7 +69,8 @@ export async function startProgram(config: Config, log: Log): Promise<Program> {
   }
 }
 
-async function openSandbox() {
+/** The embedded sandbox, which is loaded only where it is asked for. */
+export async function openSandbox() {
   const { createSandbox } = await import('../sandbox/sandbox.ts');
   return createSandbox();
 }

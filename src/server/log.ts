@@ -17,12 +17,17 @@ export interface Log extends Observer {
 /**
  * One JSON line per operation and per problem. Standard output belongs to the ready line, so the log goes to standard
  * error.
+ * @param worker which of the program's workers each line is of; left out where there is one process
  */
 export function createLog(
   level: Config['logLevel'],
   outlet: DestinationStream & Partial<LogOutlet> = standardError(),
+  worker?: number,
 ): Log {
-  const log = pino({ level, base: null, hooks: { streamWrite: withoutKeys } }, outlet);
+  const log = pino(
+    { level, base: worker === undefined ? null : { worker }, hooks: { streamWrite: withoutKeys } },
+    outlet,
+  );
   return {
     operation: ({ name, durationMs, errorCodes, ...event }) =>
       log.info(

@@ -8,18 +8,25 @@ export interface Metrics extends Observer {
   cut(reason: CutReason): void;
   /** Has the gateway's load looked at whenever metrics are read. */
   watch(load: Gateway['load']): void;
-  /** Everything counted so far, in the format of Prometheus. */
+  /** Everything counted so far, by all workers, in the format of Prometheus. */
   text(): Promise<string>;
+  /** What this process has counted, for `sumOf`. */
+  snapshot(): Promise<MetricsSnapshot>;
 }
+
+/** What one process has counted: plain values, as prom-client has them. */
+export type MetricsSnapshot = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 
 const SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 export interface MetricsParts {
   /** Lines that the log has dropped so far. */
   readonly droppedLines?: () => number;
+  /** What all workers have counted; null where that can't be told, or there is one alone. */
+  readonly textOfAll?: () => Promise<string | null>;
 }
 
-export function createMetrics({ droppedLines = () => 0 }: MetricsParts = {}): Metrics {
+export function createMetrics({ droppedLines = () => 0, textOfAll }: MetricsParts = {}): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -96,7 +103,8 @@ export function createMetrics({ droppedLines = () => 0 }: MetricsParts = {}): Me
 
   return {
     contentType: registry.contentType,
-    text: () => registry.metrics(),
+    text: async () => (await textOfAll?.()) ?? registry.metrics(),
+    snapshot: () => registry.getMetricsAsJSON(),
     operation(event) {
       const labels = { type: event.type ?? 'none', outcome: event.errorCodes.length === 0 ? 'ok' : 'error' };
       operations.inc(labels);

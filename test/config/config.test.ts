@@ -13,6 +13,7 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
     'http://data.example#top',
   ],
   PORT: ['-1', '65536', '80.5', '4000x', '0x10', ' '],
+  WORKERS: ['0', '65', '1.5', 'all', '-1'],
   CACHE_URL: ['disk', 'sqlite:', 'redis://', 'http://cache.example'],
   CACHE_TTL_SECONDS: ['-1', '1.5', 'soon'],
   STALE_IF_ERROR_SECONDS: ['-1', 'a day'],

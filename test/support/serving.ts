@@ -1,31 +1,44 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { Readable } from 'node:stream';
 
 export interface ServingOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly nodeArgs?: readonly string[];
+  /** Whether what the program writes to standard error is kept for the test to look at, not shown. */
+  readonly isLogKept?: boolean;
 }
 
 export interface Serving {
   readonly child: ChildProcess;
   readonly url: string;
+  /** What the program has written to standard error, where that is kept. */
+  readonly errors: () => string;
 }
 
 /** The program as a user starts it, in a process of its own that listens on a free port; whoever starts it ends it. */
-export async function startServing({ env = {}, nodeArgs = [] }: ServingOptions): Promise<Serving> {
+export async function startServing({
+  env = {},
+  nodeArgs = [],
+  isLogKept = false,
+}: ServingOptions): Promise<Serving> {
   const child = spawn(process.execPath, [...nodeArgs, 'src/cli/main.ts', 'serve'], {
     env: { PATH: process.env.PATH, PORT: '0', ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', isLogKept ? 'pipe' : 'inherit'],
+  });
+  let errors = '';
+  child.stderr?.on('data', (chunk) => {
+    errors += chunk;
   });
   const ended = once(child, 'exit');
   let text = '';
   while (child.exitCode === null && child.signalCode === null) {
-    const [chunk] = await Promise.race([once(child.stdout, 'data'), ended]);
+    const [chunk] = await Promise.race([once(child.stdout as Readable, 'data'), ended]);
     text += chunk;
     const url = /http:\/\/\S+\/graphql(?=\s)/.exec(text)?.[0];
     if (url === undefined) continue;
-    child.stdout.resume();
-    return { child, url };
+    child.stdout?.resume();
+    return { child, url, errors: () => errors };
   }
-  throw new Error(`The program ended before it listened: ${text}`);
+  throw new Error(`The program ended before it listened: ${text}${errors}`);
 }

@@ -1,0 +1,183 @@
+import cluster, { type Worker as ClusterWorker } from 'node:cluster';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import type { Readable } from 'node:stream';
+import { openChannel } from '../async/channel.ts';
+import { systemClock } from '../async/clock.ts';
+import { createHub, type Hub } from '../cache/hub.ts';
+import type { Config } from '../config.ts';
+import type { Log } from '../server/log.ts';
+import type { LogOutlet } from '../server/log-outlet.ts';
+import type { MetricsSnapshot } from '../server/metrics.ts';
+import { createSummedMetrics, type SummedMetrics } from '../server/summed-metrics.ts';
+import { openSandbox, type Program } from './serve.ts';
+import { Supervisor, type Worker, WorkerEnded } from './supervisor.ts';
+
+/** What a worker is told when it starts. */
+export interface Welcome {
+  readonly upstreamUrl: string;
+  readonly demoKeys: Readonly<Record<string, string>> | null;
+  readonly port: number;
+}
+
+/** How long an answer between two of the program's processes may take, in milliseconds. */
+export const CHANNEL_TIMEOUT_MS = 5_000;
+
+/** How long a worker may take to say what it has counted, in milliseconds. */
+const SNAPSHOT_TIMEOUT_MS = 1_000;
+
+/** What a drain may take beside what the settings allow: for the connections that are left to close, and to exit. */
+const DRAIN_SLACK_MS = 10_000;
+
+/** Characters of a line of a worker's that are waited for until it ends. */
+const MAX_LINE = 1_048_576;
+
+export interface PrimaryParts {
+  readonly config: Config;
+  readonly log: Log;
+  /** Where lines of the workers go. */
+  readonly outlet: LogOutlet;
+}
+
+/**
+ * Runs `serve` in several processes. Node's cluster module hands each of them connections in turn: the operating system
+ * alone would give some of them many more than others, and a worker that stops listening loses none that way. This process
+ * supervises them, and holds what they share; it answers no requests.
+ * @throws WorkerEnded where the first of them ends before it takes requests
+ */
+export async function startWorkers({ config, log, outlet }: PrimaryParts): Promise<Program> {
+  cluster.schedulingPolicy = cluster.SCHED_RR;
+  cluster.setupPrimary({ serialization: 'advanced', stdio: ['ignore', 'inherit', 'pipe', 'ipc'] });
+  const sandbox = config.countryDataUrl === undefined ? await openSandbox() : undefined;
+  const listening = await sandbox?.listen({ host: '127.0.0.1', port: 0 });
+  const welcome: Welcome = {
+    upstreamUrl: config.countryDataUrl ?? listening?.url ?? '',
+    demoKeys: sandbox?.keys ?? null,
+    // One for all workers, those that come later too.
+    port: config.port === 0 ? await freePort(config.host) : config.port,
+  };
+  // Half of the memory for what all share, the other half for what each has at hand of it.
+  const hub = createHub(config.cacheMaxBytes / 2);
+  const supervisor: Supervisor<StartedWorker> = new Supervisor({
+    count: config.workers,
+    start: () => startWorker({ welcome, hub, metrics, outlet }),
+    clock: systemClock,
+    drainTimeoutMs: config.drainDelayMs + 2 * config.drainTimeoutMs + DRAIN_SLACK_MS,
+    note: log.note,
+    onHopeless: (code) => process.exit(code),
+  });
+  const metrics = createSummedMetrics({
+    workers: () => supervisor.workers,
+    replaced: () => supervisor.replaced,
+    droppedLines: log.droppedLines,
+  });
+  process.on('exit', () => supervisor.kill());
+  const { url } = await supervisor.start();
+  process.on('SIGHUP', () => {
+    log.note('SIGHUP: replacing the workers');
+    void supervisor.roll();
+  });
+  return {
+    url,
+    sandbox: sandbox && listening && { url: listening.url, keys: sandbox.keys },
+    async drain(delayMs) {
+      const cut = await supervisor.drain(delayMs);
+      await sandbox?.close();
+      return cut;
+    },
+  };
+}
+
+interface StartedWorker extends Worker {
+  snapshot(): Promise<MetricsSnapshot>;
+}
+
+interface WorkerParts {
+  readonly welcome: Welcome;
+  readonly hub: Hub;
+  readonly metrics: SummedMetrics;
+  readonly outlet: LogOutlet;
+}
+
+function startWorker({ welcome, hub, metrics, outlet }: WorkerParts): StartedWorker {
+  const process = cluster.fork();
+  const { promise: ready, resolve: onReady, reject } = Promise.withResolvers<{ url: string }>();
+  let cut = 0;
+  let last: MetricsSnapshot | undefined;
+  let isDraining = false;
+  const membership = hub.join({ hear: ([name, ...args]) => channel.ask(name, ...args) });
+  const channel = openChannel({
+    send: (message) => sendTo(process, message),
+    listen: (onMessage) => void process.on('message', onMessage),
+    timeoutMs: CHANNEL_TIMEOUT_MS,
+    answers: {
+      ...membership.answers,
+      welcome: () => welcome,
+      ready: (url: string) => onReady({ url }),
+      metrics: metrics.text,
+      drained(count: number, snapshot: MetricsSnapshot) {
+        cut = count;
+        last = snapshot;
+      },
+    },
+  });
+  const ended = once(process.process, 'close').then(async ([code, signal]) => {
+    channel.close();
+    membership.leave();
+    reject(new WorkerEnded(code ?? signal));
+    await metrics.left(worker, last);
+    return code ?? signal;
+  });
+  ready.catch(() => {});
+  if (process.process.stderr !== null) passLines(process.process.stderr, outlet);
+  const worker: StartedWorker = {
+    id: process.id,
+    ready,
+    ended,
+    async drain({ isReplaced, delayMs }) {
+      if (!isDraining) channel.ask('drain', delayMs, isReplaced).catch(() => {});
+      isDraining = true;
+      await ended;
+      return cut;
+    },
+    kill: () => process.process.kill('SIGKILL'),
+    async snapshot() {
+      const late = new Promise<never>((_, reject) => {
+        setTimeout(() => reject(new Error('The worker is busy.')), SNAPSHOT_TIMEOUT_MS).unref();
+      });
+      return (await Promise.race([channel.ask('snapshot'), late])) as MetricsSnapshot;
+    },
+  };
+  return worker;
+}
+
+/** A message that can't be sent any more is lost: whoever waits for the answer has a bound of its own. */
+function sendTo(worker: ClusterWorker, message: object): void {
+  if (worker.isConnected()) worker.process.send(message, undefined, undefined, () => {});
+}
+
+/** Passes on whole lines, so that those of several workers don't run into each other. */
+function passLines(from: Readable, outlet: LogOutlet): void {
+  let rest = '';
+  from.setEncoding('utf8').on('data', (chunk: string) => {
+    const text = rest + chunk;
+    const end = text.length > MAX_LINE ? text.length : text.lastIndexOf('\n') + 1;
+    rest = text.slice(end);
+    if (end > 0) outlet.write(text.slice(0, end));
+  });
+  from.on('end', () => {
+    if (rest !== '') outlet.write(`${rest}\n`);
+    outlet.flush();
+  });
+  from.on('error', () => {});
+}
+
+/** A port that nobody listens at. */
+async function freePort(host: string): Promise<number> {
+  const server = createServer().listen(0, host.replace(/^\[(.*)\]$/, '$1'));
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

@@ -1,0 +1,220 @@
+import type { Clock } from '../async/clock.ts';
+
+/** One process that answers requests, as its supervisor sees it. */
+export interface Worker {
+  readonly id: number;
+  /** Settles once it takes requests; rejects where it ended before. */
+  readonly ready: Promise<{ readonly url: string }>;
+  /** How it ended: its exit code, or the signal that ended it. */
+  readonly ended: Promise<number | NodeJS.Signals>;
+  /**
+   * Has it end in good order; asked for the second time, nothing more happens.
+   * @returns how many requests were cut, once it has ended
+   */
+  drain(how: Draining): Promise<number>;
+  /** Ends it at once. */
+  kill(): void;
+}
+
+export interface Draining {
+  /** Whether others go on in its place: then it is not the program that leaves, and connections are given time to move. */
+  readonly isReplaced: boolean;
+  /** `DRAIN_DELAY_MS`, unless something else is given. */
+  readonly delayMs?: number | undefined;
+}
+
+export interface SupervisorParts<Kind extends Worker> {
+  readonly count: number;
+  readonly start: () => Kind;
+  readonly clock: Pick<Clock, 'now' | 'sleep'>;
+  /** How long a worker may take until it takes requests, in milliseconds. */
+  readonly startTimeoutMs?: number;
+  /** How long a drain may take in all, beyond which a worker is ended, in milliseconds. */
+  readonly drainTimeoutMs: number;
+  readonly note: (message: string) => void;
+  /** No worker is left, and the last one ended for a fault in configuration. */
+  readonly onHopeless: (code: number) => void;
+}
+
+/** A worker ended before it took requests. */
+export class WorkerEnded extends Error {
+  override readonly name = 'WorkerEnded';
+  readonly code: number | NodeJS.Signals;
+
+  constructor(code: number | NodeJS.Signals) {
+    super(`A worker ended with ${code} before it took requests.`);
+    this.code = code;
+  }
+}
+
+/** What a process ends with whose settings have faults. */
+const CONFIG_EXIT_CODE = 2;
+
+const START_TIMEOUT_MS = 60_000;
+
+/** A worker that has lived so long has nothing to do with what ended those before it. */
+const SETTLED_MS = 10_000;
+
+/** The pause before the second replacement in a row, and the longest one; each is twice the last. */
+const FIRST_PAUSE_MS = 200;
+const MAX_PAUSE_MS = 30_000;
+
+/** Keeps so many workers running, until it is told to drain them. */
+export class Supervisor<Kind extends Worker> {
+  readonly #parts: SupervisorParts<Kind>;
+  /** Those that take requests. */
+  readonly workers = new Set<Kind>();
+  readonly #starting = new Set<Kind>();
+  /** Those that are to end. */
+  readonly #leaving = new Set<Kind>();
+  /** Workers in a row that did not live long. */
+  #shortLived = 0;
+  #replaced = 0;
+  #isStopping = false;
+  #rolling: Promise<void> | null = null;
+  #isRollWanted = false;
+
+  constructor(parts: SupervisorParts<Kind>) {
+    this.#parts = parts;
+  }
+
+  /** Workers that were started in place of one that had ended by itself. */
+  get replaced(): number {
+    return this.#replaced;
+  }
+
+  /**
+   * Starts the workers: the first one alone, since what is wrong with the settings shows in it.
+   * @returns the address that they take requests at
+   */
+  async start(): Promise<{ readonly url: string }> {
+    const first = await this.#startOne();
+    await Promise.all(Array.from({ length: this.#parts.count - 1 }, () => this.#startOne()));
+    return first.ready;
+  }
+
+  /** Replaces the workers one after the other; each goes once the one in its place takes requests. */
+  async roll(): Promise<void> {
+    this.#isRollWanted = true;
+    this.#rolling ??= this.#rollAsWanted();
+    await this.#rolling;
+  }
+
+  /** @returns how many requests were cut; a worker that ends otherwise than it should counts as one */
+  async drain(delayMs?: number): Promise<number> {
+    this.#isStopping = true;
+    for (const worker of this.#starting) worker.kill();
+    const cuts = [...this.workers].map((worker) => this.#end(worker, { isReplaced: false, delayMs }));
+    return (await Promise.all(cuts)).reduce((sum, cut) => sum + cut, 0);
+  }
+
+  /** Ends all workers at once. */
+  kill(): void {
+    this.#isStopping = true;
+    for (const worker of [...this.#starting, ...this.workers]) worker.kill();
+  }
+
+  /** @throws WorkerEnded, or Error where it takes too long; then it is not among the workers */
+  async #startOne(): Promise<Kind> {
+    const { clock, start } = this.#parts;
+    const worker = start();
+    this.#starting.add(worker);
+    const late = new AbortController();
+    try {
+      await Promise.race([worker.ready, this.#lateAfterStart(late.signal)]);
+    } catch (error) {
+      worker.kill();
+      throw error;
+    } finally {
+      this.#starting.delete(worker);
+      late.abort();
+    }
+    this.workers.add(worker);
+    void this.#watch(worker, clock.now());
+    return worker;
+  }
+
+  async #lateAfterStart(signal: AbortSignal): Promise<never> {
+    const { clock, startTimeoutMs = START_TIMEOUT_MS } = this.#parts;
+    await clock.sleep(startTimeoutMs, signal);
+    throw new Error('A worker took too long to start.');
+  }
+
+  async #watch(worker: Kind, readyAtMs: number): Promise<void> {
+    const { clock, note } = this.#parts;
+    const code = await worker.ended;
+    this.workers.delete(worker);
+    if (this.#leaving.has(worker) || this.#isStopping) return;
+    note(`Worker ${worker.id} ended with ${code}; another one takes its place`);
+    this.#shortLived = clock.now() - readyAtMs < SETTLED_MS ? this.#shortLived + 1 : 0;
+    await this.#replace();
+  }
+
+  async #replace(): Promise<void> {
+    const { clock, note, onHopeless } = this.#parts;
+    for (;;) {
+      const pauses = this.#shortLived - 1;
+      if (pauses > 0) await clock.sleep(Math.min(FIRST_PAUSE_MS * 2 ** (pauses - 1), MAX_PAUSE_MS));
+      if (this.#isStopping) return;
+      try {
+        await this.#startOne();
+        this.#replaced += 1;
+        return;
+      } catch (error) {
+        if (this.#isStopping) return;
+        this.#shortLived += 1;
+        note(wordsOf(error));
+        if (isFaultOfSettings(error) && this.workers.size === 0) onHopeless(CONFIG_EXIT_CODE);
+      }
+    }
+  }
+
+  async #rollAsWanted(): Promise<void> {
+    while (this.#isRollWanted && !this.#isStopping) {
+      this.#isRollWanted = false;
+      await this.#rollAll();
+    }
+    this.#rolling = null;
+  }
+
+  async #rollAll(): Promise<void> {
+    const { note } = this.#parts;
+    for (const old of [...this.workers]) {
+      if (this.#isStopping) return;
+      // One that has ended meanwhile has been replaced.
+      if (!this.workers.has(old)) continue;
+      try {
+        await this.#startOne();
+      } catch (error) {
+        if (!this.#isStopping) note(`The workers are not replaced: ${wordsOf(error)}`);
+        return;
+      }
+      this.#leaving.add(old);
+      await this.#end(old, { isReplaced: true });
+      this.#leaving.delete(old);
+    }
+    if (!this.#isStopping) note('All workers are replaced');
+  }
+
+  /** @returns how many requests were cut */
+  async #end(worker: Kind, how: Draining): Promise<number> {
+    const { clock, drainTimeoutMs } = this.#parts;
+    const over = new AbortController();
+    const tooLong = clock.sleep(drainTimeoutMs + (how.delayMs ?? 0), over.signal).then(
+      () => worker.kill(),
+      () => {},
+    );
+    const cut = await worker.drain(how);
+    over.abort();
+    await tooLong;
+    return (await worker.ended) === 0 ? cut : Math.max(1, cut);
+  }
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+export function isFaultOfSettings(error: unknown): boolean {
+  return error instanceof WorkerEnded && error.code === CONFIG_EXIT_CODE;
+}

@@ -1,0 +1,247 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createSandbox } from '../../src/sandbox/sandbox.ts';
+import { childrenOf, isRunning } from '../support/descendants.ts';
+import { type Serving, startServing } from '../support/serving.ts';
+
+const running: ChildProcess[] = [];
+afterEach(() => {
+  for (const child of running.splice(0)) child.kill('SIGKILL');
+});
+
+async function startService() {
+  const sandbox = createSandbox();
+  const { url } = await sandbox.listen();
+  return Object.assign(sandbox, { url, [Symbol.asyncDispose]: () => sandbox.close() });
+}
+
+async function start(env: Record<string, string> = {}): Promise<Serving> {
+  const serving = await startServing({ env: { WORKERS: '2', GRAPHIQL: 'off', ...env }, isLogKept: true });
+  running.push(serving.child);
+  return serving;
+}
+
+const FIGURES =
+  '{ countries { code } observations(countryCodes: ["KE", "NG"], metricKeys: ["population_total"], latest: true) { value } }';
+
+/** Asks over a connection of its own, so that workers take turns. */
+async function ask(url: string, query = FIGURES, headers: Record<string, string> = { connection: 'close' }) {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: 'Bearer demo-team', ...headers },
+    body: JSON.stringify({ query }),
+  });
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  const { data, errors = [], extensions } = (await response.json()) as any;
+  return { status: response.status, data, errors, upstream: extensions?.upstream };
+}
+
+/** The lines of the log that tell of operations. */
+const operationsIn = (log: string) =>
+  log
+    .split('\n')
+    .filter((line) => line.includes('"msg":"operation"'))
+    .map((line) => JSON.parse(line) as { readonly worker: number; readonly calls: number });
+
+/** A service that leaves its answers to the test. */
+async function heldService() {
+  const { promise: asked, resolve } = Promise.withResolvers<ServerResponse>();
+  const service = createServer((_request, response) => resolve(response)).listen(0, '127.0.0.1');
+  await once(service, 'listening');
+  const { port } = service.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    asked,
+    answer: async () => {
+      (await asked).setHeader('content-type', 'application/json').end('{"status":"ok"}');
+    },
+    async [Symbol.asyncDispose]() {
+      service.closeAllConnections();
+      service.close();
+    },
+  };
+}
+
+describe('two workers', () => {
+  it('share a port, a store and a ledger', async () => {
+    await using service = await startService();
+    const { url, errors, child } = await start({ COUNTRY_DATA_URL: service.url });
+    const first = await ask(url);
+    expect(first).toMatchObject({ status: 200, errors: [], upstream: { calls: 2 } });
+    for (let i = 0; i < 3; i += 1)
+      expect(await ask(url)).toMatchObject({
+        data: first.data,
+        errors: [],
+        upstream: { calls: 0, cached: 3 },
+      });
+    for (let i = 0; i < 2; i += 1) {
+      const { data } = await ask(url, '{ quota { callsThisMonth } }');
+      expect(data.quota.callsThisMonth).toBe(2);
+    }
+    expect(service.log).toHaveLength(2);
+    child.kill('SIGTERM');
+    expect(await once(child, 'exit')).toEqual([0, null]);
+    const byWorker = Map.groupBy(operationsIn(errors()), ({ worker }) => worker);
+    expect([...byWorker.values()].map((operations) => operations.length)).toEqual([3, 3]);
+  });
+
+  it('print one line with the address, and answer health and metrics as one', async () => {
+    const { url, child } = await start();
+    const at = (path: string) => fetch(new URL(path, url), { headers: { connection: 'close' } });
+    for (let i = 0; i < 5; i += 1) await ask(url);
+    for (let i = 0; i < 3; i += 1) {
+      expect((await at('/health/ready')).status).toBe(200);
+      const text = await (await at('/metrics')).text();
+      expect(text).toContain('country_graph_operations_total{type="query",outcome="ok"} 5\n');
+      expect(text).toContain('country_graph_upstream_attempts_total{route="/v1/data",outcome="ok"} 1\n');
+      expect(text).toContain('country_graph_workers 2\n');
+    }
+    // What a worker has counted still counts when it has gone.
+    process.kill(childrenOf(child.pid)[0] ?? 0, 'SIGKILL');
+    await expect
+      .poll(async () => (await at('/metrics')).text(), { timeout: 10_000 })
+      .toContain('country_graph_workers_replaced_total 1\n');
+    const text = await (await at('/metrics')).text();
+    expect(text).toContain('country_graph_operations_total{type="query",outcome="ok"} 5\n');
+    expect(text.match(/^# TYPE country_graph_operations_total/gm)).toHaveLength(1);
+  });
+
+  it('serve nothing that is held any more once one of them was told that the key is refused', async () => {
+    await using service = await startService();
+    const { url } = await start({ COUNTRY_DATA_URL: service.url });
+    for (let i = 0; i < 4; i += 1) expect((await ask(url)).errors).toEqual([]);
+    service.faults.set({ kind: 'status', status: 401 });
+    const other =
+      '{ observations(countryCodes: ["GH"], metricKeys: ["population_total"], latest: true) { value } }';
+    expect((await ask(url, other)).errors).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }]);
+    for (let i = 0; i < 4; i += 1) {
+      const { data, errors } = await ask(url);
+      expect([data.observations, errors.length > 0]).toEqual([null, true]);
+    }
+  });
+
+  it('are as they were when one was killed, and another one took its place', async () => {
+    const { url, child, errors } = await start();
+    await ask(url);
+    const before = childrenOf(child.pid);
+    expect(before).toHaveLength(2);
+    process.kill(before[0] ?? 0, 'SIGKILL');
+    await expect
+      .poll(() => childrenOf(child.pid).filter((pid) => !before.includes(pid)), { timeout: 10_000 })
+      .toHaveLength(1);
+    await expect.poll(errors).toContain('another one takes its place');
+    for (let i = 0; i < 6; i += 1)
+      expect(await ask(url)).toMatchObject({ errors: [], upstream: { calls: 0 } });
+  });
+
+  it('are replaced on SIGHUP without a lost operation, over kept and over new connections', async () => {
+    await using service = await startService();
+    const { url, child, errors } = await start({ COUNTRY_DATA_URL: service.url, DRAIN_TIMEOUT_MS: '3000' });
+    await ask(url);
+    const before = childrenOf(child.pid);
+    const outcomes: Record<string, number> = {};
+    let isOver = false;
+    const clients = Array.from({ length: 8 }, async (_, n) => {
+      while (!isOver) {
+        const outcome = await ask(url, FIGURES, n % 2 === 0 ? {} : { connection: 'close' }).then(
+          (reply) => (reply.data?.observations?.length === 2 ? 'answered' : `answered with ${reply.status}`),
+          (error: Error) => `lost: ${error.cause ?? error}`,
+        );
+        outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+        await pause(5);
+      }
+    });
+    await expect.poll(() => outcomes.answered ?? 0, { timeout: 10_000 }).toBeGreaterThan(50);
+    child.kill('SIGHUP');
+    await expect.poll(errors, { timeout: 30_000 }).toContain('All workers are replaced');
+    isOver = true;
+    await Promise.all(clients);
+    expect(childrenOf(child.pid).filter((pid) => before.includes(pid))).toEqual([]);
+    expect(outcomes).toEqual({ answered: expect.any(Number) });
+    expect(errors().match(/^.*"problem".*$/gm)).toBeNull();
+  });
+});
+
+describe('the end of several workers', () => {
+  it.for(['SIGTERM', 'SIGINT'] as const)(
+    'lets what is in flight finish on %s, exit code 0',
+    async (signal) => {
+      await using service = await heldService();
+      const { url, child, errors } = await start({ COUNTRY_DATA_URL: service.url });
+      const inFlight = ask(url, '{ health { status } }');
+      await service.asked;
+      // The whole group gets it, as from a terminal.
+      for (const pid of [...childrenOf(child.pid), child.pid ?? 0]) process.kill(pid, signal);
+      await expect.poll(errors).toContain('draining');
+      await expect
+        .poll(() =>
+          fetch(url).then(
+            () => 'answered',
+            () => 'refused',
+          ),
+        )
+        .toBe('refused');
+      await service.answer();
+      expect(await inFlight).toMatchObject({ data: { health: { status: 'ok' } } });
+      expect(await once(child, 'exit')).toEqual([0, null]);
+    },
+  );
+
+  it('says 503 for readiness while it still takes requests, and comes at once on a second signal', async () => {
+    const { url, child, errors } = await start({ DRAIN_DELAY_MS: '3600000' });
+    const workers = childrenOf(child.pid);
+    child.kill('SIGTERM');
+    await expect.poll(errors).toContain('draining');
+    const ready = async () =>
+      (await fetch(new URL('/health/ready', url), { headers: { connection: 'close' } })).status;
+    await expect.poll(ready).toBe(503);
+    expect([await ready(), await ready()]).toEqual([503, 503]);
+    expect((await ask(url)).errors).toEqual([]);
+    child.kill('SIGTERM');
+    expect(await once(child, 'exit')).toEqual([1, null]);
+    await expect.poll(() => workers.filter(isRunning), { timeout: 10_000 }).toEqual([]);
+  });
+
+  it('cuts what takes longer than a drain may, says so, and exits with 1', async () => {
+    await using service = await heldService();
+    const { url, child, errors } = await start({ COUNTRY_DATA_URL: service.url, DRAIN_TIMEOUT_MS: '50' });
+    const inFlight = ask(url, '{ health { status } }').catch(() => 'cut');
+    await service.asked;
+    child.kill('SIGTERM');
+    expect(await once(child, 'exit')).toEqual([1, null]);
+    expect(await inFlight).toBe('cut');
+    expect(errors()).toContain('1 request(s) took longer than DRAIN_TIMEOUT_MS');
+  });
+
+  it('lets what is in flight finish where the supervising process is killed', async () => {
+    await using service = await heldService();
+    const { url, child } = await start({ COUNTRY_DATA_URL: service.url });
+    const workers = childrenOf(child.pid);
+    const inFlight = ask(url, '{ health { status } }');
+    await service.asked;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    await service.answer();
+    expect(await inFlight).toMatchObject({ data: { health: { status: 'ok' } } });
+    await expect.poll(() => workers.filter(isRunning), { timeout: 10_000 }).toEqual([]);
+  });
+});
+
+describe('workers that can not start', () => {
+  it('end the program, which says once that the port is taken', async () => {
+    await using service = await heldService();
+    const started = start({ PORT: new URL(service.url).port });
+    await expect(started).rejects.toThrow(
+      /^The program ended before it listened: (?!.*EADDRINUSE.*EADDRINUSE).*EADDRINUSE/,
+    );
+  });
+
+  it('end the program with their own words where a setting is wrong', async () => {
+    const started = start({ CACHE_URL: 'sqlite:/nowhere/at/all.sqlite' });
+    await expect(started).rejects.toThrow(/The settings have 1 fault\(s\):\n {2}CACHE_URL: /);
+  });
+});
