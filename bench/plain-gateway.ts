@@ -1,5 +1,6 @@
 import { type DocumentNode, type ExecutionResult, execute, type GraphQLSchema } from 'graphql';
 import { systemClock } from '../src/async/clock.ts';
+import { ALONE } from '../src/cache/in-flight.ts';
 import { createProvenKeys } from '../src/cache/proven.ts';
 import { NO_TENANT_CACHE } from '../src/cache/tenant-cache.ts';
 import { openContext } from '../src/graph/context.ts';
@@ -38,6 +39,7 @@ export function createPlainGateway(upstreamUrl: string) {
     proven: createProvenKeys(systemClock.now),
     tenantCache: NO_TENANT_CACHE,
     sharedCounters: null,
+    inFlight: ALONE,
     freshness: { ttlMs: 0, staleMs: 0 },
   });
   const schema: GraphQLSchema = createSchema({ resolvers, entities, batches });

@@ -1,6 +1,7 @@
 import { type Clock, steadied, systemClock } from './async/clock.ts';
 import type { PromiseOrValue } from './async/promise-or-value.ts';
 import type { HubLink } from './cache/hub-link.ts';
+import { ALONE, createInFlight, type InFlight } from './cache/in-flight.ts';
 import { createDigest } from './cache/key-digest.ts';
 import { createProvenKeys, type ProvenKeys } from './cache/proven.ts';
 import { openStore, type Store } from './cache/store.ts';
@@ -88,7 +89,8 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   });
   const proven = createProvenKeys(steadyNow);
   const tenantCache = tenantCacheOver(store, config, steadyNow);
-  const service = openService({ ...parts, clock, steadyNow, store, tenantCache, proven });
+  const inFlight = inFlightOver(store, tenantCache, { config, clock, steadyNow });
+  const service = openService({ ...parts, clock, steadyNow, store, tenantCache, inFlight, proven });
   const schema = createSchema({ resolvers, entities, batches });
   const { openRun, price, learned } = composeRuns(service, {
     config,
@@ -96,6 +98,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     steadyNow,
     schema,
     tenantCache,
+    inFlight,
     proven,
   });
   const persisted =
@@ -162,11 +165,36 @@ function tenantCacheOver(store: Store | null, config: Config, now: () => number)
   return createTenantCache({ store, now, authTtlMs: config.authTtlSeconds * 1000, holdMs: ttlMs + staleMs });
 }
 
+/** How long what has come is there for others who wait for it, where nothing is held, in milliseconds. */
+const RELAY_MS = 10_000;
+
+/** What is in flight anywhere among all who share the store: for them to read it lies in the cache, or where nothing is held for a while. */
+function inFlightOver(
+  store: Store | null,
+  tenantCache: TenantCache,
+  { config, clock, steadyNow: now }: Pick<RunsParts, 'config' | 'clock' | 'steadyNow'>,
+): InFlight {
+  if (store?.leases == null) return ALONE;
+  const relay = () =>
+    createTenantCache({ store, now, authTtlMs: config.authTtlSeconds * 1000, holdMs: RELAY_MS });
+  return createInFlight({
+    leases: store.leases,
+    cache: tenantCache === NO_TENANT_CACHE ? relay() : tenantCache,
+    clock,
+    maxWaitMs: Math.min(MAX_WAIT_MS, config.operationTimeoutMs * WAIT_SHARE),
+  });
+}
+
+/** The longest that an operation waits for what others are fetching, and the share of its time; then it asks itself. */
+const MAX_WAIT_MS = 5_000;
+const WAIT_SHARE = 0.25;
+
 interface ServiceParts extends GatewayParts {
   readonly clock: Clock;
   readonly steadyNow: () => number;
   readonly store: Store | null;
   readonly tenantCache: TenantCache;
+  readonly inFlight: InFlight;
   readonly proven: ProvenKeys;
 }
 
@@ -179,6 +207,7 @@ function openService({
   steadyNow,
   store,
   tenantCache,
+  inFlight,
   proven,
 }: ServiceParts) {
   const dryRun = createDryRun(steadyNow);
@@ -191,6 +220,7 @@ function openService({
     onAttempt: observer.attempt,
     remembering: dryRun.remembering,
     tenantCache,
+    inFlight,
     proven,
     sharedCounters: store?.sharedCounters ?? null,
     freshness: freshnessIn(config),
@@ -204,22 +234,24 @@ interface RunsParts {
   readonly steadyNow: () => number;
   readonly schema: ReturnType<typeof createSchema>;
   readonly tenantCache: TenantCache;
+  readonly inFlight: InFlight;
   readonly proven: ProvenKeys;
 }
 
 /** What operations run with, and what they are priced with: the same loaders and planner. */
 function composeRuns(
   { dryRun, upstream: { ask: askService, send, ledger, outage } }: ReturnType<typeof openService>,
-  { config, clock, steadyNow: now, schema, tenantCache, proven }: RunsParts,
+  { config, clock, steadyNow: now, schema, tenantCache, inFlight, proven }: RunsParts,
 ) {
   const freshness = freshnessIn(config);
   const learned = createLearned(now);
   const ask = notingNames(askService, learned);
   const entries = createObservationEntries(tenantCache);
+  const othersEntries = createObservationEntries(inFlight.cache ?? tenantCache);
   const refusedNames = createRefusedNames({ now, ttlMs: freshness.ttlMs });
   const planning = {
     send,
-    keep: entries.keep,
+    keep: othersEntries.keep,
     learned,
     refusedNames,
     noteNames: createNameLists(ask),
@@ -243,6 +275,9 @@ function composeRuns(
     windowMs: config.batchWindowMs,
     holdMs: config.batchHoldMs,
     entries,
+    inFlight,
+    othersEntries,
+    othersTtlMs: isCaching ? freshness.ttlMs : 0,
     outage,
     prefetch: isCaching ? createPrefetch({ now, ttlMs: freshness.ttlMs }) : NO_PREFETCH,
     revalidation: createRevalidation({ ...cacheParts, ask, mayAsk: config.cacheRenewal }),

@@ -105,7 +105,7 @@ export function guarded(
       note: (account, note) => attempt(bounded, () => sharedCounters.note(account, note), undefined),
     },
     leases: leases && {
-      take: (lease, isAgain) => attempt(bounded, () => leases.take(lease, isAgain), null),
+      take: (lease, terms) => attempt(bounded, () => leases.take(lease, terms), null),
       look: (group, names) => attempt(bounded, () => leases.look(group, names), null),
       end: (lease, isFetched) => attempt(bounded, () => leases.end(lease, isFetched), undefined),
     },

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Answers } from '../async/channel.ts';
-import { createLeases, type Lease } from './leases.ts';
+import { createLeases, type Lease, type LeaseTerms } from './leases.ts';
 import { createMemoryCounters } from './memory-counters.ts';
 import type { Note, Window } from './shared-counters.ts';
 
@@ -79,7 +79,7 @@ export function createHub(maxBytes: number, elapsed: () => number = () => perfor
     'counters.take': (account: string, at: Window) => counters.take(account, at),
     'counters.read': (account: string, at: Window) => counters.read(account, at),
     'counters.note': (account: string, note: Note) => counters.note(account, note),
-    'leases.take': (lease: Lease, isAgain: boolean) => leases.take(lease, isAgain),
+    'leases.take': (lease: Lease, terms: LeaseTerms) => leases.take(lease, terms),
     'leases.look': (group: string, names: readonly string[]) => leases.look(group, names),
     'leases.end': (lease: Lease, isFetched: boolean) => leases.end(lease, isFetched),
   });

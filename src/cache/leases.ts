@@ -6,12 +6,10 @@ import { createLru } from './lru.ts';
  */
 export interface Leases {
   /**
-   * Takes the lease of each name that nobody has: atomic, and in one round trip.
-   * @param group names of one group lie together
-   * @param isAgain whether a name that was fetched a moment ago is taken all the same
+   * Takes the lease of each name that nobody has, in one round trip; nothing comes between.
    * @returns how it stands with each name, by its place; null where that can't be told
    */
-  take(lease: Lease, isAgain: boolean): Promise<readonly LeaseState[] | null>;
+  take(lease: Lease, terms: LeaseTerms): Promise<readonly LeaseState[] | null>;
   /** Whether others are still fetching a name, by its place; null where that can't be told. */
   look(group: string, names: readonly string[]): Promise<readonly boolean[] | null>;
   /**
@@ -21,7 +19,15 @@ export interface Leases {
   end(lease: Lease, isFetched: boolean): Promise<void>;
 }
 
+export interface LeaseTerms {
+  /** By the place of a name, whether it is taken although it was fetched a moment ago. */
+  readonly again: readonly boolean[];
+  /** Whether nothing is taken where others are at some of the names. */
+  readonly isWhole: boolean;
+}
+
 export interface Lease {
+  /** Names of one group lie together. */
   readonly group: string;
   readonly names: readonly string[];
   /** Names the holder: no two have the same. */
@@ -30,8 +36,11 @@ export interface Lease {
   readonly lifeMs: number;
 }
 
-/** `own`: it was taken. `fetched`: it was fetched a moment ago, and lies in the store. `away`: others are at it. */
-export type LeaseState = 'own' | 'fetched' | 'away';
+/**
+ * `own`: it was taken. `free`: it could have been. `fetched`: it was fetched a moment ago, and lies in the store. `away`: others
+ * are at it.
+ */
+export type LeaseState = 'own' | 'free' | 'fetched' | 'away';
 
 /**
  * How long a name that was fetched says so, in milliseconds: longer than it takes from a look at the store to a call, so that
@@ -59,13 +68,14 @@ export function createLeases(now: () => number): Leases {
     return lease !== undefined && lease.untilMs > now() ? lease.holder : null;
   };
   return {
-    take: async ({ group, names, holder, lifeMs }, isAgain) =>
-      names.map((name) => {
-        const key = keyOf(group, name);
-        const state = stateOf(holderOf(key), isAgain);
-        if (state === 'own') taken.set(key, { holder, untilMs: now() + lifeMs });
-        return state;
-      }),
+    async take({ group, names, holder, lifeMs }, terms) {
+      const keys = names.map((name) => keyOf(group, name));
+      const states = statesOf(keys.map(holderOf), terms);
+      for (const [i, key] of keys.entries()) {
+        if (states[i] === 'own') taken.set(key, { holder, untilMs: now() + lifeMs });
+      }
+      return states;
+    },
     look: async (group, names) => names.map((name) => isAway(holderOf(keyOf(group, name)))),
     async end({ group, names, holder }, isFetched) {
       for (const name of names) {
@@ -78,10 +88,16 @@ export function createLeases(now: () => number): Leases {
   };
 }
 
-/** What somebody who wants a name finds, where `holder` has it. */
-export function stateOf(holder: string | null, isAgain: boolean): LeaseState {
-  if (holder === null || (isAgain && holder === FETCHED)) return 'own';
-  return holder === FETCHED ? 'fetched' : 'away';
+/** What somebody who wants names finds, where these have them; what is `own` is then to be taken. */
+export function statesOf(
+  holders: readonly (string | null)[],
+  { again, isWhole }: LeaseTerms,
+): readonly LeaseState[] {
+  const free = isWhole && holders.some(isAway) ? 'free' : 'own';
+  return holders.map((holder, i) => {
+    if (holder === null || (holder === FETCHED && again[i])) return free;
+    return holder === FETCHED ? 'fetched' : 'away';
+  });
 }
 
 export function isAway(holder: string | null): boolean {

@@ -1,5 +1,6 @@
 import KeyvRedis, { createClient } from '@keyv/redis';
 import type { Backing } from './backing.ts';
+import { FETCHED, FETCHED_MS, isAway, type LeaseState, type Leases } from './leases.ts';
 import {
   type CounterSnapshot,
   MINUTE_KEPT_MS,
@@ -54,7 +55,7 @@ export async function openRedis(url: string, namespace: string): Promise<Backing
       setMany: (entries) => adapter.setMany(entries),
     },
     sharedCounters: countersIn(client, namespace),
-    leases: null,
+    leases: leasesIn(client, namespace),
     holdsObjects: false,
     peek: null,
     async clear(prefix) {
@@ -119,6 +120,72 @@ function countersIn(client: Connection, namespace: string): SharedCounters {
       await client.set(keyOf(account, 'note'), JSON.stringify(note), {
         expiration: { type: 'PX', value: MONTH_KEPT_MS },
       });
+    },
+  };
+}
+
+/** As `statesOf` of the leases has it, where nothing can come between the look and the lease. */
+const LEASE = `
+local holders, free, states = redis.call('MGET', unpack(KEYS)), 'own', {}
+if ARGV[4] == 'whole' then
+  for _, holder in ipairs(holders) do if holder and holder ~= ARGV[5] then free = 'free' end end
+end
+for i, key in ipairs(KEYS) do
+  local isFetched = holders[i] == ARGV[5]
+  if not holders[i] or (isFetched and string.sub(ARGV[3], i, i) == '1') then
+    if free == 'own' then redis.call('SET', key, ARGV[1], 'PX', ARGV[2]) end
+    states[i] = free
+  else states[i] = isFetched and 'fetched' or 'away' end
+end
+return states
+`;
+
+const END = `
+for _, key in ipairs(KEYS) do
+  if redis.call('GET', key) == ARGV[1] then
+    if ARGV[2] == '' then redis.call('DEL', key) else redis.call('SET', key, ARGV[2], 'PX', ARGV[3]) end
+  end
+end
+`;
+
+/** Names that one script looks at, so that none keeps others waiting. */
+const NAMES_A_SCRIPT = 500;
+
+function leasesIn(client: Connection, namespace: string): Leases {
+  const keysOf = (group: string, names: readonly string[]) =>
+    names.map((name) => `${namespace}lease:{${group}}:${name}`);
+  /** All are sent at once, and are one round trip. */
+  const inParts = <T>(names: readonly string[], run: (some: readonly string[], from: number) => Promise<T>) =>
+    Promise.all(
+      Array.from({ length: Math.ceil(names.length / NAMES_A_SCRIPT) }, (_, part) => {
+        const from = part * NAMES_A_SCRIPT;
+        return run(names.slice(from, from + NAMES_A_SCRIPT), from);
+      }),
+    );
+  return {
+    async take({ group, names, holder, lifeMs }, { again, isWhole }) {
+      const flags = again.map(Number).join('');
+      const parts = await inParts(names, (some, from) =>
+        client.eval(LEASE, {
+          keys: keysOf(group, some),
+          arguments: [
+            holder,
+            String(lifeMs),
+            flags.slice(from, from + some.length),
+            isWhole ? 'whole' : 'part',
+            FETCHED,
+          ],
+        }),
+      );
+      return parts.flat() as LeaseState[];
+    },
+    async look(group, names) {
+      const parts = await inParts(names, (some) => client.mGet(keysOf(group, some)));
+      return parts.flat().map(isAway);
+    },
+    async end({ group, names, holder }, isFetched) {
+      const args = [holder, isFetched ? FETCHED : '', String(FETCHED_MS)];
+      await inParts(names, (some) => client.eval(END, { keys: keysOf(group, some), arguments: args }));
     },
   };
 }

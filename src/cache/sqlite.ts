@@ -2,6 +2,7 @@ import { chmodSync, closeSync, existsSync, openSync, renameSync, statSync } from
 import type { DatabaseSync } from 'node:sqlite';
 import { ConfigError } from '../config.ts';
 import type { Backing, Fault } from './backing.ts';
+import { FETCHED, FETCHED_MS, isAway, type Leases, statesOf } from './leases.ts';
 import {
   type CounterSnapshot,
   MONTH_KEPT_MS,
@@ -93,7 +94,11 @@ export async function openSqlite(path: string, onDamage: Fault): Promise<Backing
       read: (account, at) => withFile(({ sharedCounters }) => sharedCounters.read(account, at)),
       note: (account, note) => withFile(({ sharedCounters }) => sharedCounters.note(account, note)),
     },
-    leases: null,
+    leases: {
+      take: (lease, terms) => withFile(({ leases }) => leases.take(lease, terms)),
+      look: (group, names) => withFile(({ leases }) => leases.look(group, names)),
+      end: (lease, isFetched) => withFile(({ leases }) => leases.end(lease, isFetched)),
+    },
     holdsObjects: false,
     peek: null,
     clear: (prefix) => withFile((opened) => opened.clear(prefix)),
@@ -108,6 +113,7 @@ export async function openSqlite(path: string, onDamage: Fault): Promise<Backing
 /** The part of a store that one file is asked for. */
 interface OpenedFile extends Pick<Backing, 'adapter' | 'clear' | 'first'> {
   readonly sharedCounters: SharedCounters;
+  readonly leases: Leases;
   close(): void;
 }
 
@@ -129,11 +135,13 @@ function storeIn(db: DatabaseSync): OpenedFile {
     'INSERT INTO entries VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value, expires = excluded.expires',
   );
   const sweepEntries = db.prepare('DELETE FROM entries WHERE expires < ?');
+  const sweepLeases = db.prepare('DELETE FROM leases WHERE expires < ?');
   const sweepCounters = db.prepare('DELETE FROM shared_counters WHERE minute < ?');
   const clear = db.prepare('DELETE FROM entries WHERE key >= ? AND key < ?');
   let writes = 0;
   const sweep = () => {
     sweepEntries.run(Date.now());
+    sweepLeases.run(Date.now());
     sweepCounters.run(Math.floor((Date.now() - MONTH_KEPT_MS) / 60_000));
   };
   sweep();
@@ -156,6 +164,7 @@ function storeIn(db: DatabaseSync): OpenedFile {
       },
     },
     sharedCounters: countersIn(db),
+    leases: leasesIn(db),
     async clear(prefix) {
       clear.run(prefix, `${prefix}\u{10ffff}`);
     },
@@ -208,6 +217,38 @@ function countersIn(db: DatabaseSync): SharedCounters {
   };
 }
 
+function leasesIn(db: DatabaseSync): Leases {
+  const select = db.prepare('SELECT holder FROM leases WHERE name = ? AND expires > ?');
+  const write = db.prepare(
+    'INSERT INTO leases VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires = excluded.expires',
+  );
+  const remove = db.prepare('DELETE FROM leases WHERE name = ?');
+  const keyOf = (group: string, name: string) => `${group} ${name}`;
+  const holderOf = (key: string) => (select.get(key, Date.now())?.holder as string | undefined) ?? null;
+  return {
+    take: async ({ group, names, holder, lifeMs }, terms) =>
+      inTransaction(db, () => {
+        const keys = names.map((name) => keyOf(group, name));
+        const states = statesOf(keys.map(holderOf), terms);
+        for (const [i, key] of keys.entries()) {
+          if (states[i] === 'own') write.run(key, holder, Date.now() + lifeMs);
+        }
+        return states;
+      }),
+    look: async (group, names) => names.map((name) => isAway(holderOf(keyOf(group, name)))),
+    async end({ group, names, holder }, isFetched) {
+      inTransaction(db, () => {
+        for (const name of names) {
+          const key = keyOf(group, name);
+          if (holderOf(key) !== holder) continue;
+          if (isFetched) write.run(key, FETCHED, Date.now() + FETCHED_MS);
+          else remove.run(key);
+        }
+      });
+    },
+  };
+}
+
 function prepareTables(db: DatabaseSync): void {
   db.exec(`
     PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS};
@@ -218,6 +259,7 @@ function prepareTables(db: DatabaseSync): void {
     CREATE TABLE IF NOT EXISTS shared_counters (
       account TEXT PRIMARY KEY, minute INTEGER, calls INTEGER, month INTEGER, calls_in_month INTEGER, note TEXT
     ) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS leases (name TEXT PRIMARY KEY, holder TEXT NOT NULL, expires INTEGER NOT NULL) WITHOUT ROWID;
   `);
 }
 

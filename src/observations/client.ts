@@ -9,6 +9,7 @@ import { createDataCalls } from './data-calls.ts';
 import type { Planning } from './estimate.ts';
 import type { Fetch, Figures } from './fetch.ts';
 import { type HeldParts, heldAtOnce } from './held.ts';
+import { type LeasedParts, leased } from './leased.ts';
 import { type LookedUpParts, lookedUp } from './looked-up.ts';
 import { planned } from './planned.ts';
 import { createObservationPool, type Participant, type PoolParts } from './pool.ts';
@@ -33,17 +34,20 @@ export interface ObservationClient {
 /**
  * Puts the stages together that the figures of an operation pass. Their order is policy:
  *
- *     lookedUp( revalidated( cached( prefetched( pooled( planned( covered( completed( bisected ))))))))
+ *     lookedUp( revalidated( cached( prefetched( pooled( leased( planned( covered( completed( bisected )))))))))
  *
  * What is held costs nothing, and whether it still holds is known before anything is fetched for being old. What is left
- * takes along what costs no further call, meets the demands of other operations, and is planned with them as one. A plan
+ * takes along what costs no further call, meets the demands of other operations, is left to others who share the store where
+ * they are at it already, and is planned as one. A plan
  * becomes rectangles, a call each, the answers to which may be cut (completed) or refused (bisected).
  *
  * Down to the pool a stage works for one operation, below it for all that wait for a batch. From `covered` on, stages are
  * of another shape than {@link Fetch}: there it is a rectangle that is asked for, and rows that come.
  */
-export function createObservationClient(parts: FiguresParts & DataFetchParts & PoolParts): ObservationClient {
-  const pool = createObservationPool(createDataFetch(parts), parts);
+export function createObservationClient(
+  parts: FiguresParts & DataFetchParts & PoolParts & LeasedParts,
+): ObservationClient {
+  const pool = createObservationPool(leased(createDataFetch(parts), parts), parts);
   const held = heldAtOnce(parts);
   return {
     join(caller) {

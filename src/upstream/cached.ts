@@ -1,5 +1,6 @@
 import CachePolicy from 'http-cache-semantics';
 import { mapValue, type PromiseOrValue } from '../async/promise-or-value.ts';
+import { ALONE, type InFlight } from '../cache/in-flight.ts';
 import { PUBLIC } from '../cache/key-status.ts';
 import { createObjectMemo } from '../cache/object-memo.ts';
 import { NO_TENANT_CACHE, type TenantCache } from '../cache/tenant-cache.ts';
@@ -44,6 +45,8 @@ export interface CachedParts {
   readonly outage: Pick<Outage, 'failure'>;
   /** Called with each call that was answered from the tenant cache. */
   readonly onHeld?: (call: Call) => void;
+  /** What others who share the store are fetching; left out where nobody does. */
+  readonly inFlight?: InFlight;
 }
 
 /** An answer as it lies in the tenant cache. */
@@ -83,14 +86,17 @@ const decodedBodies = createObjectMemo<unknown>('decoded body');
  * then asked for by it, and a 304 keeps what is held. Where the service gives no answer, an old one is served and billed
  * as such.
  */
-export function cached(send: Send, { tenantCache, freshness, now, outage, onHeld }: CachedParts): Ask {
+export function cached(send: Send, parts: CachedParts): Ask {
+  const { tenantCache, freshness, now, outage, onHeld, inFlight = ALONE } = parts;
   return (endpoint, params, sending, maxAgeMs = Number.POSITIVE_INFINITY) => {
     const call = makeCall(endpoint, params);
     const keyDigest = call.isPublic ? PUBLIC : sending.caller.keyDigest;
-    const isHeld = endpoint.caching !== 'none' && tenantCache !== NO_TENANT_CACHE;
+    const mayBeHeld = endpoint.caching !== 'none';
+    const isHeld = mayBeHeld && tenantCache !== NO_TENANT_CACHE;
+    const kept = isHeld ? tenantCache : mayBeHeld ? inFlight.cache : null;
     return mapValue(isHeld ? heldRecords(endpoint, params, call, keyDigest, tenantCache) : null, (held) => {
       if (held === null || !tenantCache.isAccepted(keyDigest)) return fetch(held);
-      const freshMs = Math.min(held.answer.allowedMs ?? freshness.ttlMs, freshness.ttlMs, maxAgeMs);
+      const freshMs = freshMsOf(held);
       if (now() - held.atMs >= freshMs) return fetch(held);
       sending.bill.cached += 1;
       sending.onHeld?.(held.atMs + freshMs);
@@ -99,7 +105,46 @@ export function cached(send: Send, { tenantCache, freshness, now, outage, onHeld
     });
 
     type Result = ReturnType<(typeof endpoint)['decode']>;
+
+    function freshMsOf({ answer }: HeldRecords<Result>): number {
+      return Math.min(answer.allowedMs ?? freshness.ttlMs, freshness.ttlMs, maxAgeMs);
+    }
+
+    /** Asks, or has it from others who share the store and are asking at the moment. */
     async function fetch(held: HeldRecords<Result> | null): Promise<Result | null> {
+      const others = mayBeHeld ? inFlight.cache : null;
+      if (others === null) return fetchOwn(held);
+      sending.deadline?.start();
+      const startedAtMs = now();
+      let records: Result | null = null;
+      const together = inFlight.together({
+        group: keyDigest,
+        names: [nameOf(call)],
+        signal: sending.signal,
+        async fetch() {
+          records = await fetchOwn(held);
+        },
+        async takeOver(names) {
+          const found = await heldRecords(endpoint, params, call, keyDigest, others);
+          if (found === null || !others.isAccepted(keyDigest)) return names;
+          const freshMs = isHeld ? freshMsOf(found) : 0;
+          if (found.atMs < startedAtMs && now() - found.atMs >= freshMs) return names;
+          sending.bill.shared += 1;
+          records = found.records;
+          return [];
+        },
+      });
+      try {
+        await together;
+        return records;
+      } catch (error) {
+        if (!sending.signal.aborted) throw error;
+        // Nothing is sent any more, but what is old may be served.
+        return fetchOwn(held);
+      }
+    }
+
+    async function fetchOwn(held: HeldRecords<Result> | null): Promise<Result | null> {
       const usableMs = Math.min(freshness.ttlMs + freshness.staleMs, maxAgeMs);
       const isUsable = () =>
         held !== null && now() - held.atMs <= usableMs && tenantCache.refusal(keyDigest) === null;
@@ -116,8 +161,8 @@ export function cached(send: Send, { tenantCache, freshness, now, outage, onHeld
         );
         decoded.put(fresh, { atMs: answer.receivedAt, records });
         const allowedMs = endpoint.caching === 'http' ? allowanceOf(answer, fresh) : null;
-        if (isHeld && allowedMs !== 'no-store') {
-          tenantCache.keep(keyDigest, new Map([[nameOf(call), { ...fresh, allowedMs }]]), answer.receivedAt);
+        if (kept !== null && allowedMs !== 'no-store') {
+          kept.keep(keyDigest, new Map([[nameOf(call), { ...fresh, allowedMs }]]), answer.receivedAt);
         }
         return records;
       } catch (error) {

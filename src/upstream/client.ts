@@ -1,4 +1,5 @@
 import type { Clock } from '../async/clock.ts';
+import type { InFlight } from '../cache/in-flight.ts';
 import type { ProvenKeys } from '../cache/proven.ts';
 import type { SharedCounters } from '../cache/shared-counters.ts';
 import type { TenantCache } from '../cache/tenant-cache.ts';
@@ -36,6 +37,8 @@ export interface UpstreamParts {
   readonly proven: ProvenKeys;
   /** What gateways that share a store have spent; null where this one is alone. */
   readonly sharedCounters: SharedCounters | null;
+  /** What others who share the store are fetching. */
+  readonly inFlight: InFlight;
   readonly freshness: Freshness;
   /** Sees every answer go by. */
   readonly remembering: (next: Send) => Send;
@@ -51,7 +54,7 @@ export function createUpstream(parts: UpstreamParts): Upstream {
   const { clock, steadyNow = clock.now, onAttempt } = parts;
   const ledger = createLedger(clock.now, parts.sharedCounters);
   const http = createHttp({ baseUrl: parts.baseUrl, timeoutMs: parts.timeoutMs, now: clock.now, steadyNow });
-  const authenticate = authenticated(http.send, parts.proven, parts.tenantCache);
+  const authenticate = authenticated(http.send, parts.proven, parts.inFlight.cache ?? parts.tenantCache);
   const outage = createOutage(steadyNow);
   const refusals = createKeyRefusals({ proven: parts.proven, now: steadyNow });
   const circuits = createCircuits({ proven: parts.proven, now: steadyNow, wallNow: clock.now });
@@ -64,6 +67,7 @@ export function createUpstream(parts: UpstreamParts): Upstream {
     freshness: parts.freshness,
     now: steadyNow,
     outage,
+    inFlight: parts.inFlight,
   });
 
   return { ask, send, ledger, outage, close: http.close };

@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../async/clock.ts';
+import type { Lease, LeaseState, Leases, LeaseTerms } from './leases.ts';
+import type { TenantCache } from './tenant-cache.ts';
+
+/** Has what is asked for at the same time by several who share a store fetched by one of them. */
+export interface InFlight {
+  /** Where what one has fetched is for the others to read; null where nobody shares the store. */
+  readonly cache: TenantCache | null;
+  /**
+   * Fetches names that nobody else is fetching, and waits for the others; but no longer than a few seconds, and not at all
+   * where the store is lost: then each fetches for itself.
+   * @throws what `fetch` throws, or the signal's reason
+   */
+  together(wanted: Wanted): Promise<void>;
+}
+
+export interface Wanted {
+  /** Whose it is: the key digest, or `PUBLIC`. */
+  readonly group: string;
+  readonly names: readonly string[];
+  readonly signal: AbortSignal;
+  /** Fetches names; those that come at the same time in this process share it. */
+  fetch(names: readonly string[]): Promise<void>;
+  /**
+   * Takes over what others have fetched.
+   * @returns the names of which there is nothing that could be
+   */
+  takeOver(names: readonly string[]): Promise<readonly string[]>;
+}
+
+export interface InFlightParts {
+  readonly leases: Leases;
+  readonly cache: TenantCache;
+  readonly clock: Pick<Clock, 'sleep'>;
+  /** The longest that anybody waits for others, in milliseconds. */
+  readonly maxWaitMs: number;
+}
+
+/** How long a lease lasts where its holder is lost, in milliseconds: longer than a call mostly takes. */
+const LIFE_MS = 5_000;
+
+/** Names of one batch beyond which none is leased: to plan and to fetch so many takes its time anyway. */
+const MAX_NAMES = 5_000;
+
+/**
+ * How long what nobody fetches waits, in milliseconds, where others are fetching the rest of the batch: mostly they have been asked
+ * for the same, and are about to fetch this too.
+ */
+const HOLD_MS = 250;
+
+/** The first pause between two looks at what others are fetching, and the longest; each is longer by half than the last. */
+const FIRST_LOOK_MS = 10;
+const MAX_LOOK_MS = 100;
+
+/** Where nobody shares the store. */
+export const ALONE: InFlight = { cache: null, together: ({ names, fetch }) => fetch(names) };
+
+export function createInFlight(parts: InFlightParts): InFlight {
+  const { leases, cache } = parts;
+  /** What this process fetches or is about to, and whether the lease turned out to be its own. */
+  const own = new Map<string, Promise<boolean>>();
+
+  /** Takes leases, but for names that this process has already: those are its own. */
+  async function take(group: string, names: readonly string[], terms: Terms): Promise<TakenLeases> {
+    const known = names.map((name) => own.get(`${group} ${name}`));
+    const asked = names.filter((_, i) => known[i] === undefined);
+    const lease = { group, names: asked, holder: randomUUID(), lifeMs: LIFE_MS };
+    const again = asked.map((name) => terms.seen.has(name));
+    const taking =
+      asked.length === 0 ? Promise.resolve([]) : leases.take(lease, { again, isWhole: terms.isWhole });
+    for (const [i, name] of asked.entries()) {
+      own.set(
+        `${group} ${name}`,
+        taking.then((states) => states === null || states[i] === 'own'),
+      );
+    }
+    const states = await taking;
+    for (const [i, name] of asked.entries()) if (states?.[i] !== 'own') own.delete(`${group} ${name}`);
+    const stateOf = new Map<string, LeaseState>();
+    for (const [i, name] of names.entries()) {
+      const mine = known[i];
+      if (mine !== undefined) stateOf.set(name, (await mine) ? 'own' : 'away');
+    }
+    // Where the store is lost, each fetches for itself.
+    for (const [i, name] of asked.entries()) stateOf.set(name, states?.[i] ?? 'own');
+    return { stateOf, leased: { ...lease, names: asked.filter((_, i) => states?.[i] === 'own') } };
+  }
+
+  async function fetchLeased(wanted: Wanted, names: readonly string[], lease: Lease): Promise<void> {
+    let isFetched = false;
+    try {
+      await wanted.fetch(names);
+      isFetched = true;
+    } finally {
+      for (const name of lease.names) own.delete(`${lease.group} ${name}`);
+      // Nobody waits for it, but whoever reads a lease as ended finds what it was for.
+      if (lease.names.length > 0) void cache.landed().then(() => leases.end(lease, isFetched));
+    }
+  }
+
+  async function together(wanted: Wanted): Promise<void> {
+    const { group, names, signal } = wanted;
+    const startedMs = performance.now();
+    const untilMs = startedMs + parts.maxWaitMs;
+    const fetching: Promise<void>[] = [];
+    const begin = (work: Promise<void>) => {
+      // What it throws is thrown at the end.
+      work.catch(() => {});
+      fetching.push(work);
+    };
+    const seen = new Set<string>();
+    let missing = names;
+    while (missing.length > 0) {
+      const isWhole = performance.now() < startedMs + Math.min(HOLD_MS, parts.maxWaitMs);
+      const { stateOf, leased } = await take(group, missing, { seen, isWhole });
+      const inState = (state: LeaseState) => missing.filter((name) => stateOf.get(name) === state);
+      const [mine, free, away] = [inState('own'), inState('free'), inState('away')];
+      if (mine.length > 0) begin(fetchLeased(wanted, mine, leased));
+      const others = missing.filter((name) => stateOf.get(name) !== 'own');
+      if (others.length === 0) break;
+      for (const name of [...away, ...inState('fetched')]) seen.add(name);
+      const holdMs = free.length === 0 ? untilMs : Math.min(untilMs, startedMs + HOLD_MS);
+      await untilOver(group, away, holdMs, signal, parts);
+      missing = await wanted.takeOver(others);
+      if (performance.now() >= untilMs) {
+        if (missing.length > 0) begin(wanted.fetch(missing));
+        break;
+      }
+    }
+    await Promise.all(fetching);
+  }
+
+  return {
+    cache,
+    together: (wanted) => (wanted.names.length > MAX_NAMES ? wanted.fetch(wanted.names) : together(wanted)),
+  };
+}
+
+/** Leases that are taken, and how it stands with each name. */
+interface TakenLeases {
+  readonly stateOf: ReadonlyMap<string, LeaseState>;
+  readonly leased: Lease;
+}
+
+interface Terms extends Pick<LeaseTerms, 'isWhole'> {
+  /** Names that others were at before, and that have not come of it. */
+  readonly seen: ReadonlySet<string>;
+}
+
+/** Waits until none of the names is being fetched by others any more, the time is over, or the store is lost. */
+async function untilOver(
+  group: string,
+  names: readonly string[],
+  untilMs: number,
+  signal: AbortSignal,
+  { leases, clock }: InFlightParts,
+): Promise<void> {
+  let away = names;
+  for (let pauseMs = FIRST_LOOK_MS; away.length > 0; pauseMs = Math.min(pauseMs * 1.5, MAX_LOOK_MS)) {
+    const leftMs = untilMs - performance.now();
+    if (leftMs <= 0) return;
+    await clock.sleep(Math.min(pauseMs, leftMs), signal).catch(() => {});
+    signal.throwIfAborted();
+    const states = await leases.look(group, away);
+    if (states === null) return;
+    away = away.filter((_, i) => states[i]);
+  }
+}

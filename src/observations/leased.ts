@@ -1,0 +1,50 @@
+import type { InFlight } from '../cache/in-flight.ts';
+import type { ObservationEntries } from './entries.ts';
+import type { Fetch } from './fetch.ts';
+
+export interface LeasedParts {
+  readonly inFlight: InFlight;
+  /** What others have fetched. */
+  readonly othersEntries: Pick<ObservationEntries, 'read'>;
+  /** How long what others have fetched counts for whoever comes later, in milliseconds. */
+  readonly othersTtlMs: number;
+  readonly now: () => number;
+}
+
+/**
+ * Fetches what nobody else who shares the store is fetching, and takes the rest from there once it has come. It stands below
+ * the pool, where the demands of all operations are one batch: so what is asked of several gateways at once takes the calls
+ * that one of them would have made.
+ */
+export function leased(next: Fetch, { inFlight, othersEntries, othersTtlMs, now }: LeasedParts): Fetch {
+  const { cache } = inFlight;
+  if (cache === null) return next;
+  return async (demands, sending, settle) => {
+    const { keyDigest } = sending.caller;
+    const startedAtMs = now();
+    const byKey = new Map(demands.map((demand) => [demand.key, demand]));
+    const named = (keys: readonly string[]) => keys.flatMap((key) => byKey.get(key) ?? []);
+    await inFlight.together({
+      group: keyDigest,
+      names: [...byKey.keys()],
+      signal: sending.signal,
+      fetch: (keys) => next(named(keys), sending, settle),
+      async takeOver(keys) {
+        const found = await othersEntries.read(keyDigest, named(keys));
+        if (!cache.isAccepted(keyDigest)) return keys;
+        const nowMs = now();
+        const missing: string[] = [];
+        for (const demand of named(keys)) {
+          const entry = found.get(demand.key);
+          const isFresh =
+            entry !== undefined &&
+            (entry.atMs >= startedAtMs || nowMs < entry.atMs + Math.min(othersTtlMs, demand.maxAgeMs));
+          if (isFresh) settle(demand, entry.rows);
+          else missing.push(demand.key);
+        }
+        if (missing.length < keys.length) sending.bill.shared += 1;
+        return missing;
+      },
+    });
+  };
+}

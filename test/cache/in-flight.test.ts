@@ -1,0 +1,176 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { createSandbox } from '../../src/sandbox/sandbox.ts';
+import { hasRedis, startRedis } from '../support/redis.ts';
+import { type Serving, startServing } from '../support/serving.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'country-graph-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const running: Serving[] = [];
+afterEach(() => {
+  for (const { child } of running.splice(0)) child.kill('SIGKILL');
+});
+
+async function startService(latencyMs = 100) {
+  const sandbox = createSandbox({ latencyMs });
+  const { url } = await sandbox.listen();
+  return Object.assign(sandbox, { url, [Symbol.asyncDispose]: () => sandbox.close() });
+}
+
+async function start(env: Record<string, string>): Promise<Serving> {
+  const serving = await startServing({
+    env: { GRAPHIQL: 'off', MAX_CONCURRENT_OPERATIONS: '2000', ...env },
+    isLogKept: true,
+  });
+  running.push(serving);
+  return serving;
+}
+
+async function ask(url: string, query: string, variables?: object, key = 'demo-team') {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}`, connection: 'close' },
+    body: JSON.stringify({ query, variables }),
+  });
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  const { data, errors = [], extensions } = (await response.json()) as any;
+  return { data, errors, upstream: extensions?.upstream };
+}
+
+const METRICS = ['population_total', 'life_expectancy', 'gdp_current_usd', 'inflation_cpi'];
+const CODES =
+  'AO BF BI BJ BW CD CF CG CI CM CV DJ DZ EG ER ET GA GH GM GN GQ GW KE KM LR LS LY MA MG ML MR MU MW MZ NA NE NG RW SC SD SL SN SO SS ST SZ TD TG TN TZ'.split(
+    ' ',
+  );
+const FIGURE =
+  'query ($code: CountryCode!, $metric: String!) { country(code: $code) { name observation(metricKey: $metric) { value } } }';
+/** What is asked for by 200 operations, no two of which want the same figure. */
+const WANTED = CODES.flatMap((code) => METRICS.map((metric) => ({ code, metric })));
+
+/** Has a gateway load what it runs operations with, and learn that the key is good; it holds nothing of what is wanted then. */
+async function warmUp({ url }: Serving): Promise<void> {
+  for (let i = 0; i < 10; i += 1) await ask(url, FIGURE, { code: 'ZA', metric: 'population_total' });
+}
+
+/** Asks all operations of each address at once; what a busy machine makes it refuse is asked again. */
+const askAll = (urls: readonly string[]) =>
+  Promise.all(
+    urls.flatMap((url) =>
+      WANTED.map(async (wanted) => {
+        for (;;) {
+          const reply = await ask(url, FIGURE, wanted);
+          if (reply.errors[0]?.extensions.code !== 'OVERLOADED') return reply;
+          await pause(100);
+        }
+      }),
+    ),
+  );
+
+const callsOf = (replies: readonly { readonly upstream: { readonly calls: number } }[]) =>
+  replies.reduce((sum, { upstream }) => sum + upstream.calls, 0);
+
+describe.skipIf(!hasRedis)('two gateways over one Redis that are asked the same at once', () => {
+  it('make the calls of one: 200 cold operations', async () => {
+    await using service = await startService();
+    // However busy the machine is, the operations that are sent at once are a batch.
+    const gathering = { COUNTRY_DATA_URL: service.url, BATCH_WINDOW_MS: '1000' };
+    const alone = await start({ ...gathering, CACHE_URL: 'memory:' });
+    await warmUp(alone);
+    service.log.clear();
+    const expected = await askAll([alone.url]);
+    const callsOfOne = service.log.length;
+    expect(callsOf(expected)).toBe(callsOfOne);
+
+    await using redis = await startRedis();
+    const env = { ...gathering, CACHE_URL: redis.url, CACHE_TIMEOUT_MS: '2000' };
+    const [one, other] = await Promise.all([start(env), start(env)]);
+    await warmUp(one);
+    await warmUp(other);
+    service.log.clear();
+    const replies = await askAll([one.url, other.url]);
+    expect(replies.flatMap(({ errors }) => errors).slice(0, 2)).toEqual([]);
+    expect(replies.map(({ data }) => data)).toEqual([...expected, ...expected].map(({ data }) => data));
+    expect(service.log.map(({ path, query }) => [path, query.country_codes])).toHaveLength(callsOfOne);
+    expect(callsOf(replies)).toBe(callsOfOne);
+    // Who took over what the other one had asked for says so.
+    expect(replies.filter(({ upstream }) => upstream.shared > 0).length).toBeGreaterThan(WANTED.length);
+  });
+
+  it('keep keys apart', async () => {
+    await using service = await startService();
+    await using redis = await startRedis();
+    const env = { COUNTRY_DATA_URL: service.url, CACHE_URL: redis.url };
+    const [one, other] = await Promise.all([start(env), start(env)]);
+    const replies = await Promise.all([
+      ask(one.url, FIGURE, WANTED[0]),
+      ask(other.url, FIGURE, WANTED[0], 'demo-analyst'),
+    ]);
+    expect(replies.map(({ errors, upstream }) => [errors, upstream.calls])).toEqual([
+      [[], 2],
+      [[], 2],
+    ]);
+  });
+
+  it('ask for themselves where the one that was at it fails, or is killed', async () => {
+    await using service = await startService(1_000);
+    await using redis = await startRedis();
+    const env = { COUNTRY_DATA_URL: service.url, CACHE_URL: redis.url };
+    const [one, other] = await Promise.all([start(env), start(env)]);
+    const query =
+      '{ observations(countryCodes: ["KE"], metricKeys: ["population_total"], latest: true) { value } }';
+    const lost = ask(one.url, query).catch(() => 'lost');
+    await expect.poll(() => service.log.length).toBe(1);
+    const waiting = ask(other.url, query);
+    await pause(300);
+    one.child.kill('SIGKILL');
+    expect(await lost).toBe('lost');
+    // The lease ends by itself.
+    expect(await waiting).toMatchObject({ errors: [], upstream: { calls: 1 } });
+    expect(service.log).toHaveLength(2);
+  });
+
+  it('go on each for itself when the Redis is killed in the middle, and nothing hangs', async () => {
+    await using service = await startService(1_000);
+    await using redis = await startRedis();
+    const env = { COUNTRY_DATA_URL: service.url, CACHE_URL: redis.url };
+    const [one, other] = await Promise.all([start(env), start(env)]);
+    const startedAt = performance.now();
+    const answering = Promise.all(
+      [one, other].flatMap(({ url }) => WANTED.slice(0, 20).map((wanted) => ask(url, FIGURE, wanted))),
+    );
+    await expect.poll(() => service.log.length).toBeGreaterThan(0);
+    await redis.kill();
+    const replies = await answering;
+    expect(performance.now() - startedAt).toBeLessThan(15_000);
+    expect(replies.flatMap(({ errors }) => errors)).toEqual([]);
+    for (const { data } of replies) expect(data.country.observation).not.toBeUndefined();
+    expect(callsOf(replies)).toBe(service.log.length);
+  });
+});
+
+describe.for([
+  ['held in memory', () => ({ CACHE_URL: 'memory:' })],
+  ['held nowhere', () => ({ CACHE_URL: 'none' })],
+  ['held in a file', () => ({ CACHE_URL: `sqlite:${join(folder, 'shared.sqlite')}` })],
+] as const)('two workers that are asked the same at once, where figures are %s', ([, cache]) => {
+  it('make the calls of one', async () => {
+    await using service = await startService(1_000);
+    const env = { COUNTRY_DATA_URL: service.url, WORKERS: '2', CACHE_TIMEOUT_MS: '2000', ...cache() };
+    const { url, errors } = await start(env);
+    const query =
+      '{ countries { code } observations(countryCodes: ["KE", "NG"], metricKeys: ["population_total"], latest: true) { value } }';
+    const replies = await Promise.all(Array.from({ length: 20 }, () => ask(url, query)));
+    expect(replies.flatMap(({ errors }) => errors)).toEqual([]);
+    expect(new Set(replies.map(({ data }) => JSON.stringify(data))).size).toBe(1);
+    expect(service.log.map(({ route }) => route)).toEqual(['/v1/countries', '/v1/data']);
+    expect(callsOf(replies)).toBe(2);
+    await expect.poll(() => new Set(errors().match(/"worker":\d+/g)).size).toBe(2);
+    // What is over is shared with nobody where nothing is held.
+    const later = await ask(url, query);
+    expect(later.upstream.calls).toBe(cache().CACHE_URL === 'none' ? 2 : 0);
+  });
+});

@@ -1,0 +1,149 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/async/clock.ts';
+import { createInFlight } from '../../src/cache/in-flight.ts';
+import { createLeases, type Leases } from '../../src/cache/leases.ts';
+import { openStore } from '../../src/cache/store.ts';
+import { NO_TENANT_CACHE } from '../../src/cache/tenant-cache.ts';
+import { hasRedis, startRedis } from '../support/redis.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'country-graph-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function leasesAt(url: string) {
+  const store = await openStore({ url, timeoutMs: 2_000, maxBytes: 0, onFault() {} });
+  if (store?.leases == null) throw new Error('There are no leases.');
+  return { leases: store.leases, close: () => store.close() };
+}
+
+const KINDS: Readonly<Record<string, () => Promise<{ leases: Leases; close: () => Promise<unknown> }>>> = {
+  memory: async () => ({ leases: createLeases(Date.now), close: async () => {} }),
+  SQLite: () => leasesAt(`sqlite:${join(folder, 'leases.sqlite')}`),
+  async Redis() {
+    const redis = await startRedis();
+    const { leases, close } = await leasesAt(redis.url);
+    return { leases, close: () => close().then(() => redis.kill()) };
+  },
+};
+
+const lease = (holder: string, names: readonly string[], lifeMs = 60_000, group = 'one') => ({
+  group,
+  names,
+  holder,
+  lifeMs,
+});
+const part = (names: readonly string[]) => ({ again: names.map(() => false), isWhole: false });
+
+describe.for(Object.entries(KINDS).filter(([name]) => name !== 'Redis' || hasRedis))(
+  'leases in %s',
+  ([, open]) => {
+    it('are taken once, by group and name, and tell what was fetched', async () => {
+      const { leases, close } = await open();
+      const names = ['a', 'b', 'c'];
+      expect(await leases.take(lease('x', ['a', 'b']), part(names))).toEqual(['own', 'own']);
+      expect(await leases.take(lease('y', names), { ...part(names), isWhole: true })).toEqual([
+        'away',
+        'away',
+        'free',
+      ]);
+      expect(await leases.take(lease('y', names), part(names))).toEqual(['away', 'away', 'own']);
+      expect(await leases.take(lease('y', ['a'], 60_000, 'two'), part(['a']))).toEqual(['own']);
+      expect(await leases.look('one', ['a', 'b', 'c', 'd'])).toEqual([true, true, true, false]);
+      // Nobody ends what is another one's.
+      await leases.end(lease('y', ['a']), false);
+      await leases.end(lease('x', ['a']), true);
+      await leases.end(lease('x', ['b']), false);
+      expect(await leases.look('one', names)).toEqual([false, false, true]);
+      expect(await leases.take(lease('z', ['a', 'b']), part(names))).toEqual(['fetched', 'own']);
+      expect(await leases.take(lease('z', ['a']), { again: [true], isWhole: true })).toEqual(['own']);
+      await close();
+    });
+
+    it('end by themselves, and may be many', async () => {
+      const { leases, close } = await open();
+      const names = Array.from({ length: 1_200 }, (_, i) => `n${i}`);
+      expect(new Set(await leases.take(lease('x', names, 50), part(names)))).toEqual(new Set(['own']));
+      await expect.poll(() => leases.look('one', names)).toEqual(names.map(() => false));
+      expect(await leases.take(lease('y', ['n7', 'n1199']), part(names))).toEqual(['own', 'own']);
+      await close();
+    });
+  },
+);
+
+describe('what is in flight', () => {
+  /** Two processes with one store, of which the test sees what each fetches. */
+  function scene(maxWaitMs = 5_000) {
+    const leases = createLeases(() => performance.now());
+    const stored = new Set<string>();
+    const fetches: string[] = [];
+    const open = (who: string, failing = false) => {
+      const inFlight = createInFlight({ leases, cache: NO_TENANT_CACHE, clock: systemClock, maxWaitMs });
+      return (names: readonly string[], ms = 50, signal = new AbortController().signal) =>
+        inFlight.together({
+          group: 'key',
+          names,
+          signal,
+          async fetch(some) {
+            fetches.push(`${who}: ${some.join(' ')}`);
+            await systemClock.sleep(ms);
+            if (failing) throw new Error('the service is down');
+            for (const name of some) stored.add(name);
+          },
+          takeOver: async (some) => some.filter((name) => !stored.has(name)),
+        });
+    };
+    return { open, fetches, stored, leases };
+  }
+
+  it('is fetched by one, and what comes late is found', async () => {
+    const { open, fetches } = scene();
+    const [one, other] = [open('one'), open('other')];
+    await Promise.all([one(['a', 'b']), other(['a', 'b']), other(['b'])]);
+    await other(['a']);
+    expect(fetches).toEqual(['one: a b']);
+  });
+
+  it('has the rest of a batch wait for a moment, since others are about to fetch that too', async () => {
+    const { open, fetches } = scene();
+    const [one, other] = [open('one'), open('other')];
+    const first = one(['a', 'b'], 100);
+    const second = other(['a', 'b', 'c', 'd']);
+    await systemClock.sleep(30);
+    await Promise.all([first, second, one(['c', 'd'], 100)]);
+    expect(fetches).toEqual(['one: a b', 'one: c d']);
+  });
+
+  it('has the rest fetched soon where others do not', async () => {
+    const { open, fetches } = scene();
+    const startedAt = performance.now();
+    await Promise.all([open('one')(['a'], 2_000), open('other')(['a', 'b'])]);
+    expect(fetches).toEqual(['one: a', 'other: b']);
+    expect(performance.now() - startedAt).toBeLessThan(3_500);
+  });
+
+  it('is fetched anew where the one that was at it failed, or takes too long', async () => {
+    const failing = scene();
+    const one = failing.open('one', true)(['a']);
+    const other = failing.open('other')(['a']);
+    await expect(one).rejects.toThrow('the service is down');
+    await other;
+    expect(failing.fetches).toEqual(['one: a', 'other: a']);
+    const slow = scene(100);
+    const slowOne = slow.open('one')(['a'], 1_000);
+    await slow.open('other')(['a']);
+    expect(slow.fetches).toEqual(['one: a', 'other: a']);
+    await slowOne;
+  });
+
+  it('is not waited for by who has been given up', async () => {
+    const { open } = scene();
+    const leaving = new AbortController();
+    const one = open('one')(['a'], 500);
+    const other = open('other')(['a'], 50, leaving.signal);
+    leaving.abort(new Error('left'));
+    await expect(other).rejects.toThrow('left');
+    await one;
+  });
+});
