@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { type CancelSignal, untilAborted } from '../async/cancellation.ts';
 import type { Clock } from '../async/clock.ts';
 import type { Lease, LeaseState, Leases, LeaseTerms } from './leases.ts';
 import type { TenantCache } from './tenant-cache.ts';
@@ -19,7 +20,7 @@ export interface Wanted {
   /** Whose it is: the key digest, or `PUBLIC`. */
   readonly group: string;
   readonly names: readonly string[];
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
   /** Fetches names; those that come at the same time in this process share it. */
   fetch(names: readonly string[]): Promise<void>;
   /**
@@ -153,15 +154,14 @@ async function untilOver(
   group: string,
   names: readonly string[],
   untilMs: number,
-  signal: AbortSignal,
+  signal: CancelSignal,
   { leases, clock }: InFlightParts,
 ): Promise<void> {
   let away = names;
   for (let pauseMs = FIRST_LOOK_MS; away.length > 0; pauseMs = Math.min(pauseMs * 1.5, MAX_LOOK_MS)) {
     const leftMs = untilMs - performance.now();
     if (leftMs <= 0) return;
-    await clock.sleep(Math.min(pauseMs, leftMs), signal).catch(() => {});
-    signal.throwIfAborted();
+    await untilAborted(clock.sleep(Math.min(pauseMs, leftMs)), signal);
     const states = await leases.look(group, away);
     if (states === null) return;
     away = away.filter((_, i) => states[i]);

@@ -38,8 +38,8 @@ export interface ObservationClient {
  *
  * What is held costs nothing, and whether it still holds is known before anything is fetched for being old. What is left
  * takes along what costs no further call, meets the demands of other operations, is left to others who share the store where
- * they are at it already, and is planned as one. A plan
- * becomes rectangles, a call each, the answers to which may be cut (completed) or refused (bisected).
+ * they are at it already, and is planned as one. A plan becomes rectangles, a call each, the answers to which may be cut
+ * (completed) or refused (bisected).
  *
  * Down to the pool a stage works for one operation, below it for all that wait for a batch. From `covered` on, stages are
  * of another shape than {@link Fetch}: there it is a rectangle that is asked for, and rows that come.
