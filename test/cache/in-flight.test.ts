@@ -123,7 +123,7 @@ describe.skipIf(!hasRedis)('two gateways over one Redis that are asked the same 
     const query =
       '{ observations(countryCodes: ["KE"], metricKeys: ["population_total"], latest: true) { value } }';
     const lost = ask(one.url, query).catch(() => 'lost');
-    await expect.poll(() => service.log.length).toBe(1);
+    await expect.poll(() => service.log.length, { timeout: 10_000 }).toBe(1);
     const waiting = ask(other.url, query);
     await pause(300);
     one.child.kill('SIGKILL');
@@ -142,7 +142,7 @@ describe.skipIf(!hasRedis)('two gateways over one Redis that are asked the same 
     const answering = Promise.all(
       [one, other].flatMap(({ url }) => WANTED.slice(0, 20).map((wanted) => ask(url, FIGURE, wanted))),
     );
-    await expect.poll(() => service.log.length).toBeGreaterThan(0);
+    await expect.poll(() => service.log.length, { timeout: 10_000 }).toBeGreaterThan(0);
     await redis.kill();
     const replies = await answering;
     expect(performance.now() - startedAt).toBeLessThan(15_000);
