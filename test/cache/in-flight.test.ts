@@ -56,11 +56,11 @@ async function warmUp({ url }: Serving): Promise<void> {
   for (let i = 0; i < 10; i += 1) await ask(url, FIGURE, { code: 'ZA', metric: 'population_total' });
 }
 
-/** Asks all operations of each address at once; what a busy machine makes it refuse is asked again. */
-const askAll = (urls: readonly string[]) =>
+/** Asks so many operations of each address at once; what a busy machine makes it refuse is asked again. */
+const askAll = (urls: readonly string[], count = WANTED.length) =>
   Promise.all(
     urls.flatMap((url) =>
-      WANTED.map(async (wanted) => {
+      WANTED.slice(0, count).map(async (wanted) => {
         for (;;) {
           const reply = await ask(url, FIGURE, wanted);
           if (reply.errors[0]?.extensions.code !== 'OVERLOADED') return reply;
@@ -139,13 +139,11 @@ describe.skipIf(!hasRedis)('two gateways over one Redis that are asked the same 
     const env = { COUNTRY_DATA_URL: service.url, CACHE_URL: redis.url };
     const [one, other] = await Promise.all([start(env), start(env)]);
     const startedAt = performance.now();
-    const answering = Promise.all(
-      [one, other].flatMap(({ url }) => WANTED.slice(0, 20).map((wanted) => ask(url, FIGURE, wanted))),
-    );
+    const answering = askAll([one.url, other.url], 20);
     await expect.poll(() => service.log.length, { timeout: 10_000 }).toBeGreaterThan(0);
     await redis.kill();
     const replies = await answering;
-    expect(performance.now() - startedAt).toBeLessThan(15_000);
+    expect(performance.now() - startedAt).toBeLessThan(25_000);
     expect(replies.flatMap(({ errors }) => errors)).toEqual([]);
     for (const { data } of replies) expect(data.country.observation).not.toBeUndefined();
     expect(callsOf(replies)).toBe(service.log.length);
