@@ -48,13 +48,13 @@ interface Queued {
   readonly requests: Request[];
 }
 
-interface Sent extends Queued {
+interface UnderWay extends Queued {
   readonly batch: Batch;
 }
 
 export function createQueue(): Queue {
   const waiting = new Map<string, Queued>();
-  const underWay = new Map<string, Sent>();
+  const underWay = new Map<string, UnderWay>();
 
   /** Has nobody wait for what the batch still has to bring: whoever asks from now on must not wait for one given up. */
   function giveUp(batch: Batch): void {
