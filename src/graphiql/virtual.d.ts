@@ -1,10 +1,16 @@
 declare module 'virtual:africa' {
-  /** Outlines of the 54 countries, GeoJSON. */
+  /** Outlines of the 54 countries, and of Western Sahara (EH), GeoJSON. */
   export const africa: {
     readonly type: 'FeatureCollection';
     readonly features: readonly {
       readonly type: 'Feature';
-      readonly properties: { readonly code: string };
+      readonly properties: {
+        readonly code: string;
+        /** Longitude and latitude in the middle of its largest part. */
+        readonly centre: readonly [number, number];
+        /** Whether it is too small to be seen on a map of the continent. */
+        readonly isSmall: boolean;
+      };
       readonly geometry: unknown;
     }[];
   };

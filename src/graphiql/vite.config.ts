@@ -1,12 +1,9 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { feature } from 'topojson-client';
-import type { GeometryCollection, Topology } from 'topojson-specification';
 import { defineConfig, type Plugin } from 'vite';
-import { COUNTRY_NUMBERS } from './chart/country-numbers.ts';
+import { outlines } from './outlines.ts';
 
 const ROOT = fileURLToPath(new URL('./', import.meta.url));
 
@@ -19,31 +16,9 @@ function africa(): Plugin {
   return {
     name: 'africa',
     resolveId: (source) => (source === id ? `\0${id}` : null),
-    load(resolved) {
-      if (resolved !== `\0${id}`) return null;
-      const file = createRequire(import.meta.url).resolve('world-atlas/countries-50m.json');
-      const world = JSON.parse(readFileSync(file, 'utf8')) as Topology<{ countries: GeometryCollection }>;
-      const codes = new Map(Object.entries(COUNTRY_NUMBERS).map(([code, number]) => [number, code]));
-      const { geometries } = world.objects.countries;
-      const wanted = geometries.filter((geometry) => codes.has(String(geometry.id)));
-      const { features } = feature(world, { type: 'GeometryCollection', geometries: wanted });
-      const shapes = features.map(({ id: number, geometry }) => ({
-        type: 'Feature',
-        properties: { code: codes.get(String(number)) },
-        geometry: rounded(geometry),
-      }));
-      return `export const africa = ${JSON.stringify({ type: 'FeatureCollection', features: shapes })}`;
-    },
+    load: (resolved) =>
+      resolved === `\0${id}` ? `export const africa = ${JSON.stringify(outlines())}` : null,
   };
-}
-
-/** A hundredth of a degree is about a kilometre, and less than a pixel. */
-function rounded<T>(geometry: T): T {
-  return JSON.parse(
-    JSON.stringify(geometry, (_, value) =>
-      typeof value === 'number' ? Math.round(value * 100) / 100 : value,
-    ),
-  );
 }
 
 /** GraphiQL's style sheet carries half a megabyte of fonts in it; those of the system do as well. */

@@ -1,0 +1,99 @@
+/** The numbers of ISO 3166-1, which maps are keyed by, for the codes that the graph is keyed by. */
+export const COUNTRY_NUMBERS: Readonly<Record<string, string>> = {
+  AO: '024',
+  BF: '854',
+  BI: '108',
+  BJ: '204',
+  BW: '072',
+  CD: '180',
+  CF: '140',
+  CG: '178',
+  CI: '384',
+  CM: '120',
+  CV: '132',
+  DJ: '262',
+  DZ: '012',
+  EG: '818',
+  ER: '232',
+  ET: '231',
+  GA: '266',
+  GH: '288',
+  GM: '270',
+  GN: '324',
+  GQ: '226',
+  GW: '624',
+  KE: '404',
+  KM: '174',
+  LR: '430',
+  LS: '426',
+  LY: '434',
+  MA: '504',
+  MG: '450',
+  ML: '466',
+  MR: '478',
+  MU: '480',
+  MW: '454',
+  MZ: '508',
+  NA: '516',
+  NE: '562',
+  NG: '566',
+  RW: '646',
+  SC: '690',
+  SD: '729',
+  SL: '694',
+  SN: '686',
+  SO: '706',
+  SS: '728',
+  ST: '678',
+  SZ: '748',
+  TD: '148',
+  TG: '768',
+  TN: '788',
+  TZ: '834',
+  UG: '800',
+  ZA: '710',
+  ZM: '894',
+  ZW: '716',
+};
+
+/** Names that differ from those of browsers. */
+const FURTHER_NAMES: Readonly<Record<string, string>> = {
+  'cabo verde': 'CV',
+  'democratic republic of the congo': 'CD',
+  'dr congo': 'CD',
+  'congo dem rep': 'CD',
+  congo: 'CG',
+  'republic of the congo': 'CG',
+  'congo rep': 'CG',
+  'ivory coast': 'CI',
+  'egypt arab rep': 'EG',
+  swaziland: 'SZ',
+  'the gambia': 'GM',
+  'gambia the': 'GM',
+  'sao tome and principe': 'ST',
+};
+
+const plain = (name: string) =>
+  name
+    .normalize('NFD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .toLowerCase()
+    .replace('&', 'and')
+    .replace(/[^a-z]+/g, ' ')
+    .trim();
+
+const names = new Intl.DisplayNames('en', { type: 'region' });
+const codes = new Map([
+  ...Object.keys(COUNTRY_NUMBERS).map((code) => [plain(names.of(code) ?? code), code] as const),
+  ...Object.entries(FURTHER_NAMES),
+]);
+
+/** Code of a country by its name in English; undefined where no country is called so. */
+export function codeOf(name: string): string | undefined {
+  return codes.get(plain(name));
+}
+
+/** Name in English; undefined where the code is none of the continent's. */
+export function nameOf(code: string): string | undefined {
+  return code in COUNTRY_NUMBERS ? names.of(code) : undefined;
+}
