@@ -1,5 +1,6 @@
 import type { Fetcher } from '@graphiql/toolkit';
 import { apiKey } from './api-key.ts';
+import { withNeededFields } from './chart/needed-fields.ts';
 import { ENDPOINT } from './settings.ts';
 import { createStore } from './store.ts';
 
@@ -52,6 +53,8 @@ export interface Operation {
 export interface Exchange {
   readonly operation: Operation;
   readonly answer: Answer;
+  /** The same with what pictures need besides: what was sent, and the data that came. */
+  readonly drawn: { readonly query: string; readonly data: unknown };
 }
 
 /** The last operation that somebody ran, and its answer. */
@@ -88,10 +91,27 @@ export const fetcher: Fetcher = async ({ query, variables, operationName }, opti
     variables: variables ?? undefined,
     operationName: nameIn(query, operationName),
   };
-  const answer = await send(operation, headers);
-  if (operationName !== 'IntrospectionQuery') lastExchange.set({ operation, answer });
-  return answer as never;
+  const exchange = await exchanged(operation, headers);
+  if (operationName !== 'IntrospectionQuery') lastExchange.set(exchange);
+  return exchange.answer as never;
 };
+
+/**
+ * Sends an operation with the fields that pictures of its figures need, and takes them out of the answer. Where the whole is
+ * refused, which takes no call, it is sent as it was written: it may have been refused for what was added.
+ */
+async function exchanged(operation: Operation, headers: Readonly<Record<string, string>>): Promise<Exchange> {
+  const needed = withNeededFields(operation.query, operation.operationName);
+  if (needed !== null) {
+    const answer = await send({ ...operation, query: needed.query }, headers);
+    if (answer.data !== undefined) {
+      const drawn = { query: needed.query, data: answer.data };
+      return { operation, answer: { ...answer, data: needed.asWritten(answer.data) }, drawn };
+    }
+  }
+  const answer = await send(operation, headers);
+  return { operation, answer, drawn: { query: operation.query, data: answer.data } };
+}
 
 /** The name of an operation of this text: just after a change of tabs the editor still names the one of the last tab. */
 export function nameIn(query: string, operationName: string | null | undefined): string | undefined {

@@ -8,6 +8,8 @@ import {
   type ValueNode,
   valueFromASTUntyped,
 } from 'graphql';
+import { codeOf, nameOf } from './countries.ts';
+import { COUNTRY_FIELDS, FIGURE_FIELDS, operationOf } from './needed-fields.ts';
 
 /** A figure found in a response, as far as the operation asked for it. */
 export interface Figure {
@@ -20,7 +22,10 @@ export interface Figure {
   /** Null where the operation didn't ask for it. */
   readonly year: number | null;
   readonly period: string | null;
+  /** The place within the country; null where the figure is the nation's. */
   readonly place: string | null;
+  /** Whether the figure is known to be the nation's. */
+  readonly isNational: boolean;
   readonly value: number;
   readonly unit: string | null;
   readonly source: string | null;
@@ -48,10 +53,10 @@ interface Scope {
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly found: Figure[];
+  /** The fields of selections that have been looked into. */
+  readonly fields: Map<SelectionSetNode, readonly FieldNode[]>;
 }
 
-const FIGURE_FIELDS: ReadonlySet<string> = new Set(['observation', 'observations']);
-const COUNTRY_FIELDS: ReadonlySet<string> = new Set(['country', 'countries']);
 const INDICATOR_FIELDS: ReadonlySet<string> = new Set(['indicator', 'indicators']);
 
 /**
@@ -66,16 +71,18 @@ export function figuresIn(
 ): Figure[] {
   try {
     const { definitions } = parse(query);
-    const operations = definitions.filter(
-      (one): one is OperationDefinitionNode => one.kind === Kind.OPERATION_DEFINITION,
-    );
-    const operation = operations.find(({ name }) => name?.value === operationName) ?? operations[0];
+    const operation = operationOf(definitions, operationName);
     const fragments = new Map(
       definitions.flatMap((one) =>
         one.kind === Kind.FRAGMENT_DEFINITION ? [[one.name.value, one] as const] : [],
       ),
     );
-    const scope: Scope = { fragments, variables: { ...defaultsOf(operation), ...variables }, found: [] };
+    const scope: Scope = {
+      fragments,
+      variables: { ...defaultsOf(operation), ...variables },
+      found: [],
+      fields: new Map(),
+    };
     if (operation !== undefined) visit(operation.selectionSet, data, {}, scope);
     return scope.found;
   } catch {
@@ -97,11 +104,13 @@ function visit(set: SelectionSetNode, value: Json, place: Place, scope: Scope): 
     return;
   }
   if (!isObject(value)) return;
+  const named =
+    value.__typename === 'Country' || value.__typename === 'Indicator' ? namedIn(set, value, scope) : {};
   for (const field of fieldsOf(set, scope)) {
     const below = value[responseKey(field)];
     if (below == null || field.selectionSet === undefined) continue;
     const name = field.name.value;
-    const here = placeOf(field, value, set, place, scope);
+    const here = placeOf(field, value, named, place, scope);
     if (FIGURE_FIELDS.has(name)) {
       for (const row of [below].flat()) if (isObject(row)) take(field, row, here, scope);
     } else {
@@ -112,14 +121,13 @@ function visit(set: SelectionSetNode, value: Json, place: Place, scope: Scope): 
 }
 
 /** What the arguments of a field, and the object it stands on, say of the figures below. */
-function placeOf(field: FieldNode, on: JsonObject, set: SelectionSetNode, place: Place, scope: Scope): Place {
+function placeOf(field: FieldNode, on: JsonObject, named: JsonObject, place: Place, scope: Scope): Place {
   const argument = (name: string) => {
     const node = field.arguments?.find((one) => one.name.value === name)?.value;
     const value = node === undefined ? undefined : resolved(node, scope);
     const only = Array.isArray(value) && value.length === 1 ? value[0] : value;
     return typeof only === 'string' ? only : undefined;
   };
-  const named = namedIn(set, on, scope);
   return {
     country: place.country ?? (on.__typename === 'Country' ? named : undefined),
     indicator: place.indicator ?? (on.__typename === 'Indicator' ? named : undefined),
@@ -141,27 +149,31 @@ function take(field: FieldNode, row: JsonObject, place: Place, scope: Scope): vo
   if (field.selectionSet === undefined) return;
   const fields = namedIn(field.selectionSet, row, scope);
   if (typeof fields.value !== 'number') return;
+  const inside = fieldsOf(field.selectionSet, scope);
   const below = (name: string): JsonObject => {
-    const node = fieldsOf(field.selectionSet as SelectionSetNode, scope).find(
-      (one) => one.name.value === name,
-    );
-    const value = node === undefined ? undefined : row[responseKey(node)];
-    return isObject(value) && node?.selectionSet !== undefined
-      ? namedIn(node.selectionSet, value, scope)
-      : {};
+    const named: Record<string, Json> = {};
+    for (const node of inside) {
+      const value = row[responseKey(node)];
+      if (node.name.value === name && node.selectionSet !== undefined && isObject(value))
+        Object.assign(named, namedIn(node.selectionSet, value, scope));
+    }
+    return named;
   };
   const country = { ...place.country, ...below('country') };
   const indicator = { ...place.indicator, ...below('indicator') };
-  const code = text(country.code) ?? place.countryCode?.toUpperCase() ?? text(country.name) ?? '';
+  const name = text(country.name);
+  const code = text(country.code) ?? place.countryCode?.toUpperCase() ?? (name && codeOf(name)) ?? name ?? '';
   const key = text(indicator.key) ?? place.metricKey ?? text(indicator.name) ?? responseKey(field);
   scope.found.push({
     country: code,
-    countryName: text(country.name) ?? code,
+    countryName: name ?? nameOf(code) ?? code,
     indicator: key,
     indicatorName: text(indicator.name) ?? key,
     year: typeof fields.year === 'number' ? fields.year : null,
     period: text(fields.period) ?? null,
     place: text(fields.locationName) ?? null,
+    // The single figure is the nation's by definition; of a list it has to be asked.
+    isNational: field.name.value === 'observation' || fields.locationName === null,
     value: fields.value,
     unit: text(fields.unit) ?? text(indicator.unit) ?? null,
     source: text(below('source').key) ?? null,
@@ -182,8 +194,10 @@ function namedIn(set: SelectionSetNode, value: JsonObject, scope: Scope): Record
 }
 
 /** The fields of a selection, those of its fragments among them. */
-function fieldsOf(set: SelectionSetNode, scope: Scope): FieldNode[] {
-  return set.selections.flatMap((selection) => {
+function fieldsOf(set: SelectionSetNode, scope: Scope): readonly FieldNode[] {
+  const known = scope.fields.get(set);
+  if (known !== undefined) return known;
+  const fields = set.selections.flatMap((selection) => {
     if (selection.kind === Kind.FIELD) return [selection];
     const inner =
       selection.kind === Kind.INLINE_FRAGMENT
@@ -191,6 +205,8 @@ function fieldsOf(set: SelectionSetNode, scope: Scope): FieldNode[] {
         : scope.fragments.get(selection.name.value)?.selectionSet;
     return inner === undefined ? [] : fieldsOf(inner, scope);
   });
+  scope.fields.set(set, fields);
+  return fields;
 }
 
 function resolved(node: ValueNode, { variables }: Scope): unknown {

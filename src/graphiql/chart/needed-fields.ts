@@ -1,0 +1,192 @@
+import {
+  type FieldNode,
+  type FragmentDefinitionNode,
+  Kind,
+  type OperationDefinitionNode,
+  parse,
+  type SelectionSetNode,
+} from 'graphql';
+
+/** An operation with what a picture needs besides, and how to take that out of an answer again. */
+export interface NeededFields {
+  /** The text to send: as written, but for fields that are added before closing braces. */
+  readonly query: string;
+  /** The data of an answer as the operation that was written asks for it. */
+  asWritten(data: unknown): unknown;
+}
+
+type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
+
+/** What a picture says of each figure. All of it is free below an observation. */
+const OF_FIGURE: Readonly<Record<string, readonly string[]>> = {
+  year: [],
+  period: [],
+  unit: [],
+  locationName: [],
+  isModelled: [],
+  source: ['key'],
+  indicator: ['key', 'name'],
+};
+const OF_COUNTRY: Readonly<Record<string, readonly string[]>> = { code: [] };
+const OF_FIGURE_ALONE: Readonly<Record<string, readonly string[]>> = {
+  ...OF_FIGURE,
+  country: ['code', 'name'],
+};
+
+export const FIGURE_FIELDS: ReadonlySet<string> = new Set(['observation', 'observations']);
+export const COUNTRY_FIELDS: ReadonlySet<string> = new Set(['country', 'countries']);
+
+/**
+ * Adds to each selection of figures what a picture of them needs: whose they are, when, where, and by whom. Whoever wrote the
+ * operation doesn't see it: lines stay where they are, and `asWritten` takes it out of the answer. Null where the operation
+ * asks for no figures, or can't be read.
+ */
+export function withNeededFields(query: string, operationName: string | undefined): NeededFields | null {
+  try {
+    const { definitions } = parse(query);
+    const fragments: Fragments = new Map(
+      definitions.flatMap((one) =>
+        one.kind === Kind.FRAGMENT_DEFINITION ? [[one.name.value, one] as const] : [],
+      ),
+    );
+    const insertions = new Map<number, string>();
+    for (const one of definitions) {
+      if (one.kind === Kind.OPERATION_DEFINITION || one.kind === Kind.FRAGMENT_DEFINITION)
+        note(one.selectionSet, false, fragments, insertions);
+    }
+    const operation = operationOf(definitions, operationName);
+    if (insertions.size === 0 || operation === undefined) return null;
+    return {
+      query: inserted(query, insertions),
+      asWritten: projection([operation.selectionSet], fragments),
+    };
+  } catch {
+    return null;
+  }
+}
+
+export function operationOf(
+  definitions: readonly { readonly kind: string }[],
+  operationName: string | undefined,
+): OperationDefinitionNode | undefined {
+  const operations = definitions.filter(
+    (one): one is OperationDefinitionNode => one.kind === Kind.OPERATION_DEFINITION,
+  );
+  return operations.find(({ name }) => name?.value === operationName) ?? operations[0];
+}
+
+/** @param isCountry whether the objects of this selection are countries, that say their code */
+function note(
+  set: SelectionSetNode,
+  isCountry: boolean,
+  fragments: Fragments,
+  insertions: Map<number, string>,
+): void {
+  for (const selection of set.selections) {
+    if (selection.kind === Kind.INLINE_FRAGMENT) {
+      const isOfCountry = selection.typeCondition === undefined && isCountry;
+      note(selection.selectionSet, isOfCountry, fragments, insertions);
+    }
+    if (selection.kind !== Kind.FIELD || selection.selectionSet === undefined) continue;
+    const below = selection.selectionSet;
+    if (FIGURE_FIELDS.has(selection.name.value)) {
+      add(below, isCountry ? OF_FIGURE : OF_FIGURE_ALONE, fragments, insertions);
+    } else if (COUNTRY_FIELDS.has(selection.name.value) && hasFigures(below)) {
+      note(below, add(below, OF_COUNTRY, fragments, insertions), fragments, insertions);
+    } else {
+      // Whose figures those of a country's signals are, its code says as well.
+      note(below, isCountry, fragments, insertions);
+    }
+  }
+}
+
+function hasFigures(set: SelectionSetNode): boolean {
+  return set.selections.some(
+    (one) =>
+      one.kind !== Kind.FRAGMENT_SPREAD &&
+      one.selectionSet !== undefined &&
+      ((one.kind === Kind.FIELD && FIGURE_FIELDS.has(one.name.value)) || hasFigures(one.selectionSet)),
+  );
+}
+
+/** @returns whether the answer will have all that is needed */
+function add(
+  set: SelectionSetNode,
+  needed: Readonly<Record<string, readonly string[]>>,
+  fragments: Fragments,
+  insertions: Map<number, string>,
+): boolean {
+  const there = fieldsOf([set], fragments);
+  const missing: string[] = [];
+  let isWhole = true;
+  for (const [name, below] of Object.entries(needed)) {
+    if (isSelected(set, name, below)) continue;
+    // The same name for something else, or for the same thing under a condition: a second field of it would be another answer.
+    const isTaken = there.some(
+      (field) =>
+        responseKey(field) === name && (field.name.value !== name || (field.directives ?? []).length > 0),
+    );
+    if (isTaken) isWhole = false;
+    else missing.push(below.length === 0 ? name : `${name} { ${below.join(' ')} }`);
+  }
+  if (missing.length > 0 && set.loc !== undefined) insertions.set(set.loc.end - 1, ` ${missing.join(' ')} `);
+  return isWhole;
+}
+
+function isSelected(set: SelectionSetNode, name: string, below: readonly string[]): boolean {
+  return set.selections.some(
+    (one) =>
+      one.kind === Kind.FIELD &&
+      one.name.value === name &&
+      (one.directives ?? []).length === 0 &&
+      below.every((inner) => one.selectionSet !== undefined && isSelected(one.selectionSet, inner, [])),
+  );
+}
+
+function inserted(text: string, insertions: ReadonlyMap<number, string>): string {
+  let at = 0;
+  let all = '';
+  for (const [offset, what] of [...insertions].sort(([a], [b]) => a - b)) {
+    all += text.slice(at, offset) + what;
+    at = offset;
+  }
+  return all + text.slice(at);
+}
+
+/** Takes data to the response keys alone that the selections name. */
+function projection(sets: readonly SelectionSetNode[], fragments: Fragments): (value: unknown) => unknown {
+  const below = new Map<string, ((value: unknown) => unknown) | null>();
+  for (const [key, fields] of Map.groupBy(fieldsOf(sets, fragments), responseKey)) {
+    const inner = fields.flatMap(({ selectionSet }) => selectionSet ?? []);
+    below.set(key, inner.length === 0 ? null : projection(inner, fragments));
+  }
+  const project = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(project);
+    if (typeof value !== 'object' || value === null) return value;
+    const kept: Record<string, unknown> = {};
+    for (const [key, item] of Object.entries(value)) {
+      const projected = below.get(key);
+      if (projected !== undefined) kept[key] = projected === null ? item : projected(item);
+    }
+    return kept;
+  };
+  return project;
+}
+
+/** The fields of selections, those of their fragments among them. */
+function fieldsOf(sets: readonly SelectionSetNode[], fragments: Fragments): FieldNode[] {
+  return sets.flatMap(({ selections }) =>
+    selections.flatMap((selection) => {
+      if (selection.kind === Kind.FIELD) return [selection];
+      const inner =
+        selection.kind === Kind.INLINE_FRAGMENT
+          ? selection.selectionSet
+          : fragments.get(selection.name.value)?.selectionSet;
+      return inner === undefined ? [] : fieldsOf([inner], fragments);
+    }),
+  );
+}
+
+function responseKey({ alias, name }: FieldNode): string {
+  return alias?.value ?? name.value;
+}
