@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { csvOf } from '../../src/graphiql/chart/csv.ts';
+import { csvOf, readableTableOf, tableOf } from '../../src/graphiql/chart/csv.ts';
 import { type Figure, figuresIn } from '../../src/graphiql/chart/figures.ts';
-import { momentOf, picturesOf } from '../../src/graphiql/chart/picture.ts';
+import { coloured, momentOf, picturesOf } from '../../src/graphiql/chart/picture.ts';
 import { openProgram } from '../support/program.ts';
 
 const FIGURE: Figure = {
@@ -12,6 +12,7 @@ const FIGURE: Figure = {
   year: 2024,
   period: null,
   place: null,
+  isNational: true,
   value: 1,
   unit: 'persons',
   source: null,
@@ -42,8 +43,8 @@ describe('figures in a response', () => {
       '{ countries(codes: ["KE", "NG"]) { name observation(metricKey: "population_total") { value } } }',
       {},
       [
-        ['Kenya', 'population_total'],
-        ['Nigeria', 'population_total'],
+        ['KE', 'population_total'],
+        ['NG', 'population_total'],
       ],
     ],
     [
@@ -115,12 +116,63 @@ describe('pictures', () => {
     ]);
   });
 
+  it.for([
+    ['quarters', ['2023-Q1', '2023-Q2', '2023-Q4', '2024-Q1'], [2023, 2023.25, 2023.5, 2023.75, 2024]],
+    ['months', ['2023-11', '2023-12', '2024-02'], [2023 + 10 / 12, 2023 + 11 / 12, 2024, 2024 + 1 / 12]],
+  ] as const)('leave gaps where %s are missing', ([, periods, expected]) => {
+    const rows = periods.map((period) => ({ ...FIGURE, year: Number(period.slice(0, 4)), period }));
+    const [picture] = picturesOf(rows);
+    if (picture?.kind !== 'lines') throw new Error('There are no lines.');
+    const points = picture.lines[0]?.points ?? [];
+    expect(points).toHaveLength(expected.length);
+    for (const [i, { at }] of points.entries()) expect(at).toBeCloseTo(expected[i] ?? 0, 5);
+    expect(points.filter(({ value }) => value === null)).toHaveLength(1);
+  });
+
+  const countries = (count: number, further: Partial<Figure> = {}) =>
+    Array.from({ length: count }, (_, i) => ({ ...FIGURE, country: `C${i}`, value: i, ...further }));
+
   it('are bars where figures have one time, from the highest down, and a map where there are many countries', () => {
-    const figures = Array.from({ length: 12 }, (_, i) => ({ ...FIGURE, country: `C${i}`, value: i }));
+    const figures = countries(12);
     const [map] = picturesOf(figures);
-    expect(map).toMatchObject({ kind: 'bars', canBeMap: true });
-    expect(map?.figures.map(({ value }) => value)).toEqual(figures.map(({ value }) => value).reverse());
-    expect(picturesOf(figures.slice(0, 3))).toMatchObject([{ kind: 'bars', canBeMap: false }]);
+    if (map?.kind !== 'bars') throw new Error('There are no bars.');
+    expect(map.map).toHaveLength(12);
+    expect(map.figures.map(({ value }) => value)).toEqual(figures.map(({ value }) => value).reverse());
+    expect(picturesOf(figures.slice(0, 3))).toMatchObject([{ kind: 'bars', map: null }]);
+  });
+
+  it('never show the figure of a place, or what may be one, for that of the nation', () => {
+    const places = countries(12, { place: 'Eastern Region', isNational: false });
+    expect(picturesOf(places)).toMatchObject([{ kind: 'bars', map: null }]);
+    expect(picturesOf(places.map((figure) => ({ ...figure, place: null })))).toMatchObject([{ map: null }]);
+    const [picture] = picturesOf([...countries(12), ...places]);
+    if (picture?.kind !== 'bars') throw new Error('There are no bars.');
+    expect(picture.bars).toHaveLength(24);
+    expect(picture.map?.every(({ place }) => place === null)).toBe(true);
+  });
+
+  it('are one table where each would be a single bar', () => {
+    const figures = Array.from({ length: 184 }, (_, i) => ({
+      ...FIGURE,
+      indicator: `i${i}`,
+      unit: `u${i % 9}`,
+    }));
+    expect(picturesOf(figures)).toMatchObject([{ kind: 'values', title: 'Kenya: single figures' }]);
+    const pairs = figures.flatMap((figure) => [figure, { ...figure, country: 'NG', countryName: 'Nigeria' }]);
+    expect(picturesOf(pairs)).toMatchObject([{ kind: 'values', title: 'Single figures' }]);
+  });
+
+  it('give eight lines a colour, those with the highest last figures, unless others are chosen', () => {
+    const [picture] = picturesOf(
+      countries(20).flatMap((one) =>
+        [one, { ...one, year: 2020 }].map((figure) => ({ ...figure, countryName: figure.country })),
+      ),
+    );
+    if (picture?.kind !== 'lines') throw new Error('There are no lines.');
+    const names = (chosen: string[]) => coloured(picture, chosen).top.map(({ name }) => name);
+    expect(names([])).toEqual(['C19', 'C18', 'C17', 'C16', 'C15', 'C14', 'C13', 'C12']);
+    expect(names(['C3'])).toEqual(['C19', 'C18', 'C17', 'C16', 'C15', 'C14', 'C13', 'C3']);
+    expect(coloured(picture, []).others).toHaveLength(12);
   });
 
   it('never put two units on one axis', () => {
@@ -151,11 +203,19 @@ describe('pictures', () => {
 
 describe('comma-separated values', () => {
   it('are quoted where they must be, and never a formula', () => {
-    const csv = csvOf([{ ...FIGURE, countryName: 'Congo, "DR"', place: '=1+1', value: -2.5 }]);
+    const csv = csvOf(tableOf([{ ...FIGURE, countryName: 'Congo, "DR"', place: '=1+1', value: -2.5 }]));
     expect(csv.split('\r\n')).toEqual([
-      'country,name,indicator,place,year,period,value,unit,low,high,status,source,retrieved',
-      `KE,"Congo, ""DR""",population_total,'=1+1,2024,,-2.5,persons,,,,,`,
+      'country,name,indicator,indicator name,place,year,period,value,unit,low,high,status,source,retrieved',
+      `KE,"Congo, ""DR""",population_total,population_total,'=1+1,2024,,-2.5,persons,,,,,`,
       '',
     ]);
+  });
+
+  it('have all columns; a table to read has those that say something', () => {
+    const table = readableTableOf([
+      FIGURE,
+      { ...FIGURE, indicator: 'gdp', indicatorName: 'GDP', unit: 'US dollars' },
+    ]);
+    expect(table.columns).toEqual(['indicator name', 'value', 'unit', 'year', 'indicator']);
   });
 });

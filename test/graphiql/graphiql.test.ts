@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { pipeline } from 'node:stream';
 import axe, { type AxeResults } from 'axe-core';
@@ -191,80 +190,6 @@ describe.skipIf(!hasChromium)('the key', () => {
     expect(await stays()).toContain('demo-analyst');
     await scene.page.getByLabel('Remember on this device').uncheck();
     expect(await stays()).not.toContain('demo-');
-  });
-});
-
-describe.skipIf(!hasChromium)('the chart', () => {
-  it('draws a line for each country, with a band where there are bounds', async () => {
-    await using scene = await open();
-    await tab(scene.page, 'OverTime');
-    await run(scene.page);
-    await pane(scene.page, 'Chart');
-    const frame = scene.page.locator('.frame.lines');
-    await expect.poll(() => frame.locator('g[aria-label="line"] path').count()).toBe(3);
-    expect(await scene.page.locator('.legend li').allInnerTexts()).toEqual([' Kenya', ' Nigeria', ' Ghana']);
-    expect(await frame.locator('g[aria-label="area"] path').count()).toBe(3);
-    expect(await scene.page.locator('.under').innerText()).toContain('Source: world_bank_wdi.');
-    // The table behind the picture has them all.
-    await scene.page.getByText(/Table of \d+ figures/).click();
-    const rows = await scene.page.locator('.picture tbody tr').count();
-    expect(rows).toBe(await frame.locator('circle').count());
-  });
-
-  it('leaves gaps where years are missing', async () => {
-    await using scene = await open();
-    await write(
-      scene.page,
-      '{ country(code: "GH") { observations(metricKeys: ["internet_users_pct"]) { year value unit } } }',
-    );
-    const { data, errors } = await run(scene.page);
-    expect(errors).toBeUndefined();
-    const years: number[] = data.country.observations.map(({ year }: { year: number }) => year);
-    const gaps = years.filter((year, i) => i > 0 && year - (years[i - 1] ?? 0) > 1).length;
-    expect(gaps).toBeGreaterThan(0);
-    await pane(scene.page, 'Chart');
-    const line = scene.page.locator('.frame.lines g[aria-label="line"] path');
-    await expect.poll(() => line.count()).toBe(1);
-    // Each stretch of a line begins with a move.
-    expect((await line.getAttribute('d'))?.match(/M/g)).toHaveLength(gaps + 1);
-  });
-
-  it('draws a map that colours all 54 countries, and bars of the same', async () => {
-    await using scene = await open();
-    await tab(scene.page, 'AllCountries');
-    const { data } = await run(scene.page);
-    const figures = data.countries.filter(
-      ({ observation }: { observation: unknown }) => observation !== null,
-    );
-    await pane(scene.page, 'Chart');
-    const shapes = scene.page.locator('.frame.map g[aria-label="geo"] path');
-    await expect.poll(() => shapes.count()).toBe(54);
-    const colours = await shapes.evaluateAll((all) => all.map((shape) => shape.getAttribute('fill')));
-    expect(figures).toHaveLength(54);
-    expect(colours.filter((colour) => colour !== null && colour !== '#c9c9c9')).toHaveLength(54);
-    expect(new Set(colours).size).toBeGreaterThan(30);
-    await scene.page.getByRole('button', { name: 'As bars' }).click();
-    await expect.poll(() => scene.page.locator('.frame.bars g[aria-label="bar"] rect').count()).toBe(54);
-  });
-
-  it('saves PNG, SVG and CSV', async () => {
-    await using scene = await open();
-    await tab(scene.page, 'AllCountries');
-    await run(scene.page);
-    await pane(scene.page, 'Chart');
-    const saved = async (name: string) => {
-      const download = scene.page.waitForEvent('download');
-      await scene.page.getByRole('button', { name, exact: true }).click();
-      const file = await download;
-      return { name: file.suggestedFilename(), bytes: readFileSync((await file.path()) ?? '') };
-    };
-    const csv = await saved('CSV');
-    expect(csv.name).toBe('life_expectancy-bars.csv');
-    expect(csv.bytes.toString().trim().split('\r\n')).toHaveLength(55);
-    const svg = await saved('SVG');
-    expect(svg.bytes.toString()).toMatch(/^<svg[\s\S]*<\/svg>$/);
-    const png = await saved('PNG');
-    expect(png.bytes.subarray(1, 4).toString()).toBe('PNG');
   });
 });
 

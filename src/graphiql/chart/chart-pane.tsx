@@ -1,141 +1,147 @@
-import { useEffect, useMemo, useRef, useState } from 'react';
-import { lastExchange } from '../exchange.ts';
+import { useEffect, useId, useMemo, useState } from 'react';
+import { type Exchange, lastExchange } from '../exchange.ts';
+import { loadSettings } from '../settings.ts';
 import { useStore } from '../store.ts';
-import { COLUMNS } from './csv.ts';
+import { listsIn } from './answer-lists.ts';
+import { AnswerTable } from './answer-table.tsx';
 import { figuresIn } from './figures.ts';
-import { saveCsv, savePng, saveSvg } from './files.ts';
-import { type Picture, picturesOf } from './picture.ts';
-import { colourOf, drawBars, drawLines, drawMap, drawMapLegend } from './plot.ts';
+import { MAX_PICTURES, type Picture, picturesOf } from './picture.ts';
+import { PictureView } from './picture-view.tsx';
+import './chart.css';
 
-/** Rows of the table that are written out; the file has them all. */
-const MAX_ROWS = 500;
-
-const MIN_WIDTH = 280;
-
-/** The figures of the last response as pictures, with a table behind each. */
+/** The last response as pictures of its figures, and as tables of its lists. */
 export default function ChartPane() {
   const exchange = useStore(lastExchange);
-  const pictures = useMemo(() => {
-    if (exchange === null) return [];
-    const { query, variables = {}, operationName } = exchange.operation;
-    return picturesOf(figuresIn(query, variables, operationName, exchange.answer.data));
-  }, [exchange]);
   if (exchange === null) return <p>Run an operation that holds figures, and they are drawn here.</p>;
-  if (pictures.length === 0) {
-    return (
-      <p>
-        The last response holds no figures with a <code>value</code>. Select <code>value</code>,{' '}
-        <code>year</code> and <code>unit</code> of an observation.
-      </p>
-    );
-  }
-  return pictures.map((picture) => <PictureView key={nameOf(picture)} picture={picture} />);
+  return <Answer exchange={exchange} />;
 }
 
-/** Tells a picture from the others of a response. */
-function nameOf({ kind, unit, figures: [first] }: Picture): string {
-  return `${kind} ${unit} ${first?.indicator}`;
-}
-
-function PictureView({ picture }: { readonly picture: Picture }) {
-  const canBeMap = picture.kind === 'bars' && picture.canBeMap;
-  const [wantsBars, setWantsBars] = useState(false);
-  const isMap = canBeMap && !wantsBars;
-  const frame = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(MIN_WIDTH);
-  useEffect(() => {
-    const observer = new ResizeObserver(([entry]) => {
-      if (entry !== undefined) setWidth(Math.max(MIN_WIDTH, Math.floor(entry.contentRect.width)));
-    });
-    if (frame.current !== null) observer.observe(frame.current);
-    return () => observer.disconnect();
-  }, []);
-  useEffect(() => {
-    const drawn =
-      picture.kind === 'lines'
-        ? drawLines(picture, width)
-        : isMap
-          ? drawMap(picture, width)
-          : drawBars(picture, width);
-    const legend = picture.kind === 'bars' && isMap ? [drawMapLegend(picture, width)] : [];
-    for (const part of [drawn, ...legend]) part.setAttribute('aria-hidden', 'true');
-    frame.current?.replaceChildren(drawn, ...legend);
-  }, [picture, width, isMap]);
-
-  const { figures, unit } = picture;
-  const [first] = figures;
-  const title =
-    new Set(figures.map(({ indicator }) => indicator)).size === 1 ? (first?.indicatorName ?? '') : unit;
-  const name = `${first?.indicator ?? 'figures'}-${picture.kind}`.replace(/[^\w-]+/g, '_');
-  const sources = [...new Set(figures.flatMap(({ source }) => source ?? []))];
-  const svg = () => frame.current?.querySelector('svg') ?? null;
-  const names = picture.kind === 'lines' ? picture.lines.map((line) => line.name) : [];
-  const colour = colourOf(names);
-
-  return (
-    <figure className="picture">
-      <figcaption>
-        <strong>{title}</strong>
-        {unit !== title && <span>, {unit}</span>}
-      </figcaption>
-      {names.length > 1 && (
-        <ul className="legend">
-          {names.map((line) => (
-            <li key={line}>
-              <span className="swatch" style={{ background: colour(line) }} /> {line}
-            </li>
-          ))}
-        </ul>
-      )}
-      <div ref={frame} className={isMap ? 'frame map' : `frame ${picture.kind}`} />
-      <p className="under">
-        {figures.some(({ isModelled }) => isModelled) && 'Hollow or pale: modelled. '}
-        {figures.some(({ isStale }) => isStale) && 'Some figures are past their time. '}
-        {sources.length > 0
-          ? `Source: ${sources.join(', ')}.`
-          : 'Select source { key } to see the source here.'}
-      </p>
-      <div className="actions">
-        {canBeMap && (
-          <button type="button" onClick={() => setWantsBars(!wantsBars)}>
-            {isMap ? 'As bars' : 'As map'}
-          </button>
-        )}
-        <button type="button" onClick={() => void savePng(name, svg() as SVGElement)}>
-          PNG
-        </button>
-        <button type="button" onClick={() => saveSvg(name, svg() as SVGElement)}>
-          SVG
-        </button>
-        <button type="button" onClick={() => saveCsv(name, figures)}>
-          CSV
-        </button>
-      </div>
-      <details>
-        <summary>Table of {figures.length} figures</summary>
-        <table>
-          <thead>
-            <tr>
-              {COLUMNS.map(([column]) => (
-                <th key={column} scope="col">
-                  {column}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {figures.slice(0, MAX_ROWS).map((figure, i) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: rows have no other name and never move
-              <tr key={i}>
-                {COLUMNS.map(([column, of]) => (
-                  <td key={column}>{of(figure) ?? ''}</td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-        {figures.length > MAX_ROWS && <p>The first {MAX_ROWS}; the CSV has them all.</p>}
-      </details>
-    </figure>
+function Answer({ exchange }: { readonly exchange: Exchange }) {
+  const { operation, answer, drawn } = exchange;
+  const { query, variables, operationName } = operation;
+  const pictures = useMemo(
+    () => picturesOf(figuresIn(drawn.query, variables ?? {}, operationName, drawn.data)),
+    [drawn, variables, operationName],
   );
+  const [wantsTable, setWantsTable] = useState(false);
+  const isTable = wantsTable || pictures.length === 0;
+  const lists = useMemo(
+    () => (isTable ? listsIn(query, operationName, answer.data) : []),
+    [isTable, query, operationName, answer],
+  );
+  return (
+    <div className="charts">
+      <div className="views">
+        <fieldset>
+          <legend>{operationName === undefined ? 'The last response' : `Of ${operationName}`}</legend>
+          {pictures.length > 0 && (
+            <button type="button" aria-pressed={!isTable} onClick={() => setWantsTable(false)}>
+              Pictures
+            </button>
+          )}
+          <button type="button" aria-pressed={isTable} onClick={() => setWantsTable(true)}>
+            Table
+          </button>
+        </fieldset>
+      </div>
+      {isTable && pictures.length === 0 && (
+        <p>
+          The last response holds no figures with a <code>value</code>, so there is nothing to draw.
+        </p>
+      )}
+      {isTable ? <AnswerTable lists={lists} /> : <Pictures pictures={pictures} />}
+    </div>
+  );
+}
+
+/** A dozen pictures at the most; where there are more, those that somebody asks for come first. */
+function Pictures({ pictures }: { readonly pictures: readonly Picture[] }) {
+  const [asked, setAsked] = useState<readonly string[]>([]);
+  const isSynthetic = useSynthetic();
+  const isDark = useDark();
+  const byKey = new Map(pictures.map((picture) => [picture.key, picture]));
+  const first = asked.flatMap((key) => byKey.get(key) ?? []);
+  const shown = [...first, ...pictures.filter((picture) => !first.includes(picture))].slice(0, MAX_PICTURES);
+  return (
+    <>
+      {pictures.length > MAX_PICTURES && (
+        <Choice pictures={pictures} ask={(key) => setAsked([key, ...asked.filter((one) => one !== key)])} />
+      )}
+      {shown.map((picture) => (
+        <PictureView key={picture.key} picture={picture} isSynthetic={isSynthetic} isDark={isDark} />
+      ))}
+    </>
+  );
+}
+
+function Choice({
+  pictures,
+  ask,
+}: {
+  readonly pictures: readonly Picture[];
+  readonly ask: (key: string) => void;
+}) {
+  const id = useId();
+  const [text, setText] = useState('');
+  const nameOf = ({ title, unit }: Picture) => (title === unit ? title : `${title}, ${unit}`);
+  const onChange = (typed: string) => {
+    const picture = pictures.find((one) => nameOf(one) === typed);
+    setText(picture === undefined ? typed : '');
+    if (picture !== undefined) ask(picture.key);
+  };
+  return (
+    <p className="choice">
+      <label htmlFor={id}>
+        {MAX_PICTURES} of {pictures.length} pictures. Show another
+      </label>
+      <input
+        id={id}
+        list={`${id}-all`}
+        value={text}
+        placeholder="name of an indicator"
+        autoComplete="off"
+        onChange={(event) => onChange(event.target.value)}
+      />
+      <datalist id={`${id}-all`}>
+        {pictures.map((picture) => (
+          <option key={picture.key} value={nameOf(picture)} />
+        ))}
+      </datalist>
+    </p>
+  );
+}
+
+/** Whether the figures are those of the embedded sandbox. */
+function useSynthetic(): boolean {
+  const [isSynthetic, setSynthetic] = useState(false);
+  useEffect(() => {
+    loadSettings().then(
+      ({ demoKeys }) => setSynthetic(demoKeys !== null),
+      () => {},
+    );
+  }, []);
+  return isSynthetic;
+}
+
+/** Whether GraphiQL is dark: as somebody has chosen there, or else as the system is. */
+function useDark(): boolean {
+  const [isDark, setDark] = useState(looksDark);
+  useEffect(() => {
+    const look = () => setDark(looksDark());
+    const system = matchMedia('(prefers-color-scheme: dark)');
+    system.addEventListener('change', look);
+    const chosen = new MutationObserver(look);
+    chosen.observe(document.body, { attributes: true, attributeFilter: ['class'] });
+    return () => {
+      system.removeEventListener('change', look);
+      chosen.disconnect();
+    };
+  }, []);
+  return isDark;
+}
+
+function looksDark(): boolean {
+  const { classList } = document.body;
+  if (classList.contains('graphiql-dark')) return true;
+  return !classList.contains('graphiql-light') && matchMedia('(prefers-color-scheme: dark)').matches;
 }

@@ -1,5 +1,4 @@
-import { csvOf } from './csv.ts';
-import type { Figure } from './figures.ts';
+import { csvOf, type Table } from './csv.ts';
 
 const PNG_SCALE = 2;
 
@@ -12,36 +11,25 @@ function save(name: string, blob: Blob): void {
   URL.revokeObjectURL(link.href);
 }
 
-/** The picture by itself, on white, with its colours written into it. */
-function markupOf(svg: SVGElement): string {
-  const copy = svg.cloneNode(true) as SVGElement;
-  copy.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
-  copy.style.background = 'white';
-  copy.style.color = 'black';
-  return new XMLSerializer()
-    .serializeToString(copy)
-    .replaceAll('var(--pane-background, white)', 'white')
-    .replaceAll('var(--bar, #b3418b)', '#b3418b');
+function blobOf(svg: SVGSVGElement): Blob {
+  return new Blob([new XMLSerializer().serializeToString(svg)], { type: 'image/svg+xml' });
 }
 
-export function saveSvg(name: string, svg: SVGElement): void {
-  save(`${name}.svg`, new Blob([markupOf(svg)], { type: 'image/svg+xml' }));
+export function saveSvg(name: string, svg: SVGSVGElement): void {
+  save(`${name}.svg`, blobOf(svg));
 }
 
-export async function savePng(name: string, svg: SVGElement): Promise<void> {
-  const { width, height } = svg.getBoundingClientRect();
-  const url = URL.createObjectURL(new Blob([markupOf(svg)], { type: 'image/svg+xml' }));
+export async function savePng(name: string, svg: SVGSVGElement): Promise<void> {
+  const url = URL.createObjectURL(blobOf(svg));
   try {
     const image = new Image();
     image.src = url;
     await image.decode();
     const canvas = document.createElement('canvas');
-    canvas.width = width * PNG_SCALE;
-    canvas.height = height * PNG_SCALE;
+    canvas.width = Number(svg.getAttribute('width')) * PNG_SCALE;
+    canvas.height = Number(svg.getAttribute('height')) * PNG_SCALE;
     const context = canvas.getContext('2d');
     if (context === null) return;
-    context.fillStyle = 'white';
-    context.fillRect(0, 0, canvas.width, canvas.height);
     context.drawImage(image, 0, 0, canvas.width, canvas.height);
     canvas.toBlob((blob) => {
       if (blob !== null) save(`${name}.png`, blob);
@@ -51,6 +39,6 @@ export async function savePng(name: string, svg: SVGElement): Promise<void> {
   }
 }
 
-export function saveCsv(name: string, figures: readonly Figure[]): void {
-  save(`${name}.csv`, new Blob([csvOf(figures)], { type: 'text/csv' }));
+export function saveCsv(name: string, table: Table): void {
+  save(`${name}.csv`, new Blob([csvOf(table)], { type: 'text/csv' }));
 }

@@ -1,8 +1,11 @@
 import type { Figure } from './figures.ts';
 
-/** One line: the figures of one country and indicator over time. */
+/** One line: the figures of one country, indicator and place over time. */
 export interface Line {
+  /** Tells it from all other lines of its picture. */
   readonly name: string;
+  /** What stands for the name where there is little room: the code of the country, or the name. */
+  readonly shortName: string;
   readonly points: readonly Point[];
 }
 
@@ -10,7 +13,7 @@ export interface Point {
   readonly line: string;
   /** The year, with the part of it that a period says. */
   readonly at: number;
-  /** Null where the row of a year is missing between two that are there: a gap, no zero. */
+  /** Null where the row of a year, quarter or month is missing between two that are there: a gap, no zero. */
   readonly value: number | null;
   readonly isModelled: boolean;
   readonly low: number | null;
@@ -18,21 +21,34 @@ export interface Point {
   readonly figure: Figure | null;
 }
 
-/** What can be drawn of a response; one picture for each unit. */
-export type Picture =
-  | {
-      readonly kind: 'lines';
-      readonly unit: string;
-      readonly lines: readonly Line[];
-      readonly figures: readonly Figure[];
-    }
-  | {
-      readonly kind: 'bars';
-      readonly unit: string;
-      readonly bars: readonly Figure[];
-      readonly figures: readonly Figure[];
-      readonly canBeMap: boolean;
-    };
+interface Drawable {
+  /** Tells it from the other pictures of a response. */
+  readonly key: string;
+  readonly title: string;
+  readonly unit: string;
+  readonly figures: readonly Figure[];
+}
+
+export interface LinesPicture extends Drawable {
+  readonly kind: 'lines';
+  readonly lines: readonly Line[];
+}
+
+export interface BarsPicture extends Drawable {
+  readonly kind: 'bars';
+  /** From the highest down. */
+  readonly bars: readonly Figure[];
+  /** The figures of whole countries, one each, where they are enough for a map. */
+  readonly map: readonly Figure[] | null;
+}
+
+/** Single values that would each be a picture of one bar: a table. */
+export interface ValuesPicture extends Drawable {
+  readonly kind: 'values';
+}
+
+/** What can be drawn of a response. */
+export type Picture = LinesPicture | BarsPicture | ValuesPicture;
 
 /** Countries from which on latest values of one indicator are better seen on a map. */
 export const MAP_COUNTRIES = 10;
@@ -40,35 +56,42 @@ export const MAP_COUNTRIES = 10;
 /** More bars than this are not drawn; the table has them all. */
 export const MAX_BARS = 60;
 
+/** Lines that have a colour and a label of their own; the others of a picture are grey. */
+export const MAX_COLOURED = 8;
+
+/** Pictures that are shown at once. */
+export const MAX_PICTURES = 12;
+
+/** From this many pictures of one or two bars on, a table says the same. */
+const SMALL_PICTURES = 6;
+
 /**
- * What is to be drawn: series as lines, latest values as bars or a map. Figures of different units never share an axis.
+ * What is to be drawn: series as lines, latest values as bars or a map, and as a table what has nothing to stand beside it.
+ * Figures of different units never share an axis.
  */
 export function picturesOf(figures: readonly Figure[]): Picture[] {
   const pictures: Picture[] = [];
-  const byUnit = Map.groupBy(dedupe(figures), ({ unit, indicator }) => unit ?? indicator);
-  for (const [unit, all] of byUnit) {
+  const bars: BarsPicture[] = [];
+  for (const [unit, all] of Map.groupBy(dedupe(figures), ({ unit, indicator }) => unit ?? indicator)) {
     const series = Map.groupBy(all, ({ country, indicator, place }) =>
       JSON.stringify([country, indicator, place]),
     );
-    const over = [...series.values()].filter((rows) => new Set(rows.map(momentOf)).size > 1);
-    if (over.length > 0) {
-      const lines = over.map((rows) => lineOf(nameOf(rows[0] as Figure, over), rows));
-      pictures.push({ kind: 'lines', unit, lines, figures: over.flat() });
+    const over: Figure[][] = [];
+    const single: Figure[] = [];
+    for (const rows of series.values()) {
+      if (new Set(rows.map(momentOf)).size > 1) over.push(rows);
+      else single.push(...rows);
     }
-    const single = [...series.values()].filter((rows) => !over.includes(rows)).flat();
-    for (const bars of Map.groupBy(single, ({ indicator }) => indicator).values()) {
-      if (bars.length === 0) continue;
-      const sorted = bars.toSorted((a, b) => b.value - a.value);
-      const countries = new Set(bars.map(({ country }) => country));
-      pictures.push({
-        kind: 'bars',
-        unit,
-        bars: sorted,
-        figures: sorted,
-        canBeMap: countries.size >= MAP_COUNTRIES,
-      });
-    }
+    pictures.push(...linesOf(unit, over));
+    for (const [indicator, rows] of Map.groupBy(single, (one) => one.indicator))
+      bars.push(barsOf(unit, indicator, rows));
   }
+  const small = bars.filter(({ figures: rows }) => rows.length <= 2);
+  const asTable = bars.filter(
+    (one) => one.figures.length === 1 || (small.length >= SMALL_PICTURES && small.includes(one)),
+  );
+  pictures.push(...bars.filter((one) => !asTable.includes(one)));
+  if (asTable.length > 0) pictures.unshift(valuesOf(asTable.flatMap((one) => one.figures)));
   return pictures;
 }
 
@@ -77,6 +100,61 @@ function dedupe(figures: readonly Figure[]): Figure[] {
   const key = ({ country, indicator, year, period, place }: Figure) =>
     JSON.stringify([country, indicator, year, period, place]);
   return [...new Map(figures.map((figure) => [key(figure), figure])).values()];
+}
+
+/** What one country, or one indicator, has in common; else what they are measured in. */
+function titleOf(figures: readonly Figure[], unit: string): string {
+  const indicators = new Set(figures.map(({ indicatorName }) => indicatorName));
+  const countries = new Set(figures.map(({ countryName }) => countryName));
+  const [indicator] = indicators;
+  const [country] = countries;
+  if (indicators.size === 1 && indicator !== undefined)
+    return countries.size === 1 && country ? `${indicator}, ${country}` : indicator;
+  return countries.size === 1 && country ? `${country}: ${indicators.size} indicators` : unit;
+}
+
+/** Indicators of one unit share a picture while their lines can be told apart; else each has its own. */
+function linesOf(unit: string, series: readonly (readonly Figure[])[]): LinesPicture[] {
+  if (series.length === 0) return [];
+  const byIndicator = Map.groupBy(series, ([first]) => first?.indicator ?? '');
+  if (byIndicator.size > 1 && series.length > MAX_COLOURED)
+    return [...byIndicator.values()].map((some) => linesPicture(unit, some));
+  return [linesPicture(unit, series)];
+}
+
+function linesPicture(unit: string, series: readonly (readonly Figure[])[]): LinesPicture {
+  const figures = series.flat();
+  const taken = new Set<string>();
+  const lines = series.map((rows) => {
+    const first = rows[0] as Figure;
+    const named = nameOf(first, series);
+    const name = taken.has(named) ? `${named} (${[first.country, first.indicator].join(' ')})` : named;
+    taken.add(name);
+    const isOfCountry = name === first.countryName && /^[A-Z]{2}$/.test(first.country);
+    return lineOf(name, isOfCountry ? first.country : name, rows);
+  });
+  const key = `lines ${unit} ${figures[0]?.indicator}`;
+  return { kind: 'lines', key, title: titleOf(figures, unit), unit, lines, figures };
+}
+
+function barsOf(unit: string, indicator: string, rows: readonly Figure[]): BarsPicture {
+  const bars = rows.toSorted((a, b) => b.value - a.value);
+  // One colour a country: where a country has several national figures, the newest.
+  const national = new Map(
+    bars
+      .filter(({ isNational, country }) => isNational && country !== '')
+      .toSorted((a, b) => momentOf(a) - momentOf(b))
+      .map((figure) => [figure.country, figure]),
+  );
+  const map = national.size >= MAP_COUNTRIES ? [...national.values()] : null;
+  const key = `bars ${unit} ${indicator}`;
+  return { kind: 'bars', key, title: titleOf(bars, unit), unit, bars, figures: bars, map };
+}
+
+function valuesOf(figures: readonly Figure[]): ValuesPicture {
+  const countries = [...new Set(figures.map(({ countryName }) => countryName))].filter((name) => name !== '');
+  const title = countries.length === 1 ? `${countries[0]}: single figures` : 'Single figures';
+  return { kind: 'values', key: 'values', title, unit: '', figures };
 }
 
 /** A name that tells a line from the others: what they have in common is left out. */
@@ -91,33 +169,64 @@ function nameOf(figure: Figure, all: readonly (readonly Figure[])[]): string {
   return parts.length > 0 ? parts.join(', ') : figure.countryName || figure.indicatorName;
 }
 
-function lineOf(name: string, rows: readonly Figure[]): Line {
+function lineOf(name: string, shortName: string, rows: readonly Figure[]): Line {
   const sorted = rows.toSorted((a, b) => momentOf(a) - momentOf(b));
-  const isAnnual = sorted.every((row) => Number.isInteger(momentOf(row)));
   const points: Point[] = [];
+  let before: Figure | null = null;
   for (const figure of sorted) {
     const at = momentOf(figure);
-    const before = points.at(-1)?.at;
-    // Without a point of its own a missing year would be bridged by a line.
-    if (isAnnual && before !== undefined && at - before > 1) points.push(gapAt(name, before + 1));
+    if (before !== null) {
+      // Without a point of its own a missing year, quarter or month would be bridged by a line.
+      const step = Math.max(stepOf(before), stepOf(figure));
+      if (at - momentOf(before) > step * 1.5) points.push(gapAt(name, momentOf(before) + step));
+    }
     const { value, isModelled, low, high } = figure;
     points.push({ line: name, at, value, isModelled, low, high, figure });
+    before = figure;
   }
-  return { name, points };
+  return { name, shortName, points };
 }
 
 function gapAt(line: string, at: number): Point {
   return { line, at, value: null, isModelled: false, low: null, high: null, figure: null };
 }
 
+const QUARTER = /^(\d{4})-?Q([1-4])$/i;
+const DATE = /^(\d{4})-(\d{2})(?:-(\d{2}))?$/;
+
+/** How far, in years, the next figure of the same kind would be. Days come as they come: a year is a gap. */
+export function stepOf({ period }: Pick<Figure, 'period'>): number {
+  if (period === null) return 1;
+  if (QUARTER.test(period)) return 1 / 4;
+  return /^\d{4}-\d{2}$/.test(period) ? 1 / 12 : 1;
+}
+
 /** The moment of a figure in years: the year, or where in it a quarter, month or day lies. */
 export function momentOf({ year, period }: Figure): number {
   const text = period ?? '';
-  const quarter = /^(\d{4})-?Q([1-4])$/i.exec(text);
+  const quarter = QUARTER.exec(text);
   if (quarter !== null) return Number(quarter[1]) + (Number(quarter[2]) - 1) / 4;
-  const date = /^(\d{4})-(\d{2})(?:-(\d{2}))?$/.exec(text);
+  const date = DATE.exec(text);
   // A fiscal year that ends on a day of another year is still its year.
   if (date !== null && (year === null || Number(date[1]) === year))
     return Number(date[1]) + (Number(date[2]) - 1) / 12 + (Number(date[3] ?? 1) - 1) / 366;
   return year ?? 0;
+}
+
+/** Lines in the order of their last figure, from the highest down. */
+export function ranked(lines: readonly Line[]): Line[] {
+  const last = ({ points }: Line) => points.findLast(({ value }) => value !== null)?.value ?? 0;
+  return lines.toSorted((a, b) => last(b) - last(a));
+}
+
+/** What lies between the given lines and the others of a picture: those with a colour first. */
+export function coloured(picture: LinesPicture, chosen: readonly string[]): { top: Line[]; others: Line[] } {
+  if (picture.lines.length <= MAX_COLOURED) return { top: [...picture.lines], others: [] };
+  const byRank = ranked(picture.lines);
+  const wanted = byRank.filter(({ name }) => chosen.includes(name)).slice(0, MAX_COLOURED);
+  const rest = byRank.filter((line) => !wanted.includes(line));
+  const top = byRank.filter(
+    (line) => wanted.includes(line) || rest.slice(0, MAX_COLOURED - wanted.length).includes(line),
+  );
+  return { top, others: byRank.filter((line) => !top.includes(line)) };
 }

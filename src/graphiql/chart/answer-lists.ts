@@ -1,0 +1,150 @@
+import { type FieldNode, type FragmentDefinitionNode, Kind, parse, type SelectionSetNode } from 'graphql';
+import type { Cell, Table } from './csv.ts';
+import { operationOf } from './needed-fields.ts';
+
+/** A list somewhere in an answer; lists of the same field in several objects are one. */
+export interface AnswerList {
+  /** Response keys from the root, joined by dots: `countries.observations`. */
+  readonly path: string;
+  readonly length: number;
+  /** Its items row by row, each led by what the answer says of the objects that it stands in. */
+  table(): Table;
+}
+
+type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
+type JsonObject = Readonly<Record<string, unknown>>;
+type Row = ReadonlyMap<string, Cell>;
+
+interface Found {
+  readonly columns: Set<string>;
+  readonly rows: Row[];
+}
+
+/** Fields of one response key, and what they select. */
+interface Selected {
+  readonly key: string;
+  readonly below: readonly SelectionSetNode[];
+}
+
+/**
+ * The lists of objects in an answer, the one of most rows first; an answer without any is a list of one row. Empty where the
+ * operation can't be read, or there is no data.
+ */
+export function listsIn(query: string, operationName: string | undefined, data: unknown): AnswerList[] {
+  try {
+    const { definitions } = parse(query);
+    const operation = operationOf(definitions, operationName);
+    const fragments: Fragments = new Map(
+      definitions.flatMap((one) =>
+        one.kind === Kind.FRAGMENT_DEFINITION ? [[one.name.value, one] as const] : [],
+      ),
+    );
+    if (operation === undefined || !isObject(data)) return [];
+    const lists = new Map<string, Found>();
+    const own = collect([operation.selectionSet], data, '', new Map(), lists, fragments);
+    if (lists.size === 0 && own.size > 0) lists.set('', { columns: new Set(own.keys()), rows: [own] });
+    return [...lists]
+      .map(([path, { columns, rows }]) => ({
+        path,
+        length: rows.length,
+        table: () => {
+          const names = [...columns];
+          return { columns: names, rows: rows.map((row) => names.map((name) => row.get(name) ?? null)) };
+        },
+      }))
+      .sort((a, b) => b.length - a.length);
+  } catch {
+    return [];
+  }
+}
+
+/** Notes the lists below an object, and gives what else it says, objects within it taken apart. */
+function collect(
+  sets: readonly SelectionSetNode[],
+  on: JsonObject,
+  path: string,
+  inherited: Row,
+  lists: Map<string, Found>,
+  fragments: Fragments,
+): Row {
+  const own = new Map(inherited);
+  const below: [path: string, selected: Selected, items: readonly unknown[]][] = [];
+  flatten(sets, on, path, own, below, fragments);
+  for (const [listPath, { below: selections }, items] of below) {
+    const found = lists.get(listPath) ?? { columns: new Set<string>(), rows: [] };
+    lists.set(listPath, found);
+    for (const item of items.flat()) {
+      if (!isObject(item)) continue;
+      const row = collect(selections, item, listPath, own, lists, fragments);
+      for (const name of row.keys()) found.columns.add(name);
+      found.rows.push(row);
+    }
+  }
+  return own;
+}
+
+function flatten(
+  sets: readonly SelectionSetNode[],
+  on: JsonObject,
+  path: string,
+  own: Map<string, Cell>,
+  below: [path: string, selected: Selected, items: readonly unknown[]][],
+  fragments: Fragments,
+): void {
+  for (const selected of selectedIn(sets, fragments)) {
+    const value = on[selected.key];
+    const name = path === '' ? selected.key : `${path}.${selected.key}`;
+    if (selected.below.length === 0) {
+      if (value !== undefined) own.set(name, cellOf(value));
+    } else if (Array.isArray(value)) below.push([name, selected, value]);
+    else if (isObject(value)) flatten(selected.below, value, name, own, below, fragments);
+  }
+}
+
+function cellOf(value: unknown): Cell {
+  if (value === null || typeof value !== 'object') return value as Cell;
+  const isPlainList =
+    Array.isArray(value) && value.every((item) => item === null || typeof item !== 'object');
+  return isPlainList ? value.join(', ') : JSON.stringify(value);
+}
+
+const selections = new WeakMap<SelectionSetNode, readonly Selected[]>();
+
+function selectedIn(sets: readonly SelectionSetNode[], fragments: Fragments): readonly Selected[] {
+  const [only] = sets;
+  const known = only === undefined || sets.length > 1 ? undefined : selections.get(only);
+  if (known !== undefined) return known;
+  const byKey = Map.groupBy(fieldsOf(sets, fragments), ({ alias, name }) => alias?.value ?? name.value);
+  const all = [...byKey].map(([key, fields]) => ({
+    key,
+    below: fields.flatMap(({ selectionSet }) => selectionSet ?? []),
+  }));
+  if (only !== undefined && sets.length === 1) selections.set(only, all);
+  return all;
+}
+
+function fieldsOf(sets: readonly SelectionSetNode[], fragments: Fragments): FieldNode[] {
+  return sets.flatMap(({ selections: all }) =>
+    all.flatMap((selection) => {
+      if (selection.kind === Kind.FIELD) return [selection];
+      const inner =
+        selection.kind === Kind.INLINE_FRAGMENT
+          ? selection.selectionSet
+          : fragments.get(selection.name.value)?.selectionSet;
+      return inner === undefined ? [] : fieldsOf([inner], fragments);
+    }),
+  );
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Names of columns without what all of them begin with. */
+export function shortNames(columns: readonly string[], path: string): string[] {
+  const prefix = path === '' ? '' : `${path}.`;
+  const short = columns.map((name) => (name.startsWith(prefix) ? name.slice(prefix.length) : name));
+  return short.map((name, i) =>
+    short.indexOf(name) === short.lastIndexOf(name) ? name : (columns[i] ?? name),
+  );
+}

@@ -1,0 +1,44 @@
+import { useMemo, useState } from 'react';
+import { type AnswerList, shortNames } from './answer-lists.ts';
+import { saveCsv } from './files.ts';
+import { fullNumber } from './numbers.ts';
+import { SortableTable } from './sortable-table.tsx';
+
+/** Any list of an answer as a table that can be sorted, and as a file. */
+export function AnswerTable({ lists }: { readonly lists: readonly AnswerList[] }) {
+  const [wanted, setWanted] = useState('');
+  const list = lists.find(({ path }) => path === wanted) ?? lists[0];
+  const table = useMemo(() => list?.table() ?? { columns: [], rows: [] }, [list]);
+  if (list === undefined) return <p>The last response holds no list.</p>;
+  const names = shortNames(table.columns, list.path);
+  return (
+    <>
+      <div className="actions">
+        {lists.length > 1 && (
+          <label>
+            List{' '}
+            <select value={list.path} onChange={(event) => setWanted(event.target.value)}>
+              {lists.map(({ path, length }) => (
+                <option key={path} value={path}>
+                  {path} ({fullNumber(length)})
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
+        <button
+          type="button"
+          onClick={() =>
+            saveCsv((list.path || 'answer').replace(/[^\w-]+/g, '_'), { columns: names, rows: table.rows })
+          }
+        >
+          CSV
+        </button>
+        <span>
+          {fullNumber(list.length)} {list.length === 1 ? 'row' : 'rows'}
+        </span>
+      </div>
+      <SortableTable key={list.path} table={table} names={names} label={list.path || 'Answer'} />
+    </>
+  );
+}

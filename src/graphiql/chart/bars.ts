@@ -1,0 +1,85 @@
+import * as Plot from '@observablehq/plot';
+import { shortNumber } from './numbers.ts';
+import { type BarsPicture, MAX_BARS } from './picture.ts';
+import { CHARACTER, captionOf, type Look, labelOf, type Plotted, plotted, shortened } from './plot.ts';
+
+const BAR_HEIGHT = 20;
+/** Room for a number beside a bar, in pixels. */
+const NUMBER_WIDTH = 58;
+
+/** Draws bars from the highest down, each with its number; what is below zero has a colour of its own. */
+export function drawBars({ bars, unit }: BarsPicture, look: Look): Plotted {
+  const { width, colours } = look;
+  const shown = bars.slice(0, MAX_BARS).map((figure, i) => ({ figure, row: String(i) }));
+  type Row = (typeof shown)[number];
+  const mostCharacters = Math.floor((width * 0.36) / CHARACTER);
+  const names = shown.map(({ figure }) => shortened(labelOf(figure), mostCharacters));
+  const hasNegative = shown.some(({ figure }) => figure.value < 0);
+  const hasPositive = shown.some(({ figure }) => figure.value > 0);
+  const marginLeft = Math.max(...names.map((name) => name.length)) * CHARACTER + 14;
+  const ticks = Math.max(2, (width - marginLeft) / 90);
+  const value = ({ figure }: Row) => figure.value;
+  const numbers = (rows: readonly Row[], isAbove: boolean) =>
+    Plot.text(rows, {
+      x: value,
+      y: 'row',
+      text: ({ figure }: Row) => shortNumber(figure.value),
+      textAnchor: isAbove ? 'start' : 'end',
+      dx: isAbove ? 4 : -4,
+      fill: colours.text,
+    });
+  return plotted(
+    {
+      height: shown.length * BAR_HEIGHT + 62,
+      marginLeft,
+      marginRight: 16,
+      marginTop: 34,
+      x: {
+        axis: 'top',
+        label: unit,
+        nice: true,
+        ticks,
+        tickFormat: shortNumber,
+        insetLeft: hasNegative ? NUMBER_WIDTH : 0,
+        insetRight: hasPositive ? NUMBER_WIDTH : 0,
+      },
+      y: {
+        label: null,
+        domain: shown.map(({ row }) => row),
+        tickFormat: (row: string) => names[Number(row)] ?? '',
+        tickSize: 0,
+        padding: 0.2,
+      },
+      marks: [
+        Plot.gridX({ stroke: colours.grid, strokeOpacity: 1, ticks }),
+        Plot.barX(shown, {
+          x: value,
+          y: 'row',
+          fill: ({ figure }: Row) => (figure.value < 0 ? colours.below : colours.above),
+          fillOpacity: ({ figure }: Row) => (figure.isModelled ? 0.55 : 1),
+        }),
+        numbers(
+          shown.filter(({ figure }) => figure.value >= 0),
+          true,
+        ),
+        numbers(
+          shown.filter(({ figure }) => figure.value < 0),
+          false,
+        ),
+        Plot.ruleX([0], { stroke: colours.muted }),
+        Plot.tip(
+          shown,
+          Plot.pointerY({
+            x: value,
+            y: 'row',
+            title: ({ figure }: Row) => captionOf(figure),
+            fill: colours.ground,
+            stroke: colours.outline,
+            lineHeight: 1.25,
+          }),
+        ),
+      ],
+    },
+    look,
+  );
+}

@@ -1,0 +1,202 @@
+import * as Plot from '@observablehq/plot';
+import type { Colours } from './colours.ts';
+import { shortNumber, timeLabel, timeTicks } from './numbers.ts';
+import { coloured, type Line, type LinesPicture, type Point } from './picture.ts';
+import {
+  CHARACTER,
+  captionOf,
+  inGroup,
+  type Look,
+  type Plotted,
+  plotted,
+  shortened,
+  svgElement,
+} from './plot.ts';
+
+/** Below this width labels beside lines are the codes of their countries, in pixels. */
+const NARROW = 560;
+const LABEL_HEIGHT = 14;
+/** Points that are each drawn, at the most; beyond, only those that a line doesn't show. */
+const MAX_DOTS = 1000;
+/** Pixels between the points of a line, below which they would hide it. */
+const DOT_ROOM = 5;
+
+/** Colours of the lines that have one, by name. */
+export function lineColours(
+  picture: LinesPicture,
+  chosen: readonly string[],
+  { lines }: Colours,
+): { readonly top: readonly Line[]; readonly others: readonly Line[]; colourOf(name: string): string } {
+  const { top, others } = coloured(picture, chosen);
+  const byName = new Map(top.map(({ name }, i) => [name, lines[i % lines.length] as string]));
+  return { top, others, colourOf: (name) => byName.get(name) ?? '' };
+}
+
+/** Draws lines: gaps where rows are missing, modelled points hollow, bounds as a band, names where lines end. */
+export function drawLines(picture: LinesPicture, chosen: readonly string[], look: Look): Plotted {
+  const { width, colours } = look;
+  const { top, others, colourOf } = lineColours(picture, chosen, colours);
+  const points = top.flatMap((line) => line.points);
+  const bounded = top.filter((line) => line.points.some(({ low }) => low !== null));
+  const labels = top.map((line) =>
+    width < NARROW ? shortened(line.shortName, 8) : shortened(line.name, 24),
+  );
+  const all = picture.lines.flatMap((line) => line.points.filter(({ value }) => value !== null));
+  const height = Math.round(Math.min(520, Math.max(260, width * 0.5)));
+  const marginRight = top.length > 1 ? Math.max(...labels.map((label) => label.length)) * CHARACTER + 18 : 16;
+  const there = points.filter(({ value }) => value !== null);
+  const mostPoints = Math.max(...top.map((line) => line.points.length));
+  const isRoomy = there.length <= MAX_DOTS && mostPoints * DOT_ROOM <= width - 62 - marginRight;
+  const withDots = isRoomy ? there : top.flatMap(alone);
+  const svg = plotted(
+    {
+      height,
+      marginLeft: 62,
+      marginTop: 28,
+      marginRight,
+      x: { ...timeAxis(all, (width - 62 - marginRight) / 62), label: null, inset: 6 },
+      y: { label: picture.unit, labelAnchor: 'top', nice: true, ticks: height / 56, tickFormat: shortNumber },
+      marks: [
+        Plot.gridY({ stroke: colours.grid, strokeOpacity: 1, ticks: height / 56 }),
+        ...(all.some(({ value }) => (value ?? 0) < 0) ? [Plot.ruleY([0], { stroke: colours.muted })] : []),
+        Plot.lineY(
+          others.flatMap((line) => line.points),
+          { x: 'at', y: 'value', z: 'line', stroke: colours.other, strokeWidth: 1, ...inGroup('others') },
+        ),
+        Plot.areaY(
+          bounded.flatMap((line) => line.points),
+          {
+            x: 'at',
+            y1: 'low',
+            y2: 'high',
+            z: 'line',
+            fill: (point: Point) => colourOf(point.line),
+            fillOpacity: 0.18,
+          },
+        ),
+        Plot.lineY(points, {
+          x: 'at',
+          y: 'value',
+          z: 'line',
+          stroke: (point: Point) => colourOf(point.line),
+          strokeWidth: 2,
+          ...inGroup('top'),
+        }),
+        Plot.dot(others.flatMap(alone), { x: 'at', y: 'value', fill: colours.other, r: 2 }),
+        Plot.dot(withDots, {
+          x: 'at',
+          y: 'value',
+          stroke: (point: Point) => colourOf(point.line),
+          fill: (point: Point) => (point.isModelled ? colours.ground : colourOf(point.line)),
+          r: 2.6,
+          ...inGroup('points'),
+        }),
+        Plot.tip(
+          all,
+          Plot.pointer({
+            x: 'at',
+            y: 'value',
+            title: (point: Point) => (point.figure === null ? '' : captionOf(point.figure)),
+            fill: colours.ground,
+            stroke: colours.outline,
+            lineHeight: 1.25,
+          }),
+        ),
+      ],
+    },
+    look,
+  );
+  if (top.length > 1) labelEnds(svg, top, labels, colourOf, { right: width - marginRight, height });
+  emphasise(svg, others, colours);
+  return svg;
+}
+
+function timeAxis(points: readonly Point[], most: number): Plot.ScaleOptions {
+  const moments = points.map(({ at }) => at);
+  const from = moments.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
+  const to = moments.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
+  const { ticks, step } = timeTicks(from, to, Math.max(2, most), moments.every(Number.isInteger));
+  return { domain: [from, to], ticks, tickFormat: (at: number) => timeLabel(at, step) };
+}
+
+/** Points that stand between two gaps, which no line shows. */
+function alone({ points }: Line): Point[] {
+  const isThere = (at: number) => points[at] !== undefined && points[at].value !== null;
+  return points.filter((_, i) => isThere(i) && !isThere(i - 1) && !isThere(i + 1));
+}
+
+/** Names where the lines end, apart from each other. */
+function labelEnds(
+  svg: Plotted,
+  lines: readonly Line[],
+  labels: readonly string[],
+  colourOf: (name: string) => string,
+  { right, height }: { readonly right: number; readonly height: number },
+): void {
+  const x = svg.scale('x');
+  const y = svg.scale('y');
+  const ends = lines.flatMap((line, i) => {
+    const end = line.points.findLast(({ value }) => value !== null);
+    if (end === undefined) return [];
+    return [
+      {
+        name: line.name,
+        text: labels[i] ?? '',
+        x: Number(x?.apply(end.at)),
+        y: Number(y?.apply(end.value)),
+      },
+    ];
+  });
+  const placed = apart(
+    ends.map((end) => end.y),
+    LABEL_HEIGHT,
+    24,
+    height - 30,
+  );
+  const group = svgElement('g', { class: 'ends', 'font-size': 12, 'text-anchor': 'start' });
+  for (const [i, end] of ends.entries()) {
+    const to = placed[i] as number;
+    const colour = colourOf(end.name);
+    group.append(
+      svgElement('path', {
+        d: `M${end.x + 4},${end.y}L${right + 2},${end.y}L${right + 7},${to}`,
+        fill: 'none',
+        stroke: colour,
+        'stroke-opacity': 0.5,
+        'stroke-width': 1,
+      }),
+      svgElement('text', { x: right + 9, y: to, dy: '0.35em', fill: colour }, end.text),
+    );
+  }
+  svg.append(group);
+}
+
+/** Moves places apart until they are `least` from each other, in their order, and within bounds where there is room. */
+export function apart(places: readonly number[], least: number, from: number, to: number): number[] {
+  const order = places.map((_, i) => i).sort((a, b) => (places[a] ?? 0) - (places[b] ?? 0));
+  const placed = [...places];
+  let before = from - least;
+  for (const i of order) {
+    before = Math.max(placed[i] ?? 0, before + least);
+    placed[i] = before;
+  }
+  let after = to + least;
+  for (const i of order.toReversed()) {
+    after = Math.min(placed[i] ?? 0, after - least);
+    placed[i] = after;
+  }
+  return placed;
+}
+
+/** A grey line is told from the others while the pointer is on it. */
+function emphasise(svg: Plotted, others: readonly Line[], { text, other }: Colours): void {
+  const paths = svg.querySelectorAll<SVGPathElement>('g.others path');
+  svg.addEventListener('input', () => {
+    const point: Point | null = svg.value;
+    for (const [i, path] of paths.entries()) {
+      const isMeant = others[i]?.name === point?.line;
+      path.setAttribute('stroke', isMeant ? text : other);
+      path.setAttribute('stroke-width', isMeant ? '2' : '1');
+    }
+  });
+}

@@ -1,0 +1,61 @@
+import type { Figure } from './figures.ts';
+import { fullNumber, yearsOf } from './numbers.ts';
+import type { Picture } from './picture.ts';
+
+/** Sources that are named below a table, which has them row by row. */
+const MOST_SOURCES = 8;
+
+export type Shown = 'lines' | 'bars' | 'map' | 'values';
+
+/** The figures that a picture shows, of those that it has. */
+export function figuresOf(picture: Picture, shown: Shown): readonly Figure[] {
+  return shown === 'map' && picture.kind === 'bars' && picture.map !== null ? picture.map : picture.figures;
+}
+
+/** What stands below the title: what is measured, and when. */
+export function subtitleOf(picture: Picture, shown: Shown): string {
+  const years = yearsOf(figuresOf(picture, shown));
+  const isLatest = picture.kind === 'bars' && years.includes('–');
+  const unit = picture.unit === picture.title ? '' : picture.unit;
+  return [unit, isLatest ? `latest figures, ${years}` : years].filter((part) => part !== '').join(', ');
+}
+
+/** Who published the figures, and which years of them: `world_bank_wdi (1990–2024)`. Empty where nobody is named. */
+export function sourcesOf(figures: readonly Figure[]): string[] {
+  const bySource = Map.groupBy(
+    figures.filter(({ source }) => source !== null),
+    ({ source }) => source as string,
+  );
+  return [...bySource].map(([source, rows]) => {
+    const years = yearsOf(rows);
+    return years === '' ? source : `${source} (${years})`;
+  });
+}
+
+/** What has to be said below a picture, on the page and in files. */
+export function notesOf(picture: Picture, shown: Shown, isSynthetic: boolean): string[] {
+  const figures = figuresOf(picture, shown);
+  const sources = sourcesOf(figures);
+  const modelled = figures.filter(({ isModelled }) => isModelled).length;
+  const drawnAs = { lines: ' (hollow, where points are drawn)', bars: ' (pale)', map: '', values: '' };
+  const leftOut = picture.figures.length - figures.length;
+  const places = picture.figures.filter((figure) => !figure.isNational).length;
+  return [
+    isSynthetic ? 'Synthetic figures of the embedded sandbox: none of them is real.' : '',
+    sources.length === 0
+      ? 'The answer names no source.'
+      : shown === 'values' && sources.length > MOST_SOURCES
+        ? `${sources.length} sources, named in the table.`
+        : `Source: ${sources.join(', ')}.`,
+    modelled > 0
+      ? `${modelled === figures.length ? 'All' : `${fullNumber(modelled)} of ${fullNumber(figures.length)}`} figures are modelled${drawnAs[shown]}.`
+      : '',
+    shown === 'lines' && figures.some(({ low }) => low !== null) ? "Bands are the provider's bounds." : '',
+    leftOut > 0
+      ? places > 0
+        ? `The map shows national figures; ${places} of places within countries are in the bars and the table.`
+        : `The map shows the newest figure of each country; ${leftOut} others are in the table.`
+      : '',
+    figures.some(({ isStale }) => isStale) ? 'Some figures are past their time.' : '',
+  ].filter((note) => note !== '');
+}

@@ -1,0 +1,220 @@
+import { useEffect, useMemo, useRef, useState } from 'react';
+import { type Colours, DARK, LIGHT } from './colours.ts';
+import { readableTableOf, tableOf } from './csv.ts';
+import { draw } from './drawing.ts';
+import { saveCsv, savePng, saveSvg } from './files.ts';
+import { lineColours } from './lines.ts';
+import { figuresOf, notesOf, type Shown, subtitleOf } from './notes.ts';
+import { fullNumber } from './numbers.ts';
+import { type BarsPicture, type LinesPicture, MAX_BARS, MAX_COLOURED, type Picture } from './picture.ts';
+import { othersName, posterOf } from './poster.ts';
+import { SortableTable } from './sortable-table.tsx';
+
+const MIN_WIDTH = 260;
+
+/** A picture, what has to be said of it, its figures as a table, and all of that as files. */
+export function PictureView({
+  picture,
+  isSynthetic,
+  isDark,
+}: {
+  readonly picture: Picture;
+  readonly isSynthetic: boolean;
+  readonly isDark: boolean;
+}) {
+  const [wantsBars, setWantsBars] = useState(false);
+  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const canBeMap = picture.kind === 'bars' && picture.map !== null;
+  const shown: Shown = picture.kind === 'bars' && canBeMap && !wantsBars ? 'map' : picture.kind;
+  const colours = isDark ? DARK : LIGHT;
+  return (
+    <figure className="picture">
+      <figcaption>
+        <strong>{picture.title}</strong>
+        <span>{subtitleOf(picture, shown)}</span>
+      </figcaption>
+      {picture.kind === 'lines' && (
+        <Legend picture={picture} chosen={chosen} choose={setChosen} colours={colours} />
+      )}
+      {picture.kind === 'values' ? (
+        <Values picture={picture} />
+      ) : (
+        <Frame picture={picture} shown={shown} chosen={chosen} colours={colours} />
+      )}
+      <div className="under">
+        {notesOf(picture, shown, isSynthetic).map((note) => (
+          <p key={note}>{note}</p>
+        ))}
+        {shown === 'bars' && picture.figures.length > MAX_BARS && (
+          <p>
+            The {MAX_BARS} highest of {picture.figures.length}; the table has them all.
+          </p>
+        )}
+      </div>
+      <div className="actions">
+        {canBeMap && (
+          <button type="button" onClick={() => setWantsBars(!wantsBars)}>
+            {shown === 'map' ? 'As bars' : 'As map'}
+          </button>
+        )}
+        <Files picture={picture} shown={shown} chosen={chosen} isSynthetic={isSynthetic} />
+      </div>
+      {picture.kind !== 'values' && <Figures picture={picture} />}
+    </figure>
+  );
+}
+
+/** Draws at the width that it is given, once it comes into view. */
+function Frame({
+  picture,
+  shown,
+  chosen,
+  colours,
+}: {
+  readonly picture: LinesPicture | BarsPicture;
+  readonly shown: Shown;
+  readonly chosen: readonly string[];
+  readonly colours: Colours;
+}) {
+  const frame = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  const [isSeen, setSeen] = useState(false);
+  useEffect(() => {
+    if (frame.current === null) return;
+    const resized = new ResizeObserver(([entry]) => {
+      if (entry !== undefined) setWidth(Math.max(MIN_WIDTH, Math.floor(entry.contentRect.width)));
+    });
+    resized.observe(frame.current);
+    const seen = new IntersectionObserver(
+      (entries) => {
+        if (entries.some(({ isIntersecting }) => isIntersecting)) setSeen(true);
+      },
+      { rootMargin: '400px' },
+    );
+    seen.observe(frame.current);
+    return () => {
+      resized.disconnect();
+      seen.disconnect();
+    };
+  }, []);
+  useEffect(() => {
+    if (width === 0 || !isSeen) return;
+    const drawn = draw(picture, shown, chosen, { width, colours });
+    drawn?.setAttribute('aria-hidden', 'true');
+    if (drawn !== null) frame.current?.replaceChildren(drawn);
+  }, [picture, shown, chosen, width, colours, isSeen]);
+  return <div ref={frame} className={`frame ${shown}`} role="img" aria-label={inWords(picture, shown)} />;
+}
+
+/** What a picture shows, for those who don't see it. */
+function inWords(picture: LinesPicture | BarsPicture, shown: Shown): string {
+  const figures = figuresOf(picture, shown);
+  const [first] = figures;
+  if (first === undefined) return picture.title;
+  const least = figures.reduce((a, b) => (b.value < a.value ? b : a), first);
+  const most = figures.reduce((a, b) => (b.value > a.value ? b : a), first);
+  const what = shown === 'lines' ? `${picture.kind === 'lines' ? picture.lines.length : 0} lines` : shown;
+  return `${picture.title}, ${picture.unit}: ${what}, ${figures.length} figures from ${fullNumber(least.value)} (${least.countryName}) to ${fullNumber(most.value)} (${most.countryName}). The table below has them all.`;
+}
+
+function Legend({
+  picture,
+  chosen,
+  choose,
+  colours,
+}: {
+  readonly picture: LinesPicture;
+  readonly chosen: readonly string[];
+  readonly choose: (names: readonly string[]) => void;
+  readonly colours: Colours;
+}) {
+  const { top, others, colourOf } = lineColours(picture, chosen, colours);
+  if (top.length < 2) return null;
+  return (
+    <div className="legend">
+      <ul>
+        {top.map(({ name }) => (
+          <li key={name}>
+            <span className="swatch" style={{ background: colourOf(name) }} />
+            {name}
+          </li>
+        ))}
+        {others.length > 0 && (
+          <li>
+            <span className="swatch" style={{ background: colours.other }} />
+            {othersName(others.length)}
+          </li>
+        )}
+      </ul>
+      {others.length > 0 && (
+        <label>
+          Highlight{' '}
+          <select
+            value=""
+            onChange={(event) => choose([event.target.value, ...chosen].slice(0, MAX_COLOURED))}
+          >
+            <option value="" disabled>
+              one of the others
+            </option>
+            {others
+              .map(({ name }) => name)
+              .sort()
+              .map((name) => (
+                <option key={name}>{name}</option>
+              ))}
+          </select>
+        </label>
+      )}
+    </div>
+  );
+}
+
+function Values({ picture }: { readonly picture: Picture }) {
+  const table = useMemo(() => readableTableOf(picture.figures), [picture]);
+  return <SortableTable table={table} label={picture.title} />;
+}
+
+/** The figures behind a picture, written out once somebody wants to see them. */
+function Figures({ picture }: { readonly picture: Picture }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>Table of {fullNumber(picture.figures.length)} figures</summary>
+      {isOpen && <Values picture={picture} />}
+    </details>
+  );
+}
+
+function Files({
+  picture,
+  shown,
+  chosen,
+  isSynthetic,
+}: {
+  readonly picture: Picture;
+  readonly shown: Shown;
+  readonly chosen: readonly string[];
+  readonly isSynthetic: boolean;
+}) {
+  const [first] = picture.figures;
+  const what = picture.kind === 'values' ? 'figures' : `${first?.indicator ?? 'figures'}-${shown}`;
+  const name = what.replace(/[^\w-]+/g, '_');
+  const poster = () => posterOf(picture, shown, chosen, isSynthetic) as SVGSVGElement;
+  return (
+    <>
+      {picture.kind !== 'values' && (
+        <>
+          <button type="button" onClick={() => void savePng(name, poster())}>
+            PNG
+          </button>
+          <button type="button" onClick={() => saveSvg(name, poster())}>
+            SVG
+          </button>
+        </>
+      )}
+      <button type="button" onClick={() => saveCsv(name, tableOf(picture.figures))}>
+        CSV
+      </button>
+    </>
+  );
+}

@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import { listsIn, shortNames } from '../../src/graphiql/chart/answer-lists.ts';
+import { codeOf, nameOf } from '../../src/graphiql/chart/countries.ts';
+import { fullNumber, shortNumber, timeLabel, timeTicks, yearsOf } from '../../src/graphiql/chart/numbers.ts';
+import { outlines } from '../../src/graphiql/outlines.ts';
+
+describe('numbers', () => {
+  it.for([
+    [120e9, '120 bn'],
+    [3_500_000, '3.5 m'],
+    [1.25e12, '1.25 tn'],
+    [-44_464, '−44.46 k'],
+    [999_999, '1 m'],
+    [0.0244, '0.0244'],
+    [0, '0'],
+  ] as const)('are short on an axis: %d as %s', ([value, text]) => {
+    expect(shortNumber(value).replaceAll('\u00a0', ' ')).toBe(text);
+  });
+
+  it('are whole elsewhere', () => {
+    expect(fullNumber(-1234567.891)).toBe('−1,234,567.891');
+  });
+
+  it('are years, quarters and months below an axis, as many as there is room for', () => {
+    expect(timeTicks(1950, 2025, 8, true)).toEqual({
+      step: 20,
+      ticks: [1960, 1980, 2000, 2020],
+    });
+    expect(timeTicks(2024, 2024, 8, true).ticks).toEqual([2024]);
+    expect(timeTicks(2023, 2024.5, 8, false).ticks.map((at) => timeLabel(at, 0.25))).toEqual([
+      '2023',
+      '2023 Q2',
+      '2023 Q3',
+      '2023 Q4',
+      '2024',
+      '2024 Q2',
+      '2024 Q3',
+    ]);
+    expect(timeLabel(2024 + 1 / 12, 1 / 12)).toBe('2024-02');
+    expect(yearsOf([{ year: 2000 }, { year: null }, { year: 1990 }])).toBe('1990–2000');
+  });
+});
+
+describe('countries', () => {
+  it.for([
+    ['Kenya', 'KE'],
+    ["Côte d'Ivoire", 'CI'],
+    ['Cabo Verde', 'CV'],
+    ['DR Congo', 'CD'],
+    ['Congo', 'CG'],
+    ['Sao Tome and Principe', 'ST'],
+    ['Atlantis', undefined],
+  ] as const)('are known by name: %s', ([name, code]) => expect(codeOf(name)).toBe(code));
+
+  it('have outlines without holes, each with a place for its label', () => {
+    const { features } = outlines();
+    expect(features).toHaveLength(55);
+    for (const { properties, geometry } of features) {
+      expect(geometry.coordinates.length).toBeGreaterThan(0);
+      expect(properties.centre[1]).toBeGreaterThan(-36);
+    }
+    const small = features
+      .filter(({ properties }) => properties.isSmall)
+      .map(({ properties }) => properties.code);
+    expect(small.sort()).toEqual(['CV', 'KM', 'MU', 'SC', 'ST']);
+    expect(nameOf('EH')).toBeUndefined();
+  });
+});
+
+describe('lists of an answer', () => {
+  const query = `{ countries { code ...N figures: observations { value source { key } record tags } } }
+    fragment N on Country { name }`;
+  const data = {
+    countries: [
+      {
+        code: 'KE',
+        name: 'Kenya',
+        figures: [
+          { value: 1, source: { key: 'a' }, record: { x: 1 }, tags: ['p', 'q'] },
+          { value: 2, source: null, record: null, tags: [] },
+        ],
+      },
+      { code: 'NG', name: 'Nigeria', figures: null },
+      null,
+    ],
+  };
+
+  it('are found with the objects that they stand in, the longest first', () => {
+    const lists = listsIn(query, undefined, data);
+    expect(lists.map(({ path, length }) => [path, length])).toEqual([
+      ['countries', 2],
+      ['countries.figures', 2],
+    ]);
+    const { columns, rows } = lists[1]?.table() ?? { columns: [], rows: [] };
+    expect(shortNames(columns, 'countries.figures')).toEqual([
+      'countries.code',
+      'countries.name',
+      'value',
+      'source.key',
+      'record',
+      'tags',
+    ]);
+    expect(rows).toEqual([
+      ['KE', 'Kenya', 1, 'a', '{"x":1}', 'p, q'],
+      ['KE', 'Kenya', 2, null, null, ''],
+    ]);
+  });
+
+  it('are the answer itself where it has none', () => {
+    const [list] = listsIn('{ country { name capital } }', undefined, {
+      country: { name: 'Kenya', capital: null },
+    });
+    expect(list?.table()).toEqual({ columns: ['country.name', 'country.capital'], rows: [['Kenya', null]] });
+    expect(listsIn('{ countries { code } }', undefined, null)).toEqual([]);
+    expect(listsIn('{', undefined, data)).toEqual([]);
+  });
+});

@@ -1,0 +1,374 @@
+import axe, { type AxeResults } from 'axe-core';
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { hasChromium } from '../support/chromium.ts';
+import { type Opening, openGraphiql, run, saved, showPane, write } from '../support/graphiql.ts';
+import { openProgram } from '../support/program.ts';
+
+// A page draws its charts in a second, and in several where other suites take the machine.
+vi.setConfig({ expect: { poll: { timeout: 10_000 } }, testTimeout: 60_000 });
+
+let graphiql: Awaited<ReturnType<typeof openGraphiql>>;
+
+beforeAll(async () => {
+  if (hasChromium) graphiql = await openGraphiql();
+}, 60_000);
+afterAll(() => graphiql?.close());
+
+/** The answer to an operation in the pane, under the key of the team. */
+async function charted(query: string, opening: Opening = {}) {
+  const scene = await graphiql.open(opening);
+  await scene.page.getByLabel('API key', { exact: true }).fill('demo-team');
+  await write(scene.page, query);
+  const answer = await run(scene.page);
+  expect(answer.errors).toBeUndefined();
+  await showPane(scene.page, 'Chart');
+  await scene.page.locator('.charts').waitFor();
+  return { ...scene, data: answer.data };
+}
+
+const button = (page: Page, name: string) =>
+  page.locator('.charts').getByRole('button', { name, exact: true });
+const fills = (shapes: Locator) =>
+  shapes.evaluateAll((all) => all.map((shape) => shape.getAttribute('fill') ?? ''));
+const svgText = (bytes: Buffer) =>
+  [...bytes.toString().matchAll(/<text[^>]*>([^<]*)</g)].map(([, text]) => text);
+
+describe.skipIf(!hasChromium)('lines', () => {
+  it('are drawn for each country, with a band where there are bounds', async () => {
+    await using scene = await charted(
+      '{ countries(codes: ["KE", "NG", "GH"]) { name observations(metricKeys: ["life_expectancy"], fromYear: 1990) { value estimateLow estimateHigh } } }',
+      { viewport: { width: 1900, height: 1000 } },
+    );
+    const frame = scene.page.locator('.frame.lines');
+    await expect.poll(() => frame.locator('g.top path').count()).toBe(3);
+    expect(await scene.page.locator('.legend li').allInnerTexts()).toEqual(['Kenya', 'Nigeria', 'Ghana']);
+    expect(await frame.locator('g[aria-label="area"] path').count()).toBe(3);
+    expect(await scene.page.locator('.under').innerText()).toContain('Source: world_bank_wdi (1990–2025).');
+    // The table behind the picture has them all, and is made once somebody looks.
+    expect(await scene.page.locator('.picture tbody tr').count()).toBe(0);
+    await scene.page.getByText(/Table of 105 figures/).click();
+    await expect.poll(() => scene.page.locator('.picture tbody tr').count()).toBe(100);
+    expect(scene.problems).toEqual([]);
+  });
+
+  it.for([
+    ['years', 'country(code: "GH") { observations(metricKeys: ["internet_users_pct"])', 1],
+    ['quarters', 'country(code: "ML") { observations(metricKeys: ["gdp_growth_quarterly_yoy_pct"])', 0.25],
+  ] as const)('leave gaps where %s are missing', async ([, query, step]) => {
+    await using scene = await charted(`{ ${query} { value } } }`);
+    const moments: number[] = scene.data.country.observations.map(
+      ({ year, period }: { year: number; period: string }) =>
+        year + (Number(/Q(\d)/.exec(period)?.[1] ?? 1) - 1) / 4,
+    );
+    const gaps = moments.filter((moment, i) => i > 0 && moment - (moments[i - 1] ?? 0) > step * 1.5).length;
+    expect(gaps).toBeGreaterThan(0);
+    const line = scene.page.locator('.frame.lines g.top path');
+    await expect.poll(() => line.count()).toBe(1);
+    // Each stretch of a line begins with a move.
+    expect((await line.getAttribute('d'))?.match(/M/g)).toHaveLength(gaps + 1);
+  });
+
+  it('of 54 countries are eight with a colour and a label of their own, and the others in grey', async () => {
+    await using scene = await charted(
+      '{ countries { name observations(metricKeys: ["life_expectancy"]) { value } } }',
+      { viewport: { width: 1900, height: 1000 } },
+    );
+    await widen(scene.page, 1000);
+    const frame = scene.page.locator('.frame.lines');
+    await expect.poll(() => frame.locator('g.others path').count()).toBe(46);
+    const strokes = await frame
+      .locator('g.top path')
+      .evaluateAll((all) => all.map((path) => path.getAttribute('stroke')));
+    expect(new Set(strokes).size).toBe(8);
+    expect(await scene.page.locator('.legend li').last().innerText()).toBe('46 others');
+    const boxes = await boxesOf(frame.locator('g.ends text'));
+    expect(boxes).toHaveLength(8);
+    for (const [i, box] of boxes.entries())
+      for (const other of boxes.slice(i + 1)) expect(Math.abs(box.y - other.y)).toBeGreaterThanOrEqual(13);
+
+    // The pointer tells one of the others.
+    await scene.page.locator('.charts').evaluate((element) => element.removeAttribute('style'));
+    await expect.poll(async () => (await frame.locator('svg').boundingBox())?.width).toBeLessThan(900);
+    const d = (await frame.locator('g.others path').nth(40).getAttribute('d')) ?? '';
+    const [, x, y] = /L([\d.]+),([\d.]+)/.exec(d) ?? [];
+    await frame.locator('svg').scrollIntoViewIfNeeded();
+    const box = await frame.locator('svg').boundingBox();
+    await scene.page.mouse.move((box?.x ?? 0) + Number(x), (box?.y ?? 0) + Number(y));
+    await expect.poll(() => frame.locator('g[aria-label="tip"] text').count()).toBe(1);
+    expect(await frame.locator('g.others path[stroke-width="2"]').count()).toBeLessThanOrEqual(1);
+
+    const [name] = await scene.page.locator('.legend option:not([disabled])').allInnerTexts();
+    await scene.page.locator('.legend select').selectOption(name ?? '');
+    await expect.poll(() => scene.page.locator('.legend li').allInnerTexts()).toContain(name);
+    expect(await scene.page.locator('.legend li').count()).toBe(9);
+  });
+});
+
+/** Gives the pane a width, as a wide page or a phone would. */
+async function widen(page: Page, width: number) {
+  await page.locator('.charts').evaluate((element, pixels) => {
+    element.setAttribute('style', `width: ${pixels}px`);
+  }, width);
+}
+
+async function boxesOf(all: Locator) {
+  return all.evaluateAll((elements) =>
+    elements.map((element) => {
+      const { x, y, width, height } = element.getBoundingClientRect();
+      return { x, y, width, height };
+    }),
+  );
+}
+
+describe.skipIf(!hasChromium)('a map', () => {
+  it('knows whose figures they are though no code is selected, and the answer shows what was asked', async () => {
+    await using scene = await charted('{countries{name observation(metricKey:"life_expectancy"){value}}}');
+    const shapes = scene.page.locator('.frame.map g.with-figure path');
+    await expect.poll(() => shapes.count()).toBe(54);
+    expect(new Set(await fills(shapes)).size).toBeGreaterThan(30);
+    const shown = await scene.page.locator('.graphiql-response').innerText();
+    expect(shown).toContain('Angola');
+    expect(shown).not.toMatch(/"(code|locationName|source|year)"/);
+    await button(scene.page, 'As bars').click();
+    await expect.poll(() => scene.page.locator('.frame.bars g[aria-label="bar"] rect').count()).toBe(54);
+    expect(scene.problems).toEqual([]);
+  });
+
+  it('has two hues where values are negative, hatching and a swatch for no figure, and islands to be seen', async () => {
+    await using scene = await charted(
+      '{countries{name observation(metricKey:"net_migration_total"){value}}}',
+    );
+    const frame = scene.page.locator('.frame.map');
+    await expect.poll(() => frame.locator('g.with-figure path').count()).toBe(49);
+    const hue = (fill: string) => {
+      const [red = 0, , blue = 0] = fill.match(/\d+/g)?.map(Number) ?? [];
+      return red > blue ? 'red' : 'blue';
+    };
+    const values: number[] = scene.data.countries.flatMap(
+      ({ observation }: { observation: { value: number } | null }) => observation?.value ?? [],
+    );
+    const hues = (await fills(frame.locator('g.with-figure path'))).map(hue);
+    expect(hues.filter((one) => one === 'red')).toHaveLength(values.filter((value) => value < 0).length);
+    expect(await frame.locator('g.without-figure').getAttribute('fill')).toMatch(/^url\(#hatch/);
+    expect(await frame.locator('.swatch-none').count()).toBe(1);
+    expect(await frame.locator('.map-legend text').allTextContents()).toEqual(
+      expect.arrayContaining(['persons', '0', 'no figure']),
+    );
+    const islands = await boxesOf(frame.locator('g.islands circle, g.islands-without circle'));
+    expect(islands).toHaveLength(5);
+    for (const { width } of islands) expect(width).toBeGreaterThanOrEqual(9);
+  });
+
+  it('takes national figures alone, and says how many of places there are', async () => {
+    await using scene = await charted(
+      '{ observations(metricKeys: ["idps_total"], latest: true) { value country { code } } }',
+    );
+    const national = scene.data.observations.filter(
+      ({ locationName }: { locationName: string | null }) => locationName === null,
+    );
+    const places = scene.data.observations.length - national.length;
+    expect(places).toBeGreaterThan(0);
+    const frame = scene.page.locator('.frame.map');
+    await expect.poll(() => frame.locator('g.with-figure path').count()).toBe(national.length);
+    expect(await scene.page.locator('.under').innerText()).toContain(`${places} of places within countries`);
+  });
+});
+
+describe.skipIf(!hasChromium)('a picture', () => {
+  it.for([1000, 360])('fills a width of %d pixels', async (width) => {
+    await using scene = await charted(
+      '{countries{name observation(metricKey:"gdp_current_usd"){value} observations(metricKeys:["life_expectancy"],fromYear:2010){value}}}',
+      { viewport: { width: 1900, height: 1000 } },
+    );
+    await widen(scene.page, width);
+    for (const kind of ['lines', 'map']) {
+      const svg = scene.page.locator(`.frame.${kind} svg`);
+      await expect.poll(async () => (await svg.boundingBox())?.width).toBe(width);
+    }
+    // Nothing is written over something else, nor beyond the edge.
+    for (const texts of ['.frame.lines [aria-label="x-axis tick label"] text', '.map-legend text']) {
+      const boxes = await boxesOf(scene.page.locator(texts));
+      const right = ((await scene.page.locator('.charts').boundingBox())?.x ?? 0) + width;
+      for (const [i, box] of boxes.entries()) {
+        expect(box.x + box.width).toBeLessThanOrEqual(right + 1);
+        const isOver = boxes
+          .slice(i + 1)
+          .some(
+            (other) =>
+              Math.abs(other.y - box.y) < 4 && other.x < box.x + box.width && box.x < other.x + other.width,
+          );
+        expect(isOver).toBe(false);
+      }
+    }
+    expect((await scene.page.locator('.map-legend').textContent()) ?? '').toContain('\u00a0bn');
+  });
+
+  it('is saved with all that has to be said of it', async () => {
+    await using scene = await charted('{countries{name observation(metricKey:"life_expectancy"){value}}}');
+    const svg = await saved(scene.page, button(scene.page, 'SVG'));
+    expect(svg.name).toBe('life_expectancy-map.svg');
+    const texts = svgText(svg.bytes);
+    expect(texts).toEqual(
+      expect.arrayContaining([
+        'Life expectancy at birth, total',
+        'years, latest figures, 2023–2025',
+        'years',
+        '60',
+        'no figure',
+        'Synthetic figures of the embedded sandbox: none of them is real.',
+        'Source: world_bank_wdi (2023–2025).',
+      ]),
+    );
+    expect(svg.bytes.toString()).toContain('<linearGradient');
+    const png = await saved(scene.page, button(scene.page, 'PNG'));
+    expect(png.bytes.subarray(1, 4).toString()).toBe('PNG');
+    const [, height] = /^<svg[^>]* height="(\d+)"/.exec(svg.bytes.toString()) ?? [];
+    expect([png.bytes.readUInt32BE(16), png.bytes.readUInt32BE(20)]).toEqual([1920, Number(height) * 2]);
+    const csv = await saved(scene.page, button(scene.page, 'CSV'));
+    expect(csv.bytes.toString().trim().split('\r\n')).toHaveLength(55);
+  });
+
+  it('is saved with its legend, and never as synthetic where the service is real', async () => {
+    await using service = await openProgram();
+    await using scene = await charted(
+      '{ countries { name observations(metricKeys: ["life_expectancy"], fromYear: 2000) { value } } }',
+      { upstreamUrl: service.service.url },
+    );
+    const texts = svgText((await saved(scene.page, button(scene.page, 'SVG'))).bytes);
+    expect(texts).toEqual(
+      expect.arrayContaining(['Mauritius', '46 others', 'Source: world_bank_wdi (2000–2025).']),
+    );
+    expect(texts.join(' ')).not.toMatch(/synthetic/i);
+  });
+});
+
+describe.skipIf(!hasChromium)('an answer', () => {
+  it('of 54 countries and 207 indicators is usable in two seconds, as a dozen pictures and the rest by choice', {
+    retry: 2,
+  }, async () => {
+    await using scene = await graphiql.open({ viewport: { width: 1400, height: 900 } });
+    const { page } = scene;
+    await page.getByLabel('API key', { exact: true }).fill('demo-team');
+    await showPane(page, 'Chart');
+    await write(page, '{ countries { code observations(latest: true) { value } } }');
+    const usableAt = page.evaluate(async () => {
+      await new Promise<void>((resolve) => {
+        new MutationObserver((_, observer) => {
+          if (document.querySelector('.picture svg') === null) return;
+          observer.disconnect();
+          // Whatever else the answer brought with it has had its turn by then.
+          requestAnimationFrame(() => setTimeout(resolve));
+        }).observe(document.body, { childList: true, subtree: true });
+      });
+      return performance.now();
+    });
+    await run(page);
+    const at = await usableAt;
+    const arrivedAt = await page.evaluate(() => {
+      const answers = performance
+        .getEntriesByType('resource')
+        .filter(({ name }) => name.endsWith('/graphql')) as PerformanceResourceTiming[];
+      return Math.max(...answers.map(({ responseEnd }) => responseEnd));
+    });
+    expect(at).toBeGreaterThan(arrivedAt);
+    expect(at - arrivedAt).toBeLessThan(2000);
+    await button(page, 'Table').click();
+    await page.locator('.charts tbody tr').first().waitFor();
+    const nodes = () => page.evaluate(() => document.querySelectorAll('*').length);
+    expect(await nodes()).toBeLessThan(10_000);
+
+    await button(page, 'Pictures').click();
+    await page.locator('.picture svg').first().waitFor();
+    expect(await page.locator('.picture').count()).toBe(12);
+    for (let i = 0; i < 12; i += 1) await page.locator('.picture .under').nth(i).scrollIntoViewIfNeeded();
+    await expect.poll(() => page.locator('.picture svg').count()).toBe(12);
+    expect(await nodes()).toBeLessThan(10_000);
+
+    await page.getByLabel(/12 of \d+ pictures/).fill('Drought index, three months, standard deviations');
+    await expect
+      .poll(() => page.locator('.picture figcaption strong').first().innerText())
+      .toBe('Drought index, three months');
+    expect(await page.locator('.picture').count()).toBe(12);
+    expect(scene.problems).toEqual([]);
+  });
+
+  it('of one country and all indicators is a table', async () => {
+    await using scene = await charted('{ country(code: "KE") { observations(latest: true) { value } } }');
+    await expect.poll(() => scene.page.locator('.picture').count()).toBe(1);
+    expect(await scene.page.locator('.frame').count()).toBe(0);
+    expect(await scene.page.locator('figcaption strong').innerText()).toBe('Kenya: single figures');
+    expect(await scene.page.getByRole('status').innerText()).toMatch(/Rows 1 to 100 of 1\d\d\./);
+  });
+
+  it('without figures is a table of any list, that sorts and goes out as CSV', async () => {
+    await using scene = await charted(
+      '{ tickers(exchangeCode: "NGX", instrumentType: "EQUITY") { symbol closePrice country { code } } }',
+    );
+    const { page } = scene;
+    const prices = async () =>
+      (await page.locator('.charts tbody td:nth-child(2)').allInnerTexts())
+        .filter((text) => text !== '')
+        .map((text) => Number(text.replaceAll(',', '')));
+    const header = page.locator('.charts th').nth(1);
+    await header.getByRole('button').click();
+    expect(await header.getAttribute('aria-sort')).toBe('ascending');
+    expect(await prices()).toEqual((await prices()).toSorted((a, b) => a - b));
+    await header.getByRole('button').click();
+    expect(await header.getAttribute('aria-sort')).toBe('descending');
+    expect(await prices()).toEqual((await prices()).toSorted((a, b) => b - a));
+    const csv = await saved(page, button(page, 'CSV'));
+    expect(csv.name).toBe('tickers.csv');
+    const [head, ...rows] = csv.bytes.toString().trim().split('\r\n');
+    expect(head).toBe('symbol,closePrice,country.code');
+    expect(rows).toHaveLength(scene.data.tickers.length);
+  });
+
+  it('is that of the operation as it was written where what was added is too much', async () => {
+    await using scene = await graphiql.open({ env: { CACHE_URL: 'memory:', MAX_DEPTH: '3' } });
+    await write(
+      scene.page,
+      '{ countries(codes: ["KE"]) { observation(metricKey: "life_expectancy") { value } } }',
+    );
+    await scene.page.getByRole('button', { name: /Execute/ }).click();
+    await expect.poll(() => scene.page.locator('.graphiql-response').innerText()).toMatch(/"value":\s\d/);
+  });
+});
+
+describe.skipIf(!hasChromium)('the pane', () => {
+  it('is loaded when it is first opened', async () => {
+    await using scene = await graphiql.open();
+    const loaded = () =>
+      scene.page.evaluate(() =>
+        performance.getEntriesByType('resource').some(({ name }) => name.includes('chart-pane')),
+      );
+    await run(scene.page);
+    expect(await loaded()).toBe(false);
+    await showPane(scene.page, 'Chart');
+    await expect.poll(loaded).toBe(true);
+  });
+
+  it.for(['light', 'dark'] as const)('meets no serious fault in %s colours', async (colorScheme) => {
+    await using scene = await charted(
+      '{countries{name observation(metricKey:"net_migration_total"){value} observations(metricKeys:["life_expectancy"]){value}}}',
+      { colorScheme },
+    );
+    const { page } = scene;
+    await page.locator('.picture svg').first().waitFor();
+    await page.evaluate(axe.source);
+    const faults = async () => {
+      const { violations } = await page.evaluate<AxeResults>('axe.run(document.querySelector(".charts"))');
+      return violations
+        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+        .map(({ id, nodes }) => [id, nodes.map(({ html }) => html.slice(0, 160))]);
+    };
+    await page
+      .getByText(/Table of/)
+      .first()
+      .click();
+    expect(await faults()).toEqual([]);
+    await button(page, 'Table').click();
+    await page.locator('.charts tbody tr').first().waitFor();
+    expect(await faults()).toEqual([]);
+  });
+});
