@@ -5,6 +5,8 @@ import { defineConfig } from 'vitest/config';
 const ALONE = [
   'test/async/*.test.ts',
   'test/bench/*.test.ts',
+  'test/cache/in-flight.test.ts',
+  'test/cache/redis.test.ts',
   'test/cache/shared-counters.test.ts',
   'test/chaos/*.test.ts',
   'test/execution/*.test.ts',
