@@ -5,8 +5,9 @@ import type { FailureCode } from '../errors.ts';
 import type { BatchGate } from '../observations/batch-gate.ts';
 import type { Figures } from '../observations/fetch.ts';
 import type { Outcome } from '../observations/outcome.ts';
-import { type Demand, demandFor, type Mode } from '../planner/demand.ts';
+import { type Demand, demandFor, type Mode, wholeOf } from '../planner/demand.ts';
 import { newestOf } from '../planner/newest.ts';
+import type { YearRange } from '../planner/year-range.ts';
 import type { LeftOutRows, Sending } from '../upstream/call.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 import type { Effort } from './effort.ts';
@@ -15,13 +16,11 @@ export interface ObservationLoader {
   /**
    * The rows of every country and metric named, in their order: the latest as the service gives it, or the series. At
    * once, where all of it is held.
-   * @param choose which of the rows of a country and metric are wanted
+   * @param choose which of the rows of a country and metric are wanted; where some years are wanted, rows of others may be
+   * among them
    */
   rows(
-    mode: Mode,
-    countryCodes: readonly string[],
-    metricKeys: readonly string[],
-    maxAgeMs: number,
+    wanted: WantedRows,
     choose?: (rows: readonly ObservationRecord[]) => readonly ObservationRecord[],
   ): PromiseOrValue<readonly ObservationRecord[]>;
   /**
@@ -39,6 +38,16 @@ export interface ObservationLoader {
   cameWith(record: object, rows: readonly ObservationRecord[]): void;
   /** Why a row that is past its time was served to this operation all the same; null where it wasn't. */
   staleness(row: ObservationRecord): FailureCode | null;
+}
+
+/** Every country with every metric. */
+export interface WantedRows {
+  readonly mode: Mode;
+  readonly countryCodes: readonly string[];
+  readonly metricKeys: readonly string[];
+  readonly maxAgeMs: number;
+  /** The years that are wanted of series; null or omitted for all of them. */
+  readonly years?: YearRange | null;
 }
 
 export type National = ObservationRecord | Error | null;
@@ -65,23 +74,21 @@ export function createObservationLoader(
   const { effort } = parts;
   const withOutcomes = createOutcomes(parts);
 
-  const demandsFor = (
-    mode: Mode,
-    countryCodes: readonly string[],
-    metricKeys: readonly string[],
-    maxAgeMs: number,
-  ): Demand[] => {
+  const demandsFor = ({ mode, countryCodes, metricKeys, maxAgeMs, years }: WantedRows): Demand[] => {
     effort.want(countryCodes.length * metricKeys.length);
     const demands: Demand[] = [];
     for (const countryCode of countryCodes) {
-      for (const metricKey of metricKeys) demands.push(demandFor(mode, countryCode, metricKey, maxAgeMs));
+      for (const metricKey of metricKeys) {
+        demands.push(demandFor(mode, countryCode, metricKey, maxAgeMs, years));
+      }
     }
     return demands;
   };
 
   return {
-    rows(mode, countryCodes, metricKeys, maxAgeMs, choose = (rows) => rows) {
-      return withOutcomes(demandsFor(mode, countryCodes, metricKeys, maxAgeMs), (outcomes) => {
+    rows(wanted, choose = (rows) => rows) {
+      const { metricKeys } = wanted;
+      return withOutcomes(demandsFor(wanted), (outcomes) => {
         const rows: ObservationRecord[] = [];
         for (const [i, outcome] of outcomes.entries()) {
           if (outcome instanceof Error) throw outcome;
@@ -92,13 +99,15 @@ export function createObservationLoader(
       });
     },
     nationals(countryCodes, metricKey, maxAgeMs) {
-      return withOutcomes(demandsFor('latest', countryCodes, [metricKey], maxAgeMs), (latest) => {
+      const wanted = { metricKeys: [metricKey], maxAgeMs };
+      return withOutcomes(demandsFor({ ...wanted, mode: 'latest', countryCodes }), (latest) => {
         // Where the newest row is that of a place, the newest national one stands in the series.
         const isOfPlace = (outcome: Outcome | undefined) =>
           Array.isArray(outcome) && outcome.length > 0 && !outcome.some(isNational);
         const ofPlaces = countryCodes.filter((_, i) => isOfPlace(latest[i]));
         if (ofPlaces.length === 0) return latest.map(nationalIn);
-        return withOutcomes(demandsFor('series', ofPlaces, [metricKey], maxAgeMs), (series) => {
+        const ofSeries = demandsFor({ ...wanted, mode: 'series', countryCodes: ofPlaces });
+        return withOutcomes(ofSeries, (series) => {
           const byCountry = new Map(ofPlaces.map((code, i) => [code, series[i]]));
           return latest.map((outcome, i) => nationalIn(byCountry.get(countryCodes[i] ?? '') ?? outcome));
         });
@@ -133,8 +142,16 @@ function createOutcomes({ figures, sending, batchGate }: ObservationLoaderParts)
     return demands.map((demand) => outcomes.get(nameOf(demand)) ?? []);
   }
 
+  /** Some years are part of the whole series, where the operation has asked for that. */
+  function askedAs(demand: Demand): Demand {
+    if (demand.years === null) return demand;
+    const whole = wholeOf(demand);
+    const name = nameOf(whole);
+    return asked.has(name) || outcomes.has(name) ? whole : demand;
+  }
+
   function find(demand: Demand, findHeld: ReturnType<Figures['held']>): Outcome | undefined {
-    const name = nameOf(demand);
+    const name = nameOf(askedAs(demand));
     const known = outcomes.get(name);
     if (known !== undefined || findHeld === null || asked.has(name)) return known;
     const found = findHeld(demand);
@@ -160,7 +177,7 @@ function createOutcomes({ figures, sending, batchGate }: ObservationLoaderParts)
     const found: (Outcome | undefined)[] = [];
     const finish = () => {
       if (areAll(found)) return make(found);
-      const missing = demands.filter((_, i) => found[i] === undefined);
+      const missing = demands.filter((_, i) => found[i] === undefined).map(askedAs);
       const isLarge = missing.length > BLOCK;
       return loader.loadMany(missing).then(async (loaded) => {
         // What has settled the last of them took its time, and so does what is made of them.

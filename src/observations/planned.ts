@@ -1,12 +1,13 @@
 import { type Job, timeSliced, yieldToEventLoop } from '../async/yielding.ts';
 import { Failure } from '../errors.ts';
-import type { Pair, RowsOf } from '../planner/cover.ts';
+import type { Pair } from '../planner/cover.ts';
 import { type Demand, keyOf, type Mode } from '../planner/demand.ts';
-import { choosingModes, type ModePlan, oneRow } from '../planner/modes.ts';
+import { choosingModes, type ModePlan, oneRow, type PlanPart } from '../planner/modes.ts';
 import { newestOf } from '../planner/newest.ts';
+import { covers, type YearRange } from '../planner/year-range.ts';
 import type { Sending } from '../upstream/call.ts';
 import { type FetchPairs, MANY } from './covered.ts';
-import { hopefulRows, modeLimits, type Planning } from './estimate.ts';
+import { hopefulParts, hopefulRows, modeLimits, type Planning, rowsWithin } from './estimate.ts';
 import type { Fetch, Settle } from './fetch.ts';
 import type { Outcome } from './outcome.ts';
 import { type NameSearch, openNameSearch, type SettlePair } from './task.ts';
@@ -36,12 +37,11 @@ async function fetchTogether(demands: readonly Demand[], together: Together): Pr
   const { learned } = planning;
   const plan = await modesOf(demands, planning, sending.caller);
   const wanted = byMode(demands);
-  const settleIn = (mode: Mode, pair: Pair, outcome: Outcome) => {
-    const demand = wanted[mode].get(keyOf(pair));
-    if (demand !== undefined) settle(demand, outcome);
+  const settleIn = (mode: Mode, pair: Pair, outcome: Outcome, years: YearRange | null = null) => {
+    for (const demand of takeAnswered(wanted[mode], pair, years)) settle(demand, outcome);
   };
-  const fetch = (mode: Mode, pairs: readonly Pair[], rowsOf: RowsOf, settlePair: SettlePair) =>
-    next({ mode, pairs, rowsOf, settle: settlePair, round: 0, search }, sending);
+  const fetch = ({ mode, years, pairs, rowsOf }: PlanPart, settlePair: SettlePair) =>
+    next({ mode, years, pairs, rowsOf, settle: settlePair, round: 0, search }, sending);
 
   const withoutSeries = new Map<string, Failure>();
   const withoutLatest: Pair[] = [];
@@ -58,36 +58,78 @@ async function fetchTogether(demands: readonly Demand[], together: Together): Pr
     if (rows instanceof Failure && rows.code === 'UPSTREAM_INCOMPLETE') withoutSeries.set(keyOf(pair), rows);
     else settleLatest(pair, latestOf(rows));
   };
-  await Promise.all([
-    fetch('latest', plan.latest, oneRow, settleLatest),
-    fetch('series', plan.series, hopefulRows(plan.series, learned), settleSeries),
-  ]);
+  const withoutRange = new Map<string, Pair>();
+  const settleRange = (years: YearRange): SettlePair => {
+    return (pair, outcome) => {
+      const rows = outcome === 'no figure' ? [] : outcome;
+      if (rows instanceof Failure && rows.code === 'UPSTREAM_INCOMPLETE') {
+        withoutRange.set(keyOf(pair), pair);
+      } else settleIn('series', pair, rows, years);
+    };
+  };
+  const settling = ({ mode, years }: PlanPart) => {
+    if (mode === 'latest') return settleLatest;
+    return years === null ? settleSeries : settleRange(years);
+  };
+  await Promise.all(hopefulParts(plan, learned).map((part) => fetch(part, settling(part))));
+  // Years that can't be had whole may be counted with all the others: whole series can.
+  if (withoutRange.size > 0) learned.learn('yearsParam', 'ignored');
+  await fetchSeries([...withoutRange.values()], (pair, outcome) =>
+    settleIn('series', pair, outcome === 'no figure' ? [] : outcome),
+  );
   // A series that can't be had whole has a latest figure all the same.
-  const isWithoutSeries = (pair: Pair) => withoutSeries.has(keyOf(pair));
-  await fetch('latest', plan.series.filter(isWithoutSeries), oneRow, settleLatest);
+  const again = plan.series.filter((pair) => withoutSeries.has(keyOf(pair)));
+  await fetch({ mode: 'latest', years: null, pairs: again, rowsOf: oneRow }, settleLatest);
   // Where the latest row holds no value, the latest figure stands further back.
-  await fetch('series', withoutLatest, hopefulRows(withoutLatest, learned), (pair, outcome) =>
+  await fetchSeries(withoutLatest, (pair, outcome) =>
     settleLatest(pair, outcome === 'no figure' ? [] : latestOf(outcome)),
   );
+
+  function fetchSeries(pairs: readonly Pair[], settlePair: SettlePair) {
+    return fetch({ mode: 'series', years: null, pairs, rowsOf: hopefulRows(pairs, learned) }, settlePair);
+  }
 }
 
 /** Which pairs to ask for as latest, and which as series; in turns, where there are many. */
 async function modesOf(demands: readonly Demand[], planning: Planning, job: Job): Promise<ModePlan> {
   const isLarge = demands.length > MANY;
   if (isLarge) await yieldToEventLoop(job);
+  const { learned } = planning;
   const plan = await timeSliced(
     job,
-    choosingModes(demands, modeLimits(planning), planning.learned.seriesRows),
+    choosingModes(demands, modeLimits(planning), learned.seriesRows, rowsWithin(learned)),
   );
   if (isLarge) await yieldToEventLoop(job);
   return plan;
 }
 
-/** Demands of each mode by their pairs. */
-function byMode(demands: readonly Demand[]): Readonly<Record<Mode, ReadonlyMap<string, Demand>>> {
-  const found = { latest: new Map<string, Demand>(), series: new Map<string, Demand>() };
-  for (const demand of demands) found[demand.mode].set(keyOf(demand), demand);
+/** Demands by their pairs; those for a series may differ in their years. */
+type ByPair = Map<string, readonly Demand[]>;
+
+function byMode(demands: readonly Demand[]): Readonly<Record<Mode, ByPair>> {
+  const found: Record<Mode, ByPair> = { latest: new Map(), series: new Map() };
+  for (const demand of demands) {
+    const key = keyOf(demand);
+    const others = found[demand.mode].get(key);
+    found[demand.mode].set(key, others === undefined ? [demand] : [...others, demand]);
+  }
   return found;
+}
+
+/**
+ * The demands for a pair that an answer settles, each once.
+ * @param years what the answer is of; null for all years
+ */
+function takeAnswered(wanted: ByPair, pair: Pair, years: YearRange | null): readonly Demand[] {
+  const key = keyOf(pair);
+  const demands = wanted.get(key) ?? [];
+  if (years === null || demands.length === 0) return demands;
+  const isAnswered = (demand: Demand) => demand.years !== null && covers(years, demand.years);
+  wanted.set(
+    key,
+    demands.filter((demand) => !isAnswered(demand)),
+  );
+  return demands.filter(isAnswered);
 }
 
 /**
