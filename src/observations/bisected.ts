@@ -13,9 +13,9 @@ import type { Pair, Rectangle } from '../planner/cover.ts';
 import type { Dimension, Learned } from '../planner/learned.ts';
 import type { Sending } from '../upstream/call.ts';
 import { observations } from '../upstream/endpoints.ts';
-import { inWhole } from './covered.ts';
 import { type DataCalls, pairsOf, type Refusal } from './data-calls.ts';
 import type { ObservationEntries } from './entries.ts';
+import { inWhole } from './estimate.ts';
 import type { RefusedNames } from './refused-names.ts';
 import {
   type FetchedRows,

@@ -1,3 +1,4 @@
+import { Failure } from '../errors.ts';
 import { wholeRuns } from '../planner/completeness.ts';
 import type { RowsOf } from '../planner/cover.ts';
 import { keyOf, pairKey } from '../planner/demand.ts';
@@ -16,6 +17,7 @@ import {
   sentRows,
 } from './data-calls.ts';
 import type { ObservationEntries } from './entries.ts';
+import { inWhole } from './estimate.ts';
 import { type FetchedRows, type FetchTask, NOT_WHOLE, settlingFailures, sum, type Task } from './task.ts';
 import { type AskYears, fetchYears } from './years.ts';
 
@@ -51,9 +53,22 @@ export function completed(next: FetchTask, parts: CompletedParts): FetchTask {
         for (const code of rectangle.countryCodes) learned.answered.countries.add(code.toUpperCase());
         for (const key of rectangle.metricKeys) learned.answered.metrics.add(key);
         if (!(await calls.isCutShort(part, answer, sending))) return receive(part, answer);
-        return pairs.length === 0 ? NOT_WHOLE : complete({ task: part, answer, sending }, parts);
+        return pairs.length === 0 ? NOT_WHOLE : completeYears({ task: part, answer, sending }, parts);
       }),
     );
+}
+
+/** Years that can't be had whole may have been counted with all the others: then their whole series can. */
+async function completeYears(cut: CutAnswer, parts: CompletedParts): Promise<FetchedRows> {
+  const { task, answer } = cut;
+  if (answer.years === null) return complete(cut, parts);
+  try {
+    return await complete(cut, parts);
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== 'UPSTREAM_INCOMPLETE') throw error;
+    parts.learned.learn('yearsParam', 'ignored');
+    return task.replan(task.pairs, { ...inWhole(task.pairs, parts), round: 0 });
+  }
 }
 
 /**

@@ -7,16 +7,8 @@ import type { Sending } from '../upstream/call.ts';
 import { observations } from '../upstream/endpoints.ts';
 import { type Groups, learnLength, pairsOf, type Rows, sentOf } from './data-calls.ts';
 import type { ObservationEntries } from './entries.ts';
-import { type CallBounds, hopefulRows, limitsOf } from './estimate.ts';
-import {
-  type FetchedRows,
-  type FetchTask,
-  NONE_WHOLE,
-  type PairsToFetch,
-  sum,
-  type Task,
-  within,
-} from './task.ts';
+import { type CallBounds, inWhole, limitsOf } from './estimate.ts';
+import { type FetchedRows, type FetchTask, NONE_WHOLE, type PairsToFetch, sum, type Task } from './task.ts';
 
 /** Fetches pairs of one mode and settles each. */
 export type FetchPairs = (wanted: PairsToFetch, sending: Sending) => Promise<FetchedRows>;
@@ -65,14 +57,6 @@ function isTaught({ years }: PairsToFetch, { learned }: CoveredParts): boolean {
   return isLimitKnown && (years === null || learned.yearsParam !== 'unknown');
 }
 
-/** What there is to plan by where whole series are asked for in place of some years. */
-export function inWhole(
-  pairs: readonly Pair[],
-  { learned }: Pick<CallBounds, 'learned'>,
-): Pick<PairsToFetch, 'years' | 'rowsOf'> {
-  return { years: null, rowsOf: hopefulRows(pairs, learned) };
-}
-
 /**
  * Settles the pairs of a whole answer.
  * @throws Failure where it can't be told whose some of the rows are
@@ -99,14 +83,13 @@ function handOut(
   }
   // An answer with rows that can't be told whose they are is not held, so that whoever asks again is told again.
   if (stray === undefined) keep(sending.caller.keyDigest, { mode, years }, kept, receivedAt);
-  const unwanted = new Set([...figures.keys(), ...blanks.keys()]);
+  // Rows that belong to no pair count with those that are wanted.
+  let rows = list.received - list.rows.length - list.blanks.length;
   for (const pair of pairs) {
     const key = keyOf(pair);
     settle(pair, faulty.get(key) ?? (isBlank(key) ? 'no figure' : (figures.get(key) ?? [])));
-    unwanted.delete(key);
+    rows += sentOf(groups, key);
   }
-  let rows = list.received;
-  for (const key of unwanted) rows -= sentOf(groups, key);
   return { rows, isWhole: true };
 }
 
@@ -125,11 +108,17 @@ function shareOut(
   pairs: readonly Pair[],
   rectangles: readonly Rectangle[],
 ): { rectangle: Rectangle; pairs: readonly Pair[] }[] {
-  let rest = pairs;
+  if (rectangles.length === 1) return rectangles.map((rectangle) => ({ rectangle, pairs }));
+  const left = new Map(pairs.map((pair) => [keyOf(pair), pair]));
   return rectangles.map((rectangle) => {
-    const isHeld = within(rectangle);
-    const own = rest.filter(isHeld);
-    rest = rest.filter((pair) => !isHeld(pair));
+    const own: Pair[] = [];
+    for (const { countryCode, metricKey } of pairsOf(rectangle)) {
+      const key = pairKey(countryCode, metricKey);
+      const pair = left.get(key);
+      if (pair === undefined) continue;
+      own.push(pair);
+      left.delete(key);
+    }
     return { rectangle, pairs: own };
   });
 }

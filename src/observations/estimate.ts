@@ -10,6 +10,7 @@ import {
   type RowsWithin,
 } from '../planner/modes.ts';
 import { widened, type YearRange } from '../planner/year-range.ts';
+import type { PairsToFetch } from './task.ts';
 
 /** What calls are bounded by. */
 export interface CallBounds {
@@ -75,6 +76,14 @@ export function modeLimits(planning: Planning): ModeLimits {
  */
 export function hopefulRows(wanted: readonly Pair[], learned: Learned): RowsOf {
   return hopeful(wanted, learned, learned.seriesRows, learned.knowsSeries);
+}
+
+/** What there is to plan by where whole series are asked for in place of some years. */
+export function inWhole(
+  pairs: readonly Pair[],
+  { learned }: Pick<CallBounds, 'learned'>,
+): Pick<PairsToFetch, 'years' | 'rowsOf'> {
+  return { years: null, rowsOf: hopefulRows(pairs, learned) };
 }
 
 function hopefulRowsWithin(years: YearRange, wanted: readonly Pair[], learned: Learned): RowsOf {

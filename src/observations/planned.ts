@@ -58,36 +58,22 @@ async function fetchTogether(demands: readonly Demand[], together: Together): Pr
     if (rows instanceof Failure && rows.code === 'UPSTREAM_INCOMPLETE') withoutSeries.set(keyOf(pair), rows);
     else settleLatest(pair, latestOf(rows));
   };
-  const withoutRange = new Map<string, Pair>();
   const settleRange = (years: YearRange): SettlePair => {
-    return (pair, outcome) => {
-      const rows = outcome === 'no figure' ? [] : outcome;
-      if (rows instanceof Failure && rows.code === 'UPSTREAM_INCOMPLETE') {
-        withoutRange.set(keyOf(pair), pair);
-      } else settleIn('series', pair, rows, years);
-    };
+    return (pair, outcome) => settleIn('series', pair, outcome === 'no figure' ? [] : outcome, years);
   };
   const settling = ({ mode, years }: PlanPart) => {
     if (mode === 'latest') return settleLatest;
     return years === null ? settleSeries : settleRange(years);
   };
   await Promise.all(hopefulParts(plan, learned).map((part) => fetch(part, settling(part))));
-  // Years that can't be had whole may be counted with all the others: whole series can.
-  if (withoutRange.size > 0) learned.learn('yearsParam', 'ignored');
-  await fetchSeries([...withoutRange.values()], (pair, outcome) =>
-    settleIn('series', pair, outcome === 'no figure' ? [] : outcome),
-  );
   // A series that can't be had whole has a latest figure all the same.
   const again = plan.series.filter((pair) => withoutSeries.has(keyOf(pair)));
   await fetch({ mode: 'latest', years: null, pairs: again, rowsOf: oneRow }, settleLatest);
   // Where the latest row holds no value, the latest figure stands further back.
-  await fetchSeries(withoutLatest, (pair, outcome) =>
+  const ofSeries = hopefulRows(withoutLatest, learned);
+  await fetch({ mode: 'series', years: null, pairs: withoutLatest, rowsOf: ofSeries }, (pair, outcome) =>
     settleLatest(pair, outcome === 'no figure' ? [] : latestOf(outcome)),
   );
-
-  function fetchSeries(pairs: readonly Pair[], settlePair: SettlePair) {
-    return fetch({ mode: 'series', years: null, pairs, rowsOf: hopefulRows(pairs, learned) }, settlePair);
-  }
 }
 
 /** Which pairs to ask for as latest, and which as series; in turns, where there are many. */
@@ -104,14 +90,15 @@ async function modesOf(demands: readonly Demand[], planning: Planning, job: Job)
 }
 
 /** Demands by their pairs; those for a series may differ in their years. */
-type ByPair = Map<string, readonly Demand[]>;
+type ByPair = Map<string, Demand[]>;
 
 function byMode(demands: readonly Demand[]): Readonly<Record<Mode, ByPair>> {
   const found: Record<Mode, ByPair> = { latest: new Map(), series: new Map() };
   for (const demand of demands) {
     const key = keyOf(demand);
     const others = found[demand.mode].get(key);
-    found[demand.mode].set(key, others === undefined ? [demand] : [...others, demand]);
+    if (others === undefined) found[demand.mode].set(key, [demand]);
+    else others.push(demand);
   }
   return found;
 }
