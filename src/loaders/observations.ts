@@ -124,22 +124,39 @@ type WithOutcomes = <Result>(
 
 /**
  * The outcomes of one operation. What is held, or has come, is there at once and costs no promise; DataLoader gathers the
- * rest, asks for each demand once, and hands each field its own.
+ * rest, what a field asks for as one set: a promise for each of thousands of demands would take longer than they do.
  */
 function createOutcomes({ figures, sending, batchGate }: ObservationLoaderParts): WithOutcomes {
   /** What the operation has. */
   const outcomes = new Map<string, Outcome>();
-  /** What it has asked for. */
-  const asked = new Map<string, Promise<Outcome>>();
-  const loader = new DataLoader<Demand, Outcome, string>(fetchAll, {
-    cacheKeyFn: nameOf,
-    cacheMap: asked,
+  /** What it has asked for, each demand by the set that it was part of; null where that came, else why not. */
+  const asked = new Map<string, Promise<Error | null>>();
+  const loader = new DataLoader<readonly Demand[], null>(fetchAll, {
+    cache: false,
     batchScheduleFn: (leave) => batchGate.whenOpen(leave),
   });
 
-  async function fetchAll(demands: readonly Demand[]): Promise<Outcome[]> {
-    await figures.fetch(demands, sending, (demand, outcome) => outcomes.set(nameOf(demand), outcome));
-    return demands.map((demand) => outcomes.get(nameOf(demand)) ?? []);
+  async function fetchAll(sets: readonly (readonly Demand[])[]): Promise<null[]> {
+    await figures.fetch(sets.flat(), sending, (demand, outcome) => outcomes.set(nameOf(demand), outcome));
+    return sets.map(() => null);
+  }
+
+  /** Asks for what has not been asked for, each demand once. @returns what becomes of each */
+  async function load(demands: readonly Demand[]): Promise<Outcome[]> {
+    const fresh = new Map<string, Demand>();
+    for (const demand of demands) {
+      const name = nameOf(demand);
+      if (!asked.has(name)) fresh.set(name, demand);
+    }
+    if (fresh.size > 0) {
+      const loading = loader.load([...fresh.values()]).catch(errorOf);
+      for (const name of fresh.keys()) asked.set(name, loading);
+    }
+    const sets = new Set<Promise<Error | null>>();
+    for (const demand of demands) sets.add(asked.get(nameOf(demand)) as Promise<Error | null>);
+    const failures = await Promise.all(sets);
+    const failure = failures.find((one) => one !== null) ?? [];
+    return demands.map((demand) => outcomes.get(nameOf(demand)) ?? failure);
   }
 
   /** Some years are part of the whole series, where the operation has asked for that. */
@@ -179,11 +196,11 @@ function createOutcomes({ figures, sending, batchGate }: ObservationLoaderParts)
       if (areAll(found)) return make(found);
       const missing = demands.filter((_, i) => found[i] === undefined).map(askedAs);
       const isLarge = missing.length > BLOCK;
-      return loader.loadMany(missing).then(async (loaded) => {
+      return load(missing).then(async (loaded) => {
         // What has settled the last of them took its time, and so does what is made of them.
         if (isLarge) await yieldToEventLoop(sending.caller);
-        const rest = loaded.values();
-        const made = await make(found.map((outcome) => outcome ?? rest.next().value ?? []));
+        let next = 0;
+        const made = await make(found.map((outcome) => outcome ?? (loaded[next++] as Outcome)));
         if (isLarge) await yieldToEventLoop(sending.caller);
         return made;
       });
@@ -195,6 +212,10 @@ function createOutcomes({ figures, sending, batchGate }: ObservationLoaderParts)
     const looking = timeSliced(sending.caller, lookInBlocks(demands, found));
     return looking instanceof Promise ? batchGate.closeDuring(looking).then(finish) : finish();
   };
+}
+
+function errorOf(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error('The figures could not be fetched.', { cause: thrown });
 }
 
 function areAll(found: readonly (Outcome | undefined)[]): found is readonly Outcome[] {

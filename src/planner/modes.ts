@@ -23,6 +23,12 @@ export interface ModeLimits extends CoverLimits {
   readonly overfetchRows: number;
 }
 
+/** Ranges whose calls are judged by their rows. */
+const MANY = 250;
+
+/** Share of the rows of whole series below which so many ranges are taken to save calls. */
+const WORTHWHILE_SHARE = 0.9;
+
 /** Expected rows of a series that a call for a range of years brings; null where the service takes no years. */
 export type RowsWithin = ((years: YearRange) => RowsOf) | null;
 
@@ -48,6 +54,7 @@ export function* choosingModes(
   seriesRows: RowsOf,
   rowsWithin: RowsWithin = null,
 ): Steps<ModePlan> {
+  if (demands.every(({ mode }) => mode === 'latest')) return { latest: demands, series: [], ranges: [] };
   const wanted = wantedOf(demands);
   const all = new Map([
     ...wanted.series,
@@ -56,14 +63,45 @@ export function* choosingModes(
   const whole = yield* choosingWhole({ latest: wanted.latest, series: all }, limits, seriesRows);
   if (rowsWithin === null || wanted.ranges.size === 0) return whole;
 
+  const others = yield* choosingWhole(wanted, limits, seriesRows);
+  const ranges = [...wanted.ranges.values()];
+  if (ranges.length > MANY) {
+    const choice = chooseByRows(ranges, others, limits, { seriesRows, rowsWithin });
+    return choice ?? whole;
+  }
   const wholeCalls = yield* countingCalls(whole, limits, seriesRows, rowsWithin);
   if (wholeCalls === 1) return whole;
-  const others = yield* choosingWhole(wanted, limits, seriesRows);
   let [best, bestCalls] = [whole, wholeCalls];
-  for (const ranges of groupings([...wanted.ranges.values()])) {
-    const plan = { ...others, ranges };
+  for (const grouped of groupings(ranges)) {
+    const plan = { ...others, ranges: grouped };
     const calls = yield* countingCalls(plan, limits, seriesRows, rowsWithin);
     if (calls < bestCalls) [best, bestCalls] = [plan, calls];
+  }
+  return best;
+}
+
+/**
+ * The plan for many ranges by what their rows alone require: to cover them several times takes longer than their calls.
+ * @returns null where whole series bring about as few
+ */
+function chooseByRows(
+  ranges: readonly RangeOfPair[],
+  others: ModePlan,
+  { maxRows }: ModeLimits,
+  { seriesRows, rowsWithin }: { seriesRows: RowsOf; rowsWithin: NonNullable<RowsWithin> },
+): ModePlan | null {
+  const callsFor = (rows: number) => Math.ceil(rows / maxRows);
+  const rowsOf = (pairs: readonly Pair[], rows: RowsOf) =>
+    sum(pairs.map(({ countryCode, metricKey }) => Math.min(maxRows, rows(countryCode, metricKey))));
+  const wholeRows = rowsOf(
+    ranges.map(({ pair }) => pair),
+    seriesRows,
+  );
+  let best: ModePlan | null = null;
+  let bestCalls = callsFor(wholeRows * WORTHWHILE_SHARE);
+  for (const grouped of groupings(ranges)) {
+    const calls = sum(grouped.map(({ years, pairs }) => callsFor(rowsOf(pairs, rowsWithin(years)))));
+    if (calls < bestCalls) [best, bestCalls] = [{ ...others, ranges: grouped }, calls];
   }
   return best;
 }
