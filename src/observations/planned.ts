@@ -38,7 +38,10 @@ async function fetchTogether(demands: readonly Demand[], together: Together): Pr
   const plan = await modesOf(demands, planning, sending.caller);
   const wanted = byMode(demands);
   const settleIn = (mode: Mode, pair: Pair, outcome: Outcome, years: YearRange | null = null) => {
-    for (const demand of takeAnswered(wanted[mode], pair, years)) settle(demand, outcome);
+    const latest = mode === 'latest' ? wanted.latest.get(keyOf(pair)) : undefined;
+    if (latest !== undefined) settle(latest, outcome);
+    if (mode === 'latest') return;
+    for (const demand of takeAnswered(wanted.series, pair, years)) settle(demand, outcome);
   };
   const fetch = ({ mode, years, pairs, rowsOf }: PlanPart, settlePair: SettlePair) =>
     next({ mode, years, pairs, rowsOf, settle: settlePair, round: 0, search }, sending);
@@ -89,25 +92,27 @@ async function modesOf(demands: readonly Demand[], planning: Planning, job: Job)
   return plan;
 }
 
-/** Demands by their pairs; those for a series may differ in their years. */
-type ByPair = Map<string, Demand[]>;
+/** Demands for series by their pairs: they may differ in their years. */
+type SeriesByPair = Map<string, Demand[]>;
 
-function byMode(demands: readonly Demand[]): Readonly<Record<Mode, ByPair>> {
-  const found: Record<Mode, ByPair> = { latest: new Map(), series: new Map() };
+function byMode(demands: readonly Demand[]): { latest: ReadonlyMap<string, Demand>; series: SeriesByPair } {
+  const latest = new Map<string, Demand>();
+  const series: SeriesByPair = new Map();
   for (const demand of demands) {
     const key = keyOf(demand);
-    const others = found[demand.mode].get(key);
-    if (others === undefined) found[demand.mode].set(key, [demand]);
+    const others = series.get(key);
+    if (demand.mode === 'latest') latest.set(key, demand);
+    else if (others === undefined) series.set(key, [demand]);
     else others.push(demand);
   }
-  return found;
+  return { latest, series };
 }
 
 /**
  * The demands for a pair that an answer settles, each once.
  * @param years what the answer is of; null for all years
  */
-function takeAnswered(wanted: ByPair, pair: Pair, years: YearRange | null): readonly Demand[] {
+function takeAnswered(wanted: SeriesByPair, pair: Pair, years: YearRange | null): readonly Demand[] {
   const key = keyOf(pair);
   const demands = wanted.get(key) ?? [];
   if (years === null || demands.length === 0) return demands;
