@@ -107,7 +107,7 @@ function chooseByRows(
 }
 
 /** Demands by their pairs: what a series answers that is wanted whole stands with no other. */
-interface Wanted {
+interface WantedPairs {
   readonly latest: ReadonlyMap<string, Pair>;
   readonly series: ReadonlyMap<string, Pair>;
   readonly ranges: ReadonlyMap<string, RangeOfPair>;
@@ -118,7 +118,7 @@ interface RangeOfPair {
   readonly years: YearRange;
 }
 
-function wantedOf(demands: readonly Demand[]): Wanted {
+function wantedOf(demands: readonly Demand[]): WantedPairs {
   const series = new Map<string, Pair>();
   for (const demand of demands) {
     if (demand.mode === 'series' && demand.years === null) series.set(keyOf(demand), demand);
@@ -160,7 +160,7 @@ function groupings(ranges: readonly RangeOfPair[]): RangePlan[][] {
 
 /** Latest figures and whole series: apart, or as series all of them. */
 function* choosingWhole(
-  wanted: Pick<Wanted, 'latest' | 'series'>,
+  wanted: Pick<WantedPairs, 'latest' | 'series'>,
   limits: ModeLimits,
   seriesRows: RowsOf,
 ): Steps<ModePlan> {
