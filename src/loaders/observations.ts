@@ -155,8 +155,10 @@ function createOutcomes({ figures, sending, batchGate }: ObservationLoaderParts)
     const sets = new Set<Promise<Error | null>>();
     for (const demand of demands) sets.add(asked.get(nameOf(demand)) as Promise<Error | null>);
     const failures = await Promise.all(sets);
-    const failure = failures.find((one) => one !== null) ?? [];
-    return demands.map((demand) => outcomes.get(nameOf(demand)) ?? failure);
+    const failure = failures.find((one) => one !== null);
+    return demands.map(
+      (demand) => outcomes.get(nameOf(demand)) ?? failure ?? new Error(`No outcome of ${demand.key}.`),
+    );
   }
 
   /** Some years are part of the whole series, where the operation has asked for that. */

@@ -23,20 +23,28 @@ export function ranged<Wanted extends MaybeHeld>(
   return async (demands, sending, settle) => {
     if (!demands.some(({ years }) => years !== null)) return next(demands, sending, settle);
     const isRange = await rangesOf(demands, parts, sending.caller);
-    const askedBy = new Map<Demand, Wanted>();
-    const asked = demands.map((demand) => {
+    // Several ranges may be one whole series, which may be wanted as such besides.
+    const asked = new Map<string, { readonly sent: Wanted; readonly askers: Wanted[] }>();
+    for (const demand of demands) {
       const isPlain = demand.years === null || isAnsweredBySome(demand, parts) || isRange(demand);
-      if (isPlain) return demand;
-      const whole = wholeOf(demand);
-      askedBy.set(whole, demand);
-      return whole;
-    });
-    return next(asked, sending, (demand, outcome) => {
+      const sent = isPlain ? demand : wholeOf(demand);
+      const known = asked.get(nameOf(sent));
+      if (known === undefined) asked.set(nameOf(sent), { sent, askers: [demand] });
+      else known.askers.push(demand);
+    }
+    const sent = [...asked.values()].map((one) => one.sent);
+    return next(sent, sending, (demand, outcome) => {
       settle(demand, outcome);
-      const asker = askedBy.get(demand);
-      if (asker !== undefined) settle(asker, outcome);
+      for (const asker of asked.get(nameOf(demand))?.askers ?? []) {
+        if (asker.key !== demand.key) settle(asker, outcome);
+      }
     });
   };
+}
+
+/** Names a demand beside others for the same figures that allow another age. */
+function nameOf({ key, maxAgeMs }: Demand): string {
+  return `${key} ${maxAgeMs}`;
 }
 
 /** Whether a range that is held answers a demand. */

@@ -81,6 +81,20 @@ describe('different years of the same figures', () => {
     expect([data.early.length, data.late.length, upstream.calls]).toEqual([200, 200, 1]);
   });
 
+  it.each(['none', 'memory:'])(
+    'of few are those of their whole series, each for itself (%s)',
+    async (store) => {
+      await using program = await open({ env: { CACHE_URL: store } });
+      const of = (years: string) => series({ codes: ['KE'], years }).slice(1, -1);
+      const { data, errors, upstream } = await program.ask(
+        `{ early: ${of('toYear: 1959')} late: ${of('fromYear: 2020, toYear: 2021')} all: ${of('')} future: ${of('fromYear: 2040')} }`,
+      );
+      expect(errors).toEqual([]);
+      const lengths = ['early', 'late', 'all', 'future'].map((name) => data[name].length);
+      expect([...lengths, upstream.calls, upstream.naive]).toEqual([20, 4, 152, 0, 1, 4]);
+    },
+  );
+
   it('take one call in operations that run together', async () => {
     await using program = await open({ env: { CACHE_URL: 'none', BATCH_WINDOW_MS: '50' } });
     const answers = await Promise.all([
