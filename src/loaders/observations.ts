@@ -5,8 +5,9 @@ import type { FailureCode } from '../errors.ts';
 import type { BatchGate } from '../observations/batch-gate.ts';
 import type { Figures } from '../observations/fetch.ts';
 import type { Outcome } from '../observations/outcome.ts';
-import { type Demand, demandFor, type Mode } from '../planner/demand.ts';
+import { type Demand, demandFor, type Mode, wholeOf } from '../planner/demand.ts';
 import { newestOf } from '../planner/newest.ts';
+import type { YearRange } from '../planner/year-range.ts';
 import type { LeftOutRows, Sending } from '../upstream/call.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 import type { Effort } from './effort.ts';
@@ -15,13 +16,11 @@ export interface ObservationLoader {
   /**
    * The rows of every country and metric named, in their order: the latest as the service gives it, or the series. At
    * once, where all of it is held.
-   * @param choose which of the rows of a country and metric are wanted
+   * @param choose which of the rows of a country and metric are wanted; where some years are wanted, rows of others may be
+   * among them
    */
   rows(
-    mode: Mode,
-    countryCodes: readonly string[],
-    metricKeys: readonly string[],
-    maxAgeMs: number,
+    wanted: WantedRows,
     choose?: (rows: readonly ObservationRecord[]) => readonly ObservationRecord[],
   ): PromiseOrValue<readonly ObservationRecord[]>;
   /**
@@ -39,6 +38,16 @@ export interface ObservationLoader {
   cameWith(record: object, rows: readonly ObservationRecord[]): void;
   /** Why a row that is past its time was served to this operation all the same; null where it wasn't. */
   staleness(row: ObservationRecord): FailureCode | null;
+}
+
+/** Every country with every metric. */
+export interface WantedRows {
+  readonly mode: Mode;
+  readonly countryCodes: readonly string[];
+  readonly metricKeys: readonly string[];
+  readonly maxAgeMs: number;
+  /** The years that are wanted of series; null or omitted for all of them. */
+  readonly years?: YearRange | null;
 }
 
 export type National = ObservationRecord | Error | null;
@@ -65,23 +74,21 @@ export function createObservationLoader(
   const { effort } = parts;
   const withOutcomes = createOutcomes(parts);
 
-  const demandsFor = (
-    mode: Mode,
-    countryCodes: readonly string[],
-    metricKeys: readonly string[],
-    maxAgeMs: number,
-  ): Demand[] => {
+  const demandsFor = ({ mode, countryCodes, metricKeys, maxAgeMs, years }: WantedRows): Demand[] => {
     effort.want(countryCodes.length * metricKeys.length);
     const demands: Demand[] = [];
     for (const countryCode of countryCodes) {
-      for (const metricKey of metricKeys) demands.push(demandFor(mode, countryCode, metricKey, maxAgeMs));
+      for (const metricKey of metricKeys) {
+        demands.push(demandFor(mode, countryCode, metricKey, maxAgeMs, years));
+      }
     }
     return demands;
   };
 
   return {
-    rows(mode, countryCodes, metricKeys, maxAgeMs, choose = (rows) => rows) {
-      return withOutcomes(demandsFor(mode, countryCodes, metricKeys, maxAgeMs), (outcomes) => {
+    rows(wanted, choose = (rows) => rows) {
+      const { metricKeys } = wanted;
+      return withOutcomes(demandsFor(wanted), (outcomes) => {
         const rows: ObservationRecord[] = [];
         for (const [i, outcome] of outcomes.entries()) {
           if (outcome instanceof Error) throw outcome;
@@ -92,13 +99,15 @@ export function createObservationLoader(
       });
     },
     nationals(countryCodes, metricKey, maxAgeMs) {
-      return withOutcomes(demandsFor('latest', countryCodes, [metricKey], maxAgeMs), (latest) => {
+      const wanted = { metricKeys: [metricKey], maxAgeMs };
+      return withOutcomes(demandsFor({ ...wanted, mode: 'latest', countryCodes }), (latest) => {
         // Where the newest row is that of a place, the newest national one stands in the series.
         const isOfPlace = (outcome: Outcome | undefined) =>
           Array.isArray(outcome) && outcome.length > 0 && !outcome.some(isNational);
         const ofPlaces = countryCodes.filter((_, i) => isOfPlace(latest[i]));
         if (ofPlaces.length === 0) return latest.map(nationalIn);
-        return withOutcomes(demandsFor('series', ofPlaces, [metricKey], maxAgeMs), (series) => {
+        const ofSeries = demandsFor({ ...wanted, mode: 'series', countryCodes: ofPlaces });
+        return withOutcomes(ofSeries, (series) => {
           const byCountry = new Map(ofPlaces.map((code, i) => [code, series[i]]));
           return latest.map((outcome, i) => nationalIn(byCountry.get(countryCodes[i] ?? '') ?? outcome));
         });
@@ -115,26 +124,53 @@ type WithOutcomes = <Result>(
 
 /**
  * The outcomes of one operation. What is held, or has come, is there at once and costs no promise; DataLoader gathers the
- * rest, asks for each demand once, and hands each field its own.
+ * rest, what a field asks for as one set: a promise for each of thousands of demands would take longer than they do.
  */
 function createOutcomes({ figures, sending, batchGate }: ObservationLoaderParts): WithOutcomes {
   /** What the operation has. */
   const outcomes = new Map<string, Outcome>();
-  /** What it has asked for. */
-  const asked = new Map<string, Promise<Outcome>>();
-  const loader = new DataLoader<Demand, Outcome, string>(fetchAll, {
-    cacheKeyFn: nameOf,
-    cacheMap: asked,
+  /** What it has asked for, each demand by the set that it was part of; null where that came, else why not. */
+  const asked = new Map<string, Promise<Error | null>>();
+  const loader = new DataLoader<readonly Demand[], null>(fetchAll, {
+    cache: false,
     batchScheduleFn: (leave) => batchGate.whenOpen(leave),
   });
 
-  async function fetchAll(demands: readonly Demand[]): Promise<Outcome[]> {
-    await figures.fetch(demands, sending, (demand, outcome) => outcomes.set(nameOf(demand), outcome));
-    return demands.map((demand) => outcomes.get(nameOf(demand)) ?? []);
+  async function fetchAll(sets: readonly (readonly Demand[])[]): Promise<null[]> {
+    await figures.fetch(sets.flat(), sending, (demand, outcome) => outcomes.set(nameOf(demand), outcome));
+    return sets.map(() => null);
+  }
+
+  /** Asks for what has not been asked for, each demand once. @returns what becomes of each */
+  async function load(demands: readonly Demand[]): Promise<Outcome[]> {
+    const fresh = new Map<string, Demand>();
+    for (const demand of demands) {
+      const name = nameOf(demand);
+      if (!asked.has(name)) fresh.set(name, demand);
+    }
+    if (fresh.size > 0) {
+      const loading = loader.load([...fresh.values()]).catch(errorOf);
+      for (const name of fresh.keys()) asked.set(name, loading);
+    }
+    const sets = new Set<Promise<Error | null>>();
+    for (const demand of demands) sets.add(asked.get(nameOf(demand)) as Promise<Error | null>);
+    const failures = await Promise.all(sets);
+    const failure = failures.find((one) => one !== null);
+    return demands.map(
+      (demand) => outcomes.get(nameOf(demand)) ?? failure ?? new Error(`No outcome of ${demand.key}.`),
+    );
+  }
+
+  /** Some years are part of the whole series, where the operation has asked for that. */
+  function askedAs(demand: Demand): Demand {
+    if (demand.years === null) return demand;
+    const whole = wholeOf(demand);
+    const name = nameOf(whole);
+    return asked.has(name) || outcomes.has(name) ? whole : demand;
   }
 
   function find(demand: Demand, findHeld: ReturnType<Figures['held']>): Outcome | undefined {
-    const name = nameOf(demand);
+    const name = nameOf(askedAs(demand));
     const known = outcomes.get(name);
     if (known !== undefined || findHeld === null || asked.has(name)) return known;
     const found = findHeld(demand);
@@ -160,13 +196,13 @@ function createOutcomes({ figures, sending, batchGate }: ObservationLoaderParts)
     const found: (Outcome | undefined)[] = [];
     const finish = () => {
       if (areAll(found)) return make(found);
-      const missing = demands.filter((_, i) => found[i] === undefined);
+      const missing = demands.filter((_, i) => found[i] === undefined).map(askedAs);
       const isLarge = missing.length > BLOCK;
-      return loader.loadMany(missing).then(async (loaded) => {
+      return load(missing).then(async (loaded) => {
         // What has settled the last of them took its time, and so does what is made of them.
         if (isLarge) await yieldToEventLoop(sending.caller);
-        const rest = loaded.values();
-        const made = await make(found.map((outcome) => outcome ?? rest.next().value ?? []));
+        let next = 0;
+        const made = await make(found.map((outcome) => outcome ?? (loaded[next++] as Outcome)));
         if (isLarge) await yieldToEventLoop(sending.caller);
         return made;
       });
@@ -178,6 +214,10 @@ function createOutcomes({ figures, sending, batchGate }: ObservationLoaderParts)
     const looking = timeSliced(sending.caller, lookInBlocks(demands, found));
     return looking instanceof Promise ? batchGate.closeDuring(looking).then(finish) : finish();
   };
+}
+
+function errorOf(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error('The figures could not be fetched.', { cause: thrown });
 }
 
 function areAll(found: readonly (Outcome | undefined)[]): found is readonly Outcome[] {

@@ -15,6 +15,7 @@ import type { Sending } from '../upstream/call.ts';
 import { observations } from '../upstream/endpoints.ts';
 import { type DataCalls, pairsOf, type Refusal } from './data-calls.ts';
 import type { ObservationEntries } from './entries.ts';
+import { inWhole } from './estimate.ts';
 import type { RefusedNames } from './refused-names.ts';
 import {
   type FetchedRows,
@@ -45,7 +46,7 @@ export interface BisectedParts {
 
 /** What a refusal is looked into with. */
 interface Search extends BisectedParts {
-  readonly ask: DataCalls['askWithLimit'];
+  readonly ask: DataCalls['askFor'];
   readonly sending: Sending;
   readonly receive: Receive;
 }
@@ -58,7 +59,7 @@ interface Search extends BisectedParts {
  * apart until each refusal can mean but one of them, or, where it is a 404, until whatever it means comes to the same:
  * that there is nothing. What can't be told apart is a failure, never an empty list.
  */
-export function bisected(ask: DataCalls['askWithLimit'], parts: BisectedParts): FetchTask {
+export function bisected(ask: DataCalls['askFor'], parts: BisectedParts): FetchTask {
   return (task, sending, receive) => askFor(task, { ...parts, ask, sending, receive });
 }
 
@@ -67,8 +68,13 @@ function askFor(task: Task, search: Search): Promise<FetchedRows> {
   return settlingFailures(task, async () => {
     const reply = await ask(task, sending);
     if (task.pairs.length > MANY_PAIRS) await yieldToEventLoop(sending.caller);
-    return reply.isRefused ? settleRefused(task, reply, search) : receive(task, reply);
+    return reply.isRefused ? settleRefused(forAllYears(task, search), reply, search) : receive(task, reply);
   });
+}
+
+/** A task as it is looked into: a refusal is one of the call for whole series, and so are all that follow. */
+function forAllYears(task: Task, search: Search): Task {
+  return task.years === null ? task : { ...task, ...inWhole(task.pairs, search) };
 }
 
 /**
@@ -171,7 +177,8 @@ function blame(task: Task, refusal: Refusal, named: readonly string[], search: S
     for (const name of named) remember(rectangle, name, refusal, search);
   }
   for (const pair of pairs.filter(isBlamed)) settle(pair, refusal.outcome);
-  return task.replan(pairs.filter((pair) => !isBlamed(pair)));
+  const others = pairs.filter((pair) => !isBlamed(pair));
+  return task.replan(others, { years: task.years, rowsOf: task.rowsOf });
 }
 
 function remember(
@@ -189,7 +196,7 @@ function settleAll(task: Task, refusal: Refusal, { keep, sending }: Search): Fet
   for (const pair of task.pairs) task.settle(pair, refusal.outcome);
   if (!(refusal.outcome instanceof Error)) {
     const nothing = pairsOf(task.rectangle).map((pair) => ({ pair, rows: [] }));
-    keep(sending.caller.keyDigest, task.mode, nothing, refusal.receivedAt);
+    keep(sending.caller.keyDigest, { mode: task.mode, years: null }, nothing, refusal.receivedAt);
   }
   return NONE_WHOLE;
 }

@@ -14,6 +14,7 @@ import { type LookedUpParts, lookedUp } from './looked-up.ts';
 import { planned } from './planned.ts';
 import { createObservationPool, type Participant, type PoolParts } from './pool.ts';
 import { NO_PREFETCH, type Prefetch, prefetched } from './prefetched.ts';
+import { ranged } from './ranged.ts';
 import { type RevalidatedParts, revalidated } from './revalidated.ts';
 
 export interface DataFetchParts extends Omit<CompletedParts, 'calls'>, CoveredParts, Planning, BisectedParts {
@@ -34,7 +35,7 @@ export interface ObservationClient {
 /**
  * Puts the stages together that the figures of an operation pass. Their order is policy:
  *
- *     lookedUp( revalidated( cached( prefetched( pooled( leased( planned( covered( completed( bisected )))))))))
+ *     lookedUp( ranged( revalidated( cached( prefetched( pooled( leased( planned( covered( completed( bisected ))))))))))
  *
  * What is held costs nothing, and whether it still holds is known before anything is fetched for being old. What is left
  * takes along what costs no further call, meets the demands of other operations, is left to others who share the store where
@@ -73,16 +74,17 @@ export function createLoneFigures(
 
 /** The stages that work for one operation; where nothing is ever held, they have nothing to do for most demands. */
 function abovePool(pooled: Fetch, parts: FiguresParts): Fetch {
-  const stages = lookedUp(revalidated(cached(prefetched(pooled, parts), parts), parts), parts);
+  const fetchMissing = ranged(pooled, parts);
+  const stages = lookedUp(ranged(revalidated(cached(prefetched(pooled, parts), parts), parts), parts), parts);
   if (parts.tenantCache !== NO_TENANT_CACHE) return stages;
   const isOfAnyAge = ({ maxAgeMs }: Demand) => maxAgeMs === Number.POSITIVE_INFINITY;
   return (demands, sending, settle) =>
-    (demands.every(isOfAnyAge) ? pooled : stages)(demands, sending, settle);
+    (demands.every(isOfAnyAge) ? fetchMissing : stages)(demands, sending, settle);
 }
 
 /** Fetches demands of the service, whatever is held of them, in the fewest calls that its limits allow. */
 export function createDataFetch(parts: DataFetchParts): Fetch {
   const calls = createDataCalls(parts);
-  const asked = bisected(calls.askWithLimit, parts);
+  const asked = bisected(calls.askFor, parts);
   return planned(covered(completed(asked, { ...parts, calls }), parts), parts);
 }

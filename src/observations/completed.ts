@@ -1,12 +1,15 @@
+import { Failure } from '../errors.ts';
 import { wholeRuns } from '../planner/completeness.ts';
 import type { RowsOf } from '../planner/cover.ts';
 import { keyOf, pairKey } from '../planner/demand.ts';
-import type { Learned } from '../planner/learned.ts';
+import { type Learned, mayNameYears } from '../planner/learned.ts';
+import { widened, type YearRange } from '../planner/year-range.ts';
 import type { Sending } from '../upstream/call.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 import {
   type DataCalls,
   incomplete,
+  learnLength,
   pairsOf,
   type Rows,
   type SentRow,
@@ -14,6 +17,7 @@ import {
   sentRows,
 } from './data-calls.ts';
 import type { ObservationEntries } from './entries.ts';
+import { inWhole } from './estimate.ts';
 import { type FetchedRows, type FetchTask, NOT_WHOLE, settlingFailures, sum, type Task } from './task.ts';
 import { type AskYears, fetchYears } from './years.ts';
 
@@ -49,9 +53,22 @@ export function completed(next: FetchTask, parts: CompletedParts): FetchTask {
         for (const code of rectangle.countryCodes) learned.answered.countries.add(code.toUpperCase());
         for (const key of rectangle.metricKeys) learned.answered.metrics.add(key);
         if (!(await calls.isCutShort(part, answer, sending))) return receive(part, answer);
-        return pairs.length === 0 ? NOT_WHOLE : complete({ task: part, answer, sending }, parts);
+        return pairs.length === 0 ? NOT_WHOLE : completeYears({ task: part, answer, sending }, parts);
       }),
     );
+}
+
+/** Years that can't be had whole may have been counted with all the others: then their whole series can. */
+async function completeYears(cut: CutAnswer, parts: CompletedParts): Promise<FetchedRows> {
+  const { task, answer } = cut;
+  if (answer.years === null) return complete(cut, parts);
+  try {
+    return await complete(cut, parts);
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== 'UPSTREAM_INCOMPLETE') throw error;
+    parts.learned.learn('yearsParam', 'ignored');
+    return task.replan(task.pairs, { ...inWhole(task.pairs, parts), round: 0 });
+  }
 }
 
 /**
@@ -72,7 +89,10 @@ async function complete(cut: CutAnswer, parts: CompletedParts): Promise<FetchedR
   const whole = wholeRunsOf(task, answer);
   const kept = keptOf(task, whole);
   const again = kept.size > 0 ? pairsOf(rectangle).filter((pair) => !kept.has(keyOf(pair))) : pairs;
+  // An answer that brought other years than it was asked for is one of whole series, and so is the rest.
+  const years = mayNameYears(parts.learned) ? answer.years : null;
   const replanned = {
+    years,
     rowsOf: total === null || mode === 'series' ? scaled(task, answer, whole, parts.learned) : rowsOf,
     round: round + 1,
   };
@@ -80,7 +100,9 @@ async function complete(cut: CutAnswer, parts: CompletedParts): Promise<FetchedR
   if (kept.size === 0) return rest;
 
   const rows = rest.rows + rowsIn(kept);
-  if (rest.isWhole && rows === total) {
+  // Where the service took no years in the meantime, the rest was counted otherwise.
+  const isCountedAlike = years === null || mayNameYears(parts.learned);
+  if (rest.isWhole && rows === total && isCountedAlike) {
     settleKept(cut, kept, parts);
     return { rows, isWhole: true };
   }
@@ -128,13 +150,15 @@ function scaled({ mode, rectangle }: Task, answer: Rows, whole: Runs, learned: L
   const total = totalBeyond(answer);
   const rowsLeft = total === null ? learned.maxRows * 2 : total - rowsIn(whole);
   // At least one row each: the total shows that some of these are longer than was thought.
-  const guess: RowsOf = (c, m) => (mode === 'latest' ? 1 : Math.max(1, learned.seriesRows(c, m)));
+  const { years } = answer;
+  const known = years === null ? learned.seriesRows : learned.rowsWithin(widened(years));
+  const guess: RowsOf = (c, m) => (mode === 'latest' ? 1 : Math.max(1, known(c, m)));
   const expected = pairsOf(rectangle)
     .filter((pair) => !whole.has(keyOf(pair)))
     .reduce((rows, { countryCode, metricKey }) => rows + guess(countryCode, metricKey), 0);
   // What came of a pair is the least it has: whoever is left is not put into one call with it again unawares.
   const cameOf: RowsOf = (c, m) => sentOf(answer.groups, pairKey(c, m));
-  if (mode === 'series') {
+  if (mode === 'series' && years === null) {
     for (const { countryCode, metricKey } of pairsOf(rectangle)) {
       const least = cameOf(countryCode, metricKey);
       if (least > learned.seriesRows(countryCode, metricKey))
@@ -159,12 +183,14 @@ function settleKept(
     const run = kept.get(keyOf(pair));
     return run === undefined || isBlank(run) ? [] : { pair, rows: figuresIn(run) };
   });
-  keep(sending.caller.keyDigest, mode, whole, answer.receivedAt);
+  const { years } = answer;
+  keep(sending.caller.keyDigest, { mode, years }, whole, answer.receivedAt);
   for (const pair of pairs) {
     const run = kept.get(keyOf(pair));
     if (run === undefined) continue;
-    if (mode === 'series') learned.learnSeries(pair.countryCode, pair.metricKey, run.length);
-    settle(pair, isBlank(run) ? 'no figure' : figuresIn(run));
+    const rows = figuresIn(run);
+    if (mode === 'series') learnLength(pair, { years, rows, sent: run.length }, learned);
+    settle(pair, isBlank(run) ? 'no figure' : rows);
   }
 }
 
@@ -182,19 +208,22 @@ async function completePair(cut: CutAnswer, parts: CompletedParts): Promise<Fetc
   if (whole === null) throw incomplete(received, meta.total);
   const rows = figuresIn(whole);
   const figures = pairsOf(rectangle).map((pair) => ({ pair, rows }));
-  keep(sending.caller.keyDigest, mode, figures, answer.receivedAt);
+  const { years } = answer;
+  keep(sending.caller.keyDigest, { mode, years }, figures, answer.receivedAt);
   for (const pair of pairs) {
-    learned.learnSeries(pair.countryCode, pair.metricKey, whole.length);
+    learnLength(pair, { years, rows, sent: whole.length }, learned);
     settle(pair, rows);
   }
   return { rows: whole.length, isWhole: true };
 }
 
-function askingYears({ task, sending }: CutAnswer, { calls, learned }: CompletedParts): AskYears {
+function askingYears({ task, answer, sending }: CutAnswer, { calls, learned }: CompletedParts): AskYears {
   const { mode, rectangle } = task;
+  const all = namedBy(answer);
   const limit = learned.limitParam === 'accepted' ? learned.maxRows : undefined;
-  return async (startYear, endYear) => {
-    const part = await calls.ask({ mode, rectangle, limit, startYear, endYear }, sending);
+  return async (start, end) => {
+    const named = { from: start ?? all?.from ?? null, to: end ?? all?.to ?? null };
+    const part = await calls.ask({ mode, rectangle, limit, named }, sending);
     const rows = part.isRefused ? null : sentRows(part);
     if (part.isRefused || rows === null) return null;
     return { rows, isCut: await calls.isCutShort(task, part, sending) };
@@ -203,16 +232,21 @@ function askingYears({ task, sending }: CutAnswer, { calls, learned }: Completed
 
 /** Asks for as many rows as there are, where no limit is taken: the one that was refused may have been too high. */
 async function askForTotal(
-  { task, sending }: CutAnswer,
+  { task, answer, sending }: CutAnswer,
   total: number | null,
   { calls, learned }: CompletedParts,
 ): Promise<readonly SentRow[] | null> {
   if (total === null || learned.limitParam !== 'refused') return null;
   const { mode, rectangle } = task;
-  const all = await calls.ask({ mode, rectangle, limit: total }, sending);
+  const all = await calls.ask({ mode, rectangle, limit: total, named: namedBy(answer) }, sending);
   if (all.isRefused || all.list.received < total) return null;
   learned.learn('maxRows', total);
   return sentRows(all);
+}
+
+/** The years that the call for an answer named. */
+function namedBy({ years }: Rows): YearRange | null {
+  return years && widened(years);
 }
 
 /** The total where it counts more rows than came; else it may be all there is, or a count of what came, and tells nothing. */

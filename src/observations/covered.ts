@@ -1,44 +1,25 @@
 import { timeSliced, yieldToEventLoop } from '../async/yielding.ts';
 import type { Failure } from '../errors.ts';
-import { type CoverLimits, covering, type Pair, type Rectangle } from '../planner/cover.ts';
+import { covering, type Pair, type Rectangle } from '../planner/cover.ts';
 import { keyOf, pairKey } from '../planner/demand.ts';
-import type { Learned } from '../planner/learned.ts';
+import { mayNameYears } from '../planner/learned.ts';
 import type { Sending } from '../upstream/call.ts';
 import { observations } from '../upstream/endpoints.ts';
-import { type Groups, pairsOf, type Rows, sentOf } from './data-calls.ts';
+import { type Groups, learnLength, pairsOf, type Rows, sentOf } from './data-calls.ts';
 import type { ObservationEntries } from './entries.ts';
-import {
-  type FetchedRows,
-  type FetchTask,
-  NONE_WHOLE,
-  type PairsToFetch,
-  sum,
-  type Task,
-  within,
-} from './task.ts';
+import { type CallBounds, inWhole, limitsOf } from './estimate.ts';
+import { type FetchedRows, type FetchTask, NONE_WHOLE, type PairsToFetch, sum, type Task } from './task.ts';
 
 /** Fetches pairs of one mode and settles each. */
 export type FetchPairs = (wanted: PairsToFetch, sending: Sending) => Promise<FetchedRows>;
 
-export interface CoveredParts {
-  readonly learned: Learned;
-  readonly codesPerCall: number;
+export interface CoveredParts extends CallBounds {
   /** Keeps what an answer said, of pairs that nobody wanted too. */
   readonly keep: ObservationEntries['keep'];
 }
 
-/** Characters of codes and keys in one address; servers and proxies take 8,000 and more. */
-const MAX_ADDRESS = 6_000;
-
 /** Pairs that take milliseconds to plan. */
 export const MANY = 1_000;
-
-export function limitsOf({
-  learned,
-  codesPerCall,
-}: Pick<CoveredParts, 'learned' | 'codesPerCall'>): CoverLimits {
-  return { maxRows: learned.maxRows, maxCodes: codesPerCall, maxAddress: MAX_ADDRESS };
-}
 
 /**
  * Covers pairs with as few calls as the limits allow, and hands each answer's rows to their pairs. The stages below may
@@ -58,13 +39,22 @@ export function covered(next: FetchTask, parts: CoveredParts): FetchPairs {
     const fetch = (task: Task) =>
       next(task, sending, async (part, answer) => handOut(part, answer, sending, parts));
     // The first call teaches what the service takes: the others wait for it, so that not all run into the same wall.
-    const isTaught = learned.limitParam === 'accepted' || learned.limitParam === 'refused';
-    const first = !isTaught && tasks.length > 1 ? tasks.splice(0, 1) : [];
+    const first = tasks.length > 1 && !isTaught(wanted, parts) ? tasks.splice(0, 1) : [];
     const fetched: FetchedRows[] = [];
     for (const task of first) fetched.push(await fetch(task));
-    fetched.push(...(await Promise.all(tasks.map(fetch))));
+    if (first.length > 0 && wanted.years !== null && !mayNameYears(learned)) {
+      const rest = tasks.flatMap((task) => task.pairs);
+      fetched.push(await fetchPairs({ ...wanted, ...inWhole(rest, parts), pairs: rest }, sending));
+    } else {
+      fetched.push(...(await Promise.all(tasks.map(fetch))));
+    }
     return sum(fetched);
   };
+}
+
+function isTaught({ years }: PairsToFetch, { learned }: CoveredParts): boolean {
+  const isLimitKnown = learned.limitParam === 'accepted' || learned.limitParam === 'refused';
+  return isLimitKnown && (years === null || learned.yearsParam !== 'unknown');
 }
 
 /**
@@ -73,7 +63,7 @@ export function covered(next: FetchTask, parts: CoveredParts): FetchPairs {
  */
 function handOut(
   { mode, rectangle, pairs, settle }: Task,
-  { list, groups, receivedAt }: Rows,
+  { list, groups, years, receivedAt }: Rows,
   sending: Sending,
   { learned, keep }: CoveredParts,
 ): FetchedRows {
@@ -88,19 +78,18 @@ function handOut(
   for (const pair of pairsOf(rectangle)) {
     const key = keyOf(pair);
     const rows = figures.get(key) ?? [];
-    if (mode === 'series') learned.learnSeries(pair.countryCode, pair.metricKey, sentOf(groups, key));
+    if (mode === 'series') learnLength(pair, { years, rows, sent: sentOf(groups, key) }, learned);
     if (!faulty.has(key) && !isBlank(key)) kept.push({ pair, rows });
   }
   // An answer with rows that can't be told whose they are is not held, so that whoever asks again is told again.
-  if (stray === undefined) keep(sending.caller.keyDigest, mode, kept, receivedAt);
-  const unwanted = new Set([...figures.keys(), ...blanks.keys()]);
+  if (stray === undefined) keep(sending.caller.keyDigest, { mode, years }, kept, receivedAt);
+  // Rows that belong to no pair count with those that are wanted.
+  let rows = list.received - list.rows.length - list.blanks.length;
   for (const pair of pairs) {
     const key = keyOf(pair);
     settle(pair, faulty.get(key) ?? (isBlank(key) ? 'no figure' : (figures.get(key) ?? [])));
-    unwanted.delete(key);
+    rows += sentOf(groups, key);
   }
-  let rows = list.received;
-  for (const key of unwanted) rows -= sentOf(groups, key);
   return { rows, isWhole: true };
 }
 
@@ -119,11 +108,17 @@ function shareOut(
   pairs: readonly Pair[],
   rectangles: readonly Rectangle[],
 ): { rectangle: Rectangle; pairs: readonly Pair[] }[] {
-  let rest = pairs;
+  if (rectangles.length === 1) return rectangles.map((rectangle) => ({ rectangle, pairs }));
+  const left = new Map(pairs.map((pair) => [keyOf(pair), pair]));
   return rectangles.map((rectangle) => {
-    const isHeld = within(rectangle);
-    const own = rest.filter(isHeld);
-    rest = rest.filter((pair) => !isHeld(pair));
+    const own: Pair[] = [];
+    for (const { countryCode, metricKey } of pairsOf(rectangle)) {
+      const key = pairKey(countryCode, metricKey);
+      const pair = left.get(key);
+      if (pair === undefined) continue;
+      own.push(pair);
+      left.delete(key);
+    }
     return { rectangle, pairs: own };
   });
 }

@@ -2,7 +2,8 @@ import { Failure } from '../errors.ts';
 import { isCut } from '../planner/completeness.ts';
 import { expectedRows, type Pair, type Rectangle, type RowsOf } from '../planner/cover.ts';
 import { type Mode, pairKey } from '../planner/demand.ts';
-import type { Learned } from '../planner/learned.ts';
+import { type Learned, mayNameYears, type Span } from '../planner/learned.ts';
+import { isWithin, widened, type YearRange } from '../planner/year-range.ts';
 import { strayNotFound } from '../upstream/cached.ts';
 import { makeCall, type Send, type Sending } from '../upstream/call.ts';
 import { observations } from '../upstream/endpoints.ts';
@@ -16,6 +17,8 @@ export interface Rows {
   readonly groups: Groups;
   /** The limit that was asked for. */
   readonly limit: number | undefined;
+  /** The years that all rows have come of, where the call named any; null where it asked for whole series. */
+  readonly years: YearRange | null;
   readonly receivedAt: number;
 }
 
@@ -52,24 +55,28 @@ export interface DataQuery {
   readonly mode: Mode;
   readonly rectangle: Rectangle;
   readonly limit?: number | undefined;
-  readonly startYear?: number | undefined;
-  readonly endYear?: number | undefined;
+  /** The years to name. */
+  readonly named?: YearRange | null | undefined;
 }
 
 type QueryScope = Pick<DataQuery, 'mode' | 'rectangle'>;
+
+/** What is asked of a rectangle: of series, some years alone where the service takes any. */
+export interface Asked extends QueryScope {
+  readonly years: YearRange | null;
+  readonly rowsOf: RowsOf;
+}
 
 /** Data calls, and what their answers teach of the service. */
 export interface DataCalls {
   ask(query: DataQuery, sending: Sending): Promise<Reply>;
   /**
-   * One data call, with `limit` where more than a default page is expected and the service may know it.
+   * One data call, with `limit` where more than a default page is expected and the service may know it. Where a call for
+   * some years is refused, for whatever reason, whole series are asked for in its place: what they are refused for is
+   * no matter of years.
    * @param mayTry whether it may be found out whether the service takes `limit`
    */
-  askWithLimit(
-    asked: QueryScope & { readonly rowsOf: RowsOf },
-    sending: Sending,
-    mayTry?: boolean,
-  ): Promise<Reply>;
+  askFor(asked: Asked, sending: Sending, mayTry?: boolean): Promise<Reply>;
   /** Whether an answer has to be taken as cut short; asks once whether limits are heeded, where that decides. */
   isCutShort(asked: QueryScope, rows: Rows, sending: Sending): Promise<boolean>;
 }
@@ -82,8 +89,9 @@ export interface DataCallsParts {
 
 export function createDataCalls({ send, learned, now }: DataCallsParts): DataCalls {
   async function ask(query: DataQuery, sending: Sending): Promise<Reply> {
-    const { mode, rectangle, limit, startYear, endYear } = query;
-    const params = { ...rectangle, latest: mode === 'latest', limit, startYear, endYear };
+    const { mode, rectangle, limit, named } = query;
+    const years = { startYear: named?.from ?? undefined, endYear: named?.to ?? undefined };
+    const params = { ...rectangle, latest: mode === 'latest', limit, ...years };
     try {
       const answer = await send(makeCall(observations, params), sending);
       const { receivedAt } = answer;
@@ -94,38 +102,65 @@ export function createDataCalls({ send, learned, now }: DataCallsParts): DataCal
       }
       const list = observations.decode(answer.body, params, receivedAt);
       learnLimit(list, limit, learned);
-      return { isRefused: false, list, groups: groupRows(list, rectangle), limit, receivedAt };
+      return { isRefused: false, list, groups: groupRows(list, rectangle), limit, years: null, receivedAt };
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== 'BAD_USER_INPUT') throw error;
       return { isRefused: true, outcome: error, detail: error.fields.detail ?? '', receivedAt: now() };
     }
   }
 
-  const askWithLimit: DataCalls['askWithLimit'] = async (
-    { mode, rectangle, rowsOf },
-    sending,
-    mayTry = true,
-  ) => {
-    const asking = (limit?: number) => ask({ mode, rectangle, limit }, sending);
-    const mayBeLong =
-      expectedRows(rectangle, rowsOf) >= learned.defaultRows ||
-      (mode === 'series' && !everyPair(rectangle, (c, m) => learned.knowsSeries(c, m)));
-    const isWorthTrying = mayTry && mayBeLong && learned.limitParam !== 'refused';
-    if (learned.limitParam !== 'accepted' && !isWorthTrying) return asking();
-    const asked = learned.maxRows;
-    const reply = await asking(asked);
-    if (!reply.isRefused || !mayBeForLimit(reply)) return reply;
-    const named = highestLimitIn(reply.detail, asked);
-    if (named !== null) {
-      const lower = await asking(named);
-      if (!lower.isRefused || !mayBeForLimit(lower)) {
-        learned.learn('maxRows', named);
+  /** One call, with `limit` where that may be needed, and with other limits or none where it was refused for that. */
+  async function askWithLimit(asked: Asked, sending: Sending, mayTry: boolean): Promise<Reply> {
+    const { mode, rectangle, years } = asked;
+    const named = years && widened(years);
+    const asking = (limit?: number) => ask({ mode, rectangle, limit, named }, sending);
+    const isForLimit = (refusal: Refusal) =>
+      named === null ? mayBeForLimit(refusal) : isForLimitAlone(refusal);
+    const limit = limitFor(asked, mayTry);
+    if (limit === undefined) return asking();
+    const reply = await asking(limit);
+    if (!reply.isRefused || !isForLimit(reply)) return reply;
+    const highest = highestLimitIn(reply.detail, limit);
+    if (highest !== null) {
+      const lower = await asking(highest);
+      if (!lower.isRefused || !isForLimit(lower)) {
+        learned.learn('maxRows', highest);
         return lower;
       }
     }
     const plain = await asking();
     if (!plain.isRefused) learned.learn('limitParam', 'refused');
     return plain;
+  }
+
+  /** The limit to ask with; undefined for none. */
+  function limitFor({ mode, years, rectangle, rowsOf }: Asked, mayTry: boolean): number | undefined {
+    const isKnown = (code: string, key: string) =>
+      years === null ? learned.knowsSeries(code, key) : learned.knowsWithin(code, key, widened(years));
+    const mayBeLong =
+      expectedRows(rectangle, rowsOf) >= learned.defaultRows ||
+      (mode === 'series' && !everyPair(rectangle, isKnown));
+    const isWorthTrying = mayTry && mayBeLong && learned.limitParam !== 'refused';
+    return learned.limitParam === 'accepted' || isWorthTrying ? learned.maxRows : undefined;
+  }
+
+  const askFor: DataCalls['askFor'] = async (asked, sending, mayTry = true) => {
+    const { years } = asked;
+    if (years === null || !mayNameYears(learned)) {
+      return askWithLimit({ ...asked, years: null }, sending, mayTry);
+    }
+    const limit = limitFor(asked, mayTry);
+    const ranged = await askWithLimit(asked, sending, mayTry);
+    if (!ranged.isRefused) {
+      learnYears(ranged.list, widened(years), learned);
+      return { ...ranged, years };
+    }
+    const whole = await askWithLimit({ ...asked, years: null }, sending, mayTry);
+    // What is refused either way tells nothing of years, nor does what has no rows.
+    if (!(ranged.outcome instanceof Error) || whole.isRefused) return whole;
+    const isForYears = whole.limit === limit || isAboutYears(ranged.detail);
+    if (isForYears) learned.learn('yearsParam', 'refused');
+    return whole;
   };
 
   /** Whether a call may have been refused for its `limit`: never by a 404, and where limits are taken only if it says so. */
@@ -159,7 +194,14 @@ export function createDataCalls({ send, learned, now }: DataCallsParts): DataCal
     return looksCut();
   };
 
-  return { ask, askWithLimit, isCutShort };
+  return { ask, askFor, isCutShort };
+}
+
+/** Learns from an answer to a call that named years whether the service heeds them. */
+function learnYears({ rows }: ObservationList, named: YearRange, learned: Learned): void {
+  if (rows.length === 0) return;
+  const isHeeded = rows.every(({ year }) => isWithin(named, year));
+  learned.learn('yearsParam', isHeeded ? 'accepted' : 'ignored');
 }
 
 /** Learns from an answer what the service makes of `limit`. */
@@ -235,6 +277,35 @@ function createKeyMatch(
   return (metricKey) => (exact.has(metricKey) ? metricKey : matchByFold(metricKey));
 }
 
+/** All rows that a pair has, of all years or of some. */
+export interface RowsOfPair {
+  /** Null for all years. */
+  readonly years: YearRange | null;
+  readonly rows: readonly ObservationRecord[];
+  /** How many there are, those without a figure included. */
+  readonly sent: number;
+}
+
+/** Learns how long a series is, or as much of it as a call for some years brings. */
+export function learnLength(
+  { countryCode, metricKey }: Pair,
+  { years, rows, sent }: RowsOfPair,
+  learned: Learned,
+): void {
+  if (years !== null) {
+    learned.learnWithin(countryCode, metricKey, widened(years), sent);
+    return;
+  }
+  let span: Span | null = null;
+  for (const { year } of rows) {
+    if (span === null) span = { from: year, to: year };
+    else if (year < span.from || year > span.to) {
+      span = { from: Math.min(span.from, year), to: Math.max(span.to, year) };
+    }
+  }
+  learned.learnSeries(countryCode, metricKey, sent, span);
+}
+
 /** Rows of a pair in an answer, with a figure or without. */
 export function sentOf({ figures, blanks }: Groups, key: string): number {
   return (figures.get(key)?.length ?? 0) + (blanks.get(key) ?? 0);
@@ -268,6 +339,16 @@ function blankRow(
 /** Whether the service's words are about a limit: they name it, or a number that may not be larger. */
 function isAboutLimit(detail: string): boolean {
   return /limit|less than or equal to|no more than \d|at most \d+\.?$|maximum/i.test(detail);
+}
+
+/** Whether a call that named years was refused for its limit, as the service's words say: else it may be for the years. */
+function isForLimitAlone({ outcome, detail }: Refusal): boolean {
+  return outcome instanceof Error && isAboutLimit(detail) && !isAboutYears(detail);
+}
+
+/** Whether the service's words are about years. */
+function isAboutYears(detail: string): boolean {
+  return /year/i.test(detail);
 }
 
 /** A limit below the one asked for that the service names when it refuses that. */

@@ -3,6 +3,7 @@ import { type CacheEntry, NO_TENANT_CACHE, type TenantCache } from '../cache/ten
 import type { Pair } from '../planner/cover.ts';
 import { type Demand, demandKey, type Mode } from '../planner/demand.ts';
 import { newestOf } from '../planner/newest.ts';
+import { covers, isWithin, type YearRange } from '../planner/year-range.ts';
 import { observations } from '../upstream/endpoints.ts';
 import type { JsonObject } from '../upstream/records/fields.ts';
 import { decodeObservations, type ObservationRecord } from '../upstream/records/observations.ts';
@@ -10,6 +11,8 @@ import { decodeObservations, type ObservationRecord } from '../upstream/records/
 /** The figures of one pair as they are held: none where the service held none. */
 export interface ObservationEntry {
   readonly rows: readonly ObservationRecord[];
+  /** The years that they are all rows of; null for those of a whole series, and for a latest figure. */
+  readonly years: YearRange | null;
   /** When the service sent them, in milliseconds since the epoch. */
   readonly atMs: number;
   /** When this process last knew them to be what the service would send: later than `atMs` once they were renewed. */
@@ -23,12 +26,22 @@ export interface ObservationEntry {
  * ever repeat, figures do.
  */
 export interface ObservationEntries {
-  /** What is held of a demand, by its key; undefined where nothing is, or the store can't tell at once. */
-  atHand(keyDigest: string, key: string): ObservationEntry | undefined;
+  /** What is held of a demand; undefined where nothing is, or the store can't tell at once. */
+  atHand(keyDigest: string, demand: Demand): ObservationEntry | undefined;
   /** What is held of these demands, fresh or not, by the keys of the demands. */
   read(keyDigest: string, demands: readonly Demand[]): Promise<ReadonlyMap<string, ObservationEntry>>;
-  /** Keeps what an answer said of each of these pairs; a series is held as the latest figure too. */
-  keep(keyDigest: string, mode: Mode, figures: readonly PairFigures[], atMs: number): void;
+  /**
+   * Keeps what an answer said of each of these pairs. A series is held as the latest figure too; of a range of years
+   * those rows alone are held that lie in it.
+   */
+  keep(keyDigest: string, asked: KeptAs, figures: readonly PairFigures[], atMs: number): void;
+}
+
+/** What an answer was asked for of each pair. */
+export interface KeptAs {
+  readonly mode: Mode;
+  /** Null for all years. */
+  readonly years: YearRange | null;
 }
 
 export interface PairFigures {
@@ -38,54 +51,105 @@ export interface PairFigures {
 
 type RawRows = readonly JsonObject[];
 
+/** Rows of some years of a series, as they are held. */
+interface RawRange {
+  readonly years: YearRange;
+  readonly rows: RawRows;
+}
+
 /** Entries of records that the tenant cache holds in this process. */
 const entries = createObjectMemo<ObservationEntry>('entry');
 
 export function createObservationEntries(tenantCache: TenantCache): ObservationEntries {
   return {
-    atHand(keyDigest, key) {
-      const held = tenantCache.isAtHand ? tenantCache.peek<RawRows>(keyDigest, key) : undefined;
-      return held === undefined ? undefined : (entryOf(held) ?? undefined);
+    atHand(keyDigest, demand) {
+      if (!tenantCache.isAtHand) return undefined;
+      const find = (name: string) => {
+        const held = tenantCache.peek<unknown>(keyDigest, name);
+        return held === undefined ? null : entryOf(held);
+      };
+      return bestOf(demand, find);
     },
     async read(keyDigest, demands) {
-      const found = new Map<string, ObservationEntry>();
-      const held = await tenantCache.read<RawRows>(
-        keyDigest,
-        demands.map(({ key }) => key),
-      );
-      for (const [key, raw] of held) {
-        const entry = entryOf(raw);
-        if (entry !== null) found.set(key, entry);
+      const best = new Map<string, ObservationEntry>();
+      const held = await tenantCache.read<unknown>(keyDigest, namesOf(demands));
+      const find = (name: string) => {
+        const raw = held.get(name);
+        return raw === undefined ? null : entryOf(raw);
+      };
+      for (const demand of demands) {
+        const entry = bestOf(demand, find);
+        if (entry !== undefined) best.set(demand.key, entry);
       }
-      return found;
+      return best;
     },
-    keep(keyDigest, mode, figures, atMs) {
+    keep(keyDigest, { mode, years }, figures, atMs) {
       if (tenantCache === NO_TENANT_CACHE) return;
-      const values = new Map<string, RawRows>();
-      const put = (pair: Pair, as: Mode, rows: readonly ObservationRecord[]) => {
+      const values = new Map<string, RawRows | RawRange>();
+      const put = (name: string, rows: readonly ObservationRecord[]) => {
         const raw = rows.map(({ record }) => record);
-        entries.put(raw, { rows, atMs, checkedAtMs: atMs, wantedAtMs: 0 });
-        values.set(demandKey(as, pair), raw);
+        const value = years === null ? raw : { years, rows: raw };
+        entries.put(value, { rows, years, atMs, checkedAtMs: atMs, wantedAtMs: 0 });
+        values.set(name, value);
       };
       for (const { pair, rows } of figures) {
-        put(pair, mode, rows);
+        if (years !== null) {
+          put(
+            rangeName(pair),
+            rows.filter(({ year }) => isWithin(years, year)),
+          );
+          continue;
+        }
+        put(demandKey(mode, pair), rows);
         if (mode === 'latest') continue;
         const newest = newestOf(rows);
-        put(pair, 'latest', newest === null ? [] : [newest]);
+        put(demandKey('latest', pair), newest === null ? [] : [newest]);
       }
       tenantCache.keep(keyDigest, values, atMs);
     },
   };
 }
 
+/** The name of the range of a pair that came last. */
+function rangeName(pair: Pair): string {
+  return `years of ${demandKey('series', pair)}`;
+}
+
+/** The names under which what answers demands is held. */
+function namesOf(demands: readonly Demand[]): string[] {
+  const names = demands.map((demand) => demandKey(demand.mode, demand));
+  for (const demand of demands) if (demand.years !== null) names.push(rangeName(demand));
+  return names;
+}
+
+/** What was last known to hold, of that which answers a demand. */
+function bestOf(
+  demand: Demand,
+  find: (name: string) => ObservationEntry | null,
+): ObservationEntry | undefined {
+  const whole = find(demandKey(demand.mode, demand)) ?? undefined;
+  const { years } = demand;
+  if (years === null) return whole;
+  const range = find(rangeName(demand));
+  if (range === null || range.years === null || !covers(range.years, years)) return whole;
+  return whole === undefined || range.checkedAtMs > whole.checkedAtMs ? range : whole;
+}
+
 /** Null where what is held is not what was put there. */
-function entryOf({ value, atMs }: CacheEntry<RawRows>): ObservationEntry | null {
-  if (!Array.isArray(value)) return null;
+function entryOf({ value, atMs }: CacheEntry<unknown>): ObservationEntry | null {
+  const isRange = isRawRange(value);
+  if (!isRange && !Array.isArray(value)) return null;
   const known = entries.of(value);
   if (known !== undefined) return known;
-  const { rows, faults } = decodeObservations({ data: value }, observations.route, atMs);
-  if (faults.length > 0 || rows.length !== value.length) return null;
-  const entry = { rows, atMs, checkedAtMs: atMs, wantedAtMs: 0 };
+  const raw: RawRows = isRange ? value.rows : value;
+  const { rows, faults } = decodeObservations({ data: raw }, observations.route, atMs);
+  if (faults.length > 0 || rows.length !== raw.length) return null;
+  const entry = { rows, years: isRange ? value.years : null, atMs, checkedAtMs: atMs, wantedAtMs: 0 };
   entries.put(value, entry);
   return entry;
+}
+
+function isRawRange(value: unknown): value is RawRange {
+  if (typeof value !== 'object' || value === null || !('years' in value && 'rows' in value)) return false;
+  return typeof value.years === 'object' && value.years !== null && Array.isArray(value.rows);
 }

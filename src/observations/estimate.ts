@@ -1,12 +1,33 @@
-import { cover, expectedRows, type Pair, type RowsOf } from '../planner/cover.ts';
+import { type CoverLimits, cover, expectedRows, type Pair, type RowsOf } from '../planner/cover.ts';
 import { type Demand, keyOf, pairKey } from '../planner/demand.ts';
-import type { Learned } from '../planner/learned.ts';
-import { chooseModes, type ModeLimits, oneRow } from '../planner/modes.ts';
-import { type CoveredParts, limitsOf } from './covered.ts';
+import { type Learned, mayNameYears } from '../planner/learned.ts';
+import {
+  chooseModes,
+  type ModeLimits,
+  type ModePlan,
+  type PlanPart,
+  partsOf,
+  type RowsWithin,
+} from '../planner/modes.ts';
+import { widened, type YearRange } from '../planner/year-range.ts';
+import type { PairsToFetch } from './task.ts';
+
+/** What calls are bounded by. */
+export interface CallBounds {
+  readonly learned: Learned;
+  readonly codesPerCall: number;
+}
 
 /** What plans are made by. */
-export interface Planning extends Pick<CoveredParts, 'learned' | 'codesPerCall'> {
+export interface Planning extends CallBounds {
   readonly overfetchRows: number;
+}
+
+/** Characters of codes and keys in one address; servers and proxies take 8,000 and more. */
+const MAX_ADDRESS = 6_000;
+
+export function limitsOf({ learned, codesPerCall }: CallBounds): CoverLimits {
+  return { maxRows: learned.maxRows, maxCodes: codesPerCall, maxAddress: MAX_ADDRESS };
 }
 
 /** What demands are planned to take; an answer that is cut short, or refused, takes more. */
@@ -19,17 +40,29 @@ export interface Estimate {
 export function estimate(demands: readonly Demand[], planning: Planning): Estimate {
   const { learned } = planning;
   const limits = modeLimits(planning);
-  const { latest, series } = chooseModes(demands, limits, learned.seriesRows);
+  const plan = chooseModes(demands, limits, learned.seriesRows, rowsWithin(learned));
   let [calls, rows] = [0, 0];
-  const add = (pairs: readonly Pair[], rowsOf: RowsOf) => {
-    for (const rectangle of pairs.length === 0 ? [] : cover(pairs, limits, rowsOf)) {
+  for (const { pairs, rowsOf } of hopefulParts(plan, learned)) {
+    for (const rectangle of cover(pairs, limits, rowsOf)) {
       calls += 1;
       rows += expectedRows(rectangle, rowsOf);
     }
-  };
-  add(latest, oneRow);
-  add(series, hopefulRows(series, learned));
+  }
   return { calls, rows };
+}
+
+/** What a plan asks for, each part with the rows to cover it by. */
+export function hopefulParts(plan: ModePlan, learned: Learned): PlanPart[] {
+  return partsOf(
+    plan,
+    (pairs) => hopefulRows(pairs, learned),
+    (years, pairs) => hopefulRowsWithin(years, pairs, learned),
+  );
+}
+
+/** Rows to choose by whether years are asked for; null while the service is known to take none. */
+export function rowsWithin(learned: Learned): RowsWithin {
+  return mayNameYears(learned) ? (years) => learned.rowsWithin(widened(years)) : null;
 }
 
 export function modeLimits(planning: Planning): ModeLimits {
@@ -42,10 +75,30 @@ export function modeLimits(planning: Planning): ModeLimits {
  * been known, while a guess is paid for either way. Only where the service gives no totals does it have to be guessed.
  */
 export function hopefulRows(wanted: readonly Pair[], learned: Learned): RowsOf {
-  if (learned.totals === 'untold') return learned.seriesRows;
+  return hopeful(wanted, learned, learned.seriesRows, learned.knowsSeries);
+}
+
+/** What there is to plan by where whole series are asked for in place of some years. */
+export function inWhole(
+  pairs: readonly Pair[],
+  { learned }: Pick<CallBounds, 'learned'>,
+): Pick<PairsToFetch, 'years' | 'rowsOf'> {
+  return { years: null, rowsOf: hopefulRows(pairs, learned) };
+}
+
+function hopefulRowsWithin(years: YearRange, wanted: readonly Pair[], learned: Learned): RowsOf {
+  const asked = widened(years);
+  return hopeful(wanted, learned, learned.rowsWithin(asked), (c, m) => learned.knowsWithin(c, m, asked));
+}
+
+function hopeful(
+  wanted: readonly Pair[],
+  { totals }: Learned,
+  expected: RowsOf,
+  knows: (countryCode: string, metricKey: string) => boolean,
+): RowsOf {
+  if (totals === 'untold') return expected;
   const keys = new Set(wanted.map(keyOf));
   return (code, metric) =>
-    keys.has(pairKey(code, metric)) && !learned.knowsSeries(code, metric)
-      ? 1
-      : learned.seriesRows(code, metric);
+    keys.has(pairKey(code, metric)) && !knows(code, metric) ? 1 : expected(code, metric);
 }

@@ -1,5 +1,5 @@
 import type { TenantCache } from '../cache/tenant-cache.ts';
-import type { Demand } from '../planner/demand.ts';
+import { type Demand, wholeOf } from '../planner/demand.ts';
 import type { Freshness } from '../upstream/cached.ts';
 import type { Sending } from '../upstream/call.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
@@ -37,7 +37,7 @@ function freshUntilMs(
   return checkedAtMs + Math.min(freshness.ttlMs, maxAgeMs);
 }
 
-export function isFresh(demand: HeldDemand, parts: ServingParts): boolean {
+export function isFresh(demand: Demand & Partial<HeldDemand>, parts: ServingParts): boolean {
   return demand.entry !== undefined && parts.now() < freshUntilMs(demand.entry, demand, parts);
 }
 
@@ -70,11 +70,11 @@ export function heldAtOnce(parts: HeldParts): Figures['held'] {
     if (!tenantCache.isAtHand || !tenantCache.isAccepted(keyDigest)) return null;
     const nowMs = now();
     return (demand) => {
-      const entry = entries.atHand(keyDigest, demand.key);
+      const entry = entries.atHand(keyDigest, demand);
       if (entry === undefined || nowMs >= freshUntilMs(entry, demand, parts)) return undefined;
       if (nowMs - entry.wantedAtMs > freshness.ttlMs * RECOUNTING_SHARE) {
         entry.wantedAtMs = nowMs;
-        prefetch.wanted(keyDigest, demand, entry.checkedAtMs);
+        prefetch.wanted(keyDigest, entry.years === null ? wholeOf(demand) : demand, entry.checkedAtMs);
       }
       return serve(demand, entry, sending, parts);
     };

@@ -1,12 +1,13 @@
 import { type Job, timeSliced, yieldToEventLoop } from '../async/yielding.ts';
 import { Failure } from '../errors.ts';
-import type { Pair, RowsOf } from '../planner/cover.ts';
+import type { Pair } from '../planner/cover.ts';
 import { type Demand, keyOf, type Mode } from '../planner/demand.ts';
-import { choosingModes, type ModePlan, oneRow } from '../planner/modes.ts';
+import { choosingModes, type ModePlan, oneRow, type PlanPart } from '../planner/modes.ts';
 import { newestOf } from '../planner/newest.ts';
+import { covers, type YearRange } from '../planner/year-range.ts';
 import type { Sending } from '../upstream/call.ts';
 import { type FetchPairs, MANY } from './covered.ts';
-import { hopefulRows, modeLimits, type Planning } from './estimate.ts';
+import { hopefulParts, hopefulRows, modeLimits, type Planning, rowsWithin } from './estimate.ts';
 import type { Fetch, Settle } from './fetch.ts';
 import type { Outcome } from './outcome.ts';
 import { type NameSearch, openNameSearch, type SettlePair } from './task.ts';
@@ -36,12 +37,14 @@ async function fetchTogether(demands: readonly Demand[], together: Together): Pr
   const { learned } = planning;
   const plan = await modesOf(demands, planning, sending.caller);
   const wanted = byMode(demands);
-  const settleIn = (mode: Mode, pair: Pair, outcome: Outcome) => {
-    const demand = wanted[mode].get(keyOf(pair));
-    if (demand !== undefined) settle(demand, outcome);
+  const settleIn = (mode: Mode, pair: Pair, outcome: Outcome, years: YearRange | null = null) => {
+    const latest = mode === 'latest' ? wanted.latest.get(keyOf(pair)) : undefined;
+    if (latest !== undefined) settle(latest, outcome);
+    if (mode === 'latest') return;
+    for (const demand of takeAnswered(wanted.series, pair, years)) settle(demand, outcome);
   };
-  const fetch = (mode: Mode, pairs: readonly Pair[], rowsOf: RowsOf, settlePair: SettlePair) =>
-    next({ mode, pairs, rowsOf, settle: settlePair, round: 0, search }, sending);
+  const fetch = ({ mode, years, pairs, rowsOf }: PlanPart, settlePair: SettlePair) =>
+    next({ mode, years, pairs, rowsOf, settle: settlePair, round: 0, search }, sending);
 
   const withoutSeries = new Map<string, Failure>();
   const withoutLatest: Pair[] = [];
@@ -58,15 +61,20 @@ async function fetchTogether(demands: readonly Demand[], together: Together): Pr
     if (rows instanceof Failure && rows.code === 'UPSTREAM_INCOMPLETE') withoutSeries.set(keyOf(pair), rows);
     else settleLatest(pair, latestOf(rows));
   };
-  await Promise.all([
-    fetch('latest', plan.latest, oneRow, settleLatest),
-    fetch('series', plan.series, hopefulRows(plan.series, learned), settleSeries),
-  ]);
+  const settleRange = (years: YearRange): SettlePair => {
+    return (pair, outcome) => settleIn('series', pair, outcome === 'no figure' ? [] : outcome, years);
+  };
+  const settling = ({ mode, years }: PlanPart) => {
+    if (mode === 'latest') return settleLatest;
+    return years === null ? settleSeries : settleRange(years);
+  };
+  await Promise.all(hopefulParts(plan, learned).map((part) => fetch(part, settling(part))));
   // A series that can't be had whole has a latest figure all the same.
-  const isWithoutSeries = (pair: Pair) => withoutSeries.has(keyOf(pair));
-  await fetch('latest', plan.series.filter(isWithoutSeries), oneRow, settleLatest);
+  const again = plan.series.filter((pair) => withoutSeries.has(keyOf(pair)));
+  await fetch({ mode: 'latest', years: null, pairs: again, rowsOf: oneRow }, settleLatest);
   // Where the latest row holds no value, the latest figure stands further back.
-  await fetch('series', withoutLatest, hopefulRows(withoutLatest, learned), (pair, outcome) =>
+  const ofSeries = hopefulRows(withoutLatest, learned);
+  await fetch({ mode: 'series', years: null, pairs: withoutLatest, rowsOf: ofSeries }, (pair, outcome) =>
     settleLatest(pair, outcome === 'no figure' ? [] : latestOf(outcome)),
   );
 }
@@ -75,19 +83,45 @@ async function fetchTogether(demands: readonly Demand[], together: Together): Pr
 async function modesOf(demands: readonly Demand[], planning: Planning, job: Job): Promise<ModePlan> {
   const isLarge = demands.length > MANY;
   if (isLarge) await yieldToEventLoop(job);
+  const { learned } = planning;
   const plan = await timeSliced(
     job,
-    choosingModes(demands, modeLimits(planning), planning.learned.seriesRows),
+    choosingModes(demands, modeLimits(planning), learned.seriesRows, rowsWithin(learned)),
   );
   if (isLarge) await yieldToEventLoop(job);
   return plan;
 }
 
-/** Demands of each mode by their pairs. */
-function byMode(demands: readonly Demand[]): Readonly<Record<Mode, ReadonlyMap<string, Demand>>> {
-  const found = { latest: new Map<string, Demand>(), series: new Map<string, Demand>() };
-  for (const demand of demands) found[demand.mode].set(keyOf(demand), demand);
-  return found;
+/** Demands for series by their pairs: they may differ in their years. */
+type SeriesByPair = Map<string, Demand[]>;
+
+function byMode(demands: readonly Demand[]): { latest: ReadonlyMap<string, Demand>; series: SeriesByPair } {
+  const latest = new Map<string, Demand>();
+  const series: SeriesByPair = new Map();
+  for (const demand of demands) {
+    const key = keyOf(demand);
+    const others = series.get(key);
+    if (demand.mode === 'latest') latest.set(key, demand);
+    else if (others === undefined) series.set(key, [demand]);
+    else others.push(demand);
+  }
+  return { latest, series };
+}
+
+/**
+ * The demands for a pair that an answer settles, each once.
+ * @param years what the answer is of; null for all years
+ */
+function takeAnswered(wanted: SeriesByPair, pair: Pair, years: YearRange | null): readonly Demand[] {
+  const key = keyOf(pair);
+  const demands = wanted.get(key) ?? [];
+  if (years === null || demands.length === 0) return demands;
+  const isAnswered = (demand: Demand) => demand.years !== null && covers(years, demand.years);
+  wanted.set(
+    key,
+    demands.filter((demand) => !isAnswered(demand)),
+  );
+  return demands.filter(isAnswered);
 }
 
 /**

@@ -56,7 +56,9 @@ export function createPrefetch({ now, ttlMs }: { now: () => number; ttlMs: numbe
 
   return {
     wanted(keyDigest, demand, checkedAtMs) {
-      const { mode, countryCode, metricKey } = demand;
+      const { mode, countryCode, metricKey, years } = demand;
+      // Some years alone are asked for where whole series take more calls: they go along with none.
+      if (years !== null) return;
       let asked = byKey.get(keyDigest);
       if (asked === undefined) {
         asked = new LRUCache({ max: MAX_DEMANDS });

@@ -2,6 +2,7 @@ import { Failure } from '../errors.ts';
 import type { Pair, Rectangle, RowsOf } from '../planner/cover.ts';
 import type { Mode } from '../planner/demand.ts';
 import type { Dimension } from '../planner/learned.ts';
+import type { YearRange } from '../planner/year-range.ts';
 import type { Sending } from '../upstream/call.ts';
 import type { Rows } from './data-calls.ts';
 import type { Outcome } from './outcome.ts';
@@ -9,6 +10,8 @@ import type { Outcome } from './outcome.ts';
 /** Pairs of one mode that are to be fetched. */
 export interface PairsToFetch {
   readonly mode: Mode;
+  /** The years to ask for of series, as long as the service takes any; null for all of them. */
+  readonly years: YearRange | null;
   readonly pairs: readonly Pair[];
   /** Rows that they are expected to have. */
   readonly rowsOf: RowsOf;
@@ -24,7 +27,7 @@ export interface Task extends PairsToFetch {
   /** Has some of the pairs covered anew, and fetched through all stages. */
   readonly replan: (
     pairs: readonly Pair[],
-    changes?: Partial<Pick<Task, 'rowsOf' | 'round'>>,
+    changes?: Partial<Pick<Task, 'years' | 'rowsOf' | 'round'>>,
   ) => Promise<FetchedRows>;
 }
 

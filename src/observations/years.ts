@@ -79,7 +79,10 @@ async function askWithin(
   return isWithin ? reply : null;
 }
 
-/** A range that came cut and in no order: both halves of it, split where half of its rows have been. */
+/**
+ * A range that came cut and in no order: both halves of it, split where half of its rows have been. Nothing may count
+ * them, so each is asked for with the year before and the year after: a service may leave out the last that is named.
+ */
 async function fetchHalves(
   rows: SentRows,
   start: number | undefined,
@@ -90,9 +93,13 @@ async function fetchHalves(
   const middle = years[Math.floor(years.length / 2)] ?? 0;
   if (years.some(Number.isNaN) || middle <= (years[0] ?? middle)) return null;
   const fetchHalf = async (from: number | undefined, to: number | undefined) => {
-    const reply = await askWithin(from, to, ask);
+    const reply = await askWithin(from && from - 1, to && to + 1, ask);
     if (reply === null) return null;
-    return reply.isCut ? fetchHalves(reply.rows, from, to, ask) : reply.rows;
+    const own = reply.rows.filter(
+      ({ year }) =>
+        (year ?? 0) >= (from ?? Number.NEGATIVE_INFINITY) && (year ?? 0) <= (to ?? Number.POSITIVE_INFINITY),
+    );
+    return reply.isCut ? fetchHalves(own, from, to, ask) : own;
   };
   const [lower, upper] = await Promise.all([fetchHalf(start, middle - 1), fetchHalf(middle, end)]);
   return lower === null || upper === null ? null : [...lower, ...upper];

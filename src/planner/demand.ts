@@ -1,4 +1,5 @@
 import type { Pair } from './cover.ts';
+import { nameOfYears, type YearRange } from './year-range.ts';
 
 /** Whether the latest figure of a pair is wanted, or its whole series. */
 export type Mode = 'latest' | 'series';
@@ -6,6 +7,8 @@ export type Mode = 'latest' | 'series';
 /** One figure or series that somebody wants. Country codes are in upper case, metric keys as the caller wrote them. */
 export interface Demand extends Pair {
   readonly mode: Mode;
+  /** The years that are wanted of a series; null for all of it. Rows of other years may come with them. */
+  readonly years: YearRange | null;
   /** What it asks for, by the only name: answers are matched to it, never by position. */
   readonly key: string;
   /** How old a held answer may be, in milliseconds; infinite where the caller doesn't insist. No part of the key. */
@@ -17,8 +20,16 @@ export function demandFor(
   countryCode: string,
   metricKey: string,
   maxAgeMs = Number.POSITIVE_INFINITY,
+  years: YearRange | null = null,
 ): Demand {
-  return { mode, countryCode, metricKey, key: namesOf(countryCode, metricKey)[mode], maxAgeMs };
+  const whole = namesOf(countryCode, metricKey)[mode];
+  const key = years === null ? whole : `${whole} ${nameOfYears(years)}`;
+  return { mode, years, countryCode, metricKey, key, maxAgeMs };
+}
+
+/** The demand for all years of which some are wanted. */
+export function wholeOf<Wanted extends Demand>(demand: Wanted): Wanted {
+  return demand.years === null ? demand : { ...demand, years: null, key: demandKey(demand.mode, demand) };
 }
 
 /** The names of a pair and of the demands for it. */

@@ -1,5 +1,6 @@
 import type { CoverLimits, RowsOf } from './cover.ts';
-import type { Demand } from './demand.ts';
+import { type Demand, demandKey } from './demand.ts';
+import type { YearRange } from './year-range.ts';
 
 /** How few calls figures can take, found while they are still being wanted: no cover of them has fewer. */
 export interface FewestCalls {
@@ -10,6 +11,8 @@ export interface FewestCalls {
   add(demand: Demand): void;
 }
 
+const NO_ROWS: RowsOf = () => 0;
+
 /**
  * Each call brings a number of rows and names a number of codes at the most, so that sums of what is wanted bound the
  * calls from below, at next to no work.
@@ -17,8 +20,10 @@ export interface FewestCalls {
 export function createFewestCalls(
   { maxRows, maxCodes }: Pick<CoverLimits, 'maxRows' | 'maxCodes'>,
   seriesRows: RowsOf,
+  rowsWithin: (years: YearRange) => RowsOf = () => NO_ROWS,
 ): FewestCalls {
-  const counted = new Set<string>();
+  /** Rows by figure: of a series as many as the most that is wanted of it. */
+  const counted = new Map<string, number>();
   const countryCodes = new Set<string>();
   const metricKeys = new Set<string>();
   let [latest, series] = [0, 0];
@@ -32,14 +37,19 @@ export function createFewestCalls(
       const names = Math.max(countryCodes.size, metricKeys.size);
       return Math.max(Math.ceil(rows / maxRows), Math.ceil(names / maxCodes));
     },
-    add({ mode, key, countryCode, metricKey }) {
-      if (counted.has(key)) return;
-      counted.add(key);
+    add(demand) {
+      const { mode, years, countryCode, metricKey } = demand;
+      const key = demandKey(mode, demand);
+      const before = counted.get(key);
+      if (before !== undefined && mode === 'latest') return;
       countryCodes.add(countryCode);
       metricKeys.add(metricKey);
-      if (mode === 'latest') latest += 1;
+      const rowsOf = years === null ? seriesRows : rowsWithin(years);
       // A pair beyond the limit is a call of its own.
-      else series += Math.min(maxRows, seriesRows(countryCode, metricKey));
+      const rows = mode === 'latest' ? 1 : Math.min(maxRows, rowsOf(countryCode, metricKey));
+      counted.set(key, Math.max(rows, before ?? 0));
+      if (mode === 'latest') latest += 1;
+      else series += Math.max(0, rows - (before ?? 0));
     },
   };
 }
@@ -49,8 +59,9 @@ export function fewestCalls(
   demands: readonly Demand[],
   limits: Pick<CoverLimits, 'maxRows' | 'maxCodes'>,
   seriesRows: RowsOf,
+  rowsWithin?: (years: YearRange) => RowsOf,
 ): number {
-  const fewest = createFewestCalls(limits, seriesRows);
+  const fewest = createFewestCalls(limits, seriesRows, rowsWithin);
   for (const demand of demands) fewest.add(demand);
   return fewest.calls;
 }

@@ -1,11 +1,15 @@
 import { DEFAULT_MAX_ROWS } from './completeness.ts';
 import type { RowsOf } from './cover.ts';
 import { pairKey } from './demand.ts';
+import { nameOfYears, type YearRange, yearsWithin } from './year-range.ts';
 
 /** The most rows that a data call brings, until the service shows another figure. */
 const ASSUMED_MAX_ROWS = 1000;
 
-/** Rows of a series that nothing is known of: one a year since the earliest series began in 1950. */
+/** The years of a series that nothing is known of: since the earliest series began. */
+const ASSUMED_YEARS: Span = { from: 1950, to: 2026 };
+
+/** Rows of such a series: one a year. */
 const ASSUMED_SERIES_ROWS = 77;
 
 /** Pairs whose row count is remembered: more than all countries times all indicators. */
@@ -30,6 +34,11 @@ export interface Facts {
   limitParam: 'unknown' | 'told' | 'accepted' | 'refused';
   /** Whether a `limit` that is taken makes a difference; a service may ignore it. */
   limitEffect: 'unknown' | 'heeded' | 'ignored';
+  /**
+   * What the route makes of `start_year` and `end_year`, which its specification doesn't name: rows of the years asked for
+   * have come, or rows of others too, or a call with them has been refused that was answered without.
+   */
+  yearsParam: 'unknown' | 'accepted' | 'ignored' | 'refused';
   /** What `meta.total` is worth: it has counted rows beyond those sent, it isn't there, or nothing is known yet. */
   totals: 'unknown' | 'true' | 'untold';
 }
@@ -39,8 +48,15 @@ const UNKNOWN_FACTS: Readonly<Facts> = {
   defaultRows: DEFAULT_MAX_ROWS,
   limitParam: 'unknown',
   limitEffect: 'unknown',
+  yearsParam: 'unknown',
   totals: 'unknown',
 };
+
+/** The years of a series, from the first row to the last. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
 
 export type Dimension = 'countries' | 'metrics';
 
@@ -56,8 +72,17 @@ export interface Learned extends Readonly<Facts> {
   readonly seriesRows: RowsOf;
   /** Whether the length of a series is known rather than assumed. */
   knowsSeries(countryCode: string, metricKey: string): boolean;
-  /** Remembers how many rows a whole series has. */
-  learnSeries(countryCode: string, metricKey: string, rows: number): void;
+  /**
+   * Remembers how many rows a whole series has.
+   * @param span the years of its rows, where they are known
+   */
+  learnSeries(countryCode: string, metricKey: string, rows: number, span?: Span | null): void;
+  /** Expected rows of a series within a range of years. */
+  rowsWithin(years: YearRange): RowsOf;
+  /** Whether the rows of a series within a range of years are known rather than assumed. */
+  knowsWithin(countryCode: string, metricKey: string, years: YearRange): boolean;
+  /** Remembers how many rows a series has within a range of years: of the range that came last. */
+  learnWithin(countryCode: string, metricKey: string, years: YearRange, rows: number): void;
 }
 
 /** A bounded set of names. */
@@ -71,12 +96,23 @@ export function createLearned(now: () => number): Learned {
   const facts: { [Name in keyof Facts]?: { value: Facts[Name]; atMs: number } } = {};
   const byPair = new Map<string, number>();
   const byMetric = new Map<string, { pairs: number; rows: number }>();
+  const spans = new Map<string, Span>();
+  const ranges = new Map<string, { readonly name: string; readonly rows: number }>();
 
   function fact<Name extends keyof Facts>(name: Name): Facts[Name] {
     const known = facts[name];
     const isKnown = known !== undefined && now() - known.atMs < FACT_LIFE_MS;
     return isKnown ? known.value : UNKNOWN_FACTS[name];
   }
+
+  const seriesRows: RowsOf = (countryCode, metricKey) => {
+    const known = byPair.get(pairKey(countryCode, metricKey));
+    if (known !== undefined) return known;
+    const metric = byMetric.get(metricKey);
+    return metric === undefined || metric.pairs === 0
+      ? ASSUMED_SERIES_ROWS
+      : Math.ceil(metric.rows / metric.pairs);
+  };
 
   return {
     get maxRows() {
@@ -91,6 +127,9 @@ export function createLearned(now: () => number): Learned {
     get limitEffect() {
       return fact('limitEffect');
     },
+    get yearsParam() {
+      return fact('yearsParam');
+    },
     get totals() {
       return fact('totals');
     },
@@ -99,29 +138,48 @@ export function createLearned(now: () => number): Learned {
     },
     answered: { countries: createNameSet(), metrics: createNameSet() },
     listed: { countries: createNameSet(), metrics: createNameSet() },
-    seriesRows(countryCode, metricKey) {
-      const known = byPair.get(pairKey(countryCode, metricKey));
-      if (known !== undefined) return known;
-      const metric = byMetric.get(metricKey);
-      return metric === undefined || metric.pairs === 0
-        ? ASSUMED_SERIES_ROWS
-        : Math.ceil(metric.rows / metric.pairs);
-    },
+    seriesRows,
     knowsSeries(countryCode, metricKey) {
       return byPair.has(pairKey(countryCode, metricKey));
     },
-    learnSeries(countryCode, metricKey, rows) {
+    learnSeries(countryCode, metricKey, rows, span = null) {
       const key = pairKey(countryCode, metricKey);
       const known = byPair.get(key);
       if (known === undefined && byPair.size >= MAX_PAIRS) return;
       byPair.set(key, rows);
+      if (span === null) spans.delete(key);
+      else spans.set(key, span);
       // Pairs that the service holds nothing of say nothing of how long the others are.
       const metric = byMetric.get(metricKey) ?? { pairs: 0, rows: 0 };
       metric.pairs += Number(rows > 0) - Number((known ?? 0) > 0);
       metric.rows += rows - (known ?? 0);
       byMetric.set(metricKey, metric);
     },
+    rowsWithin(years) {
+      const name = nameOfYears(years);
+      return (countryCode, metricKey) => {
+        const key = pairKey(countryCode, metricKey);
+        const known = ranges.get(key);
+        if (known?.name === name) return known.rows;
+        const span = spans.get(key) ?? ASSUMED_YEARS;
+        const share = yearsWithin(years, span) / (span.to - span.from + 1);
+        return Math.ceil(seriesRows(countryCode, metricKey) * share);
+      };
+    },
+    knowsWithin(countryCode, metricKey, years) {
+      const key = pairKey(countryCode, metricKey);
+      return spans.has(key) || byPair.get(key) === 0 || ranges.get(key)?.name === nameOfYears(years);
+    },
+    learnWithin(countryCode, metricKey, years, rows) {
+      const key = pairKey(countryCode, metricKey);
+      if (ranges.size < MAX_PAIRS || ranges.has(key)) ranges.set(key, { name: nameOfYears(years), rows });
+    },
   };
+}
+
+/** Whether a call may name years: nothing has shown lately that the service takes none. */
+export function mayNameYears({ yearsParam }: Pick<Facts, 'yearsParam'>): boolean {
+  return yearsParam !== 'refused' && yearsParam !== 'ignored';
 }
 
 function createNameSet(): NameSet {
@@ -142,7 +200,7 @@ function createNameSet(): NameSet {
  * @param totals `untold` has series of unknown length be taken for long, `unknown` has them asked for in hope
  */
 export function frozen(learned: Learned, totals: 'untold' | 'unknown'): Learned {
-  const { maxRows, defaultRows, limitParam, limitEffect } = learned;
+  const { maxRows, defaultRows, limitParam, limitEffect, yearsParam } = learned;
   const fixed = (names: NameSet): NameSet => ({
     size: names.size,
     has: (name) => names.has(name),
@@ -157,6 +215,7 @@ export function frozen(learned: Learned, totals: 'untold' | 'unknown'): Learned 
     defaultRows,
     limitParam,
     limitEffect,
+    yearsParam,
     totals,
     learn() {},
     answered: fixedNames(learned.answered),
@@ -164,5 +223,8 @@ export function frozen(learned: Learned, totals: 'untold' | 'unknown'): Learned 
     seriesRows: learned.seriesRows,
     knowsSeries: learned.knowsSeries,
     learnSeries() {},
+    rowsWithin: learned.rowsWithin,
+    knowsWithin: learned.knowsWithin,
+    learnWithin() {},
   };
 }

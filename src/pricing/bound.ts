@@ -163,8 +163,9 @@ function figuresBound(
   // Figures of other fields may lie in the same table, so that each name stands for a whole line of it.
   if (!isList || (args.latest === true && args.toYear == null))
     return { ...NO_CALLS, latestFigures: tableOf(countries, metrics, sizes) };
-  // No plan takes more calls than there are series.
-  return { ...NO_CALLS, calls: countries * metrics };
+  // No plan takes more calls than there are series, but one to find out that the service takes no years.
+  const hasYears = args.fromYear != null || args.toYear != null;
+  return { ...NO_CALLS, calls: countries * metrics + Number(hasYears) };
 }
 
 /** Objects of a list at the most: figures below it are of as many countries, or indicators, whatever it is a list of. */

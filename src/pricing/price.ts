@@ -16,8 +16,8 @@ import type { Effort } from '../loaders/effort.ts';
 import type { TickersLearned } from '../loaders/ticker-lists.ts';
 import { createBatchGate } from '../observations/batch-gate.ts';
 import { createDataFetch, createLoneFigures } from '../observations/client.ts';
-import { limitsOf } from '../observations/covered.ts';
 import { createObservationEntries, type ObservationEntries } from '../observations/entries.ts';
+import { limitsOf } from '../observations/estimate.ts';
 import type { Fetch, Figures } from '../observations/fetch.ts';
 import { isFresh } from '../observations/held.ts';
 import type { RefusedNames } from '../observations/refused-names.ts';
@@ -142,7 +142,7 @@ function tallyFor(
     isProven: parts.isProven(caller.keyDigest),
     // Of an object that is found by its identifier, the stand-in knows nothing.
     isCertain: !isOpenEnded(document, schema),
-    fewest: createFewestCalls(limitsOf({ learned, codesPerCall }), learned.seriesRows),
+    fewest: createFewestCalls(limitsOf({ learned, codesPerCall }), learned.seriesRows, learned.rowsWithin),
     dearest(route) {
       const scope = { schema, fragments: fragmentsIn(document), variableValues: variables };
       return dearestField(schema, operation, scope, route);
@@ -194,7 +194,7 @@ function openDryRun(parts: PricingParts, caller: Caller, supposed: Supposed, lea
     context,
     /** Lists the calls that would bring these demands, were they not held, if an operation might send so many. */
     async fetchHeld(demands: readonly Demand[]): Promise<void> {
-      const calls = fewestCalls(demands, limitsOf(observations), learned.seriesRows);
+      const calls = fewestCalls(demands, limitsOf(observations), learned.seriesRows, learned.rowsWithin);
       if (calls > parts.maxUpstreamCalls) return;
       const fetch = createDataFetch({ ...observations, send: parts.dryRun.answering(noteHeld, assumptions) });
       const heldBill = openBill();
@@ -219,8 +219,11 @@ function assumptionsOf(learned: Learned, supposed: Supposed, tally: Tally): Assu
 /** Looks at what is about to be planned: whether it takes just the calls of its plan, and whether those are too many. */
 function tallied(next: Fetch, learned: Learned, tally: Tally): Fetch {
   /** A series whose length is known takes just the calls of its plan. */
-  const isLengthKnown = ({ mode, countryCode, metricKey }: Demand) =>
-    mode === 'series' && learned.totals === 'true' && learned.knowsSeries(countryCode, metricKey);
+  const isLengthKnown = ({ mode, years, countryCode, metricKey }: Demand) =>
+    mode === 'series' &&
+    years === null &&
+    learned.totals === 'true' &&
+    learned.knowsSeries(countryCode, metricKey);
   return async (demands, sending, settle) => {
     if (!demands.every(isLengthKnown)) tally.isCertain = false;
     for (const demand of demands) tally.want(demand);
@@ -305,7 +308,7 @@ function counted(figures: Figures, parts: CountedParts, tally: Tally): Figures {
         const found = find?.(demand);
         if (found !== undefined) return found;
         const isHeld =
-          find === null && isFresh({ ...demand, entry: entries.atHand(keyDigest, demand.key) }, parts);
+          find === null && isFresh({ ...demand, entry: entries.atHand(keyDigest, demand) }, parts);
         if (!isHeld && refusedNames.of(keyDigest, demand) === undefined) tally.want(demand);
         return undefined;
       };

@@ -50,7 +50,12 @@ async function find(
       return observationOf(
         id,
         key,
-        await loaders.observations.rows('series', [first], [second], Number.POSITIVE_INFINITY),
+        await loaders.observations.rows({
+          mode: 'series',
+          countryCodes: [first],
+          metricKeys: [second],
+          maxAgeMs: Number.POSITIVE_INFINITY,
+        }),
       );
   }
 }

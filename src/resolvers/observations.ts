@@ -6,6 +6,7 @@ import type { GraphContext } from '../graph/context.ts';
 import type { ObservationResolvers, Resolvers } from '../graph/generated.ts';
 import type { CountryRef, IndicatorRef, SourceRef } from '../graph/sources.ts';
 import { newestOf } from '../planner/newest.ts';
+import { yearRange } from '../planner/year-range.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 import { observationIds } from './observation-ids.ts';
 import { plainFields } from './record-fields.ts';
@@ -49,12 +50,11 @@ export function observationRows(
   };
   // The newest up to a year is seldom the newest of all, and stands in the series.
   const isFromSeries = toYear != null || !latest;
+  const mode = isFromSeries ? 'series' : 'latest';
+  const years = isFromSeries ? yearRange(fromYear, toYear) : null;
   const load = (codes: readonly string[], keys: readonly string[]) =>
     loaders.observations.rows(
-      isFromSeries ? 'series' : 'latest',
-      unique(codes),
-      unique(keys),
-      maxAgeMs,
+      { mode, countryCodes: unique(codes), metricKeys: unique(keys), maxAgeMs, years },
       latest && isFromSeries ? newestWithin : within,
     );
 

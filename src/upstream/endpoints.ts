@@ -127,7 +127,8 @@ export const countrySignals: Endpoint<CountryParams, SignalsRecord> = {
 
 /**
  * Specified: the fields of a row, lists of countries and measures, `latest`; one call counts once. Observed: `limit`
- * from 1 to 1000, without which an answer ends after 100 rows; `start_year` and `end_year`; no pages; counts in `meta`.
+ * from 1 to 1000, without which an answer ends after 100 rows; `start_year` and `end_year` from 1900 to 2100; no pages;
+ * counts in `meta`.
  */
 export const observations: Endpoint<ObservationsParams, ObservationList> = {
   route: '/v1/data',

@@ -37,6 +37,7 @@ export function taskFor(rectangle: Rectangle, further: Partial<Task> = {}) {
   const comes: FetchedRows[] = [];
   const task: Task = {
     mode: 'latest',
+    years: null,
     rectangle,
     pairs: pairsOf(rectangle),
     rowsOf: () => 1,

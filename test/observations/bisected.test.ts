@@ -20,7 +20,7 @@ function open(isRefused: (rectangle: Rectangle) => Refusal | null, further: Part
   const kept: string[] = [];
   const learned = createLearned(() => 0);
   for (const code of KNOWN.countryCodes) learned.listed.countries.add(code);
-  const ask: DataCalls['askWithLimit'] = async (task) => {
+  const ask: DataCalls['askFor'] = async (task) => {
     asked.push(task.rectangle);
     return isRefused(task.rectangle) ?? answerFrom(KNOWN, task);
   };

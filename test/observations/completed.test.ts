@@ -21,7 +21,7 @@ async function complete(
   const parts = {
     calls,
     learned,
-    keep: (_key: string, _mode: string, figures: readonly { pair: { countryCode: string } }[]) => {
+    keep: (_key: string, _asked: unknown, figures: readonly { pair: { countryCode: string } }[]) => {
       kept.push(...figures.map(({ pair }) => pair.countryCode));
     },
   };
@@ -125,5 +125,15 @@ describe('a cut answer', () => {
     expect(targets.every((target) => target.includes('start_year='))).toBe(true);
     expect(valuesOf(settled)).toEqual({ 'AA metric_0': Array.from({ length: 20 }, (_, i) => i) });
     expect([kept, learned.seriesRows('AA', 'metric_0')]).toEqual([['AA'], 20]);
+  });
+
+  it('of a single series that nothing counts is halved, and no year is left out where the last one named is', async () => {
+    const long = tableOf(1, 1, () => 20);
+    const habits = { defaultRows: 9, maxRows: 9, limit: 'refuse', total: 'none', years: 'exclude' } as const;
+    const { task, settled } = taskFor(long, { mode: 'series' });
+    const learned = createLearned(() => 0);
+    learned.learn('limitParam', 'refused');
+    await complete(long, task, habits, learned);
+    expect(valuesOf(settled)).toEqual({ 'AA metric_0': Array.from({ length: 20 }, (_, i) => i) });
   });
 });

@@ -14,7 +14,8 @@ export interface Habits {
   /** Whether `meta.total` counts all matching rows, those sent, or is not there. */
   readonly total: 'true' | 'capped' | 'none';
   readonly tellsLimit: boolean;
-  readonly years: 'honour' | 'ignore' | 'refuse';
+  /** What becomes of `start_year` and `end_year`; `exclude` leaves out the last year that is named. */
+  readonly years: 'honour' | 'exclude' | 'ignore' | 'refuse';
   readonly unknown: 'empty' | 'name' | 'refuse';
   /** The status of a refusal on account of a name. */
   readonly unknownStatus: 404 | 422;
@@ -138,9 +139,11 @@ export function createDataRoute(table: Table, habits: Habits = SEEN) {
     const hasYears = query.has('start_year') || query.has('end_year');
     if (hasYears && habits.years === 'refuse')
       refuse(call, 'query.start_year: Extra inputs are not permitted');
+    const endYear = Number(query.get('end_year') ?? Number.POSITIVE_INFINITY);
     const isWithin = ({ year }: Row) =>
       habits.years === 'ignore' ||
-      (year >= Number(query.get('start_year') ?? year) && year <= Number(query.get('end_year') ?? year));
+      (year >= Number(query.get('start_year') ?? year) &&
+        (habits.years === 'exclude' ? year < endYear : year <= endYear));
 
     const unknown = [
       ...wantedCodes

@@ -5,8 +5,9 @@ import { createDataFetch, type DataFetchParts } from '../../src/observations/cli
 import type { Outcome } from '../../src/observations/outcome.ts';
 import { createRefusedNames } from '../../src/observations/refused-names.ts';
 import { cover, expectedRows } from '../../src/planner/cover.ts';
-import { type Demand, demandFor, demandKey } from '../../src/planner/demand.ts';
+import { type Demand, demandFor, demandKey, keyOf } from '../../src/planner/demand.ts';
 import { createLearned } from '../../src/planner/learned.ts';
+import { covers, isWithin, type YearRange } from '../../src/planner/year-range.ts';
 import type { ObservationRecord } from '../../src/upstream/records/observations.ts';
 import { sendingFor } from '../upstream/sending.ts';
 import {
@@ -29,9 +30,11 @@ function open(table: Table, habits: Partial<Habits> = {}, { overfetchRows = 500,
   const learned = createLearned(() => 0);
   const refusedNames = createRefusedNames({ now: () => 0, ttlMs: 300_000 });
   const kept = new Map<string, { demand: Demand; rows: readonly ObservationRecord[] }>();
-  const keep: DataFetchParts['keep'] = (_partition, mode, figures) => {
-    for (const { pair, rows } of figures)
-      kept.set(demandKey(mode, pair), { demand: demandFor(mode, pair.countryCode, pair.metricKey), rows });
+  const keep: DataFetchParts['keep'] = (_partition, { mode, years }, figures) => {
+    for (const { pair, rows } of figures) {
+      const demand = demandFor(mode, pair.countryCode, pair.metricKey, undefined, years);
+      kept.set(demand.key, { demand, rows: rowsWithin(demand, rows) });
+    }
   };
   const now = () => 0;
   const { send } = route;
@@ -78,9 +81,17 @@ function valuesIn(outcome: Outcome | undefined) {
   return outcome.map(({ value }) => value).sort((a, b) => a - b);
 }
 
+/** Rows of the years that a demand is for: others may come with them. */
+function rowsWithin<Dated extends { readonly year: number }>({ years }: Demand, rows: readonly Dated[]) {
+  return years === null ? rows : rows.filter(({ year }) => isWithin(years, year));
+}
+
 /** What a demand must be answered with. */
 function rightAnswer({ rows }: Table, demand: Demand): number[] {
-  const own = rows.filter(isOf(demand)).filter(({ value }) => value !== null);
+  const own = rowsWithin(
+    demand,
+    rows.filter(isOf(demand)).filter(({ value }) => value !== null),
+  );
   const newest = newestIn(own);
   const right = demand.mode === 'series' ? own : newest === undefined ? [] : [newest];
   return right.map(({ value }) => value as number).sort((a, b) => a - b);
@@ -147,7 +158,7 @@ const anyHabits: fc.Arbitrary<Habits> = fc
     overLimit: fc.constantFrom('lower', 'refuse'),
     total: fc.constantFrom('true', 'true', 'capped', 'none'),
     tellsLimit: fc.boolean(),
-    years: fc.constantFrom('honour', 'ignore', 'refuse'),
+    years: fc.constantFrom('honour', 'exclude', 'ignore', 'refuse'),
     unknown: fc.constantFrom('empty', 'name', 'refuse'),
     unknownStatus: fc.constantFrom(404, 422),
     nothing: fc.constantFrom('empty', 'empty', 'not found'),
@@ -173,6 +184,13 @@ const countingHabits = anyHabits.map(
   }),
 );
 
+const rangesOfYears: readonly YearRange[] = [
+  { from: 1990, to: 2005 },
+  { from: 1995, to: null },
+  { from: null, to: 1985 },
+  { from: 2030, to: 2040 },
+];
+
 function scenes(habits: fc.Arbitrary<Habits>, { unknownNames = 0 } = {}): fc.Arbitrary<Scene> {
   return habits.chain((habits) =>
     tables(habits.defaultRows * 2).chain((table) => {
@@ -183,8 +201,11 @@ function scenes(habits: fc.Arbitrary<Habits>, { unknownNames = 0 } = {}): fc.Arb
           mode: fc.constantFrom('latest' as const, 'series' as const),
           countryCode: fc.constantFrom(...countryCodes, ...strangers.map((n) => codeAt(600 + n))),
           metricKey: fc.constantFrom(...metricKeys, ...strangers.map((n) => keyAt(900 + n))),
+          years: fc.option(fc.constantFrom(...rangesOfYears)),
         })
-        .map(({ mode, countryCode, metricKey }) => demandFor(mode, countryCode, metricKey));
+        .map(({ mode, countryCode, metricKey, years }) =>
+          demandFor(mode, countryCode, metricKey, undefined, mode === 'series' ? years : null),
+        );
       return fc
         .record({
           table: fc.constant(table),
@@ -235,6 +256,11 @@ function mayBeLost({ table, habits }: Scene, demand: Demand): boolean {
 const isKnown = ({ countryCodes, metricKeys }: Table, { countryCode, metricKey }: Demand) =>
   countryCodes.includes(countryCode) && metricKeys.includes(metricKey);
 
+/** Whether the years of one demand lie in those of another for the same pair. */
+function isPartOf({ years, ...one }: Demand, { years: others, ...other }: Demand): boolean {
+  return years !== null && others !== null && keyOf(one) === keyOf(other) && covers(others, years);
+}
+
 function expectRight(scene: Scene, demand: Demand, outcome: Outcome | undefined) {
   if (outcome instanceof Failure && outcome.code === 'UPSTREAM_INCOMPLETE' && mayBeLost(scene, demand))
     return;
@@ -243,7 +269,9 @@ function expectRight(scene: Scene, demand: Demand, outcome: Outcome | undefined)
     expect(outcome).toMatchObject({ code: 'BAD_USER_INPUT' });
     return;
   }
-  expect(valuesIn(outcome)).toEqual(rightAnswer(scene.table, demand));
+  const isAnswered = outcome !== undefined && !(outcome instanceof Error);
+  const rows = isAnswered ? rowsWithin(demand, outcome) : outcome;
+  expect(valuesIn(rows)).toEqual(rightAnswer(scene.table, demand));
 }
 
 describe('whatever the service does where its specification is silent', () => {
@@ -264,7 +292,10 @@ describe('whatever the service does where its specification is silent', () => {
         const fetched = demands.filter(
           (demand) => isKnown(table, demand) && !(outcomeOf(demand) instanceof Error),
         );
-        const isKept = (demand: Demand) => kept.has(demand.key) || kept.has(demandKey('series', demand));
+        const isKept = (demand: Demand) =>
+          kept.has(demand.key) || kept.has(demandKey('series', demand)) || isKeptWithOthers(demand);
+        const isKeptWithOthers = (demand: Demand) =>
+          [...kept.values()].some(({ demand: one }) => isPartOf(demand, one));
         expect(fetched.filter((demand) => !isKept(demand))).toEqual([]);
       }),
       { numRuns: 1000 },

@@ -114,6 +114,7 @@ async function cover(
   const settled = new Map<string, Outcome | 'no figure'>();
   const wanted: PairsToFetch = {
     mode,
+    years: null,
     pairs: pairsOf(table),
     rowsOf: () => 1,
     settle: (pair, outcome) => settled.set(keyOf(pair), outcome),

@@ -66,7 +66,7 @@ export async function rowsOf(value: number): Promise<readonly ObservationRecord[
 
 /** What is held, as old as that. */
 export function entryOf(rows: readonly ObservationRecord[], ageMs: number): ObservationEntry {
-  return { rows, atMs: NOW_MS - ageMs, checkedAtMs: NOW_MS - ageMs, wantedAtMs: 0 };
+  return { rows, years: null, atMs: NOW_MS - ageMs, checkedAtMs: NOW_MS - ageMs, wantedAtMs: 0 };
 }
 
 export function held(demand: Demand, entry?: ObservationEntry): HeldDemand {

@@ -82,8 +82,8 @@ const USUAL_ROWS = 100;
 /** Whether a single series of the look-up is too long for one call, and can't be had by years either. */
 function isUncompletable(lookup: Lookup, { world, habits }: Circumstances): boolean {
   const most = habits.limit === 'taken' ? habits.maxRows : (habits.defaultRows ?? Number.POSITIVE_INFINITY);
-  if (lookup.route !== '/v1/data' || most === Number.POSITIVE_INFINITY || habits.years === 'taken')
-    return false;
+  const areYearsHeeded = habits.years === 'taken' && habits.yearsNamed === 'included';
+  if (lookup.route !== '/v1/data' || most === Number.POSITIVE_INFINITY || areYearsHeeded) return false;
   const isTold = habits.total && habits.wrap !== 'bare';
   const keys = new Set(lookup.keys?.map((key) => spelled(habits, world, key)));
   const codes = new Set(lookup.codes);

@@ -19,6 +19,8 @@ export interface Habits {
   readonly total: boolean;
   readonly metaLimit: boolean;
   readonly years: Taking;
+  /** Which of the years that are named come: all of them, all but the last, or rows of the year before too, by a year of its own. */
+  readonly yearsNamed: 'included' | 'end excluded' | 'both excluded' | 'of the year after';
   /** What `latest` means together with years. */
   readonly latestOfYears: 'within' | 'after' | 'refused';
   readonly unknownCountry: Refusal;
@@ -84,6 +86,14 @@ export function drawHabits(seed: number, service: number): Habits {
     total: chance('total', 0.6),
     metaLimit: chance('metaLimit', 0.6),
     years: pick('years', 'taken', 'taken', 'ignored', 'refused'),
+    yearsNamed: pick(
+      'yearsNamed',
+      'included',
+      'included',
+      'end excluded',
+      'both excluded',
+      'of the year after',
+    ),
     latestOfYears: pick('latestOfYears', 'within', 'within', 'within', 'after', 'refused'),
     unknownCountry: refusal('unknownCountry'),
     unknownMetric: refusal('unknownMetric'),

@@ -37,6 +37,7 @@ const PLAIN: Habits = {
   total: true,
   metaLimit: true,
   years: 'taken',
+  yearsNamed: 'included',
   latestOfYears: 'within',
   unknownCountry: 'no rows',
   unknownMetric: 'no rows',
@@ -172,6 +173,37 @@ export const KEPT: readonly Kept[] = [
         ask('{ countries { observations { year period value } } }'),
       ],
       { CACHE_URL: 'memory:' },
+    ),
+  ),
+  ...(
+    [
+      ['taken', 'included'],
+      ['taken', 'end excluded'],
+      ['taken', 'both excluded'],
+      ['taken', 'of the year after'],
+      ['ignored', 'included'],
+      ['refused', 'included'],
+    ] as const
+  ).flatMap(([years, yearsNamed]) =>
+    ['memory:', 'none'].map((store) =>
+      kept(
+        `some years of many series, ${years} (${yearsNamed}), held in ${store}`,
+        { years, yearsNamed, size: 'full' },
+        [
+          ask('{ countries { code } indicators { key } }'),
+          ask(`{ observations(metricKeys: ${SOME_KEYS}, fromYear: 2005, toYear: 2012) { year value } }`),
+          ask(
+            `{ observations(metricKeys: ${SOME_KEYS}, fromYear: 2008, toYear: 2012, latest: true) { year value } }`,
+          ),
+          ask(`{ observations(metricKeys: ${SOME_KEYS}, fromYear: 2000, toYear: 2006) { year value } }`),
+          ask(`{ observations(metricKeys: ${SOME_KEYS}, fromYear: 2040) { year value } }`),
+          ask(`{ observations(metricKeys: ${SOME_KEYS}, latest: true) { year value } }`),
+          { kind: 'wait', seconds: 301 },
+          { kind: 'revise', nth: 0 },
+          ask(`{ observations(metricKeys: ${SOME_KEYS}, fromYear: 2005, toYear: 2012) { year value } }`),
+        ],
+        { CACHE_URL: store },
+      ),
     ),
   ),
 ];

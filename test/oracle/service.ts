@@ -263,10 +263,10 @@ interface Years {
 
 function yearsOf(habits: Habits, query: URLSearchParams): Years | Reply {
   const [start, end, year] = ['start_year', 'end_year', 'year'].map((name) => query.get(name));
-  const named = start != null ? 'start_year' : end != null ? 'end_year' : 'year';
+  const parameter = start != null ? 'start_year' : end != null ? 'end_year' : 'year';
   const isGiven = start != null || end != null || year != null;
   if (isGiven && habits.years === 'refused') {
-    return refusedParameter(habits, named, 'Extra inputs are not permitted');
+    return refusedParameter(habits, parameter, 'Extra inputs are not permitted');
   }
   if (isGiven && habits.latestOfYears === 'refused' && query.get('latest') === 'true') {
     return { status: 400, body: { detail: 'latest takes no years' } };
@@ -274,7 +274,21 @@ function yearsOf(habits: Habits, query: URLSearchParams): Years | Reply {
   if (!isGiven || habits.years === 'ignored')
     return { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
   if (year != null) return { from: Number(year), to: Number(year) };
-  return { from: Number(start ?? Number.NEGATIVE_INFINITY), to: Number(end ?? Number.POSITIVE_INFINITY) };
+  const named = {
+    from: Number(start ?? Number.NEGATIVE_INFINITY),
+    to: Number(end ?? Number.POSITIVE_INFINITY),
+  };
+  switch (habits.yearsNamed) {
+    case 'included':
+      return named;
+    case 'end excluded':
+      return { ...named, to: named.to - 1 };
+    case 'both excluded':
+      return { from: named.from + 1, to: named.to - 1 };
+    case 'of the year after':
+      // A fiscal year is asked for by the year in which it ends, and told by the one in which it begins.
+      return { from: named.from - 1, to: named.to - 1 };
+  }
 }
 
 function within(rows: readonly RowFact[], { from, to }: Years): RowFact[] {

@@ -1,0 +1,74 @@
+import { type Job, timeSliced } from '../async/yielding.ts';
+import { type Demand, keyOf, wholeOf } from '../planner/demand.ts';
+import { choosingModes, type RangePlan } from '../planner/modes.ts';
+import { covers } from '../planner/year-range.ts';
+import { modeLimits, type Planning, rowsWithin } from './estimate.ts';
+import type { Fetch } from './fetch.ts';
+import { type HeldDemand, isFresh, type ServingParts } from './held.ts';
+
+/** A demand, and what is held of it where that was looked up. */
+type MaybeHeld = Demand & Partial<HeldDemand>;
+
+/**
+ * Has whole series asked for in place of some years, save where a range takes fewer calls: they are better to hold, and
+ * whoever asks for them at the same time, for whatever years, asks for the same. What came as a whole series is settled as
+ * that too.
+ *
+ * It stands below `lookedUp`, where anything is held, since that needs no call, and above all that goes by the keys of demands.
+ */
+export function ranged<Wanted extends MaybeHeld>(
+  next: Fetch<Wanted>,
+  parts: ServingParts & Planning,
+): Fetch<Wanted> {
+  return async (demands, sending, settle) => {
+    if (!demands.some(({ years }) => years !== null)) return next(demands, sending, settle);
+    const isRange = await rangesOf(demands, parts, sending.caller);
+    // Several ranges may be one whole series, which may be wanted as such besides.
+    const asked = new Map<string, { readonly sent: Wanted; readonly askers: Wanted[] }>();
+    for (const demand of demands) {
+      const isPlain = demand.years === null || isAnsweredBySome(demand, parts) || isRange(demand);
+      const sent = isPlain ? demand : wholeOf(demand);
+      const known = asked.get(nameOf(sent));
+      if (known === undefined) asked.set(nameOf(sent), { sent, askers: [demand] });
+      else known.askers.push(demand);
+    }
+    const sent = [...asked.values()].map((one) => one.sent);
+    return next(sent, sending, (demand, outcome) => {
+      settle(demand, outcome);
+      for (const asker of asked.get(nameOf(demand))?.askers ?? []) {
+        if (asker.key !== demand.key) settle(asker, outcome);
+      }
+    });
+  };
+}
+
+/** Names a demand beside others for the same figures that allow another age. */
+function nameOf({ key, maxAgeMs }: Demand): string {
+  return `${key} ${maxAgeMs}`;
+}
+
+/** Whether a range that is held answers a demand. */
+function isAnsweredBySome(demand: MaybeHeld, parts: ServingParts): boolean {
+  return demand.entry != null && demand.entry.years !== null && isFresh(demand, parts);
+}
+
+/** Which of the demands for some years are better asked for as such, by what of them is not held. */
+async function rangesOf(
+  demands: readonly MaybeHeld[],
+  parts: ServingParts & Planning,
+  job: Job,
+): Promise<(demand: Demand) => boolean> {
+  const { learned } = parts;
+  const missing = demands.filter((demand) => !isFresh(demand, parts));
+  if (!missing.some(({ years }) => years !== null)) return () => false;
+  const { ranges } = await timeSliced(
+    job,
+    choosingModes(missing, modeLimits(parts), learned.seriesRows, rowsWithin(learned)),
+  );
+  const byPair = new Map<string, RangePlan>();
+  for (const range of ranges) for (const pair of range.pairs) byPair.set(keyOf(pair), range);
+  return (demand) => {
+    const range = byPair.get(keyOf(demand));
+    return range !== undefined && demand.years !== null && covers(range.years, demand.years);
+  };
+}

@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest';
+import { openProgram, type ProgramOptions } from '../support/program.ts';
+
+const CODES = ['AO', 'EG', 'ET', 'GH', 'KE', 'MA', 'NG', 'RW', 'TZ', 'ZA'];
+const KEYS = ['life_expectancy', 'population_total'];
+
+interface Asked {
+  readonly years?: string;
+  readonly codes?: readonly string[];
+  readonly fields?: string;
+}
+
+const series = ({ years = '', codes = CODES, fields = 'year value country { code }' }: Asked = {}) =>
+  `{ observations(countryCodes: ${JSON.stringify(codes)}, metricKeys: ${JSON.stringify(KEYS)} ${years}) { ${fields} } }`;
+
+const RANGE = 'fromYear: 1990, toYear: 2024';
+
+async function open(options: ProgramOptions = {}) {
+  const program = await openProgram({ ...options, env: { CACHE_URL: 'memory:', ...options.env } });
+  return Object.assign(program, {
+    /** The years of an answer in order, each once, and the calls that it took. */
+    async years(query: string) {
+      program.requests();
+      const { data, errors, upstream } = await program.ask(query);
+      expect(errors).toEqual([]);
+      const years = [...new Set<number>(data.observations.map(({ year }: { year: number }) => year))];
+      years.sort((a, b) => a - b);
+      const calls = program.requests();
+      expect(upstream.calls).toBe(calls.length);
+      return { first: years[0], last: years.at(-1), rows: data.observations.length, calls: calls.length };
+    },
+  });
+}
+
+describe.each(['memory:', 'sqlite:'])('a range of years that is held in %s', (store) => {
+  const env = { CACHE_URL: store === 'memory:' ? store : 'sqlite::memory:' };
+
+  it('answers whatever lies in it, and nothing else', async () => {
+    await using program = await open({ env });
+    expect(await program.years(series({ years: RANGE }))).toEqual({
+      first: 1990,
+      last: 2024,
+      rows: 699,
+      calls: 1,
+    });
+    expect(await program.years(series({ years: RANGE }))).toMatchObject({ rows: 699, calls: 0 });
+    const within = await program.years(series({ years: 'fromYear: 2000, toYear: 2010' }));
+    expect(within).toEqual({ first: 2000, last: 2010, rows: 220, calls: 0 });
+    const upTo = await program.years(series({ years: 'fromYear: 1990, toYear: 2000, latest: true' }));
+    expect(upTo).toEqual({ first: 2000, last: 2000, rows: 20, calls: 0 });
+    // Years beside it are asked for, those of the whole series too, and the latest figure of all.
+    expect((await program.years(series({ years: 'fromYear: 1980, toYear: 2024' }))).first).toBe(1980);
+    expect(await program.years(series({ years: 'latest: true' }))).toMatchObject({ rows: 20, calls: 1 });
+    expect(await program.years(series())).toMatchObject({ first: 1950, rows: 1516, calls: 2 });
+  });
+
+  it('is not asked for where the whole series is held', async () => {
+    await using program = await open({ env });
+    expect(await program.years(series())).toMatchObject({ rows: 1516, calls: 2 });
+    expect(await program.years(series({ years: RANGE }))).toMatchObject({ rows: 699, calls: 0 });
+  });
+});
+
+describe('years that whole series hold at no further call', () => {
+  it('are taken from these, and so are others later', async () => {
+    await using program = await open();
+    const codes = CODES.slice(0, 3);
+    const few = (years: string) => program.years(series({ codes, years }));
+    expect(await few(RANGE)).toMatchObject({ rows: 210, calls: 1 });
+    expect(await few('fromYear: 1980')).toMatchObject({ first: 1980, calls: 0 });
+    expect(await few('latest: true')).toMatchObject({ rows: 6, calls: 0 });
+  });
+});
+
+describe('different years of the same figures', () => {
+  it('take one call in one operation, without a cache too', async () => {
+    await using program = await open({ env: { CACHE_URL: 'none' } });
+    const early = series({ years: 'fromYear: 1990, toYear: 1999' }).slice(1, -1);
+    const late = series({ years: 'fromYear: 2000, toYear: 2009' }).slice(1, -1);
+    const { data, upstream } = await program.ask(`{ early: ${early} late: ${late} }`);
+    expect([data.early.length, data.late.length, upstream.calls]).toEqual([200, 200, 1]);
+  });
+
+  it.each(['none', 'memory:'])(
+    'of few are those of their whole series, each for itself (%s)',
+    async (store) => {
+      await using program = await open({ env: { CACHE_URL: store } });
+      const of = (years: string) => series({ codes: ['KE'], years }).slice(1, -1);
+      const { data, errors, upstream } = await program.ask(
+        `{ early: ${of('toYear: 1959')} late: ${of('fromYear: 2020, toYear: 2021')} all: ${of('')} future: ${of('fromYear: 2040')} }`,
+      );
+      expect(errors).toEqual([]);
+      const lengths = ['early', 'late', 'all', 'future'].map((name) => data[name].length);
+      expect([...lengths, upstream.calls, upstream.naive]).toEqual([20, 4, 152, 0, 1, 4]);
+    },
+  );
+
+  it('take one call in operations that run together', async () => {
+    await using program = await open({ env: { CACHE_URL: 'none', BATCH_WINDOW_MS: '50' } });
+    const answers = await Promise.all([
+      program.ask(series({ years: 'fromYear: 1990, toYear: 1999' })),
+      program.ask(series({ years: 'fromYear: 1995, toYear: 2009' })),
+    ]);
+    expect(answers.map(({ data }) => data.observations.length)).toEqual([200, 300]);
+    expect(program.requests()).toHaveLength(1);
+  });
+
+  it('come with the whole series where an operation that runs together asks for that', async () => {
+    await using program = await open({ env: { CACHE_URL: 'none', BATCH_WINDOW_MS: '50' } });
+    const answers = await Promise.all([program.ask(series({ years: RANGE })), program.ask(series())]);
+    expect(answers.map(({ data }) => data.observations.length)).toEqual([699, 1516]);
+    expect(program.requests()).toHaveLength(2);
+  });
+});
+
+describe('a service that takes no years', () => {
+  it.each(['ignore', 'refuse'] as const)(
+    '(%s) answers all the same, and the price says what it may take',
+    async (extras) => {
+      await using program = await open({ env: { CACHE_URL: 'none' }, sandbox: { extras } });
+      for (const _ of ['first', 'second']) {
+        const query = series({ years: RANGE });
+        const { extensions } = await program.ask(query, { headers: { 'x-explain': '1' } });
+        const { least, most } = extensions.explain as { least: number; most: number };
+        const { rows, calls } = await program.years(query);
+        expect(rows).toBe(699);
+        expect(calls).toBeGreaterThanOrEqual(least);
+        expect(calls).toBeLessThanOrEqual(most);
+      }
+    },
+  );
+});
+
+describe('the price of some years', () => {
+  it('is that of the call that brings them', async () => {
+    await using program = await open();
+    const { extensions } = await program.ask(series({ years: RANGE }), { headers: { 'x-explain': '1' } });
+    expect(extensions.explain).toMatchObject({ calls: 1, least: 1, byRoute: { '/v1/data': 1 } });
+    expect(program.requests()).toEqual([]);
+    await program.ask(series({ years: RANGE }));
+    const held = await program.ask(series({ years: RANGE }), { headers: { 'x-explain': '1' } });
+    expect(held.extensions.explain).toMatchObject({ calls: 0, least: 0, most: 0, cached: 20 });
+  });
+});
