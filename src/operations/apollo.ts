@@ -20,6 +20,7 @@ import {
 import { formatError } from '../graph/error-formatting.ts';
 import { limitRules, type OperationLimits } from '../graph/limits.ts';
 import type { PersistedTexts } from './persisted.ts';
+import { PREFLIGHTED_HEADERS } from './requests.ts';
 
 /** An operation that Apollo Server has found valid. */
 export interface ValidOperation {
@@ -87,6 +88,7 @@ export async function createApollo<Context extends object>({
     introspection: config.introspection,
     hideSchemaDetailsFromClientErrors: !config.introspection,
     includeStacktraceInErrorResponses: false,
+    csrfPrevention: { requestHeaders: [...PREFLIGHTED_HEADERS] },
     persistedQueries: {
       cache: {
         get: async (key) => persisted.get(hashIn(key)),
