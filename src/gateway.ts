@@ -52,7 +52,7 @@ export interface Gateway {
    * The refusal of a request whose body hasn't been read, where so many operations of its key are waiting that there is no
    * point in reading it; else null.
    */
-  refuseUnread(headers: CallerHeaders): GatewayResponse | null;
+  refuseUnread(headers: CallerHeaders, requestId?: string): GatewayResponse | null;
   /** What goes on now: always the same object. */
   readonly load: GatewayLoad;
   /** Waits for operations in flight, then closes upstream connections. */
@@ -62,8 +62,8 @@ export interface Gateway {
 export interface Observer {
   operation(event: OperationEvent): void;
   attempt(event: Attempt): void;
-  /** A fault of the gateway itself, whole. */
-  problem(error: unknown, where: string): void;
+  /** A fault of the gateway itself, whole, and the request that met it, where that is known. */
+  problem(error: unknown, where: string, requestId?: string): void;
 }
 
 export interface GatewayParts {
@@ -141,10 +141,10 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       const caller = callerOf(request.headers);
       return handle({ request, caller, plain: plainRequests.read(request, caller) });
     },
-    refuseUnread(headers) {
+    refuseUnread(headers, requestId) {
       if (!admission.isAnyFull || !admission.isFull(callerOf(headers).flow)) return null;
       admission.turnAway();
-      return overloaded(headers.accept ?? '');
+      return overloaded(headers.accept ?? '', requestId);
     },
     load: admission.load,
     async stop() {

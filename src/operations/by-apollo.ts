@@ -19,12 +19,20 @@ import { MAX_NESTING } from '../upstream/nesting.ts';
 import { type ApolloParts, createApollo, type OperationHooks } from './apollo.ts';
 import { type PreparedParts, preparedFor } from './by-plan.ts';
 import { isDeepRequest } from './nesting.ts';
-import { extensionsOf, type OperationRun, shown, type WrittenAnswer } from './operation-run.ts';
+import { extensionsOf, type OperationRun, type WrittenAnswer } from './operation-run.ts';
 import type { HandleRun } from './pipeline.ts';
 import type { PlainRequests } from './plain-requests.ts';
 import type { PlannedOperation } from './prepared.ts';
 import { forApollo, hasText } from './requests.ts';
-import { entityTag, type GatewayResponse, mayAccept, setHeaders, statusOf, tagged } from './responses.ts';
+import {
+  entityTag,
+  type GatewayResponse,
+  mayAccept,
+  setHeaders,
+  statusOf,
+  tagged,
+  writeBody,
+} from './responses.ts';
 import { readsSchemaAlone } from './schema-answers.ts';
 import { toldErrors } from './told-errors.ts';
 
@@ -61,13 +69,14 @@ const LONG_TEXT = 4_000;
 export async function byApollo(
   parts: ByApolloParts,
 ): Promise<{ readonly handle: HandleRun; stop(): Promise<void> }> {
-  const { schema, config, persisted, onFault, keeping, plainRequests, now } = parts;
+  const { schema, config, persisted, onFault, keeping, plainRequests, execution, now } = parts;
   const apollo = await createApollo<ApolloContext>({
     schema,
     config,
     persisted,
     onFault,
     hooks: hooksOf(parts),
+    requestIdOf: ({ run }) => run.requestId,
   });
 
   const handle: HandleRun = async ({ request, plain }, run) => {
@@ -84,11 +93,17 @@ export async function byApollo(
     });
     // What the client can't take is not sent, though it may have been made.
     if (status === 406) run.errors = null;
+    const tooLong = body.kind === 'complete' ? execution.tooLong(body.string) : null;
+    if (tooLong !== null) run.errors = [tooLong];
     setHeaders(headers, status, run.errors, now());
     if (body.kind !== 'complete') return { status, headers, body: body.asyncIterator };
     const { planned, written } = passed;
     // What a plan has written is sent as it is: Apollo would write it in one go, however long it is.
-    const text = written !== null && run.errors !== null ? written.body : worded(body.string, run, parts);
+    const byApollo =
+      tooLong === null
+        ? worded(body.string, run)
+        : writeBody('null', toldErrors([tooLong], run.requestId), extensionsOf(run));
+    const text = written !== null && run.errors !== null ? written.body : byApollo;
     const response = { status, headers, body: text };
     if (run.errors === null) return response;
     const isAnswered = status === 200 && run.errors.length === 0;
@@ -158,26 +173,19 @@ function hooksOf(parts: ByApolloParts): OperationHooks<ApolloContext> {
  * What Apollo answers, in words that are bounded. A request that was refused before it was an operation has cost
  * nothing, and says so like any other.
  */
-function worded(
-  body: string,
-  { errors, bill }: OperationRun,
-  { execution }: Pick<ByApolloParts, 'execution'>,
-): string {
-  const tooLong = execution.tooLong(body);
-  if (tooLong !== null)
-    return JSON.stringify({ errors: [tooLong], data: null, extensions: { upstream: shown(bill) } });
+function worded(body: string, { errors, bill, requestId }: OperationRun): string {
   const isRefused = errors === null && body.startsWith('{');
   if (!isRefused && !body.startsWith('{"errors"')) return body;
   const said: { errors?: GraphQLFormattedError[]; extensions?: unknown } = JSON.parse(body);
   return JSON.stringify({
     ...said,
-    ...(said.errors ? { errors: toldErrors(said.errors) } : {}),
+    ...(said.errors ? { errors: toldErrors(said.errors, requestId) } : {}),
     ...(isRefused ? { extensions: { upstream: bill } } : {}),
   });
 }
 
-function refuseDeep({ accepts, bill }: OperationRun, nowMs: number): GatewayResponse {
-  const extensions = { code: 'BAD_REQUEST', retryable: false };
+function refuseDeep({ accepts, bill, requestId }: OperationRun, nowMs: number): GatewayResponse {
+  const extensions = { code: 'BAD_REQUEST', retryable: false, requestId };
   const errors = [{ message: `The request is nested more than ${MAX_NESTING} levels deep.`, extensions }];
   const type = accepts.includes('graphql-response') ? 'graphql-response+json' : 'json';
   const headers = new Map([['content-type', `application/${type}; charset=utf-8`]]);

@@ -59,6 +59,7 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
       deadline,
       bill,
       startedAtMs,
+      requestId: request.requestId,
       accepts: request.headers.accept ?? '',
       isExplained: isExplained(request),
       errors: null,

@@ -14,6 +14,7 @@ export interface OperationRun {
   readonly deadline: Deadline;
   readonly bill: Bill;
   readonly startedAtMs: number;
+  readonly requestId: string | undefined;
   /** The `Accept` header. */
   readonly accepts: string;
   /** Whether the client wants the plan instead of the answer. */
@@ -68,7 +69,7 @@ export function isLasting({ bill, errors, isLasting, freshUntilMs }: OperationRu
 export function eventOf(
   { calls, shared, cached, stale = [] }: Bill,
   operation: OperationDefinitionNode | null,
-): Omit<OperationEvent, 'durationMs' | 'errorCodes'> {
+): Omit<OperationEvent, 'durationMs' | 'errorCodes' | 'requestId'> {
   return {
     name: operation?.name?.value ?? null,
     type: operation?.operation ?? null,

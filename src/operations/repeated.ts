@@ -29,7 +29,7 @@ export function repeated(next: Handle, parts: RepeatedParts): Handle {
       const { body, tag, encoded, event } = answer;
       const headers = new Map([['content-type', contentType]]);
       setHeaders(headers, 200, [], startedAtMs);
-      onOperation({ ...event, durationMs: now() - startedAtMs });
+      onOperation({ ...event, durationMs: now() - startedAtMs, requestId: request.requestId });
       return tagged(request, params.isPersisted, { status: 200, headers, body, encoded }, [], tag);
     });
   };

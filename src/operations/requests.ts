@@ -15,6 +15,8 @@ export interface GatewayRequest {
   readonly body: unknown;
   /** Aborts when the client leaves. */
   readonly signal: CancelSignal;
+  /** Names the request in the log and in errors: up to 128 characters that JSON needn't escape. */
+  readonly requestId?: string | undefined;
 }
 
 /** What a request asks for. */
@@ -77,7 +79,7 @@ export function paramsIn(
 export function forApollo(
   { method, headers, search, body }: GatewayRequest,
   persisted: PersistedTexts,
-): Omit<GatewayRequest, 'signal'> {
+): Omit<GatewayRequest, 'signal' | 'requestId'> {
   const request = { method, headers, search, body };
   if (isObject(body)) {
     const name = nameInstead(body, persisted);

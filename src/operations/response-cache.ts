@@ -12,7 +12,7 @@ export interface StoredAnswer {
   readonly tag: () => string;
   /** Compressed forms of the body by their `Content-Encoding`, once somebody has asked for them. */
   readonly encoded: Map<string, Promise<Buffer>>;
-  readonly event: Omit<OperationEvent, 'durationMs'>;
+  readonly event: Omit<OperationEvent, 'durationMs' | 'requestId'>;
 }
 
 /** What an answer is the answer to. */
