@@ -23,6 +23,7 @@ import { prepared } from './operations/by-plan.ts';
 import { type CallerHeaders, createCallers, UNPROVEN } from './operations/callers.ts';
 import type { OperationEvent } from './operations/events.ts';
 import { createExecution } from './operations/execution.ts';
+import { limitsTold } from './operations/limits-told.ts';
 import { createOpenRun } from './operations/open-run.ts';
 import { createOverloaded } from './operations/overloaded.ts';
 import { createPersisted, readTrusted } from './operations/persisted.ts';
@@ -111,7 +112,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     responseCache: createResponseCache({ tenantCache, maxBytes: config.answersMaxBytes, now: steadyNow }),
     schemaAnswers: createSchemaAnswers(config.answersMaxBytes),
   };
-  const observed = { now: clock.now, onOperation: observer.operation, onFault: observer.problem };
+  const observed = { now: clock.now, steadyNow, onOperation: observer.operation, onFault: observer.problem };
   const listed = () => ({
     countries: learned.listed.countries.size,
     metrics: learned.listed.metrics.size,
@@ -130,10 +131,8 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     execution: createExecution({ ...observed, ...config, schema, price, maxRows: () => learned.maxRows }),
   };
   const apollo = await byApollo(stage);
-  const handle = repeated(admitted(prepared(apollo.handle, stage), { admission, overloaded, openRun }), {
-    ...observed,
-    ...caches,
-  });
+  const run = admitted(prepared(apollo.handle, stage), { admission, overloaded, openRun });
+  const handle = limitsTold(repeated(run, { ...observed, ...caches }), service.upstream.ledger);
 
   return {
     sdl: printSdl(schema),

@@ -85,7 +85,10 @@ export function createObservationPool(next: Fetch, parts: PoolParts): Observatio
           if (queue.add(request)) window.demanded();
           window.arrived(self);
           try {
-            if (missing.size > 0) await untilAborted(done, sending.signal);
+            if (missing.size > 0) {
+              sending.waits?.service.begin();
+              await untilAborted(done, sending.signal).finally(() => sending.waits?.service.end());
+            }
           } catch (reason) {
             settleLate(missing.values(), settle, reason);
             return;

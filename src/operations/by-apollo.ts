@@ -16,6 +16,7 @@ import { listRefusal } from '../graph/limits.ts';
 import { leadsToFigures, type SelectionScope } from '../graph/selection.ts';
 import { boundOf, type ListSizes } from '../pricing/bound.ts';
 import { MAX_NESTING } from '../upstream/nesting.ts';
+import { setRunHeaders } from './answer-headers.ts';
 import { type ApolloParts, createApollo, type OperationHooks } from './apollo.ts';
 import { type PreparedParts, preparedFor } from './by-plan.ts';
 import { isDeepRequest } from './nesting.ts';
@@ -24,15 +25,7 @@ import type { HandleRun } from './pipeline.ts';
 import type { PlainRequests } from './plain-requests.ts';
 import type { PlannedOperation } from './prepared.ts';
 import { forApollo, hasText } from './requests.ts';
-import {
-  entityTag,
-  type GatewayResponse,
-  mayAccept,
-  setHeaders,
-  statusOf,
-  tagged,
-  writeBody,
-} from './responses.ts';
+import { entityTag, type GatewayResponse, mayAccept, statusOf, tagged, writeBody } from './responses.ts';
 import { readsSchemaAlone } from './schema-answers.ts';
 import { toldErrors } from './told-errors.ts';
 
@@ -69,7 +62,7 @@ const LONG_TEXT = 4_000;
 export async function byApollo(
   parts: ByApolloParts,
 ): Promise<{ readonly handle: HandleRun; stop(): Promise<void> }> {
-  const { schema, config, persisted, onFault, keeping, plainRequests, execution, now } = parts;
+  const { schema, config, persisted, onFault, keeping, plainRequests, execution } = parts;
   const apollo = await createApollo<ApolloContext>({
     schema,
     config,
@@ -80,7 +73,7 @@ export async function byApollo(
   });
 
   const handle: HandleRun = async ({ request, plain }, run) => {
-    if (isDeepRequest(request)) return refuseDeep(run, now());
+    if (isDeepRequest(request)) return refuseDeep(run, parts);
     const { method, headers: given, search, body: content } = forApollo(request, persisted);
     const passed: Passed = { planned: null, written: null, data: null };
     const {
@@ -95,7 +88,7 @@ export async function byApollo(
     if (status === 406) run.errors = null;
     const tooLong = body.kind === 'complete' ? execution.tooLong(body.string) : null;
     if (tooLong !== null) run.errors = [tooLong];
-    setHeaders(headers, status, run.errors, now());
+    setRunHeaders(headers, status, run, parts);
     if (body.kind !== 'complete') return { status, headers, body: body.asyncIterator };
     const { planned, written } = passed;
     // What a plan has written is sent as it is: Apollo would write it in one go, however long it is.
@@ -184,12 +177,13 @@ function worded(body: string, { errors, bill, requestId }: OperationRun): string
   });
 }
 
-function refuseDeep({ accepts, bill, requestId }: OperationRun, nowMs: number): GatewayResponse {
+function refuseDeep(run: OperationRun, clocks: Pick<ByApolloParts, 'now' | 'steadyNow'>): GatewayResponse {
+  const { accepts, bill, requestId } = run;
   const extensions = { code: 'BAD_REQUEST', retryable: false, requestId };
   const errors = [{ message: `The request is nested more than ${MAX_NESTING} levels deep.`, extensions }];
   const type = accepts.includes('graphql-response') ? 'graphql-response+json' : 'json';
   const headers = new Map([['content-type', `application/${type}; charset=utf-8`]]);
-  setHeaders(headers, 400, errors, nowMs);
+  setRunHeaders(headers, 400, run, clocks);
   return { status: 400, headers, body: JSON.stringify({ errors, extensions: { upstream: bill } }) };
 }
 

@@ -1,4 +1,5 @@
-import type { TenantCache } from '../cache/tenant-cache.ts';
+import { Stopwatch } from '../async/stopwatch.ts';
+import { NO_TENANT_CACHE, type TenantCache } from '../cache/tenant-cache.ts';
 import type { Config } from '../config.ts';
 import { openContext } from '../graph/context.ts';
 import type { Effort } from '../loaders/effort.ts';
@@ -26,18 +27,23 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
   const { config, observations, tenantCache, effortFor, quota, now, steadyNow } = parts;
   return (request, caller) => {
     const bill = openBill();
+    const waits = { service: new Stopwatch(), store: new Stopwatch() };
     const startedAtMs = now();
     const timeoutMs = config.operationTimeoutMs;
     const deadline = new Deadline({ startedAtMs: steadyNow(), timeoutMs, now: steadyNow, request });
     const sending: Sending = {
       caller,
       bill,
+      waits,
       payer: payerOf(bill, config.maxUpstreamCalls),
       signal: deadline.signal,
       deadline,
       waitDeadlineMs: startedAtMs + Math.min(config.rateLimitWaitMs, timeoutMs),
       onHeld(freshUntilMs) {
         if (freshUntilMs < run.freshUntilMs) run.freshUntilMs = freshUntilMs;
+      },
+      onFetched(freshUntilMs) {
+        if (freshUntilMs < run.fetchedUntilMs) run.fetchedUntilMs = freshUntilMs;
       },
     };
     const { participant, figures } = observations.join(caller);
@@ -58,12 +64,14 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
       participant,
       deadline,
       bill,
+      waits,
       startedAtMs,
       requestId: request.requestId,
       accepts: request.headers.accept ?? '',
       isExplained: isExplained(request),
       errors: null,
       freshUntilMs: Number.POSITIVE_INFINITY,
+      fetchedUntilMs: tenantCache === NO_TENANT_CACHE ? 0 : Number.POSITIVE_INFINITY,
       generation: tenantCache.generation(caller.keyDigest),
       isOfSchema: false,
       isLasting: true,

@@ -1,7 +1,7 @@
 import type { GraphQLFormattedError, OperationDefinitionNode } from 'graphql';
 import type { GraphContext } from '../graph/context.ts';
 import type { Participant } from '../observations/pool.ts';
-import type { Bill, Caller } from '../upstream/call.ts';
+import type { Bill, Caller, Waits } from '../upstream/call.ts';
 import type { Deadline } from '../upstream/deadline.ts';
 import type { OperationEvent } from './events.ts';
 import type { GatewayRequest } from './requests.ts';
@@ -13,6 +13,7 @@ export interface OperationRun {
   readonly participant: Participant;
   readonly deadline: Deadline;
   readonly bill: Bill;
+  readonly waits: Waits;
   readonly startedAtMs: number;
   readonly requestId: string | undefined;
   /** The `Accept` header. */
@@ -25,6 +26,8 @@ export interface OperationRun {
   errors: readonly GraphQLFormattedError[] | null;
   /** When the first of what was served as it is held is past its time; infinite while nothing was. */
   freshUntilMs: number;
+  /** When the first of what was fetched is past its time; infinite while nothing was, 0 where that isn't known. */
+  fetchedUntilMs: number;
   /** Whether the operation reads the schema and nothing else. */
   isOfSchema: boolean;
   /** Whether the answer holds for whoever asks the same while what was read is fresh. */

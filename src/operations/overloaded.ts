@@ -9,7 +9,7 @@ const RETRY_AFTER_SECONDS = [1, 2, 3] as const;
 const REQUEST_ID = '<request>';
 
 /** An answer but for the identifier of the request, which stands between both parts of the body. */
-interface Refusal {
+interface OverloadedAnswer {
   readonly headers: readonly (readonly [string, string])[];
   readonly body: readonly [string, string];
 }
@@ -19,7 +19,7 @@ export function createOverloaded(
   maxOperations: number,
 ): (accepts: string, requestId?: string) => GatewayResponse {
   const message = `The gateway is overloaded: it runs up to ${maxOperations} operations at once (MAX_CONCURRENT_OPERATIONS), and too many are waiting. Nothing was run; ask again a little later.`;
-  const answersIn = (type: string): readonly Refusal[] =>
+  const answersIn = (type: string): readonly OverloadedAnswer[] =>
     RETRY_AFTER_SECONDS.map((retryAfterSeconds) => {
       const extensions = {
         code: 'OVERLOADED',
@@ -47,7 +47,7 @@ export function createOverloaded(
   return (accepts, requestId = 'none') => {
     count += 1;
     const kind = accepts.includes('graphql-response') ? 'modern' : 'plain';
-    const { headers, body } = answers[kind][count % RETRY_AFTER_SECONDS.length] as Refusal;
+    const { headers, body } = answers[kind][count % RETRY_AFTER_SECONDS.length] as OverloadedAnswer;
     return { status: 503, headers: new Map(headers), body: body.join(requestId) };
   };
 }

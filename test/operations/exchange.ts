@@ -17,7 +17,9 @@ export interface Sent {
 /** A response as it comes from the wire, nothing decoded. */
 export interface Received {
   readonly status: number;
+  /** But for `Server-Timing`, which is another each time. */
   readonly headers: IncomingHttpHeaders;
+  readonly timing: unknown;
   readonly bytes: Buffer;
   readonly text: string;
 }
@@ -45,7 +47,8 @@ export async function exchange(
   outgoing.end(method === 'GET' ? undefined : JSON.stringify(body));
   const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
   const bytes = await buffer(response);
-  return { status: response.statusCode ?? 0, headers: response.headers, bytes, text: String(bytes) };
+  const { 'server-timing': timing, ...others } = response.headers;
+  return { status: response.statusCode ?? 0, headers: others, timing, bytes, text: String(bytes) };
 }
 
 const START = Date.parse('2026-03-10T12:00:30Z');

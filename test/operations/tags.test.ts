@@ -21,7 +21,10 @@ describe('an answer to a GET', () => {
     expect(program.repeats()).toEqual([false, false, true]);
     for (const { status, headers } of replies) {
       expect(status).toBe(200);
-      expect(headers).toMatchObject({ etag: replies[0]?.headers.etag, 'cache-control': 'private' });
+      expect(headers).toMatchObject({
+        etag: replies[0]?.headers.etag,
+        'cache-control': 'private, max-age=300',
+      });
       expect(headers.etag).toMatch(/^W\/"[\w-]{27}"$/);
       expect(headers.vary).toContain('Authorization');
     }
@@ -61,7 +64,7 @@ describe('an answer to a GET', () => {
         headers: { ...get.headers, 'if-none-match': tags },
       });
       expect([status, bytes.length]).toEqual([304, 0]);
-      expect(headers).toMatchObject({ etag, 'cache-control': 'private' });
+      expect(headers).toMatchObject({ etag, 'cache-control': 'private, max-age=300' });
       expect(headers['content-encoding']).toBeUndefined();
       for (const name of String(whole.headers.vary).split(', ')) expect(headers.vary).toContain(name);
     }
