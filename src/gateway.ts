@@ -18,6 +18,7 @@ import { createRefusedNames } from './observations/refused-names.ts';
 import { createRevalidation } from './observations/revalidation.ts';
 import { createAdmission, type GatewayLoad } from './operations/admission.ts';
 import { admitted } from './operations/admitted.ts';
+import { batched } from './operations/batched.ts';
 import { byApollo } from './operations/by-apollo.ts';
 import { prepared } from './operations/by-plan.ts';
 import { type CallerHeaders, createCallers, UNPROVEN } from './operations/callers.ts';
@@ -136,10 +137,10 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
 
   return {
     sdl: printSdl(schema),
-    handle(request) {
+    handle: batched((request) => {
       const caller = callerOf(request.headers);
       return handle({ request, caller, plain: plainRequests.read(request, caller) });
-    },
+    }, config),
     refuseUnread(headers, requestId) {
       if (!admission.isAnyFull || !admission.isFull(callerOf(headers).flow)) return null;
       admission.turnAway();

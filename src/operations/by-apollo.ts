@@ -140,8 +140,10 @@ function hooksOf(parts: ByApolloParts): OperationHooks<ApolloContext> {
       if (refusal !== null) throw refusal;
       passed.planned = planned;
       const root = schema.getRootType(operation.operation);
-      if (planned === null && root && leadsToFigures(root, operation.selectionSet, scope))
-        run.participant.expect();
+      if (planned === null && root) {
+        if (leadsToFigures(root, operation.selectionSet, scope)) run.participant.expect();
+        else run.participant.forgo();
+      }
       return null;
     },
     async execute(operation, context) {

@@ -134,6 +134,7 @@ async function runBounded(
 ): Promise<Executed> {
   const { caller, effort, batchGate } = context;
   if (leadsToFigures) participant.expect();
+  else participant.forgo();
   try {
     return await runPlan({
       plan,

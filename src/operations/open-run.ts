@@ -47,6 +47,8 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
       },
     };
     const { participant, figures } = observations.join(caller);
+    // The others are about to ask: whoever asks first waits until it is known what all of them want.
+    if (request.isBatched) participant.expect();
     const run: OperationRun = {
       context: openContext({
         ask: parts.ask,

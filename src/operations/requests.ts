@@ -17,6 +17,8 @@ export interface GatewayRequest {
   readonly signal: CancelSignal;
   /** Names the request in the log and in errors: up to 128 characters that JSON needn't escape. */
   readonly requestId?: string | undefined;
+  /** Whether others came by the same request, at the same time. */
+  readonly isBatched?: boolean;
 }
 
 /** What a request asks for. */
@@ -79,7 +81,7 @@ export function paramsIn(
 export function forApollo(
   { method, headers, search, body }: GatewayRequest,
   persisted: PersistedTexts,
-): Omit<GatewayRequest, 'signal' | 'requestId'> {
+): Omit<GatewayRequest, 'signal' | 'requestId' | 'isBatched'> {
   const request = { method, headers, search, body };
   if (isObject(body)) {
     const name = nameInstead(body, persisted);
