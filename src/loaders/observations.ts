@@ -1,5 +1,5 @@
 import DataLoader from 'dataloader';
-import type { PromiseOrValue } from '../async/promise-or-value.ts';
+import { mapValue, type PromiseOrValue } from '../async/promise-or-value.ts';
 import { timeSliced, yieldToEventLoop } from '../async/yielding.ts';
 import type { FailureCode } from '../errors.ts';
 import type { BatchGate } from '../observations/batch-gate.ts';
@@ -13,12 +13,12 @@ import type { Effort } from './effort.ts';
 
 export interface ObservationLoader {
   /**
-   * The rows of every country and metric named, in their order: the latest as the service gives it, or the series. At
-   * once, where all of it is held.
+   * The rows of every country and metric named, in their order: the latest as the service gives it, the latest of the whole
+   * country, or the series. At once, where all of it is held.
    * @param choose which of the rows of a country and metric are wanted
    */
   rows(
-    mode: Mode,
+    mode: Mode | 'latest national',
     countryCodes: readonly string[],
     metricKeys: readonly string[],
     maxAgeMs: number,
@@ -79,9 +79,28 @@ export function createObservationLoader(
     return demands;
   };
 
+  /** The latest national rows of demands for latest ones. */
+  function nationalsOf(demands: readonly Demand[]): PromiseOrValue<readonly National[]> {
+    return withOutcomes(demands, (latest) => {
+      // Where the newest row is that of a place, the newest national one stands in the series.
+      const isOfPlace = (outcome: Outcome | undefined) =>
+        Array.isArray(outcome) && outcome.length > 0 && !outcome.some(isNational);
+      const ofPlaces = demands.filter((_, i) => isOfPlace(latest[i]));
+      if (ofPlaces.length === 0) return latest.map(nationalIn);
+      effort.want(ofPlaces.length);
+      const wanted = ofPlaces.map(({ countryCode, metricKey, maxAgeMs }) =>
+        demandFor('series', countryCode, metricKey, maxAgeMs),
+      );
+      return withOutcomes(wanted, (series) => {
+        const found = new Map(ofPlaces.map((demand, i) => [demand, series[i]]));
+        return latest.map((outcome, i) => nationalIn(found.get(demands[i] as Demand) ?? outcome));
+      });
+    });
+  }
+
   return {
     rows(mode, countryCodes, metricKeys, maxAgeMs, choose = (rows) => rows) {
-      return withOutcomes(demandsFor(mode, countryCodes, metricKeys, maxAgeMs), (outcomes) => {
+      const rowsIn = (outcomes: readonly Outcome[]) => {
         const rows: ObservationRecord[] = [];
         for (const [i, outcome] of outcomes.entries()) {
           if (outcome instanceof Error) throw outcome;
@@ -89,22 +108,20 @@ export function createObservationLoader(
           for (const row of choose(outcome)) rows.push(row);
         }
         return rows;
-      });
+      };
+      if (mode !== 'latest national')
+        return withOutcomes(demandsFor(mode, countryCodes, metricKeys, maxAgeMs), rowsIn);
+      const demands = demandsFor('latest', countryCodes, metricKeys, maxAgeMs);
+      return mapValue(nationalsOf(demands), (nationals) => rowsIn(nationals.map(outcomeOf)));
     },
-    nationals(countryCodes, metricKey, maxAgeMs) {
-      return withOutcomes(demandsFor('latest', countryCodes, [metricKey], maxAgeMs), (latest) => {
-        // Where the newest row is that of a place, the newest national one stands in the series.
-        const isOfPlace = (outcome: Outcome | undefined) =>
-          Array.isArray(outcome) && outcome.length > 0 && !outcome.some(isNational);
-        const ofPlaces = countryCodes.filter((_, i) => isOfPlace(latest[i]));
-        if (ofPlaces.length === 0) return latest.map(nationalIn);
-        return withOutcomes(demandsFor('series', ofPlaces, [metricKey], maxAgeMs), (series) => {
-          const byCountry = new Map(ofPlaces.map((code, i) => [code, series[i]]));
-          return latest.map((outcome, i) => nationalIn(byCountry.get(countryCodes[i] ?? '') ?? outcome));
-        });
-      });
-    },
+    nationals: (countryCodes, metricKey, maxAgeMs) =>
+      nationalsOf(demandsFor('latest', countryCodes, [metricKey], maxAgeMs)),
   };
+}
+
+function outcomeOf(national: National): Outcome {
+  if (national instanceof Error) return national;
+  return national === null ? [] : [national];
 }
 
 /** What comes of the outcomes of demands, in their order; at once where they are all there. */

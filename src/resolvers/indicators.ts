@@ -16,9 +16,10 @@ import { type IndicatorRef, indicatorOf, type SourceRef, sourceOf } from '../gra
 import type { IndicatorRecord } from '../upstream/records/indicators.ts';
 import type { SourceRecord } from '../upstream/records/platform.ts';
 import { checkTexts } from './arguments.ts';
+import { searched } from './catalogue-search.ts';
 import { checkMetricKey, maxAgeMsOf, type ObservationFilter, observationRows } from './observations.ts';
 import { plainFields, recordFields } from './record-fields.ts';
-import { warnedOfLeftOut, warnedOnceLoaded, warnOfIndicators } from './warned.ts';
+import { warned, warnedOfLeftOut, warnedOnceLoaded, warnOfIndicators } from './warned.ts';
 
 const BARE_FIELDS: ReadonlySet<string> = new Set(['__typename', 'id', 'key']);
 
@@ -142,10 +143,12 @@ const Source = {
 
 export const resolvers = {
   Query: {
-    indicators(_, { category, hasData, keys }, context, info) {
-      checkTexts({ category });
+    indicators(_, { category, hasData, keys, search, source }, context, info) {
+      checkTexts({ category, search, source });
       const filter = { category: category ?? undefined, hasData: hasData ?? undefined };
-      return mapValue(warnedOnceLoaded(context, info, context.loaders.indicators(filter)), (list) => {
+      const { path } = info;
+      return mapValue(warnedOnceLoaded(context, info, context.loaders.indicators(filter)), (all) => {
+        const list = warned(context, () => path, searched(all, { search, source }));
         if (keys == null) return list.map(indicatorOf);
         const found = new Map(list.map((record) => [record.key, record]));
         const wanted = [...new Set(keys)];
@@ -153,7 +156,7 @@ export const resolvers = {
         const chosen = wanted.flatMap((key) => found.get(key) ?? []).map(indicatorOf);
         if (missing.length === 0) return chosen;
         return mapValue(context.loaders.indicators(), (catalogue) => {
-          warnOfIndicators(context, info.path, missing, catalogue);
+          warnOfIndicators(context, path, missing, catalogue);
           return chosen;
         });
       });

@@ -3,7 +3,7 @@ import { mapValue, type PromiseOrValue, promiseTry } from '../async/promise-or-v
 import { Failure } from '../errors.ts';
 import type { BatchResolver } from '../execution/plan.ts';
 import type { GraphContext } from '../graph/context.ts';
-import type { ObservationResolvers, Resolvers } from '../graph/generated.ts';
+import type { ObservationResolvers, ObservationScope, Resolvers } from '../graph/generated.ts';
 import type { CountryRef, IndicatorRef, SourceRef } from '../graph/sources.ts';
 import { newestOf } from '../planner/newest.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
@@ -17,6 +17,8 @@ export interface ObservationFilter {
   /** Null or omitted: the whole catalogue. */
   readonly metricKeys?: readonly string[] | null | undefined;
   readonly latest?: boolean | null | undefined;
+  /** Null or omitted: all. */
+  readonly scope?: ObservationScope | null | undefined;
   readonly fromYear?: number | null | undefined;
   readonly toYear?: number | null | undefined;
   /** How old a held figure may be, in seconds; null or omitted: as old as is usual. */
@@ -28,10 +30,11 @@ export interface ObservationFilter {
  * @throws Failure BAD_USER_INPUT before anything is asked for, where the arguments make no sense
  */
 export function observationRows(
-  { countryCodes, metricKeys, latest, fromYear, toYear, maxAge }: ObservationFilter,
+  filter: ObservationFilter,
   context: GraphContext,
   info: GraphQLResolveInfo,
 ): PromiseOrValue<readonly ObservationRecord[]> {
+  const { countryCodes, metricKeys, latest, fromYear, toYear, scope, maxAge } = filter;
   if (fromYear != null && toYear != null && fromYear > toYear) {
     throw new Failure('BAD_USER_INPUT', `fromYear (${fromYear}) is after toYear (${toYear}).`);
   }
@@ -39,19 +42,16 @@ export function observationRows(
   warnOfUnlisted(context, info, countryCodes ?? []);
   const { loaders, batchGate } = context;
   const maxAgeMs = maxAgeMsOf(maxAge);
-  const isWithin = ({ year }: ObservationRecord) =>
-    (fromYear == null || year >= fromYear) && (toYear == null || year <= toYear);
-  const within = (rows: readonly ObservationRecord[]) =>
-    fromYear == null && toYear == null ? rows : rows.filter(isWithin);
+  const within = (rows: readonly ObservationRecord[]) => chosen(rows, filter);
   const newestWithin = (rows: readonly ObservationRecord[]) => {
     const newest = newestOf(within(rows));
     return newest === null ? [] : [newest];
   };
-  // The newest up to a year is seldom the newest of all, and stands in the series.
-  const isFromSeries = toYear != null || !latest;
+  // The newest up to a year, or of a place, is seldom the newest of all, and stands in the series.
+  const isFromSeries = toYear != null || !latest || scope === 'PLACES';
   const load = (codes: readonly string[], keys: readonly string[]) =>
     loaders.observations.rows(
-      isFromSeries ? 'series' : 'latest',
+      isFromSeries ? 'series' : scope === 'NATIONAL' ? 'latest national' : 'latest',
       unique(codes),
       unique(keys),
       maxAgeMs,
@@ -74,6 +74,21 @@ export function observationRows(
     isAtHand
       ? load(codes, keys)
       : batchGate.closeDuring(Promise.all([codes, keys])).then((lists) => load(...lists)),
+  );
+}
+
+/** Rows of the years and the scope that are wanted. */
+function chosen(
+  rows: readonly ObservationRecord[],
+  { fromYear, toYear, scope }: ObservationFilter,
+): readonly ObservationRecord[] {
+  const isAny = scope == null || scope === 'ALL';
+  if (fromYear == null && toYear == null && isAny) return rows;
+  return rows.filter(
+    ({ year, locationName }) =>
+      (fromYear == null || year >= fromYear) &&
+      (toYear == null || year <= toYear) &&
+      (isAny || (scope === 'NATIONAL') === (locationName === null)),
   );
 }
 
