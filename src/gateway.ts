@@ -12,6 +12,7 @@ import { createEffort } from './loaders/effort.ts';
 import { createTickersLearned } from './loaders/ticker-lists.ts';
 import { createObservationClient } from './observations/client.ts';
 import { createObservationEntries } from './observations/entries.ts';
+import { createHeldNames } from './observations/held-names.ts';
 import { createNameLists, notingNames } from './observations/listed-names.ts';
 import { createPrefetch, NO_PREFETCH } from './observations/prefetched.ts';
 import { createRefusedNames } from './observations/refused-names.ts';
@@ -240,7 +241,7 @@ interface RunsParts {
 
 /** What operations run with, and what they are priced with: the same loaders and planner. */
 function composeRuns(
-  { dryRun, upstream: { ask: askService, send, ledger, outage } }: ReturnType<typeof openService>,
+  { dryRun, upstream: { ask: askService, send, ledger, outage, keyRefusal } }: ReturnType<typeof openService>,
   { config, clock, steadyNow: now, schema, tenantCache, inFlight, proven }: RunsParts,
 ) {
   const freshness = freshnessIn(config);
@@ -302,6 +303,8 @@ function composeRuns(
       observations,
       tenantCache,
       listed: learned.listed,
+      keyRefusal,
+      heldNames: createHeldNames(cacheParts, learned),
       now: clock.now,
       steadyNow: now,
     }),

@@ -157,7 +157,10 @@ function requireResolvers(schema: GraphQLSchema): void {
   }
 }
 
-/** Refuses protected fields without a key before anything else happens: such an operation costs no call. */
+/**
+ * Refuses protected fields without a key, or under one that the service has just refused, before anything else happens:
+ * such an operation costs no call. What takes none would else be answered under any key.
+ */
 function requireKey(schema: GraphQLSchema): void {
   for (const [name, field] of Object.entries(schema.getQueryType()?.getFields() ?? {})) {
     const { resolve } = field;
@@ -169,6 +172,8 @@ function requireKey(schema: GraphQLSchema): void {
           'This field needs a key: send `Authorization: Bearer <API_KEY>`.',
         );
       }
+      const refusal = context.keyRefusal?.() ?? null;
+      if (refusal !== null) throw refusal.with({ route: undefined });
       return resolve(source, args, context, info);
     };
   }

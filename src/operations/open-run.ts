@@ -1,6 +1,7 @@
 import { Stopwatch } from '../async/stopwatch.ts';
 import { NO_TENANT_CACHE, type TenantCache } from '../cache/tenant-cache.ts';
 import type { Config } from '../config.ts';
+import type { Failure } from '../errors.ts';
 import { openContext } from '../graph/context.ts';
 import type { Effort } from '../loaders/effort.ts';
 import type { LoadersParts } from '../loaders/loaders.ts';
@@ -12,11 +13,12 @@ import { Deadline } from '../upstream/deadline.ts';
 import { payerOf } from '../upstream/payer.ts';
 import { isExplained, type OpenRun, type OperationRun } from './operation-run.ts';
 
-export interface OpenRunParts extends Pick<LoadersParts, 'ask' | 'tickersLearned' | 'listed'> {
+export interface OpenRunParts extends Pick<LoadersParts, 'ask' | 'tickersLearned' | 'listed' | 'heldNames'> {
   readonly config: Config;
   readonly observations: ObservationClient;
   readonly tenantCache: TenantCache;
   readonly effortFor: (caller: Caller) => Effort;
+  readonly keyRefusal: (keyDigest: string) => Failure | null;
   readonly quota: (keyDigest: string) => Promise<QuotaRecord>;
   readonly now: () => number;
   readonly steadyNow: () => number;
@@ -58,6 +60,8 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
         effort: effortFor(caller),
         tickersLearned: parts.tickersLearned,
         listed: parts.listed,
+        heldNames: parts.heldNames,
+        keyRefusal: () => parts.keyRefusal(caller.keyDigest),
         quota() {
           run.isLasting = false;
           return quota(caller.keyDigest);

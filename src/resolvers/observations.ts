@@ -5,8 +5,10 @@ import type { BatchResolver } from '../execution/plan.ts';
 import type { GraphContext } from '../graph/context.ts';
 import type { ObservationResolvers, ObservationScope, Resolvers } from '../graph/generated.ts';
 import type { CountryRef, IndicatorRef, SourceRef } from '../graph/sources.ts';
+import type { Dimension } from '../planner/learned.ts';
 import { newestOf } from '../planner/newest.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
+import { knownNames } from './known-names.ts';
 import { observationIds } from './observation-ids.ts';
 import { plainFields } from './record-fields.ts';
 import { warnedOfLeftOut, warnedOnceLoaded, warnOfCountries } from './warned.ts';
@@ -17,6 +19,8 @@ export interface ObservationFilter {
   /** Null or omitted: the whole catalogue. */
   readonly metricKeys?: readonly string[] | null | undefined;
   readonly latest?: boolean | null | undefined;
+  /** Of which kind the names are those of an object, which are asked for whatever the lists say. */
+  readonly ofObject?: Dimension;
   /** Null or omitted: all. */
   readonly scope?: ObservationScope | null | undefined;
   readonly fromYear?: number | null | undefined;
@@ -58,13 +62,16 @@ export function observationRows(
       latest && isFromSeries ? newestWithin : within,
     );
 
+  const path = () => info.path;
+  const known = (dimension: Dimension, names: readonly string[]) =>
+    filter.ofObject === dimension ? names : knownNames(dimension, context, path, names);
   const codes =
-    countryCodes ??
+    (countryCodes && known('countries', countryCodes)) ??
     mapValue(warnedOnceLoaded(context, info, loaders.countries()), (list) => list.map(({ code }) => code));
   // By now the codes may be a promise that nobody listens to yet.
   const keys = promiseTry(
     () =>
-      metricKeys ??
+      (metricKeys && known('metrics', metricKeys)) ??
       mapValue(warnedOnceLoaded(context, info, loaders.indicators()), (list) => list.map(({ key }) => key)),
   );
   const isAtHand = !(codes instanceof Promise || keys instanceof Promise);

@@ -184,6 +184,34 @@ export function cached(send: Send, parts: CachedParts): Ask {
   };
 }
 
+/** What is held of an endpoint, and may be served without asking. */
+export interface HeldList<Result> {
+  readonly records: Result;
+  /** In milliseconds since the epoch. */
+  readonly freshUntilMs: number;
+}
+
+/**
+ * Looks for what is held of an endpoint and fresh, and never asks for it.
+ * @returns null where the service would have to be asked
+ */
+export function held<Params, Result>(
+  endpoint: Endpoint<Params, Result>,
+  params: Params,
+  { tenantCache, freshness, now }: Pick<CachedParts, 'tenantCache' | 'freshness' | 'now'>,
+): (keyDigest: string) => PromiseOrValue<HeldList<Result> | null> {
+  const call = makeCall(endpoint, params);
+  return (keyDigest) => {
+    if (tenantCache === NO_TENANT_CACHE || !tenantCache.isAccepted(keyDigest)) return null;
+    return mapValue(heldRecords(endpoint, params, call, keyDigest, tenantCache), (found) => {
+      if (found === null || found.records === null) return null;
+      const { records, atMs, answer } = found;
+      const freshUntilMs = atMs + Math.min(answer.allowedMs ?? freshness.ttlMs, freshness.ttlMs);
+      return now() < freshUntilMs ? { records, freshUntilMs } : null;
+    });
+  };
+}
+
 /** What is held of an answer, fresh or not. */
 export interface HeldRecords<Result> {
   readonly records: Result | null;
