@@ -61,6 +61,7 @@ const Environment = z.object({
   MAX_ROOT_FIELDS: wholeNumber(1, 100_000).default(100),
   MAX_TOKENS: wholeNumber(1, 10_000_000).default(6_000),
   MAX_LIST_ITEMS: wholeNumber(1, 1_000_000).default(1000),
+  MAX_BATCHED_OPERATIONS: wholeNumber(0, 1000).default(10),
   MAX_BODY_BYTES: wholeNumber(1, 1_073_741_824).default(1_048_576),
   MAX_ANSWER_BYTES: wholeNumber(1024, 1_073_741_824).default(67_108_864),
   DRAIN_DELAY_MS: wholeNumber(0, HOUR_MS).default(0),
@@ -134,6 +135,8 @@ export interface Config {
   readonly maxTokens: number;
   /** Items of one list that an operation gives: countries, metrics, identifiers, representations. */
   readonly maxListItems: number;
+  /** Operations that one request may bring in an array; 0 for none. */
+  readonly maxBatchedOperations: number;
   readonly maxBodyBytes: number;
   /** The longest answer that is sent, as it is before compression. */
   readonly maxAnswerBytes: number;
@@ -199,6 +202,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     maxRootFields: s.MAX_ROOT_FIELDS,
     maxTokens: s.MAX_TOKENS,
     maxListItems: s.MAX_LIST_ITEMS,
+    maxBatchedOperations: s.MAX_BATCHED_OPERATIONS,
     maxBodyBytes: s.MAX_BODY_BYTES,
     maxAnswerBytes: s.MAX_ANSWER_BYTES,
     drainDelayMs: s.DRAIN_DELAY_MS,

@@ -12,17 +12,20 @@ import { createEffort } from './loaders/effort.ts';
 import { createTickersLearned } from './loaders/ticker-lists.ts';
 import { createObservationClient } from './observations/client.ts';
 import { createObservationEntries } from './observations/entries.ts';
+import { createHeldNames } from './observations/held-names.ts';
 import { createNameLists, notingNames } from './observations/listed-names.ts';
 import { createPrefetch, NO_PREFETCH } from './observations/prefetched.ts';
 import { createRefusedNames } from './observations/refused-names.ts';
 import { createRevalidation } from './observations/revalidation.ts';
 import { createAdmission, type GatewayLoad } from './operations/admission.ts';
 import { admitted } from './operations/admitted.ts';
+import { batched } from './operations/batched.ts';
 import { byApollo } from './operations/by-apollo.ts';
 import { prepared } from './operations/by-plan.ts';
 import { type CallerHeaders, createCallers, UNPROVEN } from './operations/callers.ts';
 import type { OperationEvent } from './operations/events.ts';
 import { createExecution } from './operations/execution.ts';
+import { limitsTold } from './operations/limits-told.ts';
 import { createOpenRun } from './operations/open-run.ts';
 import { createOverloaded } from './operations/overloaded.ts';
 import { createPersisted, readTrusted } from './operations/persisted.ts';
@@ -52,7 +55,7 @@ export interface Gateway {
    * The refusal of a request whose body hasn't been read, where so many operations of its key are waiting that there is no
    * point in reading it; else null.
    */
-  refuseUnread(headers: CallerHeaders): GatewayResponse | null;
+  refuseUnread(headers: CallerHeaders, requestId?: string): GatewayResponse | null;
   /** What goes on now: always the same object. */
   readonly load: GatewayLoad;
   /** Waits for operations in flight, then closes upstream connections. */
@@ -62,8 +65,8 @@ export interface Gateway {
 export interface Observer {
   operation(event: OperationEvent): void;
   attempt(event: Attempt): void;
-  /** A fault of the gateway itself, whole. */
-  problem(error: unknown, where: string): void;
+  /** A fault of the gateway itself, whole, and the request that met it, where that is known. */
+  problem(error: unknown, where: string, requestId?: string): void;
 }
 
 export interface GatewayParts {
@@ -111,7 +114,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     responseCache: createResponseCache({ tenantCache, maxBytes: config.answersMaxBytes, now: steadyNow }),
     schemaAnswers: createSchemaAnswers(config.answersMaxBytes),
   };
-  const observed = { now: clock.now, onOperation: observer.operation, onFault: observer.problem };
+  const observed = { now: clock.now, steadyNow, onOperation: observer.operation, onFault: observer.problem };
   const listed = () => ({
     countries: learned.listed.countries.size,
     metrics: learned.listed.metrics.size,
@@ -130,21 +133,19 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     execution: createExecution({ ...observed, ...config, schema, price, maxRows: () => learned.maxRows }),
   };
   const apollo = await byApollo(stage);
-  const handle = repeated(admitted(prepared(apollo.handle, stage), { admission, overloaded, openRun }), {
-    ...observed,
-    ...caches,
-  });
+  const run = admitted(prepared(apollo.handle, stage), { admission, overloaded, openRun });
+  const handle = limitsTold(repeated(run, { ...observed, ...caches }), service.upstream.ledger);
 
   return {
     sdl: printSdl(schema),
-    handle(request) {
+    handle: batched((request) => {
       const caller = callerOf(request.headers);
       return handle({ request, caller, plain: plainRequests.read(request, caller) });
-    },
-    refuseUnread(headers) {
+    }, config),
+    refuseUnread(headers, requestId) {
       if (!admission.isAnyFull || !admission.isFull(callerOf(headers).flow)) return null;
       admission.turnAway();
-      return overloaded(headers.accept ?? '');
+      return overloaded(headers.accept ?? '', requestId);
     },
     load: admission.load,
     async stop() {
@@ -240,7 +241,7 @@ interface RunsParts {
 
 /** What operations run with, and what they are priced with: the same loaders and planner. */
 function composeRuns(
-  { dryRun, upstream: { ask: askService, send, ledger, outage } }: ReturnType<typeof openService>,
+  { dryRun, upstream: { ask: askService, send, ledger, outage, keyRefusal } }: ReturnType<typeof openService>,
   { config, clock, steadyNow: now, schema, tenantCache, inFlight, proven }: RunsParts,
 ) {
   const freshness = freshnessIn(config);
@@ -302,6 +303,8 @@ function composeRuns(
       observations,
       tenantCache,
       listed: learned.listed,
+      keyRefusal,
+      heldNames: createHeldNames(cacheParts, learned),
       now: clock.now,
       steadyNow: now,
     }),

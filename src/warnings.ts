@@ -31,6 +31,8 @@ export interface Warnings {
    * name, or the route
    */
   add(warning: Warning, about?: object): void;
+  /** As `add`, for a warning about a name that is made only where it is told: what it suggests takes a while. */
+  addOf(code: WarningCode, name: string, make: () => Warning): void;
   /** As the answer tells them, in the order they came; undefined where there are none. */
   told(): readonly Warning[] | undefined;
 }
@@ -44,19 +46,24 @@ export function createWarnings(): Warnings {
   let untold = 0;
   let firstUntold: WarningCode | undefined;
 
+  function add(subject: string | object, code: WarningCode, make: () => Warning): void {
+    subjects ??= new Set();
+    if (subjects.has(subject)) return;
+    subjects.add(subject);
+    if (told.length < MAX_WARNINGS) {
+      told.push(make());
+      return;
+    }
+    untold += 1;
+    firstUntold ??= code;
+  }
+
   return {
     add(warning, about) {
-      const subject = about ?? `${warning.code} ${warning.name ?? warning.route ?? warning.message}`;
-      subjects ??= new Set();
-      if (subjects.has(subject)) return;
-      subjects.add(subject);
-      if (told.length < MAX_WARNINGS) {
-        told.push(warning);
-        return;
-      }
-      untold += 1;
-      firstUntold ??= warning.code;
+      const { code, name, route, message } = warning;
+      add(about ?? `${code} ${name ?? route ?? message}`, code, () => warning);
     },
+    addOf: (code, name, make) => add(`${code} ${name}`, code, make),
     told() {
       if (told.length === 0) return undefined;
       if (firstUntold === undefined) return told;

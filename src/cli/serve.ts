@@ -85,9 +85,9 @@ function both(one: Observer, other: Observer): Observer {
       one.attempt(event);
       other.attempt(event);
     },
-    problem(error, where) {
-      one.problem(error, where);
-      other.problem(error, where);
+    problem(error, where, requestId) {
+      one.problem(error, where, requestId);
+      other.problem(error, where, requestId);
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { Failure } from '../errors.ts';
 import type { Effort } from '../loaders/effort.ts';
 import { createLoaders, type Loaders, type LoadersParts } from '../loaders/loaders.ts';
 import type { BatchGate } from '../observations/batch-gate.ts';
@@ -16,13 +17,15 @@ export interface GraphContext {
   readonly isByGraphqlJs?: boolean;
   readonly warnings: Warnings;
   readonly quota: () => Promise<QuotaRecord>;
+  /** Why the service has just refused the key; null where it hasn't. */
+  readonly keyRefusal?: (() => Failure | null) | undefined;
 }
 
-export interface ContextParts extends LoadersParts, Pick<GraphContext, 'quota'> {}
+export interface ContextParts extends LoadersParts, Pick<GraphContext, 'quota' | 'keyRefusal'> {}
 
 /** Puts together what one operation's resolvers have at hand. */
 export function openContext(parts: ContextParts): GraphContext {
-  const { sending, batchGate, effort, quota } = parts;
+  const { sending, batchGate, effort, quota, keyRefusal } = parts;
   const { caller, bill } = sending;
   return {
     caller,
@@ -32,5 +35,6 @@ export function openContext(parts: ContextParts): GraphContext {
     effort,
     warnings: createWarnings(),
     quota,
+    keyRefusal,
   };
 }

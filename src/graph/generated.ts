@@ -89,6 +89,7 @@ export type CountryObservationsArgs = {
   latest?: InputMaybe<Scalars['Boolean']['input']>;
   maxAge?: InputMaybe<Scalars['Int']['input']>;
   metricKeys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
+  scope?: InputMaybe<ObservationScope>;
   toYear?: InputMaybe<Scalars['Int']['input']>;
 };
 
@@ -255,6 +256,7 @@ export type IndicatorObservationsArgs = {
   fromYear?: InputMaybe<Scalars['Int']['input']>;
   latest?: InputMaybe<Scalars['Boolean']['input']>;
   maxAge?: InputMaybe<Scalars['Int']['input']>;
+  scope?: InputMaybe<ObservationScope>;
   toYear?: InputMaybe<Scalars['Int']['input']>;
 };
 
@@ -304,6 +306,15 @@ export type Observation = Node & {
   /** The year that the figure describes. */
   readonly year: Scalars['Int']['output'];
 };
+
+/** Which figures are meant: those of whole countries, or of places within one. */
+export type ObservationScope =
+  /** All figures. */
+  | 'ALL'
+  /** Figures of whole countries alone. With `latest`, where the newest figure is that of a place, a second call finds the newest of the country in the series. */
+  | 'NATIONAL'
+  /** Figures of places alone. With `latest` it is the newest one of a country and indicator, taken from the series. */
+  | 'PLACES';
 
 /** An office of a country's government. */
 export type Office = Node & {
@@ -444,6 +455,8 @@ export type QueryIndicatorsArgs = {
   category?: InputMaybe<Scalars['String']['input']>;
   hasData?: InputMaybe<Scalars['Boolean']['input']>;
   keys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
+  search?: InputMaybe<Scalars['String']['input']>;
+  source?: InputMaybe<Scalars['String']['input']>;
 };
 
 
@@ -484,6 +497,7 @@ export type QueryObservationsArgs = {
   latest?: InputMaybe<Scalars['Boolean']['input']>;
   maxAge?: InputMaybe<Scalars['Int']['input']>;
   metricKeys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
+  scope?: InputMaybe<ObservationScope>;
   toYear?: InputMaybe<Scalars['Int']['input']>;
 };
 
@@ -777,6 +791,7 @@ export type ResolversTypes = {
   JSON: ResolverTypeWrapper<Scalars['JSON']['output']>;
   Node: ResolverTypeWrapper<ResolversInterfaceTypes<ResolversTypes>['Node']>;
   Observation: ResolverTypeWrapper<ObservationRecord>;
+  ObservationScope: ObservationScope;
   Office: ResolverTypeWrapper<OfficeRecord>;
   PlatformVersion: ResolverTypeWrapper<PlatformVersionRecord>;
   ProfileIndicator: ResolverTypeWrapper<ProfileIndicatorRecord>;
@@ -846,7 +861,7 @@ export type CountryResolvers<ContextType = GraphContext, ParentType extends Reso
   iso3?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   name?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   observation?: Resolver<Maybe<ResolversTypes['Observation']>, ParentType, ContextType, RequireFields<CountryObservationArgs, 'metricKey'>>;
-  observations?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Observation']>>, ParentType, ContextType, RequireFields<CountryObservationsArgs, 'latest'>>;
+  observations?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Observation']>>, ParentType, ContextType, RequireFields<CountryObservationsArgs, 'latest' | 'scope'>>;
   offices?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Office']>>, ParentType, ContextType>;
   officialName?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   profile?: Resolver<Maybe<ResolversTypes['CountryProfile']>, ParentType, ContextType>;
@@ -918,7 +933,7 @@ export type IndicatorResolvers<ContextType = GraphContext, ParentType extends Re
   key?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   name?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   observation?: Resolver<Maybe<ResolversTypes['Observation']>, ParentType, ContextType, RequireFields<IndicatorObservationArgs, 'countryCode'>>;
-  observations?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Observation']>>, ParentType, ContextType, RequireFields<IndicatorObservationsArgs, 'latest'>>;
+  observations?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Observation']>>, ParentType, ContextType, RequireFields<IndicatorObservationsArgs, 'latest' | 'scope'>>;
   record?: Resolver<Maybe<ResolversTypes['JSON']>, ParentType, ContextType>;
   sources?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Source']>>, ParentType, ContextType>;
   unit?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
@@ -990,7 +1005,7 @@ export type QueryResolvers<ContextType = GraphContext, ParentType extends Resolv
   indicators?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Indicator']>>, ParentType, ContextType, Partial<QueryIndicatorsArgs>>;
   node?: Resolver<Maybe<ResolversTypes['Node']>, ParentType, ContextType, RequireFields<QueryNodeArgs, 'id'>>;
   nodes?: Resolver<Maybe<ReadonlyArray<Maybe<ResolversTypes['Node']>>>, ParentType, ContextType, RequireFields<QueryNodesArgs, 'ids'>>;
-  observations?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Observation']>>, ParentType, ContextType, RequireFields<QueryObservationsArgs, 'latest'>>;
+  observations?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Observation']>>, ParentType, ContextType, RequireFields<QueryObservationsArgs, 'latest' | 'scope'>>;
   platformVersion?: Resolver<Maybe<ResolversTypes['PlatformVersion']>, ParentType, ContextType>;
   quota?: Resolver<Maybe<ResolversTypes['Quota']>, ParentType, ContextType>;
   source?: Resolver<Maybe<ResolversTypes['Source']>, ParentType, ContextType, RequireFields<QuerySourceArgs, 'key'>>;

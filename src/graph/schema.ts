@@ -1,7 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { buildSubgraphSchema, printSubgraphSchema } from '@apollo/subgraph';
 import { addResolversToSchema } from '@graphql-tools/schema';
-import { type DocumentNode, defaultFieldResolver, type GraphQLSchema, isObjectType, parse } from 'graphql';
+import {
+  type DocumentNode,
+  defaultFieldResolver,
+  type GraphQLSchema,
+  GraphQLSpecifiedByDirective,
+  getDirectiveValues,
+  isObjectType,
+  isScalarType,
+  parse,
+} from 'graphql';
 import { Failure } from '../errors.ts';
 import type { BatchResolver } from '../execution/plan.ts';
 import { gateWhileLoading } from './batch-gating.ts';
@@ -46,6 +55,7 @@ export function createSchema({
     resolvers: [{ CountryCode, DateTime, JSON: JSONValue }, ...resolvers],
     entities,
   });
+  describeScalars(schema);
   readPlainly(schema, resolvers);
   resolveTogether(schema, batches);
   requireResolvers(schema);
@@ -97,6 +107,15 @@ function mergeByType<Fields extends object>(
   return merged;
 }
 
+/** Gives scalars back what the SDL says of them: `addResolversToSchema` puts what the code says in its place, which is nothing. */
+function describeScalars(schema: GraphQLSchema): void {
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isScalarType(type) || type.astNode == null) continue;
+    type.description ??= type.astNode.description?.value;
+    type.specifiedByURL ??= getDirectiveValues(GraphQLSpecifiedByDirective, type.astNode)?.url as string;
+  }
+}
+
 /** Has fields that a record has read without a detour: `addResolversToSchema` binds every function that it is given. */
 function readPlainly(schema: GraphQLSchema, resolvers: readonly Resolvers[]): void {
   for (const [typeName, resolverByField] of Object.entries(mergeByType(resolvers))) {
@@ -138,7 +157,10 @@ function requireResolvers(schema: GraphQLSchema): void {
   }
 }
 
-/** Refuses protected fields without a key before anything else happens: such an operation costs no call. */
+/**
+ * Refuses protected fields without a key, or under one that the service has just refused, before anything else happens:
+ * such an operation costs no call. What takes none would else be answered under any key.
+ */
 function requireKey(schema: GraphQLSchema): void {
   for (const [name, field] of Object.entries(schema.getQueryType()?.getFields() ?? {})) {
     const { resolve } = field;
@@ -150,6 +172,8 @@ function requireKey(schema: GraphQLSchema): void {
           'This field needs a key: send `Authorization: Bearer <API_KEY>`.',
         );
       }
+      const refusal = context.keyRefusal?.() ?? null;
+      if (refusal !== null) throw refusal.with({ route: undefined });
       return resolve(source, args, context, info);
     };
   }

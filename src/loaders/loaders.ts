@@ -4,7 +4,8 @@ import { createObjectMemo } from '../cache/object-memo.ts';
 import { Failure, type FailureCode } from '../errors.ts';
 import type { BatchGate } from '../observations/batch-gate.ts';
 import type { Figures } from '../observations/fetch.ts';
-import type { Learned } from '../planner/learned.ts';
+import type { FindHeldNames, HeldNames } from '../observations/held-names.ts';
+import type { Dimension, Learned } from '../planner/learned.ts';
 import type { Ask } from '../upstream/cached.ts';
 import { callKey, type Endpoint, type LeftOutRows, makeCall, type Sending } from '../upstream/call.ts';
 import * as service from '../upstream/endpoints.ts';
@@ -38,6 +39,10 @@ export interface Loaders {
   readonly observations: ObservationLoader;
   /** Names in the lists that the service has given so far, to anybody; none before it has. Asks for nothing. */
   readonly listed: Learned['listed'];
+  /** Names of a list that is held, as the operation may be answered by it; see {@link FindHeldNames}. Asks for nothing. */
+  heldNames(dimension: Dimension): PromiseOrValue<HeldNames | null>;
+  /** Counts that some of the answer follows from what is held. */
+  servedBy(held: HeldNames): void;
 }
 
 export interface LoadersParts {
@@ -49,6 +54,8 @@ export interface LoadersParts {
   readonly effort: Effort;
   readonly tickersLearned: TickersLearned;
   readonly listed: Learned['listed'];
+  /** Left out where nothing is held. */
+  readonly heldNames?: FindHeldNames | undefined;
 }
 
 export function createLoaders(parts: LoadersParts): Loaders {
@@ -91,6 +98,11 @@ export function createLoaders(parts: LoadersParts): Loaders {
     indicator: countedByKey(byKey(catalogue, ({ key }) => key)),
     tickers: { where: counted(onceEach(tickers.where)), find: counted(tickers.find) },
     listed: parts.listed,
+    heldNames: (dimension) => parts.heldNames?.(dimension, sending.caller.keyDigest) ?? null,
+    servedBy({ freshUntilMs }) {
+      sending.bill.cached += 1;
+      sending.onHeld?.(freshUntilMs);
+    },
     observations: {
       rows: counted(observations.rows),
       nationals(countryCodes, metricKey, maxAgeMs) {

@@ -1,5 +1,5 @@
 import DataLoader from 'dataloader';
-import type { PromiseOrValue } from '../async/promise-or-value.ts';
+import { mapValue, type PromiseOrValue } from '../async/promise-or-value.ts';
 import { timeSliced, yieldToEventLoop } from '../async/yielding.ts';
 import type { FailureCode } from '../errors.ts';
 import type { BatchGate } from '../observations/batch-gate.ts';
@@ -14,8 +14,8 @@ import type { Effort } from './effort.ts';
 
 export interface ObservationLoader {
   /**
-   * The rows of every country and metric named, in their order: the latest as the service gives it, or the series. At
-   * once, where all of it is held.
+   * The rows of every country and metric named, in their order: the latest as the service gives it, the latest of the whole
+   * country, or the series. At once, where all of it is held.
    * @param choose which of the rows of a country and metric are wanted; where some years are wanted, rows of others may be
    * among them
    */
@@ -46,6 +46,8 @@ export interface WantedRows {
   readonly countryCodes: readonly string[];
   readonly metricKeys: readonly string[];
   readonly maxAgeMs: number;
+  /** Whether the latest row of the whole country is wanted, though that of a place may be newer. */
+  readonly isNational?: boolean;
   /** The years that are wanted of series; null or omitted for all of them. */
   readonly years?: YearRange | null;
 }
@@ -85,10 +87,29 @@ export function createObservationLoader(
     return demands;
   };
 
+  /** The latest national rows of demands for latest ones. */
+  function nationalsOf(demands: readonly Demand[]): PromiseOrValue<readonly National[]> {
+    return withOutcomes(demands, (latest) => {
+      // Where the newest row is that of a place, the newest national one stands in the series.
+      const isOfPlace = (outcome: Outcome | undefined) =>
+        Array.isArray(outcome) && outcome.length > 0 && !outcome.some(isNational);
+      const ofPlaces = demands.filter((_, i) => isOfPlace(latest[i]));
+      if (ofPlaces.length === 0) return latest.map(nationalIn);
+      effort.want(ofPlaces.length);
+      const wanted = ofPlaces.map(({ countryCode, metricKey, maxAgeMs }) =>
+        demandFor('series', countryCode, metricKey, maxAgeMs),
+      );
+      return withOutcomes(wanted, (series) => {
+        const found = new Map(ofPlaces.map((demand, i) => [demand, series[i]]));
+        return latest.map((outcome, i) => nationalIn(found.get(demands[i] as Demand) ?? outcome));
+      });
+    });
+  }
+
   return {
     rows(wanted, choose = (rows) => rows) {
       const { metricKeys } = wanted;
-      return withOutcomes(demandsFor(wanted), (outcomes) => {
+      const rowsIn = (outcomes: readonly Outcome[]) => {
         const rows: ObservationRecord[] = [];
         for (const [i, outcome] of outcomes.entries()) {
           if (outcome instanceof Error) throw outcome;
@@ -96,24 +117,19 @@ export function createObservationLoader(
           for (const row of choose(outcome)) rows.push(row);
         }
         return rows;
-      });
+      };
+      const demands = demandsFor(wanted);
+      if (!wanted.isNational) return withOutcomes(demands, rowsIn);
+      return mapValue(nationalsOf(demands), (nationals) => rowsIn(nationals.map(outcomeOf)));
     },
-    nationals(countryCodes, metricKey, maxAgeMs) {
-      const wanted = { metricKeys: [metricKey], maxAgeMs };
-      return withOutcomes(demandsFor({ ...wanted, mode: 'latest', countryCodes }), (latest) => {
-        // Where the newest row is that of a place, the newest national one stands in the series.
-        const isOfPlace = (outcome: Outcome | undefined) =>
-          Array.isArray(outcome) && outcome.length > 0 && !outcome.some(isNational);
-        const ofPlaces = countryCodes.filter((_, i) => isOfPlace(latest[i]));
-        if (ofPlaces.length === 0) return latest.map(nationalIn);
-        const ofSeries = demandsFor({ ...wanted, mode: 'series', countryCodes: ofPlaces });
-        return withOutcomes(ofSeries, (series) => {
-          const byCountry = new Map(ofPlaces.map((code, i) => [code, series[i]]));
-          return latest.map((outcome, i) => nationalIn(byCountry.get(countryCodes[i] ?? '') ?? outcome));
-        });
-      });
-    },
+    nationals: (countryCodes, metricKey, maxAgeMs) =>
+      nationalsOf(demandsFor({ mode: 'latest', countryCodes, metricKeys: [metricKey], maxAgeMs })),
   };
+}
+
+function outcomeOf(national: National): Outcome {
+  if (national instanceof Error) return national;
+  return national === null ? [] : [national];
 }
 
 /** What comes of the outcomes of demands, in their order; at once where they are all there. */

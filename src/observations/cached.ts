@@ -81,7 +81,10 @@ async function fetchInto(
   }
   // Demands that differ in what age they allow are one to the stages below.
   const byKey = new Map<string, Demand>(demands.map((demand) => [demand.key, demand]));
+  const askedAtMs = parts.now();
   await next([...byKey.values()], sending, ({ key }, outcome) => fetched.set(key, outcome));
+  for (const { maxAgeMs } of demands)
+    sending.onFetched?.(askedAtMs + Math.min(parts.freshness.ttlMs, maxAgeMs));
 }
 
 interface Evidence {

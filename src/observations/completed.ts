@@ -52,6 +52,11 @@ export function completed(next: FetchTask, parts: CompletedParts): FetchTask {
         const { rectangle, pairs } = part;
         for (const code of rectangle.countryCodes) learned.answered.countries.add(code.toUpperCase());
         for (const key of rectangle.metricKeys) learned.answered.metrics.add(key);
+        for (const [first] of answer.groups.figures.values()) {
+          if (first === undefined) continue;
+          learned.figured.countries.add(first.countryCode.toUpperCase());
+          learned.figured.metrics.add(first.metricKey.toUpperCase());
+        }
         if (!(await calls.isCutShort(part, answer, sending))) return receive(part, answer);
         return pairs.length === 0 ? NOT_WHOLE : completeYears({ task: part, answer, sending }, parts);
       }),

@@ -20,7 +20,9 @@ const MANY = 2_000;
 export function lookedUp(next: Fetch<HeldDemand>, parts: LookedUpParts): Fetch {
   return async (demands, sending, settle) => {
     const { caller } = sending;
-    const entries = await parts.entries.read(caller.keyDigest, demands);
+    const reading = parts.entries.read(caller.keyDigest, demands);
+    sending.waits?.store.timing(reading);
+    const entries = await reading;
     if (demands.length > MANY) await yieldToEventLoop(caller);
     const others: HeldDemand[] = [];
     for (const demand of demands) {

@@ -27,6 +27,8 @@ export interface Participant {
   readonly fetch: Fetch;
   /** The operation may yet bring demands: batches that open meanwhile wait for it. */
   expect(): void;
+  /** The operation brings no demands: nobody need wait for it. */
+  forgo(): void;
   /** The operation is over: nobody waits for its demands any more. */
   leave(): void;
 }
@@ -85,7 +87,10 @@ export function createObservationPool(next: Fetch, parts: PoolParts): Observatio
           if (queue.add(request)) window.demanded();
           window.arrived(self);
           try {
-            if (missing.size > 0) await untilAborted(done, sending.signal);
+            if (missing.size > 0) {
+              sending.waits?.service.begin();
+              await untilAborted(done, sending.signal).finally(() => sending.waits?.service.end());
+            }
           } catch (reason) {
             settleLate(missing.values(), settle, reason);
             return;
@@ -96,6 +101,9 @@ export function createObservationPool(next: Fetch, parts: PoolParts): Observatio
         },
         expect() {
           window.expect(self);
+        },
+        forgo() {
+          window.arrived(self);
         },
         leave() {
           window.arrived(self);

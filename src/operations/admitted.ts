@@ -7,7 +7,7 @@ import type { GatewayResponse } from './responses.ts';
 export interface AdmittedParts {
   readonly admission: Admission;
   /** The answer to operations that are refused unseen. */
-  readonly overloaded: (accepts: string) => GatewayResponse;
+  readonly overloaded: (accepts: string, requestId?: string) => GatewayResponse;
   readonly openRun: OpenRun;
 }
 
@@ -29,7 +29,7 @@ export function admitted(next: HandleRun, { admission, overloaded, openRun }: Ad
   return (incoming) => {
     const { request, caller } = incoming;
     return mapValue(admission.enter(caller.flow, request), (refusal) =>
-      refusal === null ? runOf(incoming) : overloaded(request.headers.accept ?? ''),
+      refusal === null ? runOf(incoming) : overloaded(request.headers.accept ?? '', request.requestId),
     );
   };
 }

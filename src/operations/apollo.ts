@@ -20,6 +20,7 @@ import {
 import { formatError } from '../graph/error-formatting.ts';
 import { limitRules, type OperationLimits } from '../graph/limits.ts';
 import type { PersistedTexts } from './persisted.ts';
+import { PREFLIGHTED_HEADERS } from './requests.ts';
 
 /** An operation that Apollo Server has found valid. */
 export interface ValidOperation {
@@ -68,8 +69,9 @@ export interface ApolloParts<Context> {
   readonly config: OperationLimits & { readonly introspection: boolean };
   readonly hooks: OperationHooks<Context>;
   readonly persisted: PersistedTexts;
-  /** Called with faults of ours. */
-  readonly onFault: (fault: unknown, where: string) => void;
+  /** Called with faults of ours, and the request that met one, where that is known. */
+  readonly onFault: (fault: unknown, where: string, requestId?: string) => void;
+  readonly requestIdOf?: (context: Context) => string | undefined;
 }
 
 /**
@@ -81,12 +83,16 @@ export async function createApollo<Context extends object>({
   hooks,
   persisted,
   onFault,
+  requestIdOf = () => undefined,
 }: ApolloParts<Context>): Promise<ApolloServer<Context>> {
+  /** By errors that are about to be worded: a fault of ours is logged with the request that met it. */
+  const contexts = new WeakMap<object, Context>();
   const apollo = new ApolloServer<Context>({
     gateway: executorSeam(schema, hooks),
     introspection: config.introspection,
     hideSchemaDetailsFromClientErrors: !config.introspection,
     includeStacktraceInErrorResponses: false,
+    csrfPrevention: { requestHeaders: [...PREFLIGHTED_HEADERS] },
     persistedQueries: {
       cache: {
         get: async (key) => persisted.get(hashIn(key)),
@@ -99,12 +105,16 @@ export async function createApollo<Context extends object>({
     stopOnTerminationSignals: false,
     parseOptions: { maxTokens: config.maxTokens },
     validationRules: limitRules(config),
-    formatError: (formatted, error) => formatError(formatted, error, (fault) => onFault(fault, 'operation')),
+    formatError: (formatted, error) =>
+      formatError(formatted, error, (fault) => {
+        const context = contexts.get(error as object);
+        onFault(fault, 'operation', context && requestIdOf(context));
+      }),
     logger: { debug() {}, info() {}, warn() {}, error: (message) => onFault(message, 'apollo') },
     plugins: [
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginLandingPageDisabled(),
-      hooksPlugin(hooks),
+      hooksPlugin(hooks, contexts),
     ],
   });
   await apollo.start();
@@ -141,7 +151,10 @@ function executorSeam<Context extends object>(
   };
 }
 
-function hooksPlugin<Context extends object>(hooks: OperationHooks<Context>): ApolloServerPlugin<Context> {
+function hooksPlugin<Context extends object>(
+  hooks: OperationHooks<Context>,
+  contexts: WeakMap<object, Context>,
+): ApolloServerPlugin<Context> {
   return {
     async requestDidStart({ contextValue }) {
       let explained: Explanation | null = null;
@@ -152,6 +165,9 @@ function hooksPlugin<Context extends object>(hooks: OperationHooks<Context>): Ap
           const { operationName, variables = {} } = request;
           const valid = { text: source, operationName, document, operation, variables };
           explained = await hooks.check(valid, contextValue);
+        },
+        async didEncounterErrors({ errors }) {
+          for (const error of errors) contexts.set(error, contextValue);
         },
         async responseForOperation() {
           if (explained === null) return null;

@@ -16,15 +16,16 @@ import { listRefusal } from '../graph/limits.ts';
 import { leadsToFigures, type SelectionScope } from '../graph/selection.ts';
 import { boundOf, type ListSizes } from '../pricing/bound.ts';
 import { MAX_NESTING } from '../upstream/nesting.ts';
+import { setRunHeaders } from './answer-headers.ts';
 import { type ApolloParts, createApollo, type OperationHooks } from './apollo.ts';
 import { type PreparedParts, preparedFor } from './by-plan.ts';
 import { isDeepRequest } from './nesting.ts';
-import { extensionsOf, type OperationRun, shown, type WrittenAnswer } from './operation-run.ts';
+import { extensionsOf, type OperationRun, type WrittenAnswer } from './operation-run.ts';
 import type { HandleRun } from './pipeline.ts';
 import type { PlainRequests } from './plain-requests.ts';
 import type { PlannedOperation } from './prepared.ts';
 import { forApollo, hasText } from './requests.ts';
-import { entityTag, type GatewayResponse, mayAccept, setHeaders, statusOf, tagged } from './responses.ts';
+import { entityTag, type GatewayResponse, mayAccept, statusOf, tagged, writeBody } from './responses.ts';
 import { readsSchemaAlone } from './schema-answers.ts';
 import { toldErrors } from './told-errors.ts';
 
@@ -61,17 +62,18 @@ const LONG_TEXT = 4_000;
 export async function byApollo(
   parts: ByApolloParts,
 ): Promise<{ readonly handle: HandleRun; stop(): Promise<void> }> {
-  const { schema, config, persisted, onFault, keeping, plainRequests, now } = parts;
+  const { schema, config, persisted, onFault, keeping, plainRequests, execution } = parts;
   const apollo = await createApollo<ApolloContext>({
     schema,
     config,
     persisted,
     onFault,
     hooks: hooksOf(parts),
+    requestIdOf: ({ run }) => run.requestId,
   });
 
   const handle: HandleRun = async ({ request, plain }, run) => {
-    if (isDeepRequest(request)) return refuseDeep(run, now());
+    if (isDeepRequest(request)) return refuseDeep(run, parts);
     const { method, headers: given, search, body: content } = forApollo(request, persisted);
     const passed: Passed = { planned: null, written: null, data: null };
     const {
@@ -84,11 +86,17 @@ export async function byApollo(
     });
     // What the client can't take is not sent, though it may have been made.
     if (status === 406) run.errors = null;
-    setHeaders(headers, status, run.errors, now());
+    const tooLong = body.kind === 'complete' ? execution.tooLong(body.string) : null;
+    if (tooLong !== null) run.errors = [tooLong];
+    setRunHeaders(headers, status, run, parts);
     if (body.kind !== 'complete') return { status, headers, body: body.asyncIterator };
     const { planned, written } = passed;
     // What a plan has written is sent as it is: Apollo would write it in one go, however long it is.
-    const text = written !== null && run.errors !== null ? written.body : worded(body.string, run, parts);
+    const byApollo =
+      tooLong === null
+        ? worded(body.string, run)
+        : writeBody('null', toldErrors([tooLong], run.requestId), extensionsOf(run));
+    const text = written !== null && run.errors !== null ? written.body : byApollo;
     const response = { status, headers, body: text };
     if (run.errors === null) return response;
     const isAnswered = status === 200 && run.errors.length === 0;
@@ -132,8 +140,10 @@ function hooksOf(parts: ByApolloParts): OperationHooks<ApolloContext> {
       if (refusal !== null) throw refusal;
       passed.planned = planned;
       const root = schema.getRootType(operation.operation);
-      if (planned === null && root && leadsToFigures(root, operation.selectionSet, scope))
-        run.participant.expect();
+      if (planned === null && root) {
+        if (leadsToFigures(root, operation.selectionSet, scope)) run.participant.expect();
+        else run.participant.forgo();
+      }
       return null;
     },
     async execute(operation, context) {
@@ -158,30 +168,24 @@ function hooksOf(parts: ByApolloParts): OperationHooks<ApolloContext> {
  * What Apollo answers, in words that are bounded. A request that was refused before it was an operation has cost
  * nothing, and says so like any other.
  */
-function worded(
-  body: string,
-  { errors, bill }: OperationRun,
-  { execution }: Pick<ByApolloParts, 'execution'>,
-): string {
-  const tooLong = execution.tooLong(body);
-  if (tooLong !== null)
-    return JSON.stringify({ errors: [tooLong], data: null, extensions: { upstream: shown(bill) } });
+function worded(body: string, { errors, bill, requestId }: OperationRun): string {
   const isRefused = errors === null && body.startsWith('{');
   if (!isRefused && !body.startsWith('{"errors"')) return body;
   const said: { errors?: GraphQLFormattedError[]; extensions?: unknown } = JSON.parse(body);
   return JSON.stringify({
     ...said,
-    ...(said.errors ? { errors: toldErrors(said.errors) } : {}),
+    ...(said.errors ? { errors: toldErrors(said.errors, requestId) } : {}),
     ...(isRefused ? { extensions: { upstream: bill } } : {}),
   });
 }
 
-function refuseDeep({ accepts, bill }: OperationRun, nowMs: number): GatewayResponse {
-  const extensions = { code: 'BAD_REQUEST', retryable: false };
+function refuseDeep(run: OperationRun, clocks: Pick<ByApolloParts, 'now' | 'steadyNow'>): GatewayResponse {
+  const { accepts, bill, requestId } = run;
+  const extensions = { code: 'BAD_REQUEST', retryable: false, requestId };
   const errors = [{ message: `The request is nested more than ${MAX_NESTING} levels deep.`, extensions }];
   const type = accepts.includes('graphql-response') ? 'graphql-response+json' : 'json';
   const headers = new Map([['content-type', `application/${type}; charset=utf-8`]]);
-  setHeaders(headers, 400, errors, nowMs);
+  setRunHeaders(headers, 400, run, clocks);
   return { status: 400, headers, body: JSON.stringify({ errors, extensions: { upstream: bill } }) };
 }
 

@@ -1,5 +1,6 @@
 import type { ProvenKeys } from '../cache/proven.ts';
 import { listRefusal } from '../graph/limits.ts';
+import { setRunHeaders } from './answer-headers.ts';
 import type { Execution } from './execution.ts';
 import type { OperationRun } from './operation-run.ts';
 import type { HandleRun } from './pipeline.ts';
@@ -7,7 +8,7 @@ import type { PlainRequest } from './plain-requests.ts';
 import type { Prepared, PreparedOperations } from './prepared.ts';
 import type { AnswerKeeping } from './repeated.ts';
 import type { GatewayRequest, OperationParams } from './requests.ts';
-import { entityTag, type GatewayResponse, setHeaders, tagged } from './responses.ts';
+import { entityTag, type GatewayResponse, tagged } from './responses.ts';
 
 export interface PreparedParts {
   readonly operations: PreparedOperations;
@@ -16,11 +17,12 @@ export interface PreparedParts {
   readonly keeping: AnswerKeeping;
   readonly maxListItems: number;
   readonly now: () => number;
+  readonly steadyNow: () => number;
 }
 
 /** Runs operations that were found valid before by their plans; leaves the rest to the next stage. */
 export function prepared(next: HandleRun, parts: PreparedParts): HandleRun {
-  const { execution, keeping, maxListItems, now } = parts;
+  const { execution, keeping, maxListItems } = parts;
 
   /** Null where Apollo has to see the request. */
   async function answer(
@@ -38,7 +40,7 @@ export function prepared(next: HandleRun, parts: PreparedParts): HandleRun {
     const executed = await execution.answer(planned, run);
     const { status, data, body } = executed;
     const headers = new Map([['content-type', contentType]]);
-    setHeaders(headers, status, run.errors, now());
+    setRunHeaders(headers, status, run, parts);
     keeping.keep(params, executed, run);
     return tagged(request, params.isPersisted, { status, headers, body }, run.errors, () => entityTag(data));
   }

@@ -11,4 +11,6 @@ export interface OperationEvent {
   /** Whether the whole answer was there, since the same had been asked before. */
   readonly repeated: boolean;
   readonly errorCodes: readonly string[];
+  /** Of the request that it came by; undefined where that has none. */
+  readonly requestId?: string | undefined;
 }

@@ -58,13 +58,13 @@ export interface ExecutionParts {
   readonly maxRows: () => number;
   readonly now: () => number;
   readonly onOperation: (event: OperationEvent) => void;
-  readonly onFault: (fault: unknown, where: string) => void;
+  readonly onFault: (fault: unknown, where: string, requestId?: string) => void;
 }
 
 export function createExecution(parts: ExecutionParts): Execution {
   const { schema, maxUpstreamCalls: limit, maxAnswerBytes, price, now, onOperation, onFault } = parts;
-  const tell = (error: GraphQLError) =>
-    formatError(error.toJSON(), error, (fault) => onFault(fault, 'operation'));
+  const tell = (error: GraphQLError, requestId?: string) =>
+    formatError(error.toJSON(), error, (fault) => onFault(fault, 'operation', requestId));
 
   function tooLong(text: string): GraphQLFormattedError | null {
     return isLonger(text, maxAnswerBytes) ? tell(answerTooLong(maxAnswerBytes)) : null;
@@ -79,6 +79,7 @@ export function createExecution(parts: ExecutionParts): Execution {
     onOperation({
       ...eventOf(run.bill, operation),
       durationMs: now() - run.startedAtMs,
+      requestId: run.requestId,
       errorCodes: errors.map(({ extensions }) => String(extensions?.code)),
     });
   }
@@ -114,12 +115,12 @@ export function createExecution(parts: ExecutionParts): Execution {
       const executed = await runBounded(planned, run);
       const isLong = tooLong(executed.data);
       const data = isLong === null ? executed.data : 'null';
-      const errors = isLong === null ? executed.errors.map(tell) : [isLong];
+      const errors = isLong === null ? executed.errors.map((error) => tell(error, run.requestId)) : [isLong];
       finish(run, operation, errors);
       return {
         status: statusOf(accepts, 200, errors, () => JSON.parse(data), true),
         data,
-        body: writeBody(data, toldErrors(errors), extensionsOf(run)),
+        body: writeBody(data, toldErrors(errors, run.requestId), extensionsOf(run)),
         operation,
       };
     },
@@ -133,6 +134,7 @@ async function runBounded(
 ): Promise<Executed> {
   const { caller, effort, batchGate } = context;
   if (leadsToFigures) participant.expect();
+  else participant.forgo();
   try {
     return await runPlan({
       plan,

@@ -1,5 +1,7 @@
-import type { TenantCache } from '../cache/tenant-cache.ts';
+import { Stopwatch } from '../async/stopwatch.ts';
+import { NO_TENANT_CACHE, type TenantCache } from '../cache/tenant-cache.ts';
 import type { Config } from '../config.ts';
+import type { Failure } from '../errors.ts';
 import { openContext } from '../graph/context.ts';
 import type { Effort } from '../loaders/effort.ts';
 import type { LoadersParts } from '../loaders/loaders.ts';
@@ -11,11 +13,12 @@ import { Deadline } from '../upstream/deadline.ts';
 import { payerOf } from '../upstream/payer.ts';
 import { isExplained, type OpenRun, type OperationRun } from './operation-run.ts';
 
-export interface OpenRunParts extends Pick<LoadersParts, 'ask' | 'tickersLearned' | 'listed'> {
+export interface OpenRunParts extends Pick<LoadersParts, 'ask' | 'tickersLearned' | 'listed' | 'heldNames'> {
   readonly config: Config;
   readonly observations: ObservationClient;
   readonly tenantCache: TenantCache;
   readonly effortFor: (caller: Caller) => Effort;
+  readonly keyRefusal: (keyDigest: string) => Failure | null;
   readonly quota: (keyDigest: string) => Promise<QuotaRecord>;
   readonly now: () => number;
   readonly steadyNow: () => number;
@@ -26,12 +29,14 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
   const { config, observations, tenantCache, effortFor, quota, now, steadyNow } = parts;
   return (request, caller) => {
     const bill = openBill();
+    const waits = { service: new Stopwatch(), store: new Stopwatch() };
     const startedAtMs = now();
     const timeoutMs = config.operationTimeoutMs;
     const deadline = new Deadline({ startedAtMs: steadyNow(), timeoutMs, now: steadyNow, request });
     const sending: Sending = {
       caller,
       bill,
+      waits,
       payer: payerOf(bill, config.maxUpstreamCalls),
       signal: deadline.signal,
       deadline,
@@ -39,8 +44,13 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
       onHeld(freshUntilMs) {
         if (freshUntilMs < run.freshUntilMs) run.freshUntilMs = freshUntilMs;
       },
+      onFetched(freshUntilMs) {
+        if (freshUntilMs < run.fetchedUntilMs) run.fetchedUntilMs = freshUntilMs;
+      },
     };
     const { participant, figures } = observations.join(caller);
+    // The others are about to ask: whoever asks first waits until it is known what all of them want.
+    if (request.isBatched) participant.expect();
     const run: OperationRun = {
       context: openContext({
         ask: parts.ask,
@@ -50,6 +60,8 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
         effort: effortFor(caller),
         tickersLearned: parts.tickersLearned,
         listed: parts.listed,
+        heldNames: parts.heldNames,
+        keyRefusal: () => parts.keyRefusal(caller.keyDigest),
         quota() {
           run.isLasting = false;
           return quota(caller.keyDigest);
@@ -58,11 +70,14 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
       participant,
       deadline,
       bill,
+      waits,
       startedAtMs,
+      requestId: request.requestId,
       accepts: request.headers.accept ?? '',
       isExplained: isExplained(request),
       errors: null,
       freshUntilMs: Number.POSITIVE_INFINITY,
+      fetchedUntilMs: tenantCache === NO_TENANT_CACHE ? 0 : Number.POSITIVE_INFINITY,
       generation: tenantCache.generation(caller.keyDigest),
       isOfSchema: false,
       isLasting: true,

@@ -1,7 +1,7 @@
 import type { GraphQLFormattedError, OperationDefinitionNode } from 'graphql';
 import type { GraphContext } from '../graph/context.ts';
 import type { Participant } from '../observations/pool.ts';
-import type { Bill, Caller } from '../upstream/call.ts';
+import type { Bill, Caller, Waits } from '../upstream/call.ts';
 import type { Deadline } from '../upstream/deadline.ts';
 import type { OperationEvent } from './events.ts';
 import type { GatewayRequest } from './requests.ts';
@@ -13,7 +13,9 @@ export interface OperationRun {
   readonly participant: Participant;
   readonly deadline: Deadline;
   readonly bill: Bill;
+  readonly waits: Waits;
   readonly startedAtMs: number;
+  readonly requestId: string | undefined;
   /** The `Accept` header. */
   readonly accepts: string;
   /** Whether the client wants the plan instead of the answer. */
@@ -24,6 +26,8 @@ export interface OperationRun {
   errors: readonly GraphQLFormattedError[] | null;
   /** When the first of what was served as it is held is past its time; infinite while nothing was. */
   freshUntilMs: number;
+  /** When the first of what was fetched is past its time; infinite while nothing was, 0 where that isn't known. */
+  fetchedUntilMs: number;
   /** Whether the operation reads the schema and nothing else. */
   isOfSchema: boolean;
   /** Whether the answer holds for whoever asks the same while what was read is fresh. */
@@ -68,7 +72,7 @@ export function isLasting({ bill, errors, isLasting, freshUntilMs }: OperationRu
 export function eventOf(
   { calls, shared, cached, stale = [] }: Bill,
   operation: OperationDefinitionNode | null,
-): Omit<OperationEvent, 'durationMs' | 'errorCodes'> {
+): Omit<OperationEvent, 'durationMs' | 'errorCodes' | 'requestId'> {
   return {
     name: operation?.name?.value ?? null,
     type: operation?.operation ?? null,

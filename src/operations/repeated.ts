@@ -1,35 +1,44 @@
 import { mapValue } from '../async/promise-or-value.ts';
+import { rounded, secondsUntil, setHeaders } from './answer-headers.ts';
 import type { OperationEvent } from './events.ts';
 import { eventOf, isLasting, type OperationRun, type WrittenAnswer } from './operation-run.ts';
 import type { Handle } from './pipeline.ts';
 import type { OperationParams } from './requests.ts';
 import type { ResponseCache } from './response-cache.ts';
-import { setHeaders, tagged } from './responses.ts';
+import { tagged } from './responses.ts';
 import { mayReadSchema, readsSchemaAlone, type SchemaAnswers } from './schema-answers.ts';
 
 export interface RepeatedParts {
   readonly responseCache: ResponseCache;
   readonly schemaAnswers: SchemaAnswers;
   readonly now: () => number;
+  readonly steadyNow: () => number;
   readonly onOperation: (event: OperationEvent) => void;
 }
 
 /** Answers once more what was answered before, as long as that holds; leaves the rest to the next stage. */
 export function repeated(next: Handle, parts: RepeatedParts): Handle {
-  const { responseCache, schemaAnswers, now, onOperation } = parts;
+  const { responseCache, schemaAnswers, now, steadyNow, onOperation } = parts;
   return (incoming) => {
     const { request, caller, plain } = incoming;
     if (plain === null) return next(incoming);
     const { params, contentType } = plain;
     const startedAtMs = now();
     const ofSchema = mayReadSchema(params.text) ? schemaAnswers.find(params) : null;
+    const lookingSinceMs = performance.now();
     const stored = ofSchema ?? responseCache.find({ ...params, keyDigest: caller.keyDigest });
     return mapValue(stored, (answer) => {
       if (answer === null) return next(incoming);
-      const { body, tag, encoded, event } = answer;
+      const { body, tag, encoded, event, freshUntilMs } = answer;
       const headers = new Map([['content-type', contentType]]);
-      setHeaders(headers, 200, [], startedAtMs);
-      onOperation({ ...event, durationMs: now() - startedAtMs });
+      setHeaders(headers, {
+        status: 200,
+        errors: [],
+        nowMs: startedAtMs,
+        maxAgeSeconds: secondsUntil(freshUntilMs, steadyNow()),
+        timing: `upstream;dur=0, cache;dur=${rounded(performance.now() - lookingSinceMs)}`,
+      });
+      onOperation({ ...event, durationMs: now() - startedAtMs, requestId: request.requestId });
       return tagged(request, params.isPersisted, { status: 200, headers, body, encoded }, [], tag);
     });
   };
@@ -61,7 +70,8 @@ export function createAnswerKeeping({
       if (!isLasting(run)) return;
       const event = { ...eventOf(run.bill, operation), repeated: true, errorCodes: [] };
       const question = { ...params, keyDigest: run.context.caller.keyDigest };
-      responseCache.keep(question, { body, data, event }, run.freshUntilMs, run.generation);
+      const isWhole = run.context.warnings.told() === undefined;
+      responseCache.keep(question, { body, data, event, isWhole }, run.freshUntilMs, run.generation);
     },
   };
 }

@@ -15,6 +15,10 @@ export interface GatewayRequest {
   readonly body: unknown;
   /** Aborts when the client leaves. */
   readonly signal: CancelSignal;
+  /** Names the request in the log and in errors: up to 128 characters that JSON needn't escape. */
+  readonly requestId?: string | undefined;
+  /** Whether others came by the same request, at the same time. */
+  readonly isBatched?: boolean;
 }
 
 /** What a request asks for. */
@@ -25,6 +29,20 @@ export interface OperationParams {
   /** Whether the client named the operation instead of sending its text. */
   readonly isPersisted: boolean;
 }
+
+/**
+ * Headers of which any one shows that no page of another origin has sent a request without this gateway's leave: browsers
+ * ask by a preflight before they let a page set them. By themselves they send `Authorization` for passwords alone, which
+ * are no keys.
+ */
+export const PREFLIGHTED_HEADERS: readonly string[] = [
+  'authorization',
+  'x-apollo-operation-name',
+  'apollo-require-preflight',
+];
+
+/** What clients call the parameter by which they name an operation instead of sending it; the last two are Relay's. */
+const DOCUMENT_IDS = ['documentId', 'doc_id', 'id'] as const;
 
 export const NO_VARIABLES: OperationParams['variables'] = Object.freeze({});
 
@@ -49,33 +67,33 @@ export function paramsIn(
     const text = params.get('query') ?? undefined;
     const operationName = params.get('operationName') ?? undefined;
     const [variables, extensions] = [json('variables'), json('extensions')];
-    const documentId = params.get('documentId') ?? undefined;
-    return paramsOf({ query: text, operationName, variables, extensions, documentId }, persisted, isProven);
+    const ids = documentIdsIn(params);
+    return paramsOf({ query: text, operationName, variables, extensions, ...ids }, persisted, isProven);
   } catch {
     return null;
   }
 }
 
 /**
- * The request as Apollo Server understands it: an operation that is named by `documentId`, and one that may not run,
+ * The request as Apollo Server understands it: an operation that is named by an identifier, and one that may not run,
  * become operations that are named by a hash. Of the latter Apollo then says that there is none.
  */
 export function forApollo(
   { method, headers, search, body }: GatewayRequest,
   persisted: PersistedTexts,
-): Omit<GatewayRequest, 'signal'> {
+): Omit<GatewayRequest, 'signal' | 'requestId' | 'isBatched'> {
   const request = { method, headers, search, body };
   if (isObject(body)) {
     const name = nameInstead(body, persisted);
     if (name === null) return request;
-    const { query: _, documentId: __, ...others } = body;
+    const { query: _, documentId: __, doc_id: ___, id: ____, ...others } = body;
     return { ...request, body: { ...others, extensions: { persistedQuery: persistedBy(name) } } };
   }
   const params = new URLSearchParams(search);
-  const name = nameInstead({ query: params.get('query'), documentId: params.get('documentId') }, persisted);
+  const name = nameInstead({ query: params.get('query'), ...documentIdsIn(params) }, persisted);
   if (name === null) return request;
   params.delete('query');
-  params.delete('documentId');
+  for (const id of DOCUMENT_IDS) params.delete(id);
   params.set('extensions', JSON.stringify({ persistedQuery: persistedBy(name) }));
   return { ...request, search: `?${params}` };
 }
@@ -83,12 +101,20 @@ export function forApollo(
 const persistedBy = (sha256Hash: string) => ({ version: 1, sha256Hash });
 
 /** What to call an operation instead of what a request has of it; null where that is fine as it is. */
-function nameInstead(
-  { query, documentId }: Readonly<Record<string, unknown>>,
-  persisted: PersistedTexts,
-): string | null {
+function nameInstead(params: Readonly<Record<string, unknown>>, persisted: PersistedTexts): string | null {
+  const { query } = params;
   if (typeof query === 'string' && query !== '') return persisted.allows(query) ? null : sha256Of(query);
-  return typeof documentId === 'string' ? bareHash(documentId) : null;
+  return documentIdOf(params);
+}
+
+function documentIdsIn(params: URLSearchParams): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(DOCUMENT_IDS.map((name) => [name, params.get(name) ?? undefined]));
+}
+
+/** The identifier by which a request names an operation; null where it names none by one. */
+function documentIdOf(params: Readonly<Record<string, unknown>>): string | null {
+  const id = DOCUMENT_IDS.map((name) => params[name]).find((value) => typeof value === 'string');
+  return typeof id === 'string' ? bareHash(id) : null;
 }
 
 /** Whether a request has the text of an operation, and doesn't only name it. */
@@ -100,7 +126,7 @@ export function hasText({ body, search }: GatewayRequest): boolean {
 function isPreflighted(headers: GatewayRequest['headers']): boolean {
   const type = headers['content-type'];
   if (type !== undefined) return /^application\/json *(;|$)/.test(type);
-  return Boolean(headers['x-apollo-operation-name']) || Boolean(headers['apollo-require-preflight']);
+  return PREFLIGHTED_HEADERS.some((name) => Boolean(headers[name]));
 }
 
 /** @throws Error where it is none */
@@ -132,8 +158,10 @@ function paramsOf(
 }
 
 /** The hash by which a request names an operation; null where it names none, or not in a known way. */
-function hashIn({ documentId, extensions }: Readonly<Record<string, unknown>>): string | null {
-  if (typeof documentId === 'string') return bareHash(documentId);
+function hashIn(params: Readonly<Record<string, unknown>>): string | null {
+  const documentId = documentIdOf(params);
+  if (documentId !== null) return documentId;
+  const { extensions } = params;
   const named = isObject(extensions) ? extensions.persistedQuery : undefined;
   if (!isObject(named) || named.version !== 1 || typeof named.sha256Hash !== 'string') return null;
   return named.sha256Hash;

@@ -12,7 +12,9 @@ export interface StoredAnswer {
   readonly tag: () => string;
   /** Compressed forms of the body by their `Content-Encoding`, once somebody has asked for them. */
   readonly encoded: Map<string, Promise<Buffer>>;
-  readonly event: Omit<OperationEvent, 'durationMs'>;
+  /** Until when all of it is known to hold, in milliseconds since the epoch; 0 where that isn't known, or it isn't whole. */
+  readonly freshUntilMs: number;
+  readonly event: Omit<OperationEvent, 'durationMs' | 'requestId'>;
 }
 
 /** What an answer is the answer to. */
@@ -24,13 +26,18 @@ export interface ResponseCache {
   /** The answer that still holds; at once, where nobody else can know more of the key. */
   find(question: Question): PromiseOrValue<StoredAnswer | null>;
   /**
-   * @param answer with `data` as it stands in the body
+   * @param answer with `data` as it stands in the body, and whether it lacks nothing
    * @param freshUntilMs when the first of all that was read for it is past its time, in milliseconds since the epoch
    * @param generation of what was held for the key before anything was read
    */
   keep(
     question: Question,
-    answer: { readonly body: string; readonly data: string; readonly event: StoredAnswer['event'] },
+    answer: {
+      readonly body: string;
+      readonly data: string;
+      readonly event: StoredAnswer['event'];
+      readonly isWhole: boolean;
+    },
     freshUntilMs: number,
     generation: number,
   ): void;
@@ -83,11 +90,16 @@ export function createResponseCache({ tenantCache, maxBytes, now }: ResponseCach
       if (answer === null || tenantCache.isAtHand) return answer;
       return tenantCache.lookUp(question.keyDigest).then(() => holding(name, question));
     },
-    keep(question, { body: text, data, event }, freshUntilMs, generation) {
+    keep(question, { body: text, data, event, isWhole }, freshUntilMs, generation) {
       // It would never be found again, but take the place of one that is: what is public is answered under any key.
       if (!tenantCache.isAccepted(question.keyDigest)) return;
       const dataBytes = Buffer.byteLength(data);
-      const answer = storedAnswer(Buffer.from(text), (body) => dataIn(body, dataBytes), event);
+      const answer = storedAnswer(
+        Buffer.from(text),
+        (body) => dataIn(body, dataBytes),
+        event,
+        isWhole ? freshUntilMs : 0,
+      );
       entries.set(nameOf(question), { answer, freshUntilMs, generation });
     },
   };
@@ -98,6 +110,7 @@ export function storedAnswer(
   body: Buffer,
   dataOf: (body: Buffer) => Buffer,
   event: StoredAnswer['event'],
+  freshUntilMs = 0,
 ): StoredAnswer {
   let tag: string | undefined;
   return {
@@ -107,6 +120,7 @@ export function storedAnswer(
       return tag;
     },
     encoded: new Map(),
+    freshUntilMs,
     event,
   };
 }

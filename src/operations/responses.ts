@@ -75,27 +75,6 @@ function isNothing(value: unknown): boolean {
   return value == null || (typeof value === 'object' && Object.values(value).every(isNothing));
 }
 
-/** Sets the headers that every response to an operation has. */
-export function setHeaders(
-  headers: Map<string, string>,
-  status: number,
-  errors: readonly GraphQLFormattedError[] | null,
-  nowMs: number,
-): void {
-  headers.set('cache-control', errors?.length === 0 ? 'private' : 'no-store');
-  headers.set('vary', 'Authorization');
-  if (status === 401) headers.set('www-authenticate', 'Bearer');
-  const retryAfterSeconds = earliestRetry(errors ?? [], nowMs);
-  if (retryAfterSeconds !== null) headers.set('retry-after', String(retryAfterSeconds));
-}
-
-/** Seconds until the first time that an error names; null where none names any. */
-function earliestRetry(errors: readonly GraphQLFormattedError[], nowMs: number): number | null {
-  const times = errors.flatMap(({ extensions }) => extensions?.retryAt ?? extensions?.resetsAt ?? []);
-  if (times.length === 0) return null;
-  return Math.max(1, Math.ceil((Math.min(...times.map((time) => Date.parse(String(time)))) - nowMs) / 1000));
-}
-
 /**
  * Names what an answer says, where a client can make use of that: to a GET, and to an operation that was asked for by
  * its hash. A client that has got it already gets 304 instead, if it asked with GET.

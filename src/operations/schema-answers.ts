@@ -1,13 +1,12 @@
 import { Kind, type OperationDefinitionNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import type { OperationEvent } from './events.ts';
 import type { OperationParams } from './requests.ts';
 import { type StoredAnswer, storedAnswer } from './response-cache.ts';
 
 /** Answers to questions about the schema: the same for every key, for as long as the program runs. */
 export interface SchemaAnswers {
   find(params: OperationParams): StoredAnswer | null;
-  keep(params: OperationParams, body: string, event: Omit<OperationEvent, 'durationMs'>): void;
+  keep(params: OperationParams, body: string, event: StoredAnswer['event']): void;
 }
 
 /** The introspection of all of the schema takes some 100 KB. */

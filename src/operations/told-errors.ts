@@ -6,12 +6,17 @@ const MAX_ERRORS = 1_000;
 
 /**
  * Errors as far as an answer tells them: not all of very many, and not all of a very long text that somebody else chose.
- * Where some are left out, a last one says how many, by code.
+ * Where some are left out, a last one says how many, by code. Each names the request, so that it is found in the log.
  */
-export function toldErrors(errors: readonly GraphQLFormattedError[]): readonly GraphQLFormattedError[] {
+export function toldErrors(
+  errors: readonly GraphQLFormattedError[],
+  requestId?: string,
+): readonly GraphQLFormattedError[] {
   const told = errors.slice(0, MAX_ERRORS).map(shortened);
   const others = errors.slice(MAX_ERRORS);
-  return others.length === 0 ? told : [...told, summaryOf(others)];
+  if (others.length > 0) told.push(summaryOf(others));
+  if (requestId === undefined) return told;
+  return told.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } }));
 }
 
 function shortened(error: GraphQLFormattedError): GraphQLFormattedError {

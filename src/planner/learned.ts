@@ -68,6 +68,8 @@ export interface Learned extends Readonly<Facts> {
   readonly answered: Readonly<Record<Dimension, NameSet>>;
   /** Names in the service's own lists. */
   readonly listed: Readonly<Record<Dimension, NameSet>>;
+  /** Names that figures have come for, in upper case. */
+  readonly figured: Readonly<Record<Dimension, NameSet>>;
   /** Expected rows of a series. */
   readonly seriesRows: RowsOf;
   /** Whether the length of a series is known rather than assumed. */
@@ -90,6 +92,7 @@ export interface NameSet {
   readonly size: number;
   has(name: string): boolean;
   add(name: string): void;
+  every(test: (name: string) => boolean): boolean;
 }
 
 export function createLearned(now: () => number): Learned {
@@ -138,6 +141,7 @@ export function createLearned(now: () => number): Learned {
     },
     answered: { countries: createNameSet(), metrics: createNameSet() },
     listed: { countries: createNameSet(), metrics: createNameSet() },
+    figured: { countries: createNameSet(), metrics: createNameSet() },
     seriesRows,
     knowsSeries(countryCode, metricKey) {
       return byPair.has(pairKey(countryCode, metricKey));
@@ -192,6 +196,10 @@ function createNameSet(): NameSet {
     add(name) {
       if (names.size < MAX_NAMES) names.add(name);
     },
+    every(test) {
+      for (const name of names) if (!test(name)) return false;
+      return true;
+    },
   };
 }
 
@@ -205,6 +213,7 @@ export function frozen(learned: Learned, totals: 'untold' | 'unknown'): Learned 
     size: names.size,
     has: (name) => names.has(name),
     add() {},
+    every: (test) => names.every(test),
   });
   const fixedNames = ({ countries, metrics }: Learned['answered']) => ({
     countries: fixed(countries),
@@ -220,6 +229,7 @@ export function frozen(learned: Learned, totals: 'untold' | 'unknown'): Learned 
     learn() {},
     answered: fixedNames(learned.answered),
     listed: fixedNames(learned.listed),
+    figured: fixedNames(learned.figured),
     seriesRows: learned.seriesRows,
     knowsSeries: learned.knowsSeries,
     learnSeries() {},

@@ -161,7 +161,7 @@ function figuresBound(
   const countries = codes ?? parents ?? Number.POSITIVE_INFINITY;
   const metrics = keys ?? parents ?? Number.POSITIVE_INFINITY;
   // Figures of other fields may lie in the same table, so that each name stands for a whole line of it.
-  if (!isList || (args.latest === true && args.toYear == null))
+  if (!isList || (args.latest === true && args.toYear == null && args.scope !== 'PLACES'))
     return { ...NO_CALLS, latestFigures: tableOf(countries, metrics, sizes) };
   // No plan takes more calls than there are series, but one to find out that the service takes no years.
   const hasYears = args.fromYear != null || args.toYear != null;

@@ -20,6 +20,7 @@ import { createObservationEntries, type ObservationEntries } from '../observatio
 import { limitsOf } from '../observations/estimate.ts';
 import type { Fetch, Figures } from '../observations/fetch.ts';
 import { isFresh } from '../observations/held.ts';
+import { createHeldNames } from '../observations/held-names.ts';
 import type { RefusedNames } from '../observations/refused-names.ts';
 import { createRevalidation, type Revalidation } from '../observations/revalidation.ts';
 import type { Demand } from '../planner/demand.ts';
@@ -188,6 +189,7 @@ function openDryRun(parts: PricingParts, caller: Caller, supposed: Supposed, lea
     effort,
     tickersLearned: { ...parts.tickersLearned },
     listed: parts.learned.listed,
+    heldNames: createHeldNames({ tenantCache, freshness, now }, parts.learned),
     quota: () => parts.quota(caller.keyDigest),
   });
   return {

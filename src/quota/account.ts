@@ -25,6 +25,17 @@ export interface QuotaRecord {
   readonly state: 'OK' | 'MINUTE_SPENT' | 'MONTH_SPENT';
 }
 
+/** What is left of one limit of a plan. */
+export interface RateLimit {
+  readonly name: 'minute' | 'month';
+  /** Calls that the plan allows in a window. */
+  readonly most: number;
+  readonly left: number;
+  readonly windowSeconds: number;
+  /** Until the next window begins. */
+  readonly resetSeconds: number;
+}
+
 /**
  * What one key has spent, and what is known of its plan. Minutes are fixed windows and months calendar months, both UTC, as
  * the service counts them. Instants are milliseconds since the epoch; `enter` comes before all else.
@@ -220,6 +231,33 @@ export class Account {
       monthResetsAt: new Date(monthEndMs(this.#month)).toISOString(),
       state: this.#isMonthSpent ? 'MONTH_SPENT' : this.#isSpent() ? 'MINUTE_SPENT' : 'OK',
     };
+  }
+
+  /** What is left of the limits that the service has named. */
+  limits(nowMs: number): readonly RateLimit[] {
+    const limits: RateLimit[] = [];
+    const most = { minute: this.#requestsPerMinute, month: this.#monthlyRequests };
+    if (most.minute !== null) {
+      limits.push({
+        name: 'minute',
+        most: most.minute,
+        left:
+          this.#isMonthSpent || this.#isMinuteSpent ? 0 : Math.max(0, most.minute - this.#callsThisMinute),
+        windowSeconds: MINUTE_MS / 1000,
+        resetSeconds: Math.ceil((this.#minuteEndsAtMs() - nowMs) / 1000),
+      });
+    }
+    if (most.month !== null) {
+      const endsAtMs = monthEndMs(this.#month);
+      limits.push({
+        name: 'month',
+        most: most.month,
+        left: this.#isMonthSpent ? 0 : Math.max(0, most.month - this.#callsThisMonth),
+        windowSeconds: (endsAtMs - monthEndMs(this.#month - 1)) / 1000,
+        resetSeconds: Math.ceil((endsAtMs - nowMs) / 1000),
+      });
+    }
+    return limits;
   }
 
   #isSpent(): boolean {

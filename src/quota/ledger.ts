@@ -1,7 +1,7 @@
 import { createCorners } from '../cache/corners.ts';
 import type { SharedCounters } from '../cache/shared-counters.ts';
 import type { Failure } from '../errors.ts';
-import { Account, type QuotaRecord } from './account.ts';
+import { Account, type QuotaRecord, type RateLimit } from './account.ts';
 import { toldLimits } from './limit-text.ts';
 
 /** Keys whose counters are kept at once; the longest unused are closed first. */
@@ -29,6 +29,8 @@ export interface Ledger {
    */
   isDoubtful(keyDigest: string): boolean;
   quota(keyDigest: string): QuotaRecord;
+  /** What is left of the limits that the service has named for the key; none where it has named none. */
+  limits(keyDigest: string): readonly RateLimit[];
   /** Share of the minute's requests that is left, from 0 to 1; null where the plan may be the smallest. */
   shareLeft(keyDigest: string): number | null;
   /** Whether so many of the minute's requests are left that one more makes no difference. */
@@ -109,6 +111,10 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
     },
     isDoubtful: (keyDigest) => accountOf(keyDigest).isDoubtful(),
     quota: (keyDigest) => accountOf(keyDigest).quota(),
+    limits(keyDigest) {
+      const nowMs = now();
+      return accounts.get(keyDigest)?.enter(nowMs).limits(nowMs) ?? [];
+    },
     shareLeft: (keyDigest) => accountOf(keyDigest).shareLeft(),
     hasPlenty: (keyDigest) => accountOf(keyDigest).hasPlenty(),
   };

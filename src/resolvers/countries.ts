@@ -16,6 +16,7 @@ import { countryProfile, countrySignals, governmentStructure } from '../upstream
 import type { CountryRecord } from '../upstream/records/countries.ts';
 import { leftOutOf } from '../upstream/records/left-out.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
+import { knownNames } from './known-names.ts';
 import { checkMetricKey, maxAgeMsOf, observationRows } from './observations.ts';
 import { plainFields, recordFields } from './record-fields.ts';
 import { warned, warnedOfLeftOut, warnedOnceLoaded, warnOfCountries } from './warned.ts';
@@ -118,7 +119,7 @@ const Country = {
   tickers: ({ code }, _, context, info) =>
     warnedOnceLoaded(context, info, context.loaders.tickers.where({ countryCode: code })),
   observations: ({ code }, { metricKeys, ...filter }, context, info) =>
-    observationRows({ ...filter, countryCodes: [code], metricKeys }, context, info),
+    observationRows({ ...filter, countryCodes: [code], metricKeys, ofObject: 'countries' }, context, info),
 } satisfies CountryResolvers;
 
 /** The latest national figure of each country. */
@@ -130,8 +131,18 @@ const observation: BatchResolver<
 > = (countries, { metricKey, maxAge }, context, info) => {
   checkMetricKey(metricKey);
   const codes = countries.map(({ code }) => code);
-  const figures = context.loaders.observations.nationals(codes, metricKey, maxAgeMsOf(maxAge));
-  return warnedOfLeftOut(context, () => info.path, figures);
+  const maxAgeMs = maxAgeMsOf(maxAge);
+  const path = () => info.path;
+  const known = knownNames('metrics', context, path, [metricKey]);
+  if (!(known instanceof Promise)) return figuresOf(known);
+  const where = info.path;
+  return context.batchGate.closeDuring(known).then((keys) => figuresOf(keys, () => where));
+
+  function figuresOf([key]: readonly string[], here = path) {
+    if (key === undefined) return codes.map(() => null);
+    const figures = context.loaders.observations.nationals(codes, key, maxAgeMs);
+    return warnedOfLeftOut(context, here, figures);
+  }
 };
 
 export const batches = { Country: { observation } };

@@ -16,9 +16,11 @@ import { type IndicatorRef, indicatorOf, type SourceRef, sourceOf } from '../gra
 import type { IndicatorRecord } from '../upstream/records/indicators.ts';
 import type { SourceRecord } from '../upstream/records/platform.ts';
 import { checkTexts } from './arguments.ts';
+import { searched } from './catalogue-search.ts';
+import { knownNames } from './known-names.ts';
 import { checkMetricKey, maxAgeMsOf, type ObservationFilter, observationRows } from './observations.ts';
 import { plainFields, recordFields } from './record-fields.ts';
-import { warnedOfLeftOut, warnedOnceLoaded, warnOfIndicators } from './warned.ts';
+import { warned, warnedOfLeftOut, warnedOnceLoaded, warnOfIndicators } from './warned.ts';
 
 const BARE_FIELDS: ReadonlySet<string> = new Set(['__typename', 'id', 'key']);
 
@@ -89,7 +91,8 @@ function figuresOf(
   context: GraphContext,
   info: GraphQLResolveInfo,
 ): PromiseOrValue<readonly unknown[]> {
-  if (countryCode === undefined) return observationRows({ ...filter, metricKeys: [key] }, context, info);
+  if (countryCode === undefined)
+    return observationRows({ ...filter, metricKeys: [key], ofObject: 'metrics' }, context, info);
   const nationals = context.loaders.observations.nationals([countryCode], key, maxAgeMsOf(filter.maxAge));
   return mapValue(nationals, ([national]) => {
     if (national instanceof Error) throw national;
@@ -125,13 +128,17 @@ const Indicator = {
     return mapValue(warnedOnceLoaded(context, info, keys), (list) => list?.map(sourceOfKey) ?? null);
   },
   async observation({ key }, { countryCode, maxAge }, context, info) {
-    const figures = context.loaders.observations.nationals([countryCode], key, maxAgeMsOf(maxAge));
-    const [national] = await warnedOfLeftOut(context, () => info.path, figures);
+    const { path } = info;
+    const maxAgeMs = maxAgeMsOf(maxAge);
+    const found = knownNames('countries', context, () => path, [countryCode]);
+    const codes = found instanceof Promise ? await context.batchGate.closeDuring(found) : found;
+    const figures = context.loaders.observations.nationals(codes, key, maxAgeMs);
+    const [national] = await warnedOfLeftOut(context, () => path, figures);
     if (national instanceof Error) throw national;
     return national ?? null;
   },
   observations: ({ key }, { countryCodes, ...filter }, context, info) =>
-    observationRows({ ...filter, countryCodes, metricKeys: [key] }, context, info),
+    observationRows({ ...filter, countryCodes, metricKeys: [key], ofObject: 'metrics' }, context, info),
 } satisfies IndicatorResolvers;
 
 const Source = {
@@ -142,10 +149,12 @@ const Source = {
 
 export const resolvers = {
   Query: {
-    indicators(_, { category, hasData, keys }, context, info) {
-      checkTexts({ category });
+    indicators(_, { category, hasData, keys, search, source }, context, info) {
+      checkTexts({ category, search, source });
       const filter = { category: category ?? undefined, hasData: hasData ?? undefined };
-      return mapValue(warnedOnceLoaded(context, info, context.loaders.indicators(filter)), (list) => {
+      const { path } = info;
+      return mapValue(warnedOnceLoaded(context, info, context.loaders.indicators(filter)), (all) => {
+        const list = warned(context, () => path, searched(all, { search, source }));
         if (keys == null) return list.map(indicatorOf);
         const found = new Map(list.map((record) => [record.key, record]));
         const wanted = [...new Set(keys)];
@@ -153,12 +162,21 @@ export const resolvers = {
         const chosen = wanted.flatMap((key) => found.get(key) ?? []).map(indicatorOf);
         if (missing.length === 0) return chosen;
         return mapValue(context.loaders.indicators(), (catalogue) => {
-          warnOfIndicators(context, info.path, missing, catalogue);
+          warnOfIndicators(context, path, missing, catalogue);
           return chosen;
         });
       });
     },
-    indicator: (_, { key }, context, info) => indicatorByKey(key, context, info, true),
+    indicator(_, { key }, context, info) {
+      const { path } = info;
+      return mapValue(indicatorByKey(key, context, info, true), (found) => {
+        if (found !== null) return found;
+        return mapValue(
+          knownNames('metrics', context, () => path, [key]),
+          () => null,
+        );
+      });
+    },
     sources: (_, __, context, info) =>
       mapValue(warnedOnceLoaded(context, info, context.loaders.sources()), (list) => list.map(sourceOf)),
     source: (_, { key }, context) => sourceByKey(key, context),

@@ -3,11 +3,13 @@ import { mapValue, type PromiseOrValue, promiseTry } from '../async/promise-or-v
 import { Failure } from '../errors.ts';
 import type { BatchResolver } from '../execution/plan.ts';
 import type { GraphContext } from '../graph/context.ts';
-import type { ObservationResolvers, Resolvers } from '../graph/generated.ts';
+import type { ObservationResolvers, ObservationScope, Resolvers } from '../graph/generated.ts';
 import type { CountryRef, IndicatorRef, SourceRef } from '../graph/sources.ts';
+import type { Dimension } from '../planner/learned.ts';
 import { newestOf } from '../planner/newest.ts';
 import { yearRange } from '../planner/year-range.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
+import { knownNames } from './known-names.ts';
 import { observationIds } from './observation-ids.ts';
 import { plainFields } from './record-fields.ts';
 import { warnedOfLeftOut, warnedOnceLoaded, warnOfCountries } from './warned.ts';
@@ -18,6 +20,10 @@ export interface ObservationFilter {
   /** Null or omitted: the whole catalogue. */
   readonly metricKeys?: readonly string[] | null | undefined;
   readonly latest?: boolean | null | undefined;
+  /** Of which kind the names are those of an object, which are asked for whatever the lists say. */
+  readonly ofObject?: Dimension;
+  /** Null or omitted: all. */
+  readonly scope?: ObservationScope | null | undefined;
   readonly fromYear?: number | null | undefined;
   readonly toYear?: number | null | undefined;
   /** How old a held figure may be, in seconds; null or omitted: as old as is usual. */
@@ -29,10 +35,11 @@ export interface ObservationFilter {
  * @throws Failure BAD_USER_INPUT before anything is asked for, where the arguments make no sense
  */
 export function observationRows(
-  { countryCodes, metricKeys, latest, fromYear, toYear, maxAge }: ObservationFilter,
+  filter: ObservationFilter,
   context: GraphContext,
   info: GraphQLResolveInfo,
 ): PromiseOrValue<readonly ObservationRecord[]> {
+  const { countryCodes, metricKeys, latest, fromYear, toYear, scope, maxAge } = filter;
   if (fromYear != null && toYear != null && fromYear > toYear) {
     throw new Failure('BAD_USER_INPUT', `fromYear (${fromYear}) is after toYear (${toYear}).`);
   }
@@ -40,31 +47,32 @@ export function observationRows(
   warnOfUnlisted(context, info, countryCodes ?? []);
   const { loaders, batchGate } = context;
   const maxAgeMs = maxAgeMsOf(maxAge);
-  const isWithin = ({ year }: ObservationRecord) =>
-    (fromYear == null || year >= fromYear) && (toYear == null || year <= toYear);
-  const within = (rows: readonly ObservationRecord[]) =>
-    fromYear == null && toYear == null ? rows : rows.filter(isWithin);
+  const within = (rows: readonly ObservationRecord[]) => chosen(rows, filter);
   const newestWithin = (rows: readonly ObservationRecord[]) => {
     const newest = newestOf(within(rows));
     return newest === null ? [] : [newest];
   };
-  // The newest up to a year is seldom the newest of all, and stands in the series.
-  const isFromSeries = toYear != null || !latest;
+  // The newest up to a year, or of a place, is seldom the newest of all, and stands in the series.
+  const isFromSeries = toYear != null || !latest || scope === 'PLACES';
   const mode = isFromSeries ? 'series' : 'latest';
+  const isNational = !isFromSeries && scope === 'NATIONAL';
   const years = isFromSeries ? yearRange(fromYear, toYear) : null;
   const load = (codes: readonly string[], keys: readonly string[]) =>
     loaders.observations.rows(
-      { mode, countryCodes: unique(codes), metricKeys: unique(keys), maxAgeMs, years },
+      { mode, isNational, countryCodes: unique(codes), metricKeys: unique(keys), maxAgeMs, years },
       latest && isFromSeries ? newestWithin : within,
     );
 
+  const path = () => info.path;
+  const known = (dimension: Dimension, names: readonly string[]) =>
+    filter.ofObject === dimension ? names : knownNames(dimension, context, path, names);
   const codes =
-    countryCodes ??
+    (countryCodes && known('countries', countryCodes)) ??
     mapValue(warnedOnceLoaded(context, info, loaders.countries()), (list) => list.map(({ code }) => code));
   // By now the codes may be a promise that nobody listens to yet.
   const keys = promiseTry(
     () =>
-      metricKeys ??
+      (metricKeys && known('metrics', metricKeys)) ??
       mapValue(warnedOnceLoaded(context, info, loaders.indicators()), (list) => list.map(({ key }) => key)),
   );
   const isAtHand = !(codes instanceof Promise || keys instanceof Promise);
@@ -74,6 +82,21 @@ export function observationRows(
     isAtHand
       ? load(codes, keys)
       : batchGate.closeDuring(Promise.all([codes, keys])).then((lists) => load(...lists)),
+  );
+}
+
+/** Rows of the years and the scope that are wanted. */
+function chosen(
+  rows: readonly ObservationRecord[],
+  { fromYear, toYear, scope }: ObservationFilter,
+): readonly ObservationRecord[] {
+  const isAny = scope == null || scope === 'ALL';
+  if (fromYear == null && toYear == null && isAny) return rows;
+  return rows.filter(
+    ({ year, locationName }) =>
+      (fromYear == null || year >= fromYear) &&
+      (toYear == null || year <= toYear) &&
+      (isAny || (scope === 'NATIONAL') === (locationName === null)),
   );
 }
 

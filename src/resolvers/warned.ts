@@ -27,12 +27,26 @@ export function warnOfIndicators(
   catalogue: readonly IndicatorRecord[],
 ): void {
   if (leftOutOf(catalogue) !== null) return;
-  const known = new Set(catalogue.map(({ key }) => key));
+  const known = catalogue.map(({ key }) => key);
+  warnOfKeys({ warnings }, path, keys, known);
+}
+
+/** Warns of keys that are not among those of the whole catalogue. */
+export function warnOfKeys(
+  { warnings }: Pick<GraphContext, 'warnings'>,
+  path: Path,
+  keys: readonly string[],
+  catalogue: readonly string[],
+): void {
+  const known = new Set(catalogue);
+  const code = 'UNKNOWN_INDICATOR';
   for (const name of keys) {
     if (known.has(name)) continue;
-    const didYouMean = suggestionList(name, [...known]).slice(0, MAX_SUGGESTIONS);
-    const message = `The catalogue has no indicator of the key ${name}.${didYouMeanIn(didYouMean)}`;
-    warnings.add({ code: 'UNKNOWN_INDICATOR', message, path: responsePathAsArray(path), name, didYouMean });
+    warnings.addOf(code, name, () => {
+      const didYouMean = suggestionList(name, catalogue).slice(0, MAX_SUGGESTIONS);
+      const message = `The catalogue has no indicator of the key ${name}.${didYouMeanIn(didYouMean)}`;
+      return { code, message, path: responsePathAsArray(path), name, didYouMean };
+    });
   }
 }
 

@@ -13,7 +13,7 @@ export interface GraphqlRouteOptions {
   readonly hasGraphiql: boolean;
   readonly isDraining: () => boolean;
   /** Called with what only a fault of ours can explain. */
-  readonly problem: (error: unknown) => void;
+  readonly problem: (error: unknown, requestId: string) => void;
 }
 
 const AUTHORIZATION = 'authorization';
@@ -48,7 +48,7 @@ export async function graphqlRoute(
       reply.header('www-authenticate', 'Bearer');
       refuse(request, reply, 401, 'UNAUTHENTICATED', MALFORMED_KEY);
     } else {
-      const refusal = gateway.refuseUnread(request.headers);
+      const refusal = gateway.refuseUnread(request.headers, request.id);
       if (refusal === null) done();
       else send(request, reply, refusal);
     }
@@ -57,7 +57,7 @@ export async function graphqlRoute(
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     const status = error.statusCode ?? 500;
     if (status < 500) return refuse(request, reply, status, 'BAD_REQUEST', excerpt(error.message));
-    problem(error);
+    problem(error, request.id);
     return refuse(request, reply, 500, 'INTERNAL_SERVER_ERROR', 'The gateway failed to answer.');
   });
 
@@ -86,15 +86,17 @@ class ReceivedRequest implements GatewayRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly search: string;
   readonly body: unknown;
+  readonly requestId: string;
   readonly #reply: FastifyReply;
   #signal: Cancellation | undefined;
 
-  constructor({ method, headers, url, body }: FastifyRequest, reply: FastifyReply) {
+  constructor({ method, headers, url, body, id }: FastifyRequest, reply: FastifyReply) {
     const query = url.indexOf('?');
     this.method = method;
     this.headers = flat(headers);
     this.search = query < 0 ? '' : url.slice(query);
     this.body = body ?? '';
+    this.requestId = id;
     this.#reply = reply;
   }
 
@@ -182,7 +184,11 @@ function refuse(
     )
     .header('cache-control', 'no-store')
     .header('vary', withVary(reply, 'Authorization'))
-    .send(JSON.stringify({ errors: [{ message, extensions: { code, retryable: status === 503 } }] }));
+    .send(
+      JSON.stringify({
+        errors: [{ message, extensions: { code, retryable: status === 503, requestId: request.id } }],
+      }),
+    );
 }
 
 /** Keeps the `Origin` that CORS put there. */

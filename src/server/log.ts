@@ -41,7 +41,7 @@ export function createLog(
       ),
     attempt: ({ durationMs, ...event }) =>
       log.debug({ ...event, durationMs: Math.round(durationMs) }, 'attempt'),
-    problem: (error, where) => log.error({ err: error, where }, 'problem'),
+    problem: (error, where, requestId) => log.error({ err: error, where, requestId }, 'problem'),
     note: (message) => log.info(message),
     fatal: (fault, where) => log.fatal({ err: fault, where }, 'the program ends'),
     droppedLines: () => outlet.droppedLines?.() ?? 0,

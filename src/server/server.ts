@@ -11,6 +11,7 @@ import { boundHeapGrowth } from './heap-growth.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { createOutgoing } from './outgoing.ts';
+import { requestIdOf } from './request-ids.ts';
 
 /** Longer than the minute after which common load balancers drop an idle connection, so that they close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
@@ -24,6 +25,15 @@ const ANSWERS_WAITING = 4;
 /** Characters of texts that are not worth keeping count of. */
 const SHORT_LENGTH = 4_096;
 const PREFLIGHT_MAX_AGE_SECONDS = 600;
+/** What pages of other origins may read beside what browsers show them anyway. */
+const EXPOSED_HEADERS = [
+  'retry-after',
+  'etag',
+  'x-request-id',
+  'ratelimit',
+  'ratelimit-policy',
+  'server-timing',
+];
 
 export interface Server {
   /** The GraphQL address, once requests are taken. */
@@ -56,6 +66,7 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: { headersTimeout: HEADERS_TIMEOUT_MS },
+    genReqId: requestIdOf,
   });
   metrics.watch(gateway.load);
   const stopBounding = boundHeapGrowth(gateway.load);
@@ -73,7 +84,8 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
     onCut: metrics.cut,
   });
 
-  app.addHook('onRequest', (_request, reply, done) => {
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id);
     open.add(reply.raw);
     reply.raw.once('close', () => {
       open.delete(reply.raw);
@@ -97,8 +109,8 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
     gateway,
     hasGraphiql: config.graphiql,
     isDraining: () => isDraining,
-    problem(error) {
-      log.problem(error, 'server');
+    problem(error, requestId) {
+      log.problem(error, 'server', requestId);
       metrics.problem(error, 'server');
     },
   });
@@ -152,14 +164,9 @@ function allowOrigins(app: FastifyInstance, origins: readonly string[]): void {
   app.register(cors, {
     origin: [...origins],
     methods: ['GET', 'POST'],
-    allowedHeaders: [
-      'authorization',
-      'content-type',
-      'apollo-require-preflight',
-      'x-apollo-operation-name',
-      'x-explain',
-    ],
-    exposedHeaders: ['retry-after'],
+    // No list of allowed headers: what a preflight asks for is allowed, since clients and tracing libraries have headers of
+    // their own. Which origins may ask is what counts, and no page sends a key but one that has it.
+    exposedHeaders: EXPOSED_HEADERS,
     maxAge: PREFLIGHT_MAX_AGE_SECONDS,
     strictPreflight: false,
   });

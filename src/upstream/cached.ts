@@ -94,7 +94,9 @@ export function cached(send: Send, parts: CachedParts): Ask {
     const mayBeHeld = endpoint.caching !== 'none';
     const isHeld = mayBeHeld && tenantCache !== NO_TENANT_CACHE;
     const kept = isHeld ? tenantCache : mayBeHeld ? inFlight.cache : null;
-    return mapValue(isHeld ? heldRecords(endpoint, params, call, keyDigest, tenantCache) : null, (held) => {
+    const reading = isHeld ? heldRecords(endpoint, params, call, keyDigest, tenantCache) : null;
+    sending.waits?.store.timing(reading);
+    return mapValue(reading, (held) => {
       if (held === null || !tenantCache.isAccepted(keyDigest)) return fetch(held);
       const freshMs = freshMsOf(held);
       if (now() - held.atMs >= freshMs) return fetch(held);
@@ -130,10 +132,12 @@ export function cached(send: Send, parts: CachedParts): Ask {
           const freshMs = isHeld ? freshMsOf(found) : 0;
           if (found.atMs < startedAtMs && now() - found.atMs >= freshMs) return names;
           sending.bill.shared += 1;
+          sending.onFetched?.(freshMs > 0 ? found.atMs + freshMs : 0);
           records = found.records;
           return [];
         },
       });
+      sending.waits?.service.timing(together);
       try {
         await together;
         return records;
@@ -151,7 +155,9 @@ export function cached(send: Send, parts: CachedParts): Ask {
       try {
         const down = isUsable() ? outage.failure() : null;
         if (down !== null) throw down.with({ route: call.route, attempts: 0 });
-        const answer = await send(call, conditional(sending, held?.answer));
+        const sent = send(call, conditional(sending, held?.answer));
+        sending.waits?.service.timing(sent);
+        const answer = await sent;
         const fresh = answer.status === 304 && held !== null ? held.answer : heldOf(endpoint, answer);
         const records = recordsOf(
           endpoint,
@@ -161,6 +167,9 @@ export function cached(send: Send, parts: CachedParts): Ask {
         );
         decoded.put(fresh, { atMs: answer.receivedAt, records });
         const allowedMs = endpoint.caching === 'http' ? allowanceOf(answer, fresh) : null;
+        const isKept = isHeld && allowedMs !== 'no-store';
+        const freshMs = isKept ? Math.min(allowedMs ?? freshness.ttlMs, freshness.ttlMs, maxAgeMs) : 0;
+        sending.onFetched?.(freshMs > 0 ? answer.receivedAt + freshMs : 0);
         if (kept !== null && allowedMs !== 'no-store') {
           kept.keep(keyDigest, new Map([[nameOf(call), { ...fresh, allowedMs }]]), answer.receivedAt);
         }
@@ -172,6 +181,34 @@ export function cached(send: Send, parts: CachedParts): Ask {
         return held.records;
       }
     }
+  };
+}
+
+/** What is held of an endpoint, and may be served without asking. */
+export interface HeldList<Result> {
+  readonly records: Result;
+  /** In milliseconds since the epoch. */
+  readonly freshUntilMs: number;
+}
+
+/**
+ * Looks for what is held of an endpoint and fresh, and never asks for it.
+ * @returns null where the service would have to be asked
+ */
+export function held<Params, Result>(
+  endpoint: Endpoint<Params, Result>,
+  params: Params,
+  { tenantCache, freshness, now }: Pick<CachedParts, 'tenantCache' | 'freshness' | 'now'>,
+): (keyDigest: string) => PromiseOrValue<HeldList<Result> | null> {
+  const call = makeCall(endpoint, params);
+  return (keyDigest) => {
+    if (tenantCache === NO_TENANT_CACHE || !tenantCache.isAccepted(keyDigest)) return null;
+    return mapValue(heldRecords(endpoint, params, call, keyDigest, tenantCache), (found) => {
+      if (found === null || found.records === null) return null;
+      const { records, atMs, answer } = found;
+      const freshUntilMs = atMs + Math.min(answer.allowedMs ?? freshness.ttlMs, freshness.ttlMs);
+      return now() < freshUntilMs ? { records, freshUntilMs } : null;
+    });
   };
 }
 

@@ -4,6 +4,7 @@
  */
 
 import type { CancelSignal } from '../async/cancellation.ts';
+import type { Stopwatch } from '../async/stopwatch.ts';
 import type { Job } from '../async/yielding.ts';
 import type { Failure, FailureCode } from '../errors.ts';
 import type { Deadline } from './deadline.ts';
@@ -101,6 +102,8 @@ export interface Sending {
   readonly deadline?: Pick<Deadline, 'start'>;
   /** Where answers that took no request are counted. */
   readonly bill: Bill;
+  /** Counts what is waited for. */
+  readonly waits?: Waits;
   /** Bills the requests. */
   readonly payer: Payer;
   /** Until when (milliseconds since the epoch) the call may wait for a minute window that still has room. */
@@ -113,10 +116,18 @@ export interface Sending {
   readonly onLeaving?: () => void;
   /** Called with the expiry of each cache hit, in milliseconds since the epoch. */
   readonly onHeld?: (freshUntilMs: number) => void;
+  /** Called with the time of what has just come, as `onHeld`; 0 where it has none. */
+  readonly onFetched?: (freshUntilMs: number) => void;
   /** Called with records that are past their time and served for want of newer ones. */
   readonly onStale?: (records: unknown, why: FailureCode) => void;
   /** Called with rows of an answer that belong to nothing that can be asked for. */
   readonly onLeftOut?: (rows: LeftOutRows) => void;
+}
+
+/** What an operation waits for: the service, batching and pacing included, and the store of what is held. */
+export interface Waits {
+  readonly service: Stopwatch;
+  readonly store: Stopwatch;
 }
 
 /** Rows of an answer that could not be used. */

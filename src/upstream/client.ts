@@ -3,6 +3,7 @@ import type { InFlight } from '../cache/in-flight.ts';
 import type { ProvenKeys } from '../cache/proven.ts';
 import type { SharedCounters } from '../cache/shared-counters.ts';
 import type { TenantCache } from '../cache/tenant-cache.ts';
+import type { Failure } from '../errors.ts';
 import { createLedger, type Ledger } from '../quota/ledger.ts';
 import { authenticated } from './authenticated.ts';
 import { type Ask, cached, type Freshness } from './cached.ts';
@@ -23,6 +24,8 @@ export interface Upstream {
   readonly send: Send;
   readonly ledger: Ledger;
   readonly outage: Outage;
+  /** Why the service has just refused a key; null where it hasn't, or it is time to find out anew. */
+  readonly keyRefusal: (keyDigest: string) => Failure | null;
   close(): Promise<void>;
 }
 
@@ -70,5 +73,5 @@ export function createUpstream(parts: UpstreamParts): Upstream {
     inFlight: parts.inFlight,
   });
 
-  return { ask, send, ledger, outage, close: http.close };
+  return { ask, send, ledger, outage, keyRefusal: refusals.refusal, close: http.close };
 }

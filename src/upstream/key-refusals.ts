@@ -13,6 +13,8 @@ import { Pause, pausing } from './pause.ts';
 export interface KeyRefusals {
   /** Keeps calls back; around the ring where they wait for their turn. */
   stopping(next: Send): Send;
+  /** Why nothing at all is sent under a key now; null where something would be. */
+  refusal(keyDigest: string): Failure | null;
   /** Notes the outcomes of calls that leave; within that ring, so that one is known before the next call has its turn. */
   hearing(next: Send): Send;
 }
@@ -71,6 +73,7 @@ export function createKeyRefusals({ proven, now }: KeyRefusalsParts): KeyRefusal
   }
 
   return {
+    refusal: (keyDigest) => keys.get(keyDigest)?.all.reason(now()) ?? null,
     stopping(next) {
       const failure = (refusal: Failure, { route }: Call) => refusal.with({ route });
       const stopped = pausing(next, { of: pausesFor, failure, now });

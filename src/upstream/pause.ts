@@ -33,6 +33,11 @@ export class Pause {
     return this.#endsAtMs;
   }
 
+  /** Why no call may leave now; null where one may, were it to find out. */
+  reason(nowMs: number): Failure | null {
+    return nowMs < this.#endsAtMs ? this.#failure : null;
+  }
+
   /** Why a call may not leave now; null where it may. The first that asks after the pause is the probe until it is over. */
   keepsBack(call: object, nowMs: number): Failure | null {
     if (this.#failure === null || this.#probe === call) return null;

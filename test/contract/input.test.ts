@@ -147,9 +147,10 @@ describe('a request that nests deeper than anybody can walk', () => {
     const { url, sandbox, problems } = await opening;
     const response = await fetch(url + search, init);
     const { errors } = (await response.json()) as { errors: { extensions: object }[] };
+    const requestId = response.headers.get('x-request-id');
     expect([response.status, errors.map(({ extensions }) => extensions)]).toEqual([
       400,
-      [{ code: 'BAD_REQUEST', retryable: false }],
+      [{ code: 'BAD_REQUEST', retryable: false, requestId }],
     ]);
     expect([sandbox.log.length, problems]).toEqual([0, []]);
   });

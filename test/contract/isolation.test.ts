@@ -39,7 +39,8 @@ describe('operations under different keys, interleaved', () => {
       expect(reply.errors.map(({ extensions: { route: _, ...rest } }) => rest)).toEqual(
         reply.errors.map(() => refused),
       );
-      expect(reply.errors).toHaveLength(8);
+      // Once it is known to be refused, the fields of the root say so, and nothing below them is tried.
+      expect(reply.errors).toHaveLength(reply === later ? Object.keys(reply.data).length : 8);
       expect(JSON.stringify(reply.data)).not.toMatch(/"(capital|record|name|unit|nextRun|value)":[^n]/);
       expect(reply.status).toBe(401);
       expect(JSON.stringify(reply)).not.toContain('nobody');

@@ -17,6 +17,7 @@ async function askWith(program: Program, authorization: string | string[]) {
   let text = '';
   for await (const chunk of response) text += chunk;
   const { errors, extensions } = JSON.parse(text);
+  for (const error of errors ?? []) delete error.extensions.requestId;
   return { status: response.statusCode, headers: response.headers, errors, extensions };
 }
 
@@ -72,5 +73,29 @@ describe('the key of a request', () => {
     ]);
     expect(errors).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED', retryable: false } }]);
     expect([program.requests(), program.operations]).toEqual([[], []]);
+  });
+});
+
+describe('a key that the service has just refused', () => {
+  it.each([
+    '{ country(code: "KE") { id code __typename } }',
+    '{ country(code: "KE") { code observations(metricKeys: []) { value } } }',
+    '{ country(code: "KE") { code observation(metricKey: "population_total") { value } } }',
+    '{ indicator(key: "population_total") { key } }',
+    '{ quota { state } }',
+  ])('is told so whatever is asked: %s', async (query) => {
+    await using program = await openProgram();
+    const refused = await program.ask('{ country(code: "KE") { observation(metricKey: "a") { value } } }', {
+      key: 'made-up',
+    });
+    expect(refused.status).toBe(401);
+    program.requests();
+    const { status, errors } = await program.ask(query, { key: 'made-up' });
+    expect([status, program.requests()]).toEqual([401, []]);
+    expect(errors).toMatchObject([
+      { extensions: { code: 'UNAUTHENTICATED', detail: refused.errors[0]?.extensions.detail } },
+    ]);
+    expect((await program.ask(query)).errors).toEqual([]);
+    expect((await program.ask('{ health { status } }', { key: 'made-up' })).errors).toEqual([]);
   });
 });

@@ -17,12 +17,14 @@ export interface Sent {
 /** A response as it comes from the wire, nothing decoded. */
 export interface Received {
   readonly status: number;
+  /** But for `Server-Timing`, which is another each time. */
   readonly headers: IncomingHttpHeaders;
+  readonly timing: unknown;
   readonly bytes: Buffer;
   readonly text: string;
 }
 
-/** Asks with these headers and no others. */
+/** Asks with these headers and no others, under a name of its own that the answer repeats. */
 export async function exchange(
   { url, sandbox }: Pick<Program, 'url' | 'sandbox'>,
   { method = 'POST', key = sandbox.keys.team, body, headers = {} }: Sent,
@@ -38,13 +40,15 @@ export async function exchange(
     headers: {
       ...(method === 'GET' ? { 'apollo-require-preflight': '1' } : { 'content-type': 'application/json' }),
       ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+      'x-request-id': 'test',
       ...headers,
     },
   });
   outgoing.end(method === 'GET' ? undefined : JSON.stringify(body));
   const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
   const bytes = await buffer(response);
-  return { status: response.statusCode ?? 0, headers: response.headers, bytes, text: String(bytes) };
+  const { 'server-timing': timing, ...others } = response.headers;
+  return { status: response.statusCode ?? 0, headers: others, timing, bytes, text: String(bytes) };
 }
 
 const START = Date.parse('2026-03-10T12:00:30Z');

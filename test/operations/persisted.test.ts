@@ -32,6 +32,10 @@ const NAMED: Readonly<Record<string, Sent>> = {
   'a hash by GET': { method: 'GET', body: byHash(HASH) },
   'documentId by POST': { body: { documentId: HASH } },
   'documentId by GET': { method: 'GET', body: { documentId: HASH } },
+  'doc_id by POST, as Relay 21 documents it': { body: { doc_id: HASH } },
+  'doc_id by GET': { method: 'GET', body: { doc_id: HASH } },
+  'id by POST, as of Relay beside a text that is null': { body: { id: HASH, query: null } },
+  'id by GET': { method: 'GET', body: { id: HASH } },
   'documentId with the name of its digest by POST': { body: { documentId: `sha256:${HASH}` } },
   'documentId with the name of its digest by GET': { method: 'GET', body: { documentId: `sha256:${HASH}` } },
 };

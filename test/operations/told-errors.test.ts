@@ -83,5 +83,6 @@ describe('an answer that is too long', () => {
       expect(errors).toMatchObject([{ extensions: { code: 'OPERATION_TOO_EXPENSIVE' } }]);
       expect(upstream.calls).toBe(calls);
     }
+    expect(program.operations.map(({ repeated }) => repeated)).toEqual([false, false, false]);
   });
 });

@@ -340,13 +340,13 @@ describe('around it', () => {
 
 describe('CORS', () => {
   const ours = 'https://app.example';
-  const preflight = (url: string, origin: string) =>
+  const preflight = (url: string, origin: string, headers = 'authorization,content-type', method = 'POST') =>
     fetch(url, {
       method: 'OPTIONS',
       headers: {
         origin,
-        'access-control-request-method': 'POST',
-        'access-control-request-headers': 'authorization,content-type',
+        'access-control-request-method': method,
+        'access-control-request-headers': headers,
       },
     });
 
@@ -357,18 +357,36 @@ describe('CORS', () => {
     expect(Object.fromEntries(before.headers)).toMatchObject({
       'access-control-allow-origin': ours,
       'access-control-allow-methods': 'GET, POST',
-      'access-control-allow-headers':
-        'authorization, content-type, apollo-require-preflight, x-apollo-operation-name, x-explain',
-      vary: 'Origin',
+      'access-control-allow-headers': 'authorization,content-type',
+      vary: 'Origin, Access-Control-Request-Headers',
     });
     expect(before.headers.has('access-control-allow-credentials')).toBe(false);
 
     const response = await post(url, '{}', { origin: ours });
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'access-control-allow-origin': ours,
-      'access-control-expose-headers': 'retry-after',
+      'access-control-expose-headers': 'retry-after, etag',
       vary: 'Origin, Authorization',
     });
+  });
+
+  it.for([
+    [
+      'Apollo Client 4 with clientAwareness',
+      'apollographql-client-name,apollographql-client-version,authorization,content-type',
+      'POST',
+    ],
+    ['OpenTelemetry for browsers', 'authorization,baggage,content-type,traceparent,tracestate', 'POST'],
+    ['Sentry for browsers', 'authorization,baggage,content-type,sentry-trace', 'POST'],
+    ['urql 6, a short query', 'authorization', 'GET'],
+    ['a client that revalidates', 'authorization,if-none-match', 'GET'],
+    ['a client that names its requests', 'authorization,content-type,x-request-id', 'POST'],
+    ['one that explains', 'apollo-require-preflight,authorization,x-apollo-operation-name,x-explain', 'GET'],
+  ] as const)('takes the headers of %s', async ([, headers, method]) => {
+    const { url } = await open(word, { CORS_ORIGINS: ours });
+    const allowed = await preflight(url, ours, headers, method);
+    expect([allowed.status, allowed.headers.get('access-control-allow-headers')]).toEqual([204, headers]);
+    expect(allowed.headers.get('access-control-allow-methods')).toContain(method);
   });
 
   it('lets a listed origin read a refusal', async () => {

@@ -12,7 +12,7 @@ export interface GraphqlError {
   readonly extensions: Readonly<Record<string, unknown>> & { readonly code: string };
 }
 
-/** A response as a client reads it. */
+/** A response as a client reads it. Errors name the request, which is looked into here and then left out. */
 export interface Reply {
   readonly status: number;
   readonly headers: Headers;
@@ -106,6 +106,12 @@ export async function openProgram({ sandbox: options, env = {}, clock, upstreamU
       });
       // biome-ignore lint/suspicious/noExplicitAny: as above
       const body = (await response.json()) as any;
+      const requestId = response.headers.get('x-request-id');
+      for (const { message, extensions } of body.errors ?? []) {
+        if (requestId === null || extensions.requestId !== requestId)
+          throw new Error(`The error doesn't name the request: ${message}`);
+        delete extensions.requestId;
+      }
       return {
         status: response.status,
         headers: response.headers,

@@ -250,7 +250,6 @@ describe('over the whole program', () => {
     expect([second.upstream.calls, sandbox.log.length]).toEqual([0, 0]);
     expect(second.errors[0]?.extensions).toMatchObject({
       code: 'UNAUTHENTICATED',
-      route: '/v1/countries',
       detail: 'Not authenticated',
     });
     expect(second.status).toBe(401);

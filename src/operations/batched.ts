@@ -1,0 +1,128 @@
+import type { PromiseOrValue } from '../async/promise-or-value.ts';
+import { FAILURES } from '../errors.ts';
+import { openBill } from '../upstream/call.ts';
+import type { GatewayRequest } from './requests.ts';
+import type { GatewayResponse } from './responses.ts';
+
+/** Answers requests of one operation. */
+export type HandleRequest = (request: GatewayRequest) => PromiseOrValue<GatewayResponse>;
+
+export interface BatchedParts {
+  /** Operations that one request may bring; 0 for none. */
+  readonly maxBatchedOperations: number;
+  /** Bytes of all answers of one request together. */
+  readonly maxAnswerBytes: number;
+}
+
+/**
+ * Answers requests that bring several operations in an array, as Apollo's BatchHttpLink and routers send them, with an
+ * array of their answers. Each is an operation like any other: admitted, run and billed by itself, beside the others. So
+ * they share their calls as operations do that come at the same time. A request of too many is refused before any is run.
+ */
+export function batched(next: HandleRequest, parts: BatchedParts): HandleRequest {
+  return (request) => {
+    const { method, body, requestId } = request;
+    if (method !== 'POST' || !Array.isArray(body)) return next(request);
+    const fault = faultOf(body.length, parts.maxBatchedOperations);
+    return fault === null ? answerAll(request, body, next, parts) : refused(fault, requestId);
+  };
+}
+
+function faultOf(count: number, most: number): string | null {
+  if (most === 0)
+    return 'This gateway takes no batches (MAX_BATCHED_OPERATIONS is 0). Send each operation as a request of its own.';
+  if (count === 0) return 'The batch has no operations.';
+  if (count <= most) return null;
+  return `The batch has ${count} operations; this gateway takes up to ${most} in one request (MAX_BATCHED_OPERATIONS). Nothing was run. Send fewer at once: Apollo's BatchHttpLink has \`batchMax\` for that.`;
+}
+
+async function answerAll(
+  request: GatewayRequest,
+  operations: readonly unknown[],
+  next: HandleRequest,
+  { maxAnswerBytes }: BatchedParts,
+): Promise<GatewayResponse> {
+  let leftBytes = maxAnswerBytes;
+  const answers = await Promise.all(
+    operations.map(async (body) => {
+      const answer = await next(new BatchedRequest(request, body, operations.length > 1));
+      const text = textOf(answer.body);
+      leftBytes -= text?.length ?? 0;
+      return { ...answer, body: text === null || leftBytes < 0 ? tooLong(maxAnswerBytes, request) : text };
+    }),
+  );
+  const statuses = new Set(answers.map(({ status }) => status));
+  const [common = 200] = statuses;
+  return {
+    status: statuses.size === 1 ? common : 200,
+    headers: headersOf(answers),
+    body: `[${answers.map(({ body }) => body).join(',')}]`,
+  };
+}
+
+/** One operation of a request, which reads the signal only where somebody listens. */
+class BatchedRequest implements GatewayRequest {
+  readonly method: string;
+  readonly headers: GatewayRequest['headers'];
+  readonly search = '';
+  readonly body: unknown;
+  readonly requestId: string | undefined;
+  readonly isBatched: boolean;
+  readonly #whole: GatewayRequest;
+
+  constructor(whole: GatewayRequest, body: unknown, isBatched: boolean) {
+    this.body = body;
+    this.isBatched = isBatched;
+    this.method = whole.method;
+    this.headers = whole.headers;
+    this.requestId = whole.requestId;
+    this.#whole = whole;
+  }
+
+  get signal() {
+    return this.#whole.signal;
+  }
+}
+
+/** Null where it comes in parts, which no answer of several does. */
+function textOf(body: GatewayResponse['body']): string | null {
+  return typeof body === 'string' || Buffer.isBuffer(body) ? String(body) : null;
+}
+
+/** The headers of all answers together. */
+function headersOf(answers: readonly GatewayResponse[]): ReadonlyMap<string, string> {
+  const headers = new Map(answers.flatMap((answer) => [...answer.headers]));
+  const valuesOf = (name: string) => answers.flatMap((answer) => answer.headers.get(name) ?? []);
+  headers.delete('etag');
+  headers.set('cache-control', valuesOf('cache-control').includes('no-store') ? 'no-store' : 'private');
+  headers.set('vary', 'Authorization');
+  const timings = valuesOf('server-timing');
+  if (timings.length > 0) headers.set('server-timing', timings.join(', '));
+  const waits = valuesOf('retry-after').map(Number);
+  if (waits.length > 0) headers.set('retry-after', String(Math.max(...waits)));
+  return headers;
+}
+
+function tooLong(limit: number, { requestId }: GatewayRequest): string {
+  const message = `The answers of the batch would be longer together than the ${limit} bytes that this gateway sends at once (MAX_ANSWER_BYTES). Ask for less at once.`;
+  const extensions = {
+    code: 'OPERATION_TOO_EXPENSIVE',
+    ...FAILURES.OPERATION_TOO_EXPENSIVE,
+    limit,
+    requestId,
+  };
+  return JSON.stringify({ errors: [{ message, extensions }], data: null });
+}
+
+function refused(message: string, requestId: string | undefined): GatewayResponse {
+  const extensions = { code: 'BAD_REQUEST', retryable: false, requestId };
+  return {
+    status: 400,
+    headers: new Map([
+      ['content-type', 'application/json; charset=utf-8'],
+      ['cache-control', 'no-store'],
+      ['vary', 'Authorization'],
+    ]),
+    body: JSON.stringify({ errors: [{ message, extensions }], extensions: { upstream: openBill() } }),
+  };
+}

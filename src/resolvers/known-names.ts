@@ -1,0 +1,34 @@
+import type { GraphQLResolveInfo } from 'graphql';
+import { mapValue, type PromiseOrValue } from '../async/promise-or-value.ts';
+import type { GraphContext } from '../graph/context.ts';
+import type { Dimension } from '../planner/learned.ts';
+import { warnOfCountries, warnOfKeys } from './warned.ts';
+
+/**
+ * The names that there may be figures of: metric keys, or codes of countries. Those that a list lacks are warned of and
+ * not asked for, where the list is held for the key, fresh and whole; else what the service says of them counts, since no
+ * call is spent on that.
+ */
+export function knownNames(
+  dimension: Dimension,
+  context: GraphContext,
+  path: () => GraphQLResolveInfo['path'],
+  names: readonly string[],
+): PromiseOrValue<readonly string[]> {
+  const { loaders } = context;
+  const listed = loaders.listed[dimension];
+  if (names.every((name) => listed.has(name))) return names;
+  const found = loaders.heldNames(dimension);
+  if (found === null) return names;
+  // Once it is there, it is the turn of other objects.
+  const where = found instanceof Promise ? path() : undefined;
+  return mapValue(found, (held) => {
+    const missing = held === null ? [] : names.filter((name) => !held.has(name));
+    if (held === null || missing.length === 0) return names;
+    loaders.servedBy(held);
+    if (dimension === 'countries') warnOfCountries(context, where ?? path(), missing);
+    else warnOfKeys(context, where ?? path(), missing, held.names);
+    const absent = new Set(missing);
+    return names.filter((name) => !absent.has(name));
+  });
+}

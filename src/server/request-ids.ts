@@ -1,0 +1,11 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+
+/** As clients and proxies write identifiers: nothing that a log or JSON would have to escape. */
+const WELL_FORMED = /^[\w.:=+/@-]{1,128}$/;
+
+/** The identifier that a request comes with, where it is well-formed; else a new one. */
+export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
+  const given = headers['x-request-id'];
+  return typeof given === 'string' && WELL_FORMED.test(given) ? given : randomUUID();
+}
