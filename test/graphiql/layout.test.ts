@@ -66,6 +66,10 @@ describe.skipIf(!hasChromium).for([
   it('what a pane at the left opens is in view', async () => {
     await using scene = await open({ viewport });
     const { page } = scene;
+    await pane(page, 'Catalogue');
+    const search = page.getByLabel('Search indicators');
+    await expect.poll(() => isInView(search)).toBe(true);
+    expect((await search.boundingBox())?.width).toBeGreaterThan(240);
     await pane(page, 'Lessons');
     await page.locator('.graphiql-plugin').getByRole('button', { name: 'Over time' }).click();
     await expect
