@@ -1,56 +1,122 @@
-/** `npm run screenshots`: the pictures of the README, taken of GraphiQL over the sandbox. */
+/**
+ * `npm run screenshots`: the pictures of the README, taken of GraphiQL over the sandbox. `npm run screenshots -- <folder>`
+ * takes every situation at every size, in light and in dark, for people to look through before a change goes out.
+ */
 import { mkdirSync } from 'node:fs';
-import type { Page } from 'playwright-core';
+import { argv } from 'node:process';
+import type { Browser, Page } from 'playwright-core';
 import { openBrowser } from '../test/support/chromium.ts';
 import { openProgram } from '../test/support/program.ts';
 
-const FOLDER = 'docs/images';
+const README_FOLDER = 'docs/images';
 const LAPTOP = { width: 1280, height: 800 };
 const PHONE = { width: 390, height: 844 };
+
+const SIZES = {
+  1440: { width: 1440, height: 900 },
+  1024: { width: 1024, height: 768 },
+  768: { width: 768, height: 1024 },
+  '390-portrait': PHONE,
+  '390-landscape': { width: 844, height: 390 },
+};
+
+/** Up to this, there is one side only, and nothing to widen. */
+const NARROW = 700;
 
 /** Long enough for a picture to have been drawn. */
 const DRAWN_MS = 1_000;
 
-interface Shot {
-  readonly name: string;
+interface Situation {
   readonly tab: string;
+  /** Of the right side. */
+  readonly side?: string;
+  /** Of the left. */
   readonly pane?: string;
-  readonly colorScheme?: 'light' | 'dark';
-  readonly viewport?: { readonly width: number; readonly height: number };
+  /** Nothing is run. */
+  readonly isFirst?: boolean;
+  readonly isWide?: boolean;
   readonly further?: (page: Page) => Promise<void>;
 }
 
-const SHOTS: readonly Shot[] = [
-  { name: 'light', tab: 'CountryCard', pane: 'Documentation Explorer' },
-  { name: 'dark', tab: 'OverTime', pane: 'Chart', colorScheme: 'dark' },
-  { name: 'chart', tab: 'OverTime', pane: 'Chart' },
-  { name: 'map', tab: 'AllCountries', pane: 'Chart' },
-  {
-    name: 'cost',
-    tab: 'Cost',
-    pane: 'Cost',
-    further: (page) => page.getByRole('button', { name: 'Explain' }).click(),
-  },
-  { name: 'errors', tab: 'Errors', pane: 'Errors' },
-  { name: 'phone', tab: 'CountryCard', pane: 'Cost', viewport: PHONE },
+interface Shot extends Situation {
+  readonly name: string;
+  readonly colorScheme?: 'light' | 'dark';
+  readonly viewport?: { readonly width: number; readonly height: number };
+}
+
+const explain = (page: Page) => page.getByRole('button', { name: 'Explain' }).click();
+
+const README: readonly Shot[] = [
+  { name: 'light', tab: 'CountryCard', isFirst: true },
+  { name: 'dark', tab: 'OverTime', side: 'Picture', colorScheme: 'dark' },
+  { name: 'chart', tab: 'OverTime', side: 'Picture' },
+  { name: 'map', tab: 'AllCountries', side: 'Picture' },
+  { name: 'cost', tab: 'Cost', side: 'Cost', further: explain },
+  { name: 'errors', tab: 'Errors', side: 'Errors' },
+  { name: 'phone', tab: 'CountryCard', viewport: PHONE },
 ];
 
-mkdirSync(FOLDER, { recursive: true });
-await using program = await openProgram({ env: { CACHE_URL: 'memory:' } });
-const browser = await openBrowser();
-for (const { name, tab, pane, colorScheme = 'light', viewport = LAPTOP, further } of SHOTS) {
+const SITUATIONS: Readonly<Record<string, Situation>> = {
+  first: { tab: 'CountryCard', isFirst: true },
+  answer: { tab: 'CountryCard' },
+  lines: { tab: 'OverTime', side: 'Picture' },
+  map: { tab: 'AllCountries', side: 'Picture', isWide: true },
+  cost: { tab: 'Cost', side: 'Cost', further: explain },
+  errors: { tab: 'Errors', side: 'Errors' },
+  lessons: { tab: 'CountryCard', pane: 'Lessons', isFirst: true },
+  catalogue: {
+    tab: 'CountryCard',
+    pane: 'Catalogue',
+    isFirst: true,
+    further: (page) => page.getByText('207 of 207 indicators').waitFor(),
+  },
+  docs: { tab: 'CountryCard', pane: 'Documentation Explorer', isFirst: true },
+};
+
+const everyShot = () =>
+  Object.entries(SITUATIONS).flatMap(([situation, what]) =>
+    Object.entries(SIZES).flatMap(([size, viewport]) =>
+      (['light', 'dark'] as const).map((colorScheme) => ({
+        ...what,
+        name: `${situation}-${size}-${colorScheme}`,
+        colorScheme,
+        viewport,
+      })),
+    ),
+  );
+
+const [, , folder] = argv;
+await takeAll(folder ?? README_FOLDER, folder === undefined ? README : everyShot());
+
+async function takeAll(folder: string, shots: readonly Shot[]): Promise<void> {
+  mkdirSync(folder, { recursive: true });
+  await using program = await openProgram({ env: { CACHE_URL: 'memory:' } });
+  const browser = await openBrowser();
+  for (const shot of shots) {
+    const path = `${folder}/${shot.name}.png`;
+    await take(browser, `${new URL(program.url).origin}/graphiql`, shot, path);
+    console.log(path);
+  }
+  await browser.close();
+}
+
+async function take(browser: Browser, url: string, shot: Shot, path: string): Promise<void> {
+  const { tab, side, pane, isFirst = false, isWide = false, further } = shot;
+  const { colorScheme = 'light', viewport = LAPTOP } = shot;
   const context = await browser.newContext({ viewport, colorScheme });
   const page = await context.newPage();
-  await page.goto(`${new URL(program.url).origin}/graphiql`);
+  await page.goto(url);
   await page.locator('.graphiql-query-editor .view-line').first().waitFor();
   await page.locator('.graphiql-tabs').getByRole('button', { name: tab, exact: true }).click();
+  if (!isFirst) {
+    await page.getByRole('button', { name: /Execute/ }).click();
+    await page.locator('.graphiql-response .view-line').nth(3).waitFor();
+  }
+  if (side !== undefined) await page.getByRole('tab', { name: side }).click();
+  if (isWide && viewport.width > NARROW) await page.getByRole('button', { name: 'Wide' }).click();
   if (pane !== undefined) await page.getByRole('button', { name: `Show ${pane}` }).click();
-  await page.getByRole('button', { name: /Execute/ }).click();
-  await page.locator('.graphiql-response .view-line').nth(3).waitFor();
   await further?.(page);
   await page.waitForTimeout(DRAWN_MS);
-  await page.screenshot({ path: `${FOLDER}/${name}.png` });
+  await page.screenshot({ path });
   await context.close();
-  console.log(`${FOLDER}/${name}.png`);
 }
-await browser.close();

@@ -28,7 +28,7 @@ import { createExecution } from './operations/execution.ts';
 import { limitsTold } from './operations/limits-told.ts';
 import { createOpenRun } from './operations/open-run.ts';
 import { createOverloaded } from './operations/overloaded.ts';
-import { createPersisted, readTrusted } from './operations/persisted.ts';
+import { createPersisted, readTrusted, type TrustedDocument } from './operations/persisted.ts';
 import { createPlainRequests } from './operations/plain-requests.ts';
 import { createPreparedOperations } from './operations/prepared.ts';
 import { createAnswerKeeping, repeated } from './operations/repeated.ts';
@@ -49,6 +49,8 @@ export type { GatewayRequest, GatewayResponse, OperationEvent };
 export interface Gateway {
   /** The subgraph SDL. */
   readonly sdl: string;
+  /** The only operations that may run; null where any may. */
+  readonly trusted: readonly TrustedDocument[] | null;
   /** Executes one GraphQL-over-HTTP request; never throws for a caller's fault. */
   handle(request: GatewayRequest): PromiseOrValue<GatewayResponse>;
   /**
@@ -138,6 +140,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
 
   return {
     sdl: printSdl(schema),
+    trusted: persisted.trusted,
     handle: batched((request) => {
       const caller = callerOf(request.headers);
       return handle({ request, caller, plain: plainRequests.read(request, caller) });

@@ -34,8 +34,20 @@ export function limitRules({
 }: OperationLimits): ValidationRule[] {
   return [
     // With no `allowList` the rule would overlook aliases of `__typename`.
-    armored(maxAliasesRule({ n: maxAliases, allowList: [], ...refusing('aliases', maxAliases) })),
-    armored(maxDepthRule({ n: maxDepth, flattenFragments: true, ...refusing('levels deep', maxDepth) })),
+    armored(
+      maxAliasesRule({
+        n: maxAliases,
+        allowList: [],
+        ...refusing((found) => `has ${found} aliases`, maxAliases),
+      }),
+    ),
+    armored(
+      maxDepthRule({
+        n: maxDepth,
+        flattenFragments: true,
+        ...refusing((found) => `is ${found} levels deep`, maxDepth),
+      }),
+    ),
     maxRootFieldsRule(maxRootFields),
     maxSelectionsRule(maxTokens),
     maxListItemsRule(maxListItems),
@@ -49,14 +61,14 @@ const armored =
     rule(context) as ASTVisitor;
 
 /** Turns the rejection of a rule, which tells what it found in its message alone, into the failure of our table. */
-function refusing(what: string, limit: number) {
+function refusing(is: (found: number) => string, limit: number) {
   return {
     propagateOnRejection: false,
     onReject: [
       (context: ValidationContext | null, error: GraphQLError) => {
         // Of more than fits a number, only that it is more.
         const found = Number(/found (\d+)\.$/.exec(error.message)?.[1] ?? limit + 1);
-        context?.reportError(tooExpensive(what, found, limit));
+        context?.reportError(tooExpensive(is(found), found, limit));
       },
     ],
   };
@@ -66,7 +78,7 @@ function maxRootFieldsRule(limit: number): ValidationRule {
   return (context) => ({
     OperationDefinition(operation) {
       const count = countFields(operation.selectionSet, context);
-      if (count > limit) context.reportError(tooExpensive('root fields', count, limit));
+      if (count > limit) context.reportError(tooExpensive(`has ${count} root fields`, count, limit));
     },
   });
 }
@@ -105,7 +117,7 @@ function maxSelectionsRule(limit: number): ValidationRule {
         const count = countIn(selectionSet);
         if (count > limit)
           context.reportError(
-            tooExpensive('selections, its fragments written out', count, limit, 'MAX_TOKENS'),
+            tooExpensive(`has ${count} selections, its fragments written out`, count, limit, 'MAX_TOKENS'),
           );
       },
     };
@@ -178,9 +190,9 @@ function countFields(set: SelectionSetNode, context: ValidationContext, seen = n
   }, 0);
 }
 
-function tooExpensive(what: string, planned: number, limit: number, setting?: string): GraphQLError {
+function tooExpensive(is: string, planned: number, limit: number, setting?: string): GraphQLError {
   const named = setting === undefined ? '' : ` (${setting})`;
-  const message = `The operation has ${planned} ${what}; this gateway takes ${limit}${named}.`;
+  const message = `The operation ${is}; this gateway takes ${limit}${named}.`;
   return new GraphQLError(message, {
     originalError: new Failure('OPERATION_TOO_EXPENSIVE', message, { planned, limit }),
   });

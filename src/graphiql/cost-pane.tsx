@@ -3,6 +3,8 @@ import { useEffect, useState } from 'react';
 import { apiKey } from './api-key.ts';
 import { type Explained, lastExchange, nameIn, send, type Upstream } from './exchange.ts';
 import { useStore } from './store.ts';
+import { variablesIn } from './variables.ts';
+import { Words } from './words.tsx';
 
 interface Quota {
   readonly plan: string | null;
@@ -103,41 +105,55 @@ function Explain() {
   const queryEditor = useGraphiQL((state) => state.queryEditor);
   const variableEditor = useGraphiQL((state) => state.variableEditor);
   const operationName = useGraphiQL((state) => state.operationName);
+  const names = useGraphiQL((state) =>
+    (state.operations ?? []).flatMap(({ name }) => name?.value ?? []).join(' '),
+  );
+  const [chosen, setChosen] = useState<string | null>(null);
   const [explained, setExplained] = useState<Explained | null>(null);
   const [fault, setFault] = useState<string | null>(null);
+  const all = names === '' ? [] : names.split(' ');
+  const name = all.find((one) => one === chosen) ?? operationName ?? all[0];
 
   async function explain() {
     setFault(null);
     setExplained(null);
-    try {
-      const query = queryEditor?.getValue() ?? '';
-      const text = variableEditor?.getValue().trim() ?? '';
-      const answer = await send(
-        {
-          query,
-          variables: text === '' ? {} : JSON.parse(text),
-          operationName: nameIn(query, operationName),
-        },
-        { 'x-explain': '1' },
-      );
-      const plan = answer.extensions?.explain;
-      if (plan !== undefined) setExplained(plan);
-      const messages = (answer.errors ?? []).map(({ message }) => message);
-      if (messages.length > 0) setFault(messages.join(' '));
-    } catch (error) {
-      setFault(error instanceof Error ? error.message : String(error));
+    const query = queryEditor?.getValue() ?? '';
+    const variables = variablesIn(variableEditor?.getValue() ?? '');
+    if (variables === null) {
+      setFault('The variables are not a JSON object, such as {"code": "KE"}.');
+      return;
     }
+    const answer = await send({ query, variables, operationName: nameIn(query, name) }, { 'x-explain': '1' });
+    const plan = answer.extensions?.explain;
+    if (plan !== undefined) setExplained(plan);
+    const messages = (answer.errors ?? []).map(({ message }) => message);
+    if (messages.length > 0) setFault(messages.join(' '));
   }
 
   return (
     <section aria-label="Price before running">
       <h2>Before you run it</h2>
+      {all.length > 1 && (
+        <select
+          aria-label="Operation to explain"
+          value={name}
+          onChange={(event) => setChosen(event.target.value)}
+        >
+          {all.map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </select>
+      )}{' '}
       <button type="button" className="explain" onClick={() => void explain()}>
         Explain
       </button>{' '}
       <span>sends nothing to the service.</span>
       <div role="status">
-        {fault !== null && <p className="fault">{fault}</p>}
+        {fault !== null && (
+          <p className="fault">
+            <Words text={fault} />
+          </p>
+        )}
         {explained !== null && (
           <>
             <p data-explained={explained.calls}>
@@ -160,6 +176,14 @@ function Explain() {
   );
 }
 
+/** How much of what a plan allows is spent: the service counts, and refuses, what is asked beyond it. */
+export function spentOf(calls: number, limit: number | null): string {
+  const written = (count: number) => count.toLocaleString('en');
+  if (limit === null) return written(calls);
+  if (calls <= limit) return `${written(calls)} of ${written(limit)}`;
+  return `all ${written(limit)}, and ${written(calls - limit)} asked beyond them`;
+}
+
 function QuotaView() {
   const exchange = useStore(lastExchange);
   const key = useStore(apiKey);
@@ -180,7 +204,6 @@ function QuotaView() {
     };
   }, [exchange, key]);
   if (quota === null) return null;
-  const of = (limit: number | null) => (limit === null ? '' : ` of ${limit.toLocaleString('en')}`);
   const time = (instant: string) => new Date(instant).toLocaleString();
   return (
     <section aria-label="Quota of the key">
@@ -190,13 +213,11 @@ function QuotaView() {
         <dd>{quota.plan ?? 'not told yet'}</dd>
         <dt>calls this minute</dt>
         <dd>
-          {quota.callsThisMinute}
-          {of(quota.requestsPerMinute)}, until {time(quota.minuteResetsAt)}
+          {spentOf(quota.callsThisMinute, quota.requestsPerMinute)}, until {time(quota.minuteResetsAt)}
         </dd>
         <dt>calls this month</dt>
         <dd>
-          {quota.callsThisMonth}
-          {of(quota.monthlyRequests)}, until {time(quota.monthResetsAt)}
+          {spentOf(quota.callsThisMonth, quota.monthlyRequests)}, until {time(quota.monthResetsAt)}
         </dd>
         <dt>state</dt>
         <dd>

@@ -3,6 +3,13 @@ import { isEnumType } from 'graphql';
 import { useEffect, useState } from 'react';
 import { type GraphError, lastExchange } from './exchange.ts';
 import { useStore } from './store.ts';
+import { Words } from './words.tsx';
+
+/** What the page itself says where there is no answer of the gateway. */
+const OWN_CODES: Readonly<Record<string, string>> = {
+  NOT_REACHED: 'Nothing answered.',
+  NOT_GRAPHQL: 'Something answered, but not the gateway.',
+};
 
 /** The errors of the last response in words, and when it makes sense to ask again. */
 export function ErrorsPane() {
@@ -11,7 +18,9 @@ export function ErrorsPane() {
   const errors = exchange?.answer.errors ?? [];
   const codes = schema?.getType('ErrorCode');
   const meaningOf = (code: string) =>
-    (isEnumType(codes) ? codes.getValue(code)?.description : null) ?? 'This code has no description.';
+    (isEnumType(codes) ? codes.getValue(code)?.description : null) ??
+    OWN_CODES[code] ??
+    'This code has no description.';
   if (exchange === null) return <p>Run an operation; what goes wrong is explained here.</p>;
   if (errors.length === 0) return <p>The last operation had no errors.</p>;
   const byCode = Map.groupBy(errors, ({ extensions }) => extensions?.code ?? 'UNKNOWN');
@@ -20,12 +29,14 @@ export function ErrorsPane() {
       <h2>
         <code>{code}</code>
       </h2>
-      <p>{meaningOf(code)}</p>
+      <p>
+        <Words text={meaningOf(code)} />
+      </p>
       <Retry error={all[0] as GraphError} />
       <ul>
         {all.map(({ message, path }) => (
           <li key={`${path?.join('.')} ${message}`}>
-            {path !== undefined && <code>{path.join('.')}</code>} {message}
+            {path !== undefined && <code>{path.join('.')}</code>} <Words text={message} />
           </li>
         ))}
       </ul>
@@ -40,7 +51,11 @@ function Retry({ error: { extensions = {} } }: { readonly error: GraphError }) {
   if (resetsAt !== null)
     return <p>Asking again makes no sense before {new Date(resetsAt).toLocaleString()}.</p>;
   return (
-    <p>{extensions.retryable === true ? 'Asking again may help.' : 'Asking again as it is will not help.'}</p>
+    <p>
+      {extensions.retryable === true || (text(extensions.code) ?? '') in OWN_CODES
+        ? 'Asking again may help.'
+        : 'Asking again as it is will not help.'}
+    </p>
   );
 }
 

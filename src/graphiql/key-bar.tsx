@@ -8,11 +8,22 @@ export function KeyBar({ settings: { demoKeys } }: { readonly settings: Settings
   const key = useStore(apiKey);
   const remembered = useStore(isRemembered);
   const [isShown, setShown] = useState(false);
+  const [isOpen, setOpen] = useState(false);
+  const [demoName] = Object.entries(demoKeys ?? {}).find(([, demoKey]) => demoKey === key) ?? [];
   const onSubmit = (event: FormEvent) => event.preventDefault();
   return (
     <header className="key-bar">
       <h1>Country Graph</h1>
-      <form onSubmit={onSubmit} autoComplete="off">
+      <button
+        type="button"
+        className="key-toggle"
+        aria-expanded={isOpen}
+        aria-controls="key-form"
+        onClick={() => setOpen(!isOpen)}
+      >
+        Key: {key === '' ? 'none' : (demoName ?? 'set')}
+      </button>
+      <form id="key-form" data-open={isOpen} onSubmit={onSubmit} autoComplete="off">
         <label htmlFor="api-key">API key</label>
         <input
           id="api-key"
@@ -53,7 +64,10 @@ export function KeyBar({ settings: { demoKeys } }: { readonly settings: Settings
       </form>
       {demoKeys !== null && (
         <p className="synthetic" role="note">
-          Embedded sandbox: all figures are <strong>synthetic</strong>.
+          <span className="roomy">Embedded sandbox: all figures are </span>
+          <strong>synthetic</strong>
+          <span className="terse"> figures</span>
+          <span className="roomy">.</span>
         </p>
       )}
     </header>

@@ -1,42 +1,81 @@
-import { explorerPlugin } from '@graphiql/plugin-explorer';
-import { GraphiQL, HISTORY_PLUGIN } from 'graphiql';
-import { StrictMode } from 'react';
+import { GraphiQL } from 'graphiql';
+import { StrictMode, useEffect, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 import 'graphiql/setup-workers/vite';
 import 'graphiql/style.css';
 import '@graphiql/plugin-explorer/style.css';
 import './style.css';
+import './layout.css';
+import { useGraphiQL } from '@graphiql/react';
 import { apiKey, keepKey } from './api-key.ts';
+import { useCompletion } from './catalogue/completion.ts';
 import { useStrongColours } from './editor-colours.ts';
 import { fetcher } from './exchange.ts';
 import { KeyBar } from './key-bar.tsx';
 import { mendMarkup } from './mended-markup.ts';
-import { CHART, COST, ERRORS } from './plugins.tsx';
-import { loadSettings, type Settings } from './settings.ts';
+import { pluginsFor } from './plugins.tsx';
+import { ResultSide } from './result-side.tsx';
+import { loadSettings, type Settings, starterKey } from './settings.ts';
+import { ShareMenu } from './share/share-menu.tsx';
+import { useSharedTab } from './share/shared-tab.ts';
+import { storage } from './storage.ts';
 import { LESSONS } from './tabs.ts';
-
-const PLUGINS = [HISTORY_PLUGIN, explorerPlugin(), CHART, COST, ERRORS];
-const TABS = LESSONS.map(({ query }) => ({ query }));
+import { variablesFor } from './trusted.ts';
 
 function App({ settings }: { readonly settings: Settings }) {
   useStrongColours();
+  const [plugins] = useState(() => pluginsFor(settings));
+  const [tabs] = useState(() => tabsFor(settings));
+  const isTrustedOnly = settings.trusted !== null;
   return (
     <>
       <KeyBar settings={settings} />
       <main>
         <GraphiQL
           fetcher={fetcher}
-          plugins={PLUGINS}
-          defaultTabs={TABS}
+          plugins={plugins}
+          defaultTabs={tabs}
+          storage={storage}
           shouldPersistHeaders={false}
           showPersistHeadersSettings={false}
           inputValueDeprecation
+          {...(isTrustedOnly && { visiblePlugin: 'Documents' })}
         >
-          <GraphiQL.Logo>{null}</GraphiQL.Logo>
+          <GraphiQL.Logo>
+            <ShareMenu />
+          </GraphiQL.Logo>
+          <GraphiQL.Footer>
+            <ResultSide settings={settings} />
+          </GraphiQL.Footer>
+          {isTrustedOnly ? <ReadOnly /> : <Writing />}
         </GraphiQL>
       </main>
     </>
   );
+}
+
+/** What people find in the tabs when they come for the first time. */
+function tabsFor({ trusted }: Settings) {
+  if (trusted === null) return LESSONS.map(({ query }) => ({ query }));
+  return trusted.slice(0, 1).map((document) => ({ query: document.text, variables: variablesFor(document) }));
+}
+
+/** What helps where operations may be written. */
+function Writing() {
+  useCompletion();
+  useSharedTab();
+  return null;
+}
+
+/** Where others than those of a list are refused, what stands in the editor can't be changed. */
+function ReadOnly() {
+  const queryEditor = useGraphiQL((state) => state.queryEditor);
+  useEffect(() => {
+    const value = 'This gateway runs trusted documents alone: choose one under Documents.';
+    queryEditor?.updateOptions({ readOnly: true, readOnlyMessage: { value } });
+    document.body.dataset.trusted = 'true';
+  }, [queryEditor]);
+  return null;
 }
 
 const page = document.getElementById('root') as HTMLElement;
@@ -44,8 +83,8 @@ mendMarkup(page);
 const root = createRoot(page);
 loadSettings().then(
   (settings) => {
-    const [demoKey] = Object.values(settings.demoKeys ?? {});
-    if (apiKey.get() === '' && demoKey !== undefined) keepKey(demoKey, false);
+    const key = starterKey(settings);
+    if (apiKey.get() === '' && key !== undefined) keepKey(key, false);
     root.render(
       <StrictMode>
         <App settings={settings} />

@@ -1,24 +1,34 @@
+import { explorerPlugin } from '@graphiql/plugin-explorer';
 import type { GraphiQLPlugin } from '@graphiql/react';
-import { type ComponentType, lazy, Suspense } from 'react';
-import { CostPane } from './cost-pane.tsx';
-import { ErrorsPane } from './errors-pane.tsx';
+import { HISTORY_PLUGIN } from 'graphiql';
+import type { ComponentType } from 'react';
+import { CataloguePane } from './catalogue/catalogue-pane.tsx';
+import { DocumentsPane } from './documents-pane.tsx';
+import { LessonsPane } from './lessons-pane.tsx';
+import type { Settings } from './settings.ts';
 
-/** Charts and maps come with a library of their own, loaded when the pane is first opened. */
-const ChartPane = lazy(() => import('./chart/chart-pane.tsx'));
-
-export const CHART = plugin('Chart', 'M3 20h18M6 16l4-5 4 3 5-8', () => (
-  <Suspense fallback={<p>Loading …</p>}>
-    <ChartPane />
-  </Suspense>
-));
-export const COST = plugin(
-  'Cost',
-  'M12 3v18M16.5 7.5C16 6 14.5 5.3 12 5.3S7.6 6.5 7.6 8.6 9.5 11.6 12 12s4.6 1.300 4.600 3.400-1.900 3.300-4.600 3.300-4.400-1-4.800-2.700',
-  CostPane,
+const LESSONS = pane(
+  'Lessons',
+  'M4 5.500c3-1 6-.5 8 1 2-1.500 5-2 8-1v13c-3-1-6-.5-8 1-2-1.500-5-2-8-1zM12 6.500v13',
+  LessonsPane,
 );
-export const ERRORS = plugin('Errors', 'M12 4l9 16H3zM12 10v4M12 17v.5', ErrorsPane);
+const CATALOGUE = pane(
+  'Catalogue',
+  'M4 5h11M4 10h6M4 15h5M15.500 11a3.500 3.500 0 1 0 .01 0M18 17l3 3',
+  CataloguePane,
+);
+const BUILDER: GraphiQLPlugin = { ...explorerPlugin(), title: 'Builder' };
 
-function plugin(title: string, path: string, Pane: ComponentType): GraphiQLPlugin {
+/** The panes at the left. Where only some operations may run, those that help to write others are left out. */
+export function pluginsFor({ trusted }: Settings): GraphiQLPlugin[] {
+  if (trusted === null) return [LESSONS, CATALOGUE, BUILDER, HISTORY_PLUGIN];
+  const documents = pane('Documents', 'M6 3h8l4 4v14H6zM14 3v4h4M9 12h6M9 16h6', () => (
+    <DocumentsPane documents={trusted} />
+  ));
+  return [documents, HISTORY_PLUGIN];
+}
+
+function pane(title: string, path: string, Pane: ComponentType): GraphiQLPlugin {
   return {
     title,
     icon: () => (

@@ -1,13 +1,19 @@
 /** The operations that a newcomer finds in the tabs, one lesson each. */
-export const LESSONS: readonly { readonly name: string; readonly query: string }[] = [
+export const LESSONS: readonly {
+  readonly name: string;
+  /** What it teaches. */
+  readonly about: string;
+  readonly query: string;
+}[] = [
   {
     name: 'Country',
+    about: "A country's card: ten fields, one call",
     query: `# Country Graph. Run with Ctrl-Enter, complete with
 # Ctrl-Space; the other tabs go on from here.
 #
 # A country's card. Ten fields, and however many you add:
-# figures travel in one call. The Cost pane (left) shows
-# what it took, the Chart pane draws what holds figures.
+# figures travel in one call. At the right, Cost shows what
+# it took, and Picture draws what holds figures.
 query CountryCard {
   country(code: "KE") {
     name
@@ -34,8 +40,9 @@ query CountryCard {
   },
   {
     name: 'Map',
+    about: 'One indicator over all countries',
     query: `# One indicator over all countries: 54 figures, two calls
-# (the list, and all figures). The Chart pane draws a map.
+# (the list, and all figures). Picture draws a map.
 # Countries without a figure are left grey: no row is no
 # zero.
 query AllCountries {
@@ -56,6 +63,7 @@ query AllCountries {
   },
   {
     name: 'Over time',
+    about: 'Three countries over thirty years',
     query: `# A comparison over time. Lines break where a year is
 # missing; modelled figures are drawn hollow, with the
 # provider's bounds as a band where there are any.
@@ -80,6 +88,7 @@ query OverTime {
   },
   {
     name: 'Provenance',
+    about: 'Where a figure comes from, and how sure it is',
     query: `# Where a figure comes from: reported or modelled, its
 # bounds, its source, when the platform retrieved it, and
 # how fresh it is here.
@@ -115,6 +124,7 @@ query Provenance {
   },
   {
     name: 'Markets',
+    about: 'Listings of an exchange',
     query: `# Listings of one exchange, and a figure of the country
 # that each belongs to: still one call for all figures.
 query Markets {
@@ -138,6 +148,7 @@ query Markets {
   },
   {
     name: 'Government',
+    about: 'Offices, and who held them',
     query: `# Offices of a country, and who has held them.
 query Government {
   country(code: "GH") {
@@ -158,10 +169,11 @@ query Government {
   },
   {
     name: 'Errors',
+    about: 'What goes wrong, and what to do about it',
     query: `# What goes wrong stays where it went wrong, with a code.
 # Here a year range makes no sense, the key of an
 # indicator has a blank, and a country does not exist
-# (null, and no error). The Errors pane says what to do.
+# (null, and no error). Errors says what to do.
 query Errors {
   backwards: observations(countryCodes: ["KE"], metricKeys: ["life_expectancy"], fromYear: 2020, toYear: 2010) {
     value
@@ -182,10 +194,11 @@ query Errors {
   },
   {
     name: 'Cost',
+    about: 'What an operation costs, before and after',
     query: `# What an operation costs. Three figures of 54 countries
 # would be 163 calls if each field fetched for itself. Run
-# it: two calls. Run it again: none. "Explain" in the Cost
-# pane prices it without running it.
+# it: two calls. Run it again: none. "Explain", under Cost,
+# prices it without running it.
 query Cost {
   countries {
     name
@@ -203,6 +216,31 @@ query Cost {
     plan
     callsThisMinute
     callsThisMonth
+    state
+  }
+}
+`,
+  },
+  {
+    name: 'Limits',
+    about: 'What a plan allows, and what happens beyond',
+    query: `# A plan allows so many calls a minute. Choose the demo key
+# "free" above, which has five, and run this: it takes four.
+# Run it again: none, since all of it is held. Then change
+# the countries. The sixth call is not sent: Errors says
+# when it may be, and Cost counts what is spent.
+query Limits {
+  countries(codes: ["KE", "NG", "GH"]) {
+    name
+    offices {
+      name
+    }
+  }
+  quota {
+    plan
+    requestsPerMinute
+    callsThisMinute
+    minuteResetsAt
     state
   }
 }

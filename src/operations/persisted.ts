@@ -12,6 +12,15 @@ export interface PersistedTexts {
   set(name: string, text: string): void;
   /** Whether an operation may run. */
   allows(text: string): boolean;
+  /** The only ones that may run; null where any may. */
+  readonly trusted: readonly TrustedDocument[] | null;
+}
+
+/** An operation that may run where no others may. */
+export interface TrustedDocument {
+  /** What clients name it by in `documentId`. */
+  readonly id: string;
+  readonly text: string;
 }
 
 /** Bytes of texts that are kept at once; the least recently used go first. */
@@ -42,6 +51,7 @@ export function createPersisted(): PersistedTexts {
       if (!texts.has(name)) newTexts.set(name, text);
     },
     allows: () => true,
+    trusted: null,
   };
 }
 
@@ -76,5 +86,10 @@ export async function readTrusted(path: string): Promise<PersistedTexts> {
     });
   const texts = new Map(listed.map(([name, text]) => [bareHash(name), text]));
   const allowed = new Set(texts.values());
-  return { get: (name) => texts.get(bareHash(name)), set() {}, allows: (text) => allowed.has(text) };
+  return {
+    get: (name) => texts.get(bareHash(name)),
+    set() {},
+    allows: (text) => allowed.has(text),
+    trusted: Array.from(texts, ([id, text]) => ({ id, text })),
+  };
 }

@@ -28,10 +28,12 @@ const CONTENT_SECURITY_POLICY = [
 export interface IdeRouteOptions {
   /** Demo keys of the embedded sandbox by name; null where the figures are real. */
   readonly demoKeys: Readonly<Record<string, string>> | null;
+  /** The only operations that may run; null where any may. */
+  readonly trusted: readonly { readonly id: string; readonly text: string }[] | null;
 }
 
 /** `/graphiql`: GraphiQL, from files that were built and compressed beforehand; a browser that opens `/` lands there. */
-export async function graphiqlRoute(app: FastifyInstance, { demoKeys }: IdeRouteOptions) {
+export async function graphiqlRoute(app: FastifyInstance, { demoKeys, trusted }: IdeRouteOptions) {
   const isBuilt = existsSync(BUILT);
   if (isBuilt) {
     await app.register(fastifyStatic, {
@@ -60,7 +62,11 @@ export async function graphiqlRoute(app: FastifyInstance, { demoKeys }: IdeRoute
   app.get('/graphiql/', async (_request, reply) => reply.redirect('/graphiql', 308));
   app.get('/graphiql/settings.json', async (_request, reply) => {
     reply.header('cache-control', 'no-store');
-    return { demoKeys };
+    return { demoKeys, isTrustedOnly: trusted !== null };
+  });
+  app.get('/graphiql/documents.json', async (_request, reply) => {
+    reply.header('cache-control', 'no-store');
+    return trusted ?? [];
   });
   app.get('/', async (_request, reply) => reply.redirect('/graphiql', 302));
 }

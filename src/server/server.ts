@@ -103,7 +103,8 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
 
   allowOrigins(app, config.corsOrigins);
   if (config.graphiql) {
-    app.register(async (app) => (await import('./graphiql-route.ts')).graphiqlRoute(app, { demoKeys }));
+    const settings = { demoKeys, trusted: gateway.trusted };
+    app.register(async (app) => (await import('./graphiql-route.ts')).graphiqlRoute(app, settings));
   }
   app.register(graphqlRoute, {
     gateway,

@@ -238,19 +238,27 @@ describe('a limit on the text of an operation', () => {
       env: { MAX_ROOT_FIELDS: '2' },
       query: `${widened} { a: quota { plan } b: quota { plan } }`,
       planned: 3,
+      says: 'has 3 root fields',
     },
-    { env: { MAX_ROOT_FIELDS: '1' }, query: '{ ... { quota { plan } __typename } }', planned: 2 },
+    {
+      env: { MAX_ROOT_FIELDS: '1' },
+      query: '{ ... { quota { plan } __typename } }',
+      planned: 2,
+      says: 'has 2 root fields',
+    },
     {
       env: { MAX_ALIASES: '1' },
       query: '{ quota { a: __typename ...F } } fragment F on Quota { b: plan }',
       planned: 2,
+      says: 'has 2 aliases',
     },
     {
       env: { MAX_DEPTH: '2' },
       query: '{ country(code: "KE") { ...F } } fragment F on Country { profile { record } }',
       planned: 3,
+      says: 'is 3 levels deep',
     },
-  ])('looks into fragments: $query', async ({ env, query, planned }) => {
+  ])('looks into fragments: $query', async ({ env, query, planned, says }) => {
     await using program = await openProgram({ env });
     const reply = await program.ask(query);
     expect(reply.errors[0]?.extensions).toMatchObject({
@@ -258,6 +266,7 @@ describe('a limit on the text of an operation', () => {
       planned,
       limit: planned - 1,
     });
+    expect(reply.errors[0]?.message).toBe(`The operation ${says}; this gateway takes ${planned - 1}.`);
     expect([reply.status, program.requests()]).toEqual([400, []]);
     // At the limit just that fits, it runs.
     const [name = ''] = Object.keys(env);

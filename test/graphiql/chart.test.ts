@@ -2,7 +2,7 @@ import axe, { type AxeResults } from 'axe-core';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { hasChromium } from '../support/chromium.ts';
-import { type Opening, openGraphiql, run, saved, showPane, write } from '../support/graphiql.ts';
+import { type Opening, openGraphiql, run, saved, side, write } from '../support/graphiql.ts';
 import { openProgram } from '../support/program.ts';
 
 // A page draws its charts in a second, and in several where other suites take the machine.
@@ -22,7 +22,7 @@ async function charted(query: string, opening: Opening = {}) {
   await write(scene.page, query);
   const answer = await run(scene.page);
   expect(answer.errors).toBeUndefined();
-  await showPane(scene.page, 'Chart');
+  await side(scene.page, 'Picture');
   await scene.page.locator('.charts').waitFor();
   return { ...scene, data: answer.data };
 }
@@ -250,7 +250,7 @@ describe.skipIf(!hasChromium)('an answer', () => {
     await using scene = await graphiql.open({ viewport: { width: 1400, height: 900 } });
     const { page } = scene;
     await page.getByLabel('API key', { exact: true }).fill('demo-team');
-    await showPane(page, 'Chart');
+    await side(page, 'Picture');
     await write(page, '{ countries { code observations(latest: true) { value } } }');
     const usableAt = page.evaluate(async () => {
       await new Promise<void>((resolve) => {
@@ -344,7 +344,7 @@ describe.skipIf(!hasChromium)('the pane', () => {
       );
     await run(scene.page);
     expect(await loaded()).toBe(false);
-    await showPane(scene.page, 'Chart');
+    await side(scene.page, 'Picture');
     await expect.poll(loaded).toBe(true);
   });
 

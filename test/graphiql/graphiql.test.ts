@@ -1,110 +1,11 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer } from 'node:net';
-import { pipeline } from 'node:stream';
 import axe, { type AxeResults } from 'axe-core';
-import type { Browser, ConsoleMessage, Page, Request } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LESSONS } from '../../src/graphiql/tabs.ts';
-import { hasChromium, openBrowser } from '../support/chromium.ts';
-import { openProgram, type Program, type ProgramOptions } from '../support/program.ts';
+import { hasChromium } from '../support/chromium.ts';
+import { pane, run, scenesOfGraphiql, side, tab, write } from '../support/graphiql.ts';
+import { openProgram } from '../support/program.ts';
 
-// A page draws its charts in a second, and in several where other suites take the machine.
-vi.setConfig({ expect: { poll: { timeout: 10_000 } } });
-
-let browser: Browser;
-/** One for all tests, at one address: what the browser has compiled of GraphiQL's scripts, it takes for each of them. */
-let page: Page;
-let origin: string;
-/** Of the test that runs. */
-let program: Program;
-
-const front = createServer((socket) => {
-  pipeline(socket, connect(Number(new URL(program.url).port), '127.0.0.1'), socket, () => {});
-});
-
-beforeAll(async () => {
-  if (!hasChromium) return;
-  await once(front.listen(0, '127.0.0.1'), 'listening');
-  origin = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
-  browser = await openBrowser();
-  page = await browser.newPage({ acceptDownloads: true });
-}, 60_000);
-afterAll(async () => {
-  front.close();
-  await browser?.close();
-});
-
-interface Opening extends ProgramOptions {
-  readonly viewport?: { readonly width: number; readonly height: number };
-  readonly path?: string;
-  readonly colorScheme?: 'light' | 'dark';
-}
-
-/** GraphiQL in a browser that remembers nothing of it, over a program of its own. */
-async function open({
-  viewport = { width: 1400, height: 900 },
-  path = '/graphiql',
-  colorScheme = 'light',
-  ...options
-}: Opening = {}) {
-  program = await openProgram({ env: { CACHE_URL: 'memory:' }, ...options });
-  const outside: string[] = [];
-  const problems: string[] = [];
-  // The browser finds no other host. To route each request by way of this process would take a quarter more time.
-  const onRequest = (request: Request) => {
-    const url = request.url();
-    if (!url.startsWith(origin) && !/^(data|blob):/.test(url)) outside.push(url);
-  };
-  const onConsole = (message: ConsoleMessage) => {
-    if (message.type() === 'error') problems.push(message.text());
-  };
-  const onError = (error: unknown) => problems.push(String(error));
-
-  // A page of the same address that runs nothing.
-  await page.goto(`${origin}/health/live`);
-  await page.evaluate('localStorage.clear(); sessionStorage.clear()');
-  await page.setViewportSize(viewport);
-  await page.emulateMedia({ colorScheme });
-  page.on('request', onRequest).on('console', onConsole).on('pageerror', onError);
-  await page.goto(origin + path);
-  await page.locator('.graphiql-query-editor .view-line').first().waitFor();
-  return {
-    program,
-    origin,
-    page,
-    outside,
-    problems,
-    async [Symbol.asyncDispose]() {
-      page.off('request', onRequest).off('console', onConsole).off('pageerror', onError);
-      await page.goto('about:blank');
-      await program[Symbol.asyncDispose]();
-    },
-  };
-}
-
-const tab = (page: Page, name: string) =>
-  page.locator('.graphiql-tabs').getByRole('button', { name, exact: true }).click();
-const pane = (page: Page, name: string) => page.getByRole('button', { name: `Show ${name}` }).click();
-
-/** Puts an operation in place of what the editor holds. */
-async function write(page: Page, text: string) {
-  await page.locator('.graphiql-query-editor .view-lines').click();
-  await page.keyboard.press('ControlOrMeta+A');
-  await page.keyboard.insertText(text);
-  // Brackets that the editor has closed of its own accord.
-  await page.keyboard.press('Shift+ControlOrMeta+End');
-  await page.keyboard.press('Delete');
-}
-
-/** Runs what the editor holds, and waits for its answer. */
-async function run(page: Page) {
-  const answered = page.waitForResponse(
-    (response) =>
-      response.url().endsWith('/graphql') && !response.request().postData()?.includes('{ quota {\\n'),
-  );
-  await page.getByRole('button', { name: /Execute/ }).click();
-  return (await answered).json();
-}
+const { open } = scenesOfGraphiql();
 
 describe.skipIf(!hasChromium)('GraphiQL', () => {
   it('opens with the network closed, without a complaint, and runs its first operation', async () => {
@@ -125,7 +26,7 @@ describe.skipIf(!hasChromium)('GraphiQL', () => {
   it('says that the figures are synthetic, and has a demo key filled in', async () => {
     await using scene = await open();
     expect(await scene.page.getByRole('note').innerText()).toContain('all figures are synthetic');
-    expect(await scene.page.getByLabel('API key').inputValue()).toBe('demo-free');
+    expect(await scene.page.getByLabel('API key').inputValue()).toBe('demo-team');
   });
 
   it('says no such thing of a service that is real', async () => {
@@ -197,12 +98,12 @@ describe.skipIf(!hasChromium)('the cost', () => {
   it('of 54 countries and three figures is two calls, and none again', async () => {
     await using scene = await open();
     await tab(scene.page, 'Cost');
-    await pane(scene.page, 'Cost');
+    await side(scene.page, 'Cost');
     await run(scene.page);
     await expect
       .poll(() => scene.page.locator('.calls').innerText())
       .toBe('2 calls to the metered service, instead of 163 if each field fetched for itself.');
-    expect(await scene.page.locator('.pane tbody tr').allInnerTexts()).toEqual([
+    expect(await scene.page.locator('.side-panel tbody tr').allInnerTexts()).toEqual([
       '/v1/countries\t1',
       '/v1/data\t1',
     ]);
@@ -213,7 +114,7 @@ describe.skipIf(!hasChromium)('the cost', () => {
   it('is explained without a call', async () => {
     await using scene = await open();
     await tab(scene.page, 'Cost');
-    await pane(scene.page, 'Cost');
+    await side(scene.page, 'Cost');
     await scene.page.getByRole('button', { name: 'Explain' }).click();
     await expect.poll(() => scene.page.locator('[data-explained]').getAttribute('data-explained')).toBe('2');
     expect(await scene.page.locator('.plan li').count()).toBe(2);
@@ -222,7 +123,7 @@ describe.skipIf(!hasChromium)('the cost', () => {
 
   it('of the key is shown, with what is left', async () => {
     await using scene = await open();
-    await pane(scene.page, 'Cost');
+    await side(scene.page, 'Cost');
     await run(scene.page);
     await expect
       .poll(() => scene.page.getByLabel('Quota of the key').innerText())
@@ -238,7 +139,7 @@ describe.skipIf(!hasChromium)('what goes wrong', () => {
       status: 429,
       body: { detail: "rate limit exceeded for plan 'free': 5 requests per minute" },
     });
-    await pane(scene.page, 'Errors');
+    await side(scene.page, 'Errors');
     await run(scene.page);
     const error = scene.page.getByLabel('RATE_LIMITED');
     await expect.poll(() => error.innerText()).toContain('The requests of this minute are spent.');
@@ -252,7 +153,7 @@ describe.skipIf(!hasChromium)('what goes wrong', () => {
   it('is told apart by code', async () => {
     await using scene = await open();
     await tab(scene.page, 'Errors');
-    await pane(scene.page, 'Errors');
+    await side(scene.page, 'Errors');
     await run(scene.page);
     const error = scene.page.getByLabel('BAD_USER_INPUT');
     await expect.poll(() => error.innerText()).toContain('Asking again as it is will not help.');
@@ -260,8 +161,9 @@ describe.skipIf(!hasChromium)('what goes wrong', () => {
   });
 });
 
-describe.skipIf(!hasChromium)('whoever comes by keyboard, screen reader or telephone', () => {
-  const panes = ['Documentation Explorer', 'History', 'GraphiQL Explorer', 'Chart', 'Cost', 'Errors'];
+describe.skipIf(!hasChromium)('whoever comes by keyboard or screen reader', () => {
+  const panes = ['Documentation Explorer', 'Lessons', 'Catalogue', 'Builder', 'History'];
+  const sides = ['Answer', 'Picture', 'Cost', 'Errors'] as const;
 
   describe.each(['light', 'dark'] as const)('in %s colours', (colorScheme) => {
     let scene: Awaited<ReturnType<typeof open>>;
@@ -274,27 +176,31 @@ describe.skipIf(!hasChromium)('whoever comes by keyboard, screen reader or telep
     });
     afterAll(() => scene?.[Symbol.asyncDispose]());
 
-    it.for(panes)('meets no serious fault: %s', async (title) => {
+    it.for(sides)('meets no serious fault at the right: %s', async (name) => {
+      await side(scene.page, name);
+      if (name === 'Picture') await scene.page.locator('.picture svg').first().waitFor();
+      await expectNoFault();
+    });
+
+    it.for(panes)('meets no serious fault at the left: %s', async (title) => {
       await pane(scene.page, title);
       await scene.page.locator('.graphiql-plugin').first().waitFor();
       expect(await scene.page.getByRole('button', { name: `Hide ${title}` }).count()).toBe(1);
-      if (title === 'Chart') await scene.page.locator('.picture svg').first().waitFor();
+      if (title === 'Catalogue') await scene.page.getByText('207 of 207 indicators').waitFor();
+      await expectNoFault();
+    });
+
+    it('meets no serious fault before anything was run', async () => {
+      await tab(scene.page, 'Markets');
+      await side(scene.page, 'Answer');
+      await scene.page.getByText('What is this?').waitFor();
+      await expectNoFault();
+    });
+
+    async function expectNoFault() {
       const { violations } = await scene.page.evaluate<AxeResults>('axe.run(document)');
       const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
       expect(serious.map(({ id, nodes }) => [id, nodes.map(({ html }) => html.slice(0, 160))])).toEqual([]);
-    });
-  });
-
-  it('can use it at the width of a telephone', async () => {
-    await using scene = await open({ viewport: { width: 390, height: 800 } });
-    await run(scene.page);
-    await expect.poll(() => scene.page.locator('.graphiql-response').innerText()).toContain('Nairobi');
-    const [scrollWidth, clientWidth] = await scene.page.evaluate<[number, number]>(
-      '[document.documentElement.scrollWidth, document.documentElement.clientWidth]',
-    );
-    expect(scrollWidth).toBeLessThanOrEqual(clientWidth);
-    for (const selector of ['.graphiql-query-editor', '.graphiql-response']) {
-      expect((await scene.page.locator(selector).first().boundingBox())?.width).toBeGreaterThan(250);
     }
   });
 });

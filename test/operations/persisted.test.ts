@@ -178,6 +178,21 @@ describe.for(Object.entries(MANIFESTS))('with TRUSTED_DOCUMENTS %s', ([, manifes
   });
 });
 
+it.for([
+  ['any', {}, false, []],
+  [
+    'those of a list alone',
+    { TRUSTED_DOCUMENTS: file(JSON.stringify({ [HASH]: FIGURE })) },
+    true,
+    [{ id: HASH, text: FIGURE }],
+  ],
+] as const)('GraphiQL is told which operations may run: %s', async ([, env, isTrustedOnly, documents]) => {
+  await using program = await openProgram({ env });
+  const told = async (name: string) => (await fetch(new URL(`/graphiql/${name}.json`, program.url))).json();
+  expect(await told('settings')).toMatchObject({ isTrustedOnly });
+  expect(await told('documents')).toEqual(documents);
+});
+
 describe('names of other kinds', () => {
   it.for(['figure', 'app:figure', 'md5:0123'])('such as %s name what is listed', async (id) => {
     const env = { TRUSTED_DOCUMENTS: file(JSON.stringify({ [id]: FIGURE })) };

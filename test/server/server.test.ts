@@ -18,6 +18,7 @@ async function open(
   const stopped: string[] = [];
   const gateway: Gateway = {
     sdl: 'type Query { word: String }\n',
+    trusted: null,
     handle,
     refuseUnread: () => null,
     load: {
@@ -569,7 +570,7 @@ describe('GraphiQL', () => {
     const response = await get(`${origin}/graphiql/settings.json`);
     expect([response.headers.get('cache-control'), await response.json()]).toEqual([
       'no-store',
-      { demoKeys: null },
+      { demoKeys: null, isTrustedOnly: false },
     ]);
   });
 });

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { pipeline } from 'node:stream';
 import type { ConsoleMessage, Locator, Page, Request } from 'playwright-core';
-import { openBrowser } from './chromium.ts';
+import { afterAll, beforeAll, vi } from 'vitest';
+import { hasChromium, openBrowser } from './chromium.ts';
 import { openProgram, type Program, type ProgramOptions } from './program.ts';
 
 export interface Opening extends ProgramOptions {
@@ -19,24 +20,35 @@ export interface Opening extends ProgramOptions {
 export async function openGraphiql() {
   /** Of the test that runs. */
   let program: Program;
+  let bytes = 0;
   const front = createServer((socket) => {
-    pipeline(socket, connect(Number(new URL(program.url).port), '127.0.0.1'), socket, () => {});
+    const onward = connect(Number(new URL(program.url).port), '127.0.0.1');
+    onward.on('data', (chunk) => {
+      bytes += chunk.length;
+    });
+    pipeline(socket, onward, socket, () => {});
   });
   await once(front.listen(0, '127.0.0.1'), 'listening');
   const origin = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
   const browser = await openBrowser();
-  const page = await browser.newPage({ acceptDownloads: true });
+  const page = await browser.newPage({
+    acceptDownloads: true,
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
   return {
     page,
     origin,
+    /** Of all that the browser has received so far. */
+    bytesReceived: () => bytes,
     /** GraphiQL in a browser that remembers nothing of it, over a program of its own. */
     async open({
       viewport = { width: 1400, height: 900 },
       path = '/graphiql',
       colorScheme = 'light',
+      env = {},
       ...options
     }: Opening = {}) {
-      program = await openProgram({ env: { CACHE_URL: 'memory:' }, ...options });
+      program = await openProgram({ env: { CACHE_URL: 'memory:', ...env }, ...options });
       const outside: string[] = [];
       const problems: string[] = [];
       // The browser finds no other host. To route each request by way of this process would take a quarter more time.
@@ -86,20 +98,46 @@ export async function write(page: Page, text: string) {
   await page.keyboard.press('Delete');
 }
 
+/** What the editor holds, as far as it is scrolled into view. */
+export const written = (page: Page) => linesOf(page, '.graphiql-query-editor');
+
+/** What the answer's editor shows. */
+export const answered = (page: Page) => linesOf(page, '.result-window');
+
+/** Lines stand in no order but that of their places, and blanks don't break. */
+async function linesOf(page: Page, editor: string): Promise<string> {
+  const lines = await page.locator(`${editor} .view-line`).evaluateAll((all) =>
+    all
+      .map((line) => ({ top: Number.parseInt((line as HTMLElement).style.top, 10), text: line.textContent }))
+      .sort((a, b) => a.top - b.top)
+      .map(({ text }) => text ?? ''),
+  );
+  return lines.join('\n').replaceAll('\u00a0', ' ');
+}
+
 /** Runs what the editor holds, and waits for its answer. */
 export async function run(page: Page) {
-  const answered = page.waitForResponse(
+  const arrived = page.waitForResponse(
     (response) =>
-      response.url().endsWith('/graphql') && !response.request().postData()?.includes('{ quota {\\n'),
+      response.url().endsWith('/graphql') &&
+      response.request().headers()['x-explain'] === undefined &&
+      !/IntrospectionQuery|\{ quota \{\\n/.test(response.request().postData() ?? ''),
     { timeout: 60_000 },
   );
   await page.getByRole('button', { name: /Execute/ }).click();
-  return (await answered).json();
+  return (await arrived).json();
 }
 
-export function showPane(page: Page, name: string) {
-  return page.getByRole('button', { name: `Show ${name}` }).click();
-}
+/** Opens a tab of operations. */
+export const tab = (page: Page, name: string) =>
+  page.locator('.graphiql-tabs').getByRole('button', { name, exact: true }).click();
+
+/** Opens a pane at the left. */
+export const pane = (page: Page, name: string) => page.getByRole('button', { name: `Show ${name}` }).click();
+
+/** Shows what came of the operation as one of the tabs of the right side. */
+export const side = (page: Page, name: 'Query' | 'Answer' | 'Picture' | 'Cost' | 'Errors') =>
+  page.getByRole('tab', { name }).click();
 
 /** Presses a button that saves a file, and reads it. */
 export async function saved(page: Page, button: Locator) {
@@ -107,4 +145,19 @@ export async function saved(page: Page, button: Locator) {
   await button.click();
   const file = await download;
   return { name: file.suggestedFilename(), bytes: readFileSync((await file.path()) ?? '') };
+}
+
+/** The same for all tests of a file, which needs no browser where there is none. */
+export function scenesOfGraphiql() {
+  // A page draws its charts in a second, and in several where other suites take the machine.
+  vi.setConfig({ expect: { poll: { timeout: 10_000 } } });
+  let graphiql: Awaited<ReturnType<typeof openGraphiql>>;
+  beforeAll(async () => {
+    if (hasChromium) graphiql = await openGraphiql();
+  }, 60_000);
+  afterAll(() => graphiql?.close());
+  return {
+    open: (opening?: Opening) => graphiql.open(opening),
+    bytesReceived: () => graphiql.bytesReceived(),
+  };
 }

@@ -1,0 +1,233 @@
+import { useEffect, useState } from 'react';
+import { useStore } from '../store.ts';
+import { Words } from '../words.tsx';
+import {
+  type Asked,
+  type Country,
+  catalogue,
+  countriesWith,
+  exchangeCodes,
+  type Indicator,
+  loadCatalogue,
+  loadExchanges,
+  type Told,
+} from './catalogue.ts';
+import { useInsertFigure, useInsertName } from './insert.ts';
+
+/** Rows that are written out; the search finds the rest. */
+const MAX_SHOWN = 300;
+
+/** The indicators, countries and exchanges that an operation may name, to be searched and put into it. */
+export function CataloguePane() {
+  const held = useStore(catalogue);
+  useEffect(() => {
+    if (held === null) void loadCatalogue();
+  }, [held]);
+  if (held === null) return <p role="status">Asking for the catalogue …</p>;
+  return (
+    <>
+      <Took asked={held} what="The catalogue" />
+      {held.fault !== null && (
+        <button type="button" onClick={() => void loadCatalogue()}>
+          Ask again
+        </button>
+      )}
+      <Indicators indicators={held.indicators} />
+      <Names
+        title="Countries"
+        names={held.countries.map(({ code, name }) => ({ name: code, about: name ?? '' }))}
+        named="country"
+      />
+      <Exchanges />
+    </>
+  );
+}
+
+function Took({ asked: { calls, fault }, what }: { readonly asked: Asked; readonly what: string }) {
+  if (fault !== null) {
+    return (
+      <p className="fault" role="status">
+        {what} is not to be had: <Words text={fault} />
+      </p>
+    );
+  }
+  const took = calls === 0 ? 'no call: it was held' : calls === 1 ? 'one call' : `${calls} calls`;
+  return (
+    <p className="took" role="status" data-calls={calls}>
+      {what} took {took}.
+    </p>
+  );
+}
+
+const valuesOf = (all: readonly (string | null)[]) =>
+  [...new Set(all)].filter((value) => value !== null).sort();
+
+function Indicators({ indicators }: { readonly indicators: readonly Indicator[] }) {
+  const [search, setSearch] = useState('');
+  const [category, setCategory] = useState('');
+  const [source, setSource] = useState('');
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  const found = indicators.filter((one) => {
+    const text = `${one.key} ${one.name} ${one.unit} ${one.category}`.toLowerCase();
+    return (
+      words.every((word) => text.includes(word)) &&
+      (category === '' || one.category === category) &&
+      (source === '' || (one.sources ?? []).some(({ key }) => key === source))
+    );
+  });
+  return (
+    <section aria-label="Indicators">
+      <h2>Indicators</h2>
+      <div className="filters">
+        <input
+          type="search"
+          aria-label="Search indicators"
+          placeholder="Name, key or unit"
+          value={search}
+          onChange={(event) => setSearch(event.target.value)}
+        />
+        <Choice
+          label="Category"
+          value={category}
+          values={valuesOf(indicators.map((one) => one.category))}
+          onChange={setCategory}
+        />
+        <Choice
+          label="Source"
+          value={source}
+          values={valuesOf(indicators.flatMap(({ sources }) => (sources ?? []).map(({ key }) => key)))}
+          onChange={setSource}
+        />
+      </div>
+      <p role="status">
+        {found.length} of {indicators.length} indicators
+      </p>
+      <ul className="entries">
+        {found.slice(0, MAX_SHOWN).map((indicator) => (
+          <IndicatorEntry key={indicator.key} indicator={indicator} />
+        ))}
+      </ul>
+      {found.length > MAX_SHOWN && <p>The first {MAX_SHOWN}: search for the others.</p>}
+    </section>
+  );
+}
+
+interface ChoiceProps {
+  readonly label: string;
+  readonly value: string;
+  readonly values: readonly string[];
+  readonly onChange: (value: string) => void;
+}
+
+function Choice({ label, value, values, onChange }: ChoiceProps) {
+  return (
+    <select aria-label={label} value={value} onChange={(event) => onChange(event.target.value)}>
+      <option value="">{label}: any</option>
+      {values.map((one) => (
+        <option key={one}>{one}</option>
+      ))}
+    </select>
+  );
+}
+
+function IndicatorEntry({ indicator }: { readonly indicator: Indicator }) {
+  const { key, name, unit, category, hasData, sources } = indicator;
+  const insert = useInsertFigure();
+  return (
+    <li>
+      <div className="entry-head">
+        <strong>{name ?? key}</strong>
+        <button type="button" aria-label={`Insert ${key}`} onClick={() => insert(key)}>
+          Insert
+        </button>
+      </div>
+      <code>{key}</code>
+      <div className="hint">
+        {[unit, category, ...(sources ?? []).map((source) => source.key)].filter(Boolean).join(' · ')}
+      </div>
+      {hasData === false ? (
+        <div className="hint">The service holds no figures of it.</div>
+      ) : (
+        <Coverage of={key} />
+      )}
+    </li>
+  );
+}
+
+/** Which countries have figures: asked of the service only by those who want to know. */
+function Coverage({ of: key }: { readonly of: string }) {
+  const [told, setTold] = useState<Told<Country> | 'asking' | null>(null);
+  async function ask() {
+    setTold('asking');
+    setTold(await countriesWith(key));
+  }
+  if (told === null) {
+    return (
+      <button
+        type="button"
+        className="link"
+        aria-label={`Which countries have ${key}?`}
+        onClick={() => void ask()}
+      >
+        Which countries? (one call)
+      </button>
+    );
+  }
+  if (told === 'asking') return <p role="status">Asking …</p>;
+  return (
+    <>
+      <Took asked={told} what="This" />
+      {told.fault === null && (
+        <p className="coverage" data-countries={told.items.length}>
+          {told.items.length} {told.items.length === 1 ? 'country' : 'countries'}:{' '}
+          {told.items.map(({ code, name }) => name ?? code).join(', ') || 'none'}
+        </p>
+      )}
+    </>
+  );
+}
+
+function Exchanges() {
+  const told = useStore(exchangeCodes);
+  if (told === null || told.fault !== null) {
+    return (
+      <section aria-label="Exchanges">
+        <h2>Exchanges</h2>
+        {told !== null && <Took asked={told} what="This" />}
+        <button type="button" className="link" onClick={() => void loadExchanges()}>
+          Ask for their codes (a call for every few hundred listings)
+        </button>
+      </section>
+    );
+  }
+  return (
+    <>
+      <Names title="Exchanges" names={told.items.map((name) => ({ name, about: '' }))} named="exchange" />
+      <Took asked={told} what="This" />
+    </>
+  );
+}
+
+interface NamesProps {
+  readonly title: string;
+  readonly names: readonly { readonly name: string; readonly about: string }[];
+  readonly named: 'country' | 'exchange';
+}
+
+function Names({ title, names, named }: NamesProps) {
+  const insert = useInsertName();
+  return (
+    <section aria-label={title}>
+      <h2>{title}</h2>
+      <ul className="names">
+        {names.map(({ name, about }) => (
+          <li key={name}>
+            <button type="button" title={`Insert ${name}`} onClick={() => insert(named, name)}>
+              {name} {about !== '' && <span className="hint">{about}</span>}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

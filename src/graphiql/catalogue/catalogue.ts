@@ -1,0 +1,117 @@
+import { apiKey } from '../api-key.ts';
+import { type Answer, send } from '../exchange.ts';
+import { createStore } from '../store.ts';
+
+export interface Indicator {
+  readonly key: string;
+  readonly name: string | null;
+  readonly unit: string | null;
+  readonly category: string | null;
+  readonly hasData: boolean | null;
+  readonly sources: readonly { readonly key: string }[] | null;
+}
+
+export interface Country {
+  readonly code: string;
+  readonly name: string | null;
+}
+
+/** What asking the gateway took, and whether it went well. */
+export interface Asked {
+  /** Calls to the metered service. */
+  readonly calls: number;
+  /** Why there is nothing, or not all; null where all is there. */
+  readonly fault: string | null;
+}
+
+export interface Told<T> extends Asked {
+  readonly items: readonly T[];
+}
+
+export interface Catalogue extends Asked {
+  readonly indicators: readonly Indicator[];
+  readonly countries: readonly Country[];
+}
+
+/** The catalogue, once somebody has opened it; nothing is asked for before. */
+export const catalogue = createStore<Catalogue | null>(null);
+
+/** Codes of the exchanges, once somebody has asked for them. */
+export const exchangeCodes = createStore<Told<string> | null>(null);
+
+const CATALOGUE = `query Catalogue {
+  indicators { key name unit category hasData sources { key } }
+  countries { code name }
+}`;
+
+const EXCHANGES = 'query Exchanges { tickers { exchangeCode } }';
+
+const COVERAGE = `query Coverage($key: String!) {
+  indicator(key: $key) { observations(latest: true) { value country { code name } } }
+}`;
+
+let loading: Promise<void> | null = null;
+
+/** Asks for the catalogue, as anybody would: by GraphQL, under the key of the key field. */
+export function loadCatalogue(): Promise<void> {
+  loading ??= ask().finally(() => {
+    loading = null;
+  });
+  return loading;
+
+  async function ask() {
+    const answer = await send({ query: CATALOGUE });
+    const { indicators = null, countries = null } = (answer.data ?? {}) as Partial<Catalogue>;
+    catalogue.set({
+      indicators: indicators ?? [],
+      countries: countries ?? [],
+      calls: callsOf(answer),
+      fault: indicators === null || countries === null ? faultOf(answer) : null,
+    });
+  }
+}
+
+export async function loadExchanges(): Promise<void> {
+  const answer = await send({ query: EXCHANGES });
+  const { tickers = null } = (answer.data ?? {}) as {
+    readonly tickers?: readonly { readonly exchangeCode: string }[] | null;
+  };
+  exchangeCodes.set({
+    items: [...new Set((tickers ?? []).map(({ exchangeCode }) => exchangeCode))].sort(),
+    calls: callsOf(answer),
+    fault: tickers === null ? faultOf(answer) : null,
+  });
+}
+
+/** Which countries have figures of an indicator. */
+export async function countriesWith(key: string): Promise<Told<Country>> {
+  const answer = await send({ query: COVERAGE, variables: { key } });
+  const { indicator = null } = (answer.data ?? {}) as {
+    readonly indicator?: {
+      readonly observations: readonly { readonly value: number | null; readonly country: Country }[] | null;
+    } | null;
+  };
+  const rows = indicator?.observations ?? null;
+  const found = new Map(
+    (rows ?? []).flatMap(({ value, country }) => (value === null ? [] : [[country.code, country] as const])),
+  );
+  return {
+    items: [...found.values()].sort((a, b) => a.code.localeCompare(b.code)),
+    calls: callsOf(answer),
+    fault: rows === null ? faultOf(answer) : null,
+  };
+}
+
+function callsOf({ extensions }: Answer): number {
+  return extensions?.upstream?.calls ?? 0;
+}
+
+function faultOf({ errors = [] }: Answer): string {
+  return errors.map(({ message }) => message).join(' ') || 'The gateway gave no answer.';
+}
+
+// What one key may see another may not.
+apiKey.subscribe(() => {
+  catalogue.set(null);
+  exchangeCodes.set(null);
+});

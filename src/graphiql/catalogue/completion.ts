@@ -1,0 +1,138 @@
+import { useGraphiQL, useMonaco } from '@graphiql/react';
+import { useEffect } from 'react';
+import { catalogue, exchangeCodes, loadCatalogue, loadExchanges } from './catalogue.ts';
+import { type Literal, literalAt, type Named, variableAt } from './literals.ts';
+
+type Monaco = NonNullable<Parameters<Parameters<typeof useMonaco>[0]>[0]['monaco']>;
+type Model = Parameters<
+  Parameters<Monaco['languages']['registerCompletionItemProvider']>[1]['provideCompletionItems']
+>[0];
+type Position = Parameters<
+  Parameters<Monaco['languages']['registerCompletionItemProvider']>[1]['provideCompletionItems']
+>[1];
+
+interface Entry {
+  readonly name: string;
+  readonly about: string;
+}
+
+const COMMAND = 'country-graph-load';
+
+/**
+ * Completes keys and codes inside the strings of operations and their variables, from the catalogue as it was opened. Where
+ * it wasn't, completion offers to, and says what that costs: nothing is asked for unasked.
+ */
+export function useCompletion(): void {
+  const monaco = useMonaco((state) => state.monaco);
+  const queryEditor = useGraphiQL((state) => state.queryEditor);
+  const variableEditor = useGraphiQL((state) => state.variableEditor);
+  useEffect(() => {
+    if (monaco === undefined || queryEditor === undefined || variableEditor === undefined) return;
+    for (const editor of [queryEditor, variableEditor]) {
+      editor.updateOptions({ quickSuggestions: { other: true, comments: false, strings: true } });
+    }
+    const inQuery = provide(monaco, 'graphql', (model, position) =>
+      model === queryEditor.getModel() ? literalAt(textBefore(model, position)) : null,
+    );
+    const inVariables = provide(monaco, 'json', (model, position) =>
+      model === variableEditor.getModel()
+        ? variableAt(textBefore(model, position), queryEditor.getValue())
+        : null,
+    );
+    const command = monaco.editor.registerCommand(COMMAND, (_, named: Named) => void load(named));
+    return () => {
+      for (const disposable of [inQuery, inVariables, command]) disposable.dispose();
+    };
+  }, [monaco, queryEditor, variableEditor]);
+}
+
+function provide(
+  monaco: Monaco,
+  language: string,
+  literalIn: (model: Model, position: Position) => Literal | null,
+) {
+  return monaco.languages.registerCompletionItemProvider(language, {
+    triggerCharacters: ['"'],
+    provideCompletionItems(model, position) {
+      const literal = literalIn(model, position);
+      if (literal === null) return { suggestions: [] };
+      const rest =
+        /^[^"\n]*/.exec(model.getLineContent(position.lineNumber).slice(position.column - 1))?.[0] ?? '';
+      const range = {
+        startLineNumber: position.lineNumber,
+        endLineNumber: position.lineNumber,
+        startColumn: position.column - literal.before.length,
+        endColumn: position.column + rest.length,
+      };
+      const entries = entriesFor(literal.named);
+      const { Value, Event } = monaco.languages.CompletionItemKind;
+      if (entries === null) {
+        const label = `Load ${PLURALS[literal.named]} to complete them (${COSTS[literal.named]})`;
+        const insertText = literal.before + rest;
+        const filterText = insertText;
+        const command = { id: COMMAND, title: label, arguments: [literal.named] };
+        return { suggestions: [{ label, kind: Event, insertText, filterText, range, command }] };
+      }
+      return {
+        suggestions: entries.map(({ name, about }) => ({
+          label: { label: name, description: about },
+          kind: Value,
+          insertText: name,
+          // People look for what a thing is called as often as for its key.
+          filterText: `${name} ${about}`,
+          range,
+        })),
+      };
+    },
+  });
+}
+
+const PLURALS: Readonly<Record<Named, string>> = {
+  indicator: 'the indicators',
+  country: 'the countries',
+  source: 'the sources',
+  category: 'the categories',
+  exchange: 'the exchanges',
+};
+
+const COSTS: Readonly<Record<Named, string>> = {
+  indicator: 'two calls, held afterwards',
+  country: 'two calls, held afterwards',
+  source: 'two calls, held afterwards',
+  category: 'two calls, held afterwards',
+  exchange: 'a call for every few hundred listings',
+};
+
+async function load(named: Named): Promise<void> {
+  await (named === 'exchange' ? loadExchanges() : loadCatalogue());
+}
+
+function textBefore(model: Model, { lineNumber, column }: Position): string {
+  return model.getValueInRange({
+    startLineNumber: 1,
+    startColumn: 1,
+    endLineNumber: lineNumber,
+    endColumn: column,
+  });
+}
+
+/** All names of a kind; null where they haven't been asked for. */
+function entriesFor(named: Named): readonly Entry[] | null {
+  if (named === 'exchange') {
+    return exchangeCodes.get()?.items.map((name) => ({ name, about: 'exchange' })) ?? null;
+  }
+  const held = catalogue.get();
+  if (held === null) return null;
+  if (named === 'indicator') {
+    return held.indicators.map(({ key, name, unit }) => ({
+      name: key,
+      about: `${name ?? ''}, ${unit ?? ''}`,
+    }));
+  }
+  if (named === 'country') return held.countries.map(({ code, name }) => ({ name: code, about: name ?? '' }));
+  const names =
+    named === 'category'
+      ? held.indicators.flatMap(({ category }) => category ?? [])
+      : held.indicators.flatMap(({ sources }) => (sources ?? []).map(({ key }) => key));
+  return [...new Set(names)].sort().map((name) => ({ name, about: named }));
+}

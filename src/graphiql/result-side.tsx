@@ -1,0 +1,160 @@
+import { useGraphiQL, useGraphiQLActions } from '@graphiql/react';
+import { type KeyboardEvent, lazy, Suspense, useEffect } from 'react';
+import { CostPane } from './cost-pane.tsx';
+import { ErrorsPane } from './errors-pane.tsx';
+import { type Exchange, lastExchange, showTab, titleOf } from './exchange.ts';
+import type { Settings } from './settings.ts';
+import { StartPane } from './start-pane.tsx';
+import { useStore } from './store.ts';
+import { isMedium, isWide, type Side, side, useNarrow } from './view.ts';
+
+/** Charts and maps come with a library of their own, loaded when the pane is first opened. */
+const ChartPane = lazy(() => import('./chart/chart-pane.tsx'));
+
+const SIDES: readonly { readonly name: Side; readonly title: string }[] = [
+  { name: 'query', title: 'Query' },
+  { name: 'answer', title: 'Answer' },
+  { name: 'picture', title: 'Picture' },
+  { name: 'cost', title: 'Cost' },
+  { name: 'errors', title: 'Errors' },
+];
+
+/** What came of the operation in the tab that is shown: its answer, a picture of it, its cost and its errors. */
+export function ResultSide({ settings }: { readonly settings: Settings }) {
+  const exchange = useFollowedTab();
+  const wide = useStore(isWide);
+  const chosen = useStore(side);
+  const narrow = useNarrow();
+  const shown = chosen === 'query' && !narrow ? 'answer' : chosen;
+  const isBegun = useIsBegun();
+  useEffect(() => {
+    document.body.dataset.side = shown;
+    document.body.dataset.wide = String(wide && !narrow);
+    document.body.dataset.begun = String(isBegun);
+  }, [shown, wide, narrow, isBegun]);
+  return (
+    <>
+      <div className="side-bar">
+        <Sides shown={shown} narrow={narrow} exchange={exchange} />
+        {narrow && shown !== 'query' && <RunButton />}
+        <button
+          type="button"
+          className="wide"
+          aria-pressed={wide}
+          title={wide ? 'Show the operation again' : 'Give this side the whole page'}
+          onClick={() => isWide.set(!wide)}
+        >
+          {wide ? 'Narrow' : 'Wide'}
+        </button>
+      </div>
+      {!isBegun && (shown === 'answer' || shown === 'query') ? (
+        <div className="side-panel pane start">
+          <StartPane settings={settings} />
+        </div>
+      ) : (
+        shown !== 'answer' &&
+        shown !== 'query' && (
+          <div className="side-panel pane" role="tabpanel" id="side-panel" aria-labelledby={`side-${shown}`}>
+            {exchange !== null && <Of exchange={exchange} />}
+            {shown === 'picture' && (
+              <Suspense fallback={<p>Loading …</p>}>
+                <ChartPane />
+              </Suspense>
+            )}
+            {shown === 'cost' && <CostPane />}
+            {shown === 'errors' && <ErrorsPane />}
+          </div>
+        )
+      )}
+    </>
+  );
+}
+
+/** The exchange of the tab that is shown, whichever that is. */
+function useFollowedTab(): Exchange | null {
+  const ids = useGraphiQL((state) => state.tabs.map(({ id }) => id).join(' '));
+  const id = useGraphiQL((state) => state.tabs[state.activeTabIndex]?.id ?? '');
+  useEffect(() => {
+    showTab(id, ids.split(' '));
+    document.querySelector('.graphiql-tab-active')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [id, ids]);
+  const exchange = useStore(lastExchange);
+  const { setVisiblePlugin } = useGraphiQLActions();
+  const isFetching = useGraphiQL((state) => state.isFetching);
+  // What comes of a run is shown: where there is no room beside it, the operation and the panes give way.
+  useEffect(() => {
+    if (!isFetching) return;
+    if (side.get() === 'query') side.set('answer');
+    if (isMedium()) setVisiblePlugin(null);
+  }, [isFetching, setVisiblePlugin]);
+  return exchange;
+}
+
+/** Whether the answer's editor has, or is about to have, something to show. */
+function useIsBegun(): boolean {
+  return useGraphiQL(
+    ({ isFetching, fetchError, tabs, activeTabIndex }) =>
+      isFetching || fetchError !== null || (tabs[activeTabIndex]?.response ?? '') !== '',
+  );
+}
+
+interface SidesProps {
+  readonly shown: Side;
+  readonly narrow: boolean;
+  readonly exchange: Exchange | null;
+}
+
+function Sides({ shown, narrow, exchange }: SidesProps) {
+  const errors = exchange?.answer.errors?.length ?? 0;
+  const sides = SIDES.filter(({ name }) => narrow || name !== 'query');
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (step === undefined) return;
+    const next = sides[(sides.findIndex(({ name }) => name === shown) + step + sides.length) % sides.length];
+    if (next === undefined) return;
+    event.preventDefault();
+    side.set(next.name);
+    document.getElementById(`side-${next.name}`)?.focus();
+  };
+  return (
+    <div className="sides" role="tablist" aria-label="What came of it" onKeyDown={onKeyDown}>
+      {sides.map(({ name, title }) => (
+        <button
+          key={name}
+          id={`side-${name}`}
+          type="button"
+          role="tab"
+          className="side"
+          aria-selected={name === shown}
+          tabIndex={name === shown ? 0 : -1}
+          onClick={() => side.set(name)}
+        >
+          {title}
+          {name === 'errors' && errors > 0 && <span className="badge">{errors}</span>}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** Where the operation is out of sight, so is GraphiQL's own button. */
+function RunButton() {
+  const { run } = useGraphiQLActions();
+  const isFetching = useGraphiQL((state) => state.isFetching);
+  return (
+    <button type="button" className="run" disabled={isFetching} onClick={() => void run()}>
+      Run
+    </button>
+  );
+}
+
+/** Which operation it is that this came of. */
+function Of({ exchange: { operation, at } }: { readonly exchange: Exchange }) {
+  const written = useGraphiQL((state) => state.tabs[state.activeTabIndex]?.query ?? null);
+  return (
+    <p className="of">
+      Of <strong>{titleOf(operation)}</strong>, run at {new Date(at).toLocaleTimeString()}
+      {written !== null && written !== operation.query && '; the operation has been changed since'}.
+    </p>
+  );
+}

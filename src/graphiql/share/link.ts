@@ -1,0 +1,28 @@
+/** An operation as a link carries it. */
+export interface Shared {
+  readonly query: string;
+  /** JSON as written, or empty. */
+  readonly variables: string;
+}
+
+/** Characters of a link that are read, and made: beyond that, mail programs and chats cut links. */
+export const MAX_LINK = 30_000;
+
+/**
+ * The address of this page with an operation in its fragment, which no server sees. It has no room for a key or a header.
+ * @param page address of the page, without a fragment
+ */
+export function linkTo(page: string, { query, variables }: Shared): string | null {
+  const params = new URLSearchParams({ query });
+  if (variables.trim() !== '') params.set('variables', variables);
+  const link = `${page}#${params}`;
+  return link.length > MAX_LINK ? null : link;
+}
+
+/** The operation of a fragment, with its `#`; null where it holds none. */
+export function sharedIn(fragment: string): Shared | null {
+  if (fragment.length > MAX_LINK) return null;
+  const params = new URLSearchParams(fragment.replace(/^#/, ''));
+  const query = params.get('query');
+  return query === null || query.trim() === '' ? null : { query, variables: params.get('variables') ?? '' };
+}

@@ -1,0 +1,104 @@
+import { DropdownMenu, useGraphiQL } from '@graphiql/react';
+import { useEffect, useRef, useState } from 'react';
+import { nameIn, type Operation } from '../exchange.ts';
+import { ENDPOINT } from '../settings.ts';
+import { variablesIn } from '../variables.ts';
+import { dataTypeOf } from './data-type.ts';
+import { linkTo, MAX_LINK } from './link.ts';
+import { asCurl, asFetch, asTypeScript } from './snippets.ts';
+
+/** How long it is said that something was copied. */
+const SAID_MS = 4_000;
+
+/** Copies the operation for others: as a link, or as code. The key is in none of it. */
+export function ShareMenu() {
+  const queryEditor = useGraphiQL((state) => state.queryEditor);
+  const variableEditor = useGraphiQL((state) => state.variableEditor);
+  const operationName = useGraphiQL((state) => state.operationName);
+  const schema = useGraphiQL((state) => state.schema);
+  const [said, setSaid] = useState('');
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+
+  function say(words: string) {
+    setSaid(words);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => setSaid(''), SAID_MS);
+  }
+
+  async function copy(what: string, text: string | null) {
+    if (text === null) {
+      say(`The link would have more than ${MAX_LINK.toLocaleString('en')} characters: copy it as code.`);
+      return;
+    }
+    const isCopied = await copied(text);
+    say(isCopied ? `${what} copied, without the key` : 'This browser lets nothing be copied from this page.');
+  }
+
+  function operation(): Operation {
+    const query = queryEditor?.getValue() ?? '';
+    const variables = variablesIn(variableEditor?.getValue() ?? '') ?? {};
+    return {
+      query,
+      variables: Object.keys(variables).length === 0 ? undefined : variables,
+      operationName: nameIn(query, operationName),
+    };
+  }
+
+  function typeScript(): string {
+    const asked = operation();
+    let type = 'unknown';
+    try {
+      if (schema != null) type = dataTypeOf(schema, asked.query, asked.operationName);
+    } catch {
+      // A text that is no GraphQL yet has an answer of no known type.
+    }
+    return asTypeScript(url, asked, type);
+  }
+
+  const url = new URL(ENDPOINT, location.href).href;
+  const shared = () => ({
+    query: queryEditor?.getValue() ?? '',
+    variables: variableEditor?.getValue() ?? '',
+  });
+  const page = `${location.origin}${location.pathname}`;
+  return (
+    <div className="share">
+      <span role="status">{said}</span>
+      <DropdownMenu>
+        <DropdownMenu.Button className="share-button">Share</DropdownMenu.Button>
+        <DropdownMenu.Content>
+          <DropdownMenu.Item onSelect={() => void copy('Link', linkTo(page, shared()))}>
+            Copy link
+          </DropdownMenu.Item>
+          <DropdownMenu.Item onSelect={() => void copy('curl', asCurl(url, operation()))}>
+            Copy as curl
+          </DropdownMenu.Item>
+          <DropdownMenu.Item onSelect={() => void copy('fetch', asFetch(url, operation()))}>
+            Copy as fetch
+          </DropdownMenu.Item>
+          <DropdownMenu.Item onSelect={() => void copy('TypeScript', typeScript())}>
+            Copy as TypeScript
+          </DropdownMenu.Item>
+        </DropdownMenu.Content>
+      </DropdownMenu>
+    </div>
+  );
+}
+
+/** @returns whether the text is on the clipboard */
+async function copied(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    // Where the page came without TLS from another machine, browsers have this way alone.
+    const area = document.createElement('textarea');
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    const isCopied = document.execCommand('copy');
+    area.remove();
+    return isCopied;
+  }
+}

@@ -1,0 +1,138 @@
+import { useGraphiQL, useGraphiQLActions } from '@graphiql/react';
+import { useEffect, useState } from 'react';
+import { apiKey } from './api-key.ts';
+import { nameIn, type Operation, send } from './exchange.ts';
+import type { Settings } from './settings.ts';
+import { useStore } from './store.ts';
+import { LESSONS } from './tabs.ts';
+import { useOpen } from './tools.ts';
+import { variablesIn } from './variables.ts';
+import { side } from './view.ts';
+
+/** How long an operation stays as it is before it is priced. */
+const SETTLED_MS = 600;
+
+/** Of the tour, what people come for. */
+const QUESTIONS: readonly { readonly lesson: string; readonly question: string }[] = [
+  { lesson: 'Map', question: 'How long do people live, country by country?' },
+  { lesson: 'Over time', question: 'How have three countries fared since 1990?' },
+  { lesson: 'Provenance', question: 'Where does a figure come from, and how sure is it?' },
+  { lesson: 'Markets', question: 'What is listed on an exchange, and at what price?' },
+];
+
+/** What this is, what one may ask, and what it will cost, before the first operation of a tab is run. */
+export function StartPane({ settings: { demoKeys, trusted } }: { readonly settings: Settings }) {
+  const open = useOpen();
+  const { run, setVisiblePlugin } = useGraphiQLActions();
+  return (
+    <>
+      <h2>What is this?</h2>
+      <p>
+        Country Graph answers questions about 54 African countries: figures over time, markets, governments,
+        and the sources of it all. The question stands in the editor, in GraphQL; the answer comes here, and
+        so do a picture of it, its cost and its errors.
+        {demoKeys !== null && ' This is a sandbox: its figures are made up.'}
+      </p>
+      <p>
+        <button type="button" className="primary" onClick={() => void run()}>
+          Run this operation
+        </button>{' '}
+        <span className="hint">or Ctrl-Enter in the editor</span>
+      </p>
+      <h2>What will it cost?</h2>
+      <Price />
+      <h2>What may I ask?</h2>
+      {trusted === null ? (
+        <>
+          <ul className="choices">
+            {QUESTIONS.map(({ lesson, question }) => (
+              <li key={lesson}>
+                <button
+                  type="button"
+                  onClick={() => open({ query: LESSONS.find(({ name }) => name === lesson)?.query ?? '' })}
+                >
+                  {question}
+                </button>
+              </li>
+            ))}
+          </ul>
+          <p>
+            More of these: <PaneLink title="Lessons" />. Every indicator: <PaneLink title="Catalogue" />.
+            Every field, and what it costs: <PaneLink title="Documentation Explorer" word="Docs" />. Point and
+            click: <PaneLink title="Builder" />.
+          </p>
+        </>
+      ) : (
+        <p>
+          What stands in the list of{' '}
+          <button type="button" className="link" onClick={() => setVisiblePlugin('Documents')}>
+            Documents
+          </button>
+          : this gateway runs trusted documents alone, {trusted.length} in all.
+        </p>
+      )}
+    </>
+  );
+}
+
+function PaneLink({ title, word = title }: { readonly title: string; readonly word?: string }) {
+  const { setVisiblePlugin } = useGraphiQLActions();
+  return (
+    <button type="button" className="link" onClick={() => setVisiblePlugin(title)}>
+      {word}
+    </button>
+  );
+}
+
+/** What the operation in the editor would cost, which costs nothing to ask. */
+function Price() {
+  const query = useGraphiQL((state) => state.tabs[state.activeTabIndex]?.query ?? '');
+  const variables = useGraphiQL((state) => state.tabs[state.activeTabIndex]?.variables ?? '');
+  const operationName = useGraphiQL((state) => state.operationName);
+  const key = useStore(apiKey);
+  const shown = useStore(side);
+  const [said, setSaid] = useState<string>('');
+  useEffect(() => {
+    if (key === '') {
+      setSaid('Give your API key above first: the price depends on what is held for it.');
+      return;
+    }
+    const leaving = new AbortController();
+    const timer = setTimeout(() => {
+      price(
+        { query, variables: variablesIn(variables) ?? {}, operationName: nameIn(query, operationName) },
+        leaving.signal,
+      )
+        .then((words) => setSaid(words))
+        .catch(() => {});
+    }, SETTLED_MS);
+    return () => {
+      clearTimeout(timer);
+      leaving.abort();
+    };
+  }, [query, variables, operationName, key]);
+  return (
+    <p className="price" role="status">
+      {said === ''
+        ? 'The service behind this counts calls. What this operation takes is being reckoned …'
+        : said}{' '}
+      {shown !== 'cost' && (
+        <button type="button" className="link" onClick={() => side.set('cost')}>
+          More about cost
+        </button>
+      )}
+    </p>
+  );
+}
+
+async function price(operation: Operation, signal: AbortSignal): Promise<string> {
+  const { extensions } = await send(operation, { 'x-explain': '1' }, signal);
+  const plan = extensions?.explain;
+  if (plan === undefined)
+    return "The service behind this counts calls. This operation can't be priced as it stands.";
+  const calls = plan.calls === 1 ? '1 call' : `${plan.calls} calls`;
+  const saved = plan.naive > plan.calls ? `, instead of ${plan.naive} if each field fetched for itself` : '';
+  return plan.calls === 0
+    ? 'The service behind this counts calls. This operation takes none: all that it asks for is held.'
+    : `The service behind this counts calls. This operation takes ${calls}${saved}; asked again soon, none.`;
+}

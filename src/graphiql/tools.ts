@@ -1,0 +1,39 @@
+import { useGraphiQL, useGraphiQLActions } from '@graphiql/react';
+import { useCallback } from 'react';
+import { isMedium, isNarrow, side } from './view.ts';
+
+export interface Written {
+  readonly query: string;
+  readonly variables?: string;
+}
+
+/** Opens an operation: in the tab that holds it already, else in one of its own. */
+export function useOpen(): (written: Written) => void {
+  const tabs = useGraphiQL((state) => state.tabs);
+  const queryEditor = useGraphiQL((state) => state.queryEditor);
+  const variableEditor = useGraphiQL((state) => state.variableEditor);
+  const { addTab, changeTab } = useGraphiQLActions();
+  const makeRoom = useMakeRoom();
+  return useCallback(
+    ({ query, variables = '' }) => {
+      const there = tabs.findIndex((tab) => tab.query === query && (tab.variables ?? '') === variables);
+      if (there >= 0) changeTab(there);
+      else {
+        addTab();
+        queryEditor?.setValue(query);
+        variableEditor?.setValue(variables);
+      }
+      makeRoom();
+    },
+    [tabs, queryEditor, variableEditor, addTab, changeTab, makeRoom],
+  );
+}
+
+/** Where there is no room for a pane beside the operation, leaves the pane for it. */
+export function useMakeRoom(): () => void {
+  const { setVisiblePlugin } = useGraphiQLActions();
+  return useCallback(() => {
+    if (isNarrow()) side.set('query');
+    if (isMedium()) setVisiblePlugin(null);
+  }, [setVisiblePlugin]);
+}

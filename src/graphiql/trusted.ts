@@ -1,0 +1,36 @@
+/** An operation that may run where no others may. */
+export interface TrustedDocument {
+  /** What it is named by when it is sent. */
+  readonly id: string;
+  readonly text: string;
+}
+
+let documents: readonly TrustedDocument[] = [];
+
+/** Editors end lines in a way of their own. */
+const plain = (text: string) => text.replaceAll('\r\n', '\n').trim();
+
+/** Has these be sent by name from now on, since a text that differs by a blank is refused. */
+export function setTrusted(all: readonly TrustedDocument[]): void {
+  documents = all;
+}
+
+/** The name of what an editor holds, where it is one of the only operations that may run. */
+export function trustedIdOf(text: string): string | null {
+  if (documents.length === 0) return null;
+  return documents.find((document) => plain(document.text) === plain(text))?.id ?? null;
+}
+
+/** What people know a document by: the names of its operations. */
+export function trustedNameOf({ id, text }: TrustedDocument): string {
+  const names = Array.from(text.matchAll(/\b(?:query|mutation|subscription)\s+(\w+)/g), ([, name]) => name);
+  return names.length === 0 ? id : names.join(', ');
+}
+
+/** Fills a document's variables in, each by its name, for people to write over. */
+export function variablesFor({ text }: TrustedDocument): string {
+  const names = Array.from(text.matchAll(/\$(\w+)\s*:\s*(\[?)/g));
+  if (names.length === 0) return '';
+  const given = names.map(([, name, list]) => [name, list === '' ? null : []]);
+  return JSON.stringify(Object.fromEntries(given), null, 2);
+}

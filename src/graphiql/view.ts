@@ -1,0 +1,29 @@
+import { useSyncExternalStore } from 'react';
+import { createStore } from './store.ts';
+
+/** What the right side shows of an operation; `query` is the operation itself, where there is no room for two sides. */
+export type Side = 'query' | 'answer' | 'picture' | 'cost' | 'errors';
+
+export const side = createStore<Side>('answer');
+
+/** Whether the right side has the whole page. */
+export const isWide = createStore(false);
+
+/** Below this there is room for one thing at a time. As in the style sheet. */
+const narrow = matchMedia('(max-width: 700px)');
+/** Below this a pane at the left takes the room of the answer. As in the style sheet. */
+const medium = matchMedia('(max-width: 1000px)');
+
+if (narrow.matches) side.set('query');
+
+const listen = (listener: () => void) => {
+  narrow.addEventListener('change', listener);
+  return () => narrow.removeEventListener('change', listener);
+};
+
+export function useNarrow(): boolean {
+  return useSyncExternalStore(listen, () => narrow.matches);
+}
+
+export const isNarrow = () => narrow.matches;
+export const isMedium = () => medium.matches;

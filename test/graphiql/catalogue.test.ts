@@ -1,0 +1,209 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { literalAt, variableAt } from '../../src/graphiql/catalogue/literals.ts';
+import { hasChromium } from '../support/chromium.ts';
+import { pane, run, scenesOfGraphiql, side, write, written } from '../support/graphiql.ts';
+
+const { open } = scenesOfGraphiql();
+
+describe('what a string names', () => {
+  it.for([
+    ['{ country(code: "K', 'country', 'K'],
+    ['{ countries(codes: ["KE", "N', 'country', 'N'],
+    ['{ observations(countryCodes: ["', 'country', ''],
+    ['{ country(code: "KE") { observation(metricKey: "pop', 'indicator', 'pop'],
+    ['{ observations(metricKeys: [\n  "a"\n  "b', 'indicator', 'b'],
+    ['{ indicator(key: "gd', 'indicator', 'gd'],
+    ['{ indicators(hasData: true, keys: ["x", "', 'indicator', ''],
+    ['{ source(key: "wo', 'source', 'wo'],
+    ['{ tickers(exchangeCode: "', 'exchange', ''],
+    ['{ indicators(category: "de', 'category', 'de'],
+  ] as const)('%s', ([text, named, before]) => {
+    expect(literalAt(text)).toEqual({ named, before });
+  });
+
+  it.for([
+    '{ country(code: "KE"',
+    '{ country(code: ',
+    '{ node(id: "',
+    '{ other(key: "',
+    '# country(code: "',
+    '{ ticker(symbol: "',
+    '',
+  ])('nothing of ours: %s', (text) => {
+    expect(literalAt(text)).toBeNull();
+  });
+
+  it('in a variable is told by where it is used', () => {
+    const operation =
+      'query ($codes: [CountryCode!], $key: String!, $x: String!) { countries(codes: $codes) { observation(metricKey: $key) { value } } source(key: $x) { key } }';
+    expect(variableAt('{ "codes": ["KE", "N', operation)).toEqual({ named: 'country', before: 'N' });
+    expect(variableAt('{ "codes": [], "key": "po', operation)).toEqual({ named: 'indicator', before: 'po' });
+    expect(variableAt('{ "x": "', operation)).toEqual({ named: 'source', before: '' });
+    expect(variableAt('{ "unused": "', operation)).toBeNull();
+    expect(variableAt('{ "codes', operation)).toBeNull();
+  });
+
+  it('is found in time in long texts', () => {
+    const text = `{ observations(metricKeys: [${'"key", '.repeat(20_000)}"po`;
+    const long = `${'a: ["" '.repeat(20_000)}"`;
+    const begun = performance.now();
+    literalAt(text);
+    literalAt(long);
+    variableAt(long, long);
+    expect(performance.now() - begun).toBeLessThan(1_000);
+  });
+});
+
+/** Puts the cursor right behind a part of what the editor holds. */
+async function goBehind(page: Page, text: string, part: string) {
+  await write(page, text);
+  const rest = text.length - text.indexOf(part) - part.length;
+  for (let i = 0; i < rest; i += 1) await page.keyboard.press('ArrowLeft');
+}
+
+describe.skipIf(!hasChromium)('the catalogue at hand', () => {
+  it('is asked for when it is opened, by GraphQL, and says what that took', async () => {
+    await using scene = await open();
+    const { page, program } = scene;
+    await page.locator('.price', { hasText: 'This operation takes' }).waitFor();
+    expect(program.requests()).toEqual([]);
+    await pane(page, 'Catalogue');
+    await page.getByText('207 of 207 indicators').waitFor();
+    expect(await page.locator('.took').first().innerText()).toBe('The catalogue took 2 calls.');
+    expect(program.requests().sort()).toEqual(['GET /v1/countries', 'GET /v1/indicators']);
+  });
+
+  it('is searched by name, key, category and source, and says which countries have figures', async () => {
+    await using scene = await open();
+    const { page } = scene;
+    await pane(page, 'Catalogue');
+    const indicators = page.getByRole('region', { name: 'Indicators' });
+    const search = page.getByLabel('Search indicators');
+    await search.fill('life expect');
+    await indicators.getByText('life_expectancy', { exact: true }).waitFor();
+    expect(await indicators.locator('.entries > li').count()).toBeLessThan(10);
+    await page.getByRole('button', { name: 'Which countries have life_expectancy?' }).click();
+    await expect.poll(() => page.locator('.coverage').getAttribute('data-countries')).toBe('54');
+    expect(await indicators.locator('.took').innerText()).toBe('This took one call.');
+    await search.fill('');
+    await page.getByLabel('Category').selectOption('demographics');
+    await expect.poll(() => indicators.getByRole('status').first().innerText()).toMatch(/^\d\d? of 207/);
+    await page.getByLabel('Category').selectOption('');
+    await page.getByLabel('Source').selectOption('who_gho');
+    await expect
+      .poll(async () => new Set(await indicators.locator('.entries .hint').allInnerTexts()).size)
+      .toBeGreaterThan(1);
+    for (const text of await indicators.locator('.entry-head ~ .hint:nth-of-type(2)').allInnerTexts())
+      expect(text).toContain('who_gho');
+  });
+
+  it('puts a figure into the selection of a country, and the operation runs', async () => {
+    await using scene = await open();
+    const { page } = scene;
+    await pane(page, 'Catalogue');
+    await page.getByLabel('Search indicators').fill('internet_users_pct');
+    await page.getByRole('button', { name: 'Insert internet_users_pct' }).click();
+    await expect
+      .poll(() => written(page))
+      .toContain('internetUsersPct: observation(metricKey: "internet_users_pct") { value year unit }');
+    const { data, errors } = await run(page);
+    expect(errors).toBeUndefined();
+    expect(data.country.internetUsersPct.value).toBeGreaterThan(0);
+  });
+
+  it('puts a key and a code into the string that the cursor stands in', async () => {
+    await using scene = await open();
+    const { page } = scene;
+    await pane(page, 'Catalogue');
+    await goBehind(
+      page,
+      '{ country(code: "KE") { observation(metricKey: "x") { value } } }',
+      'metricKey: "x',
+    );
+    await page.getByRole('button', { name: 'Insert life_expectancy', exact: true }).click();
+    await expect.poll(() => written(page)).toContain('observation(metricKey: "life_expectancy") { value }');
+    await goBehind(page, '{ country(code: "KE") { name } }', 'code: "K');
+    await page.getByRole('region', { name: 'Countries' }).getByText('Ghana').click();
+    await expect.poll(() => written(page)).toBe('{ country(code: "GH") { name } }');
+  });
+
+  it('opens an operation of its own where there is none to put a figure in', async () => {
+    await using scene = await open();
+    const { page } = scene;
+    await write(page, '{ quota { plan } }');
+    await pane(page, 'Catalogue');
+    await page.getByRole('button', { name: 'Insert life_expectancy', exact: true }).click();
+    await expect.poll(() => written(page)).toContain('query LifeExpectancy');
+    expect((await run(page)).errors).toBeUndefined();
+    await side(page, 'Picture');
+    await page.locator('.frame.map').waitFor();
+  });
+
+  it('names the exchanges once that is asked for', async () => {
+    await using scene = await open();
+    const { page } = scene;
+    await pane(page, 'Catalogue');
+    await page.getByRole('button', { name: /Ask for their codes/ }).click();
+    await page.getByRole('region', { name: 'Exchanges' }).getByText('NGX', { exact: true }).waitFor();
+  });
+});
+
+describe.skipIf(!hasChromium)('inside a string, completion', () => {
+  const suggestions = (page: Page) => page.locator('.suggest-widget').innerText();
+
+  it('offers to load the catalogue, says what that costs, and asks for nothing before', async () => {
+    await using scene = await open();
+    const { page, program } = scene;
+    await goBehind(page, '{ country(code: "KE") { observation(metricKey: "") { value } } }', 'metricKey: "');
+    await page.keyboard.press('ControlOrMeta+Space');
+    await expect.poll(() => suggestions(page)).toContain('two calls');
+    expect(program.requests()).toEqual([]);
+    await page.keyboard.press('Enter');
+    await expect.poll(() => program.sandbox.log.map(({ path }) => path).length).toBe(2);
+    await expect
+      .poll(async () => {
+        await page.keyboard.press('Escape');
+        await page.keyboard.press('ControlOrMeta+Space');
+        return suggestions(page);
+      })
+      .toMatch(/_pct|_usd|_total/);
+  });
+
+  it.for([
+    [
+      '{ country(code: "KE") { observation(metricKey: "life_exp") { value } } }',
+      'life_exp',
+      'life_expectancy',
+    ],
+    ['{ countries(codes: ["KE", "Gha"]) { name } }', 'Gha', 'GH'],
+    ['{ source(key: "world_bank_w") { key } }', 'world_bank_w', 'world_bank_wdi'],
+  ] as const)('names what there is: %s', async ([text, part, name]) => {
+    await using scene = await open();
+    const { page } = scene;
+    await pane(page, 'Catalogue');
+    await page.getByText('207 of 207 indicators').waitFor();
+    await goBehind(page, text, part);
+    await page.keyboard.press('ControlOrMeta+Space');
+    await expect.poll(() => suggestions(page)).toContain(name);
+    await page.keyboard.press('Enter');
+    await expect.poll(() => written(page)).toContain(`"${name}"`);
+  });
+
+  it('names what there is in the variables', async () => {
+    await using scene = await open();
+    const { page } = scene;
+    await pane(page, 'Catalogue');
+    await page.getByText('207 of 207 indicators').waitFor();
+    await write(
+      page,
+      'query ($key: String!) { country(code: "KE") { observation(metricKey: $key) { value } } }',
+    );
+    await page.getByRole('button', { name: 'Variables' }).click();
+    await page.locator('.graphiql-editor-tool .view-lines').first().click();
+    await page.keyboard.insertText('{ "key": "life_exp" }');
+    for (let i = 0; i < 3; i += 1) await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('ControlOrMeta+Space');
+    await expect.poll(() => suggestions(page)).toContain('life_expectancy');
+  });
+});

@@ -1,0 +1,120 @@
+import { setTimeout } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { SAMPLES } from '../../src/graphiql/samples.ts';
+import { LESSONS } from '../../src/graphiql/tabs.ts';
+import { hasChromium } from '../support/chromium.ts';
+import { pane, run, scenesOfGraphiql, side, tab, written } from '../support/graphiql.ts';
+import { openProgram } from '../support/program.ts';
+
+const { open, bytesReceived } = scenesOfGraphiql();
+
+/** Of all that the browser loads before the first operation can be run, compressed. */
+const MAX_FIRST_LOAD_BYTES = 1_500_000;
+
+describe.skipIf(!hasChromium)('the first minute', () => {
+  it('says what this is, what may be asked and what it will cost, for no call', async () => {
+    await using scene = await open();
+    const start = scene.page.locator('.start');
+    await expect.poll(() => start.innerText()).toContain('questions about 54 African countries');
+    await expect.poll(() => start.innerText()).toContain('This operation takes 2 calls');
+    expect(scene.program.requests()).toEqual([]);
+    await start.getByRole('button', { name: 'How long do people live' }).click();
+    await expect.poll(() => written(scene.page)).toContain('query AllCountries');
+    await start.getByRole('button', { name: 'Run this operation' }).click();
+    await expect.poll(() => scene.page.locator('.result-window').innerText()).toContain('countries');
+    expect(await start.count()).toBe(0);
+  });
+
+  it('has words under its icons', async () => {
+    await using scene = await open();
+    const words = await scene.page
+      .locator('.graphiql-sidebar > button')
+      .evaluateAll((all) => all.map((one) => getComputedStyle(one, '::after').content));
+    expect(words.map((word) => word.replaceAll('"', ''))).toEqual([
+      'Docs',
+      'Lessons',
+      'Catalogue',
+      'Builder',
+      'History',
+      'Reload',
+      'Keys',
+      'Settings',
+    ]);
+  });
+
+  it('opens lessons again that were closed or written over', async () => {
+    await using scene = await open();
+    const { page } = scene;
+    const titles = () => page.locator('.graphiql-tab').allInnerTexts();
+    const before = await titles();
+    await page.locator('.graphiql-tab-active .graphiql-tab-close').click();
+    await expect.poll(async () => (await titles()).length).toBe(before.length - 1);
+    await pane(page, 'Lessons');
+    const lessons = page.getByRole('region', { name: 'The tour' });
+    await lessons.getByRole('button', { name: 'Country', exact: true }).click();
+    await expect.poll(() => written(page)).toContain('query CountryCard');
+    expect(await titles()).toHaveLength(before.length);
+    // What is open already is gone to, not opened twice.
+    await lessons.getByRole('button', { name: 'Map', exact: true }).click();
+    await expect.poll(() => written(page)).toContain('query AllCountries');
+    expect(await titles()).toHaveLength(before.length);
+  });
+
+  it('begins its docs and its builder with what people look for', async () => {
+    await using scene = await open();
+    await pane(scene.page, 'Documentation Explorer');
+    const left = scene.page.locator('.graphiql-plugin');
+    await left.getByRole('link', { name: 'Query' }).click();
+    const fields = left.locator('.graphiql-doc-explorer-field-name');
+    await expect.poll(() => fields.first().innerText()).toBe('health');
+    const names = await fields.allInnerTexts();
+    expect(names.slice(-2).sort()).toEqual(['_entities', '_service']);
+    await pane(scene.page, 'Builder');
+    const nodes = left.locator('.graphiql-explorer-node').filter({ visible: true });
+    await expect.poll(() => nodes.first().innerText()).toBeTruthy();
+    expect((await nodes.allInnerTexts()).filter((name) => name.startsWith('_'))).toEqual([]);
+  });
+
+  it('is loaded in less than 1.5 MB', async () => {
+    await using scene = await open();
+    // A browser that has nothing of it in its cache.
+    const fresh = await scene.page.context().browser()?.newPage();
+    if (fresh === undefined) throw new Error('There is no browser.');
+    const before = bytesReceived();
+    await fresh.goto(scene.page.url());
+    await fresh.locator('.graphiql-query-editor .view-line').first().waitFor();
+    await run(fresh);
+    await fresh.waitForLoadState('networkidle');
+    const loaded = bytesReceived() - before;
+    await fresh.close();
+    expect(loaded).toBeGreaterThan(500_000);
+    expect(loaded).toBeLessThan(MAX_FIRST_LOAD_BYTES);
+  });
+
+  it('goes through all lessons, one every three seconds, with errors in the lesson on errors alone', async () => {
+    await using scene = await open();
+    const { page } = scene;
+    for (const { name, query } of LESSONS) {
+      const [, title = ''] = /^query (\w+)/m.exec(query) ?? [];
+      await tab(page, title);
+      const [{ errors }] = await Promise.all([run(page), setTimeout(3_000)]);
+      expect([name, errors === undefined]).toEqual([name, name !== 'Errors']);
+    }
+    await side(page, 'Errors');
+    expect(await page.locator('.side-panel').innerText()).toContain('had no errors');
+  }, 120_000);
+});
+
+describe('samples', () => {
+  it.for(SAMPLES.flatMap(({ samples }) => samples))(
+    'of operations run: $name',
+    async ({ query, variables }) => {
+      await using program = await openProgram();
+      const { data, errors } = await program.ask(query, {
+        variables: variables === undefined ? {} : JSON.parse(variables),
+      });
+      expect(errors).toEqual([]);
+      expect(Object.values(data)).not.toContain(null);
+    },
+  );
+});

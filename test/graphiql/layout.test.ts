@@ -1,0 +1,140 @@
+import type { Locator, Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { hasChromium } from '../support/chromium.ts';
+import { pane, run, scenesOfGraphiql, side, tab } from '../support/graphiql.ts';
+
+const { open } = scenesOfGraphiql();
+
+const PORTRAIT = { width: 390, height: 844 };
+const LANDSCAPE = { width: 844, height: 390 };
+
+/** Whether the middle of something can be seen, and touched, without scrolling anything. */
+async function isInView(what: Locator): Promise<boolean> {
+  const box = await what.first().boundingBox();
+  if (box === null) return false;
+  return what
+    .first()
+    .evaluate((element, [x, y]) => element.contains(document.elementFromPoint(x, y)), [
+      box.x + box.width / 2,
+      box.y + box.height / 2,
+    ] as [number, number]);
+}
+
+const isAsWideAsThePage = (page: Page) =>
+  page.evaluate<boolean>('document.documentElement.scrollWidth <= document.documentElement.clientWidth');
+
+describe.skipIf(!hasChromium).for([
+  ['upright', PORTRAIT],
+  ['on its side', LANDSCAPE],
+] as const)('on a telephone %s', ([, viewport]) => {
+  it('the answer is in view once an operation was run, and the operation can be gone back to', async () => {
+    await using scene = await open({ viewport });
+    const { page } = scene;
+    await run(page);
+    const answer = page.locator('.result-window .view-line > span', { hasText: 'Nairobi' });
+    await expect.poll(() => isInView(answer)).toBe(true);
+    expect((await page.locator('.result-window').boundingBox())?.width).toBeGreaterThan(250);
+    expect(await isAsWideAsThePage(page)).toBe(true);
+    if (viewport === LANDSCAPE) return;
+    await side(page, 'Query');
+    await expect
+      .poll(() =>
+        isInView(page.locator('.graphiql-query-editor .view-line > span', { hasText: 'query CountryCard' })),
+      )
+      .toBe(true);
+    expect(await isInView(page.locator('.graphiql-execute-button'))).toBe(true);
+  });
+
+  it('the picture, the cost and the errors are in view, too', async () => {
+    await using scene = await open({ viewport });
+    const { page } = scene;
+    await tab(page, 'Errors');
+    await run(page);
+    await side(page, 'Errors');
+    await expect.poll(() => isInView(page.getByLabel('BAD_USER_INPUT').locator('h2'))).toBe(true);
+    await side(page, 'Cost');
+    await expect.poll(() => isInView(page.locator('.calls'))).toBe(true);
+    await tab(page, 'OverTime');
+    if (viewport === PORTRAIT) await side(page, 'Query');
+    await run(page);
+    await side(page, 'Picture');
+    await page.locator('.frame.lines').waitFor();
+    await expect.poll(() => isInView(page.locator('.picture figcaption'))).toBe(true);
+    expect(await isAsWideAsThePage(page)).toBe(true);
+  });
+
+  it('what a pane at the left opens is in view', async () => {
+    await using scene = await open({ viewport });
+    const { page } = scene;
+    await pane(page, 'Catalogue');
+    const search = page.getByLabel('Search indicators');
+    await expect.poll(() => isInView(search)).toBe(true);
+    expect((await search.boundingBox())?.width).toBeGreaterThan(240);
+    await pane(page, 'Lessons');
+    await page.locator('.graphiql-plugin').getByRole('button', { name: 'Over time' }).click();
+    await expect
+      .poll(() =>
+        isInView(page.locator('.graphiql-query-editor .view-line > span', { hasText: 'query OverTime' })),
+      )
+      .toBe(true);
+  });
+});
+
+describe.skipIf(!hasChromium)('the right side', () => {
+  it('has the whole page if wanted, and the picture takes it', async () => {
+    await using scene = await open();
+    const { page } = scene;
+    await tab(page, 'AllCountries');
+    await run(page);
+    await side(page, 'Picture');
+    const frame = page.locator('.frame.map');
+    await frame.locator('path').first().waitFor();
+    const before = (await frame.boundingBox())?.width ?? 0;
+    await page.getByRole('button', { name: 'Wide' }).click();
+    await expect.poll(async () => (await frame.boundingBox())?.width ?? 0).toBeGreaterThan(before * 1.7);
+    expect(await page.locator('.graphiql-editors').isVisible()).toBe(false);
+    await page.getByRole('button', { name: 'Narrow' }).click();
+    expect(await page.locator('.graphiql-editors').isVisible()).toBe(true);
+  });
+
+  it('counts the errors where they are to be read', async () => {
+    await using scene = await open();
+    await run(scene.page);
+    const errors = scene.page.getByRole('tab', { name: 'Errors' });
+    await expect.poll(() => scene.page.locator('.result-window').innerText()).toContain('Nairobi');
+    expect(await errors.innerText()).toBe('Errors');
+    await tab(scene.page, 'Errors');
+    await run(scene.page);
+    await expect.poll(() => errors.innerText()).toMatch(/^Errors\s*2$/);
+  });
+
+  it('is gone through by the arrow keys', async () => {
+    await using scene = await open();
+    await scene.page.getByRole('tab', { name: 'Answer' }).focus();
+    await scene.page.keyboard.press('ArrowRight');
+    expect(await scene.page.getByRole('tab', { name: 'Picture' }).getAttribute('aria-selected')).toBe('true');
+    await scene.page.keyboard.press('ArrowLeft');
+    await scene.page.keyboard.press('ArrowLeft');
+    expect(await scene.page.getByRole('tab', { name: 'Errors' }).getAttribute('aria-selected')).toBe('true');
+  });
+
+  it('follows the tab of the operation, and names it', async () => {
+    await using scene = await open();
+    const { page } = scene;
+    await tab(page, 'OverTime');
+    await run(page);
+    await side(page, 'Picture');
+    await page.locator('.frame.lines').waitFor();
+    expect(await page.locator('.of').innerText()).toMatch(/^Of OverTime, run at /);
+    await tab(page, 'AllCountries');
+    await expect.poll(() => page.locator('.picture').count()).toBe(0);
+    await tab(page, 'OverTime');
+    await page.locator('.frame.lines').waitFor();
+    await page.locator('.graphiql-query-editor .view-lines').click();
+    await page.keyboard.press('ControlOrMeta+End');
+    await page.keyboard.type(' ');
+    await expect
+      .poll(() => page.locator('.of').innerText())
+      .toContain('the operation has been changed since');
+  });
+});

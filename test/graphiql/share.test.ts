@@ -1,0 +1,161 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { buildSchema } from 'graphql';
+import type { Page } from 'playwright-core';
+import { parseSync } from 'vite';
+import { describe, expect, it } from 'vitest';
+import { dataTypeOf } from '../../src/graphiql/share/data-type.ts';
+import { linkTo, MAX_LINK, sharedIn } from '../../src/graphiql/share/link.ts';
+import { asFetch, asTypeScript } from '../../src/graphiql/share/snippets.ts';
+import { hasChromium } from '../support/chromium.ts';
+import { scenesOfGraphiql, write, written } from '../support/graphiql.ts';
+
+const { open } = scenesOfGraphiql();
+
+const execute = promisify(execFile);
+
+const PAGE = 'https://example.org/graphiql';
+
+describe('a link', () => {
+  it.for([
+    { query: '{ a }', variables: '' },
+    { query: 'query Ä($x: Int) {\n  a # & = + %\n}', variables: '{ "x": "\u20ac&#" }' },
+  ])('brings back what was put in: $query', (shared) => {
+    const link = linkTo(PAGE, shared) ?? '';
+    expect(new URL(link).search).toBe('');
+    expect(sharedIn(new URL(link).hash)).toEqual(shared);
+  });
+
+  it('is neither made nor read beyond its length', () => {
+    expect(linkTo(PAGE, { query: 'x'.repeat(MAX_LINK), variables: '' })).toBeNull();
+    expect(sharedIn(`#query=${'x'.repeat(MAX_LINK)}`)).toBeNull();
+  });
+
+  it.for(['', '#', '#query=', '#variables=1', '#other'])('without an operation holds none: %s', (hash) => {
+    expect(sharedIn(hash)).toBeNull();
+  });
+});
+
+describe('the type of an answer', () => {
+  const schema = buildSchema(`
+    scalar JSON
+    enum State { OK SPENT }
+    interface Node { id: ID! }
+    type Query { word: String! list: [Int!] lists: [[Int]!]! state: State item: Item node: Node any: JSON }
+    type Item implements Node { id: ID! name: String size: Float items: [Item!]! }
+  `);
+
+  it.for([
+    [
+      '{ word list lists }',
+      '{ readonly word: string; readonly list: readonly number[] | null; readonly lists: readonly (readonly (number | null)[])[]; }',
+    ],
+    ['{ s: state any }', "{ readonly s: 'OK' | 'SPENT' | null; readonly any: unknown; }"],
+    [
+      '{ item { name items { size } } }',
+      '{ readonly item: { readonly name: string | null; readonly items: readonly { readonly size: number | null; }[]; } | null; }',
+    ],
+    [
+      '{ item { ...F ...F } } fragment F on Item { id __typename }',
+      '{ readonly item: { readonly id: string; readonly __typename: string; } | null; }',
+    ],
+    [
+      '{ node { id ... on Item { name } } }',
+      '{ readonly node: { readonly id: string; readonly name?: string | null; } | null; }',
+    ],
+    ['query ($x: Boolean!) { word @include(if: $x) }', '{ readonly word?: string; }'],
+    ['{ unknown }', '{ readonly unknown: unknown; }'],
+  ] as const)('%s', ([query, type]) => {
+    expect(dataTypeOf(schema, query, undefined).replace(/\s+/g, ' ')).toBe(type);
+  });
+
+  it('ends where fragments spread each other', () => {
+    const query = '{ item { ...F } } fragment F on Item { items { ...F } ...F }';
+    expect(dataTypeOf(schema, query, undefined)).toContain('readonly items');
+    const wide = `{ item { ...F } } fragment F on Item { ${['a', 'b', 'c'].map((a) => `${a}: items { ...F }`).join(' ')} }`;
+    const begun = performance.now();
+    expect(dataTypeOf(schema, wide, undefined).length).toBeLessThan(2_000_000);
+    expect(performance.now() - begun).toBeLessThan(2_000);
+  });
+
+  it('stands in TypeScript that can be read', () => {
+    const text = asTypeScript(
+      'https://example.org/graphql',
+      { query: `{ \`\${a}\` \\ }` },
+      '{\n  readonly a: 1;\n}',
+    );
+    expect(parseSync('ask.ts', text).errors).toEqual([]);
+    expect(parseSync('ask.js', asFetch('https://example.org/graphql', { query: '`' })).errors).toEqual([]);
+  });
+});
+
+/** Copies the operation of the editor, and reads what is on the clipboard then. */
+async function copy(page: Page, what: string): Promise<string> {
+  await page.getByRole('button', { name: 'Share' }).click();
+  await page.getByRole('menuitem', { name: what }).click();
+  await page.locator('.share [role=status]', { hasText: 'copied' }).waitFor();
+  return page.evaluate<string>('navigator.clipboard.readText()');
+}
+
+// The editor would indent more lines by itself.
+const OPERATION =
+  "# it's `quoted` \\ $x\nquery Quoted($code: CountryCode!) { country(code: $code) { name } }";
+
+async function writeQuoted(page: Page) {
+  await write(page, OPERATION);
+  await page.getByRole('button', { name: 'Variables' }).click();
+  await page.locator('.graphiql-editor-tool .view-lines').first().click();
+  await page.keyboard.press('ControlOrMeta+A');
+  await page.keyboard.insertText('{ "code": "KE" ');
+  await page.keyboard.press('Shift+ControlOrMeta+End');
+  await page.keyboard.insertText('}');
+}
+
+describe.skipIf(!hasChromium)('sharing', () => {
+  it('by a link opens the operation in a tab, unrun, and takes it out of the address', async () => {
+    await using scene = await open();
+    const { page } = scene;
+    await writeQuoted(page);
+    const link = await copy(page, 'Copy link');
+    expect(link).not.toContain('demo-');
+    await page.goto('about:blank');
+    await page.goto(link);
+    await page.evaluate('localStorage.clear()');
+    await page.goto('about:blank');
+    await page.goto(link);
+    await expect.poll(() => written(page)).toBe(OPERATION);
+    await expect.poll(() => page.locator('.graphiql-tab-active').innerText()).toContain('Quoted');
+    await page.getByRole('button', { name: 'Variables' }).click();
+    await expect
+      .poll(() => page.locator('.graphiql-editor-tool .view-lines').first().innerText())
+      .toContain('KE');
+    expect(new URL(page.url()).hash).toBe('');
+    expect(scene.program.requests()).toEqual([]);
+  });
+
+  it('as curl is a command that runs, with the key from the environment', async () => {
+    await using scene = await open();
+    await writeQuoted(scene.page);
+    const command = await copy(scene.page, 'Copy as curl');
+    expect(command).not.toContain('demo-');
+    const env = { PATH: process.env.PATH, COUNTRY_GRAPH_KEY: 'demo-team' };
+    const { stdout } = await execute('sh', ['-c', command], { env });
+    expect(JSON.parse(stdout).data).toEqual({ country: { name: 'Kenya' } });
+  });
+
+  it.for(['Copy as fetch', 'Copy as TypeScript'])('runs: %s', async (what) => {
+    await using scene = await open();
+    await writeQuoted(scene.page);
+    const text = await copy(scene.page, what);
+    expect(text).not.toContain('demo-');
+    const isFetch = what === 'Copy as fetch';
+    const module = isFetch
+      ? `${text}console.log(JSON.stringify(data));`
+      : `${text}console.log(JSON.stringify((await ask('demo-team')).data));`;
+    if (!isFetch) expect(text).toContain('readonly name: string | null;');
+    const env = { PATH: process.env.PATH, COUNTRY_GRAPH_KEY: 'demo-team' };
+    const type = isFetch ? 'module' : 'module-typescript';
+    const { stdout } = await execute(process.execPath, [`--input-type=${type}`, '--eval', module], { env });
+    expect(JSON.parse(stdout)).toEqual({ country: { name: 'Kenya' } });
+  });
+});

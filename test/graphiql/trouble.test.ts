@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest';
+import { hasChromium } from '../support/chromium.ts';
+import { answered, pane, run, scenesOfGraphiql, side, tab, write } from '../support/graphiql.ts';
+
+const { open } = scenesOfGraphiql();
+
+const STACK = /\bat .*\.js|assets\/|TypeError|SyntaxError|Failed to fetch|Unexpected token/;
+
+describe.skipIf(!hasChromium)('data that is cleared', () => {
+  it('takes the key with it that was to be remembered', async () => {
+    await using scene = await open();
+    const { page } = scene;
+    await page.getByLabel('API key').fill('a-key-of-somebody');
+    await page.getByLabel('Remember on this device').check();
+    await run(page);
+    await page.getByRole('button', { name: 'Open settings dialog' }).click();
+    await page.getByRole('button', { name: 'Clear data' }).click();
+    await page.getByRole('button', { name: 'Cleared data' }).waitFor();
+    await page.keyboard.press('Escape');
+    expect(await page.getByLabel('API key').inputValue()).toBe('');
+    const kept = await page.evaluate<string>('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])');
+    expect(kept).not.toContain('a-key-of-somebody');
+    await page.reload();
+    expect(await page.getByLabel('API key').inputValue()).toBe('demo-team');
+  });
+});
+
+describe.skipIf(!hasChromium)('where no answer comes', () => {
+  it('says so in plain words: offline', async () => {
+    await using scene = await open();
+    const { page } = scene;
+    await page.locator('.price', { hasText: 'This operation takes' }).waitFor();
+    await page.context().setOffline(true);
+    try {
+      await page.getByRole('button', { name: /Execute/ }).click();
+      await expect.poll(() => answered(page)).toContain('This device is offline.');
+      expect(await answered(page)).not.toMatch(STACK);
+      await side(page, 'Errors');
+      expect(await page.locator('.side-panel').innerText()).toMatch(/Nothing answered[\s\S]*may help/);
+    } finally {
+      await page.context().setOffline(false);
+    }
+  });
+
+  it('says so in plain words: something else that answers', async () => {
+    await using scene = await open();
+    const { page } = scene;
+    await page.locator('.price', { hasText: 'This operation takes' }).waitFor();
+    await page.route('**/graphql', (route) =>
+      route.fulfill({ status: 502, contentType: 'text/html', body: '<h1>Bad gateway</h1>' }),
+    );
+    try {
+      await page.getByRole('button', { name: /Execute/ }).click();
+      await expect.poll(() => answered(page)).toContain('What answered (status 502) is no GraphQL');
+      expect(await answered(page)).not.toMatch(STACK);
+      await side(page, 'Cost');
+      await page.getByRole('button', { name: 'Explain' }).click();
+      await expect.poll(() => page.locator('.fault').innerText()).toContain('is no GraphQL');
+    } finally {
+      await page.unroute('**/graphql');
+    }
+  });
+
+  it('shows the docs where introspection is off', async () => {
+    await using scene = await open({ env: { INTROSPECTION: 'off' } });
+    await pane(scene.page, 'Documentation Explorer');
+    await scene.page.locator('.graphiql-plugin').getByRole('link', { name: 'Query' }).click();
+    await expect.poll(() => scene.page.locator('.graphiql-plugin').innerText()).toContain('countries');
+  });
+});
+
+describe.skipIf(!hasChromium)('the words', () => {
+  it('of a minute that is spent are no more calls than there are', async () => {
+    await using scene = await open();
+    scene.program.sandbox.faults.set({
+      kind: 'status',
+      status: 429,
+      body: { detail: "rate limit exceeded for plan 'free': 1 requests per minute" },
+    });
+    await write(
+      scene.page,
+      '{ a: country(code: "KE") { offices { name } } b: country(code: "NG") { offices { name } } }',
+    );
+    await run(scene.page);
+    await side(scene.page, 'Cost');
+    const quota = scene.page.getByLabel('Quota of the key');
+    await expect.poll(() => quota.innerText()).toMatch(/all 1, and \d+ asked beyond them|1 of 1(?![,\d])/);
+    expect(await quota.innerText()).not.toMatch(/[2-9] of 1(?![,\d])/);
+  });
+
+  it('in backticks are code', async () => {
+    await using scene = await open();
+    scene.program.sandbox.faults.set({
+      kind: 'status',
+      status: 429,
+      body: { detail: "rate limit exceeded for plan 'free': 5 requests per minute" },
+    });
+    await run(scene.page);
+    await side(scene.page, 'Errors');
+    const error = scene.page.getByLabel('RATE_LIMITED');
+    await expect.poll(() => error.locator('p code').first().innerText()).toBe('retryAt');
+    expect(await error.innerText()).not.toContain('`');
+  });
+});
+
+describe.skipIf(!hasChromium)('Explain', () => {
+  it('prices the operation that is chosen of two', async () => {
+    await using scene = await open();
+    const { page } = scene;
+    await write(
+      page,
+      'query One { platformVersion { version } } query Two { sources { key } health { status } }',
+    );
+    await side(page, 'Cost');
+    const choice = page.getByLabel('Operation to explain');
+    await choice.waitFor();
+    for (const [name, calls] of [
+      ['One', '1'],
+      ['Two', '2'],
+    ] as const) {
+      await choice.selectOption(name);
+      await page.getByRole('button', { name: 'Explain' }).click();
+      await expect.poll(() => page.locator('[data-explained]').getAttribute('data-explained')).toBe(calls);
+    }
+    expect(scene.program.requests()).toEqual([]);
+  });
+
+  it('says what is wrong with the variables', async () => {
+    await using scene = await open();
+    const { page } = scene;
+    await tab(page, 'Cost');
+    await page.getByRole('button', { name: 'Variables' }).click();
+    await page.locator('.graphiql-editor-tool .view-lines').first().click();
+    await page.keyboard.insertText('{ "code": ');
+    await side(page, 'Cost');
+    await page.getByRole('button', { name: 'Explain' }).click();
+    await expect
+      .poll(() => page.locator('.fault').innerText())
+      .toContain('The variables are not a JSON object');
+  });
+});
