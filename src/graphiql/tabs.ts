@@ -43,7 +43,7 @@ query CountryCard {
     about: 'One indicator over all countries',
     query: `# One indicator over all countries: 54 figures, two calls
 # (the list, and all figures). Picture draws a map.
-# Countries without a figure are left grey: no row is no
+# Countries without a figure are hatched: no row is no
 # zero.
 query AllCountries {
   countries {
