@@ -14,7 +14,7 @@ import { type Dimension, type Learned, mayNameYears } from '../planner/learned.t
 import type { YearRange } from '../planner/year-range.ts';
 import type { Sending } from '../upstream/call.ts';
 import { observations } from '../upstream/endpoints.ts';
-import { type DataCalls, pairsOf, type Refusal, type Reply } from './data-calls.ts';
+import { type DataCalls, isAboutYears, pairsOf, type Refusal, type Reply } from './data-calls.ts';
 import type { ObservationEntries } from './entries.ts';
 import { inWhole } from './estimate.ts';
 import type { RefusedNames } from './refused-names.ts';
@@ -30,7 +30,7 @@ import {
   type Task,
   within,
 } from './task.ts';
-import { isAboutYears, isForName, isUsable } from './year-evidence.ts';
+import { isForName, isUsable } from './year-evidence.ts';
 
 /** Names of no trust among which the service's own list is the cheaper way to find the wrong one. */
 const MANY_SUSPECTS = 6;

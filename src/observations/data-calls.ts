@@ -9,7 +9,6 @@ import { makeCall, type Send, type Sending } from '../upstream/call.ts';
 import { observations } from '../upstream/endpoints.ts';
 import type { ObservationList, ObservationRecord } from '../upstream/records/observations.ts';
 import type { Outcome } from './outcome.ts';
-import { isAboutYears } from './year-evidence.ts';
 
 /** A data call that was answered with rows. */
 export interface Rows {
@@ -322,6 +321,11 @@ function isAboutLimit(detail: string): boolean {
 /** Whether a call that named years was refused for its limit, as the service's words say: else it may be for the years. */
 function isForLimitAlone({ outcome, detail }: Refusal): boolean {
   return outcome instanceof Error && isAboutLimit(detail) && !isAboutYears(detail);
+}
+
+/** Whether the service's words are about years. */
+export function isAboutYears(detail: string): boolean {
+  return /year/i.test(detail);
 }
 
 /** A limit below the one asked for that the service names when it refuses that. */

@@ -3,7 +3,7 @@ import { DEFAULT_MAX_ROWS } from '../planner/completeness.ts';
 import type { Rectangle } from '../planner/cover.ts';
 import type { Learned } from '../planner/learned.ts';
 import { isWithin, widened, type YearRange } from '../planner/year-range.ts';
-import type { Refusal, Rows } from './data-calls.ts';
+import { isAboutYears, type Refusal, type Rows } from './data-calls.ts';
 
 /**
  * Whether an answer to a call that named years can be used, and what it shows of the service. One that has rows of other
@@ -32,9 +32,4 @@ function wouldTellOfCut({ list, limit }: Rows, { totals }: Learned): boolean {
  */
 export function isForName(refusal: Refusal, rectangle: Rectangle, learned: Learned): boolean {
   return !isAboutYears(refusal.detail) && namedIn(refusal.detail, rectangle, learned).length > 0;
-}
-
-/** Whether the service's words are about years. */
-export function isAboutYears(detail: string): boolean {
-  return /year/i.test(detail);
 }
