@@ -10,10 +10,11 @@ import {
   trustBeside,
 } from '../planner/bisect.ts';
 import type { Pair, Rectangle } from '../planner/cover.ts';
-import type { Dimension, Learned } from '../planner/learned.ts';
+import { type Dimension, type Learned, mayNameYears } from '../planner/learned.ts';
+import type { YearRange } from '../planner/year-range.ts';
 import type { Sending } from '../upstream/call.ts';
 import { observations } from '../upstream/endpoints.ts';
-import { type DataCalls, pairsOf, type Refusal } from './data-calls.ts';
+import { type DataCalls, isAboutYears, pairsOf, type Refusal, type Reply } from './data-calls.ts';
 import type { ObservationEntries } from './entries.ts';
 import { inWhole } from './estimate.ts';
 import type { RefusedNames } from './refused-names.ts';
@@ -29,6 +30,7 @@ import {
   type Task,
   within,
 } from './task.ts';
+import { isForName, isUsable } from './year-evidence.ts';
 
 /** Names of no trust among which the service's own list is the cheaper way to find the wrong one. */
 const MANY_SUSPECTS = 6;
@@ -64,17 +66,37 @@ export function bisected(ask: DataCalls['askFor'], parts: BisectedParts): FetchT
 }
 
 function askFor(task: Task, search: Search): Promise<FetchedRows> {
-  const { ask, sending, receive } = search;
+  const { ask, sending, receive, learned } = search;
   return settlingFailures(task, async () => {
+    if (task.years !== null && !mayNameYears(learned)) return askInWhole(task, search);
     const reply = await ask(task, sending);
     if (task.pairs.length > MANY_PAIRS) await yieldToEventLoop(sending.caller);
-    return reply.isRefused ? settleRefused(forAllYears(task, search), reply, search) : receive(task, reply);
+    if (task.years !== null && !mayGoBy(reply, task, task.years, search)) return askInWhole(task, search);
+    if (!reply.isRefused) return receive(task, reply);
+    if (task.search.isRefusedWithYears && reply.outcome instanceof Error) {
+      // Whole series are refused as well: what the years were refused for was something else.
+      task.search.isRefusedWithYears = false;
+      learned.learn('yearsParam', 'unknown');
+    }
+    return settleRefused(task, reply, search);
   });
 }
 
-/** A task as it is looked into: a refusal is one of the call for whole series, and so are all that follow. */
-function forAllYears(task: Task, search: Search): Task {
-  return task.years === null ? task : { ...task, ...inWhole(task.pairs, search) };
+/** Whether the reply to a call that named years says anything of the figures; learns from it what the service takes. */
+function mayGoBy(reply: Reply, { rectangle, search }: Task, years: YearRange, { learned }: Search): boolean {
+  if (!reply.isRefused) return isUsable(reply, years, learned);
+  if (isForName(reply, rectangle, learned)) return true;
+  // A 404 may be for want of rows in these years, which whole series are not.
+  if (reply.outcome instanceof Error) {
+    learned.learn('yearsParam', 'refused');
+    search.isRefusedWithYears = !isAboutYears(reply.detail);
+  }
+  return false;
+}
+
+/** Has whole series planned in place of some years: they have other rows, so that other calls bring them. */
+function askInWhole(task: Task, search: Search): Promise<FetchedRows> {
+  return task.replan(task.pairs, inWhole(task.pairs, search));
 }
 
 /**

@@ -67,12 +67,15 @@ export function completed(next: FetchTask, parts: CompletedParts): FetchTask {
 async function completeYears(cut: CutAnswer, parts: CompletedParts): Promise<FetchedRows> {
   const { task, answer } = cut;
   if (answer.years === null) return complete(cut, parts);
+  const inWholeAgain = () => task.replan(task.pairs, { ...inWhole(task.pairs, parts), round: 0 });
+  // Nothing tells how much more whole series are than their years.
+  if (!mayNameYears(parts.learned) && totalBeyond(answer) === null) return inWholeAgain();
   try {
     return await complete(cut, parts);
   } catch (error) {
     if (!(error instanceof Failure) || error.code !== 'UPSTREAM_INCOMPLETE') throw error;
     parts.learned.learn('yearsParam', 'ignored');
-    return task.replan(task.pairs, { ...inWhole(task.pairs, parts), round: 0 });
+    return inWholeAgain();
   }
 }
 

@@ -2,8 +2,8 @@ import { Failure } from '../errors.ts';
 import { isCut } from '../planner/completeness.ts';
 import { expectedRows, type Pair, type Rectangle, type RowsOf } from '../planner/cover.ts';
 import { type Mode, pairKey } from '../planner/demand.ts';
-import { type Learned, mayNameYears, type Span } from '../planner/learned.ts';
-import { isWithin, widened, type YearRange } from '../planner/year-range.ts';
+import type { Learned, Span } from '../planner/learned.ts';
+import { widened, type YearRange } from '../planner/year-range.ts';
 import { strayNotFound } from '../upstream/cached.ts';
 import { makeCall, type Send, type Sending } from '../upstream/call.ts';
 import { observations } from '../upstream/endpoints.ts';
@@ -61,7 +61,7 @@ export interface DataQuery {
 
 type QueryScope = Pick<DataQuery, 'mode' | 'rectangle'>;
 
-/** What is asked of a rectangle: of series, some years alone where the service takes any. */
+/** What is asked of a rectangle: all years, or some alone. */
 export interface Asked extends QueryScope {
   readonly years: YearRange | null;
   readonly rowsOf: RowsOf;
@@ -71,9 +71,7 @@ export interface Asked extends QueryScope {
 export interface DataCalls {
   ask(query: DataQuery, sending: Sending): Promise<Reply>;
   /**
-   * One data call, with `limit` where more than a default page is expected and the service may know it. Where a call for
-   * some years is refused, for whatever reason, whole series are asked for in its place: what they are refused for is
-   * no matter of years.
+   * One data call, with `limit` where more than a default page is expected and the service may know it.
    * @param mayTry whether it may be found out whether the service takes `limit`
    */
   askFor(asked: Asked, sending: Sending, mayTry?: boolean): Promise<Reply>;
@@ -145,22 +143,8 @@ export function createDataCalls({ send, learned, now }: DataCallsParts): DataCal
   }
 
   const askFor: DataCalls['askFor'] = async (asked, sending, mayTry = true) => {
-    const { years } = asked;
-    if (years === null || !mayNameYears(learned)) {
-      return askWithLimit({ ...asked, years: null }, sending, mayTry);
-    }
-    const limit = limitFor(asked, mayTry);
-    const ranged = await askWithLimit(asked, sending, mayTry);
-    if (!ranged.isRefused) {
-      learnYears(ranged.list, widened(years), learned);
-      return { ...ranged, years };
-    }
-    const whole = await askWithLimit({ ...asked, years: null }, sending, mayTry);
-    // What is refused either way tells nothing of years, nor does what has no rows.
-    if (!(ranged.outcome instanceof Error) || whole.isRefused) return whole;
-    const isForYears = whole.limit === limit || isAboutYears(ranged.detail);
-    if (isForYears) learned.learn('yearsParam', 'refused');
-    return whole;
+    const reply = await askWithLimit(asked, sending, mayTry);
+    return reply.isRefused ? reply : { ...reply, years: asked.years };
   };
 
   /** Whether a call may have been refused for its `limit`: never by a 404, and where limits are taken only if it says so. */
@@ -195,13 +179,6 @@ export function createDataCalls({ send, learned, now }: DataCallsParts): DataCal
   };
 
   return { ask, askFor, isCutShort };
-}
-
-/** Learns from an answer to a call that named years whether the service heeds them. */
-function learnYears({ rows }: ObservationList, named: YearRange, learned: Learned): void {
-  if (rows.length === 0) return;
-  const isHeeded = rows.every(({ year }) => isWithin(named, year));
-  learned.learn('yearsParam', isHeeded ? 'accepted' : 'ignored');
 }
 
 /** Learns from an answer what the service makes of `limit`. */
@@ -347,7 +324,7 @@ function isForLimitAlone({ outcome, detail }: Refusal): boolean {
 }
 
 /** Whether the service's words are about years. */
-function isAboutYears(detail: string): boolean {
+export function isAboutYears(detail: string): boolean {
   return /year/i.test(detail);
 }
 

@@ -37,10 +37,16 @@ export interface NameSearch {
   refusalsLeft: number | undefined;
   /** Whether the service's own list of such names has been asked for. */
   readonly isListAsked: Record<Dimension, boolean>;
+  /** Whether a call that named years was refused without a word on what for. */
+  isRefusedWithYears: boolean;
 }
 
 export function openNameSearch(): NameSearch {
-  return { refusalsLeft: undefined, isListAsked: { countries: false, metrics: false } };
+  return {
+    refusalsLeft: undefined,
+    isListAsked: { countries: false, metrics: false },
+    isRefusedWithYears: false,
+  };
 }
 
 /**

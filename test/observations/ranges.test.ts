@@ -129,7 +129,7 @@ describe('some years of many series', () => {
     const { ask } = open({ unknown: 'name' });
     const countryCodes = [...TABLE.countryCodes, 'ZZ'];
     const targets = await ask(of(RANGE, { ...TABLE, countryCodes }));
-    expect(targets).toEqual(['end_year=2025', 'whole', 'whole', 'whole']);
+    expect(targets).toEqual(['end_year=2025', 'end_year=2025']);
   });
 
   it('that have no rows are none, whatever the status says, and nothing is held against their names', async () => {
@@ -139,4 +139,22 @@ describe('some years of many series', () => {
     await ask(of({ from: 2030, to: 2040 }));
     expect(learned.yearsParam).toBe('unknown');
   });
+
+  it.each([
+    ['refuse', 'pair'],
+    ['ignore', 'pair'],
+    ['ignore', 'year-descending'],
+  ] as const)(
+    'come whole where years meet with %s, rows come by %s and nothing tells of a cut',
+    async (years, order) => {
+      const table = tableOf(54, 1, () => 76);
+      const silent = { limit: 'refuse', total: 'none', tellsLimit: false, defaultRows: 1000 } as const;
+      const { ask, learned } = open({ ...silent, years, order }, table);
+      learned.learn('totals', 'untold');
+      learned.learn('limitParam', 'refused');
+      const targets = await ask(of({ from: 2016, to: null }, table));
+      expect(targets).toEqual(['start_year=2015', 'whole', 'whole', 'whole', 'whole', 'whole']);
+      expect(learned.yearsParam).not.toBe('accepted');
+    },
+  );
 });
