@@ -148,7 +148,16 @@ describe('/graphql', () => {
       vary: 'Authorization',
     });
     expect(await response.json()).toEqual({
-      errors: [{ message: expect.any(String), extensions: { code: 'BAD_REQUEST', retryable: false } }],
+      errors: [
+        {
+          message: expect.any(String),
+          extensions: {
+            code: 'BAD_REQUEST',
+            retryable: false,
+            requestId: response.headers.get('x-request-id'),
+          },
+        },
+      ],
     });
   });
 
@@ -185,7 +194,11 @@ describe('/graphql', () => {
       errors: [
         {
           message: 'The gateway failed to answer.',
-          extensions: { code: 'INTERNAL_SERVER_ERROR', retryable: false },
+          extensions: {
+            code: 'INTERNAL_SERVER_ERROR',
+            retryable: false,
+            requestId: response.headers.get('x-request-id'),
+          },
         },
       ],
     });
@@ -366,7 +379,8 @@ describe('CORS', () => {
     const response = await post(url, '{}', { origin: ours });
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'access-control-allow-origin': ours,
-      'access-control-expose-headers': 'retry-after, etag',
+      'access-control-expose-headers':
+        'retry-after, etag, x-request-id, ratelimit, ratelimit-policy, server-timing',
       vary: 'Origin, Authorization',
     });
   });
