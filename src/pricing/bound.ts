@@ -1,21 +1,16 @@
 import {
   type FieldNode,
-  type GraphQLCompositeType,
   type GraphQLField,
-  type GraphQLNamedType,
   type GraphQLSchema,
   getArgumentValues,
   getNamedType,
   getNullableType,
-  isCompositeType,
   isListType,
-  isUnionType,
-  Kind,
   type OperationDefinitionNode,
-  type SelectionSetNode,
 } from 'graphql';
 import { costOf } from '../graph/field-costs.ts';
 import type { SelectionScope } from '../graph/selection.ts';
+import { summing } from './field-sum.ts';
 
 /** Lists that an operation can need, with what it takes to complete them. */
 const MOST_LIST_CALLS = 8;
@@ -58,55 +53,17 @@ export function boundOf(
     metrics: Math.max(DOCUMENTED.metrics, listed.metrics),
   };
   const root = schema.getRootType(operation.operation);
-  /** By fragment and number of parents: those that spread each other make more paths than can be walked. */
-  const fragmentBounds = new Map<string, Bound>();
-
-  function boundOfSet(
-    type: GraphQLNamedType | null | undefined,
-    set: SelectionSetNode,
-    parents: number,
-  ): Bound {
-    if (!isCompositeType(type)) return NO_CALLS;
-    return set.selections
-      .map((selection) => {
-        if (selection.kind === Kind.FRAGMENT_SPREAD) return boundOfFragment(selection.name.value, parents);
-        if (selection.kind === Kind.INLINE_FRAGMENT) {
-          const condition = selection.typeCondition?.name.value;
-          const onType = condition === undefined ? type : schema.getType(condition);
-          return boundOfSet(onType, selection.selectionSet, parents);
-        }
-        const field = isUnionType(type) ? undefined : type.getFields()[selection.name.value];
-        return field === undefined ? NO_CALLS : boundOfField(type, field, selection, parents);
-      })
-      .reduce(both, NO_CALLS);
-  }
-
-  function boundOfFragment(name: string, parents: number): Bound {
-    const fragment = scope.fragments[name];
-    if (fragment === undefined) return NO_CALLS;
-    const key = `${name} ${parents}`;
-    let bound = fragmentBounds.get(key);
-    if (bound === undefined) {
-      const type = schema.getType(fragment.typeCondition.name.value);
-      bound = boundOfSet(type, fragment.selectionSet, parents);
-      fragmentBounds.set(key, bound);
-    }
-    return bound;
-  }
-
-  function boundOfField(
-    type: GraphQLCompositeType,
-    field: GraphQLField<unknown, unknown>,
-    node: FieldNode,
-    parents: number,
-  ): Bound {
-    const isList = isListType(getNullableType(field.type));
-    const own = ownBound(field, node, type === root ? null : parents, scope, sizes);
-    if (node.selectionSet === undefined) return own;
-    const items = isList ? mostOf(field, argumentsOf(field, node, scope), sizes) : parents;
-    return both(own, boundOfSet(getNamedType(field.type), node.selectionSet, items));
-  }
-
+  const boundOfSet = summing<Bound>(schema, scope, {
+    nothing: NO_CALLS,
+    both,
+    ofField(field, node, type, parents, below) {
+      const isList = isListType(getNullableType(field.type));
+      const own = ownBound(field, node, type === root ? null : parents, scope, sizes);
+      if (node.selectionSet === undefined) return own;
+      const items = isList ? mostOf(field, argumentsOf(field, node, scope), sizes) : parents;
+      return both(own, below(getNamedType(field.type), node.selectionSet, items));
+    },
+  });
   return both({ ...NO_CALLS, calls: MOST_LIST_CALLS }, boundOfSet(root, operation.selectionSet, 1));
 }
 

@@ -1,21 +1,16 @@
 import {
-  type FieldNode,
   type GraphQLField,
-  type GraphQLNamedType,
   type GraphQLSchema,
   getNamedType,
   getNullableType,
-  isCompositeType,
   isListType,
-  isUnionType,
-  Kind,
   type OperationDefinitionNode,
-  type SelectionSetNode,
 } from 'graphql';
 import { costOf, type FieldCost } from '../graph/field-costs.ts';
 import { isLeftOut, type SelectionScope } from '../graph/selection.ts';
 import { countries, indicators, observations } from '../upstream/endpoints.ts';
 import { argumentsOf } from './bound.ts';
+import { summing } from './field-sum.ts';
 
 /** What a field that takes calls is thought to weigh, and where it stands: the response names of the fields down to it. */
 interface Weighed {
@@ -46,60 +41,27 @@ export function dearestField(
   route: string,
 ): string | null {
   const isMeant = takenBy(route);
-  /** By fragment and number of parents: those that spread each other make more paths than can be walked. */
-  const known = new Map<string, Weighed>();
-
-  function inSet(type: GraphQLNamedType | null | undefined, set: SelectionSetNode, parents: number): Weighed {
-    if (!isCompositeType(type)) return NOTHING;
-    let dearest = NOTHING;
-    for (const selection of set.selections) {
-      if (isLeftOut(selection, scope)) continue;
-      let found = NOTHING;
-      if (selection.kind === Kind.FRAGMENT_SPREAD) found = inFragment(selection.name.value, parents);
-      else if (selection.kind === Kind.INLINE_FRAGMENT) {
-        const condition = selection.typeCondition?.name.value;
-        const onType = condition === undefined ? type : schema.getType(condition);
-        found = inSet(onType, selection.selectionSet, parents);
-      } else if (!isUnionType(type)) {
-        const field = type.getFields()[selection.name.value];
-        if (field !== undefined) found = inField(field, selection, parents);
-      }
-      if (found.weight > dearest.weight) dearest = found;
-    }
-    return dearest;
-  }
-
-  function inFragment(name: string, parents: number): Weighed {
-    const fragment = scope.fragments[name];
-    if (fragment === undefined) return NOTHING;
-    const key = `${name} ${parents}`;
-    let found = known.get(key);
-    if (found === undefined) {
-      known.set(key, NOTHING);
-      found = inSet(schema.getType(fragment.typeCondition.name.value), fragment.selectionSet, parents);
-      known.set(key, found);
-    }
-    return found;
-  }
-
-  function inField(field: GraphQLField<unknown, unknown>, node: FieldNode, parents: number): Weighed {
-    const args = argumentsOf(field, node, scope);
-    const isList = isListType(getNullableType(field.type));
-    const type = getNamedType(field.type);
-    const own = isMeant(costOf(field)) ? parents * ownWeight(field, args, isList) : 0;
-    const items = isList
-      ? Math.min(parents, USUAL_ITEMS[type.name] ?? parents) * itemsOf(type.name, args)
-      : parents;
-    const below =
-      node.selectionSet === undefined
-        ? NOTHING
-        : inSet(type, node.selectionSet, Math.min(items, USUAL_ITEMS[type.name] ?? items));
-    const { weight, path } = own >= below.weight ? { weight: own, path: [] } : below;
-    return weight === 0 ? NOTHING : { weight, path: [node.alias?.value ?? node.name.value, ...path] };
-  }
-
-  const root = schema.getRootType(operation.operation);
-  const { path } = inSet(root, operation.selectionSet, 1);
+  const dearestOf = summing<Weighed>(schema, scope, {
+    nothing: NOTHING,
+    both: (a, b) => (b.weight > a.weight ? b : a),
+    isLeftOut: (selection) => isLeftOut(selection, scope),
+    ofField(field, node, _, parents, dearestBelow) {
+      const args = argumentsOf(field, node, scope);
+      const isList = isListType(getNullableType(field.type));
+      const type = getNamedType(field.type);
+      const own = isMeant(costOf(field)) ? parents * ownWeight(field, args, isList) : 0;
+      const items = isList
+        ? Math.min(parents, USUAL_ITEMS[type.name] ?? parents) * itemsOf(type.name, args)
+        : parents;
+      const below =
+        node.selectionSet === undefined
+          ? NOTHING
+          : dearestBelow(type, node.selectionSet, Math.min(items, USUAL_ITEMS[type.name] ?? items));
+      const { weight, path } = own >= below.weight ? { weight: own, path: [] } : below;
+      return weight === 0 ? NOTHING : { weight, path: [node.alias?.value ?? node.name.value, ...path] };
+    },
+  });
+  const { path } = dearestOf(schema.getRootType(operation.operation), operation.selectionSet, 1);
   return path.length === 0 ? null : path.join('.');
 }
 
