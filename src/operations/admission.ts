@@ -73,10 +73,12 @@ const LEAST_SHARE = 16;
 
 /**
  * How long an operation may wait. Bursts are waited out; where the queue has not been empty for long, everybody would
- * wait, and those that are begun are to be answered soon.
+ * wait, and those that are begun are to be answered soon. A few clients that ask one thing after the other make a queue
+ * too, which grows no further: refusing them would spare nobody anything.
  */
-const MOST_WAIT_MS = { burst: 800, lasting: 400 };
+const MOST_WAIT_MS = { few: 2_000, burst: 800, lasting: 400 };
 const BURST_MS = 800;
+const FEW = 32;
 
 /** How often those that have waited for too long are looked for. */
 const SWEEP_MS = 50;
@@ -247,8 +249,8 @@ class Gate implements Admission {
     this.#forgiveStall();
     const nowMs = this.#parts.now();
     lane.beginning -= 1;
+    const isTooLate = isFirstLate(lane, nowMs);
     const waiter = lane.queue.shift();
-    const isTooLate = waiter !== undefined && isLate(lane, waiter, nowMs);
     if (isTooLate) this.load.refused.late += 1;
     else countBegun(lane, nowMs);
     waiter?.settle(isTooLate ? 'late' : null);
@@ -272,14 +274,9 @@ class Gate implements Admission {
     this.#forgiveStall();
     const nowMs = this.#parts.now();
     for (const lane of [...this.#lanes.values()]) {
-      for (
-        let first = lane.queue[0];
-        first !== undefined && isLate(lane, first, nowMs);
-        first = lane.queue[0]
-      ) {
-        lane.queue.shift();
+      while (isFirstLate(lane, nowMs)) {
         this.load.refused.late += 1;
-        first.settle('late');
+        lane.queue.shift()?.settle('late');
       }
       this.#forgetIdle(lane);
     }
@@ -301,12 +298,16 @@ function countBegun({ begun }: Lane, nowMs: number): void {
 /** How many may wait: in a queue that lasts, half of those that are begun in the time that they may wait. */
 function mostWaiting({ most, busySinceMs, begun, queue }: Lane, nowMs: number): number {
   if (queue.length === 0 || nowMs - busySinceMs <= BURST_MS) return most;
-  return Math.min(most, Math.max(LEAST_SHARE, Math.floor(Math.max(begun.before, begun.now) / 2)));
+  return Math.min(most, Math.max(FEW, Math.floor(Math.max(begun.before, begun.now) / 2)));
 }
 
-function isLate({ busySinceMs }: Lane, { sinceMs }: WaitingOperation, nowMs: number): boolean {
-  const { burst, lasting } = MOST_WAIT_MS;
-  return nowMs - sinceMs > (nowMs - busySinceMs > BURST_MS ? lasting : burst);
+/** Whether the first of those that wait has waited for too long. */
+function isFirstLate({ busySinceMs, queue }: Lane, nowMs: number): boolean {
+  const [first] = queue;
+  if (first === undefined) return false;
+  const { few, burst, lasting } = MOST_WAIT_MS;
+  const most = nowMs - busySinceMs > BURST_MS ? lasting : burst;
+  return nowMs - first.sinceMs > (queue.length > FEW ? most : few);
 }
 
 function takenHeap(): number {

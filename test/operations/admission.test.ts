@@ -119,18 +119,36 @@ describe('those that wait', () => {
   });
 
   it('wait less once there has been a queue for long', async () => {
-    const { ask, leave, pass } = open(16);
-    times(16, () => ask('one'));
+    const { ask, leave, pass } = open(80);
+    times(40, () => ask('one'));
     const first = ask('one');
     pass(700);
-    const [second, third] = [ask('one'), ask('one')];
+    const later = times(36, () => ask('one'));
     leave('one');
     await settle();
-    expect([first.outcome, second.outcome]).toEqual(['begun', 'waiting']);
+    expect([first.outcome, ...new Set(later.map(({ outcome }) => outcome))]).toEqual(['begun', 'waiting']);
     pass(600);
     leave('one');
     await settle();
-    await expect.poll(() => [second.outcome, third.outcome]).toEqual(['late', 'late']);
+    // As many as are too many: the few that are left may wait.
+    await expect.poll(() => outcomes(later)).toEqual({ late: 4, begun: 1, waiting: 31 });
+  });
+
+  it('are not refused while few wait, however slow the operations are', async () => {
+    const { ask, leave, pass } = open(16);
+    times(16, () => ask('one'));
+    const waiting = times(16, () => ask('one'));
+    for (let i = 0; i < 8; i += 1) {
+      pass(240);
+      leave('one');
+      leave('one');
+      await settle();
+    }
+    expect(outcomes(waiting)).toEqual({ begun: 16 });
+    const last = ask('one');
+    pass(2_100);
+    leave('one');
+    await expect.poll(() => last.outcome).toBe('late');
   });
 
   it('are not late for a time in which the whole process stood still', async () => {
