@@ -1,6 +1,6 @@
-import { type FieldNode, type FragmentDefinitionNode, Kind, parse, type SelectionSetNode } from 'graphql';
+import type { SelectionSetNode } from 'graphql';
 import type { Cell, Table } from './csv.ts';
-import { operationOf } from './needed-fields.ts';
+import { type FieldsOf, isObject, type JsonObject, parsedOperation, responseKey } from './document.ts';
 
 /** A list somewhere in an answer; lists of the same field in several objects are one. */
 export interface AnswerList {
@@ -11,8 +11,6 @@ export interface AnswerList {
   table(): Table;
 }
 
-type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
-type JsonObject = Readonly<Record<string, unknown>>;
 type Row = ReadonlyMap<string, Cell>;
 
 interface Found {
@@ -32,16 +30,10 @@ interface Selected {
  */
 export function listsIn(query: string, operationName: string | undefined, data: unknown): AnswerList[] {
   try {
-    const { definitions } = parse(query);
-    const operation = operationOf(definitions, operationName);
-    const fragments: Fragments = new Map(
-      definitions.flatMap((one) =>
-        one.kind === Kind.FRAGMENT_DEFINITION ? [[one.name.value, one] as const] : [],
-      ),
-    );
+    const { operation, fieldsOf } = parsedOperation(query, operationName);
     if (operation === undefined || !isObject(data)) return [];
     const lists = new Map<string, Found>();
-    const own = collect([operation.selectionSet], data, '', new Map(), lists, fragments);
+    const own = collect([operation.selectionSet], data, '', new Map(), lists, fieldsOf);
     if (lists.size === 0 && own.size > 0) lists.set('', { columns: new Set(own.keys()), rows: [own] });
     return [...lists]
       .map(([path, { columns, rows }]) => ({
@@ -65,17 +57,17 @@ function collect(
   path: string,
   inherited: Row,
   lists: Map<string, Found>,
-  fragments: Fragments,
+  fieldsOf: FieldsOf,
 ): Row {
   const own = new Map(inherited);
   const below: [path: string, selected: Selected, items: readonly unknown[]][] = [];
-  flatten(sets, on, path, own, below, fragments);
+  flatten(sets, on, path, own, below, fieldsOf);
   for (const [listPath, { below: selections }, items] of below) {
     const found = lists.get(listPath) ?? { columns: new Set<string>(), rows: [] };
     lists.set(listPath, found);
     for (const item of items.flat()) {
       if (!isObject(item)) continue;
-      const row = collect(selections, item, listPath, own, lists, fragments);
+      const row = collect(selections, item, listPath, own, lists, fieldsOf);
       for (const name of row.keys()) found.columns.add(name);
       found.rows.push(row);
     }
@@ -89,15 +81,15 @@ function flatten(
   path: string,
   own: Map<string, Cell>,
   below: [path: string, selected: Selected, items: readonly unknown[]][],
-  fragments: Fragments,
+  fieldsOf: FieldsOf,
 ): void {
-  for (const selected of selectedIn(sets, fragments)) {
+  for (const selected of selectedIn(sets, fieldsOf)) {
     const value = on[selected.key];
     const name = path === '' ? selected.key : `${path}.${selected.key}`;
     if (selected.below.length === 0) {
       if (value !== undefined) own.set(name, cellOf(value));
     } else if (Array.isArray(value)) below.push([name, selected, value]);
-    else if (isObject(value)) flatten(selected.below, value, name, own, below, fragments);
+    else if (isObject(value)) flatten(selected.below, value, name, own, below, fieldsOf);
   }
 }
 
@@ -110,34 +102,17 @@ function cellOf(value: unknown): Cell {
 
 const selections = new WeakMap<SelectionSetNode, readonly Selected[]>();
 
-function selectedIn(sets: readonly SelectionSetNode[], fragments: Fragments): readonly Selected[] {
+function selectedIn(sets: readonly SelectionSetNode[], fieldsOf: FieldsOf): readonly Selected[] {
   const [only] = sets;
   const known = only === undefined || sets.length > 1 ? undefined : selections.get(only);
   if (known !== undefined) return known;
-  const byKey = Map.groupBy(fieldsOf(sets, fragments), ({ alias, name }) => alias?.value ?? name.value);
+  const byKey = Map.groupBy(sets.flatMap(fieldsOf), responseKey);
   const all = [...byKey].map(([key, fields]) => ({
     key,
     below: fields.flatMap(({ selectionSet }) => selectionSet ?? []),
   }));
   if (only !== undefined && sets.length === 1) selections.set(only, all);
   return all;
-}
-
-function fieldsOf(sets: readonly SelectionSetNode[], fragments: Fragments): FieldNode[] {
-  return sets.flatMap(({ selections: all }) =>
-    all.flatMap((selection) => {
-      if (selection.kind === Kind.FIELD) return [selection];
-      const inner =
-        selection.kind === Kind.INLINE_FRAGMENT
-          ? selection.selectionSet
-          : fragments.get(selection.name.value)?.selectionSet;
-      return inner === undefined ? [] : fieldsOf([inner], fragments);
-    }),
-  );
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Names of columns without what all of them begin with. */

@@ -1,15 +1,13 @@
 import {
   type FieldNode,
-  type FragmentDefinitionNode,
-  Kind,
   type OperationDefinitionNode,
-  parse,
   type SelectionSetNode,
   type ValueNode,
   valueFromASTUntyped,
 } from 'graphql';
 import { codeOf, nameOf } from './countries.ts';
-import { COUNTRY_FIELDS, FIGURE_FIELDS, operationOf } from './needed-fields.ts';
+import { type FieldsOf, isObject, type JsonObject, parsedOperation, responseKey } from './document.ts';
+import { COUNTRY_FIELDS, FIGURE_FIELDS } from './needed-fields.ts';
 
 /** A figure found in a response, as far as the operation asked for it. */
 export interface Figure {
@@ -38,7 +36,6 @@ export interface Figure {
 }
 
 type Json = unknown;
-type JsonObject = Readonly<Record<string, Json>>;
 
 /** What is known of a figure from where it stands. */
 interface Place {
@@ -50,11 +47,9 @@ interface Place {
 }
 
 interface Scope {
-  readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  readonly fieldsOf: FieldsOf;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly found: Figure[];
-  /** The fields of selections that have been looked into. */
-  readonly fields: Map<SelectionSetNode, readonly FieldNode[]>;
 }
 
 const INDICATOR_FIELDS: ReadonlySet<string> = new Set(['indicator', 'indicators']);
@@ -70,19 +65,8 @@ export function figuresIn(
   data: Json,
 ): Figure[] {
   try {
-    const { definitions } = parse(query);
-    const operation = operationOf(definitions, operationName);
-    const fragments = new Map(
-      definitions.flatMap((one) =>
-        one.kind === Kind.FRAGMENT_DEFINITION ? [[one.name.value, one] as const] : [],
-      ),
-    );
-    const scope: Scope = {
-      fragments,
-      variables: { ...defaultsOf(operation), ...variables },
-      found: [],
-      fields: new Map(),
-    };
+    const { operation, fieldsOf } = parsedOperation(query, operationName);
+    const scope: Scope = { fieldsOf, variables: { ...defaultsOf(operation), ...variables }, found: [] };
     if (operation !== undefined) visit(operation.selectionSet, data, {}, scope);
     return scope.found;
   } catch {
@@ -106,7 +90,7 @@ function visit(set: SelectionSetNode, value: Json, place: Place, scope: Scope): 
   if (!isObject(value)) return;
   const named =
     value.__typename === 'Country' || value.__typename === 'Indicator' ? namedIn(set, value, scope) : {};
-  for (const field of fieldsOf(set, scope)) {
+  for (const field of scope.fieldsOf(set)) {
     const below = value[responseKey(field)];
     if (below == null || field.selectionSet === undefined) continue;
     const name = field.name.value;
@@ -149,7 +133,7 @@ function take(field: FieldNode, row: JsonObject, place: Place, scope: Scope): vo
   if (field.selectionSet === undefined) return;
   const fields = namedIn(field.selectionSet, row, scope);
   if (typeof fields.value !== 'number') return;
-  const inside = fieldsOf(field.selectionSet, scope);
+  const inside = scope.fieldsOf(field.selectionSet);
   const below = (name: string): JsonObject => {
     const named: Record<string, Json> = {};
     for (const node of inside) {
@@ -189,36 +173,12 @@ function take(field: FieldNode, row: JsonObject, place: Place, scope: Scope): vo
 /** The fields of an object by their names in the schema. */
 function namedIn(set: SelectionSetNode, value: JsonObject, scope: Scope): Record<string, Json> {
   return Object.fromEntries(
-    fieldsOf(set, scope).map((field) => [field.name.value, value[responseKey(field)]]),
+    scope.fieldsOf(set).map((field) => [field.name.value, value[responseKey(field)]]),
   );
-}
-
-/** The fields of a selection, those of its fragments among them. */
-function fieldsOf(set: SelectionSetNode, scope: Scope): readonly FieldNode[] {
-  const known = scope.fields.get(set);
-  if (known !== undefined) return known;
-  const fields = set.selections.flatMap((selection) => {
-    if (selection.kind === Kind.FIELD) return [selection];
-    const inner =
-      selection.kind === Kind.INLINE_FRAGMENT
-        ? selection.selectionSet
-        : scope.fragments.get(selection.name.value)?.selectionSet;
-    return inner === undefined ? [] : fieldsOf(inner, scope);
-  });
-  scope.fields.set(set, fields);
-  return fields;
 }
 
 function resolved(node: ValueNode, { variables }: Scope): unknown {
   return valueFromASTUntyped(node, variables);
-}
-
-function responseKey({ alias, name }: FieldNode): string {
-  return alias?.value ?? name.value;
-}
-
-function isObject(value: Json): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function text(value: Json): string | undefined {

@@ -1,11 +1,5 @@
-import {
-  type FieldNode,
-  type FragmentDefinitionNode,
-  Kind,
-  type OperationDefinitionNode,
-  parse,
-  type SelectionSetNode,
-} from 'graphql';
+import { Kind, type SelectionSetNode } from 'graphql';
+import { type FieldsOf, parsedOperation, responseKey } from './document.ts';
 
 /** An operation with what a picture needs besides, and how to take that out of an answer again. */
 export interface NeededFields {
@@ -14,8 +8,6 @@ export interface NeededFields {
   /** The data of an answer as the operation that was written asks for it. */
   asWritten(data: unknown): unknown;
 }
-
-type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
 /** What a picture says of each figure. All of it is free below an observation. */
 const OF_FIGURE: Readonly<Record<string, readonly string[]>> = {
@@ -43,59 +35,43 @@ export const COUNTRY_FIELDS: ReadonlySet<string> = new Set(['country', 'countrie
  */
 export function withNeededFields(query: string, operationName: string | undefined): NeededFields | null {
   try {
-    const { definitions } = parse(query);
-    const fragments: Fragments = new Map(
-      definitions.flatMap((one) =>
-        one.kind === Kind.FRAGMENT_DEFINITION ? [[one.name.value, one] as const] : [],
-      ),
-    );
+    const { definitions, operation, fieldsOf } = parsedOperation(query, operationName);
     const insertions = new Map<number, string>();
     for (const one of definitions) {
       if (one.kind === Kind.OPERATION_DEFINITION || one.kind === Kind.FRAGMENT_DEFINITION)
-        note(one.selectionSet, false, fragments, insertions);
+        note(one.selectionSet, false, fieldsOf, insertions);
     }
-    const operation = operationOf(definitions, operationName);
     if (insertions.size === 0 || operation === undefined) return null;
     return {
       query: inserted(query, insertions),
-      asWritten: projection([operation.selectionSet], fragments),
+      asWritten: projection([operation.selectionSet], fieldsOf),
     };
   } catch {
     return null;
   }
 }
 
-export function operationOf(
-  definitions: readonly { readonly kind: string }[],
-  operationName: string | undefined,
-): OperationDefinitionNode | undefined {
-  const operations = definitions.filter(
-    (one): one is OperationDefinitionNode => one.kind === Kind.OPERATION_DEFINITION,
-  );
-  return operations.find(({ name }) => name?.value === operationName) ?? operations[0];
-}
-
 /** @param isCountry whether the objects of this selection are countries, that say their code */
 function note(
   set: SelectionSetNode,
   isCountry: boolean,
-  fragments: Fragments,
+  fieldsOf: FieldsOf,
   insertions: Map<number, string>,
 ): void {
   for (const selection of set.selections) {
     if (selection.kind === Kind.INLINE_FRAGMENT) {
       const isOfCountry = selection.typeCondition === undefined && isCountry;
-      note(selection.selectionSet, isOfCountry, fragments, insertions);
+      note(selection.selectionSet, isOfCountry, fieldsOf, insertions);
     }
     if (selection.kind !== Kind.FIELD || selection.selectionSet === undefined) continue;
     const below = selection.selectionSet;
     if (FIGURE_FIELDS.has(selection.name.value)) {
-      add(below, isCountry ? OF_FIGURE : OF_FIGURE_ALONE, fragments, insertions);
+      add(below, isCountry ? OF_FIGURE : OF_FIGURE_ALONE, fieldsOf, insertions);
     } else if (COUNTRY_FIELDS.has(selection.name.value) && hasFigures(below)) {
-      note(below, add(below, OF_COUNTRY, fragments, insertions), fragments, insertions);
+      note(below, add(below, OF_COUNTRY, fieldsOf, insertions), fieldsOf, insertions);
     } else {
       // Whose figures those of a country's signals are, its code says as well.
-      note(below, isCountry, fragments, insertions);
+      note(below, isCountry, fieldsOf, insertions);
     }
   }
 }
@@ -113,10 +89,10 @@ function hasFigures(set: SelectionSetNode): boolean {
 function add(
   set: SelectionSetNode,
   needed: Readonly<Record<string, readonly string[]>>,
-  fragments: Fragments,
+  fieldsOf: FieldsOf,
   insertions: Map<number, string>,
 ): boolean {
-  const there = fieldsOf([set], fragments);
+  const there = fieldsOf(set);
   const missing: string[] = [];
   let isWhole = true;
   for (const [name, below] of Object.entries(needed)) {
@@ -154,11 +130,11 @@ function inserted(text: string, insertions: ReadonlyMap<number, string>): string
 }
 
 /** Takes data to the response keys alone that the selections name. */
-function projection(sets: readonly SelectionSetNode[], fragments: Fragments): (value: unknown) => unknown {
+function projection(sets: readonly SelectionSetNode[], fieldsOf: FieldsOf): (value: unknown) => unknown {
   const below = new Map<string, ((value: unknown) => unknown) | null>();
-  for (const [key, fields] of Map.groupBy(fieldsOf(sets, fragments), responseKey)) {
+  for (const [key, fields] of Map.groupBy(sets.flatMap(fieldsOf), responseKey)) {
     const inner = fields.flatMap(({ selectionSet }) => selectionSet ?? []);
-    below.set(key, inner.length === 0 ? null : projection(inner, fragments));
+    below.set(key, inner.length === 0 ? null : projection(inner, fieldsOf));
   }
   const project = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(project);
@@ -171,22 +147,4 @@ function projection(sets: readonly SelectionSetNode[], fragments: Fragments): (v
     return kept;
   };
   return project;
-}
-
-/** The fields of selections, those of their fragments among them. */
-function fieldsOf(sets: readonly SelectionSetNode[], fragments: Fragments): FieldNode[] {
-  return sets.flatMap(({ selections }) =>
-    selections.flatMap((selection) => {
-      if (selection.kind === Kind.FIELD) return [selection];
-      const inner =
-        selection.kind === Kind.INLINE_FRAGMENT
-          ? selection.selectionSet
-          : fragments.get(selection.name.value)?.selectionSet;
-      return inner === undefined ? [] : fieldsOf([inner], fragments);
-    }),
-  );
-}
-
-function responseKey({ alias, name }: FieldNode): string {
-  return alias?.value ?? name.value;
 }
