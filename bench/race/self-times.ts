@@ -24,24 +24,37 @@ export interface SelfTime {
   readonly share: number;
 }
 
-type Frame = CpuProfile['nodes'][number]['callFrame'];
+export type ProfileNode = CpuProfile['nodes'][number];
+type Frame = ProfileNode['callFrame'];
 
 /** Self time by whatever a frame is named after, the greatest first. */
 export function selfTimes(profile: CpuProfile, nameOf: (frame: Frame) => string): SelfTime[] {
-  const frames = new Map(profile.nodes.map(({ id, callFrame }) => [id, callFrame]));
+  return sharesOf(profile, ({ callFrame }) => nameOf(callFrame));
+}
+
+/** The time of all samples by whatever their nodes are named after, the greatest first: without what was idle, or the profiler's own. */
+export function sharesOf(
+  { nodes, samples, timeDeltas }: CpuProfile,
+  nameOf: (node: ProfileNode) => string,
+): SelfTime[] {
+  const byId = new Map(nodes.map((node) => [node.id, node]));
   const times = new Map<string, number>();
   let total = 0;
-  for (const [i, id] of profile.samples.entries()) {
-    const frame = frames.get(id);
-    if (frame === undefined || frame.functionName === '(idle)') continue;
-    const time = profile.timeDeltas[i] ?? 0;
-    const name = nameOf(frame);
+  for (const [i, id] of samples.entries()) {
+    const node = byId.get(id);
+    if (node === undefined || isOutside(node)) continue;
+    const time = timeDeltas[i] ?? 0;
+    const name = nameOf(node);
     times.set(name, (times.get(name) ?? 0) + time);
     total += time;
   }
   return [...times]
     .map(([name, time]) => ({ name, share: time / total }))
     .toSorted((a, b) => b.share - a.share);
+}
+
+function isOutside({ callFrame: { functionName, url } }: ProfileNode): boolean {
+  return functionName === '(idle)' || (functionName === 'post' && url === 'node:inspector');
 }
 
 export function functionName({ functionName: name, url, lineNumber }: Frame): string {

@@ -1,5 +1,4 @@
-import type { CpuProfile } from './self-times.ts';
-import { fileOf } from './self-times.ts';
+import { type CpuProfile, fileOf, type ProfileNode, type SelfTime, sharesOf } from './self-times.ts';
 
 /** Where an operation spends its time, by the code that a sample was taken in, the innermost that is named here. */
 const STAGES: readonly (readonly [name: string, files: RegExp])[] = [
@@ -30,13 +29,8 @@ const STAGES: readonly (readonly [name: string, files: RegExp])[] = [
 
 const UNKNOWN = 'Node, not told apart';
 
-export interface StageTime {
-  readonly name: string;
-  /** Of the time that the process was not idle, from 0 to 1. */
-  readonly share: number;
-}
-
-export function stageTimes({ nodes, samples, timeDeltas }: CpuProfile): StageTime[] {
+export function stageTimes(profile: CpuProfile): SelfTime[] {
+  const { nodes } = profile;
   const parents = new Map<number, number>();
   for (const { id, children = [] } of nodes) for (const child of children) parents.set(child, id);
   const byId = new Map(nodes.map((node) => [node.id, node]));
@@ -50,27 +44,10 @@ export function stageTimes({ nodes, samples, timeDeltas }: CpuProfile): StageTim
     }
     return stage;
   };
-  const times = new Map<string, number>();
-  let total = 0;
-  for (const [i, id] of samples.entries()) {
-    if (isOutside(byId.get(id))) continue;
-    const time = timeDeltas[i] ?? 0;
-    const stage = stageOf(id);
-    times.set(stage, (times.get(stage) ?? 0) + time);
-    total += time;
-  }
-  return [...times]
-    .map(([name, time]) => ({ name, share: time / total }))
-    .toSorted((a, b) => b.share - a.share);
+  return sharesOf(profile, ({ id }) => stageOf(id));
 }
 
-/** Idle, or the profiler itself. */
-function isOutside(node: CpuProfile['nodes'][number] | undefined): boolean {
-  const { functionName = '', url = '' } = node?.callFrame ?? {};
-  return functionName === '(idle)' || (functionName === 'post' && url === 'node:inspector');
-}
-
-function ownStage(node: CpuProfile['nodes'][number] | undefined): string | undefined {
+function ownStage(node: ProfileNode | undefined): string | undefined {
   if (node === undefined) return undefined;
   const { functionName, url } = node.callFrame;
   if (functionName === '(garbage collector)') return 'garbage collection';
