@@ -54,8 +54,7 @@ export function createObservationClient(
     join(caller) {
       const participant = pool.join(caller);
       // Most operations take everything from what is held: their stages are put together once they fetch.
-      const fetch: Fetch = (...asked) => abovePool(participant.fetch, parts)(...asked);
-      return { participant, figures: { held, fetch } };
+      return { participant, figures: { held, fetch: abovePool(participant.fetch, parts) } };
     },
   };
 }
@@ -74,12 +73,14 @@ export function createLoneFigures(
 
 /** The stages that work for one operation; where nothing is ever held, they have nothing to do for most demands. */
 function abovePool(pooled: Fetch, parts: FiguresParts): Fetch {
-  const fetchMissing = ranged(pooled, parts);
-  const stages = lookedUp(ranged(revalidated(cached(prefetched(pooled, parts), parts), parts), parts), parts);
-  if (parts.tenantCache !== NO_TENANT_CACHE) return stages;
   const isOfAnyAge = ({ maxAgeMs }: Demand) => maxAgeMs === Number.POSITIVE_INFINITY;
-  return (demands, sending, settle) =>
-    (demands.every(isOfAnyAge) ? fetchMissing : stages)(demands, sending, settle);
+  return (demands, sending, settle) => {
+    const hasNothingToDo = parts.tenantCache === NO_TENANT_CACHE && demands.every(isOfAnyAge);
+    const fetch = hasNothingToDo
+      ? ranged(pooled, parts)
+      : lookedUp(ranged(revalidated(cached(prefetched(pooled, parts), parts), parts), parts), parts);
+    return fetch(demands, sending, settle);
+  };
 }
 
 /** Fetches demands of the service, whatever is held of them, in the fewest calls that its limits allow. */
