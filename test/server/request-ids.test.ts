@@ -7,16 +7,19 @@ const idsIn = (text: string) =>
     ({ extensions }: { extensions: { requestId: string } }) => extensions.requestId,
   );
 
+/** A request without a key, so that its answer holds an error. */
+const named = (id: string) => ({
+  key: null,
+  body: { query: NO_KEY_FIGURE },
+  headers: { 'x-request-id': id },
+});
+
 describe('X-Request-Id', () => {
   it.for(['0af7651916cd43dd8448eb211c80319c', 'web-1/2026.03:7=a+b@c', 'a'.repeat(128)])(
     'is taken: %s',
     async (id) => {
       await using program = await open();
-      const reply = await program.send({
-        key: null,
-        body: { query: NO_KEY_FIGURE },
-        headers: { 'x-request-id': id },
-      });
+      const reply = await program.send(named(id));
       expect(reply.headers['x-request-id']).toBe(id);
       expect(idsIn(reply.text)).toEqual([id]);
       expect(program.operations.map(({ requestId }) => requestId)).toEqual([id]);
@@ -27,11 +30,7 @@ describe('X-Request-Id', () => {
     'is made instead of one that is not well-formed: %s',
     async (id) => {
       await using program = await open();
-      const reply = await program.send({
-        key: null,
-        body: { query: NO_KEY_FIGURE },
-        headers: { 'x-request-id': id },
-      });
+      const reply = await program.send(named(id));
       const made = reply.headers['x-request-id'];
       expect(made).toMatch(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/);
       expect(idsIn(reply.text)).toEqual([made]);
@@ -42,10 +41,7 @@ describe('X-Request-Id', () => {
     await using program = await open();
     const seen: unknown[] = [];
     for (let i = 0; i < 4; i += 1) {
-      const { headers } = await program.send({
-        body: { query: NO_KEY_FIGURE },
-        headers: { 'x-request-id': '' },
-      });
+      const { headers } = await program.send({ ...named(''), key: 'demo-team' });
       seen.push(headers['x-request-id']);
     }
     expect(program.operations.map(({ requestId }) => requestId)).toEqual(seen);
