@@ -5,6 +5,7 @@
 import { mkdirSync } from 'node:fs';
 import { argv } from 'node:process';
 import type { Browser, Page } from 'playwright-core';
+import { linkTo } from '../src/graphiql/share/link.ts';
 import { openBrowser } from '../test/support/chromium.ts';
 import { openProgram } from '../test/support/program.ts';
 
@@ -27,7 +28,9 @@ const NARROW = 700;
 const DRAWN_MS = 1_000;
 
 interface Situation {
-  readonly tab: string;
+  readonly tab?: string;
+  /** An operation that is brought by a link, in place of a tab. */
+  readonly query?: string;
   /** Of the right side. */
   readonly side?: string;
   /** Of the left. */
@@ -56,11 +59,24 @@ const README: readonly Shot[] = [
   { name: 'phone', tab: 'CountryCard', viewport: PHONE },
 ];
 
+/** Some of it is below zero, and not all countries have it. */
+const GROWTH = '{ countries { name observation(metricKey: "gdp_growth_annual_pct") { value year } } }';
+const MANY_LINES =
+  '{ countries { name observations(metricKeys: ["population_total"], fromYear: 1990) { year value } } }';
+
 const SITUATIONS: Readonly<Record<string, Situation>> = {
   first: { tab: 'CountryCard', isFirst: true },
   answer: { tab: 'CountryCard' },
   lines: { tab: 'OverTime', side: 'Picture' },
   map: { tab: 'AllCountries', side: 'Picture', isWide: true },
+  gaps: { query: GROWTH, side: 'Picture', isWide: true },
+  'many-lines': { query: MANY_LINES, side: 'Picture', isWide: true },
+  table: {
+    tab: 'AllCountries',
+    side: 'Picture',
+    isWide: true,
+    further: (page) => page.getByRole('button', { name: 'Table', exact: true }).click(),
+  },
   cost: { tab: 'Cost', side: 'Cost', further: explain },
   errors: { tab: 'Errors', side: 'Errors' },
   lessons: { tab: 'CountryCard', pane: 'Lessons', isFirst: true },
@@ -101,13 +117,15 @@ async function takeAll(folder: string, shots: readonly Shot[]): Promise<void> {
 }
 
 async function take(browser: Browser, url: string, shot: Shot, path: string): Promise<void> {
-  const { tab, side, pane, isFirst = false, isWide = false, further } = shot;
+  const { tab, query, side, pane, isFirst = false, isWide = false, further } = shot;
   const { colorScheme = 'light', viewport = LAPTOP } = shot;
   const context = await browser.newContext({ viewport, colorScheme });
   const page = await context.newPage();
-  await page.goto(url);
+  await page.goto(query === undefined ? url : (linkTo(url, { query, variables: '' }) ?? url));
   await page.locator('.graphiql-query-editor .view-line').first().waitFor();
-  await page.locator('.graphiql-tabs').getByRole('button', { name: tab, exact: true }).click();
+  if (tab !== undefined) {
+    await page.locator('.graphiql-tabs').getByRole('button', { name: tab, exact: true }).click();
+  }
   if (!isFirst) {
     await page.getByRole('button', { name: /Execute/ }).click();
     await page.locator('.graphiql-response .view-line').nth(3).waitFor();
