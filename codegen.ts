@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import type { CodegenConfig } from '@graphql-codegen/cli';
+import { Kind, type ObjectTypeDefinitionNode, parse } from 'graphql';
 
 /** Files of a pattern that have an export of the name. */
 function filesWith(name: string, pattern: string): string[] {
@@ -72,6 +73,34 @@ const nounOf = (file: string) =>
 const imports = (files: readonly string[], folder = './') =>
   files.map((file) => `import * as ${nounOf(file)} from '${folder}${file.split('/').at(-1)}';`).join('\n');
 
+/** The types that have an `id` of their own, and those that are part of what they stand in: caches of clients go by that. */
+function typesOfSchema(): string {
+  const types = globSync('schema/*.graphql')
+    .sort()
+    .flatMap((file) => parse(readFileSync(file, 'utf8')).definitions)
+    .filter(
+      (one): one is ObjectTypeDefinitionNode =>
+        one.kind === Kind.OBJECT_TYPE_DEFINITION && !ROOTS.has(one.name.value),
+    );
+  const named = (isNode: boolean) =>
+    types
+      .filter(({ interfaces = [] }) => interfaces.some(({ name }) => name.value === 'Node') === isNode)
+      .map(({ name }) => `  '${name.value}',\n`)
+      .join('');
+  return `// Written by \`npm run codegen\`.
+
+/** Types with an \`id\`. */
+export const NODE_TYPES = [
+${named(true)}] as const;
+
+/** Types without one: parts of what they stand in. */
+export const PART_TYPES = [
+${named(false)}] as const;
+`;
+}
+
+const ROOTS: ReadonlySet<string> = new Set(['Query', 'Mutation', 'Subscription']);
+
 /** Resolver types, from the SDL in `schema/` and from what our resolvers hand on for each type; and the lists of files. */
 const config: CodegenConfig = {
   schema: 'schema/*.graphql',
@@ -93,6 +122,17 @@ const config: CodegenConfig = {
         mappers: mappers(),
       },
     },
+    'clients/client/src/schema.ts': {
+      plugins: [{ add: { content: '// Written by `npm run codegen`.' } }, 'typescript'],
+      config: {
+        enumsAsConst: true,
+        namingConvention: { enumValues: 'keep' },
+        useTypeImports: true,
+        immutableTypes: true,
+        scalars: { CountryCode: 'string', DateTime: 'string', JSON: 'unknown' },
+      },
+    },
+    'clients/client/src/types-of-schema.ts': { plugins: [{ add: { content: typesOfSchema() } }] },
     'src/resolvers/resolvers.ts': { plugins: [{ add: { content: resolverList() } }] },
     'src/sandbox/routes.ts': { plugins: [{ add: { content: routeList() } }] },
   },

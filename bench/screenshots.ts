@@ -60,7 +60,7 @@ const README: readonly Shot[] = [
 ];
 
 /** Some of it is below zero, and not all countries have it. */
-const GROWTH = '{ countries { name observation(metricKey: "gdp_growth_annual_pct") { value year } } }';
+const GROWTH = '{ countries { name observation(metricKey: "net_migration_total") { value year } } }';
 const MANY_LINES =
   '{ countries { name observations(metricKeys: ["population_total"], fromYear: 1990) { year value } } }';
 

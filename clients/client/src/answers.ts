@@ -1,0 +1,87 @@
+import type { ErrorCode } from './schema.ts';
+
+/** What an operation cost: `extensions.upstream` of every answer. */
+export interface UpstreamBill {
+  /** Requests that were sent to the service for this operation, retries included. */
+  readonly calls: number;
+  /** The same by the route's template, such as `/v1/data`. */
+  readonly byRoute: Readonly<Record<string, number>>;
+  /** Answers that it shared with another operation in flight. */
+  readonly shared: number;
+  /** Answers that were held. */
+  readonly cached: number;
+  /** Requests that it would have taken had each field fetched for itself. */
+  readonly naive: number;
+  /** Answers past their time, served because the service gave none; absent where there were none. */
+  readonly stale?: readonly StaleAnswers[];
+}
+
+/** Old answers of one route that were served for one reason. */
+export interface StaleAnswers {
+  readonly route: string;
+  /** What the operation would have failed with. */
+  readonly code: ErrorCode;
+  readonly answers: number;
+  /** When the service sent the oldest of them; ISO 8601, UTC. */
+  readonly oldestFetchedAt: string;
+  readonly ageSeconds: number;
+  /** When it is worth asking again, where that is known; ISO 8601, UTC. */
+  readonly retryAt?: string;
+}
+
+export type WarningCode = 'UNKNOWN_INDICATOR' | 'UNKNOWN_COUNTRY' | 'ROWS_LEFT_OUT';
+
+/** What is right but not whole: an entry of `extensions.warnings`. */
+export interface Warning {
+  /** One of `WarningCode` today; further codes may come. */
+  readonly code: WarningCode | (string & {});
+  readonly message: string;
+  readonly path: readonly (string | number)[];
+  /** The key or code that nothing is known of. */
+  readonly name?: string;
+  /** Names that are known and spelt alike, the nearest first. */
+  readonly didYouMean?: readonly string[];
+  readonly route?: string;
+  readonly count?: number;
+  readonly detail?: string;
+}
+
+/** `extensions` of an answer. */
+export interface AnswerExtensions {
+  readonly upstream: UpstreamBill;
+  /** Absent where there are none. */
+  readonly warnings?: readonly Warning[];
+}
+
+/** `extensions` of an error. Which fields there are beside the first three hangs on the code. */
+export interface ErrorExtensions {
+  readonly code: ErrorCode;
+  /** Whether the same operation may do better later, without being changed. */
+  readonly retryable: boolean;
+  /** The `X-Request-Id` of the response: names it in the gateway's log. */
+  readonly requestId: string;
+  /** Template of the upstream route. */
+  readonly route?: string;
+  /** The service's own words. */
+  readonly detail?: string;
+  readonly retryAfterSeconds?: number;
+  /** ISO 8601, UTC. */
+  readonly retryAt?: string;
+  /** When the month's requests come back; ISO 8601, UTC. */
+  readonly resetsAt?: string;
+  readonly plan?: string;
+  readonly requestsPerMinute?: number;
+  readonly monthlyRequests?: number;
+  readonly attempts?: number;
+  readonly received?: number;
+  readonly total?: number;
+  readonly planned?: number;
+  readonly limit?: number;
+}
+
+/** An error of an answer, as GraphQL clients hand it on. */
+export interface CountryGraphError {
+  readonly message: string;
+  readonly path?: readonly (string | number)[];
+  readonly extensions: ErrorExtensions;
+}

@@ -1,0 +1,658 @@
+// Written by `npm run codegen`.
+export type Maybe<T> = T | null;
+export type InputMaybe<T> = Maybe<T>;
+/** All built-in and custom scalars, mapped to their actual values */
+export type Scalars = {
+  ID: { input: string; output: string; }
+  String: { input: string; output: string; }
+  Boolean: { input: boolean; output: boolean; }
+  Int: { input: number; output: number; }
+  Float: { input: number; output: number; }
+  /** ISO 3166-1 alpha-2 code of a country. Accepted in either case, always answered in upper case. */
+  CountryCode: { input: string; output: string; }
+  /** Instant in ISO 8601, such as `2026-07-24T03:12:45.123456Z`. Fractions of a second come as the service gives them. */
+  DateTime: { input: string; output: string; }
+  /** Any JSON value. */
+  JSON: { input: unknown; output: unknown; }
+};
+
+/** The price of a commodity on a day. */
+export type CommodityBenchmark = {
+  readonly __typename?: 'CommodityBenchmark';
+  /** Key of the commodity. */
+  readonly commodityKey?: Maybe<Scalars['String']['output']>;
+  /** Day of the price, `YYYY-MM-DD`. */
+  readonly priceDate?: Maybe<Scalars['String']['output']>;
+  /** Price, in the unit that the source states. */
+  readonly priceValue?: Maybe<Scalars['Float']['output']>;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+};
+
+/** A country that the service covers. */
+export type Country = Node & {
+  readonly __typename?: 'Country';
+  /** Capital city. From the one `/v1/countries` call. */
+  readonly capital?: Maybe<Scalars['String']['output']>;
+  /** ISO 3166-1 alpha-2 code, in upper case. */
+  readonly code: Scalars['CountryCode']['output'];
+  /** Global identifier. */
+  readonly id: Scalars['ID']['output'];
+  /** ISO 3166-1 alpha-3 code. From the one `/v1/countries` call. */
+  readonly iso3?: Maybe<Scalars['String']['output']>;
+  /** Common name in English. Free below an observation; else from the one `/v1/countries` call. */
+  readonly name?: Maybe<Scalars['String']['output']>;
+  /** The latest national figure of one indicator; null where the service holds none. Merged into one `/v1/data` call; where the latest row of the service is for a place or holds no value, a second call finds the figure in the series. */
+  readonly observation?: Maybe<Observation>;
+  /** Observations of this country. Merged into one `/v1/data` call. */
+  readonly observations?: Maybe<ReadonlyArray<Observation>>;
+  /** Offices of the government with their holders. One `/v1/government/structure/{code}` call a country. */
+  readonly offices?: Maybe<ReadonlyArray<Office>>;
+  /** Official name in English. From the one `/v1/countries` call. */
+  readonly officialName?: Maybe<Scalars['String']['output']>;
+  /** Reference record with selected indicators; null where there is none. One `/v1/countries/{code}/profile` call a country. */
+  readonly profile?: Maybe<CountryProfile>;
+  /** The record just as the service sent it; an error where the service lists no such country. From the one `/v1/countries` call. */
+  readonly record?: Maybe<Scalars['JSON']['output']>;
+  /** Region, such as `West Africa`. From the one `/v1/countries` call. */
+  readonly region?: Maybe<Scalars['String']['output']>;
+  /** Snapshot over several domains; null where there is none. One `/v1/countries/{code}/signals` call a country. */
+  readonly signals?: Maybe<Signals>;
+  /** Finer region, where the service names one. From the one `/v1/countries` call. */
+  readonly subregion?: Maybe<Scalars['String']['output']>;
+  /** Listings of companies of this country. One `/v1/markets/tickers` call for all countries together. */
+  readonly tickers?: Maybe<ReadonlyArray<Ticker>>;
+};
+
+
+/** A country that the service covers. */
+export type CountryObservationArgs = {
+  maxAge?: InputMaybe<Scalars['Int']['input']>;
+  metricKey: Scalars['String']['input'];
+};
+
+
+/** A country that the service covers. */
+export type CountryObservationsArgs = {
+  fromYear?: InputMaybe<Scalars['Int']['input']>;
+  latest?: InputMaybe<Scalars['Boolean']['input']>;
+  maxAge?: InputMaybe<Scalars['Int']['input']>;
+  metricKeys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
+  scope?: InputMaybe<ObservationScope>;
+  toYear?: InputMaybe<Scalars['Int']['input']>;
+};
+
+/** Reference record of a country with selected indicators. */
+export type CountryProfile = {
+  readonly __typename?: 'CountryProfile';
+  /** The country it describes. */
+  readonly country: Country;
+  /** The indicators that the service selected for the profile. */
+  readonly indicators: ReadonlyArray<ProfileIndicator>;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+};
+
+/** A disaster that was reported for a country. */
+export type DisasterAlert = {
+  readonly __typename?: 'DisasterAlert';
+  /** Level of alert, in the words of the source. */
+  readonly alertLevel?: Maybe<Scalars['String']['output']>;
+  /** Score of the alert. */
+  readonly alertScore?: Maybe<Scalars['Float']['output']>;
+  /** Description by the source. */
+  readonly description?: Maybe<Scalars['String']['output']>;
+  /** When the event began. */
+  readonly eventFromAt?: Maybe<Scalars['DateTime']['output']>;
+  /** Key of the event at its source. */
+  readonly eventKey?: Maybe<Scalars['String']['output']>;
+  /** When the event ended, or is expected to. */
+  readonly eventToAt?: Maybe<Scalars['DateTime']['output']>;
+  /** Kind of event, such as a flood or a drought. */
+  readonly eventType?: Maybe<Scalars['String']['output']>;
+  /** Name of the event. */
+  readonly name?: Maybe<Scalars['String']['output']>;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+  /** Address of the report. */
+  readonly reportUrl?: Maybe<Scalars['String']['output']>;
+  /** Severity in words. */
+  readonly severityText?: Maybe<Scalars['String']['output']>;
+  /** Unit of `severityValue`. */
+  readonly severityUnit?: Maybe<Scalars['String']['output']>;
+  /** Severity, in `severityUnit`. */
+  readonly severityValue?: Maybe<Scalars['Float']['output']>;
+  /** Key of the body that published the alert. */
+  readonly source?: Maybe<Source>;
+};
+
+/** Values of `errors[].extensions.code`. */
+export const ErrorCode = {
+  /** The request is not GraphQL over HTTP. */
+  BAD_REQUEST: 'BAD_REQUEST',
+  /** A variable or an argument is malformed, or the service refused one. */
+  BAD_USER_INPUT: 'BAD_USER_INPUT',
+  /** The key is valid but not permitted to do this. */
+  FORBIDDEN: 'FORBIDDEN',
+  /** The operation is not GraphQL. */
+  GRAPHQL_PARSE_FAILED: 'GRAPHQL_PARSE_FAILED',
+  /** The operation doesn't fit the schema. */
+  GRAPHQL_VALIDATION_FAILED: 'GRAPHQL_VALIDATION_FAILED',
+  /** A fault of the gateway. */
+  INTERNAL_SERVER_ERROR: 'INTERNAL_SERVER_ERROR',
+  /** The requests of this month are spent. They come back at `resetsAt`. */
+  MONTHLY_QUOTA_EXCEEDED: 'MONTHLY_QUOTA_EXCEEDED',
+  /** The request names no operation, or one that isn't there. */
+  OPERATION_RESOLUTION_FAILURE: 'OPERATION_RESOLUTION_FAILURE',
+  /** The operation took longer than it may, and this had not come by then. */
+  OPERATION_TIMEOUT: 'OPERATION_TIMEOUT',
+  /** The operation is over a limit of this gateway and nothing was sent; or, on a field, the call that it would take was not sent. */
+  OPERATION_TOO_EXPENSIVE: 'OPERATION_TOO_EXPENSIVE',
+  /** The gateway has more to do than it can; nothing was run. Worth asking again after `retryAfterSeconds`. */
+  OVERLOADED: 'OVERLOADED',
+  /** A persisted operation was asked for that the gateway doesn't hold. */
+  PERSISTED_QUERY_NOT_FOUND: 'PERSISTED_QUERY_NOT_FOUND',
+  /** Persisted operations are not offered. */
+  PERSISTED_QUERY_NOT_SUPPORTED: 'PERSISTED_QUERY_NOT_SUPPORTED',
+  /** The requests of this minute are spent. Ask again at `retryAt`. */
+  RATE_LIMITED: 'RATE_LIMITED',
+  /** There is no bearer key, or the service doesn't know it. */
+  UNAUTHENTICATED: 'UNAUTHENTICATED',
+  /** The service cut the result short and the rest can't be had. */
+  UPSTREAM_INCOMPLETE: 'UPSTREAM_INCOMPLETE',
+  /** The service's answer is not JSON, or a record in it breaks the specification. */
+  UPSTREAM_INVALID_RESPONSE: 'UPSTREAM_INVALID_RESPONSE',
+  /** The service gave no full answer in time. */
+  UPSTREAM_TIMEOUT: 'UPSTREAM_TIMEOUT',
+  /** The service failed or broke the connection, on each of `attempts` attempts. */
+  UPSTREAM_UNAVAILABLE: 'UPSTREAM_UNAVAILABLE'
+} as const;
+
+export type ErrorCode = typeof ErrorCode[keyof typeof ErrorCode];
+/** How old an answer is, and why it is no younger. */
+export type Freshness = {
+  readonly __typename?: 'Freshness';
+  /** When the service sent it to this gateway. */
+  readonly fetchedAt: Scalars['DateTime']['output'];
+  /** Why the service gave none; null where the answer is not stale. */
+  readonly reason?: Maybe<ErrorCode>;
+  /** Whether it is past its time, and served because the service gave no newer answer. */
+  readonly stale: Scalars['Boolean']['output'];
+};
+
+/** An exchange rate on a day. */
+export type FxRate = {
+  readonly __typename?: 'FxRate';
+  /** Currency of which one unit is priced, ISO 4217. */
+  readonly baseCurrency?: Maybe<Scalars['String']['output']>;
+  /** Countries that the rate concerns. */
+  readonly countries: ReadonlyArray<Country>;
+  /** Currency in which it is priced, ISO 4217. */
+  readonly quoteCurrency?: Maybe<Scalars['String']['output']>;
+  /** Units of the quote currency for one of the base currency. */
+  readonly rate?: Maybe<Scalars['Float']['output']>;
+  /** Day of the rate, `YYYY-MM-DD`. */
+  readonly rateDate?: Maybe<Scalars['String']['output']>;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+  /** Key of the body that published the rate. */
+  readonly source?: Maybe<Source>;
+};
+
+/** Health of the REST service. */
+export type Health = {
+  readonly __typename?: 'Health';
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+  /** Status in the service's own word, such as `ok`. */
+  readonly status: Scalars['String']['output'];
+};
+
+/** A measure of the catalogue. */
+export type Indicator = Node & {
+  readonly __typename?: 'Indicator';
+  /** Category, such as `demographics`. From the one `/v1/indicators` call. */
+  readonly category?: Maybe<Scalars['String']['output']>;
+  /** Whether the service holds figures of it. From the one `/v1/indicators` call. */
+  readonly hasData?: Maybe<Scalars['Boolean']['output']>;
+  /** Global identifier. */
+  readonly id: Scalars['ID']['output'];
+  /** Stable key, the same on every route. */
+  readonly key: Scalars['String']['output'];
+  /** Name. Free below an observation; else from the one `/v1/indicators` call. */
+  readonly name?: Maybe<Scalars['String']['output']>;
+  /** The latest national figure of one country; null where the service holds none. Merged into one `/v1/data` call; where the latest row of the service is for a place or holds no value, a second call finds the figure in the series. */
+  readonly observation?: Maybe<Observation>;
+  /** Observations of this indicator. Merged into one `/v1/data` call. */
+  readonly observations?: Maybe<ReadonlyArray<Observation>>;
+  /** The record just as the service sent it; an error where the catalogue has no such indicator. From the one `/v1/indicators` call. */
+  readonly record?: Maybe<Scalars['JSON']['output']>;
+  /** Bodies that publish it. From the one `/v1/indicators` call. */
+  readonly sources?: Maybe<ReadonlyArray<Source>>;
+  /** Unit as the source states it. Free below an observation; else from the one `/v1/indicators` call. */
+  readonly unit?: Maybe<Scalars['String']['output']>;
+};
+
+
+/** A measure of the catalogue. */
+export type IndicatorObservationArgs = {
+  countryCode: Scalars['CountryCode']['input'];
+  maxAge?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/** A measure of the catalogue. */
+export type IndicatorObservationsArgs = {
+  countryCodes?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
+  fromYear?: InputMaybe<Scalars['Int']['input']>;
+  latest?: InputMaybe<Scalars['Boolean']['input']>;
+  maxAge?: InputMaybe<Scalars['Int']['input']>;
+  scope?: InputMaybe<ObservationScope>;
+  toYear?: InputMaybe<Scalars['Int']['input']>;
+};
+
+/** Anything that can be found again by one global identifier. */
+export type Node = {
+  /** Global identifier. Opaque: made by the gateway, to be handed back to `node`. */
+  readonly id: Scalars['ID']['output'];
+};
+
+/** A figure with its provenance. Where the service holds no value there is no observation; a zero is a real zero. */
+export type Observation = Node & {
+  readonly __typename?: 'Observation';
+  /** For a stock figure, the point in time it was taken at; null for a flow over the period. */
+  readonly asOfPeriod?: Maybe<Scalars['String']['output']>;
+  /** The country. `code` and `name` are free. */
+  readonly country: Country;
+  /** Provider's dataset release that the figure came from; null where none is named. */
+  readonly datasetVersion?: Maybe<Scalars['String']['output']>;
+  /** Provider's upper bound around an estimate; null where none is published. */
+  readonly estimateHigh?: Maybe<Scalars['Float']['output']>;
+  /** Provider's lower bound around an estimate; null where none is published. */
+  readonly estimateLow?: Maybe<Scalars['Float']['output']>;
+  /** How this gateway came by the figure. */
+  readonly freshness: Freshness;
+  /** Global identifier. */
+  readonly id: Scalars['ID']['output'];
+  /** The indicator. `key`, `name` and `unit` are free. */
+  readonly indicator: Indicator;
+  /** Whether the figure is anything other than reported: an estimate, projection, model output or imputation. */
+  readonly isModelled: Scalars['Boolean']['output'];
+  /** The place within the country that the figure is for; null for the whole country. */
+  readonly locationName?: Maybe<Scalars['String']['output']>;
+  /** The period covered: a year, a quarter, a month or a date. */
+  readonly period: Scalars['String']['output'];
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+  /** When the platform retrieved the value from the source. */
+  readonly retrievedAt: Scalars['DateTime']['output'];
+  /** The body that published the figure. `key` is free. */
+  readonly source: Source;
+  /** Unit as the source states it; percentages state what they are a share of. */
+  readonly unit: Scalars['String']['output'];
+  /** The figure. A zero is a real zero. */
+  readonly value: Scalars['Float']['output'];
+  /** The provider's own classification, such as `reported`. */
+  readonly valueStatus: Scalars['String']['output'];
+  /** The year that the figure describes. */
+  readonly year: Scalars['Int']['output'];
+};
+
+/** Which figures are meant: those of whole countries, or of places within one. */
+export const ObservationScope = {
+  /** All figures. */
+  ALL: 'ALL',
+  /** Figures of whole countries alone. With `latest`, where the newest figure is that of a place, a second call finds the newest of the country in the series. */
+  NATIONAL: 'NATIONAL',
+  /** Figures of places alone. With `latest` it is the newest one of a country and indicator, taken from the series. */
+  PLACES: 'PLACES'
+} as const;
+
+export type ObservationScope = typeof ObservationScope[keyof typeof ObservationScope];
+/** An office of a country's government. */
+export type Office = Node & {
+  readonly __typename?: 'Office';
+  /** The country. */
+  readonly country: Country;
+  /** Global identifier. */
+  readonly id: Scalars['ID']['output'];
+  /** Name of the office. */
+  readonly name: Scalars['String']['output'];
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+  /** Role, such as `head_of_state`. */
+  readonly roleType?: Maybe<Scalars['String']['output']>;
+  /** Terms of its holders, as the service lists them. */
+  readonly terms: ReadonlyArray<Term>;
+};
+
+/** Version of the platform. */
+export type PlatformVersion = {
+  readonly __typename?: 'PlatformVersion';
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+  /** Version in the service's own spelling; null where it names none. */
+  readonly version?: Maybe<Scalars['String']['output']>;
+};
+
+/** One indicator of a country's profile, as the profile gives it. */
+export type ProfileIndicator = {
+  readonly __typename?: 'ProfileIndicator';
+  /** The indicator in the catalogue. */
+  readonly indicator: Indicator;
+  /** Key of the indicator. */
+  readonly key: Scalars['String']['output'];
+  /** Name of the indicator, where the profile gives it. */
+  readonly name?: Maybe<Scalars['String']['output']>;
+  /** Period that the figure covers: a year, a quarter, a month or a date. */
+  readonly period?: Maybe<Scalars['String']['output']>;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+  /** Key of the body that published the figure. */
+  readonly source?: Maybe<Source>;
+  /** Unit of the value, where the profile gives it. */
+  readonly unit?: Maybe<Scalars['String']['output']>;
+  /** The figure; null where the profile gives none. A zero is a real zero. */
+  readonly value?: Maybe<Scalars['Float']['output']>;
+  /** Year that the figure describes. */
+  readonly year?: Maybe<Scalars['Int']['output']>;
+};
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
+ * spread. `extensions.upstream` of each response tells what the operation cost.
+ */
+export type Query = {
+  readonly __typename?: 'Query';
+  /** Countries, all of them or those named. One `/v1/countries` call, and none where only figures or records are asked for by code. */
+  readonly countries?: Maybe<ReadonlyArray<Country>>;
+  /** One country; null where no country has this code. At most one `/v1/countries` call. */
+  readonly country?: Maybe<Country>;
+  /** Health of the REST service. Public: needs no key. One `/health` call. */
+  readonly health?: Maybe<Health>;
+  /**
+   * One indicator; null where the catalogue has none of this key. At most one `/v1/indicators` call. Where only figures are asked for, it is
+   * made only if neither a figure nor a catalogue that this gateway has seen shows that there is such an indicator.
+   */
+  readonly indicator?: Maybe<Indicator>;
+  /** The catalogue of indicators. One `/v1/indicators` call. */
+  readonly indicators?: Maybe<ReadonlyArray<Indicator>>;
+  /** The object with this global identifier; null where it no longer exists. */
+  readonly node?: Maybe<Node>;
+  /** The objects with these global identifiers, in their order; null for each that no longer exists. */
+  readonly nodes?: Maybe<ReadonlyArray<Maybe<Node>>>;
+  /** Observations of several countries and indicators. One `/v1/data` call as far as the row limit of the service allows. */
+  readonly observations?: Maybe<ReadonlyArray<Observation>>;
+  /** Version of the platform behind the REST service. Public: needs no key. One `/v1/platform/version` call. */
+  readonly platformVersion?: Maybe<PlatformVersion>;
+  /** What this gateway has seen of the caller's plan and spending. Costs nothing. */
+  readonly quota?: Maybe<Quota>;
+  /** One source; null where the service knows no source of this key. One `/v1/platform/etl-status` call. */
+  readonly source?: Maybe<Source>;
+  /** All sources with their refresh times. One `/v1/platform/etl-status` call. */
+  readonly sources?: Maybe<ReadonlyArray<Source>>;
+  /** One listing; null where there is none. One `/v1/markets/tickers` call. */
+  readonly ticker?: Maybe<Ticker>;
+  /** Listings on the followed exchanges. One `/v1/markets/tickers` call as far as the row limit of the service allows. */
+  readonly tickers?: Maybe<ReadonlyArray<Ticker>>;
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
+ * spread. `extensions.upstream` of each response tells what the operation cost.
+ */
+export type QueryCountriesArgs = {
+  codes?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
+ * spread. `extensions.upstream` of each response tells what the operation cost.
+ */
+export type QueryCountryArgs = {
+  code: Scalars['CountryCode']['input'];
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
+ * spread. `extensions.upstream` of each response tells what the operation cost.
+ */
+export type QueryIndicatorArgs = {
+  key: Scalars['String']['input'];
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
+ * spread. `extensions.upstream` of each response tells what the operation cost.
+ */
+export type QueryIndicatorsArgs = {
+  category?: InputMaybe<Scalars['String']['input']>;
+  hasData?: InputMaybe<Scalars['Boolean']['input']>;
+  keys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
+  search?: InputMaybe<Scalars['String']['input']>;
+  source?: InputMaybe<Scalars['String']['input']>;
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
+ * spread. `extensions.upstream` of each response tells what the operation cost.
+ */
+export type QueryNodeArgs = {
+  id: Scalars['ID']['input'];
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
+ * spread. `extensions.upstream` of each response tells what the operation cost.
+ */
+export type QueryNodesArgs = {
+  ids: ReadonlyArray<Scalars['ID']['input']>;
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
+ * spread. `extensions.upstream` of each response tells what the operation cost.
+ */
+export type QueryObservationsArgs = {
+  countryCodes?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
+  fromYear?: InputMaybe<Scalars['Int']['input']>;
+  latest?: InputMaybe<Scalars['Boolean']['input']>;
+  maxAge?: InputMaybe<Scalars['Int']['input']>;
+  metricKeys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
+  scope?: InputMaybe<ObservationScope>;
+  toYear?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
+ * spread. `extensions.upstream` of each response tells what the operation cost.
+ */
+export type QuerySourceArgs = {
+  key: Scalars['String']['input'];
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
+ * spread. `extensions.upstream` of each response tells what the operation cost.
+ */
+export type QueryTickerArgs = {
+  exchangeCode: Scalars['String']['input'];
+  symbol: Scalars['String']['input'];
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
+ * spread. `extensions.upstream` of each response tells what the operation cost.
+ */
+export type QueryTickersArgs = {
+  countryCode?: InputMaybe<Scalars['CountryCode']['input']>;
+  exchangeCode?: InputMaybe<Scalars['String']['input']>;
+  instrumentType?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** Plan and spending of the caller's key, as this gateway, and those that share its cache, have seen them. What the service has not told yet is null. */
+export type Quota = {
+  readonly __typename?: 'Quota';
+  /** Requests sent for the key in the minute that runs. */
+  readonly callsThisMinute: Scalars['Int']['output'];
+  /** Requests sent for the key in the month that runs (UTC). */
+  readonly callsThisMonth: Scalars['Int']['output'];
+  /** When the next minute begins. */
+  readonly minuteResetsAt: Scalars['DateTime']['output'];
+  /** When the next month begins, UTC. */
+  readonly monthResetsAt: Scalars['DateTime']['output'];
+  /** Requests that the plan allows in a month, once the service has named them. */
+  readonly monthlyRequests?: Maybe<Scalars['Int']['output']>;
+  /** Key of the plan, once the service has named it. */
+  readonly plan?: Maybe<Scalars['String']['output']>;
+  /** Requests that the plan allows in a minute, once the service has named them. */
+  readonly requestsPerMinute?: Maybe<Scalars['Int']['output']>;
+  /** Whether the key can be used now. */
+  readonly state: QuotaState;
+};
+
+/** Whether a key can be used. */
+export const QuotaState = {
+  /** The minute is spent: requests can be sent again at `minuteResetsAt`. */
+  MINUTE_SPENT: 'MINUTE_SPENT',
+  /** The month is spent: requests can be sent again at `monthResetsAt`, or once the plan is upgraded. */
+  MONTH_SPENT: 'MONTH_SPENT',
+  /** Requests can be sent. */
+  OK: 'OK'
+} as const;
+
+export type QuotaState = typeof QuotaState[keyof typeof QuotaState];
+/** Snapshot of a country over several domains. A block without coverage is an empty list; blocks not named here are in `record`. */
+export type Signals = {
+  readonly __typename?: 'Signals';
+  /** Prices of commodities that matter to the country. */
+  readonly commodityBenchmarks: ReadonlyArray<CommodityBenchmark>;
+  /** The country it describes. */
+  readonly country: Country;
+  /** Disasters under way or recent. */
+  readonly disasterAlerts: ReadonlyArray<DisasterAlert>;
+  /** Exchange rates. */
+  readonly fxRates: ReadonlyArray<FxRate>;
+  /** Recent observations. */
+  readonly observations: ReadonlyArray<Observation>;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+};
+
+/** A body whose figures the service carries. */
+export type Source = Node & {
+  readonly __typename?: 'Source';
+  /** Global identifier. */
+  readonly id: Scalars['ID']['output'];
+  /** Stable key of the source. */
+  readonly key: Scalars['String']['output'];
+  /** When the service last refreshed from it. From the one `/v1/platform/etl-status` call. */
+  readonly lastSuccessfulRefresh?: Maybe<Scalars['DateTime']['output']>;
+  /** When the service means to refresh next. From the one `/v1/platform/etl-status` call. */
+  readonly nextRun?: Maybe<Scalars['DateTime']['output']>;
+  /** The record just as the service sent it; an error where the service lists no such source. From the one `/v1/platform/etl-status` call. */
+  readonly record?: Maybe<Scalars['JSON']['output']>;
+};
+
+/** One holder's time in an office. */
+export type Term = {
+  readonly __typename?: 'Term';
+  /** Last day, `YYYY-MM-DD`; null while the term lasts or where it isn't known. */
+  readonly endDate?: Maybe<Scalars['String']['output']>;
+  /** Name of the holder. */
+  readonly holder?: Maybe<Scalars['String']['output']>;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+  /** First day, `YYYY-MM-DD`, as exact as the record is. */
+  readonly startDate?: Maybe<Scalars['String']['output']>;
+  /** The record's own status. */
+  readonly status?: Maybe<Scalars['String']['output']>;
+};
+
+/** A listing on a followed exchange, with the session its price came from. */
+export type Ticker = Node & {
+  readonly __typename?: 'Ticker';
+  /** Change against the session before, in percent. */
+  readonly changePercent?: Maybe<Scalars['Float']['output']>;
+  /** Closing price of that session, in the currency of the exchange. */
+  readonly closePrice?: Maybe<Scalars['Float']['output']>;
+  /** Country of the listing; null where the service names none. */
+  readonly country?: Maybe<Country>;
+  /** Code of the exchange, such as `NGX`. */
+  readonly exchangeCode: Scalars['String']['output'];
+  /** Global identifier. */
+  readonly id: Scalars['ID']['output'];
+  /** Industry, where the exchange names one. */
+  readonly industry?: Maybe<Scalars['String']['output']>;
+  /** Kind of security, such as `EQUITY`. */
+  readonly instrumentType?: Maybe<Scalars['String']['output']>;
+  /** Name of the security. */
+  readonly name?: Maybe<Scalars['String']['output']>;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+  /** Sector, where the exchange names one. */
+  readonly sector?: Maybe<Scalars['String']['output']>;
+  /** Trading day of the price, `YYYY-MM-DD`. */
+  readonly session?: Maybe<Scalars['String']['output']>;
+  /** Symbol on that exchange. */
+  readonly symbol: Scalars['String']['output'];
+};
+
+/** What a field may ask the service for. */
+export const UpstreamTake = {
+  /** A call for each object that has the field. */
+  EACH: 'EACH',
+  /** Figures. The latest ones where the field has a single one, or its arguments say so; else series. */
+  FIGURES: 'FIGURES',
+  /** Whatever its identifiers stand for. */
+  IDENTIFIED: 'IDENTIFIED',
+  /** Nothing. What is read off a record needs no word of it; a resolver of its own does. */
+  NOTHING: 'NOTHING',
+  /** What an operation asks for once, for however many objects: mostly a list. */
+  ONCE: 'ONCE'
+} as const;
+
+export type UpstreamTake = typeof UpstreamTake[keyof typeof UpstreamTake];

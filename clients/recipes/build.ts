@@ -1,0 +1,72 @@
+/**
+ * `npm run build`: what the compilers of Relay and gql.tada make of the operations, and the pages, one for each library.
+ * Everything that is made lies in `generated`, `dist` and `relay/__generated__`, which are not kept.
+ */
+import { execFileSync } from 'node:child_process';
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { transformSync } from '@babel/core';
+import { Kind, parse, print, visit } from 'graphql';
+import { build, type Plugin } from 'vite';
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+mkdirSync(here('generated'), { recursive: true });
+writeFileSync(here('generated/schema.graphql'), schemaForClients());
+for (const [program, ...args] of [['gql.tada', 'generate-output', '--disable-preprocessing']] as const)
+  execFileSync(here(`node_modules/.bin/${program}`), args, { cwd: here('.'), stdio: ['ignore', 2, 2] });
+
+await build({
+  root: here('.'),
+  base: './',
+  configFile: false,
+  logLevel: 'error',
+  resolve: {
+    alias: [
+      { find: /^@country-graph\/client$/, replacement: here('../client/src/index.ts') },
+      { find: /^@country-graph\/client\/(.+)$/, replacement: `${here('../client/src')}/$1.ts` },
+    ],
+  },
+  plugins: [relayDocuments()],
+  build: {
+    outDir: 'dist',
+    emptyOutDir: true,
+    rollupOptions: {
+      input: globSync('*/index.html', { cwd: here('.'), exclude: ['dist/**', 'node_modules/**'] }).map(here),
+    },
+  },
+});
+
+/** The graph as clients see it: without what concerns routers and this gateway alone. */
+function schemaForClients(): string {
+  const definitions = globSync(here('../../schema/*.graphql'))
+    .sort()
+    .flatMap((file) => parse(readFileSync(file, 'utf8')).definitions)
+    .filter(({ kind }) => kind !== Kind.DIRECTIVE_DEFINITION && kind !== Kind.SCHEMA_EXTENSION);
+  return print(
+    visit(
+      { kind: Kind.DOCUMENT, definitions },
+      { Directive: ({ name }) => (name.value === 'deprecated' ? undefined : null) },
+    ),
+  );
+}
+
+/** Puts what Relay's compiler has made of an operation in its place. */
+function relayDocuments(): Plugin {
+  return {
+    name: 'relay-documents',
+    enforce: 'pre',
+    transform(code, id) {
+      if (!id.includes('/relay/') || !code.includes('graphql`')) return null;
+      const made = transformSync(code, {
+        filename: id,
+        babelrc: false,
+        configFile: false,
+        sourceMaps: true,
+        parserOpts: { plugins: ['typescript', 'jsx'] },
+        plugins: [['relay', { eagerEsModules: true, artifactDirectory: here('relay/__generated__') }]],
+      });
+      return made?.code == null ? null : { code: made.code, map: made.map ?? null };
+    },
+  };
+}

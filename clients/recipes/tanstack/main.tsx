@@ -1,0 +1,61 @@
+import { isRetryable } from '@country-graph/client';
+import { QueryClient, QueryClientProvider, useQuery } from '@tanstack/react-query';
+import { GraphQLClient } from 'graphql-request';
+import { createRoot } from 'react-dom/client';
+import { BarChart } from '../shared/bar-chart.tsx';
+import { Bill, noteBill } from '../shared/bill.tsx';
+import { FailureNote } from '../shared/failure.tsx';
+import { GATEWAY, HEADERS } from '../shared/settings.ts';
+import { graphql } from './graphql.ts';
+
+const gateway = new GraphQLClient(GATEWAY, {
+  headers: HEADERS,
+  responseMiddleware: (response) => noteBill('extensions' in response ? response.extensions : undefined),
+});
+
+const FIGURES = graphql(`
+  query Figures($codes: [CountryCode!]!) {
+    countries(codes: $codes) {
+      code
+      name
+      observation(metricKey: "population_total") {
+        value
+        year
+        unit
+      }
+    }
+  }
+`);
+
+const CODES = ['KE', 'NG', 'GH', 'ZA', 'EG'];
+
+function Chart() {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['figures', CODES],
+    queryFn: () => gateway.request(FIGURES, { codes: CODES }),
+    // What may do better is asked again when the gateway says so, by the note below.
+    retry: (count, failure) => !isRetryable(failure) && count < 1,
+  });
+  if (error !== null) return <FailureNote failure={error} onRetry={refetch} />;
+  if (data === undefined) return <p>Loading…</p>;
+  const countries = data.countries ?? [];
+  return (
+    <BarChart
+      title="Population"
+      unit={countries.find(({ observation }) => observation !== null)?.observation?.unit ?? null}
+      bars={countries.map(({ code, name, observation }) => ({
+        label: name ?? code,
+        value: observation?.value ?? null,
+        year: observation?.year ?? null,
+      }))}
+    />
+  );
+}
+
+createRoot(document.getElementById('root') ?? document.body).render(
+  <QueryClientProvider client={new QueryClient()}>
+    <h1>TanStack Query and gql.tada</h1>
+    <Chart />
+    <Bill />
+  </QueryClientProvider>,
+);

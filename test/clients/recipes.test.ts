@@ -1,0 +1,119 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import fastifyStatic from '@fastify/static';
+import fastify from 'fastify';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/async/clock.ts';
+import { hasChromium, openBrowser } from '../support/chromium.ts';
+import { openProgram } from '../support/program.ts';
+
+const PAGES = fileURLToPath(new URL('../../clients/recipes/dist', import.meta.url));
+const isBuilt = process.env.CI === 'true' || existsSync(PAGES);
+
+/** How far into a minute a key is spent: the rest is waited for. */
+const SPENT_AT_MS = 50_000;
+const MINUTE_MS = 60_000;
+/** One more than the free plan has in a minute: only once the service has refused one does the gateway know. */
+const SPENDING = [
+  'gdp_current_usd',
+  'inflation_cpi_annual_pct',
+  'unemployment_rate',
+  'net_migration_total',
+  'life_expectancy',
+  'population_total',
+];
+
+const RECIPES = [
+  // One request carries both operations of the page, which share their calls.
+  { name: 'apollo', figures: 10, first: 2, bill: '0 upstream calls' },
+  // By GET: the browser has kept the first answer, as long as that says.
+  { name: 'urql', figures: 11, first: 2, bill: '2 upstream calls' },
+  { name: 'tanstack', figures: 5, first: 2, bill: '0 upstream calls' },
+] as const;
+
+describe.runIf(hasChromium && isBuilt)('a page of another origin, built with', () => {
+  const pages = fastify();
+  let origin = '';
+  let browser: Browser;
+
+  beforeAll(async () => {
+    await pages.register(fastifyStatic, { root: PAGES });
+    origin = await pages.listen({ host: '127.0.0.1', port: 0 });
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser.close();
+    await pages.close();
+  });
+
+  const gateway = (now = Date.now) =>
+    openProgram({
+      env: { CACHE_URL: 'memory:', CORS_ORIGINS: origin },
+      sandbox: { now },
+      clock: { ...systemClock, now },
+    });
+
+  async function open(name: string, url: string, key: string, now = Date.now): Promise<Page> {
+    const page = await browser.newPage();
+    if (now !== Date.now) await page.clock.install({ time: now() });
+    await page.goto(`${origin}/${name}/index.html?${new URLSearchParams({ gateway: url, key })}`);
+    return page;
+  }
+
+  describe.for(RECIPES)('$name', ({ name, figures, first, bill }) => {
+    it('shows figures, and takes no call when it is loaded again', async () => {
+      await using program = await gateway();
+      const page = await open(name, program.url, program.sandbox.keys.team);
+      await page
+        .locator('svg g')
+        .nth(figures - 1)
+        .waitFor();
+      expect(await page.locator('svg g').count()).toBe(figures);
+      expect(await page.locator('svg .none').count()).toBe(0);
+      expect(program.sandbox.log.length).toBe(first);
+      await page.reload();
+      await page
+        .locator('svg g')
+        .nth(figures - 1)
+        .waitFor();
+      await expect.poll(() => page.locator('.bill').textContent()).toBe(bill);
+      expect(program.sandbox.log.length).toBe(first);
+      await page.close();
+    });
+
+    it('counts down where the key is spent, and asks again by itself', async () => {
+      const aheadMs = SPENT_AT_MS - (Date.now() % MINUTE_MS);
+      const now = () => Date.now() + aheadMs;
+      await using program = await gateway(now);
+      const key = program.sandbox.keys.free;
+      for (const metric of SPENDING)
+        await program.ask(`{ country(code: "RW") { observation(metricKey: "${metric}") { value } } }`, {
+          key,
+        });
+      const before = program.sandbox.log.length;
+      const page = await open(name, program.url, key, now);
+      const note = page.getByRole('alert').first();
+      await note.waitFor();
+      expect(await note.textContent()).toMatch(
+        /^This minute’s requests are spent\. Asking again in \d+ s\.$/,
+      );
+      expect(program.sandbox.log.length).toBe(before);
+      await page
+        .locator('svg g')
+        .nth(figures - 1)
+        .waitFor();
+      expect(await page.getByRole('alert').count()).toBe(0);
+      await page.close();
+    });
+
+    it('says so where the key is refused', async () => {
+      await using program = await gateway();
+      const page = await open(name, program.url, 'made-up');
+      const note = page.getByRole('alert').first();
+      await note.waitFor();
+      expect(await note.textContent()).toBe('The key is not accepted.');
+      await page.close();
+    });
+  });
+});
