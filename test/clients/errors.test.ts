@@ -1,0 +1,108 @@
+import { buildSchema, GraphQLEnumType } from 'graphql';
+import { describe, expect, it } from 'vitest';
+import {
+  codeOf,
+  ErrorCode,
+  errorsOf,
+  isErrorCode,
+  isRetryable,
+  retryAtOf,
+  untilRetry,
+} from '../../clients/client/src/index.ts';
+import { identityOf } from '../../clients/client/src/keys.ts';
+import { encodeId } from '../../src/graph/ids.ts';
+import { openProgram } from '../support/program.ts';
+
+const error = (code: string, extensions: object = {}) => ({
+  message: 'No.',
+  extensions: { code, retryable: code === 'RATE_LIMITED', requestId: 'r', ...extensions },
+});
+
+describe('errors of the graph are found in', () => {
+  const one = error('FORBIDDEN');
+  it.for<[string, unknown, number]>([
+    ['an error', one, 1],
+    ['a list', [one, one], 2],
+    ['an answer', { data: null, errors: [one] }, 1],
+    ['what Apollo Client throws', Object.assign(new Error('x'), { errors: [one] }), 1],
+    [
+      'what urql hands on',
+      Object.assign(new Error('x'), { graphQLErrors: [one], networkError: undefined }),
+      1,
+    ],
+    [
+      'what graphql-request throws',
+      Object.assign(new Error('x'), { response: { errors: [one], status: 200 } }),
+      1,
+    ],
+    ['a cause', new Error('x', { cause: { errors: [one] } }), 1],
+    ['a network that failed: none', new TypeError('Failed to fetch'), 0],
+    ['an error of another graph: none', error('SOMETHING_ELSE'), 0],
+    ['nothing: none', undefined, 0],
+  ])('%s', ([, failure, count]) => {
+    expect(errorsOf(failure)).toHaveLength(count);
+    expect(codeOf(failure)).toBe(count === 0 ? undefined : 'FORBIDDEN');
+  });
+
+  it('an object that holds itself, and still end', () => {
+    const loop: { cause?: unknown } = {};
+    loop.cause = loop;
+    expect(errorsOf(loop)).toEqual([]);
+  });
+});
+
+it('an operation is worth asking again where all of its errors say so', () => {
+  expect(isRetryable([error('RATE_LIMITED'), error('RATE_LIMITED')])).toBe(true);
+  expect(isRetryable([error('RATE_LIMITED'), error('FORBIDDEN')])).toBe(false);
+  expect(isRetryable(new TypeError('Failed to fetch'))).toBe(false);
+});
+
+it('the latest time that an error names is when to ask again', () => {
+  const at = (retryAt: string) => error('RATE_LIMITED', { retryAt, retryAfterSeconds: 1 });
+  expect(retryAtOf([at('2026-01-01T00:00:10Z'), at('2026-01-01T00:00:20Z')])).toEqual(
+    new Date('2026-01-01T00:00:20Z'),
+  );
+  expect(retryAtOf(error('MONTHLY_QUOTA_EXCEEDED', { resetsAt: '2026-02-01T00:00:00Z' }))).toEqual(
+    new Date('2026-02-01T00:00:00Z'),
+  );
+  expect(retryAtOf(error('OVERLOADED', { retryAfterSeconds: 2 }), 5_000)).toEqual(new Date(7_000));
+  expect(retryAtOf(error('FORBIDDEN'))).toBeNull();
+});
+
+it('waiting ends at that time, or when it is given up', async () => {
+  const retryAt = new Date(Date.now() + 80).toISOString();
+  await untilRetry(error('RATE_LIMITED', { retryAt }));
+  expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(retryAt));
+  const leaving = new AbortController();
+  const waiting = untilRetry(error('RATE_LIMITED', { retryAt: '2999-01-01T00:00:00Z' }), leaving);
+  leaving.abort(new Error('left'));
+  await expect(waiting).rejects.toThrow('left');
+});
+
+it('codes are those of the schema', async () => {
+  await using program = await openProgram();
+  const sdl = await (await fetch(new URL('/schema.graphql', program.url))).text();
+  const type = buildSchema(sdl, { assumeValidSDL: true }).getType('ErrorCode');
+  const names = type instanceof GraphQLEnumType ? type.getValues().map(({ name }) => name) : [];
+  expect(Object.values(ErrorCode).toSorted()).toEqual(names.toSorted());
+  expect(names.every(isErrorCode)).toBe(true);
+  const reply = await program.ask(
+    '{ country(code: "KE") { observation(metricKey: "population_total") { value } } }',
+    {
+      key: null,
+    },
+  );
+  expect(codeOf(reply)).toBe(ErrorCode.UNAUTHENTICATED);
+  expect(reply.upstream.calls).toBe(0);
+});
+
+it('objects are named in caches as the graph names them', () => {
+  expect(identityOf('Country', { code: 'KE' })).toBe(encodeId('Country', 'KE'));
+  expect(identityOf('Country', { code: 'KE', id: 'x' })).toBe('x');
+  expect(identityOf('Indicator', { key: 'çé' })).toBe(encodeId('Indicator', 'çé'));
+  expect(identityOf('Ticker', { exchangeCode: 'NSE', symbol: 'SCOM' })).toBe(
+    encodeId('Ticker', 'NSE', 'SCOM'),
+  );
+  expect(identityOf('Ticker', { symbol: 'SCOM' })).toBeNull();
+  expect(identityOf('Observation', { value: 1 })).toBeNull();
+});

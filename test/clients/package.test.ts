@@ -1,0 +1,84 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+/** The compilers that frontends have today: TypeScript 7, and 5.9 with the recipes. */
+const COMPILERS = [
+  join(ROOT, 'node_modules/.bin/tsc'),
+  join(ROOT, 'clients/recipes/node_modules/.bin/tsc'),
+].filter((path) => process.env.CI === 'true' || existsSync(path));
+
+const CONSUMER = `
+import { codeOf, ErrorCode, isRetryable, type AnswerExtensions, type Country, type Observation } from '@country-graph/client';
+import { possibleTypes, typePolicies } from '@country-graph/client/apollo';
+import { keys } from '@country-graph/client/graphcache';
+
+export function words(code: ErrorCode): string {
+  switch (code) {
+    CASES
+  }
+}
+export const bill = (extensions: AnswerExtensions): number => extensions.upstream.calls;
+export const value = (one: Observation): number | null | undefined => one.value;
+export const code = (one: Country): string => one.code;
+export const policies: object = { possibleTypes, typePolicies, keys };
+export const again: boolean = isRetryable(new Error(String(codeOf({}))));
+`;
+
+describe('the packed client', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'country-graph-client-'));
+  let codes: string[] = [];
+
+  beforeAll(async () => {
+    execFileSync(join(ROOT, 'node_modules/.bin/tsc'), ['-p', 'clients/client'], { cwd: ROOT });
+    const packed = execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], {
+      cwd: join(ROOT, 'clients/client'),
+      encoding: 'utf8',
+    }).trim();
+    const home = join(folder, 'node_modules/@country-graph/client');
+    mkdirSync(home, { recursive: true });
+    execFileSync('tar', ['-xzf', join(folder, packed), '--strip-components=1', '-C', home]);
+    ({ ErrorCode: codes } = await import(join(home, 'dist/index.js')).then((all) => ({
+      ErrorCode: Object.keys(all.ErrorCode),
+    })));
+    writeFileSync(
+      join(folder, 'tsconfig.json'),
+      JSON.stringify({
+        compilerOptions: {
+          strict: true,
+          noEmit: true,
+          module: 'nodenext',
+          target: 'es2022',
+          lib: ['es2022', 'dom'],
+          types: [],
+        },
+        include: ['*.ts'],
+      }),
+    );
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const compiled = (compiler: string, cases: readonly string[]): string => {
+    const text = cases.map((code) => `case ErrorCode.${code}: return '${code}';`).join('\n    ');
+    writeFileSync(join(folder, 'consumer.ts'), CONSUMER.replace('CASES', text));
+    try {
+      return execFileSync(compiler, ['-p', folder], { encoding: 'utf8' });
+    } catch (failure) {
+      return String((failure as { stdout: string }).stdout);
+    }
+  };
+
+  it.for(COMPILERS)('has types that hold under strict: %s', (compiler) => {
+    expect(codes.length).toBeGreaterThan(15);
+    expect(compiled(compiler, codes)).toBe('');
+  });
+
+  it.for(COMPILERS)('has a switch over codes that lacks one refused: %s', (compiler) => {
+    expect(compiled(compiler, codes.slice(1))).toContain('TS2366');
+  });
+});
