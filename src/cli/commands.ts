@@ -53,9 +53,10 @@ export async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
       // Whoever started the program may have read enough of it.
       process.stdout.on('error', () => {});
       const program = await startServing({ config, log, outlet });
-      const { url, sandbox } = program;
+      const { url, adminUrl, sandbox } = program;
       drain = program.drain;
       if (sandbox) announceSandbox('The embedded sandbox', sandbox.url, sandbox.keys);
+      if (adminUrl !== undefined) console.log(`Health and metrics are at ${adminUrl}`);
       console.log(`Country Graph answers at ${url}`);
     });
 
