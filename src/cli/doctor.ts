@@ -23,7 +23,11 @@ export interface DoctorParts {
 /** How far clocks may differ: the header that tells the service's has whole seconds. */
 const MAX_SKEW_MS = 5_000;
 
-const CACHE_NOTE_KEY = 'doctor';
+/** How long the store may take to answer, a connection included. */
+const STORE_TIMEOUT_MS = 3_000;
+
+/** Nothing is held under it: to ask is enough. */
+const NOTHING = 'doctor';
 
 /** Looks at everything that the gateway needs to run. It never throws. */
 export async function examine({ env, key, now }: DoctorParts): Promise<readonly Finding[]> {
@@ -141,13 +145,13 @@ async function storeFinding(config: Config): Promise<Finding> {
   let fault: unknown;
   const store = await openStore({
     url: cacheUrl,
-    timeoutMs: config.upstreamTimeoutMs,
+    timeoutMs: STORE_TIMEOUT_MS,
     maxBytes: config.cacheMaxBytes,
     onFault: (error) => {
       fault ??= error;
     },
   });
-  await store?.getMany([CACHE_NOTE_KEY]);
+  await store?.getMany([NOTHING]);
   await store?.close();
   if (fault !== undefined)
     return { isWell: false, name, text: `the store is not reached: ${reasonOf(fault)}` };

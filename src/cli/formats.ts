@@ -16,11 +16,13 @@ export function formatted(tables: readonly AnswerTable[], format: Exclude<Format
   const isOne = tables.length === 1;
   if (format === 'ndjson') {
     return tables
-      .flatMap(({ path, rows }) =>
-        rows.map(
-          (row) => `${JSON.stringify({ ...(isOne ? {} : { [LIST]: path }), ...Object.fromEntries(row) })}\n`,
-        ),
+      .flatMap(({ path, columns, rows }) =>
+        rows.map((row) => ({
+          ...(isOne ? {} : { [LIST]: path }),
+          ...Object.fromEntries(columns.map((column) => [column, row.get(column) ?? null])),
+        })),
       )
+      .map((row) => `${JSON.stringify(row)}\n`)
       .join('');
   }
   const columns = [...new Set(tables.flatMap((table) => table.columns))];
