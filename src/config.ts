@@ -183,11 +183,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     const name = String(issue.path[0]);
     faults.push(`${name}: ${issue.message} (got ${shown(name, given[name])})`);
   }
-  if (
-    given.ADMIN_PORT !== undefined &&
-    given.ADMIN_PORT !== '0' &&
-    parsed.data?.ADMIN_PORT === parsed.data?.PORT
-  )
+  const { PORT: port, ADMIN_PORT: adminPort } = parsed.data ?? {};
+  // Each is given a free one where it is 0.
+  if (adminPort !== undefined && adminPort !== 0 && adminPort === port)
     faults.push('ADMIN_PORT: must be another port than PORT');
   if (!parsed.success || faults.length > 0) {
     throw new ConfigError(

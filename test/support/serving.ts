@@ -7,6 +7,10 @@ export interface ServingOptions {
   readonly nodeArgs?: readonly string[];
   /** Whether what the program writes to standard error is kept for the test to look at, not shown. */
   readonly isLogKept?: boolean;
+  /** The program's file; that of the checkout where none is given. */
+  readonly bin?: string;
+  readonly node?: string | undefined;
+  readonly cwd?: string;
 }
 
 export interface Serving {
@@ -21,8 +25,12 @@ export async function startServing({
   env = {},
   nodeArgs = [],
   isLogKept = false,
+  bin = 'src/cli/main.ts',
+  node = process.execPath,
+  cwd,
 }: ServingOptions): Promise<Serving> {
-  const child = spawn(process.execPath, [...nodeArgs, 'src/cli/main.ts', 'serve'], {
+  const child = spawn(node, [...nodeArgs, bin, 'serve'], {
+    cwd,
     env: { PATH: process.env.PATH, PORT: '0', ...env },
     stdio: ['ignore', 'pipe', isLogKept ? 'pipe' : 'inherit'],
   });
