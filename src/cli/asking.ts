@@ -4,14 +4,14 @@ import { parseExactly } from '../exact-json.ts';
 import { CommandError } from './command-error.ts';
 
 /** An operation as it is sent. */
-export interface Question {
+export interface AskedOperation {
   readonly query: string;
   readonly variables: unknown;
   readonly operationName?: string;
 }
 
 /** An answer of GraphQL, as far as it is printed. */
-export interface Reply {
+export interface GivenAnswer {
   readonly data?: unknown;
   readonly errors: readonly ReplyError[];
   readonly extensions?: {
@@ -35,7 +35,7 @@ export interface ReplyBill {
   readonly stale?: readonly unknown[];
 }
 
-export type Ask = (question: Question) => Promise<Reply>;
+export type AskGateway = (question: AskedOperation) => Promise<GivenAnswer>;
 
 /** Longer than any operation takes that a gateway runs with its own settings. */
 const TIMEOUT_MS = 120_000;
@@ -45,7 +45,7 @@ const TIMEOUT_MS = 120_000;
  * @param address its GraphQL address, or that of its host
  * @throws CommandError where it can't be reached, or what answers is no GraphQL
  */
-export function askingAt(address: string, key: string | undefined): Ask {
+export function askingAt(address: string, key: string | undefined): AskGateway {
   const url = graphqlAddress(address);
   return async (question) => {
     const response = await fetch(url, {
@@ -70,7 +70,10 @@ export function askingAt(address: string, key: string | undefined): Ask {
 }
 
 /** Asks a gateway over the embedded sandbox, both of which end with the question. */
-export async function askSandbox(question: Question, givenKey: string | undefined): Promise<Reply> {
+export async function askSandbox(
+  question: AskedOperation,
+  givenKey: string | undefined,
+): Promise<GivenAnswer> {
   const [{ readConfig }, { createGateway }, { openSandbox }] = await Promise.all([
     import('../config.ts'),
     import('../gateway.ts'),
@@ -119,7 +122,7 @@ function graphqlAddress(address: string): string {
   return url.href;
 }
 
-function replyIn(text: string, what: string): Reply {
+function replyIn(text: string, what: string): GivenAnswer {
   let reply: unknown;
   try {
     reply = parseExactly(text);
@@ -130,7 +133,9 @@ function replyIn(text: string, what: string): Reply {
   return { ...reply, errors: reply.errors ?? [] };
 }
 
-function isReply(value: unknown): value is Omit<Reply, 'errors'> & Partial<Pick<Reply, 'errors'>> {
+function isReply(
+  value: unknown,
+): value is Omit<GivenAnswer, 'errors'> & Partial<Pick<GivenAnswer, 'errors'>> {
   if (typeof value !== 'object' || value === null) return false;
   const isListed = !('errors' in value) || Array.isArray(value.errors);
   return isListed && ('data' in value || 'errors' in value);

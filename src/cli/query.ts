@@ -2,7 +2,14 @@ import { readFile, stat } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { GraphQLError, parse } from 'graphql';
 import { tablesOf } from './answer-tables.ts';
-import { type Ask, askingAt, askSandbox, type Reply, type ReplyBill, type ReplyError } from './asking.ts';
+import {
+  type AskGateway,
+  askingAt,
+  askSandbox,
+  type GivenAnswer,
+  type ReplyBill,
+  type ReplyError,
+} from './asking.ts';
 import { CommandError } from './command-error.ts';
 import { type Format, formatted } from './formats.ts';
 
@@ -30,7 +37,7 @@ export async function query(source: string, options: QueryOptions): Promise<Prin
   const operation = await operationFrom(source);
   const document = documentOf(operation);
   const { url, key } = options;
-  const ask: Ask = url === undefined ? (question) => askSandbox(question, key) : askingAt(url, key);
+  const ask: AskGateway = url === undefined ? (question) => askSandbox(question, key) : askingAt(url, key);
   const reply = await ask({
     query: operation,
     variables: options.variables,
@@ -65,7 +72,7 @@ function documentOf(operation: string) {
   }
 }
 
-function remarksOn({ errors, extensions }: Reply, isSandbox: boolean): string {
+function remarksOn({ errors, extensions }: GivenAnswer, isSandbox: boolean): string {
   const { upstream, warnings = [] } = extensions ?? {};
   return [
     ...errors.map(lineOf),

@@ -101,6 +101,18 @@ describe('query', () => {
     expect(requests.toSorted()).toEqual(['GET /health', 'GET /v1/platform/etl-status']);
   });
 
+  it('says when to ask again', async () => {
+    const body = { detail: "rate limit exceeded for plan 'free': 5 requests per minute" };
+    program.sandbox.faults.set({ kind: 'status', status: 429, body });
+    try {
+      const { stderr, code } = await run(['{ sources { key } }'], { env: { COUNTRY_GRAPH_KEY: 'demo-analyst' } });
+      expect(stderr).toMatch(/^error RATE_LIMITED at sources: .* Ask again in \d+ s\.$/m);
+      expect(code).toBe(1);
+    } finally {
+      program.sandbox.faults.clear();
+    }
+  });
+
   it('repeats warnings', async () => {
     const { stdout, stderr, code } = await run([
       '{ countries(codes: ["KE", "ZZ"]) { capital } }',
