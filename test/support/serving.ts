@@ -18,6 +18,8 @@ export interface Serving {
   readonly url: string;
   /** What the program has written to standard error, where that is kept. */
   readonly errors: () => string;
+  /** What it has written to standard output until it took requests. */
+  readonly printed: () => string;
 }
 
 /** The program as a user starts it, in a process of its own that listens on a free port; whoever starts it ends it. */
@@ -46,7 +48,7 @@ export async function startServing({
     const url = /http:\/\/\S+\/graphql(?=\s)/.exec(text)?.[0];
     if (url === undefined) continue;
     child.stdout?.resume();
-    return { child, url, errors: () => errors };
+    return { child, url, errors: () => errors, printed: () => text };
   }
   throw new Error(`The program ended before it listened: ${text}${errors}`);
 }
