@@ -105,7 +105,9 @@ describe('query', () => {
     const body = { detail: "rate limit exceeded for plan 'free': 5 requests per minute" };
     program.sandbox.faults.set({ kind: 'status', status: 429, body });
     try {
-      const { stderr, code } = await run(['{ sources { key } }'], { env: { COUNTRY_GRAPH_KEY: 'demo-analyst' } });
+      const { stderr, code } = await run(['{ sources { key } }'], {
+        env: { COUNTRY_GRAPH_KEY: 'demo-analyst' },
+      });
       expect(stderr).toMatch(/^error RATE_LIMITED at sources: .* Ask again in \d+ s\.$/m);
       expect(code).toBe(1);
     } finally {
