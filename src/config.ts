@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 
@@ -29,6 +30,7 @@ const Environment = z.object({
   COUNTRY_DATA_URL: baseAddress.optional(),
   HOST: z.string().min(1).default('127.0.0.1'),
   PORT: wholeNumber(0, 65_535).default(4000),
+  ADMIN_PORT: wholeNumber(0, 65_535).optional(),
   WORKERS: workers.default(1),
   CACHE_URL: z
     .string()
@@ -90,12 +92,25 @@ const Environment = z.object({
     .default('info'),
 });
 
+/** Settings that are secret, or hold a password. Each may be given by the name of a file instead, as `KEY_PEPPER_FILE`. */
+const SECRETS = ['KEY_PEPPER', 'CACHE_URL'] as const;
+
+export type SettingName = keyof typeof Environment.shape | `${(typeof SECRETS)[number]}_FILE`;
+
+/** All that `readConfig` reads. */
+export const settingNames: readonly string[] = [
+  ...Object.keys(Environment.shape),
+  ...SECRETS.map((name) => `${name}_FILE`),
+];
+
 /** The settings of one gateway, checked. Names are those of the environment, in camelCase. */
 export interface Config {
   /** Base address of the REST service, without a trailing slash; undefined means the embedded sandbox. */
   readonly countryDataUrl: string | undefined;
   readonly host: string;
   readonly port: number;
+  /** Where health and metrics are; undefined means beside everything else. */
+  readonly adminPort: number | undefined;
   /** Processes that answer requests; with more than one, another one supervises them. */
   readonly workers: number;
   readonly cacheUrl: string;
@@ -156,26 +171,33 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the settings. An empty variable counts as unset.
+ * Reads the settings, those that are secret from their files too. An empty variable counts as unset.
  * @throws ConfigError naming every setting that is wrong
  */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
-  const given = Object.fromEntries(
-    Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
+  const { given, faults } = withSecrets(
+    Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== '')),
   );
   const parsed = Environment.safeParse(given);
-  if (!parsed.success) {
-    const faults = parsed.error.issues.map((issue) => {
-      const name = String(issue.path[0]);
-      return `  ${name}: ${issue.message} (got ${shown(name, given[name])})`;
-    });
-    throw new ConfigError(`The settings have ${faults.length} fault(s):\n${faults.join('\n')}`);
+  for (const issue of parsed.error?.issues ?? []) {
+    const name = String(issue.path[0]);
+    faults.push(`${name}: ${issue.message} (got ${shown(name, given[name])})`);
+  }
+  const { PORT: port, ADMIN_PORT: adminPort } = parsed.data ?? {};
+  // Each is given a free one where it is 0.
+  if (adminPort !== undefined && adminPort !== 0 && adminPort === port)
+    faults.push('ADMIN_PORT: must be another port than PORT');
+  if (!parsed.success || faults.length > 0) {
+    throw new ConfigError(
+      `The settings have ${faults.length} fault(s):\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
+    );
   }
   const s = parsed.data;
   return Object.freeze({
     countryDataUrl: s.COUNTRY_DATA_URL?.replace(/\/+$/, ''),
     host: s.HOST,
     port: s.PORT,
+    adminPort: s.ADMIN_PORT,
     workers: s.WORKERS,
     cacheUrl: s.CACHE_URL,
     cacheTtlSeconds: s.CACHE_TTL_SECONDS,
@@ -212,6 +234,35 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     corsOrigins: s.CORS_ORIGINS,
     logLevel: s.LOG_LEVEL,
   });
+}
+
+/** The settings with those of them that stand in files, and what is wrong with these files. */
+function withSecrets(env: Readonly<Record<string, string | undefined>>) {
+  const given: Record<string, string | undefined> = { ...env };
+  const faults: string[] = [];
+  for (const name of SECRETS) {
+    const file = env[`${name}_FILE`];
+    if (file === undefined) continue;
+    if (given[name] !== undefined) {
+      faults.push(`${name}: is given twice, by itself and by ${name}_FILE; leave one of them out`);
+      continue;
+    }
+    const { text, fault } = textOf(file);
+    if (fault !== undefined) faults.push(`${name}_FILE: ${fault} (got ${JSON.stringify(file)})`);
+    given[name] = text;
+  }
+  return { given, faults };
+}
+
+/** A secret as a file has it: editors and `echo` end it with a newline, which is not part of it. */
+function textOf(file: string): { readonly text?: string; readonly fault?: string } {
+  try {
+    const text = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+    return text === '' ? { fault: 'must name a file with something in it' } : { text };
+  } catch (error) {
+    const why = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    return { fault: `must name a file that can be read: ${why}` };
+  }
 }
 
 /** Addresses may hold a password, so they are not repeated, and neither are secrets. */

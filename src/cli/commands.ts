@@ -2,10 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { ConfigError, readConfig } from '../config.ts';
 import type { Log } from '../server/log.ts';
+import { addCompletion, addDoctor, addQuery, ownVersion } from './asking-commands.ts';
+import { CommandError } from './command-error.ts';
 import type { PrimaryParts } from './primary.ts';
 import type { Program } from './serve.ts';
 import { WorkerEnded } from './supervisor.ts';
-import { Unexplained } from './unexplained.ts';
 
 /** npm passes on a signal that the whole group was sent: so soon after the first, that is no second wish. */
 const SIGNAL_ECHO_MS = 200;
@@ -16,7 +17,9 @@ const FAULT_DRAIN_MS = 5_000;
 
 /** Runs what the command line asks for. Each command loads what it needs, and no more. */
 export async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
-  const program = new Command('country-graph').description('GraphQL over the Country Data Service.');
+  const program = new Command('country-graph')
+    .description('GraphQL over the Country Data Service.')
+    .version(ownVersion(), '-V, --version', 'print the version');
 
   program
     .command('serve', { isDefault: true })
@@ -53,9 +56,10 @@ export async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
       // Whoever started the program may have read enough of it.
       process.stdout.on('error', () => {});
       const program = await startServing({ config, log, outlet });
-      const { url, sandbox } = program;
+      const { url, adminUrl, sandbox } = program;
       drain = program.drain;
       if (sandbox) announceSandbox('The embedded sandbox', sandbox.url, sandbox.keys);
+      if (adminUrl !== undefined) console.log(`Health and metrics are at ${adminUrl}`);
       console.log(`Country Graph answers at ${url}`);
     });
 
@@ -100,6 +104,10 @@ export async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
       const { explain } = await import('./explain.ts');
       console.log(await explain(await readFile(file, 'utf8'), parsedVariables(variables), operation));
     });
+
+  addQuery(program, parsedVariables);
+  addDoctor(program, env);
+  addCompletion(program);
 
   try {
     await program.parseAsync();
@@ -167,7 +175,7 @@ function onFault({ fatal }: Log, drain: () => Promise<unknown>): void {
 /** One line where the operator can mend it, the whole stack where only we can. */
 function explained(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (error instanceof ConfigError || error instanceof Unexplained || 'syscall' in error)
+  if (error instanceof ConfigError || error instanceof CommandError || 'syscall' in error)
     return error.message;
   return error.stack ?? error.message;
 }
@@ -176,7 +184,7 @@ function parsedVariables(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Unexplained('--variables must be JSON.');
+    throw new CommandError('--variables must be JSON.');
   }
 }
 

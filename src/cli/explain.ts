@@ -1,6 +1,6 @@
 import { readConfig } from '../config.ts';
 import { createGateway } from '../gateway.ts';
-import { Unexplained } from './unexplained.ts';
+import { CommandError } from './command-error.ts';
 
 /** The part of an explained response that is printed. */
 interface Explained {
@@ -22,7 +22,7 @@ const NO_KEY = 'Bearer explain';
 
 /**
  * The plan of an operation as a table: each call it would make to a gateway that has seen nothing yet.
- * @throws Unexplained where the operation would be refused
+ * @throws CommandError where the operation would be refused
  */
 export async function explain(query: string, variables: unknown, operationName?: string): Promise<string> {
   const observer = { operation() {}, attempt() {}, problem() {} };
@@ -39,7 +39,7 @@ export async function explain(query: string, variables: unknown, operationName?:
     const { errors = [], extensions } = JSON.parse(String(body)) as Explained;
     const plan = extensions?.explain;
     if (plan === undefined || errors.length > 0)
-      throw new Unexplained(errors.map(({ message }) => message).join('\n'));
+      throw new CommandError(errors.map(({ message }) => message).join('\n'));
     const width = Math.max(5, ...Object.keys(plan.byRoute).map((route) => route.length));
     const row = (calls: number | string, route: string, request: string) =>
       `${String(calls).padStart(5)}  ${route.padEnd(width)}  ${request}`.trimEnd();

@@ -11,13 +11,14 @@ import type { LogOutlet } from '../server/log-outlet.ts';
 import type { MetricsSnapshot } from '../server/metrics.ts';
 import { createSummedMetrics, type SummedMetrics } from '../server/summed-metrics.ts';
 import { openSandbox, type Program } from './serve.ts';
-import { Supervisor, type Worker, WorkerEnded } from './supervisor.ts';
+import { type Addresses, Supervisor, type Worker, WorkerEnded } from './supervisor.ts';
 
 /** What a worker is told when it starts. */
 export interface Welcome {
   readonly upstreamUrl: string;
   readonly demoKeys: Readonly<Record<string, string>> | null;
   readonly port: number;
+  readonly adminPort: number | undefined;
 }
 
 /** How long an answer between two of the program's processes may take, in milliseconds. */
@@ -55,6 +56,7 @@ export async function startWorkers({ config, log, outlet }: PrimaryParts): Promi
     demoKeys: sandbox?.keys ?? null,
     // One for all workers, those that come later too.
     port: config.port === 0 ? await freePort(config.host) : config.port,
+    adminPort: config.adminPort === 0 ? await freePort(config.host) : config.adminPort,
   };
   // Half of the memory for what all share, the other half for what each has at hand of it.
   const hub = createHub(config.cacheMaxBytes / 2);
@@ -72,13 +74,14 @@ export async function startWorkers({ config, log, outlet }: PrimaryParts): Promi
     droppedLines: log.droppedLines,
   });
   process.on('exit', () => supervisor.kill());
-  const { url } = await supervisor.start();
+  const { url, adminUrl } = await supervisor.start();
   process.on('SIGHUP', () => {
     log.note('SIGHUP: replacing the workers');
     void supervisor.roll();
   });
   return {
     url,
+    adminUrl,
     sandbox: sandbox && listening && { url: listening.url, keys: sandbox.keys },
     async drain(delayMs) {
       const cut = await supervisor.drain(delayMs);
@@ -101,7 +104,7 @@ interface WorkerParts {
 
 function startWorker({ welcome, hub, metrics, outlet }: WorkerParts): StartedWorker {
   const process = cluster.fork();
-  const { promise: ready, resolve: onReady, reject } = Promise.withResolvers<{ url: string }>();
+  const { promise: ready, resolve: onReady, reject } = Promise.withResolvers<Addresses>();
   let cut = 0;
   let last: MetricsSnapshot | undefined;
   let isDraining = false;
@@ -113,7 +116,7 @@ function startWorker({ welcome, hub, metrics, outlet }: WorkerParts): StartedWor
     answers: {
       ...membership.answers,
       welcome: () => welcome,
-      ready: (url: string) => onReady({ url }),
+      ready: (url: string, adminUrl: string | undefined) => onReady({ url, adminUrl }),
       metrics: metrics.text,
       drained(count: number, snapshot: MetricsSnapshot) {
         cut = count;

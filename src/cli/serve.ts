@@ -4,10 +4,9 @@ import { createGateway, type Observer } from '../gateway.ts';
 import type { Log } from '../server/log.ts';
 import { createMetrics, type Metrics } from '../server/metrics.ts';
 import { createServer } from '../server/server.ts';
+import type { Addresses } from './supervisor.ts';
 
-export interface Program {
-  /** The GraphQL address. */
-  readonly url: string;
+export interface Program extends Addresses {
   /** The embedded sandbox, where no service is configured. */
   readonly sandbox: { readonly url: string; readonly keys: Readonly<Record<string, string>> } | undefined;
   /**
@@ -49,12 +48,13 @@ export async function startProgram(config: Config, log: Log, common?: Common): P
     });
     const demoKeys = common?.demoKeys ?? sandbox?.keys ?? null;
     const server = createServer({ config, gateway, metrics, log, demoKeys });
-    const { url } = await server.listen().catch(async (error: unknown) => {
+    const { url, adminUrl } = await server.listen().catch(async (error: unknown) => {
       await gateway.stop();
       throw error;
     });
     return {
       url,
+      adminUrl,
       sandbox: sandbox && listening && { url: listening.url, keys: sandbox.keys },
       snapshot: metrics.snapshot,
       async drain(delayMs, isReplaced) {

@@ -1,10 +1,18 @@
 import type { Clock } from '../async/clock.ts';
 
+/** Where a program takes requests. */
+export interface Addresses {
+  /** The GraphQL address. */
+  readonly url: string;
+  /** Where health and metrics are, if not beside the rest. */
+  readonly adminUrl?: string | undefined;
+}
+
 /** One process that answers requests, as its supervisor sees it. */
 export interface Worker {
   readonly id: number;
   /** Settles once it takes requests; rejects where it ended before. */
-  readonly ready: Promise<{ readonly url: string }>;
+  readonly ready: Promise<Addresses>;
   /** How it ended: its exit code, or the signal that ended it. */
   readonly ended: Promise<number | NodeJS.Signals>;
   /**
@@ -87,7 +95,7 @@ export class Supervisor<Kind extends Worker> {
    * Starts the workers: the first one alone, since what is wrong with the settings shows in it.
    * @returns the address that they take requests at
    */
-  async start(): Promise<{ readonly url: string }> {
+  async start(): Promise<Addresses> {
     const first = await this.#startOne();
     await Promise.all(Array.from({ length: this.#parts.count - 1 }, () => this.#startOne()));
     return first.ready;

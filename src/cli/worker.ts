@@ -60,8 +60,9 @@ export function createWorker(config: Config, log: Log): OwnWorker {
       const nearBytes = config.cacheMaxBytes / 2 / config.workers;
       const textOfAll = () => channel.ask('metrics').then(String, () => null);
       const link = { ask: channel.ask, ...listening, nearBytes };
-      program = await startProgram({ ...config, port: welcome.port }, log, { ...welcome, link, textOfAll });
-      await channel.ask('ready', program.url);
+      const { port, adminPort } = welcome;
+      program = await startProgram({ ...config, port, adminPort }, log, { ...welcome, link, textOfAll });
+      await channel.ask('ready', program.url, program.adminUrl);
     },
   };
 }

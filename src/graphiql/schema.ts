@@ -1,6 +1,6 @@
 import { buildASTSchema, type IntrospectionQuery, introspectionFromSchema, parse } from 'graphql';
 
-/** Where the schema is told even to those who may not ask for it by GraphQL. */
+/** Where the schema is told to those who may not ask for it by GraphQL, since only trusted documents run. */
 const SDL = '/schema.graphql';
 
 interface Told {

@@ -19,6 +19,7 @@ import {
 } from 'graphql';
 import { formatError } from '../graph/error-formatting.ts';
 import { limitRules, type OperationLimits } from '../graph/limits.ts';
+import { noSdl, withoutSuggestion } from './closed-schema.ts';
 import type { PersistedTexts } from './persisted.ts';
 import { PREFLIGHTED_HEADERS } from './requests.ts';
 
@@ -104,12 +105,14 @@ export async function createApollo<Context extends object>({
     documentStore: null,
     stopOnTerminationSignals: false,
     parseOptions: { maxTokens: config.maxTokens },
-    validationRules: limitRules(config),
-    formatError: (formatted, error) =>
-      formatError(formatted, error, (fault) => {
+    validationRules: [...limitRules(config), ...(config.introspection ? [] : [noSdl])],
+    formatError(formatted, error) {
+      const told = formatError(formatted, error, (fault) => {
         const context = contexts.get(error as object);
         onFault(fault, 'operation', context && requestIdOf(context));
-      }),
+      });
+      return config.introspection ? told : { ...told, message: withoutSuggestion(told.message) };
+    },
     logger: { debug() {}, info() {}, warn() {}, error: (message) => onFault(message, 'apollo') },
     plugins: [
       ApolloServerPluginCacheControlDisabled(),

@@ -3,6 +3,7 @@ import type { Config } from '../config.ts';
 import { excerpt } from '../errors.ts';
 import type { Observer } from '../gateway.ts';
 import { countsOf } from '../operations/told-errors.ts';
+import { boundedFault } from './bounded-fault.ts';
 import { type LogOutlet, standardError } from './log-outlet.ts';
 
 export interface Log extends Observer {
@@ -25,7 +26,12 @@ export function createLog(
   worker?: number,
 ): Log {
   const log = pino(
-    { level, base: worker === undefined ? null : { worker }, hooks: { streamWrite: withoutKeys } },
+    {
+      level,
+      base: worker === undefined ? null : { worker },
+      hooks: { streamWrite: withoutKeys },
+      serializers: { err: boundedFault },
+    },
     outlet,
   );
   return {

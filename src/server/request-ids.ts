@@ -7,5 +7,9 @@ const WELL_FORMED = /^[\w.:=+/@-]{1,128}$/;
 /** The identifier that a request comes with, where it is well-formed; else a new one. */
 export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
   const given = headers['x-request-id'];
-  return typeof given === 'string' && WELL_FORMED.test(given) ? given : randomUUID();
+  return isRequestId(given) ? given : randomUUID();
+}
+
+export function isRequestId(given: unknown): given is string {
+  return typeof given === 'string' && WELL_FORMED.test(given);
 }

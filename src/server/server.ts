@@ -1,15 +1,15 @@
-import { once } from 'node:events';
-import { type AddressInfo, Server as TcpServer } from 'node:net';
+import { Server as TcpServer } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import cors from '@fastify/cors';
 import fastify, { type FastifyInstance } from 'fastify';
 import type { Config } from '../config.ts';
-import { excerpt } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
 import { graphqlRoute } from './graphql-route.ts';
 import { boundHeapGrowth } from './heap-growth.ts';
+import { listenAt } from './listening.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
+import { addOperatorRoutes, createAdminServer, notFound } from './operator-routes.ts';
 import { createOutgoing } from './outgoing.ts';
 import { requestIdOf } from './request-ids.ts';
 
@@ -37,7 +37,11 @@ const EXPOSED_HEADERS = [
 
 export interface Server {
   /** The GraphQL address, once requests are taken. */
-  listen(): Promise<{ readonly url: string }>;
+  listen(): Promise<{
+    readonly url: string;
+    /** Where health and metrics are, if not beside the rest. */
+    readonly adminUrl: string | undefined;
+  }>;
   /**
    * Says that it isn't ready, and asks clients to close their connections, but still answers. After `delayMs`, takes no
    * new connection, answers new operations on open ones with 503, and lets those in flight finish for as long as the
@@ -116,17 +120,28 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
     },
   });
 
-  addOperatorRoutes(app, { gateway, metrics, isLeaving: () => isLeaving });
+  const operatorParts = { metrics, isLeaving: () => isLeaving };
+  const admin = config.adminPort === undefined ? null : createAdminServer(operatorParts);
+  if (admin === null) addOperatorRoutes(app, operatorParts);
+  if (config.introspection) {
+    app.get('/schema.graphql', async (_request, reply) => {
+      reply.header('content-type', 'text/plain; charset=utf-8');
+      return gateway.sdl;
+    });
+  }
+  app.setNotFoundHandler(notFound);
 
   return {
     async listen() {
       const host = config.host.replace(/^\[(.*)\]$/, '$1');
-      await app.ready();
-      // Not app.listen: that binds a second server for `localhost`, which a drain could not reach.
-      app.server.listen({ host, port: config.port });
-      await once(app.server, 'listening');
-      const { port } = app.server.address() as AddressInfo;
-      return { url: `http://${host.includes(':') ? `[${host}]` : host}:${port}/graphql` };
+      const origin = await listenAt(app, host, config.port);
+      try {
+        const adminUrl = await admin?.listen(host, config.adminPort ?? 0);
+        return { url: `${origin}/graphql`, adminUrl };
+      } catch (error) {
+        await app.close();
+        throw error;
+      }
     },
 
     async drain(delayMs = config.drainDelayMs, isReplaced = false) {
@@ -138,6 +153,7 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
       const stopListening = () => TcpServer.prototype.close.call(app.server, () => closed.resolve());
       if (isReplaced) {
         stopListening();
+        admin?.stopListening();
         await within(config.drainTimeoutMs, closed.promise);
         app.server.closeIdleConnections();
       } else if (delayMs > 0) await setTimeout(delayMs);
@@ -152,7 +168,7 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
       app.server.closeAllConnections();
       await within(
         STOP_TIMEOUT_MS,
-        app.close().then(() => gateway.stop()),
+        Promise.all([app.close(), admin?.close()]).then(() => gateway.stop()),
       );
       return cut;
     },
@@ -170,37 +186,6 @@ function allowOrigins(app: FastifyInstance, origins: readonly string[]): void {
     exposedHeaders: EXPOSED_HEADERS,
     maxAge: PREFLIGHT_MAX_AGE_SECONDS,
     strictPreflight: false,
-  });
-}
-
-interface OperatorParts extends Pick<ServerParts, 'gateway' | 'metrics'> {
-  readonly isLeaving: () => boolean;
-}
-
-/** Health, metrics and the schema, which ask for no key. */
-function addOperatorRoutes(app: FastifyInstance, { gateway, metrics, isLeaving }: OperatorParts): void {
-  app.get('/health/live', async (_request, reply) => {
-    reply.header('cache-control', 'no-store');
-    return { status: 'ok' };
-  });
-  app.get('/health/ready', async (_request, reply) => {
-    reply.code(isLeaving() ? 503 : 200).header('cache-control', 'no-store');
-    return { status: isLeaving() ? 'draining' : 'ok' };
-  });
-  app.get('/metrics', async (_request, reply) => {
-    reply.header('content-type', metrics.contentType).header('cache-control', 'no-store');
-    return metrics.text();
-  });
-  app.get('/schema.graphql', async (_request, reply) => {
-    reply.header('content-type', 'text/plain; charset=utf-8');
-    return gateway.sdl;
-  });
-  app.setNotFoundHandler(async (request, reply) => {
-    reply.code(404);
-    return {
-      error: 'Not Found',
-      message: excerpt(`There is no ${request.method} ${request.url.split('?')[0]} here.`),
-    };
   });
 }
 

@@ -1,4 +1,7 @@
 import { execFile } from 'node:child_process';
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, readConfig } from '../../src/config.ts';
 
@@ -13,6 +16,7 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
     'http://data.example#top',
   ],
   PORT: ['-1', '65536', '80.5', '4000x', '0x10', ' '],
+  ADMIN_PORT: ['-1', '65536', 'x', '4000'],
   WORKERS: ['0', '65', '1.5', 'all', '-1'],
   CACHE_URL: ['disk', 'sqlite:', 'redis://', 'http://cache.example'],
   CACHE_TTL_SECONDS: ['-1', '1.5', 'soon'],
@@ -137,6 +141,51 @@ describe('settings', () => {
   it('keep the password of an address, and the pepper, to themselves', () => {
     expect(faultOf({ CACHE_URL: 'http://user:hidden@cache.example' })).not.toContain('hidden');
     expect(faultOf({ KEY_PEPPER: 'too-short' })).not.toContain('too-short');
+  });
+
+  it('that are secret may stand in files, of which a last newline is no part', async () => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'country-graph-secrets-'));
+    const fileOf = async (name: string, text: string) => {
+      await writeFile(join(folder.path, name), text);
+      return join(folder.path, name);
+    };
+    const pepper = await fileOf('pepper', ' a pepper of 24 letters \n\n');
+    const cache = await fileOf('cache', 'redis://:hidden@cache.example\r\n');
+    expect(readConfig({ KEY_PEPPER_FILE: pepper, CACHE_URL_FILE: cache })).toMatchObject({
+      keyPepper: ' a pepper of 24 letters \n',
+      cacheUrl: 'redis://:hidden@cache.example',
+    });
+    const empty = await fileOf('empty', '\n');
+    const short = await fileOf('short', 'too-short\n');
+    const wrong = await fileOf('wrong', 'http://user:hidden@cache.example\n');
+    for (const [env, said] of [
+      [
+        { KEY_PEPPER_FILE: pepper, KEY_PEPPER: 'another pepper of ours' },
+        /KEY_PEPPER: is given twice, by itself and by KEY_PEPPER_FILE/,
+      ],
+      [{ CACHE_URL_FILE: cache, CACHE_URL: 'memory:' }, /CACHE_URL: is given twice/],
+      [
+        { KEY_PEPPER_FILE: join(folder.path, 'missing') },
+        /KEY_PEPPER_FILE: must name a file that can be read: ENOENT \(got ".*missing"\)/,
+      ],
+      [{ KEY_PEPPER_FILE: folder.path }, /KEY_PEPPER_FILE: must name a file that can be read: EISDIR/],
+      [{ CACHE_URL_FILE: empty }, /CACHE_URL_FILE: must name a file with something in it/],
+      [{ KEY_PEPPER_FILE: short }, /KEY_PEPPER: must have 16 characters or more \(got a secret\)/],
+      [{ CACHE_URL_FILE: wrong }, /CACHE_URL: must be memory:.* \(got an address\)/],
+    ] as const) {
+      const message = faultOf(env);
+      expect(message).toMatch(/^The settings have 1 fault\(s\):\n/);
+      expect(message).toMatch(said);
+      expect(message).not.toMatch(/hidden|too-short|another pepper/);
+    }
+  });
+
+  it('have another port for health and metrics than for the rest, unless any will do', () => {
+    expect(faultOf({ PORT: '4001', ADMIN_PORT: '4001' })).toContain(
+      'ADMIN_PORT: must be another port than PORT',
+    );
+    expect(readConfig({ PORT: '0', ADMIN_PORT: '0' })).toMatchObject({ port: 0, adminPort: 0 });
+    expect(readConfig({ ADMIN_PORT: '9100' })).toMatchObject({ adminPort: 9100 });
   });
 
   it('stop the program with exit code 2 where they are wrong', async () => {

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type EnumTypeDefinitionNode, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { readConfig } from '../../src/config.ts';
+import { readConfig, settingNames } from '../../src/config.ts';
 import { FAILURES } from '../../src/errors.ts';
 import { openProgram } from '../support/program.ts';
 
@@ -17,6 +17,7 @@ const DOCUMENTS = [
   'docs/dependencies.md',
   'docs/errors.md',
   'docs/federation.md',
+  'docs/operating.md',
 ];
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 
@@ -62,6 +63,38 @@ describe('README', () => {
     const { upstream } = await holding.ask(query);
     expect(readme).toContain(`takes ${upstream.calls} calls, with \`"cached": ${upstream.cached}\``);
     expect(upstream.cached).toBe(extensions.upstream.naive);
+  });
+});
+
+describe('docs/operating.md', () => {
+  const operating = read('docs/operating.md');
+
+  it('names settings that are there, and nothing else that looks like one', () => {
+    const others = [...Object.keys(FAILURES), 'INTERNAL_SERVER_ERROR', 'ROWS_LEFT_OUT', 'SIGTERM', 'SIGHUP'];
+    const named = [...operating.matchAll(/(?<![\w/.])([A-Z][A-Z]+(?:_[A-Z]+)+)(?![\w*.])/g)].map(
+      ([, name]) => name,
+    );
+    expect(named.length).toBeGreaterThan(30);
+    expect(
+      named.filter((name) => !others.includes(name ?? '') && !settingNames.includes(name ?? '')),
+    ).toEqual([]);
+  });
+
+  it('names metrics that are there', async () => {
+    await using program = await openProgram();
+    const text = await (await fetch(program.url.replace('graphql', 'metrics'))).text();
+    const named = [...operating.matchAll(/\bcountry_graph_\w+/g)].map(([name]) => name);
+    expect(named.length).toBeGreaterThan(8);
+    for (const name of named) expect(text).toContain(`# TYPE ${name} `);
+  });
+
+  it('shows how the library is used as it really is', () => {
+    const [block = ''] = blocksOf(operating, 'ts');
+    const used = read('test/config/package.test.ts');
+    for (const name of ['createGateway', 'settings', 'onProblem', 'gateway.plugin', 'gateway.stop()']) {
+      expect(block).toContain(name);
+      expect(used).toContain(name);
+    }
   });
 });
 

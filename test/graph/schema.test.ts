@@ -195,6 +195,32 @@ describe('introspection', () => {
     }
     expect(program.requests()).toEqual([]);
   });
+
+  it('is not to be had from what routers are told, nor from what is said of variables', async () => {
+    const asked = [
+      ['{ _service { sdl } }', {}],
+      ['{ health { status } ...R } fragment R on Query { same: _service { sdl } }', {}],
+      [
+        'query ($scope: ObservationScope!) { observations(countryCodes: ["KE"], metricKeys: ["x"], scope: $scope) { value } }',
+        { scope: 'NATIONALL' },
+      ],
+    ] as const;
+    await using open = await openProgram();
+    expect((await open.ask(asked[0][0])).data._service.sdl).toContain('type Query');
+    expect((await open.ask(asked[2][0], { variables: asked[2][1] })).errors[0]?.message).toContain(
+      '"NATIONAL"',
+    );
+
+    await using closed = await openProgram({ env: { INTROSPECTION: 'off' } });
+    for (const [query, variables] of [...asked, ...asked]) {
+      const { data, errors } = await closed.ask(query, { variables });
+      expect(data ?? null).toBe(null);
+      expect(errors).toHaveLength(1);
+      expect(errors[0]?.extensions.code).toMatch(/^(GRAPHQL_VALIDATION_FAILED|BAD_USER_INPUT)$/);
+      expect(JSON.stringify(errors)).not.toMatch(/did you mean|"NATIONAL\\"|type Query/i);
+    }
+    expect([...open.requests(), ...closed.requests()]).toEqual([]);
+  });
 });
 
 describe('scalars', () => {

@@ -46,6 +46,25 @@ describe('the log', () => {
     expect(line.err.stack).toContain('the socket broke');
   });
 
+  it('has the beginning of a fault that is too long to be whole, and says what it leaves out', () => {
+    const { log, lines } = open();
+    const many = Array.from({ length: 25_000 }, (_, i) => new Error(`fault ${i}`));
+    const odd = Object.assign(new AggregateError(many, 'x'.repeat(5_000_000)), {
+      body: 'y'.repeat(5_000_000),
+      rows: Array.from({ length: 25_000 }, () => 'a row'),
+    });
+    log.problem(odd, 'upstream');
+    log.fatal(odd, 'uncaughtException');
+    log.fatal({ message: 'z'.repeat(5_000_000) }, 'unhandledRejection');
+    for (const line of lines) expect(line.length).toBeLessThan(300_000);
+    const [problem, , thrown] = lines.map((line) => JSON.parse(line));
+    expect(problem.err.rows.at(-1)).toBe('… (24980 more)');
+    expect(problem.err.message).toMatch(/^x{1000,}… \(\d+ characters more\)$/);
+    expect(problem.err.aggregateErrors[0].stack).toContain('fault 0');
+    expect([problem.err.aggregateErrors.length, problem.err.errorsLeftOut]).toEqual([20, 24_980]);
+    expect(thrown.err.message).toMatch(/^z+… \(\d+ characters more\)$/);
+  });
+
   it('has attempts at debug alone', () => {
     const attempt = { route: '/v1/data', outcome: 'ok', durationMs: 5 };
     const quiet = open('info');

@@ -38,10 +38,10 @@ async function open(
     log: createLog('info', { write: (line) => void lines.push(line) }),
     demoKeys: null,
   });
-  const { url } = await server.listen();
+  const { url, adminUrl } = await server.listen();
   const { drain } = server;
   cleanups.push(() => drain());
-  return { url, origin: new URL(url).origin, drain, lines, stopped, metrics };
+  return { url, adminUrl, origin: new URL(url).origin, drain, lines, stopped, metrics };
 }
 
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -284,6 +284,33 @@ describe('around it', () => {
     expect(await response.text()).toBe('type Query { word: String }\n');
   });
 
+  it('shows no SDL where the schema is closed', async () => {
+    const { origin } = await open(word, { INTROSPECTION: 'off' });
+    const response = await fetch(`${origin}/schema.graphql`);
+    expect(response.status).toBe(404);
+    expect(await response.text()).not.toContain('type Query');
+  });
+
+  it('has health and metrics at a port of their own alone, where there is one', async () => {
+    const { origin, url, adminUrl = '' } = await open(word, { ADMIN_PORT: '0' });
+    for (const path of ['/health/live', '/health/ready', '/metrics']) {
+      expect([path, (await fetch(adminUrl + path)).status]).toEqual([path, 200]);
+      expect([path, (await fetch(origin + path)).status]).toEqual([path, 404]);
+    }
+    for (const path of ['/graphql', '/graphiql', '/schema.graphql', '/']) {
+      const there = await fetch(adminUrl + path, { redirect: 'manual' });
+      expect([path, there.status]).toEqual([path, 404]);
+    }
+    expect(await (await post(url, '{}')).json()).toEqual({ data: { word: 'hi' } });
+    expect((await open(word)).adminUrl).toBe(undefined);
+  });
+
+  it('listens nowhere where the port for health and metrics is taken', async () => {
+    const { origin } = await open(word);
+    const taken = new URL(origin).port;
+    await expect(open(word, { ADMIN_PORT: taken })).rejects.toThrow('EADDRINUSE');
+  });
+
   it('answers 404 in JSON elsewhere', async () => {
     const { origin } = await open(word);
     const response = await fetch(`${origin}/nowhere?key=1`);
@@ -466,6 +493,23 @@ describe('drain', () => {
     expect(await response.json()).toEqual({ data: { word: 'late' } });
     expect(await drained).toBe(0);
     expect(stopped).toEqual(['gateway']);
+  });
+
+  it('is told at the port for health and metrics until all is over', async () => {
+    const { handle, arrived, release } = held();
+    const { url, adminUrl, drain } = await open(handle, { ADMIN_PORT: '0' });
+    cleanups.length = 0;
+    const inFlight = post(url, '{}');
+    await arrived;
+    const drained = drain();
+    await expect.poll(() => fetch(url).catch(() => 'refused')).toBe('refused');
+    expect((await fetch(`${adminUrl}/health/ready`)).status).toBe(503);
+    expect((await fetch(`${adminUrl}/health/live`)).status).toBe(200);
+    expect((await fetch(`${adminUrl}/metrics`)).status).toBe(200);
+    release();
+    expect((await inFlight).status).toBe(200);
+    expect(await drained).toBe(0);
+    await expect(fetch(`${adminUrl}/health/live`)).rejects.toThrow();
   });
 
   it('says that it is not ready before it stops taking requests', async () => {

@@ -110,6 +110,20 @@ describe('two workers', () => {
     expect(text.match(/^# TYPE country_graph_operations_total/gm)).toHaveLength(1);
   });
 
+  it('have one port for health and metrics, which answer there alone', async () => {
+    const { url, printed } = await start({ ADMIN_PORT: '0' });
+    const [, admin = ''] = /^Health and metrics are at (http:\S+)$/m.exec(printed()) ?? [];
+    for (let i = 0; i < 4; i += 1) {
+      const ready = await fetch(`${admin}/health/ready`, { headers: { connection: 'close' } });
+      expect([ready.status, await ready.json()]).toEqual([200, { status: 'ok' }]);
+    }
+    await ask(url);
+    const told = await (await fetch(`${admin}/metrics`)).text();
+    expect(told).toContain('country_graph_operations_total{type="query",outcome="ok"} 1');
+    for (const path of ['health/ready', 'metrics'])
+      expect((await fetch(url.replace('graphql', path))).status).toBe(404);
+  });
+
   it('serve nothing that is held any more once one of them was told that the key is refused', async () => {
     await using service = await startService();
     const { url } = await start({ COUNTRY_DATA_URL: service.url });

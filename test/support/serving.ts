@@ -7,6 +7,10 @@ export interface ServingOptions {
   readonly nodeArgs?: readonly string[];
   /** Whether what the program writes to standard error is kept for the test to look at, not shown. */
   readonly isLogKept?: boolean;
+  /** The program's file; that of the checkout where none is given. */
+  readonly bin?: string;
+  readonly node?: string | undefined;
+  readonly cwd?: string;
 }
 
 export interface Serving {
@@ -14,6 +18,8 @@ export interface Serving {
   readonly url: string;
   /** What the program has written to standard error, where that is kept. */
   readonly errors: () => string;
+  /** What it has written to standard output until it took requests. */
+  readonly printed: () => string;
 }
 
 /** The program as a user starts it, in a process of its own that listens on a free port; whoever starts it ends it. */
@@ -21,8 +27,12 @@ export async function startServing({
   env = {},
   nodeArgs = [],
   isLogKept = false,
+  bin = 'src/cli/main.ts',
+  node = process.execPath,
+  cwd,
 }: ServingOptions): Promise<Serving> {
-  const child = spawn(process.execPath, [...nodeArgs, 'src/cli/main.ts', 'serve'], {
+  const child = spawn(node, [...nodeArgs, bin, 'serve'], {
+    cwd,
     env: { PATH: process.env.PATH, PORT: '0', ...env },
     stdio: ['ignore', 'pipe', isLogKept ? 'pipe' : 'inherit'],
   });
@@ -38,7 +48,7 @@ export async function startServing({
     const url = /http:\/\/\S+\/graphql(?=\s)/.exec(text)?.[0];
     if (url === undefined) continue;
     child.stdout?.resume();
-    return { child, url, errors: () => errors };
+    return { child, url, errors: () => errors, printed: () => text };
   }
   throw new Error(`The program ended before it listened: ${text}${errors}`);
 }

@@ -1,7 +1,7 @@
 import { currencies } from './currencies.ts';
 import { rowsOf, wordsOf } from './table.ts';
 
-interface Named {
+export interface Named {
   readonly code: string;
   readonly name: string;
 }

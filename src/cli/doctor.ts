@@ -1,0 +1,188 @@
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { type Config, ConfigError, readConfig } from '../config.ts';
+import { excerpt } from '../errors.ts';
+import { reasonOf } from './asking.ts';
+
+export interface Finding {
+  /** Whether the gateway would run well; null where nothing can be told. */
+  readonly isWell: boolean | null;
+  /** What was looked at. */
+  readonly name: string;
+  readonly text: string;
+}
+
+export interface DoctorParts {
+  readonly env: NodeJS.ProcessEnv;
+  /** A key to try, which spends one call; undefined tries none. */
+  readonly key: string | undefined;
+  readonly now: () => number;
+}
+
+/** How far clocks may differ: the header that tells the service's has whole seconds. */
+const MAX_SKEW_MS = 5_000;
+
+/** How long the store may take to answer, a connection included. */
+const STORE_TIMEOUT_MS = 3_000;
+
+/** Nothing is held under it: to ask is enough. */
+const NOTHING = 'doctor';
+
+/** Looks at everything that the gateway needs to run. It never throws. */
+export async function examine({ env, key, now }: DoctorParts): Promise<readonly Finding[]> {
+  let config: Config;
+  try {
+    config = readConfig(env);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return [{ isWell: false, name: 'settings', text: error.message }];
+  }
+  const documents = await documentsFinding(config);
+  return [
+    { isWell: true, name: 'settings', text: 'all can be read' },
+    ...(documents === null ? [] : [documents]),
+    ...(await serviceFindings(config, key, now)),
+    await storeFinding(config),
+  ];
+}
+
+async function documentsFinding({ trustedDocuments }: Config): Promise<Finding | null> {
+  if (trustedDocuments === undefined) return null;
+  const name = 'trusted documents';
+  const { readTrusted } = await import('../operations/persisted.ts');
+  return readTrusted(trustedDocuments).then(
+    ({ trusted }) => ({ isWell: true, name, text: `${trusted?.length ?? 0} operation(s)` }),
+    (error: unknown) => ({ isWell: false, name, text: reasonOf(error) }),
+  );
+}
+
+async function serviceFindings(
+  config: Config,
+  key: string | undefined,
+  now: () => number,
+): Promise<Finding[]> {
+  const { countryDataUrl: base } = config;
+  if (base === undefined) {
+    const text = 'COUNTRY_DATA_URL is not set: the gateway would run over the embedded sandbox';
+    return [{ isWell: null, name: 'service', text }];
+  }
+  const asked = await get(`${base}/health`, config.upstreamTimeoutMs);
+  if (typeof asked === 'string') return [{ isWell: false, name: 'service', text: `not reached: ${asked}` }];
+  const { status } = asked;
+  const isWell = status === 200;
+  const findings = [
+    { isWell, name: 'service', text: `/health answers ${status}` },
+    clockFinding(asked.headers.get('date'), now()),
+  ];
+  if (key === undefined || !isWell) {
+    const text =
+      key === undefined ? 'none given, so none was tried' : 'not tried, as the service is not well';
+    return [...findings, { isWell: null, name: 'key', text }];
+  }
+  return [...findings, await keyFinding(base, key, config.upstreamTimeoutMs)];
+}
+
+function clockFinding(date: string | null, nowMs: number): Finding {
+  const name = 'clock';
+  const there = Date.parse(date ?? '');
+  if (Number.isNaN(there)) return { isWell: null, name, text: 'the service does not tell its time' };
+  const skew = nowMs - there;
+  const seconds = Math.round(Math.abs(skew) / 1000);
+  if (Math.abs(skew) <= MAX_SKEW_MS) return { isWell: true, name, text: "goes with the service's" };
+  const text = `${seconds} s ${skew > 0 ? 'ahead of' : 'behind'} the service's: minutes and months are not told right`;
+  return { isWell: false, name, text };
+}
+
+/** The one call that is metered: the list of countries. */
+async function keyFinding(base: string, key: string, timeoutMs: number): Promise<Finding> {
+  const name = 'key';
+  const asked = await get(`${base}/v1/countries`, timeoutMs, { authorization: `Bearer ${key}` });
+  if (typeof asked === 'string') return { isWell: false, name, text: `not tried: ${asked}` };
+  const { status } = asked;
+  if (status === 200) return { isWell: true, name, text: 'accepted, for one call of its quota' };
+  const meaning: Readonly<Record<number, string>> = {
+    401: 'refused: the service does not know it',
+    403: 'refused: it may not read /v1/countries',
+    429: `known, but has nothing left: ${await detailOf(asked, key)}`,
+  };
+  return { isWell: false, name, text: meaning[status] ?? `/v1/countries answers ${status}` };
+}
+
+/** The service's own words, without the key, should they hold it. */
+async function detailOf(response: Response, key: string): Promise<string> {
+  const body: unknown = await response.json().catch(() => null);
+  if (typeof body !== 'object' || body === null || !('detail' in body)) return 'it does not say more';
+  return excerpt(String(body.detail).replaceAll(key, '[redacted]'));
+}
+
+async function get(
+  url: string,
+  timeoutMs: number,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response | string> {
+  try {
+    const signal = AbortSignal.timeout(timeoutMs);
+    return await fetch(url, {
+      headers: { accept: 'application/json', ...headers },
+      redirect: 'manual',
+      signal,
+    });
+  } catch (error) {
+    return reasonOf(error);
+  }
+}
+
+async function storeFinding(config: Config): Promise<Finding> {
+  const name = 'cache';
+  const { cacheUrl } = config;
+  if (cacheUrl === 'memory:' || cacheUrl === 'none') {
+    return { isWell: true, name, text: `${cacheUrl} needs nothing beside the program` };
+  }
+  if (cacheUrl.startsWith('sqlite:')) return fileFinding(cacheUrl.slice('sqlite:'.length));
+  // Not the address, which may hold a password.
+  const { openStore } = await import('../cache/store.ts');
+  let fault: unknown;
+  const store = await openStore({
+    url: cacheUrl,
+    timeoutMs: STORE_TIMEOUT_MS,
+    maxBytes: config.cacheMaxBytes,
+    onFault: (error) => {
+      fault ??= error;
+    },
+  });
+  await store?.getMany([NOTHING]);
+  await store?.close();
+  if (fault !== undefined)
+    return { isWell: false, name, text: `the store is not reached: ${reasonOf(fault)}` };
+  return { isWell: true, name, text: 'the store answers' };
+}
+
+/** A file is not opened: a gateway may be at work on it, and a damaged one would be set aside. */
+async function fileFinding(path: string): Promise<Finding> {
+  const name = 'cache';
+  const isThere = await stat(path).then(
+    () => true,
+    () => false,
+  );
+  try {
+    await access(isThere ? path : dirname(path), constants.R_OK | constants.W_OK);
+    return { isWell: true, name, text: isThere ? 'the file can be written' : 'the file can be made' };
+  } catch (error) {
+    return {
+      isWell: false,
+      name,
+      text: `the file can't be ${isThere ? 'written' : 'made'}: ${reasonOf(error)}`,
+    };
+  }
+}
+
+/** A line each. */
+export function report(findings: readonly Finding[]): string {
+  return findings
+    .map(({ isWell, name, text }) => {
+      const mark = isWell === null ? '--' : isWell ? 'ok' : 'NO';
+      return `${mark}  ${name}: ${text.replace(/[^\P{Cc}\n]+/gu, ' ')}\n`;
+    })
+    .join('');
+}

@@ -1,0 +1,71 @@
+import type { AnswerTable } from './answer-tables.ts';
+
+export const FORMATS = ['json', 'table', 'csv', 'ndjson'] as const;
+export type Format = (typeof FORMATS)[number];
+
+/** Where there are several lists, which of them a row is of. */
+const LIST = 'list';
+
+/** Characters of a cell that a terminal is shown; the other formats leave nothing out. */
+const MAX_CELL = 60;
+
+/** The lists of an answer, in the format that was asked for. */
+export function formatted(tables: readonly AnswerTable[], format: Exclude<Format, 'json'>): string {
+  if (tables.length === 0) return '';
+  if (format === 'table') return tables.map((table) => aligned(table, tables.length > 1)).join('\n');
+  const isOne = tables.length === 1;
+  if (format === 'ndjson') {
+    return tables
+      .flatMap(({ path, columns, rows }) =>
+        rows.map((row) => ({
+          ...(isOne ? {} : { [LIST]: path }),
+          ...Object.fromEntries(columns.map((column) => [column, row.get(column) ?? null])),
+        })),
+      )
+      .map((row) => `${JSON.stringify(row)}\n`)
+      .join('');
+  }
+  const columns = [...new Set(tables.flatMap((table) => table.columns))];
+  const lines = tables.flatMap(({ path, rows }) =>
+    rows.map((row) => [...(isOne ? [] : [path]), ...columns.map((column) => textOf(row.get(column)))]),
+  );
+  return [[...(isOne ? [] : [LIST]), ...columns], ...lines]
+    .map((cells) => `${cells.map(quoted).join(',')}\r\n`)
+    .join('');
+}
+
+function textOf(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** As RFC 4180 has it. */
+function quoted(cell: string): string {
+  return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+}
+
+function aligned({ path, columns, rows }: AnswerTable, isNamed: boolean): string {
+  const cells = [columns, ...rows.map((row) => columns.map((column) => textOf(row.get(column))))].map(
+    (line) => line.map(shown),
+  );
+  const isNumeric = columns.map((column) => rows.every((row) => isNumber(row.get(column))));
+  const widths = columns.map((_, i) => cells.reduce((most, line) => Math.max(most, line[i]?.length ?? 0), 0));
+  const lines = cells.map((line) =>
+    line
+      .map((cell, i) => (isNumeric[i] ? cell.padStart(widths[i] ?? 0) : cell.padEnd(widths[i] ?? 0)))
+      .join('  ')
+      .trimEnd(),
+  );
+  const heading = isNamed ? [path] : [];
+  return `${[...heading, ...lines].join('\n')}\n`;
+}
+
+function isNumber(value: unknown): boolean {
+  return value === null || value === undefined || typeof value === 'number' || JSON.isRawJSON(value);
+}
+
+/** Without anything that a terminal would take for a command. */
+function shown(cell: string): string {
+  const plain = cell.replace(/\p{Cc}+/gu, ' ');
+  return plain.length > MAX_CELL ? `${plain.slice(0, MAX_CELL - 1)}…` : plain;
+}

@@ -1,0 +1,100 @@
+import { readFile, stat } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import { GraphQLError, parse } from 'graphql';
+import { tablesOf } from './answer-tables.ts';
+import {
+  type AskGateway,
+  askingAt,
+  askSandbox,
+  type GivenAnswer,
+  type ReplyBill,
+  type ReplyError,
+} from './asking.ts';
+import { CommandError } from './command-error.ts';
+import { type Format, formatted } from './formats.ts';
+
+export interface QueryOptions {
+  readonly url: string | undefined;
+  readonly key: string | undefined;
+  readonly variables: unknown;
+  readonly operation: string | undefined;
+  readonly format: Format;
+}
+
+export interface Printed {
+  /** For standard output. */
+  readonly answer: string;
+  /** For standard error: errors, warnings and the bill, a line each. */
+  readonly remarks: string;
+  readonly exitCode: 0 | 1;
+}
+
+/**
+ * Runs one operation, and says what it cost.
+ * @throws CommandError where nothing could be asked, or nothing was answered
+ */
+export async function query(source: string, options: QueryOptions): Promise<Printed> {
+  const operation = await operationFrom(source);
+  const document = documentOf(operation);
+  const { url, key } = options;
+  const ask: AskGateway = url === undefined ? (question) => askSandbox(question, key) : askingAt(url, key);
+  const reply = await ask({
+    query: operation,
+    variables: options.variables,
+    ...(options.operation === undefined ? {} : { operationName: options.operation }),
+  });
+  const answer =
+    options.format === 'json'
+      ? `${JSON.stringify(reply.data ?? null, null, 2)}\n`
+      : formatted(tablesOf(document, options.operation, reply.data), options.format);
+  return { answer, remarks: remarksOn(reply, url === undefined), exitCode: reply.errors.length > 0 ? 1 : 0 };
+}
+
+/** Standard input for `-`, a file where there is one of the name, or else the text of an operation. */
+async function operationFrom(source: string): Promise<string> {
+  if (source === '-') return text(process.stdin);
+  const isFile = await stat(source).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+  if (isFile) return readFile(source, 'utf8');
+  if (source.includes('{')) return source;
+  throw new CommandError(`There is no file ${JSON.stringify(source)}, and it is no operation either.`);
+}
+
+function documentOf(operation: string) {
+  try {
+    return parse(operation);
+  } catch (error) {
+    if (error instanceof GraphQLError)
+      throw new CommandError(`The operation can't be read: ${error.message}`);
+    throw error;
+  }
+}
+
+function remarksOn({ errors, extensions }: GivenAnswer, isSandbox: boolean): string {
+  const { upstream, warnings = [] } = extensions ?? {};
+  return [
+    ...errors.map(lineOf),
+    ...warnings.map(({ code, message }) => `warning ${code}: ${message}`),
+    ...(upstream === undefined ? [] : [billLine(upstream)]),
+    ...(isSandbox
+      ? ['The figures are synthetic: no --url was given, so the embedded sandbox has answered.']
+      : []),
+  ]
+    .map((line) => `${line.replace(/\p{Cc}+/gu, ' ')}\n`)
+    .join('');
+}
+
+function lineOf({ message, path, extensions: { code, retryAfterSeconds } = {} }: ReplyError): string {
+  const where = path === undefined ? '' : ` at ${path.join('.')}`;
+  const again = retryAfterSeconds === undefined ? '' : ` Ask again in ${retryAfterSeconds} s.`;
+  return `error ${code ?? ''}${where}: ${message}${again}`.replace(/^error (?=:| at)/, 'error');
+}
+
+function billLine({ calls, byRoute, shared, cached, naive, stale }: ReplyBill): string {
+  const routes = Object.entries(byRoute).map(([route, count]) => `${count} ${route}`);
+  const of = routes.length === 0 ? '' : ` (${routes.join(', ')})`;
+  const old = stale === undefined ? '' : `, ${stale.length} past their time`;
+  return `${calls} call(s)${of}, ${shared} shared, ${cached} held${old}; ${naive} if each field fetched for itself`;
+}

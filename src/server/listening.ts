@@ -1,0 +1,13 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+
+/** @returns the origin at which the server takes requests from now on */
+export async function listenAt(app: FastifyInstance, host: string, port: number): Promise<string> {
+  await app.ready();
+  // Not app.listen: that binds a second server for `localhost`, which a drain could not reach.
+  app.server.listen({ host, port });
+  await once(app.server, 'listening');
+  const address = app.server.address() as AddressInfo;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`;
+}

@@ -1,0 +1,302 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCommand } from '../support/command.ts';
+import { freePort } from '../support/free-port.ts';
+import { openProgram, type Program } from '../support/program.ts';
+
+const KEY = 'key-that-nobody-may-read-7423';
+const CAPITALS = '{ countries(codes: ["KE", "NG"]) { code capital } }';
+
+let program: Program;
+let folder: string;
+beforeAll(async () => {
+  program = await openProgram();
+  folder = await mkdtemp(join(tmpdir(), 'country-graph-commands-'));
+});
+afterAll(async () => {
+  await program[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true });
+});
+
+/** A server of the test's own. */
+async function answering(listener: RequestListener) {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+describe('query', () => {
+  const run = async (args: readonly string[], more: Parameters<typeof runCommand>[1] = {}) => {
+    program.requests();
+    const ran = await runCommand(['query', '--url', program.url, ...args], {
+      ...more,
+      env: { COUNTRY_GRAPH_KEY: program.sandbox.keys.team, ...more.env },
+    });
+    return { ...ran, requests: program.requests() };
+  };
+
+  it('prints data to standard output and the bill to standard error', async () => {
+    const { stdout, stderr, code, requests } = await run([CAPITALS]);
+    expect(JSON.parse(stdout)).toEqual({
+      countries: [
+        { code: 'KE', capital: 'Nairobi' },
+        { code: 'NG', capital: 'Abuja' },
+      ],
+    });
+    expect(stderr).toMatch(/^1 call\(s\) \(1 \/v1\/countries\), 0 shared, 0 held; /);
+    expect([code, requests]).toEqual([0, ['GET /v1/countries']]);
+  });
+
+  it('reads a file, or standard input, with variables and the name of an operation', async () => {
+    const file = join(folder, 'two.graphql');
+    const text =
+      'query A { nothing } query B($codes: [CountryCode!]) { countries(codes: $codes) { capital } }';
+    await writeFile(file, text.replace('nothing', 'health { status }'));
+    const options = ['--variables', '{"codes":["KE"]}', '--operation', 'B', '--format', 'ndjson'];
+    for (const [source, input] of [
+      [file, ''],
+      ['-', text.replace('nothing', 'health { status }')],
+    ] as const) {
+      const ran = await run([source, ...options], { input });
+      expect(ran).toMatchObject({
+        stdout: '{"capital":"Nairobi"}\n',
+        code: 0,
+        requests: ['GET /v1/countries'],
+      });
+    }
+  });
+
+  it.for([
+    ['table', 'code  capital\nKE    Nairobi\nNG    Abuja\n'],
+    ['csv', 'code,capital\r\nKE,Nairobi\r\nNG,Abuja\r\n'],
+    ['ndjson', '{"code":"KE","capital":"Nairobi"}\n{"code":"NG","capital":"Abuja"}\n'],
+  ])('prints lists as %s', async ([format = '', expected]) => {
+    const { stdout, code } = await run([CAPITALS, '--format', format]);
+    expect([stdout, code]).toEqual([expected, 0]);
+  });
+
+  it('ends with 1 where the answer holds an error, and prints what is there all the same', async () => {
+    const { stdout, stderr, code, requests } = await run(['{ health { status } sources { key } }'], {
+      env: { COUNTRY_GRAPH_KEY: KEY },
+    });
+    expect(JSON.parse(stdout)).toEqual({ health: { status: 'ok' }, sources: null });
+    expect(stderr).toMatch(/^error UNAUTHENTICATED at sources: The service does not accept this key\.$/m);
+    expect(stderr).toMatch(/^2 call\(s\) /m);
+    expect(code).toBe(1);
+    expect(requests.toSorted()).toEqual(['GET /health', 'GET /v1/platform/etl-status']);
+  });
+
+  it('says when to ask again', async () => {
+    const body = { detail: "rate limit exceeded for plan 'free': 5 requests per minute" };
+    program.sandbox.faults.set({ kind: 'status', status: 429, body });
+    try {
+      const { stderr, code } = await run(['{ sources { key } }'], {
+        env: { COUNTRY_GRAPH_KEY: 'demo-analyst' },
+      });
+      expect(stderr).toMatch(/^error RATE_LIMITED at sources: .* Ask again in \d+ s\.$/m);
+      expect(code).toBe(1);
+    } finally {
+      program.sandbox.faults.clear();
+    }
+  });
+
+  it('repeats warnings', async () => {
+    const { stdout, stderr, code } = await run([
+      '{ countries(codes: ["KE", "ZZ"]) { capital } }',
+      '--format',
+      'csv',
+    ]);
+    expect([stdout, code]).toEqual(['capital\r\nNairobi\r\n', 0]);
+    expect(stderr).toMatch(/^warning UNKNOWN_COUNTRY: .*ZZ/m);
+  });
+
+  it.for<[what: string, args: readonly string[], said: RegExp, env?: Record<string, string>]>([
+    [
+      'no such file',
+      ['nothing.graphql'],
+      /^There is no file "nothing.graphql", and it is no operation either\.\n$/,
+    ],
+    ['no operation', ['{ health {'], /^The operation can't be read: Syntax Error/],
+    ['no variables', ['{ health { status } }', '--variables', 'x'], /^--variables must be JSON\.\n$/],
+    ['no format', ['{ health { status } }', '--format', 'xml'], /json, table, csv, ndjson/],
+    ['no address', ['{ health { status } }', '--url', 'ftp://x'], /^--url must be an http/],
+    [
+      'a password',
+      ['{ health { status } }', '--url', 'http://a:b@127.0.0.1'],
+      /^--url must hold no password/,
+    ],
+  ])('asks nothing where it is given %s', async ([, args, said]) => {
+    const { stdout, stderr, code, requests } = await run(args, { env: { COUNTRY_GRAPH_KEY: KEY } });
+    expect([stdout, code, requests]).toEqual(['', 1, []]);
+    expect(stderr).toMatch(said);
+    expect(stderr).not.toContain(KEY);
+  });
+
+  it('says in one line that nobody answers, or no gateway', async () => {
+    const port = await freePort();
+    const nobody = await runCommand(['query', CAPITALS, '--key', KEY, '--url', `http://127.0.0.1:${port}`]);
+    expect(nobody).toMatchObject({ stdout: '', code: 1 });
+    expect(nobody.stderr).toMatch(
+      /^http:\/\/127\.0\.0\.1:\d+\/graphql can't be reached: .*ECONNREFUSED.*\.\n$/,
+    );
+
+    const other = await runCommand([
+      'query',
+      CAPITALS,
+      '--key',
+      KEY,
+      '--url',
+      `${program.service.url}/graphql`,
+    ]);
+    expect(other).toMatchObject({ stdout: '', code: 1 });
+    expect(other.stderr).toMatch(/answered with status \d+, which is no answer of GraphQL\.\n$/);
+    for (const { stderr } of [nobody, other]) expect(stderr).not.toContain(KEY);
+  });
+
+  it('takes the key nowhere else', async () => {
+    program.requests();
+    const seen: unknown[] = [];
+    await using other = await answering((request, response) => {
+      seen.push(request.headers.authorization);
+      response.writeHead(307, { location: program.url }).end();
+    });
+    const { stdout, code } = await runCommand(['query', CAPITALS, '--key', KEY, '--url', other.url]);
+    expect([stdout, code, seen, program.requests()]).toEqual(['', 1, [`Bearer ${KEY}`], []]);
+  });
+
+  it('asks the embedded sandbox where no address is given, and says so', async () => {
+    const { stdout, stderr, code } = await runCommand(['query', CAPITALS, '--format', 'csv']);
+    expect([stdout, code]).toEqual(['code,capital\r\nKE,Nairobi\r\nNG,Abuja\r\n', 0]);
+    expect(stderr).toMatch(/^1 call\(s\) /);
+    expect(stderr).toContain('synthetic');
+  });
+});
+
+describe('doctor', () => {
+  const doctor = (env: Record<string, string>, args: readonly string[] = []) =>
+    runCommand(['doctor', ...args], { env });
+  const service = () => ({ COUNTRY_DATA_URL: program.service.url });
+
+  it('finds all well without a metered call', async () => {
+    program.requests();
+    const { stdout, stderr, code } = await doctor(service());
+    expect(stdout.split('\n')).toEqual([
+      'ok  settings: all can be read',
+      'ok  service: /health answers 200',
+      "ok  clock: goes with the service's",
+      '--  key: none given, so none was tried',
+      'ok  cache: memory: needs nothing beside the program',
+      '',
+    ]);
+    expect([stderr, code, program.requests()]).toEqual(['', 0, ['GET /health']]);
+  });
+
+  it('tries a key by one call, and never shows it', async () => {
+    program.requests();
+    const good = await doctor({ ...service(), COUNTRY_GRAPH_KEY: program.sandbox.keys.team });
+    expect(good.stdout).toContain('ok  key: accepted, for one call of its quota\n');
+    expect([good.code, program.requests()]).toEqual([0, ['GET /health', 'GET /v1/countries']]);
+    for (const [key, said] of [
+      [KEY, 'refused: the service does not know it'],
+      [program.sandbox.keys.forbidden, 'refused: it may not read /v1/countries'],
+      [program.sandbox.keys.spent, 'has nothing left: '],
+    ] as const) {
+      const { stdout, stderr, code } = await doctor(service(), ['--key', key]);
+      expect(stdout).toContain(`NO  key: `);
+      expect(stdout).toContain(said);
+      expect(code).toBe(1);
+      expect(stdout + stderr).not.toContain(key);
+      expect(program.requests()).toEqual(['GET /health', 'GET /v1/countries']);
+    }
+  });
+
+  it('says what is wrong with settings, and looks no further', async () => {
+    program.requests();
+    const { stdout, code } = await doctor({ ...service(), PORT: 'x', MAX_DEPTH: '0' });
+    expect(stdout).toMatch(
+      /^NO {2}settings: The settings have 2 fault\(s\):\n {2}PORT: .*\n {2}MAX_DEPTH: .*\n$/,
+    );
+    expect([code, program.requests()]).toEqual([1, []]);
+  });
+
+  it('says which service, store and file are not reached', async () => {
+    const port = await freePort();
+    const { stdout, code } = await doctor({
+      COUNTRY_DATA_URL: `http://127.0.0.1:${port}`,
+      CACHE_URL: `redis://:secret-word@127.0.0.1:${port}`,
+      TRUSTED_DOCUMENTS: join(folder, 'missing.json'),
+    });
+    expect(stdout).toMatch(/^NO {2}trusted documents: /m);
+    expect(stdout).toMatch(/^NO {2}service: not reached: .*ECONNREFUSED/m);
+    expect(stdout).toMatch(/^NO {2}cache: the store is not reached: /m);
+    expect(stdout).not.toContain('secret-word');
+    expect(code).toBe(1);
+  });
+
+  it('says whether a file can be made, and makes none', async () => {
+    const good = await doctor({ CACHE_URL: `sqlite:${join(folder, 'cache.sqlite')}` });
+    expect(good.stdout).toContain('ok  cache: the file can be made\n');
+    const bad = await doctor({ CACHE_URL: `sqlite:${join(folder, 'missing/cache.sqlite')}` });
+    expect(bad.stdout).toMatch(/^NO {2}cache: the file can't be made: /m);
+    expect([good.code, bad.code]).toEqual([0, 1]);
+    expect(existsSync(join(folder, 'cache.sqlite'))).toBe(false);
+  });
+
+  it('tells how far the clock is off', async () => {
+    await using there = await answering((_request, response) => {
+      response.writeHead(200, { date: new Date(Date.now() - 90_000).toUTCString() }).end('{}');
+    });
+    const { stdout, code } = await doctor({ COUNTRY_DATA_URL: there.url });
+    expect(stdout).toMatch(/^NO {2}clock: (89|90|91|92) s ahead of the service's: /m);
+    expect(code).toBe(1);
+  });
+});
+
+describe('the command line', () => {
+  it('tells the version of the package', async () => {
+    const { stdout, code } = await runCommand(['--version']);
+    const { version } = (await import('../../package.json', { with: { type: 'json' } })).default;
+    expect([stdout, code]).toEqual([`${version}\n`, 0]);
+  });
+
+  it('completes commands, options and their values in bash', async () => {
+    const { stdout } = await runCommand(['completion', 'bash']);
+    const complete = async (...words: string[]) => {
+      const line = `COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}`;
+      const script = `${stdout}\n${line}\n_country_graph\nprintf '%s\\n' "\${COMPREPLY[@]}"`;
+      return (await promisify(execFile)('bash', ['-c', script])).stdout.split('\n').filter(Boolean);
+    };
+    expect(await complete('country-graph', 's')).toEqual(['serve', 'sandbox', 'schema']);
+    expect(await complete('country-graph', 'query', '--v')).toEqual(['--variables']);
+    expect(await complete('country-graph', 'query', '--format', '')).toEqual([
+      'json',
+      'table',
+      'csv',
+      'ndjson',
+    ]);
+    expect(await complete('country-graph', 'completion', '')).toEqual(['bash', 'zsh', 'fish', '--help']);
+  });
+
+  it.for(['bash', 'zsh', 'fish'])('has all commands and options in the script for %s', async (shell) => {
+    const { stdout, code } = await runCommand(['completion', shell]);
+    for (const word of ['serve', 'sandbox', 'schema', 'explain', 'query', 'doctor', 'completion', 'ndjson'])
+      expect(stdout).toContain(word);
+    expect(code).toBe(0);
+    expect((await runCommand(['completion', 'cmd'])).code).toBe(1);
+  });
+});

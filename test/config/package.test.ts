@@ -1,0 +1,256 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, mkdtempDisposable, readdir, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCommand } from '../support/command.ts';
+import { type Installed, installPacked } from '../support/packed.ts';
+import { startServing } from '../support/serving.ts';
+
+const run = promisify(execFile);
+const ours = JSON.parse(await readFile('package.json', 'utf8'));
+
+/** A Node of some major version: `NODE_22` names one, or one is on the path. */
+function nodeOf(major: number): string | undefined {
+  const named = [process.env[`NODE_${major}`] ?? ''];
+  const onPath = (process.env.PATH ?? '')
+    .split(delimiter)
+    .flatMap((folder) => [join(folder, 'node'), join(folder, `node${major}`), join(folder, `node-${major}`)]);
+  return [...named, ...onPath]
+    .filter((path) => path !== '' && existsSync(path))
+    .find((path) => spawnSync(path, ['--version'], { encoding: 'utf8' }).stdout?.startsWith(`v${major}.`));
+}
+
+/** As `docs/operating.md` shows it, but for the service and for what is checked. */
+const USING = `
+import fastify from 'fastify';
+import { ConfigError, type CountryGraph, createGateway, type GatewayRequest, type OperationEvent } from 'country-graph';
+
+const events: OperationEvent[] = [];
+const gateway: CountryGraph = await createGateway({
+  settings: { COUNTRY_DATA_URL: process.argv[2] ?? '', CACHE_URL: 'none' },
+  onOperation: (event) => void events.push(event),
+  onProblem: (error, where) => console.error(where, error),
+});
+const app = fastify({ requestIdHeader: 'x-request-id' });
+app.get('/', async () => 'ours');
+await app.register(gateway.plugin);
+await app.register(gateway.plugin, { prefix: '/v2' });
+app.addHook('onClose', () => gateway.stop());
+const origin = await app.listen({ port: 0 });
+const headers = {
+  'content-type': 'application/json',
+  accept: 'application/graphql-response+json',
+  authorization: 'Bearer demo-team',
+  'x-request-id': 'od"d',
+};
+const query = '{ countries(codes: ["KE"]) { capital } sources { nothing: __typename } }';
+const posted = await fetch(origin + '/graphql', { method: 'POST', headers, body: JSON.stringify({ query }) });
+const elsewhere = await fetch(origin + '/v2/graphql', { method: 'POST', headers, body: '{"query":"{ nope }"}' });
+const long = await fetch(origin + '/graphql', { method: 'POST', headers, body: JSON.stringify({ query: ' '.repeat(2e6) }) });
+const request: GatewayRequest = {
+  method: 'POST',
+  headers: { 'content-type': 'application/json', authorization: 'Bearer demo-team' },
+  search: '',
+  body: { query: '{ health { status } }' },
+  signal: new AbortController().signal,
+};
+const handled = await gateway.handle(request);
+const refusal = await createGateway({ settings: { MAX_DEPHT: '1' } as {}, onProblem() {} }).catch((error: unknown) => error);
+const unset = await createGateway({ settings: {}, onProblem() {} }).catch((error: unknown) => error);
+console.log(
+  JSON.stringify({
+    posted: await posted.json(),
+    id: posted.headers.get('x-request-id'),
+    elsewhere: [elsewhere.status, await elsewhere.json()],
+    long: long.status,
+    root: await (await fetch(origin)).text(),
+    handled: [handled.status, JSON.parse(String(handled.body)).data],
+    sdl: gateway.sdl.includes('type Country'),
+    events: events.map(({ calls }) => calls),
+    refusals: [refusal, unset].map((error) => (error instanceof ConfigError ? error.message : 'none')),
+  }),
+);
+await app.close();
+`;
+
+describe('the package', () => {
+  let installed: Installed;
+  beforeAll(async () => {
+    installed = await installPacked();
+  }, 180_000);
+  afterAll(() => installed[Symbol.asyncDispose]());
+
+  it('holds what runs and what is to be read, and nothing else', async () => {
+    expect((await readdir(installed.installed)).toSorted()).toEqual(
+      [
+        'ARCHITECTURE.md',
+        'CHANGELOG.md',
+        'LICENSE',
+        'README.md',
+        'SECURITY.md',
+        'bin',
+        'dist',
+        'docs',
+        'lib',
+        'package.json',
+        'schema',
+      ].toSorted(),
+    );
+    const files = await readdir(installed.installed, { recursive: true });
+    expect(files).toContain('dist/graphiql/index.html');
+    expect(files.filter((file) => /(?<!\.d)\.tsx?$|node_modules/.test(file))).toEqual([]);
+    expect(await readdir(join(installed.installed, 'schema'))).toEqual(await readdir('schema'));
+  });
+
+  const nodes = [
+    ['the Node of the tests', process.execPath],
+    ['Node 22', nodeOf(22)],
+  ] as const;
+  for (const [name, node] of nodes) {
+    describe.skipIf(node === undefined)(`on ${name}`, () => {
+      it.for([{ WORKERS: '1' }, { WORKERS: '2' }])('serves with %o', async (env) => {
+        const { child, url } = await startServing({
+          env,
+          bin: installed.bin,
+          node,
+          cwd: installed.home,
+          isLogKept: true,
+        });
+        try {
+          const answer = await fetch(url, {
+            method: 'POST',
+            headers: { 'content-type': 'application/json', authorization: 'Bearer demo-team' },
+            body: '{"query":"{ country(code: \\"KE\\") { observation(metricKey: \\"population_total\\") { value } } }"}',
+          });
+          expect(await answer.json()).toMatchObject({
+            data: { country: { observation: { value: expect.any(Number) } } },
+            extensions: { upstream: { byRoute: { '/v1/data': 1 } } },
+          });
+          expect((await fetch(url.replace('graphql', 'graphiql'))).status).toBe(200);
+          expect(await (await fetch(url.replace('graphql', 'schema.graphql'))).text()).toContain(
+            'type Country',
+          );
+        } finally {
+          child.kill('SIGKILL');
+        }
+      });
+
+      it('has the other commands', async () => {
+        const command = (...args: string[]) => runCommand(args, { bin: installed.bin, node: node ?? '' });
+        expect((await command('--version')).stdout).toBe(`${ours.version}\n`);
+        expect((await command('schema')).stdout).toBe((await runCommand(['schema'])).stdout);
+        const queried = await command('query', '{ countries(codes: ["KE"]) { capital } }', '--format', 'csv');
+        expect(queried).toMatchObject({ stdout: 'capital\r\nNairobi\r\n', code: 0 });
+        expect(queried.stderr).toMatch(/^1 call\(s\) /);
+      });
+    });
+  }
+
+  it('is a library with types, as a plugin and by itself', async () => {
+    const { createSandbox } = await import('../../src/sandbox/sandbox.ts');
+    const sandbox = createSandbox();
+    const { url } = await sandbox.listen();
+    await writeFile(join(installed.home, 'using.ts'), USING);
+    await mkdir(join(installed.home, 'node_modules/@types'), { recursive: true });
+    await cp('node_modules/@types/node', join(installed.home, 'node_modules/@types/node'), {
+      recursive: true,
+    });
+    await cp('node_modules/undici-types', join(installed.home, 'node_modules/undici-types'), {
+      recursive: true,
+    });
+    const options = [
+      '--strict',
+      '--exactOptionalPropertyTypes',
+      '--skipLibCheck',
+      '--module',
+      'nodenext',
+      '--target',
+      'es2024',
+      '--types',
+      'node',
+    ];
+    await run(resolve('node_modules/.bin/tsc'), [...options, 'using.ts'], { cwd: installed.home }).catch(
+      ({ stdout }) => {
+        throw new Error(stdout);
+      },
+    );
+    const { stdout, stderr } = await run(process.execPath, ['using.js', url], { cwd: installed.home });
+    expect(stderr).toBe('');
+    const told = JSON.parse(stdout);
+    expect(told).toMatchObject({
+      posted: {
+        data: { countries: [{ capital: 'Nairobi' }] },
+        extensions: { upstream: { byRoute: { '/v1/countries': 1, '/v1/platform/etl-status': 1 } } },
+      },
+      id: expect.stringMatching(/^[\da-f-]{36}$/),
+      elsewhere: [400, { errors: [{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }] }],
+      long: 413,
+      root: 'ours',
+      handled: [200, { health: { status: 'ok' } }],
+      sdl: true,
+      events: [2, 0, 1],
+    });
+    expect(told.refusals).toEqual([
+      'There is no setting MAX_DEPHT.',
+      expect.stringContaining('COUNTRY_DATA_URL: must be given'),
+    ]);
+    expect(sandbox.log.map(({ path }) => path).toSorted()).toEqual([
+      '/health',
+      '/v1/countries',
+      '/v1/platform/etl-status',
+    ]);
+    await sandbox.close();
+  });
+});
+
+describe('an old Node', () => {
+  it('is told what is needed, in one sentence', async () => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'country-graph-old-'));
+    // Nothing else that the command needs is there, as far as such a Node comes.
+    await cp('bin', join(folder.path, 'bin'), { recursive: true });
+    const pretended = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: process.env.PRETENDED } })`;
+    const bin = join(folder.path, 'bin/country-graph.cjs');
+    for (const version of ['20.20.2', '22.18.0', '18.0.0']) {
+      const { stdout, stderr, code } = await runCommand(['serve'], {
+        bin,
+        env: {
+          NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(pretended)}`,
+          PRETENDED: version,
+        },
+      });
+      expect([stdout, stderr, code]).toEqual([
+        '',
+        `Country Graph needs Node 22.19 or newer, and this is Node ${version}.\n`,
+        1,
+      ]);
+    }
+    expect(ours.engines.node).toBe('>=22.19');
+  });
+
+  const old = nodeOf(20);
+  it.skipIf(old === undefined)('such as Node 20 runs as far as to say so', async () => {
+    const { stderr, code } = await runCommand(['serve'], { node: old ?? '' });
+    expect(stderr).toMatch(/^Country Graph needs Node 22\.19 or newer, and this is Node 20\.\d+\.\d+\.\n$/);
+    expect(code).toBe(1);
+  });
+});
+
+describe('what npm runs after an installation', () => {
+  it('builds nothing, and ends well, where what builds is not installed', async () => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'country-graph-prepare-'));
+    await cp('scripts/prepare.mjs', join(folder.path, 'scripts/prepare.mjs'));
+    const { stdout, stderr } = await run(nodeOf(20) ?? process.execPath, ['scripts/prepare.mjs'], {
+      cwd: folder.path,
+    });
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(/^Nothing is built: /);
+    expect(await readdir(folder.path)).toEqual(['scripts']);
+  });
+
+  it('can not publish the package by accident', () => {
+    expect(ours.private).toBe(true);
+  });
+});

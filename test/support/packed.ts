@@ -1,0 +1,70 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { readLock, runTimePackages } from '../../scripts/run-time-packages.ts';
+
+const run = promisify(execFile);
+
+/** What `npm pack` looks at, beside what is built. */
+const COPIED = [
+  'bin',
+  'docs',
+  'schema',
+  'src',
+  'ARCHITECTURE.md',
+  'CHANGELOG.md',
+  'LICENSE',
+  'README.md',
+  'SECURITY.md',
+  'package.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+];
+
+/**
+ * The package as `npm pack` makes it, installed into an empty folder. Its dependencies, and no others, are linked from
+ * this checkout: nothing is asked of a registry.
+ */
+export async function installPacked() {
+  const root = process.cwd();
+  const folder = await mkdtemp(join(tmpdir(), 'country-graph-packed-'));
+  const source = join(folder, 'source');
+  const home = join(folder, 'home');
+  const modules = join(home, 'node_modules');
+  for (const path of COPIED) await cp(join(root, path), join(source, path), { recursive: true });
+  // GraphiQL's pages are as `npm ci` has built them.
+  await cp(join(root, 'dist'), join(source, 'dist'), { recursive: true });
+  await symlink(join(root, 'node_modules'), join(source, 'node_modules'));
+  await run(join(root, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.build.json'], { cwd: source });
+  const { stdout } = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
+    cwd: source,
+    maxBuffer: 2 ** 24,
+  });
+  const packed: unknown = JSON.parse(stdout);
+  const installed = join(modules, 'country-graph');
+  await mkdir(installed, { recursive: true });
+  const tarball = join(
+    folder,
+    `country-graph-${JSON.parse(await readFile('package.json', 'utf8')).version}.tgz`,
+  );
+  await run('tar', ['xzf', tarball, '-C', installed, '--strip-components', '1']);
+  for (const path of Object.keys(runTimePackages(readLock()))) {
+    // Those within others come with them.
+    if (path.lastIndexOf('node_modules/') > 0) continue;
+    await mkdir(dirname(join(home, path)), { recursive: true });
+    await symlink(join(root, path), join(home, path)).catch(() => {});
+  }
+  await writeFile(join(home, 'package.json'), '{ "type": "module" }\n');
+  return {
+    home,
+    bin: join(installed, 'bin/country-graph.cjs'),
+    /** What npm says of the package. */
+    packed,
+    installed,
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+export type Installed = Awaited<ReturnType<typeof installPacked>>;
