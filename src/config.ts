@@ -66,6 +66,7 @@ const Environment = z.object({
   MAX_ANSWER_BYTES: wholeNumber(1024, 1_073_741_824).default(67_108_864),
   DRAIN_DELAY_MS: wholeNumber(0, HOUR_MS).default(0),
   DRAIN_TIMEOUT_MS: wholeNumber(0, HOUR_MS).default(10_000),
+  SUBGRAPH: onOff.default(false),
   INTROSPECTION: onOff.default(true),
   GRAPHIQL: onOff.default(true),
   CORS_ORIGINS: z
@@ -144,6 +145,8 @@ export interface Config {
   readonly drainDelayMs: number;
   /** How long, from then on, requests under way may take. */
   readonly drainTimeoutMs: number;
+  /** Whether clients are routers of a supergraph, which lose the body of any answer but 200. */
+  readonly subgraph: boolean;
   readonly introspection: boolean;
   readonly graphiql: boolean;
   readonly corsOrigins: readonly string[];
@@ -207,6 +210,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     maxAnswerBytes: s.MAX_ANSWER_BYTES,
     drainDelayMs: s.DRAIN_DELAY_MS,
     drainTimeoutMs: s.DRAIN_TIMEOUT_MS,
+    subgraph: s.SUBGRAPH,
     introspection: s.INTROSPECTION,
     graphiql: s.GRAPHIQL,
     corsOrigins: s.CORS_ORIGINS,

@@ -38,6 +38,7 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
   MAX_ANSWER_BYTES: ['0', '1023', '64MiB'],
   DRAIN_DELAY_MS: ['-1', '5s'],
   DRAIN_TIMEOUT_MS: ['-1', 'x'],
+  SUBGRAPH: ['true', 'ON', '1'],
   INTROSPECTION: ['true', 'ON', '1'],
   GRAPHIQL: ['yes', 'Off'],
   CORS_ORIGINS: ['app.example', 'https://app.example, nonsense', 'null'],
