@@ -18,6 +18,16 @@ const workers = z
 
 const onOff = z.enum(['on', 'off'], 'must be on or off').transform((word) => word === 'on');
 
+const names = z
+  .string()
+  .transform((list) =>
+    list
+      .split(',')
+      .map((name) => name.trim())
+      .filter(Boolean),
+  )
+  .pipe(z.array(z.string().regex(/^\w+$/, 'must be names such as node, comma-separated')));
+
 const httpAddress = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' });
 
 /** Paths are put behind it, so it can't have a query or a fragment, be they empty. */
@@ -67,6 +77,7 @@ const Environment = z.object({
   DRAIN_DELAY_MS: wholeNumber(0, HOUR_MS).default(0),
   DRAIN_TIMEOUT_MS: wholeNumber(0, HOUR_MS).default(10_000),
   SUBGRAPH: onOff.default(false),
+  SUBGRAPH_OMIT: names.default([]),
   INTROSPECTION: onOff.default(true),
   GRAPHIQL: onOff.default(true),
   CORS_ORIGINS: z
@@ -147,6 +158,8 @@ export interface Config {
   readonly drainTimeoutMs: number;
   /** Whether clients are routers of a supergraph, which lose the body of any answer but 200. */
   readonly subgraph: boolean;
+  /** Root fields that the SDL for routers leaves out. */
+  readonly subgraphOmit: readonly string[];
   readonly introspection: boolean;
   readonly graphiql: boolean;
   readonly corsOrigins: readonly string[];
@@ -211,6 +224,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     drainDelayMs: s.DRAIN_DELAY_MS,
     drainTimeoutMs: s.DRAIN_TIMEOUT_MS,
     subgraph: s.SUBGRAPH,
+    subgraphOmit: s.SUBGRAPH_OMIT,
     introspection: s.INTROSPECTION,
     graphiql: s.GRAPHIQL,
     corsOrigins: s.CORS_ORIGINS,

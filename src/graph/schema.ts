@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { buildSubgraphSchema, printSubgraphSchema } from '@apollo/subgraph';
+import { buildSubgraphSchema } from '@apollo/subgraph';
 import { addResolversToSchema } from '@graphql-tools/schema';
 import {
   type DocumentNode,
@@ -10,6 +10,7 @@ import {
   isObjectType,
   isScalarType,
   parse,
+  print,
 } from 'graphql';
 import { Failure } from '../errors.ts';
 import type { BatchResolver } from '../execution/plan.ts';
@@ -20,6 +21,7 @@ import { takeCosts, writeCosts } from './field-costs.ts';
 import type { Resolvers } from './generated.ts';
 import { type Entities, entitiesResolver } from './references.ts';
 import { CountryCode, DateTime, JSONValue } from './scalars.ts';
+import { withoutRootFields } from './subgraph-sdl.ts';
 
 const SDL_FOLDER = new URL('../../schema/', import.meta.url);
 
@@ -38,6 +40,8 @@ export interface SchemaParts {
   readonly batches?: readonly Readonly<Record<string, Batches>>[];
   /** In place of the SDL of `schema/`. */
   readonly sdl?: string;
+  /** Root fields that routers aren't told of. */
+  readonly omitted?: readonly string[];
 }
 
 /**
@@ -49,6 +53,7 @@ export function createSchema({
   entities,
   batches = [],
   sdl = readSdl(),
+  omitted = [],
 }: SchemaParts): GraphQLSchema {
   const { typeDefs, said } = takeCosts(parse(sdl));
   const schema = createSubgraph(typeDefs, {
@@ -63,6 +68,7 @@ export function createSchema({
   countItems(schema);
   gateWhileLoading(schema);
   requireKey(schema);
+  if (omitted.length > 0) tellRouters(schema, withoutRootFields(typeDefs, omitted));
   return schema;
 }
 
@@ -79,9 +85,11 @@ export function createSubgraph(typeDefs: DocumentNode, { resolvers, entities }: 
   });
 }
 
-/** The subgraph's SDL, as routers and other people's tools want it. */
-export function printSdl(schema: GraphQLSchema): string {
-  return printSubgraphSchema(schema);
+/** Has `_service` tell this SDL in place of the one that is executed. */
+function tellRouters(schema: GraphQLSchema, document: DocumentNode): void {
+  const field = schema.getQueryType()?.getFields()._service;
+  const sdl = print(document);
+  if (field !== undefined) field.resolve = () => ({ sdl });
 }
 
 /** The SDL of `schema/`. */
