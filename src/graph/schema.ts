@@ -16,6 +16,7 @@ import { Failure } from '../errors.ts';
 import type { BatchResolver } from '../execution/plan.ts';
 import { gateWhileLoading } from './batch-gating.ts';
 import type { GraphContext } from './context.ts';
+import { tagForContracts } from './contract-tags.ts';
 import { countItems } from './counting.ts';
 import { takeCosts, writeCosts } from './field-costs.ts';
 import type { Resolvers } from './generated.ts';
@@ -55,7 +56,7 @@ export function createSchema({
   sdl = readSdl(),
   omitted = [],
 }: SchemaParts): GraphQLSchema {
-  const { typeDefs, said } = takeCosts(parse(sdl));
+  const { typeDefs, said } = takeCosts(tagForContracts(parse(sdl)));
   const schema = createSubgraph(typeDefs, {
     resolvers: [{ CountryCode, DateTime, JSON: JSONValue }, ...resolvers],
     entities,
