@@ -78,6 +78,7 @@ const Environment = z.object({
   DRAIN_TIMEOUT_MS: wholeNumber(0, HOUR_MS).default(10_000),
   SUBGRAPH: onOff.default(false),
   SUBGRAPH_OMIT: names.default([]),
+  SUBGRAPH_ISO3: onOff.default(false),
   INTROSPECTION: onOff.default(true),
   GRAPHIQL: onOff.default(true),
   CORS_ORIGINS: z
@@ -160,6 +161,8 @@ export interface Config {
   readonly subgraph: boolean;
   /** Root fields that the SDL for routers leaves out. */
   readonly subgraphOmit: readonly string[];
+  /** Whether alpha-3 codes are a key of countries, too. */
+  readonly subgraphIso3: boolean;
   readonly introspection: boolean;
   readonly graphiql: boolean;
   readonly corsOrigins: readonly string[];
@@ -225,6 +228,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     drainTimeoutMs: s.DRAIN_TIMEOUT_MS,
     subgraph: s.SUBGRAPH,
     subgraphOmit: s.SUBGRAPH_OMIT,
+    subgraphIso3: s.SUBGRAPH_ISO3,
     introspection: s.INTROSPECTION,
     graphiql: s.GRAPHIQL,
     corsOrigins: s.CORS_ORIGINS,

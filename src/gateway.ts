@@ -97,7 +97,13 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const tenantCache = tenantCacheOver(store, config, steadyNow);
   const inFlight = inFlightOver(store, tenantCache, { config, clock, steadyNow });
   const service = openService({ ...parts, clock, steadyNow, store, tenantCache, inFlight, proven });
-  const schema = createSchema({ resolvers, entities, batches, omitted: config.subgraphOmit });
+  const schema = createSchema({
+    resolvers,
+    entities,
+    batches,
+    omitted: config.subgraphOmit,
+    hasIso3Key: config.subgraphIso3,
+  });
   const { openRun, price, learned } = composeRuns(service, {
     config,
     clock,

@@ -745,8 +745,7 @@ export type FederationTypes = {
 export type FederationReferenceTypes = {
   Country:
     ( { __typename: 'Country' }
-    & ( GraphQLRecursivePick<FederationTypes['Country'], {"code":true}>
-        | GraphQLRecursivePick<FederationTypes['Country'], {"iso3":true}> ) );
+    & GraphQLRecursivePick<FederationTypes['Country'], {"code":true}> );
   Indicator:
     ( { __typename: 'Indicator' }
     & GraphQLRecursivePick<FederationTypes['Indicator'], {"key":true}> );

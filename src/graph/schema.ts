@@ -22,7 +22,7 @@ import { takeCosts, writeCosts } from './field-costs.ts';
 import type { Resolvers } from './generated.ts';
 import { type Entities, entitiesResolver } from './references.ts';
 import { CountryCode, DateTime, JSONValue } from './scalars.ts';
-import { withoutRootFields } from './subgraph-sdl.ts';
+import { withKey, withoutRootFields } from './subgraph-sdl.ts';
 
 const SDL_FOLDER = new URL('../../schema/', import.meta.url);
 
@@ -41,6 +41,8 @@ export interface SchemaParts {
   readonly batches?: readonly Readonly<Record<string, Batches>>[];
   /** In place of the SDL of `schema/`. */
   readonly sdl?: string;
+  /** Whether alpha-3 codes are a key of countries, too. */
+  readonly hasIso3Key?: boolean;
   /** Root fields that routers aren't told of. */
   readonly omitted?: readonly string[];
 }
@@ -55,8 +57,10 @@ export function createSchema({
   batches = [],
   sdl = readSdl(),
   omitted = [],
+  hasIso3Key = false,
 }: SchemaParts): GraphQLSchema {
-  const { typeDefs, said } = takeCosts(tagForContracts(parse(sdl)));
+  const document = tagForContracts(parse(sdl));
+  const { typeDefs, said } = takeCosts(hasIso3Key ? withKey(document, 'Country', 'iso3') : document);
   const schema = createSubgraph(typeDefs, {
     resolvers: [{ CountryCode, DateTime, JSON: JSONValue }, ...resolvers],
     entities,

@@ -18,6 +18,16 @@ export function printSdl(schema: GraphQLSchema, omitted: readonly string[] = [])
   return omitted.length === 0 ? sdl : print(withoutRootFields(parse(sdl, { noLocation: true }), omitted));
 }
 
+/** An SDL in which a type has another key, of a field that it has. */
+export function withKey(document: DocumentNode, typeName: string, field: string): DocumentNode {
+  const key = parse(`type T @key(fields: "${field}")`, { noLocation: true }).definitions[0];
+  const added = key?.kind === Kind.OBJECT_TYPE_DEFINITION ? (key.directives ?? []) : [];
+  return visit(document, {
+    ObjectTypeDefinition: (type) =>
+      type.name.value === typeName ? { ...type, directives: [...(type.directives ?? []), ...added] } : false,
+  });
+}
+
 /**
  * An SDL without some fields of `Query`, and without the types that nothing else leads to: other subgraphs may have fields
  * and types of these names.

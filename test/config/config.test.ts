@@ -39,6 +39,7 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
   DRAIN_DELAY_MS: ['-1', '5s'],
   DRAIN_TIMEOUT_MS: ['-1', 'x'],
   SUBGRAPH: ['true', 'ON', '1'],
+  SUBGRAPH_ISO3: ['true'],
   SUBGRAPH_OMIT: ['node health', 'no-de'],
   INTROSPECTION: ['true', 'ON', '1'],
   GRAPHIQL: ['yes', 'Off'],

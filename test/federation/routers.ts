@@ -27,18 +27,24 @@ export interface RouterError {
 export interface RouterOptions {
   /** The `Accept` header that it asks subgraphs with, in place of its own. */
   readonly accept?: string;
+  /** Whether it names operations by their hash, and sends their text only where that isn't known. */
+  readonly apq?: boolean;
 }
 
 interface RouterContext {
   readonly authorization: string | undefined;
 }
 
-async function startApollo(supergraphSdl: string, { accept }: RouterOptions = {}): Promise<Router> {
+async function startApollo(
+  supergraphSdl: string,
+  { accept, apq = false }: RouterOptions = {},
+): Promise<Router> {
   const gateway = new ApolloGateway({
     supergraphSdl,
     buildService: ({ url = '' }) =>
       new RemoteGraphQLDataSource<RouterContext>({
         url,
+        apq,
         // Passes the caller's key on to every subgraph.
         willSendRequest({ request, context: { authorization } }) {
           if (authorization !== undefined) request.http?.headers.set('authorization', authorization);
@@ -58,9 +64,12 @@ async function startApollo(supergraphSdl: string, { accept }: RouterOptions = {}
   };
 }
 
+/** In Hive Gateway's own words. */
+const KEY_PASSED_ON: [string, string] = ['authorization', '{context.headers.authorization}'];
+
 export async function startHive(
   supergraph: string,
-  { accept, ...config }: RouterOptions & Partial<GatewayConfigSupergraph> = {},
+  { accept, apq, ...config }: RouterOptions & Partial<GatewayConfigSupergraph> = {},
 ): Promise<Router> {
   const gateway = createGatewayRuntime({
     supergraph,
@@ -74,6 +83,10 @@ export async function startHive(
         };
       },
     },
+    // It sends an operation again without the headers above, so here they are those of each request.
+    ...(apq === undefined
+      ? {}
+      : { transportEntries: { '*.http': { headers: [KEY_PASSED_ON], options: { apq } } } }),
     ...config,
   });
   return {
