@@ -36,7 +36,7 @@ describe('composition with another subgraph', () => {
     const { supergraphSdl } = composeByApollo(
       servicesOf(await sdlOf(program.url), 'http://a.test', 'http://b.test'),
     );
-    expect(supergraphSdl).toMatch(/countries\([^)]*\): \[Country!\][^\n]*@cost\(weight: 2\)/);
+    expect(supergraphSdl).toMatch(/ countries\([\s\S]*?\n {2}\): \[Country!\][^\n]*@cost\(weight: 2\)/);
     expect(supergraphSdl).toContain('@listSize(assumedSize: 54)');
   });
 });
