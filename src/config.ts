@@ -19,6 +19,16 @@ const workers = z
 
 const onOff = z.enum(['on', 'off'], 'must be on or off').transform((word) => word === 'on');
 
+const names = z
+  .string()
+  .transform((list) =>
+    list
+      .split(',')
+      .map((name) => name.trim())
+      .filter(Boolean),
+  )
+  .pipe(z.array(z.string().regex(/^\w+$/, 'must be names such as node, comma-separated')));
+
 const httpAddress = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' });
 
 /** Paths are put behind it, so it can't have a query or a fragment, be they empty. */
@@ -68,6 +78,9 @@ const Environment = z.object({
   MAX_ANSWER_BYTES: wholeNumber(1024, 1_073_741_824).default(67_108_864),
   DRAIN_DELAY_MS: wholeNumber(0, HOUR_MS).default(0),
   DRAIN_TIMEOUT_MS: wholeNumber(0, HOUR_MS).default(10_000),
+  SUBGRAPH: onOff.default(false),
+  SUBGRAPH_OMIT: names.default([]),
+  SUBGRAPH_ISO3: onOff.default(false),
   INTROSPECTION: onOff.default(true),
   GRAPHIQL: onOff.default(true),
   CORS_ORIGINS: z
@@ -159,6 +172,12 @@ export interface Config {
   readonly drainDelayMs: number;
   /** How long, from then on, requests under way may take. */
   readonly drainTimeoutMs: number;
+  /** Whether clients are routers of a supergraph, which lose the body of any answer but 200. */
+  readonly subgraph: boolean;
+  /** Root fields that the SDL for routers leaves out. */
+  readonly subgraphOmit: readonly string[];
+  /** Whether alpha-3 codes are a key of countries, too. */
+  readonly subgraphIso3: boolean;
   readonly introspection: boolean;
   readonly graphiql: boolean;
   readonly corsOrigins: readonly string[];
@@ -229,6 +248,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     maxAnswerBytes: s.MAX_ANSWER_BYTES,
     drainDelayMs: s.DRAIN_DELAY_MS,
     drainTimeoutMs: s.DRAIN_TIMEOUT_MS,
+    subgraph: s.SUBGRAPH,
+    subgraphOmit: s.SUBGRAPH_OMIT,
+    subgraphIso3: s.SUBGRAPH_ISO3,
     introspection: s.INTROSPECTION,
     graphiql: s.GRAPHIQL,
     corsOrigins: s.CORS_ORIGINS,

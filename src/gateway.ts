@@ -7,7 +7,8 @@ import { createProvenKeys, type ProvenKeys } from './cache/proven.ts';
 import { openStore, type Store } from './cache/store.ts';
 import { createTenantCache, NO_TENANT_CACHE, type TenantCache } from './cache/tenant-cache.ts';
 import type { Config } from './config.ts';
-import { createSchema, printSdl } from './graph/schema.ts';
+import { createSchema } from './graph/schema.ts';
+import { printSdl } from './graph/subgraph-sdl.ts';
 import { createEffort } from './loaders/effort.ts';
 import { createTickersLearned } from './loaders/ticker-lists.ts';
 import { createObservationClient } from './observations/client.ts';
@@ -96,7 +97,13 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const tenantCache = tenantCacheOver(store, config, steadyNow);
   const inFlight = inFlightOver(store, tenantCache, { config, clock, steadyNow });
   const service = openService({ ...parts, clock, steadyNow, store, tenantCache, inFlight, proven });
-  const schema = createSchema({ resolvers, entities, batches });
+  const schema = createSchema({
+    resolvers,
+    entities,
+    batches,
+    omitted: config.subgraphOmit,
+    hasIso3Key: config.subgraphIso3,
+  });
   const { openRun, price, learned } = composeRuns(service, {
     config,
     clock,
@@ -139,7 +146,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const handle = limitsTold(repeated(run, { ...observed, ...caches }), service.upstream.ledger);
 
   return {
-    sdl: printSdl(schema),
+    sdl: printSdl(schema, config.subgraphOmit),
     trusted: persisted.trusted,
     handle: batched((request) => {
       const caller = callerOf(request.headers);

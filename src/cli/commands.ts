@@ -86,7 +86,11 @@ export async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
       const { createGateway } = await import('../gateway.ts');
       const observer = { operation() {}, attempt() {}, problem() {} };
       const gateway = await createGateway({
-        config: readConfig({ CACHE_URL: 'none' }),
+        config: readConfig({
+          CACHE_URL: 'none',
+          SUBGRAPH_OMIT: env.SUBGRAPH_OMIT,
+          SUBGRAPH_ISO3: env.SUBGRAPH_ISO3,
+        }),
         upstreamUrl: 'http://127.0.0.1',
         observer,
       });

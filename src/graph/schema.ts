@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { buildSubgraphSchema, printSubgraphSchema } from '@apollo/subgraph';
+import { buildSubgraphSchema } from '@apollo/subgraph';
 import { addResolversToSchema } from '@graphql-tools/schema';
 import {
   type DocumentNode,
@@ -10,16 +10,19 @@ import {
   isObjectType,
   isScalarType,
   parse,
+  print,
 } from 'graphql';
 import { Failure } from '../errors.ts';
 import type { BatchResolver } from '../execution/plan.ts';
 import { gateWhileLoading } from './batch-gating.ts';
 import type { GraphContext } from './context.ts';
+import { tagForContracts } from './contract-tags.ts';
 import { countItems } from './counting.ts';
 import { takeCosts, writeCosts } from './field-costs.ts';
 import type { Resolvers } from './generated.ts';
 import { type Entities, entitiesResolver } from './references.ts';
 import { CountryCode, DateTime, JSONValue } from './scalars.ts';
+import { withKey, withoutRootFields } from './subgraph-sdl.ts';
 
 const SDL_FOLDER = new URL('../../schema/', import.meta.url);
 
@@ -38,6 +41,10 @@ export interface SchemaParts {
   readonly batches?: readonly Readonly<Record<string, Batches>>[];
   /** In place of the SDL of `schema/`. */
   readonly sdl?: string;
+  /** Whether alpha-3 codes are a key of countries, too. */
+  readonly hasIso3Key?: boolean;
+  /** Root fields that routers aren't told of. */
+  readonly omitted?: readonly string[];
 }
 
 /**
@@ -49,8 +56,11 @@ export function createSchema({
   entities,
   batches = [],
   sdl = readSdl(),
+  omitted = [],
+  hasIso3Key = false,
 }: SchemaParts): GraphQLSchema {
-  const { typeDefs, said } = takeCosts(parse(sdl));
+  const document = tagForContracts(parse(sdl));
+  const { typeDefs, said } = takeCosts(hasIso3Key ? withKey(document, 'Country', 'iso3') : document);
   const schema = createSubgraph(typeDefs, {
     resolvers: [{ CountryCode, DateTime, JSON: JSONValue }, ...resolvers],
     entities,
@@ -63,6 +73,7 @@ export function createSchema({
   countItems(schema);
   gateWhileLoading(schema);
   requireKey(schema);
+  if (omitted.length > 0) tellRouters(schema, withoutRootFields(typeDefs, omitted));
   return schema;
 }
 
@@ -79,9 +90,11 @@ export function createSubgraph(typeDefs: DocumentNode, { resolvers, entities }: 
   });
 }
 
-/** The subgraph's SDL, as routers and other people's tools want it. */
-export function printSdl(schema: GraphQLSchema): string {
-  return printSubgraphSchema(schema);
+/** Has `_service` tell this SDL in place of the one that is executed. */
+function tellRouters(schema: GraphQLSchema, document: DocumentNode): void {
+  const field = schema.getQueryType()?.getFields()._service;
+  const sdl = print(document);
+  if (field !== undefined) field.resolve = () => ({ sdl });
 }
 
 /** The SDL of `schema/`. */

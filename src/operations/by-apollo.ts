@@ -25,7 +25,15 @@ import type { HandleRun } from './pipeline.ts';
 import type { PlainRequests } from './plain-requests.ts';
 import type { PlannedOperation } from './prepared.ts';
 import { forApollo, hasText } from './requests.ts';
-import { entityTag, type GatewayResponse, mayAccept, statusOf, tagged, writeBody } from './responses.ts';
+import {
+  entityTag,
+  type GatewayResponse,
+  isModern,
+  mayAccept,
+  statusOf,
+  tagged,
+  writeBody,
+} from './responses.ts';
 import { readsSchemaAlone } from './schema-answers.ts';
 import { toldErrors } from './told-errors.ts';
 
@@ -157,7 +165,7 @@ function hooksOf(parts: ByApolloParts): OperationHooks<ApolloContext> {
       passed.data = data;
       execution.finish(run, operation, errors);
       return {
-        status: statusOf(run.accepts, status, errors, () => data, hadOperation),
+        status: statusOf({ accepts: run.accepts, errors, data: () => data, operation, hadOperation }, status),
         extensions: { ...extensionsOf(run) },
       };
     },
@@ -183,7 +191,7 @@ function refuseDeep(run: OperationRun, clocks: Pick<ByApolloParts, 'now' | 'stea
   const { accepts, bill, requestId } = run;
   const extensions = { code: 'BAD_REQUEST', retryable: false, requestId };
   const errors = [{ message: `The request is nested more than ${MAX_NESTING} levels deep.`, extensions }];
-  const type = accepts.includes('graphql-response') ? 'graphql-response+json' : 'json';
+  const type = isModern(accepts) ? 'graphql-response+json' : 'json';
   const headers = new Map([['content-type', `application/${type}; charset=utf-8`]]);
   setRunHeaders(headers, 400, run, clocks);
   return { status: 400, headers, body: JSON.stringify({ errors, extensions: { upstream: bill } }) };

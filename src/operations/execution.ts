@@ -118,7 +118,10 @@ export function createExecution(parts: ExecutionParts): Execution {
       const errors = isLong === null ? executed.errors.map((error) => tell(error, run.requestId)) : [isLong];
       finish(run, operation, errors);
       return {
-        status: statusOf(accepts, 200, errors, () => JSON.parse(data), true),
+        status: statusOf(
+          { accepts, errors, data: () => JSON.parse(data), operation, hadOperation: true },
+          200,
+        ),
         data,
         body: writeBody(data, toldErrors(errors, run.requestId), extensionsOf(run)),
         operation,

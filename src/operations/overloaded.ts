@@ -1,6 +1,6 @@
 import { FAILURES } from '../errors.ts';
 import { openBill } from '../upstream/call.ts';
-import type { GatewayResponse } from './responses.ts';
+import { type GatewayResponse, isModern } from './responses.ts';
 
 /** Refused clients are told different times to come back, so that they don't all come at once. */
 const RETRY_AFTER_SECONDS = [1, 2, 3] as const;
@@ -46,7 +46,7 @@ export function createOverloaded(
   let count = 0;
   return (accepts, requestId = 'none') => {
     count += 1;
-    const kind = accepts.includes('graphql-response') ? 'modern' : 'plain';
+    const kind = isModern(accepts) ? 'modern' : 'plain';
     const { headers, body } = answers[kind][count % RETRY_AFTER_SECONDS.length] as OverloadedAnswer;
     return { status: 503, headers: new Map(headers), body: body.join(requestId) };
   };

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import fresh from 'fresh';
-import type { GraphQLFormattedError } from 'graphql';
+import { type GraphQLFormattedError, Kind, type OperationDefinitionNode } from 'graphql';
 import type { Bill } from '../upstream/call.ts';
 import type { Warning } from '../warnings.ts';
 import type { GatewayRequest } from './requests.ts';
@@ -47,27 +47,53 @@ export function dataIn(body: Buffer, dataBytes: number): Buffer {
 
 /** Whether a client may take JSON, so that it's worth while to answer it; what exactly it takes is Apollo's to find out. */
 export function mayAccept(accepts: string): boolean {
-  return accepts === '' || /json|\/\*/i.test(accepts);
+  return accepts === '' || takes(accepts, /json|\/\*/i);
+}
+
+/** Whether a client knows `application/graphql-response+json`, as its `Accept` header shows. */
+export function isModern(accepts: string): boolean {
+  return takes(accepts, /^ *application\/graphql-response\+json *(;|$)/i);
+}
+
+/** Whether an `Accept` header has a range of types that fits, and doesn't rule it out by a weight of 0. */
+function takes(accepts: string, type: RegExp): boolean {
+  return accepts.split(',').some((range) => type.test(range) && !RULED_OUT.test(range));
+}
+
+const RULED_OUT = /; *q *= *0(\.0*)? *(;|$)/i;
+
+interface StatusParts {
+  /** The `Accept` header. */
+  readonly accepts: string;
+  readonly errors: readonly GraphQLFormattedError[];
+  readonly data: () => unknown;
+  /** Null where the request holds none that could be found. */
+  readonly operation: OperationDefinitionNode | null;
+  readonly hadOperation: boolean;
 }
 
 /**
  * Clients that accept `application/graphql-response+json` get 401 where nothing could run for want of a valid key.
- * Older ones get 200 for every answer to an operation, as they take any other status for a failure of the network.
- * @param accepts the `Accept` header
+ * Older ones get 200 for every answer to an operation, as they take any other status for a failure of the network; and so
+ * do routers that ask for entities, since most of them drop the errors of an answer that is not 200.
  * @param status what the answer would be sent with otherwise
  */
 export function statusOf<Status extends number | undefined>(
-  accepts: string,
+  { accepts, errors, data, operation, hadOperation }: StatusParts,
   status: Status,
-  errors: readonly GraphQLFormattedError[],
-  data: () => unknown,
-  hadOperation: boolean,
 ): Status | 200 | 401 {
-  const isModern = accepts.includes('application/graphql-response+json');
-  if (!isModern) return status === 400 && hadOperation ? 200 : status;
+  if (errors.length > 0 && operation !== null && asksForEntities(operation)) return 200;
+  if (!isModern(accepts)) return status === 400 && hadOperation ? 200 : status;
   const isUnauthenticated =
     errors.length > 0 && errors.every(({ extensions }) => extensions?.code === 'UNAUTHENTICATED');
   return isUnauthenticated && isNothing(data()) ? 401 : status;
+}
+
+/** Only routers do, and they ask at the root, under whatever alias. */
+function asksForEntities({ selectionSet }: OperationDefinitionNode): boolean {
+  return selectionSet.selections.some(
+    (selection) => selection.kind === Kind.FIELD && selection.name.value === '_entities',
+  );
 }
 
 /** Whether an answer, at whatever depth, holds nothing but nulls. */

@@ -11,10 +11,10 @@ import type {
 import { encodeId } from '../graph/ids.ts';
 import { selectedFields } from '../graph/selection.ts';
 import { type CountryRef, countryOf } from '../graph/sources.ts';
-import { COVERED_COUNTRIES } from '../upstream/covered-countries.ts';
+import { alpha2Of, COVERED_COUNTRIES } from '../upstream/covered-countries.ts';
 import { countryProfile, countrySignals, governmentStructure } from '../upstream/endpoints.ts';
 import type { CountryRecord } from '../upstream/records/countries.ts';
-import { leftOutOf } from '../upstream/records/left-out.ts';
+import { leftOutOf, notFoundIn } from '../upstream/records/left-out.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 import { knownNames } from './known-names.ts';
 import { checkMetricKey, maxAgeMsOf, observationRows } from './observations.ts';
@@ -72,6 +72,20 @@ export function countryByCode(
     mapValue(loaders.country.load(code), (record) => record && countryOf(record)),
   );
   return alone !== null && listed instanceof Promise ? listed.catch(() => alone) : listed;
+}
+
+/** The country of an alpha-3 code; null where there is none. Asks for the list only where the alpha-2 code won't do. */
+export function countryByIso3(
+  iso3: string,
+  context: GraphContext,
+  info: GraphQLResolveInfo,
+): PromiseOrValue<CountryRef | null> {
+  const code = alpha2Of(iso3);
+  if (code !== null) return countryByCode(code, context, info);
+  return mapValue(context.loaders.countries(), (list) => {
+    const record = list.find((listed) => listed.iso3 === iso3) ?? notFoundIn(list);
+    return record && countryOf(record);
+  });
 }
 
 const fromList = recordFields<CountryRecord, CountryRef>(({ code }, { loaders }) =>

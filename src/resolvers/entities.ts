@@ -4,7 +4,7 @@ import { Failure } from '../errors.ts';
 import type { GraphContext } from '../graph/context.ts';
 import type { Representation } from '../graph/references.ts';
 import { CountryCode } from '../graph/scalars.ts';
-import { countryByCode } from './countries.ts';
+import { countryByCode, countryByIso3 } from './countries.ts';
 import { indicatorByKey, sourceByKey } from './indicators.ts';
 import { tickerBySymbol } from './markets.ts';
 
@@ -27,6 +27,17 @@ function keyIn(representation: Representation, field: string): string {
   throw new Failure('BAD_USER_INPUT', `A representation of ${type} needs \`${field}\` as a string.`);
 }
 
+/** @throws Failure BAD_USER_INPUT where it is not of three letters */
+function iso3In(representation: Representation): string {
+  const iso3 = keyIn(representation, 'iso3').toUpperCase();
+  if (/^[A-Z]{3}$/.test(iso3)) return iso3;
+  const shown = JSON.stringify(iso3.slice(0, MAX_SHOWN));
+  throw new Failure('BAD_USER_INPUT', `An \`iso3\` is three letters, such as KEN; this is ${shown}.`);
+}
+
+/** Characters of what a caller wrote that are repeated to them. */
+const MAX_SHOWN = 100;
+
 function codeIn(representation: Representation): string {
   try {
     return CountryCode.parseValue(keyIn(representation, 'code'));
@@ -37,7 +48,11 @@ function codeIn(representation: Representation): string {
 
 /** The types that other subgraphs may refer to, and how a reference becomes one of ours. */
 export const entities = {
-  Country: reference((ref, context, info) => countryByCode(codeIn(ref), context, info)),
+  Country: reference((ref, context, info) =>
+    ref.code === undefined && ref.iso3 !== undefined
+      ? countryByIso3(iso3In(ref), context, info)
+      : countryByCode(codeIn(ref), context, info),
+  ),
   Indicator: reference((ref, context, info) => indicatorByKey(keyIn(ref, 'key'), context, info, false)),
   Source: reference((ref, context) => sourceByKey(keyIn(ref, 'key'), context)),
   Ticker: reference((ref, context) =>

@@ -3,6 +3,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { Cancellation, type CancelSignal } from '../async/cancellation.ts';
 import { excerpt } from '../errors.ts';
 import type { Gateway, GatewayRequest, GatewayResponse } from '../gateway.ts';
+import { isModern } from '../operations/responses.ts';
 import { MAX_NESTING } from '../upstream/nesting.ts';
 import { compress, encodingFor, isCompressible } from './compression.ts';
 import { nestsDeeply } from './nesting.ts';
@@ -12,6 +13,8 @@ export interface GraphqlRouteOptions {
   /** Whether there is a page for browsers that are pointed here by hand. */
   readonly hasGraphiql: boolean;
   readonly isDraining: () => boolean;
+  /** Whether what goes wrong is told with status 200, as routers need it. */
+  readonly isSubgraph: boolean;
   /** Called with what only a fault of ours can explain. */
   readonly problem: (error: unknown, requestId: string) => void;
 }
@@ -30,7 +33,7 @@ const LONG_BODY = 16_384;
  */
 export async function graphqlRoute(
   app: FastifyInstance,
-  { gateway, hasGraphiql, isDraining, problem }: GraphqlRouteOptions,
+  { gateway, hasGraphiql, isDraining, isSubgraph, problem }: GraphqlRouteOptions,
 ) {
   app.removeContentTypeParser(['text/plain', 'application/json']);
   const parseJson = app.getDefaultJsonParser('error', 'error');
@@ -38,6 +41,13 @@ export async function graphqlRoute(
     if (nestsDeeply(String(body))) done(new TooDeep(), undefined);
     else parseJson(request, String(body), done);
   });
+
+  // Every refusal has a body of GraphQL errors, and that is what a router is to read.
+  if (isSubgraph) {
+    app.addHook('onSend', async (_request, reply) => {
+      if (reply.statusCode >= 400) reply.code(200);
+    });
+  }
 
   app.addHook('onRequest', (request, reply, done) => {
     if (isDraining()) {
@@ -175,7 +185,7 @@ function refuse(
   code: 'BAD_REQUEST' | 'UNAUTHENTICATED' | 'INTERNAL_SERVER_ERROR',
   message: string,
 ): FastifyReply {
-  const modern = request.headers.accept?.includes('application/graphql-response+json');
+  const modern = isModern(request.headers.accept ?? '');
   return reply
     .code(status)
     .header(

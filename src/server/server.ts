@@ -114,6 +114,7 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
     gateway,
     hasGraphiql: config.graphiql,
     isDraining: () => isDraining,
+    isSubgraph: config.subgraph,
     problem(error, requestId) {
       log.problem(error, 'server', requestId);
       metrics.problem(error, 'server');

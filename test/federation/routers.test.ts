@@ -36,7 +36,7 @@ describe('composition with another subgraph', () => {
     const { supergraphSdl } = composeByApollo(
       servicesOf(await sdlOf(program.url), 'http://a.test', 'http://b.test'),
     );
-    expect(supergraphSdl).toMatch(/countries\([^)]*\): \[Country!\][^\n]*@cost\(weight: 100\)/);
+    expect(supergraphSdl).toMatch(/ countries\([\s\S]*?\n {2}\): \[Country!\][^\n]*@cost\(weight: 2\)/);
     expect(supergraphSdl).toContain('@listSize(assumedSize: 54)');
   });
 });
@@ -105,6 +105,26 @@ describe.for(Object.keys(ROUTERS))('through %s', (name) => {
     expect(errors).toBeUndefined();
     expect(data.warnings).toHaveLength(54);
     expect(byRoute(scene.program.requests())).toEqual({ '/v1/countries': 1 });
+  });
+
+  it('a country of theirs that is none of ours fails alone', async () => {
+    await using scene = await open();
+    const { data, errors = [] } = await scene.router.ask(
+      '{ drafts { code name observation(metricKey: "population_total") { value } } }',
+      'Bearer demo-team',
+    );
+    const value = expect.any(Number);
+    expect(data.drafts).toEqual([
+      { code: 'KE', name: 'Kenya', observation: { value } },
+      { code: 'KEN', name: null, observation: null },
+      { code: 'UG', name: 'Uganda', observation: { value } },
+    ]);
+    // Hive Gateway tells it once for each field below, and leaves the place in the list out.
+    expect(errors.length).toBeGreaterThan(0);
+    const place = name === 'Hive Gateway' ? ['drafts'] : ['drafts', 1];
+    for (const { path, extensions } of errors)
+      expect([path?.slice(0, place.length), extensions.code]).toEqual([place, 'BAD_USER_INPUT']);
+    expect(byRoute(scene.program.requests())).toEqual({ '/v1/countries': 1, '/v1/data': 1 });
   });
 
   it("the caller's key comes through, and is asked for where there is none", async () => {

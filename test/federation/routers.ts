@@ -1,7 +1,7 @@
 import { ApolloGateway, RemoteGraphQLDataSource } from '@apollo/gateway';
 import { ApolloServer } from '@apollo/server';
 import { startStandaloneServer } from '@apollo/server/standalone';
-import { createGatewayRuntime } from '@graphql-hive/gateway-runtime';
+import { createGatewayRuntime, type GatewayConfigSupergraph } from '@graphql-hive/gateway-runtime';
 
 export interface Router {
   /** Answers a client's request, as JSON. */
@@ -12,22 +12,43 @@ export interface Router {
 export interface RouterAnswer {
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
   readonly data: any;
-  readonly errors?: readonly { readonly message: string; readonly extensions: Record<string, unknown> }[];
+  readonly errors?: readonly RouterError[];
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  readonly extensions?: any;
+}
+
+export interface RouterError {
+  readonly message: string;
+  readonly path?: readonly (string | number)[];
+  readonly extensions: Record<string, unknown>;
+}
+
+/** What a router is told besides the supergraph, where a test looks into that. */
+export interface RouterOptions {
+  /** The `Accept` header that it asks subgraphs with, in place of its own. */
+  readonly accept?: string;
+  /** Whether it names operations by their hash, and sends their text only where that isn't known. */
+  readonly apq?: boolean;
 }
 
 interface RouterContext {
   readonly authorization: string | undefined;
 }
 
-async function startApollo(supergraphSdl: string): Promise<Router> {
+async function startApollo(
+  supergraphSdl: string,
+  { accept, apq = false }: RouterOptions = {},
+): Promise<Router> {
   const gateway = new ApolloGateway({
     supergraphSdl,
     buildService: ({ url = '' }) =>
       new RemoteGraphQLDataSource<RouterContext>({
         url,
+        apq,
         // Passes the caller's key on to every subgraph.
         willSendRequest({ request, context: { authorization } }) {
           if (authorization !== undefined) request.http?.headers.set('authorization', authorization);
+          if (accept !== undefined) request.http?.headers.set('accept', accept);
         },
       }),
     logger: { debug() {}, info() {}, warn() {}, error() {} },
@@ -38,51 +59,60 @@ async function startApollo(supergraphSdl: string): Promise<Router> {
     context: async ({ req }) => ({ authorization: req.headers.authorization }),
   });
   return {
-    async ask(query, authorization) {
-      const response = await fetch(url, {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          ...(authorization === undefined ? {} : { authorization }),
-        },
-        body: JSON.stringify({ query }),
-      });
-      return (await response.json()) as RouterAnswer;
-    },
+    ask: (query, authorization) => answerOf(fetch(url, postOf(query, authorization))),
     [Symbol.asyncDispose]: () => server.stop(),
   };
 }
 
-async function startHive(supergraph: string): Promise<Router> {
+/** In Hive Gateway's own words. */
+const KEY_PASSED_ON: [string, string] = ['authorization', '{context.headers.authorization}'];
+
+export async function startHive(
+  supergraph: string,
+  { accept, apq, ...config }: RouterOptions & Partial<GatewayConfigSupergraph> = {},
+): Promise<Router> {
   const gateway = createGatewayRuntime({
     supergraph,
     logging: false,
     propagateHeaders: {
       fromClientToSubgraphs: ({ request }) => {
         const authorization = request.headers.get('authorization');
-        return authorization === null ? {} : { authorization };
+        return {
+          ...(authorization === null ? {} : { authorization }),
+          ...(accept === undefined ? {} : { accept }),
+        };
       },
     },
+    // It sends an operation again without the headers above, so here they are those of each request.
+    ...(apq === undefined
+      ? {}
+      : { transportEntries: { '*.http': { headers: [KEY_PASSED_ON], options: { apq } } } }),
+    ...config,
   });
   return {
-    async ask(query, authorization) {
-      const response = await gateway.fetch('http://router/graphql', {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          ...(authorization === undefined ? {} : { authorization }),
-        },
-        body: JSON.stringify({ query }),
-      });
-      return (await response.json()) as RouterAnswer;
-    },
+    ask: (query, authorization) =>
+      answerOf(gateway.fetch('http://router/graphql', postOf(query, authorization))),
     async [Symbol.asyncDispose]() {
       await gateway[Symbol.asyncDispose]();
     },
   };
 }
 
-export const ROUTERS: Readonly<Record<string, (supergraphSdl: string) => Promise<Router>>> = {
+function postOf(query: string, authorization: string | undefined) {
+  const headers = {
+    'content-type': 'application/json',
+    ...(authorization === undefined ? {} : { authorization }),
+  };
+  return { method: 'POST', headers, body: JSON.stringify({ query }) };
+}
+
+async function answerOf(response: Promise<Response> | Response): Promise<RouterAnswer> {
+  return (await (await response).json()) as RouterAnswer;
+}
+
+export const ROUTERS: Readonly<
+  Record<string, (supergraphSdl: string, options?: RouterOptions) => Promise<Router>>
+> = {
   'Apollo Gateway': startApollo,
   'Hive Gateway': startHive,
 };

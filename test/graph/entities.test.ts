@@ -20,6 +20,9 @@ const WRONG: [what: string, representation: unknown, message: RegExp][] = [
   ['no key', { __typename: 'Country' }, /Country needs `code`/],
   ['a key that is no text', { __typename: 'Indicator', key: 7 }, /Indicator needs `key`/],
   ['half a key', { __typename: 'Ticker', exchangeCode: 'JSE' }, /Ticker needs `symbol`/],
+  ['two keys, the first no text', { __typename: 'Country', code: null, iso3: 'KEN' }, /Country needs `code`/],
+  ['another key that is no text', { __typename: 'Country', iso3: 404 }, /Country needs `iso3`/],
+  ['another key that is no code', { __typename: 'Country', iso3: 'KE' }, /three letters/],
   ['a key that is no code', { __typename: 'Country', code: 'K' }, /two letters/],
 ];
 
@@ -41,5 +44,31 @@ describe.for(Object.entries(EXECUTORS))('a representation that is wrong, run by 
     expect(reply.errors[0]?.message).toMatch(message);
     expect(reply.upstream.byRoute).toEqual({ '/v1/countries': 1 });
     expect([sandbox.log.length, problems]).toEqual([1, []]);
+  });
+});
+
+describe('a country that is known by its alpha-3 code', () => {
+  const COUNTRIES = ['KEN', 'uga', 'XXX'].map((iso3) => ({ __typename: 'Country', iso3 }));
+  const ask = async (fields: string, representations: readonly object[]) =>
+    (await opening).ask(
+      `query ($representations: [_Any!]!) { _entities(representations: $representations) { ... on Country { ${fields} } } }`,
+      { variables: { representations } },
+    );
+
+  it('is found by the list, and is null where it has none', async () => {
+    const { data, errors, upstream } = await ask('code iso3 name', COUNTRIES);
+    expect(data._entities).toEqual([
+      { code: 'KE', iso3: 'KEN', name: 'Kenya' },
+      { code: 'UG', iso3: 'UGA', name: 'Uganda' },
+      null,
+    ]);
+    expect([errors, upstream.byRoute]).toEqual([[], { '/v1/countries': 1 }]);
+  });
+
+  it('costs no list where figures are asked for', async () => {
+    const figure = 'code observation(metricKey: "population_total") { value }';
+    const { data, upstream } = await ask(figure, COUNTRIES.slice(0, 2));
+    expect(data._entities.map(({ code }: { code: string }) => code)).toEqual(['KE', 'UG']);
+    expect(upstream.byRoute).toEqual({ '/v1/data': 1 });
   });
 });

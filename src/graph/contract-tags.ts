@@ -1,0 +1,72 @@
+import {
+  type ConstDirectiveNode,
+  type DefinitionNode,
+  type DocumentNode,
+  type FieldDefinitionNode,
+  isTypeDefinitionNode,
+  Kind,
+  type TypeDefinitionNode,
+  type TypeNode,
+} from 'graphql';
+
+/** What everything is tagged with that no type's own tag is about. */
+const BASE_TAG = 'base';
+
+/**
+ * Tags all of an SDL for contracts, of which only types are tagged by hand: a field, with its arguments, has the tag of the type
+ * that it leads to, and what is left has `base`. So a contract that leaves a tag out leaves nothing that leads to it, and
+ * one that takes `base` and others in has whatever belongs to them.
+ */
+export function tagForContracts(document: DocumentNode): DocumentNode {
+  const tagged = new Map(
+    document.definitions.filter(isTypeDefinitionNode).flatMap((type) => {
+      const tag = tagOf(type);
+      return tag === null ? [] : [[type.name.value, tag] as const];
+    }),
+  );
+  return { ...document, definitions: document.definitions.map((definition) => spread(definition, tagged)) };
+}
+
+function spread(definition: DefinitionNode, tagged: ReadonlyMap<string, string>): DefinitionNode {
+  if (!isTypeDefinitionNode(definition) || tagOf(definition) !== null) return definition;
+  if (definition.kind !== Kind.OBJECT_TYPE_DEFINITION) return withTag(definition, BASE_TAG);
+  const leadingTo = (field: FieldDefinitionNode) => tagged.get(nameIn(field.type)) ?? BASE_TAG;
+  const { fields = [] } = definition;
+  if (fields.every((field) => leadingTo(field) === BASE_TAG)) return withTag(definition, BASE_TAG);
+  return { ...definition, fields: fields.map((field) => tagField(field, leadingTo(field))) };
+}
+
+function tagField(field: FieldDefinitionNode, tag: string): FieldDefinitionNode {
+  const { arguments: given = [] } = field;
+  return { ...withTag(field, tag), arguments: given.map((argument) => withTag(argument, tag)) };
+}
+
+interface Tagged {
+  readonly directives?: readonly ConstDirectiveNode[] | undefined;
+}
+
+function tagOf({ directives = [] }: TypeDefinitionNode): string | null {
+  const value = directives
+    .find(({ name }) => name.value === 'tag')
+    ?.arguments?.find(({ name }) => name.value === 'name')?.value;
+  return value?.kind === Kind.STRING ? value.value : null;
+}
+
+function withTag<Node extends Tagged>(node: Node, tag: string): Node {
+  const directive: ConstDirectiveNode = {
+    kind: Kind.DIRECTIVE,
+    name: { kind: Kind.NAME, value: 'tag' },
+    arguments: [
+      {
+        kind: Kind.ARGUMENT,
+        name: { kind: Kind.NAME, value: 'name' },
+        value: { kind: Kind.STRING, value: tag },
+      },
+    ],
+  };
+  return { ...node, directives: [...(node.directives ?? []), directive] };
+}
+
+function nameIn(type: TypeNode): string {
+  return type.kind === Kind.NAMED_TYPE ? type.name.value : nameIn(type.type);
+}

@@ -1,0 +1,96 @@
+import { printSubgraphSchema } from '@apollo/subgraph';
+import {
+  type DefinitionNode,
+  type DocumentNode,
+  type GraphQLSchema,
+  isTypeDefinitionNode,
+  Kind,
+  type ObjectTypeDefinitionNode,
+  parse,
+  print,
+  visit,
+} from 'graphql';
+import { ConfigError } from '../config.ts';
+
+/** The subgraph's SDL, as routers and other people's tools want it, without some root fields. */
+export function printSdl(schema: GraphQLSchema, omitted: readonly string[] = []): string {
+  const sdl = printSubgraphSchema(schema);
+  return omitted.length === 0 ? sdl : print(withoutRootFields(parse(sdl, { noLocation: true }), omitted));
+}
+
+/** An SDL in which a type has another key, of a field that it has. */
+export function withKey(document: DocumentNode, typeName: string, field: string): DocumentNode {
+  const key = parse(`type T @key(fields: "${field}")`, { noLocation: true }).definitions[0];
+  const added = key?.kind === Kind.OBJECT_TYPE_DEFINITION ? (key.directives ?? []) : [];
+  return visit(document, {
+    ObjectTypeDefinition: (type) =>
+      type.name.value === typeName ? { ...type, directives: [...(type.directives ?? []), ...added] } : false,
+  });
+}
+
+/**
+ * An SDL without some fields of `Query`, and without the types that nothing else leads to: other subgraphs may have fields
+ * and types of these names.
+ * @throws ConfigError where there is no such field, or none is left
+ */
+export function withoutRootFields(document: DocumentNode, omitted: readonly string[]): DocumentNode {
+  const fields = document.definitions.find(isQuery)?.fields ?? [];
+  const names = fields.map(({ name }) => name.value).filter((name) => !name.startsWith('_'));
+  const unknown = omitted.find((name) => !names.includes(name));
+  if (unknown !== undefined)
+    throw new ConfigError(`SUBGRAPH_OMIT: there is no root field ${unknown}; there are ${names.join(', ')}.`);
+  if (names.every((name) => omitted.includes(name)))
+    throw new ConfigError('SUBGRAPH_OMIT: it leaves no root field; a subgraph needs one.');
+  return withoutUnused(withoutFields(document, omitted));
+}
+
+const isQuery = (definition: DefinitionNode): definition is ObjectTypeDefinitionNode =>
+  definition.kind === Kind.OBJECT_TYPE_DEFINITION && definition.name.value === 'Query';
+
+function withoutFields(document: DocumentNode, omitted: readonly string[]): DocumentNode {
+  return {
+    ...document,
+    definitions: document.definitions.map((definition) =>
+      isQuery(definition)
+        ? {
+            ...definition,
+            fields: definition.fields?.filter(({ name }) => !omitted.includes(name.value)) ?? [],
+          }
+        : definition,
+    ),
+  };
+}
+
+/** Leaves out the types that neither a root field nor an entity leads to. */
+function withoutUnused(document: DocumentNode): DocumentNode {
+  const types = document.definitions.filter(isTypeDefinitionNode);
+  const used = new Set<string>();
+  const pending = document.definitions.filter(
+    (definition) =>
+      !isTypeDefinitionNode(definition) ||
+      isQuery(definition) ||
+      definition.directives?.some(({ name }) => name.value === 'key'),
+  );
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    if (isTypeDefinitionNode(next)) used.add(next.name.value);
+    const named = namesIn(next);
+    pending.push(...types.filter(({ name }) => named.has(name.value) && !used.has(name.value)));
+    for (const name of named) used.add(name);
+  }
+  return {
+    ...document,
+    definitions: document.definitions.filter(
+      (definition) => !isTypeDefinitionNode(definition) || used.has(definition.name.value),
+    ),
+  };
+}
+
+function namesIn(definition: DefinitionNode): ReadonlySet<string> {
+  const names = new Set<string>();
+  visit(definition, {
+    NamedType({ name }) {
+      names.add(name.value);
+    },
+  });
+  return names;
+}

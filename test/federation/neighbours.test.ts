@@ -1,0 +1,130 @@
+import { composeServices as composeByApollo } from '@apollo/composition';
+import { ApolloServer } from '@apollo/server';
+import { ApolloServerPluginInlineTraceDisabled } from '@apollo/server/plugin/disabled';
+import { startStandaloneServer } from '@apollo/server/standalone';
+import { buildSubgraphSchema } from '@apollo/subgraph';
+import { composeServices as composeByGuild } from '@theguild/federation-composition';
+import { parse } from 'graphql';
+import { describe, expect, it } from 'vitest';
+import { openProgram } from '../support/program.ts';
+import { ROUTERS } from './routers.ts';
+
+const LINK = `extend schema @link(
+  url: "https://specs.apollo.dev/federation/v2.9"
+  import: ["@key", "@shareable", "@interfaceObject"]
+)`;
+
+const OURS = 'http://ours.test';
+const THEIRS = 'http://theirs.test';
+
+/** What each library says against a supergraph of ours and another subgraph. */
+async function faultsOf(theirs: string, env: Readonly<Record<string, string>> = {}) {
+  await using program = await openProgram({ env });
+  const { data } = await program.ask('{ _service { sdl } }', { key: null });
+  const published = await (await fetch(new URL('/schema.graphql', program.url))).text();
+  const servicesOf = (sdl: string) => [
+    { name: 'country-graph', typeDefs: parse(sdl), url: OURS },
+    { name: 'theirs', typeDefs: parse(`${LINK} ${theirs}`), url: THEIRS },
+  ];
+  const byApollo = composeByApollo(servicesOf(data._service.sdl));
+  const results = [byApollo, composeByApollo(servicesOf(published)), composeByGuild(servicesOf(published))];
+  return {
+    supergraphSdl: byApollo.supergraphSdl ?? '',
+    faults: results.map(({ errors = [] }) => errors.map(({ message }) => message)),
+  };
+}
+
+const VISAS = `type Query { visas: [Country!] } type Country @key(fields: "iso3") { iso3: String! visa: String }`;
+
+/** Names that other teams use as well, `health` in another sense. */
+const COMMON = `
+  type Query { node(id: ID!): Node health: Health! quota: Int platformVersion: String nodes: [Node!] }
+  interface Node { id: ID! }
+  type Visit implements Node { id: ID! }
+  type Health { isWell: Boolean! }
+`;
+
+describe('another subgraph', () => {
+  it('may know countries by their alpha-3 code', async () => {
+    expect((await faultsOf(VISAS, { SUBGRAPH_ISO3: 'on' })).faults).toEqual([[], [], []]);
+  });
+
+  it('needs our scalar where it knows them by their alpha-2 code', async () => {
+    const theirs = (type: string) =>
+      `type Query { x: Int } type Country @key(fields: "code") { code: ${type}! visa: String }`;
+    for (const type of ['ID', 'String']) {
+      for (const [message = ''] of (await faultsOf(theirs(type))).faults)
+        expect(message).toMatch(/Type of field "Country.code" is incompatible across subgraphs/);
+    }
+    expect((await faultsOf(`scalar CountryCode ${theirs('CountryCode')}`)).faults).toEqual([[], [], []]);
+  });
+
+  it('may have root fields of common names where ours are left out', async () => {
+    for (const messages of (await faultsOf(COMMON)).faults) {
+      for (const name of ['node', 'health', 'quota', 'platformVersion'])
+        expect(messages.join('\n')).toContain(`"Query.${name}"`);
+    }
+    const env = { SUBGRAPH_OMIT: 'node,nodes,health,quota,platformVersion' };
+    const { faults, supergraphSdl } = await faultsOf(COMMON, env);
+    expect(faults).toEqual([[], [], []]);
+    expect(supergraphSdl).not.toMatch(/type (Quota|PlatformVersion)\b/);
+    expect(supergraphSdl).toMatch(/type Freshness\b/);
+  });
+
+  it("can't add a field to all our nodes at once, since an interface of ours has no key", async () => {
+    const theirs =
+      'type Query { x: Int } type Node @key(fields: "id") @interfaceObject { id: ID! note: String }';
+    for (const messages of (await faultsOf(theirs)).faults)
+      expect(messages.join('\n')).toMatch(/"Country\.id"|"Observation\.note"/);
+  });
+
+  it.each(Object.keys(ROUTERS))('is joined by alpha-3 codes in both directions through %s', async (name) => {
+    await using program = await openProgram();
+    const { supergraphSdl } = await faultsOf(VISAS, { SUBGRAPH_ISO3: 'on' });
+    const resolvers = {
+      Query: { visas: () => ['KEN', 'UGA'].map((iso3) => ({ iso3 })) },
+      Country: {
+        __resolveReference: (reference: object) => reference,
+        visa: ({ iso3 }: { iso3: string }) => `${iso3}: on arrival`,
+      },
+    };
+    const schema = buildSubgraphSchema([
+      { typeDefs: parse(`${LINK} ${VISAS}`), resolvers: resolvers as never },
+    ]);
+    const theirs = new ApolloServer({ schema, plugins: [ApolloServerPluginInlineTraceDisabled()] });
+    const { url } = await startStandaloneServer(theirs, { listen: { port: 0, host: '127.0.0.1' } });
+    const placed = supergraphSdl.replace(THEIRS, url).replace(OURS, program.url);
+    await using router = await (ROUTERS[name] as (typeof ROUTERS)[string])(placed);
+    const ask = (query: string) => router.ask(query, 'Bearer demo-team');
+    const figure = 'observation(metricKey: "population_total") { value }';
+    const outward = await ask(`{ visas { visa code ${figure} } }`);
+    const inward = await ask('{ country(code: "KE") { code visa } }');
+    await theirs.stop();
+    expect([outward.errors, inward.errors]).toEqual([undefined, undefined]);
+    expect(outward.data.visas).toEqual([
+      { visa: 'KEN: on arrival', code: 'KE', observation: { value: expect.any(Number) } },
+      { visa: 'UGA: on arrival', code: 'UG', observation: { value: expect.any(Number) } },
+    ]);
+    expect(inward.data.country).toEqual({ code: 'KE', visa: 'KEN: on arrival' });
+    expect(program.requests().map((request) => request.replace(/^GET |\?.*$/g, ''))).toEqual([
+      '/v1/data',
+      '/v1/countries',
+    ]);
+  });
+});
+
+describe('the setting SUBGRAPH_OMIT', () => {
+  it.each([
+    ['nod', /SUBGRAPH_OMIT: there is no root field nod; there are .*\bnode\b/],
+    ['_service', /there is no root field _service/],
+  ])('refuses %s', async (omitted, message) => {
+    await expect(openProgram({ env: { SUBGRAPH_OMIT: omitted } })).rejects.toThrow(message);
+  });
+
+  it('leaves what clients of this gateway have', async () => {
+    await using program = await openProgram({ env: { SUBGRAPH_OMIT: 'health,quota' } });
+    const { data, errors } = await program.ask('{ quota { state } health { status } }');
+    expect([data.quota.state, errors]).toEqual(['OK', []]);
+    expect(program.requests()).toEqual(['GET /health']);
+  });
+});
