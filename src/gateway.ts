@@ -297,6 +297,7 @@ function composeRuns(
       dryRun,
       isProven: proven.has,
       maxUpstreamCalls: config.maxUpstreamCalls,
+      maxListItems: config.maxListItems,
       holdMs: config.batchHoldMs,
     }),
     openRun: createOpenRun({

@@ -9,7 +9,7 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import { costOf } from '../graph/field-costs.ts';
-import type { SelectionScope } from '../graph/selection.ts';
+import { rowTypeOf, type SelectionScope } from '../graph/selection.ts';
 import { summing } from './field-sum.ts';
 
 /** Lists that an operation can need, with what it takes to complete them. */
@@ -57,10 +57,11 @@ export function boundOf(
     nothing: NO_CALLS,
     both,
     ofField(field, node, type, parents, below) {
-      const isList = isListType(getNullableType(field.type));
       const own = ownBound(field, node, type === root ? null : parents, scope, sizes);
       if (node.selectionSet === undefined) return own;
-      const items = isList ? mostOf(field, argumentsOf(field, node, scope), sizes) : parents;
+      // The rows of a page are no more than those of its list.
+      const isOfList = holdsList(field) && rowTypeOf(type) === null;
+      const items = isOfList ? mostOf(field, argumentsOf(field, node, scope), sizes) : parents;
       return both(own, below(getNamedType(field.type), node.selectionSet, items));
     },
   });
@@ -85,7 +86,7 @@ function ownBound(
   scope: SelectionScope,
   sizes: ListSizes,
 ): Bound {
-  const isList = isListType(getNullableType(field.type));
+  const isList = holdsList(field);
   switch (costOf(field)) {
     case 'NOTHING':
     case 'ONCE':
@@ -99,6 +100,11 @@ function ownBound(
     case 'UNSAID':
       return UNBOUNDED;
   }
+}
+
+/** Whether a field brings several things: as a list, or as a page of one. */
+export function holdsList({ type }: GraphQLField<unknown, unknown>): boolean {
+  return isListType(getNullableType(type)) || rowTypeOf(getNamedType(type)) !== null;
 }
 
 /** The most that a field's figures take. What of country and indicator no argument names, its object is. */
@@ -131,9 +137,10 @@ function mostOf(
   args: Readonly<Record<string, unknown>>,
   sizes: ListSizes,
 ): number {
-  const named = Object.values(args).map((value) => (Array.isArray(value) ? value.length : 0));
-  const all = getNamedType(type).name === 'Country' ? sizes.countries : sizes.metrics;
-  return Math.max(all, ...named);
+  const named = getNamedType(type);
+  const all = (rowTypeOf(named) ?? named).name === 'Country' ? sizes.countries : sizes.metrics;
+  const lengths = Object.values(args).map((value) => (Array.isArray(value) ? value.length : 0));
+  return Math.max(all, ...lengths);
 }
 
 /** Figures of the table that a field's own lie in: each name of the shorter list stands for a whole line of it. */

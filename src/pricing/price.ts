@@ -83,6 +83,8 @@ export interface PricingParts {
   readonly isProven: (keyDigest: string) => boolean;
   /** Calls that one operation may send. */
   readonly maxUpstreamCalls: number;
+  /** Rows of one page. */
+  readonly maxListItems: number;
   readonly quota: (keyDigest: string) => Promise<QuotaRecord>;
 }
 
@@ -189,6 +191,7 @@ function openDryRun(parts: PricingParts, caller: Caller, supposed: Supposed, lea
     effort,
     tickersLearned: { ...parts.tickersLearned },
     listed: parts.learned.listed,
+    maxListItems: parts.maxListItems,
     heldNames: createHeldNames({ tenantCache, freshness, now }, parts.learned),
     quota: () => parts.quota(caller.keyDigest),
   });

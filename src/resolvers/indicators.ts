@@ -15,12 +15,13 @@ import { selectedFields } from '../graph/selection.ts';
 import { type IndicatorRef, indicatorOf, type SourceRef, sourceOf } from '../graph/sources.ts';
 import type { IndicatorRecord } from '../upstream/records/indicators.ts';
 import type { SourceRecord } from '../upstream/records/platform.ts';
-import { checkTexts } from './arguments.ts';
-import { searched } from './catalogue-search.ts';
+import { indicatorList } from './indicator-list.ts';
 import { knownNames } from './known-names.ts';
+import { observationList, observationPage } from './observation-lists.ts';
 import { checkMetricKey, maxAgeMsOf, type ObservationFilter, observationRows } from './observations.ts';
+import { namedBy, pageOf, pagingOf } from './paging.ts';
 import { plainFields, recordFields } from './record-fields.ts';
-import { warned, warnedOfLeftOut, warnedOnceLoaded, warnOfIndicators } from './warned.ts';
+import { warnedOfLeftOut, warnedOnceLoaded } from './warned.ts';
 
 const BARE_FIELDS: ReadonlySet<string> = new Set(['__typename', 'id', 'key']);
 
@@ -116,6 +117,8 @@ const fromCatalogue = recordFields<IndicatorRecord, IndicatorRef>(({ key }, { lo
 );
 const fromStatus = recordFields<SourceRecord, SourceRef>(({ key }, { loaders }) => loaders.source.load(key));
 
+const NAMING = namedBy<IndicatorRef>('Indicator', ({ key }) => [key]);
+
 const Indicator = {
   id: ({ key }) => encodeId('Indicator', key),
   ...plainFields('Indicator', 'key'),
@@ -138,7 +141,9 @@ const Indicator = {
     return national ?? null;
   },
   observations: ({ key }, { countryCodes, ...filter }, context, info) =>
-    observationRows({ ...filter, countryCodes, metricKeys: [key], ofObject: 'metrics' }, context, info),
+    observationList({ ...filter, countryCodes, metricKeys: [key], ofObject: 'metrics' }, context, info),
+  observationsConnection: ({ key }, { countryCodes, ...filter }, context, info) =>
+    observationPage({ ...filter, countryCodes, metricKeys: [key], ofObject: 'metrics' }, context, info),
 } satisfies IndicatorResolvers;
 
 const Source = {
@@ -149,23 +154,10 @@ const Source = {
 
 export const resolvers = {
   Query: {
-    indicators(_, { category, hasData, keys, search, source }, context, info) {
-      checkTexts({ category, search, source });
-      const filter = { category: category ?? undefined, hasData: hasData ?? undefined };
-      const { path } = info;
-      return mapValue(warnedOnceLoaded(context, info, context.loaders.indicators(filter)), (all) => {
-        const list = warned(context, () => path, searched(all, { search, source }));
-        if (keys == null) return list.map(indicatorOf);
-        const found = new Map(list.map((record) => [record.key, record]));
-        const wanted = [...new Set(keys)];
-        const missing = wanted.filter((key) => !found.has(key));
-        const chosen = wanted.flatMap((key) => found.get(key) ?? []).map(indicatorOf);
-        if (missing.length === 0) return chosen;
-        return mapValue(context.loaders.indicators(), (catalogue) => {
-          warnOfIndicators(context, path, missing, catalogue);
-          return chosen;
-        });
-      });
+    indicators: (_, args, context, info) => indicatorList(args, context, info),
+    indicatorsConnection(_, args, context, info) {
+      const paging = pagingOf(args, 'Indicator', context.maxListItems);
+      return mapValue(indicatorList(args, context, info), (list) => pageOf(paging, NAMING, list));
     },
     indicator(_, { key }, context, info) {
       const { path } = info;

@@ -206,9 +206,6 @@ export const batches = {
 };
 
 export const resolvers = {
-  Query: {
-    observations: (_, filter, context, info) => observationRows(filter, context, info),
-  },
   Observation,
   Freshness: plainFields('Freshness', 'fetchedAt', 'stale', 'reason'),
 } satisfies Resolvers;
