@@ -1,5 +1,5 @@
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
-import type { CountryRef, IndicatorRef, SourceRef, FreshnessRecord, CountryConnectionRef, IndicatorConnectionRef, ObservationConnectionRef, TickerConnectionRef, PageInfoRecord } from './sources.ts';
+import type { CountryRef, IndicatorRef, SourceRef, FreshnessRecord, CountryConnectionRef, IndicatorConnectionRef, ObservationConnectionRef, TickerConnectionRef, PageInfoRecord, RatioRecord, RankRecord } from './sources.ts';
 import type { QuotaRecord } from '../quota/account.ts';
 import type { OfficeRecord, TermRecord } from '../upstream/records/government.ts';
 import type { TickerRecord } from '../upstream/records/markets.ts';
@@ -386,6 +386,13 @@ export type Observation = Node & {
   readonly __typename?: 'Observation';
   /** For a stock figure, the point in time it was taken at; null for a flow over the period. */
   readonly asOfPeriod?: Maybe<Scalars['String']['output']>;
+  /**
+   * Derived by this gateway, not sent by the service: this figure less that of the preceding year, in the `unit` of both; or less that of
+   * the year `since`. Null where the service holds no such figure of the same country, indicator and place; and, with a warning, where the two
+   * don't go together: in different units, or for different parts of a year. The other figure travels in the same `/v1/data` call where the operation shows by itself
+   * what is needed; else in one more for all.
+   */
+  readonly change?: Maybe<Scalars['Float']['output']>;
   /** The country. `code` and `name` are free. */
   readonly country: Country;
   /** Provider's dataset release that the figure came from; null where none is named. */
@@ -396,6 +403,11 @@ export type Observation = Node & {
   readonly estimateLow?: Maybe<Scalars['Float']['output']>;
   /** How this gateway came by the figure. */
   readonly freshness: Freshness;
+  /**
+   * Derived by this gateway, not sent by the service: `change` in percent of the earlier figure; of a figure that is in percent itself it is percent of
+   * percent, and `change` gives the points. Null like `change`; and, with a warning, where the earlier figure is zero or below. Its figures are those of `change`.
+   */
+  readonly growthPercent?: Maybe<Scalars['Float']['output']>;
   /** Global identifier. */
   readonly id: Scalars['ID']['output'];
   /** The indicator. `key`, `name` and `unit` are free. */
@@ -404,8 +416,20 @@ export type Observation = Node & {
   readonly isModelled: Scalars['Boolean']['output'];
   /** The place within the country that the figure is for; null for the whole country. */
   readonly locationName?: Maybe<Scalars['String']['output']>;
+  /**
+   * Derived by this gateway, not sent by the service: this figure divided by that of another indicator, of the same country, place and year. Null
+   * where the service holds no such figure; and, with a warning, where it has none of this year but of others, where that is zero, or for another part of the year.
+   * The other figure travels in the same `/v1/data` call where the operation shows by itself what is needed; else in one more for all.
+   */
+  readonly per?: Maybe<Ratio>;
   /** The period covered: a year, a quarter, a month or a date. */
   readonly period: Scalars['String']['output'];
+  /**
+   * Derived by this gateway, not sent by the service: the rank of this country's figure among those of other countries for the same indicator and
+   * year. Null, with a warning, for a figure of a place within a country, and where units differ. Figures of the others travel in the same `/v1/data` call where the operation shows by itself
+   * what is needed; where a country's latest figure is newer than this one, in one more for all.
+   */
+  readonly rank?: Maybe<Rank>;
   /** The record just as the service sent it. */
   readonly record: Scalars['JSON']['output'];
   /** When the platform retrieved the value from the source. */
@@ -420,6 +444,31 @@ export type Observation = Node & {
   readonly valueStatus: Scalars['String']['output'];
   /** The year that the figure describes. */
   readonly year: Scalars['Int']['output'];
+};
+
+
+/** A figure with its provenance. Where the service holds no value there is no observation; a zero is a real zero. */
+export type ObservationChangeArgs = {
+  since?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/** A figure with its provenance. Where the service holds no value there is no observation; a zero is a real zero. */
+export type ObservationGrowthPercentArgs = {
+  since?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/** A figure with its provenance. Where the service holds no value there is no observation; a zero is a real zero. */
+export type ObservationPerArgs = {
+  metricKey: Scalars['String']['input'];
+};
+
+
+/** A figure with its provenance. Where the service holds no value there is no observation; a zero is a real zero. */
+export type ObservationRankArgs = {
+  among?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
+  direction?: OrderDirection;
 };
 
 /** A page of observations. */
@@ -842,6 +891,30 @@ export type QuotaState =
   /** Requests can be sent. */
   | 'OK';
 
+/** Where a country's figure stands among those of others. Derived by this gateway, not sent by the service. */
+export type Rank = {
+  readonly __typename?: 'Rank';
+  /** How many countries have a figure of that year, this one among them: the others are not ranked. */
+  readonly of: Scalars['Int']['output'];
+  /** Its place, from 1 on. Equal figures have the same place, and the places after it are left out. */
+  readonly position: Scalars['Int']['output'];
+  /** The year of all figures that are ranked. */
+  readonly year: Scalars['Int']['output'];
+};
+
+/** One figure divided by another. Derived by this gateway, not sent by the service. */
+export type Ratio = {
+  readonly __typename?: 'Ratio';
+  /** The figures: what is divided, and what it is divided by. */
+  readonly operands: ReadonlyArray<Observation>;
+  /** Units of both, such as `USD / persons`. */
+  readonly unit: Scalars['String']['output'];
+  /** The first operand divided by the second. */
+  readonly value: Scalars['Float']['output'];
+  /** The year of both figures. */
+  readonly year: Scalars['Int']['output'];
+};
+
 /** Snapshot of a country over several domains. A block without coverage is an empty list; blocks not named here are in `record`. */
 export type Signals = {
   readonly __typename?: 'Signals';
@@ -1127,6 +1200,8 @@ export type ResolversTypes = {
   Query: ResolverTypeWrapper<Record<PropertyKey, never>>;
   Quota: ResolverTypeWrapper<QuotaRecord>;
   QuotaState: QuotaState;
+  Rank: ResolverTypeWrapper<RankRecord>;
+  Ratio: ResolverTypeWrapper<RatioRecord>;
   Signals: ResolverTypeWrapper<SignalsRecord>;
   Source: ResolverTypeWrapper<SourceRef>;
   Term: ResolverTypeWrapper<TermRecord>;
@@ -1173,6 +1248,8 @@ export type ResolversParentTypes = {
   ProfileIndicator: ProfileIndicatorRecord;
   Query: Record<PropertyKey, never>;
   Quota: QuotaRecord;
+  Rank: RankRecord;
+  Ratio: RatioRecord;
   Signals: SignalsRecord;
   Source: SourceRef;
   Term: TermRecord;
@@ -1322,16 +1399,20 @@ export type NodeResolvers<ContextType = GraphContext, ParentType extends Resolve
 
 export type ObservationResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Observation'] = ResolversParentTypes['Observation']> = {
   asOfPeriod?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  change?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType, Partial<ObservationChangeArgs>>;
   country?: Resolver<ResolversTypes['Country'], ParentType, ContextType>;
   datasetVersion?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   estimateHigh?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType>;
   estimateLow?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType>;
   freshness?: Resolver<ResolversTypes['Freshness'], ParentType, ContextType>;
+  growthPercent?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType, Partial<ObservationGrowthPercentArgs>>;
   id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   indicator?: Resolver<ResolversTypes['Indicator'], ParentType, ContextType>;
   isModelled?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   locationName?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  per?: Resolver<Maybe<ResolversTypes['Ratio']>, ParentType, ContextType, RequireFields<ObservationPerArgs, 'metricKey'>>;
   period?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  rank?: Resolver<Maybe<ResolversTypes['Rank']>, ParentType, ContextType, RequireFields<ObservationRankArgs, 'direction'>>;
   record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
   retrievedAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   source?: Resolver<ResolversTypes['Source'], ParentType, ContextType>;
@@ -1420,6 +1501,19 @@ export type QuotaResolvers<ContextType = GraphContext, ParentType extends Resolv
   state?: Resolver<ResolversTypes['QuotaState'], ParentType, ContextType>;
 };
 
+export type RankResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Rank'] = ResolversParentTypes['Rank']> = {
+  of?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  position?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  year?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+};
+
+export type RatioResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Ratio'] = ResolversParentTypes['Ratio']> = {
+  operands?: Resolver<ReadonlyArray<ResolversTypes['Observation']>, ParentType, ContextType>;
+  unit?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  value?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
+  year?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+};
+
 export type SignalsResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Signals'] = ResolversParentTypes['Signals']> = {
   commodityBenchmarks?: Resolver<ReadonlyArray<ResolversTypes['CommodityBenchmark']>, ParentType, ContextType>;
   country?: Resolver<ResolversTypes['Country'], ParentType, ContextType>;
@@ -1502,6 +1596,8 @@ export type Resolvers<ContextType = GraphContext> = {
   ProfileIndicator?: ProfileIndicatorResolvers<ContextType>;
   Query?: QueryResolvers<ContextType>;
   Quota?: QuotaResolvers<ContextType>;
+  Rank?: RankResolvers<ContextType>;
+  Ratio?: RatioResolvers<ContextType>;
   Signals?: SignalsResolvers<ContextType>;
   Source?: SourceResolvers<ContextType>;
   Term?: TermResolvers<ContextType>;

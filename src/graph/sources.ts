@@ -60,3 +60,18 @@ export interface PageInfoRecord {
   readonly startCursor: string | null;
   readonly endCursor: string | null;
 }
+
+/** One figure divided by another. */
+export interface RatioRecord {
+  readonly value: number;
+  readonly unit: string;
+  readonly year: number;
+  readonly operands: readonly ObservationRecord[];
+}
+
+/** Where a country's figure stands among others. */
+export interface RankRecord {
+  readonly position: number;
+  readonly of: number;
+  readonly year: number;
+}

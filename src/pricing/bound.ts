@@ -1,5 +1,6 @@
 import {
   type FieldNode,
+  type GraphQLCompositeType,
   type GraphQLField,
   type GraphQLSchema,
   getArgumentValues,
@@ -57,7 +58,7 @@ export function boundOf(
     nothing: NO_CALLS,
     both,
     ofField(field, node, type, parents, below) {
-      const own = ownBound(field, node, type === root ? null : parents, scope, sizes);
+      const own = ownBound(field, node, type, type === root ? null : parents, scope, sizes);
       if (node.selectionSet === undefined) return own;
       // The rows of a page are no more than those of its list.
       const isOfList = holdsList(field) && rowTypeOf(type) === null;
@@ -82,6 +83,7 @@ function both(a: Bound, b: Bound): Bound {
 function ownBound(
   field: GraphQLField<unknown, unknown>,
   node: FieldNode,
+  type: GraphQLCompositeType,
   parents: number | null,
   scope: SelectionScope,
   sizes: ListSizes,
@@ -96,6 +98,8 @@ function ownBound(
     case 'IDENTIFIED':
       return (parents ?? 1) === 1 && !isList ? { ...NO_CALLS, calls: 1 } : UNBOUNDED;
     case 'FIGURES':
+      if (type.name === 'Observation')
+        return derivedBound(field, argumentsOf(field, node, scope), parents, sizes);
       return figuresBound(field, argumentsOf(field, node, scope), parents, isList, sizes);
     case 'UNSAID':
       return UNBOUNDED;
@@ -147,6 +151,22 @@ function mostOf(
 function tableOf(countries: number, metrics: number, sizes: ListSizes): number {
   const [lines, length] = countries < metrics ? [countries, metrics] : [metrics, countries];
   return lines * Math.max(sizes.metrics, Number.isFinite(length) ? length : 0);
+}
+
+/**
+ * The most that the figures take which one figure is compared with: a series of each, and the latest of those that it is
+ * ranked among. Of several figures it is not known which they are.
+ */
+function derivedBound(
+  { name }: GraphQLField<unknown, unknown>,
+  { among }: Readonly<Record<string, unknown>>,
+  parents: number | null,
+  sizes: ListSizes,
+): Bound {
+  if (parents !== 1) return UNBOUNDED;
+  const countries = name === 'rank' ? lengthOf(among, sizes.countries) : 1;
+  // One more finds out that the service takes no years.
+  return { calls: countries + 1, latestFigures: tableOf(countries, 1, sizes) };
 }
 
 /** How many a list argument names; where it is left out, it stands for all there are. */

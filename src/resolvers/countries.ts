@@ -8,10 +8,11 @@ import { type CountryRef, countryOf } from '../graph/sources.ts';
 import { countryProfile, countrySignals, governmentStructure } from '../upstream/endpoints.ts';
 import type { CountryRecord } from '../upstream/records/countries.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
+import { checkMetricKey, maxAgeMsOf } from './arguments.ts';
 import { countryList, countryWithoutList, LIST_FIELDS, selectedOf } from './country-list.ts';
+import { askAhead, derivedOf, latestOf } from './derived-ahead.ts';
 import { knownNames } from './known-names.ts';
 import { observationList, observationPage } from './observation-lists.ts';
-import { checkMetricKey, maxAgeMsOf } from './observations.ts';
 import { namedBy, pageOf, pagingOf } from './paging.ts';
 import { plainFields, recordFields } from './record-fields.ts';
 import { warned, warnedOfLeftOut, warnedOnceLoaded } from './warned.ts';
@@ -63,6 +64,7 @@ const observation: BatchResolver<
   checkMetricKey(metricKey);
   const codes = countries.map(({ code }) => code);
   const maxAgeMs = maxAgeMsOf(maxAge);
+  const derived = derivedOf(info);
   const path = () => info.path;
   const known = knownNames('metrics', context, path, [metricKey]);
   if (!(known instanceof Promise)) return figuresOf(known);
@@ -71,6 +73,7 @@ const observation: BatchResolver<
 
   function figuresOf([key]: readonly string[], here = path) {
     if (key === undefined) return codes.map(() => null);
+    askAhead(derived, latestOf(codes, key, maxAgeMs), context);
     const figures = context.loaders.observations.nationals(codes, key, maxAgeMs);
     return warnedOfLeftOut(context, here, figures);
   }

@@ -15,10 +15,12 @@ import { selectedFields } from '../graph/selection.ts';
 import { type IndicatorRef, indicatorOf, type SourceRef, sourceOf } from '../graph/sources.ts';
 import type { IndicatorRecord } from '../upstream/records/indicators.ts';
 import type { SourceRecord } from '../upstream/records/platform.ts';
+import { checkMetricKey, maxAgeMsOf } from './arguments.ts';
+import { askAhead, derivedOf, type FiguresField, latestOf } from './derived-ahead.ts';
 import { indicatorList } from './indicator-list.ts';
 import { knownNames } from './known-names.ts';
 import { observationList, observationPage } from './observation-lists.ts';
-import { checkMetricKey, maxAgeMsOf, type ObservationFilter, observationRows } from './observations.ts';
+import { type ObservationFilter, observationRows } from './observations.ts';
 import { namedBy, pageOf, pagingOf } from './paging.ts';
 import { plainFields, recordFields } from './record-fields.ts';
 import { warnedOfLeftOut, warnedOnceLoaded } from './warned.ts';
@@ -71,11 +73,13 @@ async function showsFigures(key: string, context: GraphContext, info: GraphQLRes
   const selected = collectSubfields(schema, fragments, variableValues, type, fieldNodes);
   const { naive } = context.bill;
   const loads: PromiseOrValue<readonly unknown[]>[] = [];
-  for (const [node] of selected.values()) {
+  for (const nodes of selected.values()) {
+    const [node] = nodes;
     const field = node === undefined ? undefined : type.getFields()[node.name.value];
     if (node === undefined || field === undefined || costOf(field) !== 'FIGURES') continue;
+    const below = { schema, fragments, variableValues, fieldNodes: nodes, returnType: field.type };
     loads.push(
-      promiseTry(() => figuresOf(key, getArgumentValues(field, node, variableValues), context, info)),
+      promiseTry(() => figuresOf(key, getArgumentValues(field, node, variableValues), context, info, below)),
     );
   }
   // The fields below will count themselves.
@@ -91,10 +95,13 @@ function figuresOf(
   { countryCode, ...filter }: Partial<IndicatorObservationArgs> & ObservationFilter,
   context: GraphContext,
   info: GraphQLResolveInfo,
+  field: FiguresField,
 ): PromiseOrValue<readonly unknown[]> {
   if (countryCode === undefined)
-    return observationRows({ ...filter, metricKeys: [key], ofObject: 'metrics' }, context, info);
-  const nationals = context.loaders.observations.nationals([countryCode], key, maxAgeMsOf(filter.maxAge));
+    return observationRows({ ...filter, metricKeys: [key], ofObject: 'metrics' }, context, info, field);
+  const maxAgeMs = maxAgeMsOf(filter.maxAge);
+  askAhead(derivedOf(field), latestOf([countryCode], key, maxAgeMs), context);
+  const nationals = context.loaders.observations.nationals([countryCode], key, maxAgeMs);
   return mapValue(nationals, ([national]) => {
     if (national instanceof Error) throw national;
     return national == null ? [] : [national];
@@ -133,8 +140,10 @@ const Indicator = {
   async observation({ key }, { countryCode, maxAge }, context, info) {
     const { path } = info;
     const maxAgeMs = maxAgeMsOf(maxAge);
+    const derived = derivedOf(info);
     const found = knownNames('countries', context, () => path, [countryCode]);
     const codes = found instanceof Promise ? await context.batchGate.closeDuring(found) : found;
+    askAhead(derived, latestOf(codes, key, maxAgeMs), context);
     const figures = context.loaders.observations.nationals(codes, key, maxAgeMs);
     const [national] = await warnedOfLeftOut(context, () => path, figures);
     if (national instanceof Error) throw national;
