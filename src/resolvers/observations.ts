@@ -60,7 +60,8 @@ export function observationRows(
   const isFromSeries = toYear != null || !latest || scope === 'PLACES';
   const mode = isFromSeries ? 'series' : 'latest';
   const isNational = !isFromSeries && scope === 'NATIONAL';
-  const derived = derivedOf(field);
+  // Figures of places are not ranked.
+  const derived = derivedOf(field).filter(({ name }) => name !== 'rank' || scope !== 'PLACES');
   const years = isFromSeries ? yearRange(firstYearFor(derived, fromYear), toYear) : null;
   const load = (codes: readonly string[], keys: readonly string[]) => {
     const wanted = { mode, countryCodes: unique(codes), metricKeys: unique(keys), maxAgeMs, years } as const;
