@@ -13,12 +13,12 @@ export class Misfit {
   }
 }
 
-type Rows = readonly ObservationRecord[];
+type Series = readonly ObservationRecord[];
 
-const years = createObjectMemo<ReadonlyMap<number, Rows>>('rows by year');
+const years = createObjectMemo<ReadonlyMap<number, Series>>('rows by year');
 
 /** Rows of a year: a series of days has thousands, and each of them is compared with others. */
-function rowsOf(rows: Rows, year: number): Rows {
+function rowsOf(rows: Series, year: number): Series {
   let byYear = years.of(rows);
   if (byYear === undefined) {
     byYear = Map.groupBy(rows, (row) => row.year);
@@ -33,7 +33,7 @@ function rowsOf(rows: Rows, year: number): Rows {
  * @returns null where there is none
  */
 export function counterpart(
-  rows: Rows,
+  rows: Series,
   own: ObservationRecord,
   year: number,
 ): ObservationRecord | Misfit | null {
@@ -65,7 +65,7 @@ function shifted(period: string, yearsLater: number): string {
 }
 
 /** The years that there are figures of, for a warning; null where there are none. */
-export function yearsIn(rows: Rows, { locationName }: ObservationRecord): string | null {
+export function yearsIn(rows: Series, { locationName }: ObservationRecord): string | null {
   const found = rows.filter((row) => row.locationName === locationName).map(({ year }) => year);
   if (found.length === 0) return null;
   const [first, last] = [found.reduce((a, b) => Math.min(a, b)), found.reduce((a, b) => Math.max(a, b))];
