@@ -50,7 +50,9 @@ export function ordered<Row, Field extends string>(
   { batchGate, caller }: Pick<GraphContext, 'batchGate' | 'caller'>,
 ): PromiseOrValue<readonly Row[]> {
   if (wanted == null || wanted.length === 0 || rows.length < 2) return rows;
-  const steps = wanted.map(({ field, direction }): { order: Order<Row>; sign: 1 | -1 } => ({
+  // What is named again makes no difference: rows that differ in it are in order by then.
+  const named = wanted.filter(({ field }, i) => wanted.findIndex((one) => one.field === field) === i);
+  const steps = named.map(({ field, direction }): { order: Order<Row>; sign: 1 | -1 } => ({
     order: orders[field],
     sign: direction === 'DESC' ? -1 : 1,
   }));
