@@ -131,6 +131,17 @@ describe('derived figures', () => {
     expect(upstream.naive).toBeGreaterThanOrEqual(upstream.calls);
   });
 
+  it('are priced with what stands below their operands', async () => {
+    await using program = await openProgram();
+    const text =
+      '{ country(code: "KE") { observation(metricKey: "gdp_current_usd") { per(metricKey: "population_total") { operands { country { capital } } } } } }';
+    const { explain } = (await program.ask(text, EXPLAIN)).extensions;
+    const { errors, upstream } = await program.ask(text);
+    expect(errors).toEqual([]);
+    expect(explain).toMatchObject({ byRoute: upstream.byRoute });
+    expect(upstream.byRoute).toEqual({ '/v1/countries': 1, '/v1/data': 1 });
+  });
+
   it('cost nothing while all of it is held', async () => {
     await using program = await openProgram({ env: { CACHE_URL: 'memory:' } });
     const text = `{ country(code: "KE") { observation(metricKey: "gdp_current_usd") { ${DERIVED} } } }`;
