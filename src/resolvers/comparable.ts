@@ -40,8 +40,12 @@ export function counterpart(
   const there = rowsOf(rows, year).filter(({ locationName }) => locationName === own.locationName);
   const [only, ...others] = there;
   if (only === undefined) return null;
-  if (others.length === 0 && !isPartOfYear(only.period) && !isPartOfYear(own.period)) return only;
   const period = shifted(own.period, year - own.year);
+  const isOfYear = ({ period: other }: ObservationRecord) =>
+    !isPartOfYear(other) &&
+    !isPartOfYear(own.period) &&
+    !(isDay(other) && isDay(own.period) && other !== period);
+  if (others.length === 0 && isOfYear(only)) return only;
   let same = there.filter((row) => row.period === period);
   if (same.length > 1) same = same.filter(({ source }) => source === own.source);
   if (same.length > 1) same = same.filter(({ datasetVersion }) => datasetVersion === own.datasetVersion);
@@ -57,6 +61,11 @@ export function counterpart(
 /** Whether a figure is for a quarter or a month. Others are for a year, or the day that one ends with. */
 function isPartOfYear(period: string): boolean {
   return /^\d{4}-(?:Q[1-4]|\d{2})$/i.test(period);
+}
+
+/** Whether a figure is for a day, or for the year that ends with it. */
+function isDay(period: string): boolean {
+  return /^\d{4}-\d{2}-\d{2}/.test(period);
 }
 
 /** A period some years later: of its numbers, those that are years. */

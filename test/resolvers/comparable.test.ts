@@ -106,5 +106,9 @@ describe('the figure of another year', () => {
     const population = figure({ year: 2024, period: '2024' });
     expect(counterpart([population], product, 2024)).toBe(population);
     expect(counterpart([figure({ year: 2024, period: '2024-Q1' })], product, 2024)).toBeInstanceOf(Misfit);
+    const before = figure({ year: 2023, period: '2024-06-30' });
+    expect(counterpart([before], product, 2023)).toBe(before);
+    // The only day of a year that a series of days begins in.
+    expect(counterpart([figure({ year: 2023, period: '2023-12-31' })], product, 2023)).toBeInstanceOf(Misfit);
   });
 });
