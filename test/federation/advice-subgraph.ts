@@ -18,6 +18,20 @@ export const ADVICE_SDL = `
   type Query {
     "Countries that there is advice for."
     warnings: [Country!]
+    "The same in pages: Relay's type of them is in both subgraphs."
+    warningsConnection: WarningConnection
+  }
+
+  type WarningConnection {
+    nodes: [Country!]!
+    pageInfo: PageInfo!
+  }
+
+  type PageInfo @shareable {
+    hasNextPage: Boolean!
+    hasPreviousPage: Boolean!
+    startCursor: String
+    endCursor: String
   }
 
   type Country @key(fields: "code") {
