@@ -108,6 +108,7 @@ export function createPlainGateway(upstreamUrl: string) {
         effort: { want() {}, list() {}, refusal: null },
         tickersLearned: createTickersLearned(Date.now),
         listed: createLearned(Date.now).listed,
+        maxListItems: 1000,
         quota: async () => upstream.ledger.quota(key),
       });
       return { result: await execute({ schema, document, contextValue }), bill };

@@ -304,6 +304,7 @@ function composeRuns(
       dryRun,
       isProven: proven.has,
       maxUpstreamCalls: config.maxUpstreamCalls,
+      maxListItems: config.maxListItems,
       holdMs: config.batchHoldMs,
     }),
     openRun: createOpenRun({

@@ -2,7 +2,12 @@
  * What an answer says of itself where it is right but not whole: `extensions.warnings`. Unlike a Failure, a warning
  * takes nothing away from the answer.
  */
-export const WARNING_CODES = ['UNKNOWN_INDICATOR', 'UNKNOWN_COUNTRY', 'ROWS_LEFT_OUT'] as const;
+export const WARNING_CODES = [
+  'UNKNOWN_INDICATOR',
+  'UNKNOWN_COUNTRY',
+  'ROWS_LEFT_OUT',
+  'NOT_COMPARABLE',
+] as const;
 
 export type WarningCode = (typeof WARNING_CODES)[number];
 

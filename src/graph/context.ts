@@ -16,16 +16,20 @@ export interface GraphContext {
   /** Whether graphql-js executes the operation, which counts no items of lists by itself. */
   readonly isByGraphqlJs?: boolean;
   readonly warnings: Warnings;
+  /** Rows of one page. */
+  readonly maxListItems: number;
   readonly quota: () => Promise<QuotaRecord>;
   /** Why the service has just refused the key; null where it hasn't. */
   readonly keyRefusal?: (() => Failure | null) | undefined;
 }
 
-export interface ContextParts extends LoadersParts, Pick<GraphContext, 'quota' | 'keyRefusal'> {}
+export interface ContextParts
+  extends LoadersParts,
+    Pick<GraphContext, 'quota' | 'keyRefusal' | 'maxListItems'> {}
 
 /** Puts together what one operation's resolvers have at hand. */
 export function openContext(parts: ContextParts): GraphContext {
-  const { sending, batchGate, effort, quota, keyRefusal } = parts;
+  const { sending, batchGate, effort, quota, keyRefusal, maxListItems } = parts;
   const { caller, bill } = sending;
   return {
     caller,
@@ -34,6 +38,7 @@ export function openContext(parts: ContextParts): GraphContext {
     batchGate,
     effort,
     warnings: createWarnings(),
+    maxListItems,
     quota,
     keyRefusal,
   };

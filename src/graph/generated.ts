@@ -1,5 +1,5 @@
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
-import type { CountryRef, IndicatorRef, SourceRef, FreshnessRecord } from './sources.ts';
+import type { CountryRef, IndicatorRef, SourceRef, FreshnessRecord, CountryConnectionRef, IndicatorConnectionRef, ObservationConnectionRef, TickerConnectionRef, PageInfoRecord, RatioRecord, RankRecord } from './sources.ts';
 import type { QuotaRecord } from '../quota/account.ts';
 import type { OfficeRecord, TermRecord } from '../upstream/records/government.ts';
 import type { TickerRecord } from '../upstream/records/markets.ts';
@@ -10,6 +10,7 @@ import type { SignalsRecord, FxRateRecord, CommodityBenchmarkRecord, DisasterAle
 import type { GraphContext } from './context.ts';
 export type Maybe<T> = T | null;
 export type InputMaybe<T> = Maybe<T>;
+export type Omit<T, K extends keyof T> = Pick<T, Exclude<keyof T, K>>;
 export type RequireFields<T, K extends keyof T> = Omit<T, K> & { [P in K]-?: NonNullable<T[P]> };
 /** All built-in and custom scalars, mapped to their actual values */
 export type Scalars = {
@@ -57,6 +58,8 @@ export type Country = Node & {
   readonly observation?: Maybe<Observation>;
   /** Observations of this country. Merged into one `/v1/data` call. */
   readonly observations?: Maybe<ReadonlyArray<Observation>>;
+  /** As `observations`, in pages. */
+  readonly observationsConnection?: Maybe<ObservationConnection>;
   /** Offices of the government with their holders. One `/v1/government/structure/{code}` call a country. */
   readonly offices?: Maybe<ReadonlyArray<Office>>;
   /** Official name in English. From the one `/v1/countries` call. */
@@ -89,9 +92,63 @@ export type CountryObservationsArgs = {
   latest?: InputMaybe<Scalars['Boolean']['input']>;
   maxAge?: InputMaybe<Scalars['Int']['input']>;
   metricKeys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
+  orderBy?: InputMaybe<ReadonlyArray<ObservationOrder>>;
   scope?: InputMaybe<ObservationScope>;
   toYear?: InputMaybe<Scalars['Int']['input']>;
 };
+
+
+/** A country that the service covers. */
+export type CountryObservationsConnectionArgs = {
+  after?: InputMaybe<Scalars['String']['input']>;
+  before?: InputMaybe<Scalars['String']['input']>;
+  first?: InputMaybe<Scalars['Int']['input']>;
+  fromYear?: InputMaybe<Scalars['Int']['input']>;
+  last?: InputMaybe<Scalars['Int']['input']>;
+  latest?: InputMaybe<Scalars['Boolean']['input']>;
+  maxAge?: InputMaybe<Scalars['Int']['input']>;
+  metricKeys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
+  orderBy?: InputMaybe<ReadonlyArray<ObservationOrder>>;
+  scope?: InputMaybe<ObservationScope>;
+  toYear?: InputMaybe<Scalars['Int']['input']>;
+};
+
+/** A page of countries. */
+export type CountryConnection = {
+  readonly __typename?: 'CountryConnection';
+  /** The rows of the page, each with its cursor. */
+  readonly edges: ReadonlyArray<CountryEdge>;
+  /** The rows of the page. */
+  readonly nodes: ReadonlyArray<Country>;
+  /** Where the page stands in the list. */
+  readonly pageInfo: PageInfo;
+  /** Rows of the whole list, all of its pages together. */
+  readonly totalCount: Scalars['Int']['output'];
+};
+
+/** A row of a page. */
+export type CountryEdge = {
+  readonly __typename?: 'CountryEdge';
+  /** Where the row stands. Opaque; it names the row itself, so that it holds when rows come before it. */
+  readonly cursor: Scalars['String']['output'];
+  /** The row. */
+  readonly node: Country;
+};
+
+/** What to order countries by. Rows without a value come last in either direction. */
+export type CountryOrder = {
+  /** In which direction. */
+  readonly direction?: OrderDirection;
+  /** What of them. */
+  readonly field: CountryOrderField;
+};
+
+/** What countries can be ordered by. */
+export type CountryOrderField =
+  /** Code of the country. */
+  | 'CODE'
+  /** Common name in English. */
+  | 'NAME';
 
 /** Reference record of a country with selected indicators. */
 export type CountryProfile = {
@@ -234,6 +291,8 @@ export type Indicator = Node & {
   readonly observation?: Maybe<Observation>;
   /** Observations of this indicator. Merged into one `/v1/data` call. */
   readonly observations?: Maybe<ReadonlyArray<Observation>>;
+  /** As `observations`, in pages. */
+  readonly observationsConnection?: Maybe<ObservationConnection>;
   /** The record just as the service sent it; an error where the catalogue has no such indicator. From the one `/v1/indicators` call. */
   readonly record?: Maybe<Scalars['JSON']['output']>;
   /** Bodies that publish it. From the one `/v1/indicators` call. */
@@ -256,9 +315,65 @@ export type IndicatorObservationsArgs = {
   fromYear?: InputMaybe<Scalars['Int']['input']>;
   latest?: InputMaybe<Scalars['Boolean']['input']>;
   maxAge?: InputMaybe<Scalars['Int']['input']>;
+  orderBy?: InputMaybe<ReadonlyArray<ObservationOrder>>;
   scope?: InputMaybe<ObservationScope>;
   toYear?: InputMaybe<Scalars['Int']['input']>;
 };
+
+
+/** A measure of the catalogue. */
+export type IndicatorObservationsConnectionArgs = {
+  after?: InputMaybe<Scalars['String']['input']>;
+  before?: InputMaybe<Scalars['String']['input']>;
+  countryCodes?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
+  first?: InputMaybe<Scalars['Int']['input']>;
+  fromYear?: InputMaybe<Scalars['Int']['input']>;
+  last?: InputMaybe<Scalars['Int']['input']>;
+  latest?: InputMaybe<Scalars['Boolean']['input']>;
+  maxAge?: InputMaybe<Scalars['Int']['input']>;
+  orderBy?: InputMaybe<ReadonlyArray<ObservationOrder>>;
+  scope?: InputMaybe<ObservationScope>;
+  toYear?: InputMaybe<Scalars['Int']['input']>;
+};
+
+/** A page of indicators. */
+export type IndicatorConnection = {
+  readonly __typename?: 'IndicatorConnection';
+  /** The rows of the page, each with its cursor. */
+  readonly edges: ReadonlyArray<IndicatorEdge>;
+  /** The rows of the page. */
+  readonly nodes: ReadonlyArray<Indicator>;
+  /** Where the page stands in the list. */
+  readonly pageInfo: PageInfo;
+  /** Rows of the whole list, all of its pages together. */
+  readonly totalCount: Scalars['Int']['output'];
+};
+
+/** A row of a page. */
+export type IndicatorEdge = {
+  readonly __typename?: 'IndicatorEdge';
+  /** Where the row stands. Opaque; it names the row itself, so that it holds when rows come before it. */
+  readonly cursor: Scalars['String']['output'];
+  /** The row. */
+  readonly node: Indicator;
+};
+
+/** What to order indicators by. Rows without a value come last in either direction. */
+export type IndicatorOrder = {
+  /** In which direction. */
+  readonly direction?: OrderDirection;
+  /** What of them. */
+  readonly field: IndicatorOrderField;
+};
+
+/** What indicators can be ordered by. */
+export type IndicatorOrderField =
+  /** Category. */
+  | 'CATEGORY'
+  /** Key of the indicator. */
+  | 'KEY'
+  /** Name. */
+  | 'NAME';
 
 /** Anything that can be found again by one global identifier. */
 export type Node = {
@@ -271,6 +386,13 @@ export type Observation = Node & {
   readonly __typename?: 'Observation';
   /** For a stock figure, the point in time it was taken at; null for a flow over the period. */
   readonly asOfPeriod?: Maybe<Scalars['String']['output']>;
+  /**
+   * Derived by this gateway, not sent by the service: this figure less that of the preceding year, in the `unit` of both; or less that of
+   * the year `since`. Null where the service holds no such figure of the same country, indicator and place; and, with a warning, where the two
+   * don't go together: in different units, or for different parts of a year. The other figure travels in the same `/v1/data` call where the operation shows by itself
+   * what is needed; else in one more for all.
+   */
+  readonly change?: Maybe<Scalars['Float']['output']>;
   /** The country. `code` and `name` are free. */
   readonly country: Country;
   /** Provider's dataset release that the figure came from; null where none is named. */
@@ -281,6 +403,11 @@ export type Observation = Node & {
   readonly estimateLow?: Maybe<Scalars['Float']['output']>;
   /** How this gateway came by the figure. */
   readonly freshness: Freshness;
+  /**
+   * Derived by this gateway, not sent by the service: `change` in percent of the earlier figure; of a figure that is in percent itself it is percent of
+   * percent, and `change` gives the points. Null like `change`; and, with a warning, where the earlier figure is zero or below. Its figures are those of `change`.
+   */
+  readonly growthPercent?: Maybe<Scalars['Float']['output']>;
   /** Global identifier. */
   readonly id: Scalars['ID']['output'];
   /** The indicator. `key`, `name` and `unit` are free. */
@@ -289,8 +416,20 @@ export type Observation = Node & {
   readonly isModelled: Scalars['Boolean']['output'];
   /** The place within the country that the figure is for; null for the whole country. */
   readonly locationName?: Maybe<Scalars['String']['output']>;
+  /**
+   * Derived by this gateway, not sent by the service: this figure divided by that of another indicator, of the same country, place and year. Null
+   * where the service holds no such figure; and, with a warning, where it has none of this year but of others, where that is zero, or for another part of the year.
+   * The other figure travels in the same `/v1/data` call where the operation shows by itself what is needed; else in one more for all.
+   */
+  readonly per?: Maybe<Ratio>;
   /** The period covered: a year, a quarter, a month or a date. */
   readonly period: Scalars['String']['output'];
+  /**
+   * Derived by this gateway, not sent by the service: the rank of this country's figure among those of other countries for the same indicator and
+   * year. Null, with a warning, for a figure of a place within a country, and where units differ. Figures of the others travel in the same `/v1/data` call where the operation shows by itself
+   * what is needed; where a country's latest figure is newer than this one, in one more for all.
+   */
+  readonly rank?: Maybe<Rank>;
   /** The record just as the service sent it. */
   readonly record: Scalars['JSON']['output'];
   /** When the platform retrieved the value from the source. */
@@ -306,6 +445,72 @@ export type Observation = Node & {
   /** The year that the figure describes. */
   readonly year: Scalars['Int']['output'];
 };
+
+
+/** A figure with its provenance. Where the service holds no value there is no observation; a zero is a real zero. */
+export type ObservationChangeArgs = {
+  since?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/** A figure with its provenance. Where the service holds no value there is no observation; a zero is a real zero. */
+export type ObservationGrowthPercentArgs = {
+  since?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/** A figure with its provenance. Where the service holds no value there is no observation; a zero is a real zero. */
+export type ObservationPerArgs = {
+  metricKey: Scalars['String']['input'];
+};
+
+
+/** A figure with its provenance. Where the service holds no value there is no observation; a zero is a real zero. */
+export type ObservationRankArgs = {
+  among?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
+  direction?: OrderDirection;
+};
+
+/** A page of observations. */
+export type ObservationConnection = {
+  readonly __typename?: 'ObservationConnection';
+  /** The rows of the page, each with its cursor. */
+  readonly edges: ReadonlyArray<ObservationEdge>;
+  /** The rows of the page. */
+  readonly nodes: ReadonlyArray<Observation>;
+  /** Where the page stands in the list. */
+  readonly pageInfo: PageInfo;
+  /** Rows of the whole list, all of its pages together. */
+  readonly totalCount: Scalars['Int']['output'];
+};
+
+/** A row of a page. */
+export type ObservationEdge = {
+  readonly __typename?: 'ObservationEdge';
+  /** Where the row stands. Opaque; it names the row itself, so that it holds when rows come before it. */
+  readonly cursor: Scalars['String']['output'];
+  /** The row. */
+  readonly node: Observation;
+};
+
+/** What to order observations by. Rows without a value come last in either direction. */
+export type ObservationOrder = {
+  /** In which direction. */
+  readonly direction?: OrderDirection;
+  /** What of them. */
+  readonly field: ObservationOrderField;
+};
+
+/** What observations can be ordered by. */
+export type ObservationOrderField =
+  /** Code of the country. */
+  | 'COUNTRY'
+  /** Key of the indicator. */
+  | 'INDICATOR'
+  /** The figure, whatever its unit. */
+  | 'VALUE'
+  /** The year that the figure describes. */
+  | 'YEAR';
 
 /** Which figures are meant: those of whole countries, or of places within one. */
 export type ObservationScope =
@@ -331,6 +536,26 @@ export type Office = Node & {
   readonly roleType?: Maybe<Scalars['String']['output']>;
   /** Terms of its holders, as the service lists them. */
   readonly terms: ReadonlyArray<Term>;
+};
+
+/** In which direction to order. */
+export type OrderDirection =
+  /** The smallest, or the first of the alphabet, first. */
+  | 'ASC'
+  /** The largest, or the last of the alphabet, first. */
+  | 'DESC';
+
+/** Where a page stands in its list, after the specification of Relay. */
+export type PageInfo = {
+  readonly __typename?: 'PageInfo';
+  /** Cursor of the last row; null on a page without rows. */
+  readonly endCursor?: Maybe<Scalars['String']['output']>;
+  /** Whether there are rows after those of the page. */
+  readonly hasNextPage: Scalars['Boolean']['output'];
+  /** Whether there are rows before those of the page. */
+  readonly hasPreviousPage: Scalars['Boolean']['output'];
+  /** Cursor of the first row; null on a page without rows. */
+  readonly startCursor?: Maybe<Scalars['String']['output']>;
 };
 
 /** Version of the platform. */
@@ -376,6 +601,8 @@ export type Query = {
   readonly __typename?: 'Query';
   /** Countries, all of them or those named. One `/v1/countries` call, and none where only figures or records are asked for by code. */
   readonly countries?: Maybe<ReadonlyArray<Country>>;
+  /** As `countries`, in pages. */
+  readonly countriesConnection?: Maybe<CountryConnection>;
   /** One country; null where no country has this code. At most one `/v1/countries` call. */
   readonly country?: Maybe<Country>;
   /** Health of the REST service. Public: needs no key. One `/health` call. */
@@ -387,12 +614,16 @@ export type Query = {
   readonly indicator?: Maybe<Indicator>;
   /** The catalogue of indicators. One `/v1/indicators` call. */
   readonly indicators?: Maybe<ReadonlyArray<Indicator>>;
+  /** As `indicators`, in pages. */
+  readonly indicatorsConnection?: Maybe<IndicatorConnection>;
   /** The object with this global identifier; null where it no longer exists. */
   readonly node?: Maybe<Node>;
   /** The objects with these global identifiers, in their order; null for each that no longer exists. */
   readonly nodes?: Maybe<ReadonlyArray<Maybe<Node>>>;
   /** Observations of several countries and indicators. One `/v1/data` call as far as the row limit of the service allows. */
   readonly observations?: Maybe<ReadonlyArray<Observation>>;
+  /** As `observations`, in pages. A page costs what the list costs: nothing, where its figures are held. */
+  readonly observationsConnection?: Maybe<ObservationConnection>;
   /** Version of the platform behind the REST service. Public: needs no key. One `/v1/platform/version` call. */
   readonly platformVersion?: Maybe<PlatformVersion>;
   /** What this gateway has seen of the caller's plan and spending. Costs nothing. */
@@ -405,6 +636,8 @@ export type Query = {
   readonly ticker?: Maybe<Ticker>;
   /** Listings on the followed exchanges. One `/v1/markets/tickers` call as far as the row limit of the service allows. */
   readonly tickers?: Maybe<ReadonlyArray<Ticker>>;
+  /** As `tickers`, in pages. */
+  readonly tickersConnection?: Maybe<TickerConnection>;
 };
 
 
@@ -417,6 +650,28 @@ export type Query = {
  */
 export type QueryCountriesArgs = {
   codes?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
+  orderBy?: InputMaybe<ReadonlyArray<CountryOrder>>;
+  region?: InputMaybe<Scalars['String']['input']>;
+  subregion?: InputMaybe<Scalars['String']['input']>;
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
+ * spread. `extensions.upstream` of each response tells what the operation cost.
+ */
+export type QueryCountriesConnectionArgs = {
+  after?: InputMaybe<Scalars['String']['input']>;
+  before?: InputMaybe<Scalars['String']['input']>;
+  codes?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
+  first?: InputMaybe<Scalars['Int']['input']>;
+  last?: InputMaybe<Scalars['Int']['input']>;
+  orderBy?: InputMaybe<ReadonlyArray<CountryOrder>>;
+  region?: InputMaybe<Scalars['String']['input']>;
+  subregion?: InputMaybe<Scalars['String']['input']>;
 };
 
 
@@ -455,6 +710,28 @@ export type QueryIndicatorsArgs = {
   category?: InputMaybe<Scalars['String']['input']>;
   hasData?: InputMaybe<Scalars['Boolean']['input']>;
   keys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
+  orderBy?: InputMaybe<ReadonlyArray<IndicatorOrder>>;
+  search?: InputMaybe<Scalars['String']['input']>;
+  source?: InputMaybe<Scalars['String']['input']>;
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
+ * spread. `extensions.upstream` of each response tells what the operation cost.
+ */
+export type QueryIndicatorsConnectionArgs = {
+  after?: InputMaybe<Scalars['String']['input']>;
+  before?: InputMaybe<Scalars['String']['input']>;
+  category?: InputMaybe<Scalars['String']['input']>;
+  first?: InputMaybe<Scalars['Int']['input']>;
+  hasData?: InputMaybe<Scalars['Boolean']['input']>;
+  keys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
+  last?: InputMaybe<Scalars['Int']['input']>;
+  orderBy?: InputMaybe<ReadonlyArray<IndicatorOrder>>;
   search?: InputMaybe<Scalars['String']['input']>;
   source?: InputMaybe<Scalars['String']['input']>;
 };
@@ -497,6 +774,30 @@ export type QueryObservationsArgs = {
   latest?: InputMaybe<Scalars['Boolean']['input']>;
   maxAge?: InputMaybe<Scalars['Int']['input']>;
   metricKeys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
+  orderBy?: InputMaybe<ReadonlyArray<ObservationOrder>>;
+  scope?: InputMaybe<ObservationScope>;
+  toYear?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
+ * spread. `extensions.upstream` of each response tells what the operation cost.
+ */
+export type QueryObservationsConnectionArgs = {
+  after?: InputMaybe<Scalars['String']['input']>;
+  before?: InputMaybe<Scalars['String']['input']>;
+  countryCodes?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
+  first?: InputMaybe<Scalars['Int']['input']>;
+  fromYear?: InputMaybe<Scalars['Int']['input']>;
+  last?: InputMaybe<Scalars['Int']['input']>;
+  latest?: InputMaybe<Scalars['Boolean']['input']>;
+  maxAge?: InputMaybe<Scalars['Int']['input']>;
+  metricKeys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
+  orderBy?: InputMaybe<ReadonlyArray<ObservationOrder>>;
   scope?: InputMaybe<ObservationScope>;
   toYear?: InputMaybe<Scalars['Int']['input']>;
 };
@@ -538,6 +839,26 @@ export type QueryTickersArgs = {
   countryCode?: InputMaybe<Scalars['CountryCode']['input']>;
   exchangeCode?: InputMaybe<Scalars['String']['input']>;
   instrumentType?: InputMaybe<Scalars['String']['input']>;
+  orderBy?: InputMaybe<ReadonlyArray<TickerOrder>>;
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
+ * spread. `extensions.upstream` of each response tells what the operation cost.
+ */
+export type QueryTickersConnectionArgs = {
+  after?: InputMaybe<Scalars['String']['input']>;
+  before?: InputMaybe<Scalars['String']['input']>;
+  countryCode?: InputMaybe<Scalars['CountryCode']['input']>;
+  exchangeCode?: InputMaybe<Scalars['String']['input']>;
+  first?: InputMaybe<Scalars['Int']['input']>;
+  instrumentType?: InputMaybe<Scalars['String']['input']>;
+  last?: InputMaybe<Scalars['Int']['input']>;
+  orderBy?: InputMaybe<ReadonlyArray<TickerOrder>>;
 };
 
 /** Plan and spending of the caller's key, as this gateway, and those that share its cache, have seen them. What the service has not told yet is null. */
@@ -569,6 +890,30 @@ export type QuotaState =
   | 'MONTH_SPENT'
   /** Requests can be sent. */
   | 'OK';
+
+/** Where a country's figure stands among those of others. Derived by this gateway, not sent by the service. */
+export type Rank = {
+  readonly __typename?: 'Rank';
+  /** How many countries have a figure of that year, this one among them: the others are not ranked. */
+  readonly of: Scalars['Int']['output'];
+  /** Its place, from 1 on. Equal figures have the same place, and the places after it are left out. */
+  readonly position: Scalars['Int']['output'];
+  /** The year of all figures that are ranked. */
+  readonly year: Scalars['Int']['output'];
+};
+
+/** One figure divided by another. Derived by this gateway, not sent by the service. */
+export type Ratio = {
+  readonly __typename?: 'Ratio';
+  /** The figures: what is divided, and what it is divided by. */
+  readonly operands: ReadonlyArray<Observation>;
+  /** Units of both, such as `USD / persons`. */
+  readonly unit: Scalars['String']['output'];
+  /** The first operand divided by the second. */
+  readonly value: Scalars['Float']['output'];
+  /** The year of both figures. */
+  readonly year: Scalars['Int']['output'];
+};
 
 /** Snapshot of a country over several domains. A block without coverage is an empty list; blocks not named here are in `record`. */
 export type Signals = {
@@ -645,6 +990,49 @@ export type Ticker = Node & {
   /** Symbol on that exchange. */
   readonly symbol: Scalars['String']['output'];
 };
+
+/** A page of listings. */
+export type TickerConnection = {
+  readonly __typename?: 'TickerConnection';
+  /** The rows of the page, each with its cursor. */
+  readonly edges: ReadonlyArray<TickerEdge>;
+  /** The rows of the page. */
+  readonly nodes: ReadonlyArray<Ticker>;
+  /** Where the page stands in the list. */
+  readonly pageInfo: PageInfo;
+  /** Rows of the whole list, all of its pages together. */
+  readonly totalCount: Scalars['Int']['output'];
+};
+
+/** A row of a page. */
+export type TickerEdge = {
+  readonly __typename?: 'TickerEdge';
+  /** Where the row stands. Opaque; it names the row itself, so that it holds when rows come before it. */
+  readonly cursor: Scalars['String']['output'];
+  /** The row. */
+  readonly node: Ticker;
+};
+
+/** What to order listings by. Rows without a value come last in either direction. */
+export type TickerOrder = {
+  /** In which direction. */
+  readonly direction?: OrderDirection;
+  /** What of them. */
+  readonly field: TickerOrderField;
+};
+
+/** What listings can be ordered by. */
+export type TickerOrderField =
+  /** Change against the session before, in percent. */
+  | 'CHANGE_PERCENT'
+  /** Closing price of the session, whatever its currency. */
+  | 'CLOSE_PRICE'
+  /** Code of the exchange. */
+  | 'EXCHANGE'
+  /** Name of the security. */
+  | 'NAME'
+  /** Symbol on the exchange. */
+  | 'SYMBOL';
 
 /** What a field may ask the service for. */
 export type UpstreamTake =
@@ -780,6 +1168,10 @@ export type ResolversTypes = {
   Int: ResolverTypeWrapper<Scalars['Int']['output']>;
   Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
   CountryCode: ResolverTypeWrapper<Scalars['CountryCode']['output']>;
+  CountryConnection: ResolverTypeWrapper<CountryConnectionRef>;
+  CountryEdge: ResolverTypeWrapper<Omit<CountryEdge, 'node'> & { node: ResolversTypes['Country'] }>;
+  CountryOrder: CountryOrder;
+  CountryOrderField: CountryOrderField;
   CountryProfile: ResolverTypeWrapper<CountryProfileRecord>;
   DateTime: ResolverTypeWrapper<Scalars['DateTime']['output']>;
   DisasterAlert: ResolverTypeWrapper<DisasterAlertRecord>;
@@ -788,20 +1180,36 @@ export type ResolversTypes = {
   FxRate: ResolverTypeWrapper<FxRateRecord>;
   Health: ResolverTypeWrapper<HealthRecord>;
   Indicator: ResolverTypeWrapper<IndicatorRef>;
+  IndicatorConnection: ResolverTypeWrapper<IndicatorConnectionRef>;
+  IndicatorEdge: ResolverTypeWrapper<Omit<IndicatorEdge, 'node'> & { node: ResolversTypes['Indicator'] }>;
+  IndicatorOrder: IndicatorOrder;
+  IndicatorOrderField: IndicatorOrderField;
   JSON: ResolverTypeWrapper<Scalars['JSON']['output']>;
   Node: ResolverTypeWrapper<ResolversInterfaceTypes<ResolversTypes>['Node']>;
   Observation: ResolverTypeWrapper<ObservationRecord>;
+  ObservationConnection: ResolverTypeWrapper<ObservationConnectionRef>;
+  ObservationEdge: ResolverTypeWrapper<Omit<ObservationEdge, 'node'> & { node: ResolversTypes['Observation'] }>;
+  ObservationOrder: ObservationOrder;
+  ObservationOrderField: ObservationOrderField;
   ObservationScope: ObservationScope;
   Office: ResolverTypeWrapper<OfficeRecord>;
+  OrderDirection: OrderDirection;
+  PageInfo: ResolverTypeWrapper<PageInfoRecord>;
   PlatformVersion: ResolverTypeWrapper<PlatformVersionRecord>;
   ProfileIndicator: ResolverTypeWrapper<ProfileIndicatorRecord>;
   Query: ResolverTypeWrapper<Record<PropertyKey, never>>;
   Quota: ResolverTypeWrapper<QuotaRecord>;
   QuotaState: QuotaState;
+  Rank: ResolverTypeWrapper<RankRecord>;
+  Ratio: ResolverTypeWrapper<RatioRecord>;
   Signals: ResolverTypeWrapper<SignalsRecord>;
   Source: ResolverTypeWrapper<SourceRef>;
   Term: ResolverTypeWrapper<TermRecord>;
   Ticker: ResolverTypeWrapper<TickerRecord>;
+  TickerConnection: ResolverTypeWrapper<TickerConnectionRef>;
+  TickerEdge: ResolverTypeWrapper<Omit<TickerEdge, 'node'> & { node: ResolversTypes['Ticker'] }>;
+  TickerOrder: TickerOrder;
+  TickerOrderField: TickerOrderField;
   UpstreamTake: UpstreamTake;
 };
 
@@ -815,6 +1223,9 @@ export type ResolversParentTypes = {
   Int: Scalars['Int']['output'];
   Boolean: Scalars['Boolean']['output'];
   CountryCode: Scalars['CountryCode']['output'];
+  CountryConnection: CountryConnectionRef;
+  CountryEdge: Omit<CountryEdge, 'node'> & { node: ResolversParentTypes['Country'] };
+  CountryOrder: CountryOrder;
   CountryProfile: CountryProfileRecord;
   DateTime: Scalars['DateTime']['output'];
   DisasterAlert: DisasterAlertRecord;
@@ -822,18 +1233,30 @@ export type ResolversParentTypes = {
   FxRate: FxRateRecord;
   Health: HealthRecord;
   Indicator: IndicatorRef;
+  IndicatorConnection: IndicatorConnectionRef;
+  IndicatorEdge: Omit<IndicatorEdge, 'node'> & { node: ResolversParentTypes['Indicator'] };
+  IndicatorOrder: IndicatorOrder;
   JSON: Scalars['JSON']['output'];
   Node: ResolversInterfaceTypes<ResolversParentTypes>['Node'];
   Observation: ObservationRecord;
+  ObservationConnection: ObservationConnectionRef;
+  ObservationEdge: Omit<ObservationEdge, 'node'> & { node: ResolversParentTypes['Observation'] };
+  ObservationOrder: ObservationOrder;
   Office: OfficeRecord;
+  PageInfo: PageInfoRecord;
   PlatformVersion: PlatformVersionRecord;
   ProfileIndicator: ProfileIndicatorRecord;
   Query: Record<PropertyKey, never>;
   Quota: QuotaRecord;
+  Rank: RankRecord;
+  Ratio: RatioRecord;
   Signals: SignalsRecord;
   Source: SourceRef;
   Term: TermRecord;
   Ticker: TickerRecord;
+  TickerConnection: TickerConnectionRef;
+  TickerEdge: Omit<TickerEdge, 'node'> & { node: ResolversParentTypes['Ticker'] };
+  TickerOrder: TickerOrder;
 };
 
 export type LookupDirectiveArgs = { };
@@ -862,6 +1285,7 @@ export type CountryResolvers<ContextType = GraphContext, ParentType extends Reso
   name?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   observation?: Resolver<Maybe<ResolversTypes['Observation']>, ParentType, ContextType, RequireFields<CountryObservationArgs, 'metricKey'>>;
   observations?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Observation']>>, ParentType, ContextType, RequireFields<CountryObservationsArgs, 'latest' | 'scope'>>;
+  observationsConnection?: Resolver<Maybe<ResolversTypes['ObservationConnection']>, ParentType, ContextType, RequireFields<CountryObservationsConnectionArgs, 'latest' | 'scope'>>;
   offices?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Office']>>, ParentType, ContextType>;
   officialName?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   profile?: Resolver<Maybe<ResolversTypes['CountryProfile']>, ParentType, ContextType>;
@@ -876,6 +1300,18 @@ export type CountryResolvers<ContextType = GraphContext, ParentType extends Reso
 export interface CountryCodeScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['CountryCode'], any> {
   name: 'CountryCode';
 }
+
+export type CountryConnectionResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['CountryConnection'] = ResolversParentTypes['CountryConnection']> = {
+  edges?: Resolver<ReadonlyArray<ResolversTypes['CountryEdge']>, ParentType, ContextType>;
+  nodes?: Resolver<ReadonlyArray<ResolversTypes['Country']>, ParentType, ContextType>;
+  pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+  totalCount?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+};
+
+export type CountryEdgeResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['CountryEdge'] = ResolversParentTypes['CountryEdge']> = {
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  node?: Resolver<ResolversTypes['Country'], ParentType, ContextType>;
+};
 
 export type CountryProfileResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['CountryProfile'] = ResolversParentTypes['CountryProfile']> = {
   country?: Resolver<ResolversTypes['Country'], ParentType, ContextType>;
@@ -934,10 +1370,23 @@ export type IndicatorResolvers<ContextType = GraphContext, ParentType extends Re
   name?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   observation?: Resolver<Maybe<ResolversTypes['Observation']>, ParentType, ContextType, RequireFields<IndicatorObservationArgs, 'countryCode'>>;
   observations?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Observation']>>, ParentType, ContextType, RequireFields<IndicatorObservationsArgs, 'latest' | 'scope'>>;
+  observationsConnection?: Resolver<Maybe<ResolversTypes['ObservationConnection']>, ParentType, ContextType, RequireFields<IndicatorObservationsConnectionArgs, 'latest' | 'scope'>>;
   record?: Resolver<Maybe<ResolversTypes['JSON']>, ParentType, ContextType>;
   sources?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Source']>>, ParentType, ContextType>;
   unit?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type IndicatorConnectionResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['IndicatorConnection'] = ResolversParentTypes['IndicatorConnection']> = {
+  edges?: Resolver<ReadonlyArray<ResolversTypes['IndicatorEdge']>, ParentType, ContextType>;
+  nodes?: Resolver<ReadonlyArray<ResolversTypes['Indicator']>, ParentType, ContextType>;
+  pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+  totalCount?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+};
+
+export type IndicatorEdgeResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['IndicatorEdge'] = ResolversParentTypes['IndicatorEdge']> = {
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  node?: Resolver<ResolversTypes['Indicator'], ParentType, ContextType>;
 };
 
 export interface JsonScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['JSON'], any> {
@@ -950,16 +1399,20 @@ export type NodeResolvers<ContextType = GraphContext, ParentType extends Resolve
 
 export type ObservationResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Observation'] = ResolversParentTypes['Observation']> = {
   asOfPeriod?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  change?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType, Partial<ObservationChangeArgs>>;
   country?: Resolver<ResolversTypes['Country'], ParentType, ContextType>;
   datasetVersion?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   estimateHigh?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType>;
   estimateLow?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType>;
   freshness?: Resolver<ResolversTypes['Freshness'], ParentType, ContextType>;
+  growthPercent?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType, Partial<ObservationGrowthPercentArgs>>;
   id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   indicator?: Resolver<ResolversTypes['Indicator'], ParentType, ContextType>;
   isModelled?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   locationName?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  per?: Resolver<Maybe<ResolversTypes['Ratio']>, ParentType, ContextType, RequireFields<ObservationPerArgs, 'metricKey'>>;
   period?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  rank?: Resolver<Maybe<ResolversTypes['Rank']>, ParentType, ContextType, RequireFields<ObservationRankArgs, 'direction'>>;
   record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
   retrievedAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   source?: Resolver<ResolversTypes['Source'], ParentType, ContextType>;
@@ -970,6 +1423,18 @@ export type ObservationResolvers<ContextType = GraphContext, ParentType extends 
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 };
 
+export type ObservationConnectionResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['ObservationConnection'] = ResolversParentTypes['ObservationConnection']> = {
+  edges?: Resolver<ReadonlyArray<ResolversTypes['ObservationEdge']>, ParentType, ContextType>;
+  nodes?: Resolver<ReadonlyArray<ResolversTypes['Observation']>, ParentType, ContextType>;
+  pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+  totalCount?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+};
+
+export type ObservationEdgeResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['ObservationEdge'] = ResolversParentTypes['ObservationEdge']> = {
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  node?: Resolver<ResolversTypes['Observation'], ParentType, ContextType>;
+};
+
 export type OfficeResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Office'] = ResolversParentTypes['Office']> = {
   country?: Resolver<ResolversTypes['Country'], ParentType, ContextType>;
   id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
@@ -978,6 +1443,13 @@ export type OfficeResolvers<ContextType = GraphContext, ParentType extends Resol
   roleType?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   terms?: Resolver<ReadonlyArray<ResolversTypes['Term']>, ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type PageInfoResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['PageInfo'] = ResolversParentTypes['PageInfo']> = {
+  endCursor?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  hasNextPage?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  hasPreviousPage?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  startCursor?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
 };
 
 export type PlatformVersionResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['PlatformVersion'] = ResolversParentTypes['PlatformVersion']> = {
@@ -999,19 +1471,23 @@ export type ProfileIndicatorResolvers<ContextType = GraphContext, ParentType ext
 
 export type QueryResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Query'] = ResolversParentTypes['Query']> = {
   countries?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Country']>>, ParentType, ContextType, Partial<QueryCountriesArgs>>;
+  countriesConnection?: Resolver<Maybe<ResolversTypes['CountryConnection']>, ParentType, ContextType, Partial<QueryCountriesConnectionArgs>>;
   country?: Resolver<Maybe<ResolversTypes['Country']>, ParentType, ContextType, RequireFields<QueryCountryArgs, 'code'>>;
   health?: Resolver<Maybe<ResolversTypes['Health']>, ParentType, ContextType>;
   indicator?: Resolver<Maybe<ResolversTypes['Indicator']>, ParentType, ContextType, RequireFields<QueryIndicatorArgs, 'key'>>;
   indicators?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Indicator']>>, ParentType, ContextType, Partial<QueryIndicatorsArgs>>;
+  indicatorsConnection?: Resolver<Maybe<ResolversTypes['IndicatorConnection']>, ParentType, ContextType, Partial<QueryIndicatorsConnectionArgs>>;
   node?: Resolver<Maybe<ResolversTypes['Node']>, ParentType, ContextType, RequireFields<QueryNodeArgs, 'id'>>;
   nodes?: Resolver<Maybe<ReadonlyArray<Maybe<ResolversTypes['Node']>>>, ParentType, ContextType, RequireFields<QueryNodesArgs, 'ids'>>;
   observations?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Observation']>>, ParentType, ContextType, RequireFields<QueryObservationsArgs, 'latest' | 'scope'>>;
+  observationsConnection?: Resolver<Maybe<ResolversTypes['ObservationConnection']>, ParentType, ContextType, RequireFields<QueryObservationsConnectionArgs, 'latest' | 'scope'>>;
   platformVersion?: Resolver<Maybe<ResolversTypes['PlatformVersion']>, ParentType, ContextType>;
   quota?: Resolver<Maybe<ResolversTypes['Quota']>, ParentType, ContextType>;
   source?: Resolver<Maybe<ResolversTypes['Source']>, ParentType, ContextType, RequireFields<QuerySourceArgs, 'key'>>;
   sources?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Source']>>, ParentType, ContextType>;
   ticker?: Resolver<Maybe<ResolversTypes['Ticker']>, ParentType, ContextType, RequireFields<QueryTickerArgs, 'exchangeCode' | 'symbol'>>;
   tickers?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Ticker']>>, ParentType, ContextType, Partial<QueryTickersArgs>>;
+  tickersConnection?: Resolver<Maybe<ResolversTypes['TickerConnection']>, ParentType, ContextType, Partial<QueryTickersConnectionArgs>>;
 };
 
 export type QuotaResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Quota'] = ResolversParentTypes['Quota']> = {
@@ -1023,6 +1499,19 @@ export type QuotaResolvers<ContextType = GraphContext, ParentType extends Resolv
   plan?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   requestsPerMinute?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
   state?: Resolver<ResolversTypes['QuotaState'], ParentType, ContextType>;
+};
+
+export type RankResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Rank'] = ResolversParentTypes['Rank']> = {
+  of?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  position?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  year?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+};
+
+export type RatioResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Ratio'] = ResolversParentTypes['Ratio']> = {
+  operands?: Resolver<ReadonlyArray<ResolversTypes['Observation']>, ParentType, ContextType>;
+  unit?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  value?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
+  year?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
 };
 
 export type SignalsResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Signals'] = ResolversParentTypes['Signals']> = {
@@ -1069,10 +1558,24 @@ export type TickerResolvers<ContextType = GraphContext, ParentType extends Resol
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 };
 
+export type TickerConnectionResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['TickerConnection'] = ResolversParentTypes['TickerConnection']> = {
+  edges?: Resolver<ReadonlyArray<ResolversTypes['TickerEdge']>, ParentType, ContextType>;
+  nodes?: Resolver<ReadonlyArray<ResolversTypes['Ticker']>, ParentType, ContextType>;
+  pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+  totalCount?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+};
+
+export type TickerEdgeResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['TickerEdge'] = ResolversParentTypes['TickerEdge']> = {
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  node?: Resolver<ResolversTypes['Ticker'], ParentType, ContextType>;
+};
+
 export type Resolvers<ContextType = GraphContext> = {
   CommodityBenchmark?: CommodityBenchmarkResolvers<ContextType>;
   Country?: CountryResolvers<ContextType>;
   CountryCode?: GraphQLScalarType;
+  CountryConnection?: CountryConnectionResolvers<ContextType>;
+  CountryEdge?: CountryEdgeResolvers<ContextType>;
   CountryProfile?: CountryProfileResolvers<ContextType>;
   DateTime?: GraphQLScalarType;
   DisasterAlert?: DisasterAlertResolvers<ContextType>;
@@ -1080,18 +1583,27 @@ export type Resolvers<ContextType = GraphContext> = {
   FxRate?: FxRateResolvers<ContextType>;
   Health?: HealthResolvers<ContextType>;
   Indicator?: IndicatorResolvers<ContextType>;
+  IndicatorConnection?: IndicatorConnectionResolvers<ContextType>;
+  IndicatorEdge?: IndicatorEdgeResolvers<ContextType>;
   JSON?: GraphQLScalarType;
   Node?: NodeResolvers<ContextType>;
   Observation?: ObservationResolvers<ContextType>;
+  ObservationConnection?: ObservationConnectionResolvers<ContextType>;
+  ObservationEdge?: ObservationEdgeResolvers<ContextType>;
   Office?: OfficeResolvers<ContextType>;
+  PageInfo?: PageInfoResolvers<ContextType>;
   PlatformVersion?: PlatformVersionResolvers<ContextType>;
   ProfileIndicator?: ProfileIndicatorResolvers<ContextType>;
   Query?: QueryResolvers<ContextType>;
   Quota?: QuotaResolvers<ContextType>;
+  Rank?: RankResolvers<ContextType>;
+  Ratio?: RatioResolvers<ContextType>;
   Signals?: SignalsResolvers<ContextType>;
   Source?: SourceResolvers<ContextType>;
   Term?: TermResolvers<ContextType>;
   Ticker?: TickerResolvers<ContextType>;
+  TickerConnection?: TickerConnectionResolvers<ContextType>;
+  TickerEdge?: TickerEdgeResolvers<ContextType>;
 };
 
 export type DirectiveResolvers<ContextType = GraphContext> = {

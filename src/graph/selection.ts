@@ -4,6 +4,7 @@ import {
   type GraphQLCompositeType,
   GraphQLIncludeDirective,
   type GraphQLNamedType,
+  type GraphQLObjectType,
   type GraphQLResolveInfo,
   type GraphQLSchema,
   GraphQLSkipDirective,
@@ -18,10 +19,14 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
+import { collectSubfields } from 'graphql/execution/collectFields.js';
 import { asksForFigures } from './field-costs.ts';
 
 /** The part of `GraphQLResolveInfo` that a look at a selection needs. */
 export type SelectionScope = Pick<GraphQLResolveInfo, 'schema' | 'fragments' | 'variableValues'>;
+
+/** As {@link SelectionScope}, at a field. */
+export type FieldScope = SelectionScope & Pick<GraphQLResolveInfo, 'fieldNodes'>;
 
 /** What was found out about selections, by what they stand in and by the variables that decide what is skipped. */
 type Findings<Found> = WeakMap<object, WeakMap<object, Map<string, Found>>>;
@@ -47,7 +52,7 @@ const selected: Findings<ReadonlySet<string>> = new WeakMap();
  * Names of the fields selected directly on a field's result where that is an object of the type: fragments that apply
  * to it are looked into, each of them once, skipped fields left out.
  */
-export function selectedFields(info: GraphQLResolveInfo, typeName: string): ReadonlySet<string> {
+export function selectedFields(info: FieldScope, typeName: string): ReadonlySet<string> {
   const byType = findingsOf(selected, info.fieldNodes, info.variableValues);
   let names = byType.get(typeName);
   if (names === undefined) {
@@ -57,7 +62,7 @@ export function selectedFields(info: GraphQLResolveInfo, typeName: string): Read
   return names;
 }
 
-function fieldsIn(info: GraphQLResolveInfo, typeName: string): ReadonlySet<string> {
+function fieldsIn(info: FieldScope, typeName: string): ReadonlySet<string> {
   const names = new Set<string>();
   const seen = new Set<SelectionSetNode>();
   const visit = (set: SelectionSetNode | undefined): void => {
@@ -74,6 +79,62 @@ function fieldsIn(info: GraphQLResolveInfo, typeName: string): ReadonlySet<strin
     condition !== undefined && condition !== typeName && isObjectType(info.schema.getType(condition));
   for (const node of info.fieldNodes) visit(node.selectionSet);
   return names;
+}
+
+/** The type of the rows of a connection; null for any other type. */
+export function rowTypeOf(type: GraphQLNamedType): GraphQLObjectType | null {
+  if (!isObjectType(type) || !type.name.endsWith('Connection')) return null;
+  const rows = type.getFields().nodes;
+  const rowType = rows === undefined ? undefined : getNamedType(rows.type);
+  return isObjectType(rowType) ? rowType : null;
+}
+
+/** By the nodes of the field of a connection, as above. */
+const rowScopes: WeakMap<object, WeakMap<object, FieldScope>> = new WeakMap();
+
+/**
+ * What is selected of the rows of a field: directly where it is a list, and below `nodes` and `edges` where it is a
+ * connection.
+ */
+export function scopeOfRows(info: FieldScope & Pick<GraphQLResolveInfo, 'returnType'>): FieldScope {
+  const type = getNamedType(info.returnType);
+  if (rowTypeOf(type) === null || !isObjectType(type)) return info;
+  let byVariables = rowScopes.get(info.fieldNodes);
+  if (byVariables === undefined) {
+    byVariables = new WeakMap();
+    rowScopes.set(info.fieldNodes, byVariables);
+  }
+  let scope = byVariables.get(info.variableValues);
+  if (scope === undefined) {
+    const { schema, fragments, variableValues } = info;
+    scope = { schema, fragments, variableValues, fieldNodes: rowNodesIn(info, type) };
+    byVariables.set(variableValues, scope);
+  }
+  return scope;
+}
+
+function rowNodesIn(info: FieldScope, type: GraphQLObjectType): readonly FieldNode[] {
+  const edges = type.getFields().edges;
+  const edgeType = edges === undefined ? undefined : getNamedType(edges.type);
+  const below = nodesBelow(info, type);
+  const named = (nodes: readonly FieldNode[], name: string) =>
+    nodes.filter((node) => node.name.value === name);
+  const ofEdges = isObjectType(edgeType)
+    ? nodesBelow({ ...scopeOf(info), fieldNodes: named(below, 'edges') }, edgeType)
+    : [];
+  return [...named(below, 'nodes'), ...named(ofEdges, 'node')];
+}
+
+const scopeOf = ({ schema, fragments, variableValues }: SelectionScope): SelectionScope => ({
+  schema,
+  fragments,
+  variableValues,
+});
+
+/** The fields that are selected directly below a field's nodes, on objects of a type. */
+export function nodesBelow(info: FieldScope, type: GraphQLObjectType): readonly FieldNode[] {
+  const { schema, fragments, variableValues, fieldNodes } = info;
+  return [...collectSubfields(schema, fragments, variableValues, type, fieldNodes).values()].flat();
 }
 
 /** By the fragments of a document; then by the name of one of them. */

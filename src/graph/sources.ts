@@ -1,6 +1,8 @@
 import type { FailureCode } from '../errors.ts';
 import type { CountryRecord } from '../upstream/records/countries.ts';
 import type { IndicatorRecord } from '../upstream/records/indicators.ts';
+import type { TickerRecord } from '../upstream/records/markets.ts';
+import type { ObservationRecord } from '../upstream/records/observations.ts';
 import type { SourceRecord } from '../upstream/records/platform.ts';
 
 /**
@@ -33,3 +35,43 @@ export interface FreshnessRecord {
 export const countryOf = (record: CountryRecord): CountryRef => ({ code: record.code, known: record });
 export const indicatorOf = (record: IndicatorRecord): IndicatorRef => ({ key: record.key, known: record });
 export const sourceOf = (record: SourceRecord): SourceRef => ({ key: record.key, known: record });
+
+/** A page of a list, as a connection hands it on. */
+export interface Page<Row> {
+  readonly nodes: readonly Row[];
+  /** Rows of the whole list. */
+  readonly totalCount: number;
+  readonly hasNextPage: boolean;
+  readonly hasPreviousPage: boolean;
+  /** Cursors of the rows, in their order: made when they are asked for. */
+  readonly cursors: () => readonly string[];
+}
+
+export interface CountryConnectionRef extends Page<CountryRef> {}
+export interface IndicatorConnectionRef extends Page<IndicatorRef> {}
+export interface ObservationConnectionRef extends Page<ObservationRecord> {}
+export interface TickerConnectionRef extends Page<TickerRecord> {}
+
+/** Where a page stands in its list. */
+export interface PageInfoRecord {
+  readonly hasNextPage: boolean;
+  readonly hasPreviousPage: boolean;
+  /** Null on a page without rows. */
+  readonly startCursor: string | null;
+  readonly endCursor: string | null;
+}
+
+/** One figure divided by another. */
+export interface RatioRecord {
+  readonly value: number;
+  readonly unit: string;
+  readonly year: number;
+  readonly operands: readonly ObservationRecord[];
+}
+
+/** Where a country's figure stands among others. */
+export interface RankRecord {
+  readonly position: number;
+  readonly of: number;
+  readonly year: number;
+}

@@ -104,6 +104,7 @@ export function createLoaders(parts: LoadersParts): Loaders {
       sending.onHeld?.(freshUntilMs);
     },
     observations: {
+      operands: observations.operands,
       rows: counted(observations.rows),
       nationals(countryCodes, metricKey, maxAgeMs) {
         sending.bill.naive += countryCodes.length;

@@ -11,6 +11,7 @@ import type { YearRange } from '../planner/year-range.ts';
 import type { LeftOutRows, Sending } from '../upstream/call.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 import type { Effort } from './effort.ts';
+import { createOperandLoader, type OperandLoader } from './operands.ts';
 
 export interface ObservationLoader {
   /**
@@ -32,6 +33,8 @@ export interface ObservationLoader {
     metricKey: string,
     maxAgeMs: number,
   ): PromiseOrValue<readonly National[]>;
+  /** Figures that others are compared with. */
+  readonly operands: OperandLoader;
   /** Rows of answers to this operation that belong to no figure that can be asked for. */
   leftOut(): readonly LeftOutRows[];
   /** Tells of rows that came as part of a record: they are as old as it is. */
@@ -72,7 +75,7 @@ function nameOf({ key, maxAgeMs }: Demand): string {
 
 export function createObservationLoader(
   parts: ObservationLoaderParts,
-): Pick<ObservationLoader, 'rows' | 'nationals'> {
+): Pick<ObservationLoader, 'rows' | 'nationals' | 'operands'> {
   const { effort } = parts;
   const withOutcomes = createOutcomes(parts);
 
@@ -122,6 +125,11 @@ export function createObservationLoader(
       if (!wanted.isNational) return withOutcomes(demands, rowsIn);
       return mapValue(nationalsOf(demands), (nationals) => rowsIn(nationals.map(outcomeOf)));
     },
+    operands: createOperandLoader({
+      effort,
+      outcomesOf: (demands) => withOutcomes(demands, (outcomes) => outcomes),
+      nationalsOf,
+    }),
     nationals: (countryCodes, metricKey, maxAgeMs) =>
       nationalsOf(demandsFor({ mode: 'latest', countryCodes, metricKeys: [metricKey], maxAgeMs })),
   };

@@ -61,6 +61,7 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
         tickersLearned: parts.tickersLearned,
         listed: parts.listed,
         heldNames: parts.heldNames,
+        maxListItems: config.maxListItems,
         keyRefusal: () => parts.keyRefusal(caller.keyDigest),
         quota() {
           run.isLasting = false;

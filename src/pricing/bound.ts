@@ -1,5 +1,6 @@
 import {
   type FieldNode,
+  type GraphQLCompositeType,
   type GraphQLField,
   type GraphQLSchema,
   getArgumentValues,
@@ -9,7 +10,7 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import { costOf } from '../graph/field-costs.ts';
-import type { SelectionScope } from '../graph/selection.ts';
+import { rowTypeOf, type SelectionScope } from '../graph/selection.ts';
 import { summing } from './field-sum.ts';
 
 /** Lists that an operation can need, with what it takes to complete them. */
@@ -57,10 +58,11 @@ export function boundOf(
     nothing: NO_CALLS,
     both,
     ofField(field, node, type, parents, below) {
-      const isList = isListType(getNullableType(field.type));
-      const own = ownBound(field, node, type === root ? null : parents, scope, sizes);
+      const own = ownBound(field, node, type, type === root ? null : parents, scope, sizes);
       if (node.selectionSet === undefined) return own;
-      const items = isList ? mostOf(field, argumentsOf(field, node, scope), sizes) : parents;
+      // The rows of a page are no more than those of its list.
+      const isOfList = holdsList(field) && rowTypeOf(type) === null;
+      const items = isOfList ? mostOf(field, argumentsOf(field, node, scope), sizes) : parents;
       return both(own, below(getNamedType(field.type), node.selectionSet, items));
     },
   });
@@ -81,11 +83,12 @@ function both(a: Bound, b: Bound): Bound {
 function ownBound(
   field: GraphQLField<unknown, unknown>,
   node: FieldNode,
+  type: GraphQLCompositeType,
   parents: number | null,
   scope: SelectionScope,
   sizes: ListSizes,
 ): Bound {
-  const isList = isListType(getNullableType(field.type));
+  const isList = holdsList(field);
   switch (costOf(field)) {
     case 'NOTHING':
     case 'ONCE':
@@ -95,10 +98,17 @@ function ownBound(
     case 'IDENTIFIED':
       return (parents ?? 1) === 1 && !isList ? { ...NO_CALLS, calls: 1 } : UNBOUNDED;
     case 'FIGURES':
+      if (type.name === 'Observation')
+        return derivedBound(field, argumentsOf(field, node, scope), parents, sizes);
       return figuresBound(field, argumentsOf(field, node, scope), parents, isList, sizes);
     case 'UNSAID':
       return UNBOUNDED;
   }
+}
+
+/** Whether a field brings several things: as a list, or as a page of one. */
+export function holdsList({ type }: GraphQLField<unknown, unknown>): boolean {
+  return isListType(getNullableType(type)) || rowTypeOf(getNamedType(type)) !== null;
 }
 
 /** The most that a field's figures take. What of country and indicator no argument names, its object is. */
@@ -131,15 +141,32 @@ function mostOf(
   args: Readonly<Record<string, unknown>>,
   sizes: ListSizes,
 ): number {
-  const named = Object.values(args).map((value) => (Array.isArray(value) ? value.length : 0));
-  const all = getNamedType(type).name === 'Country' ? sizes.countries : sizes.metrics;
-  return Math.max(all, ...named);
+  const named = getNamedType(type);
+  const all = (rowTypeOf(named) ?? named).name === 'Country' ? sizes.countries : sizes.metrics;
+  const lengths = Object.values(args).map((value) => (Array.isArray(value) ? value.length : 0));
+  return Math.max(all, ...lengths);
 }
 
 /** Figures of the table that a field's own lie in: each name of the shorter list stands for a whole line of it. */
 function tableOf(countries: number, metrics: number, sizes: ListSizes): number {
   const [lines, length] = countries < metrics ? [countries, metrics] : [metrics, countries];
   return lines * Math.max(sizes.metrics, Number.isFinite(length) ? length : 0);
+}
+
+/**
+ * The most that the figures take which one figure is compared with: a series of each, and the latest of those that it is
+ * ranked among. Of several figures it is not known which they are.
+ */
+function derivedBound(
+  { name }: GraphQLField<unknown, unknown>,
+  { among }: Readonly<Record<string, unknown>>,
+  parents: number | null,
+  sizes: ListSizes,
+): Bound {
+  if (parents !== 1) return UNBOUNDED;
+  const countries = name === 'rank' ? lengthOf(among, sizes.countries) : 1;
+  // One more finds out that the service takes no years.
+  return { calls: countries + 1, latestFigures: tableOf(countries, 1, sizes) };
 }
 
 /** How many a list argument names; where it is left out, it stands for all there are. */

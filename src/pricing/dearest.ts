@@ -1,15 +1,8 @@
-import {
-  type GraphQLField,
-  type GraphQLSchema,
-  getNamedType,
-  getNullableType,
-  isListType,
-  type OperationDefinitionNode,
-} from 'graphql';
+import { type GraphQLField, type GraphQLSchema, getNamedType, type OperationDefinitionNode } from 'graphql';
 import { costOf, type FieldCost } from '../graph/field-costs.ts';
-import { isLeftOut, type SelectionScope } from '../graph/selection.ts';
+import { isLeftOut, rowTypeOf, type SelectionScope } from '../graph/selection.ts';
 import { countries, indicators, observations } from '../upstream/endpoints.ts';
-import { argumentsOf } from './bound.ts';
+import { argumentsOf, holdsList } from './bound.ts';
 import { summing } from './field-sum.ts';
 
 /** What a field that takes calls is thought to weigh, and where it stands: the response names of the fields down to it. */
@@ -45,18 +38,21 @@ export function dearestField(
     nothing: NOTHING,
     both: (a, b) => (b.weight > a.weight ? b : a),
     isLeftOut: (selection) => isLeftOut(selection, scope),
-    ofField(field, node, _, parents, dearestBelow) {
+    ofField(field, node, parentType, parents, dearestBelow) {
       const args = argumentsOf(field, node, scope);
-      const isList = isListType(getNullableType(field.type));
+      const isList = holdsList(field);
       const type = getNamedType(field.type);
+      const { name } = rowTypeOf(type) ?? type;
       const own = isMeant(costOf(field)) ? parents * ownWeight(field, args, isList) : 0;
-      const items = isList
-        ? Math.min(parents, USUAL_ITEMS[type.name] ?? parents) * itemsOf(type.name, args)
-        : parents;
+      // The rows of a page are those that its connection was weighed for.
+      const items =
+        isList && rowTypeOf(parentType) === null
+          ? Math.min(parents, USUAL_ITEMS[name] ?? parents) * itemsOf(name, args)
+          : parents;
       const below =
         node.selectionSet === undefined
           ? NOTHING
-          : dearestBelow(type, node.selectionSet, Math.min(items, USUAL_ITEMS[type.name] ?? items));
+          : dearestBelow(type, node.selectionSet, Math.min(items, USUAL_ITEMS[name] ?? items));
       const { weight, path } = own >= below.weight ? { weight: own, path: [] } : below;
       return weight === 0 ? NOTHING : { weight, path: [node.alias?.value ?? node.name.value, ...path] };
     },
@@ -92,6 +88,8 @@ function ownWeight(
 }
 
 function itemsOf(typeName: string, args: Readonly<Record<string, unknown>>): number {
-  for (const value of Object.values(args)) if (Array.isArray(value)) return value.length;
+  for (const [name, value] of Object.entries(args)) {
+    if (name !== 'orderBy' && Array.isArray(value)) return value.length;
+  }
   return USUAL_ITEMS[typeName] ?? SOME_ITEMS;
 }

@@ -32,7 +32,7 @@ import { cached, type Freshness } from '../upstream/cached.ts';
 import { type Bill, type Call, type Caller, openBill, type Sending } from '../upstream/call.ts';
 import { coalesced } from '../upstream/coalesced.ts';
 import type { Assumptions, DryRun } from '../upstream/dry-run.ts';
-import { countries, indicators } from '../upstream/endpoints.ts';
+import { countries, observations as figuresRoute, indicators } from '../upstream/endpoints.ts';
 import { payerOf } from '../upstream/payer.ts';
 import type { Warning, WarningCode } from '../warnings.ts';
 import { dearestField } from './dearest.ts';
@@ -83,6 +83,8 @@ export interface PricingParts {
   readonly isProven: (keyDigest: string) => boolean;
   /** Calls that one operation may send. */
   readonly maxUpstreamCalls: number;
+  /** Rows of one page. */
+  readonly maxListItems: number;
   readonly quota: (keyDigest: string) => Promise<QuotaRecord>;
 }
 
@@ -115,8 +117,7 @@ export function createPricing(parts: PricingParts): Pricing {
     });
     // What is held is listed; where that decides nothing, it is left.
     if (isExplained && effort.refusal === null) await fetchHeld(tally.heldDemands);
-    const isTold = ({ code, route = LISTS_OF_NAMES[code] ?? '' }: Warning) =>
-      bill.byRoute[route] === undefined;
+    const isTold = ({ code, route = TOLD_BY[code] ?? '' }: Warning) => bill.byRoute[route] === undefined;
     if (effort.refusal === null) tally.close();
     return {
       bill,
@@ -189,6 +190,7 @@ function openDryRun(parts: PricingParts, caller: Caller, supposed: Supposed, lea
     effort,
     tickersLearned: { ...parts.tickersLearned },
     listed: parts.learned.listed,
+    maxListItems: parts.maxListItems,
     heldNames: createHeldNames({ tenantCache, freshness, now }, parts.learned),
     quota: () => parts.quota(caller.keyDigest),
   });
@@ -322,8 +324,9 @@ function counted(figures: Figures, parts: CountedParts, tally: Tally): Figures {
   };
 }
 
-/** The list that tells which names there are. */
-const LISTS_OF_NAMES: Readonly<Partial<Record<WarningCode, string>>> = {
+/** What tells which names there are, and which figures. */
+const TOLD_BY: Readonly<Partial<Record<WarningCode, string>>> = {
   UNKNOWN_COUNTRY: countries.route,
   UNKNOWN_INDICATOR: indicators.route,
+  NOT_COMPARABLE: figuresRoute.route,
 };

@@ -2,62 +2,22 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { mapValue, type PromiseOrValue, promiseTry } from '../async/promise-or-value.ts';
 import type { BatchResolver } from '../execution/plan.ts';
 import type { GraphContext } from '../graph/context.ts';
-import type {
-  CountryObservationArgs,
-  CountryResolvers,
-  QueryResolvers,
-  Resolvers,
-} from '../graph/generated.ts';
+import type { CountryObservationArgs, CountryResolvers, Resolvers } from '../graph/generated.ts';
 import { encodeId } from '../graph/ids.ts';
-import { selectedFields } from '../graph/selection.ts';
 import { type CountryRef, countryOf } from '../graph/sources.ts';
-import { alpha2Of, COVERED_COUNTRIES } from '../upstream/covered-countries.ts';
+import { alpha2Of } from '../upstream/covered-countries.ts';
 import { countryProfile, countrySignals, governmentStructure } from '../upstream/endpoints.ts';
 import type { CountryRecord } from '../upstream/records/countries.ts';
-import { leftOutOf, notFoundIn } from '../upstream/records/left-out.ts';
+import { notFoundIn } from '../upstream/records/left-out.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
+import { checkMetricKey, maxAgeMsOf } from './arguments.ts';
+import { countryList, countryWithoutList, LIST_FIELDS, selectedOf } from './country-list.ts';
+import { askAhead, derivedOf, latestOf } from './derived-ahead.ts';
 import { knownNames } from './known-names.ts';
-import { checkMetricKey, maxAgeMsOf, observationRows } from './observations.ts';
+import { observationList, observationPage } from './observation-lists.ts';
+import { namedBy, pageOf, pagingOf } from './paging.ts';
 import { plainFields, recordFields } from './record-fields.ts';
-import { warned, warnedOfLeftOut, warnedOnceLoaded, warnOfCountries } from './warned.ts';
-
-/** Fields that say no more than what the code says. */
-const BARE_FIELDS: ReadonlySet<string> = new Set(['__typename', 'id', 'code']);
-
-/** Fields that come from the list, which thus tells at no further call whether the country is there. */
-const LIST_FIELDS = ['name', 'iso3', 'officialName', 'capital', 'region', 'subregion', 'record'] as const;
-const FROM_LIST: ReadonlySet<string> = new Set(LIST_FIELDS);
-
-/** What the selection on a country shows. */
-interface Selected {
-  /** Whether the code is enough for some of it, which then need not fail with the list. */
-  readonly isMoreThanCode: boolean;
-  readonly isFromList: boolean;
-}
-
-/** By the nodes of the field, which are the same for each item of a list and for each run of a plan. */
-const selections = new WeakMap<readonly unknown[], Selected>();
-
-function selectedOf(info: GraphQLResolveInfo): Selected {
-  let selected = selections.get(info.fieldNodes);
-  if (selected === undefined) {
-    const names = [...selectedFields(info, 'Country')];
-    selected = {
-      isMoreThanCode: names.some((name) => !BARE_FIELDS.has(name)),
-      isFromList: names.some((name) => FROM_LIST.has(name)),
-    };
-    selections.set(info.fieldNodes, selected);
-  }
-  return selected;
-}
-
-/**
- * What a country is where the list can't tell: one of the 54 whose code is enough for some of what is asked of it, so
- * that fields from the list fail by themselves; null for any other.
- */
-function countryWithoutList(code: string, { isMoreThanCode }: Selected): CountryRef | null {
-  return isMoreThanCode && COVERED_COUNTRIES.has(code) ? { code } : null;
-}
+import { warned, warnedOfLeftOut, warnedOnceLoaded } from './warned.ts';
 
 /** The country of a code; null where there is none. Asks for the list only where the code alone won't do. */
 export function countryByCode(
@@ -92,35 +52,7 @@ const fromList = recordFields<CountryRecord, CountryRef>(({ code }, { loaders })
   loaders.country.load(code),
 );
 
-const countries: QueryResolvers['countries'] = (_, { codes }, context, info) => {
-  const { loaders } = context;
-  if (codes == null) {
-    return mapValue(warnedOnceLoaded(context, info, loaders.countries()), (list) => list.map(countryOf));
-  }
-  const selected = selectedOf(info);
-  const wanted = [...new Set(codes)];
-  const alone = new Map(wanted.map((code) => [code, countryWithoutList(code, selected)]));
-  const areAlone = wanted.every((code) => alone.get(code) !== null);
-  if (areAlone && !selected.isFromList) return wanted.map((code) => alone.get(code) ?? { code });
-  const { path } = info;
-  const listed = promiseTry(() =>
-    mapValue(warnedOnceLoaded(context, info, loaders.countries()), (list) => {
-      const found = new Map(list.map((record) => [record.code, countryOf(record)]));
-      // What the list lacks may be among the rows that can't be read, and is warned of as such.
-      const isWhole = leftOutOf(list) === null;
-      if (isWhole) {
-        warnOfCountries(
-          context,
-          path,
-          wanted.filter((code) => !found.has(code)),
-        );
-      }
-      return wanted.flatMap((code) => found.get(code) ?? (isWhole ? [] : (alone.get(code) ?? [])));
-    }),
-  );
-  if (!areAlone || !(listed instanceof Promise)) return listed;
-  return listed.catch(() => wanted.map((code) => alone.get(code) ?? { code }));
-};
+const NAMING = namedBy<CountryRef>('Country', ({ code }) => [code]);
 
 const Country = {
   id: ({ code }) => encodeId('Country', code),
@@ -133,7 +65,9 @@ const Country = {
   tickers: ({ code }, _, context, info) =>
     warnedOnceLoaded(context, info, context.loaders.tickers.where({ countryCode: code })),
   observations: ({ code }, { metricKeys, ...filter }, context, info) =>
-    observationRows({ ...filter, countryCodes: [code], metricKeys, ofObject: 'countries' }, context, info),
+    observationList({ ...filter, countryCodes: [code], metricKeys, ofObject: 'countries' }, context, info),
+  observationsConnection: ({ code }, { metricKeys, ...filter }, context, info) =>
+    observationPage({ ...filter, countryCodes: [code], metricKeys, ofObject: 'countries' }, context, info),
 } satisfies CountryResolvers;
 
 /** The latest national figure of each country. */
@@ -146,6 +80,7 @@ const observation: BatchResolver<
   checkMetricKey(metricKey);
   const codes = countries.map(({ code }) => code);
   const maxAgeMs = maxAgeMsOf(maxAge);
+  const derived = derivedOf(info);
   const path = () => info.path;
   const known = knownNames('metrics', context, path, [metricKey]);
   if (!(known instanceof Promise)) return figuresOf(known);
@@ -154,6 +89,7 @@ const observation: BatchResolver<
 
   function figuresOf([key]: readonly string[], here = path) {
     if (key === undefined) return codes.map(() => null);
+    askAhead(derived, latestOf(codes, key, maxAgeMs), context);
     const figures = context.loaders.observations.nationals(codes, key, maxAgeMs);
     return warnedOfLeftOut(context, here, figures);
   }
@@ -163,7 +99,11 @@ export const batches = { Country: { observation } };
 
 export const resolvers = {
   Query: {
-    countries,
+    countries: countryList,
+    countriesConnection(_, args, context, info) {
+      const paging = pagingOf(args, 'Country', context.maxListItems);
+      return mapValue(countryList(_, args, context, info), (list) => pageOf(paging, NAMING, list));
+    },
     country: (_, { code }, context, info) => countryByCode(code, context, info),
   },
   Country,

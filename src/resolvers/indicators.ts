@@ -15,12 +15,15 @@ import { selectedFields } from '../graph/selection.ts';
 import { type IndicatorRef, indicatorOf, type SourceRef, sourceOf } from '../graph/sources.ts';
 import type { IndicatorRecord } from '../upstream/records/indicators.ts';
 import type { SourceRecord } from '../upstream/records/platform.ts';
-import { checkTexts } from './arguments.ts';
-import { searched } from './catalogue-search.ts';
+import { checkMetricKey, maxAgeMsOf } from './arguments.ts';
+import { askAhead, derivedOf, type FiguresField, latestOf } from './derived-ahead.ts';
+import { indicatorList } from './indicator-list.ts';
 import { knownNames } from './known-names.ts';
-import { checkMetricKey, maxAgeMsOf, type ObservationFilter, observationRows } from './observations.ts';
+import { observationList, observationPage } from './observation-lists.ts';
+import { type ObservationFilter, observationRows } from './observations.ts';
+import { namedBy, pageOf, pagingOf } from './paging.ts';
 import { plainFields, recordFields } from './record-fields.ts';
-import { warned, warnedOfLeftOut, warnedOnceLoaded, warnOfIndicators } from './warned.ts';
+import { warnedOfLeftOut, warnedOnceLoaded } from './warned.ts';
 
 const BARE_FIELDS: ReadonlySet<string> = new Set(['__typename', 'id', 'key']);
 
@@ -70,11 +73,13 @@ async function showsFigures(key: string, context: GraphContext, info: GraphQLRes
   const selected = collectSubfields(schema, fragments, variableValues, type, fieldNodes);
   const { naive } = context.bill;
   const loads: PromiseOrValue<readonly unknown[]>[] = [];
-  for (const [node] of selected.values()) {
+  for (const nodes of selected.values()) {
+    const [node] = nodes;
     const field = node === undefined ? undefined : type.getFields()[node.name.value];
     if (node === undefined || field === undefined || costOf(field) !== 'FIGURES') continue;
+    const below = { schema, fragments, variableValues, fieldNodes: nodes, returnType: field.type };
     loads.push(
-      promiseTry(() => figuresOf(key, getArgumentValues(field, node, variableValues), context, info)),
+      promiseTry(() => figuresOf(key, getArgumentValues(field, node, variableValues), context, info, below)),
     );
   }
   // The fields below will count themselves.
@@ -90,10 +95,13 @@ function figuresOf(
   { countryCode, ...filter }: Partial<IndicatorObservationArgs> & ObservationFilter,
   context: GraphContext,
   info: GraphQLResolveInfo,
+  field: FiguresField,
 ): PromiseOrValue<readonly unknown[]> {
   if (countryCode === undefined)
-    return observationRows({ ...filter, metricKeys: [key], ofObject: 'metrics' }, context, info);
-  const nationals = context.loaders.observations.nationals([countryCode], key, maxAgeMsOf(filter.maxAge));
+    return observationRows({ ...filter, metricKeys: [key], ofObject: 'metrics' }, context, info, field);
+  const maxAgeMs = maxAgeMsOf(filter.maxAge);
+  askAhead(derivedOf(field), latestOf([countryCode], key, maxAgeMs), context);
+  const nationals = context.loaders.observations.nationals([countryCode], key, maxAgeMs);
   return mapValue(nationals, ([national]) => {
     if (national instanceof Error) throw national;
     return national == null ? [] : [national];
@@ -116,6 +124,8 @@ const fromCatalogue = recordFields<IndicatorRecord, IndicatorRef>(({ key }, { lo
 );
 const fromStatus = recordFields<SourceRecord, SourceRef>(({ key }, { loaders }) => loaders.source.load(key));
 
+const NAMING = namedBy<IndicatorRef>('Indicator', ({ key }) => [key]);
+
 const Indicator = {
   id: ({ key }) => encodeId('Indicator', key),
   ...plainFields('Indicator', 'key'),
@@ -130,15 +140,19 @@ const Indicator = {
   async observation({ key }, { countryCode, maxAge }, context, info) {
     const { path } = info;
     const maxAgeMs = maxAgeMsOf(maxAge);
+    const derived = derivedOf(info);
     const found = knownNames('countries', context, () => path, [countryCode]);
     const codes = found instanceof Promise ? await context.batchGate.closeDuring(found) : found;
+    askAhead(derived, latestOf(codes, key, maxAgeMs), context);
     const figures = context.loaders.observations.nationals(codes, key, maxAgeMs);
     const [national] = await warnedOfLeftOut(context, () => path, figures);
     if (national instanceof Error) throw national;
     return national ?? null;
   },
   observations: ({ key }, { countryCodes, ...filter }, context, info) =>
-    observationRows({ ...filter, countryCodes, metricKeys: [key], ofObject: 'metrics' }, context, info),
+    observationList({ ...filter, countryCodes, metricKeys: [key], ofObject: 'metrics' }, context, info),
+  observationsConnection: ({ key }, { countryCodes, ...filter }, context, info) =>
+    observationPage({ ...filter, countryCodes, metricKeys: [key], ofObject: 'metrics' }, context, info),
 } satisfies IndicatorResolvers;
 
 const Source = {
@@ -149,23 +163,10 @@ const Source = {
 
 export const resolvers = {
   Query: {
-    indicators(_, { category, hasData, keys, search, source }, context, info) {
-      checkTexts({ category, search, source });
-      const filter = { category: category ?? undefined, hasData: hasData ?? undefined };
-      const { path } = info;
-      return mapValue(warnedOnceLoaded(context, info, context.loaders.indicators(filter)), (all) => {
-        const list = warned(context, () => path, searched(all, { search, source }));
-        if (keys == null) return list.map(indicatorOf);
-        const found = new Map(list.map((record) => [record.key, record]));
-        const wanted = [...new Set(keys)];
-        const missing = wanted.filter((key) => !found.has(key));
-        const chosen = wanted.flatMap((key) => found.get(key) ?? []).map(indicatorOf);
-        if (missing.length === 0) return chosen;
-        return mapValue(context.loaders.indicators(), (catalogue) => {
-          warnOfIndicators(context, path, missing, catalogue);
-          return chosen;
-        });
-      });
+    indicators: (_, args, context, info) => indicatorList(args, context, info),
+    indicatorsConnection(_, args, context, info) {
+      const paging = pagingOf(args, 'Indicator', context.maxListItems);
+      return mapValue(indicatorList(args, context, info), (list) => pageOf(paging, NAMING, list));
     },
     indicator(_, { key }, context, info) {
       const { path } = info;

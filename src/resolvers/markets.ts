@@ -1,8 +1,12 @@
+import type { GraphQLResolveInfo } from 'graphql';
+import { mapValue, type PromiseOrValue } from '../async/promise-or-value.ts';
 import type { GraphContext } from '../graph/context.ts';
-import type { Resolvers } from '../graph/generated.ts';
+import type { QueryTickersArgs, Resolvers, TickerOrderField } from '../graph/generated.ts';
 import { encodeId } from '../graph/ids.ts';
 import type { TickerRecord } from '../upstream/records/markets.ts';
 import { checkTexts } from './arguments.ts';
+import { byCode, byName, byNumber, type Order, ordered } from './ordering.ts';
+import { namedBy, pageOf, pagingOf } from './paging.ts';
 import { plainFields } from './record-fields.ts';
 import { warnedOnceLoaded } from './warned.ts';
 
@@ -15,11 +19,33 @@ export function tickerBySymbol(
   return loaders.tickers.find(exchangeCode, symbol);
 }
 
+const ORDERS: Readonly<Record<TickerOrderField, Order<TickerRecord>>> = {
+  SYMBOL: byCode(({ symbol }) => symbol),
+  NAME: byName(({ name }) => name),
+  EXCHANGE: byCode(({ exchangeCode }) => exchangeCode),
+  CLOSE_PRICE: byNumber(({ closePrice }) => closePrice),
+  CHANGE_PERCENT: byNumber(({ changePercent }) => changePercent),
+};
+
+const NAMING = namedBy<TickerRecord>('Ticker', ({ exchangeCode, symbol }) => [exchangeCode, symbol]);
+
+function tickerList(
+  { orderBy, ...filter }: QueryTickersArgs,
+  context: GraphContext,
+  info: GraphQLResolveInfo,
+): PromiseOrValue<readonly TickerRecord[]> {
+  const { exchangeCode, countryCode, instrumentType } = filter;
+  checkTexts({ exchangeCode, countryCode, instrumentType });
+  const listings = warnedOnceLoaded(context, info, context.loaders.tickers.where(filter));
+  return mapValue(listings, (list) => ordered(list, orderBy, ORDERS, context));
+}
+
 export const resolvers = {
   Query: {
-    tickers(_, filter, context, info) {
-      checkTexts(filter);
-      return warnedOnceLoaded(context, info, context.loaders.tickers.where(filter));
+    tickers: (_, args, context, info) => tickerList(args, context, info),
+    tickersConnection(_, args, context, info) {
+      const paging = pagingOf(args, 'Ticker', context.maxListItems);
+      return mapValue(tickerList(args, context, info), (list) => pageOf(paging, NAMING, list));
     },
     ticker: (_, { exchangeCode, symbol }, context) => tickerBySymbol(exchangeCode, symbol, context),
   },

@@ -3,12 +3,12 @@ import { gatesBatch } from '../graph/batch-gating.ts';
 import type { GraphContext } from '../graph/context.ts';
 import type { Resolvers, ResolversTypes } from '../graph/generated.ts';
 import { decodeId, type GlobalId } from '../graph/ids.ts';
+import { checkMetricKey } from './arguments.ts';
 import { countryByCode } from './countries.ts';
 import { officeById } from './government.ts';
 import { indicatorByKey, sourceByKey } from './indicators.ts';
 import { tickerBySymbol } from './markets.ts';
 import { observationOf } from './observation-ids.ts';
-import { checkMetricKey } from './observations.ts';
 
 type AnyNode = Awaited<ResolversTypes['Node']>;
 

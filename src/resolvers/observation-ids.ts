@@ -13,6 +13,12 @@ function keyOf(row: ObservationRecord, ordinal: number): readonly string[] {
   return datasetVersion === null ? key : [...key, datasetVersion];
 }
 
+/** A key without the release of the dataset, and what comes after it: it holds when the service revises the row. */
+export const unreleased = (key: readonly string[]): readonly string[] => key.slice(0, LASTING_PARTS);
+
+/** Parts of a key that name no release: from the country to the source. */
+const LASTING_PARTS = 7;
+
 /** The identifiers of rows. Rows that are alike in all that names them are told apart by their order. */
 export function observationIds(rows: readonly ObservationRecord[]): string[] {
   const owners = new Map<string, object>();

@@ -9,6 +9,8 @@ import type { Dimension } from '../planner/learned.ts';
 import { newestOf } from '../planner/newest.ts';
 import { yearRange } from '../planner/year-range.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
+import { checkMetricKey, maxAgeMsOf } from './arguments.ts';
+import { askAhead, derivedOf, type FiguresField, firstYearFor } from './derived-ahead.ts';
 import { knownNames } from './known-names.ts';
 import { observationIds } from './observation-ids.ts';
 import { plainFields } from './record-fields.ts';
@@ -32,12 +34,14 @@ export interface ObservationFilter {
 
 /**
  * The rows of every country and metric named, in the order they are named in.
+ * @param field whose selection shows what is derived of the rows
  * @throws Failure BAD_USER_INPUT before anything is asked for, where the arguments make no sense
  */
 export function observationRows(
   filter: ObservationFilter,
   context: GraphContext,
   info: GraphQLResolveInfo,
+  field: FiguresField = info,
 ): PromiseOrValue<readonly ObservationRecord[]> {
   const { countryCodes, metricKeys, latest, fromYear, toYear, scope, maxAge } = filter;
   if (fromYear != null && toYear != null && fromYear > toYear) {
@@ -56,12 +60,17 @@ export function observationRows(
   const isFromSeries = toYear != null || !latest || scope === 'PLACES';
   const mode = isFromSeries ? 'series' : 'latest';
   const isNational = !isFromSeries && scope === 'NATIONAL';
-  const years = isFromSeries ? yearRange(fromYear, toYear) : null;
-  const load = (codes: readonly string[], keys: readonly string[]) =>
-    loaders.observations.rows(
-      { mode, isNational, countryCodes: unique(codes), metricKeys: unique(keys), maxAgeMs, years },
+  // Figures of places are not ranked.
+  const derived = derivedOf(field).filter(({ name }) => name !== 'rank' || scope !== 'PLACES');
+  const years = isFromSeries ? yearRange(firstYearFor(derived, fromYear), toYear) : null;
+  const load = (codes: readonly string[], keys: readonly string[]) => {
+    const wanted = { mode, countryCodes: unique(codes), metricKeys: unique(keys), maxAgeMs, years } as const;
+    if (derived.length > 0) askAhead(derived, wanted, context);
+    return loaders.observations.rows(
+      { ...wanted, isNational },
       latest && isFromSeries ? newestWithin : within,
     );
+  };
 
   const path = () => info.path;
   const known = (dimension: Dimension, names: readonly string[]) =>
@@ -113,30 +122,6 @@ function warnOfUnlisted(
 
 function unique(names: readonly string[]): readonly string[] {
   return names.length < 2 ? names : [...new Set(names)];
-}
-
-/**
- * Commas separate keys in a call and blanks stand in none, so a key with either would ask for something else.
- * @throws Failure BAD_USER_INPUT
- */
-export function checkMetricKey(key: string): void {
-  if (!/^[^\s,]{1,200}$/.test(key) || !key.isWellFormed()) {
-    throw new Failure(
-      'BAD_USER_INPUT',
-      `An indicator key is one word, such as population_total; this is ${JSON.stringify(key)}.`,
-    );
-  }
-}
-
-/**
- * How old a held figure may be, in milliseconds.
- * @throws Failure BAD_USER_INPUT
- */
-export function maxAgeMsOf(maxAge: number | null | undefined): number {
-  if (maxAge == null) return Number.POSITIVE_INFINITY;
-  if (maxAge < 0)
-    throw new Failure('BAD_USER_INPUT', `maxAge is in seconds and not below 0; this is ${maxAge}.`);
-  return maxAge * 1000;
 }
 
 const Observation = {
@@ -206,9 +191,6 @@ export const batches = {
 };
 
 export const resolvers = {
-  Query: {
-    observations: (_, filter, context, info) => observationRows(filter, context, info),
-  },
   Observation,
   Freshness: plainFields('Freshness', 'fetchedAt', 'stale', 'reason'),
 } satisfies Resolvers;

@@ -79,6 +79,7 @@ export async function createGateway({
         gateway,
         hasGraphiql: false,
         isDraining: () => false,
+        isSubgraph: config.subgraph,
         problem: (error, requestId) => onProblem(error, 'server', requestId),
       });
     },

@@ -43,7 +43,7 @@ export function assumedFigure(countryCode: string, metricKey: string): object {
     metric_name: metricKey,
     year: 2000,
     period: '2000',
-    value: 0,
+    value: 1,
     unit: '',
     source: 'source_1',
     value_status: 'reported',

@@ -20,6 +20,20 @@ export const ADVICE_SDL = `
     warnings: [Country!]
     "As somebody has written them down, one of them wrongly."
     drafts: [Country!]
+    "The same in pages: Relay's type of them is in both subgraphs."
+    warningsConnection: WarningConnection
+  }
+
+  type WarningConnection {
+    nodes: [Country!]!
+    pageInfo: PageInfo!
+  }
+
+  type PageInfo @shareable {
+    hasNextPage: Boolean!
+    hasPreviousPage: Boolean!
+    startCursor: String
+    endCursor: String
   }
 
   type Country @key(fields: "code") {

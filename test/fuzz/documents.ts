@@ -2,11 +2,14 @@ import {
   type GraphQLArgument,
   type GraphQLCompositeType,
   type GraphQLField,
+  type GraphQLNamedType,
   type GraphQLSchema,
   getNamedType,
   getNullableType,
   isAbstractType,
   isCompositeType,
+  isEnumType,
+  isInputObjectType,
   isLeafType,
   isListType,
   isRequiredArgument,
@@ -235,13 +238,25 @@ class Generator {
   }
 
   #input(arg: GraphQLArgument): string {
-    const named = getNamedType(arg.type).name;
-    const values = VALUES[arg.name] ?? VALUES[named] ?? [null];
+    const named = getNamedType(arg.type);
+    const values = VALUES[arg.name] ?? VALUES[named.name] ?? this.#valuesOf(named);
     const isList = isListType(getNullableType(arg.type));
     const value = isList ? this.#list(values) : this.#dice.pick(values);
     const isShort = !Array.isArray(value) || value.length <= 20;
     if (isShort && this.#dice.chance(0.7)) return literal(value);
     return this.#variable(String(arg.type), value);
+  }
+
+  /** Names of an enum; objects of an input type. */
+  #valuesOf(type: GraphQLNamedType): readonly unknown[] {
+    if (isEnumType(type)) return type.getValues().map(({ name }) => new Word(name));
+    if (!isInputObjectType(type)) return [null];
+    const object = () =>
+      Object.values(type.getFields()).map((field) => [
+        field.name,
+        this.#dice.pick(this.#valuesOf(getNamedType(field.type))),
+      ]);
+    return Array.from({ length: 3 }, () => Object.fromEntries(object()));
   }
 
   #list(values: readonly unknown[]): unknown[] {
@@ -258,7 +273,21 @@ class Generator {
   }
 }
 
+/** The name of an enum, which is no string in a document and one in variables. */
+class Word {
+  readonly name: string;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  toJSON(): string {
+    return this.name;
+  }
+}
+
 function literal(value: unknown): string {
+  if (value instanceof Word) return value.name;
   if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   return `{${Object.entries(value).map(([name, field]) => `${name}: ${literal(field)}`)}}`;

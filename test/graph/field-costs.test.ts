@@ -32,6 +32,8 @@ const ARGUMENTS: Readonly<Record<string, unknown>> = {
   metricKey: 'population_total',
   metricKeys: ['population_total', 'gdp_current_usd'],
   keys: ['population_total', 'gdp_current_usd'],
+  among: CODES,
+  orderBy: [],
   exchangeCode: 'NGX',
   symbol: 'NONE',
   id: encodeId('Country', 'KE'),

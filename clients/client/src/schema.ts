@@ -46,6 +46,8 @@ export type Country = Node & {
   readonly observation?: Maybe<Observation>;
   /** Observations of this country. Merged into one `/v1/data` call. */
   readonly observations?: Maybe<ReadonlyArray<Observation>>;
+  /** As `observations`, in pages. */
+  readonly observationsConnection?: Maybe<ObservationConnection>;
   /** Offices of the government with their holders. One `/v1/government/structure/{code}` call a country. */
   readonly offices?: Maybe<ReadonlyArray<Office>>;
   /** Official name in English. From the one `/v1/countries` call. */
@@ -78,10 +80,66 @@ export type CountryObservationsArgs = {
   latest?: InputMaybe<Scalars['Boolean']['input']>;
   maxAge?: InputMaybe<Scalars['Int']['input']>;
   metricKeys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
+  orderBy?: InputMaybe<ReadonlyArray<ObservationOrder>>;
   scope?: InputMaybe<ObservationScope>;
   toYear?: InputMaybe<Scalars['Int']['input']>;
 };
 
+
+/** A country that the service covers. */
+export type CountryObservationsConnectionArgs = {
+  after?: InputMaybe<Scalars['String']['input']>;
+  before?: InputMaybe<Scalars['String']['input']>;
+  first?: InputMaybe<Scalars['Int']['input']>;
+  fromYear?: InputMaybe<Scalars['Int']['input']>;
+  last?: InputMaybe<Scalars['Int']['input']>;
+  latest?: InputMaybe<Scalars['Boolean']['input']>;
+  maxAge?: InputMaybe<Scalars['Int']['input']>;
+  metricKeys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
+  orderBy?: InputMaybe<ReadonlyArray<ObservationOrder>>;
+  scope?: InputMaybe<ObservationScope>;
+  toYear?: InputMaybe<Scalars['Int']['input']>;
+};
+
+/** A page of countries. */
+export type CountryConnection = {
+  readonly __typename?: 'CountryConnection';
+  /** The rows of the page, each with its cursor. */
+  readonly edges: ReadonlyArray<CountryEdge>;
+  /** The rows of the page. */
+  readonly nodes: ReadonlyArray<Country>;
+  /** Where the page stands in the list. */
+  readonly pageInfo: PageInfo;
+  /** Rows of the whole list, all of its pages together. */
+  readonly totalCount: Scalars['Int']['output'];
+};
+
+/** A row of a page. */
+export type CountryEdge = {
+  readonly __typename?: 'CountryEdge';
+  /** Where the row stands. Opaque; it names the row itself, so that it holds when rows come before it. */
+  readonly cursor: Scalars['String']['output'];
+  /** The row. */
+  readonly node: Country;
+};
+
+/** What to order countries by. Rows without a value come last in either direction. */
+export type CountryOrder = {
+  /** In which direction. */
+  readonly direction?: OrderDirection;
+  /** What of them. */
+  readonly field: CountryOrderField;
+};
+
+/** What countries can be ordered by. */
+export const CountryOrderField = {
+  /** Code of the country. */
+  CODE: 'CODE',
+  /** Common name in English. */
+  NAME: 'NAME'
+} as const;
+
+export type CountryOrderField = typeof CountryOrderField[keyof typeof CountryOrderField];
 /** Reference record of a country with selected indicators. */
 export type CountryProfile = {
   readonly __typename?: 'CountryProfile';
@@ -225,6 +283,8 @@ export type Indicator = Node & {
   readonly observation?: Maybe<Observation>;
   /** Observations of this indicator. Merged into one `/v1/data` call. */
   readonly observations?: Maybe<ReadonlyArray<Observation>>;
+  /** As `observations`, in pages. */
+  readonly observationsConnection?: Maybe<ObservationConnection>;
   /** The record just as the service sent it; an error where the catalogue has no such indicator. From the one `/v1/indicators` call. */
   readonly record?: Maybe<Scalars['JSON']['output']>;
   /** Bodies that publish it. From the one `/v1/indicators` call. */
@@ -247,10 +307,68 @@ export type IndicatorObservationsArgs = {
   fromYear?: InputMaybe<Scalars['Int']['input']>;
   latest?: InputMaybe<Scalars['Boolean']['input']>;
   maxAge?: InputMaybe<Scalars['Int']['input']>;
+  orderBy?: InputMaybe<ReadonlyArray<ObservationOrder>>;
   scope?: InputMaybe<ObservationScope>;
   toYear?: InputMaybe<Scalars['Int']['input']>;
 };
 
+
+/** A measure of the catalogue. */
+export type IndicatorObservationsConnectionArgs = {
+  after?: InputMaybe<Scalars['String']['input']>;
+  before?: InputMaybe<Scalars['String']['input']>;
+  countryCodes?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
+  first?: InputMaybe<Scalars['Int']['input']>;
+  fromYear?: InputMaybe<Scalars['Int']['input']>;
+  last?: InputMaybe<Scalars['Int']['input']>;
+  latest?: InputMaybe<Scalars['Boolean']['input']>;
+  maxAge?: InputMaybe<Scalars['Int']['input']>;
+  orderBy?: InputMaybe<ReadonlyArray<ObservationOrder>>;
+  scope?: InputMaybe<ObservationScope>;
+  toYear?: InputMaybe<Scalars['Int']['input']>;
+};
+
+/** A page of indicators. */
+export type IndicatorConnection = {
+  readonly __typename?: 'IndicatorConnection';
+  /** The rows of the page, each with its cursor. */
+  readonly edges: ReadonlyArray<IndicatorEdge>;
+  /** The rows of the page. */
+  readonly nodes: ReadonlyArray<Indicator>;
+  /** Where the page stands in the list. */
+  readonly pageInfo: PageInfo;
+  /** Rows of the whole list, all of its pages together. */
+  readonly totalCount: Scalars['Int']['output'];
+};
+
+/** A row of a page. */
+export type IndicatorEdge = {
+  readonly __typename?: 'IndicatorEdge';
+  /** Where the row stands. Opaque; it names the row itself, so that it holds when rows come before it. */
+  readonly cursor: Scalars['String']['output'];
+  /** The row. */
+  readonly node: Indicator;
+};
+
+/** What to order indicators by. Rows without a value come last in either direction. */
+export type IndicatorOrder = {
+  /** In which direction. */
+  readonly direction?: OrderDirection;
+  /** What of them. */
+  readonly field: IndicatorOrderField;
+};
+
+/** What indicators can be ordered by. */
+export const IndicatorOrderField = {
+  /** Category. */
+  CATEGORY: 'CATEGORY',
+  /** Key of the indicator. */
+  KEY: 'KEY',
+  /** Name. */
+  NAME: 'NAME'
+} as const;
+
+export type IndicatorOrderField = typeof IndicatorOrderField[keyof typeof IndicatorOrderField];
 /** Anything that can be found again by one global identifier. */
 export type Node = {
   /** Global identifier. Opaque: made by the gateway, to be handed back to `node`. */
@@ -262,6 +380,13 @@ export type Observation = Node & {
   readonly __typename?: 'Observation';
   /** For a stock figure, the point in time it was taken at; null for a flow over the period. */
   readonly asOfPeriod?: Maybe<Scalars['String']['output']>;
+  /**
+   * Derived by this gateway, not sent by the service: this figure less that of the preceding year, in the `unit` of both; or less that of
+   * the year `since`. Null where the service holds no such figure of the same country, indicator and place; and, with a warning, where the two
+   * don't go together: in different units, or for different parts of a year. The other figure travels in the same `/v1/data` call where the operation shows by itself
+   * what is needed; else in one more for all.
+   */
+  readonly change?: Maybe<Scalars['Float']['output']>;
   /** The country. `code` and `name` are free. */
   readonly country: Country;
   /** Provider's dataset release that the figure came from; null where none is named. */
@@ -272,6 +397,11 @@ export type Observation = Node & {
   readonly estimateLow?: Maybe<Scalars['Float']['output']>;
   /** How this gateway came by the figure. */
   readonly freshness: Freshness;
+  /**
+   * Derived by this gateway, not sent by the service: `change` in percent of the earlier figure; of a figure that is in percent itself it is percent of
+   * percent, and `change` gives the points. Null like `change`; and, with a warning, where the earlier figure is zero or below. Its figures are those of `change`.
+   */
+  readonly growthPercent?: Maybe<Scalars['Float']['output']>;
   /** Global identifier. */
   readonly id: Scalars['ID']['output'];
   /** The indicator. `key`, `name` and `unit` are free. */
@@ -280,8 +410,20 @@ export type Observation = Node & {
   readonly isModelled: Scalars['Boolean']['output'];
   /** The place within the country that the figure is for; null for the whole country. */
   readonly locationName?: Maybe<Scalars['String']['output']>;
+  /**
+   * Derived by this gateway, not sent by the service: this figure divided by that of another indicator, of the same country, place and year. Null
+   * where the service holds no such figure; and, with a warning, where it has none of this year but of others, where that is zero, or for another part of the year.
+   * The other figure travels in the same `/v1/data` call where the operation shows by itself what is needed; else in one more for all.
+   */
+  readonly per?: Maybe<Ratio>;
   /** The period covered: a year, a quarter, a month or a date. */
   readonly period: Scalars['String']['output'];
+  /**
+   * Derived by this gateway, not sent by the service: the rank of this country's figure among those of other countries for the same indicator and
+   * year. Null, with a warning, for a figure of a place within a country, and where units differ. Figures of the others travel in the same `/v1/data` call where the operation shows by itself
+   * what is needed; where a country's latest figure is newer than this one, in one more for all.
+   */
+  readonly rank?: Maybe<Rank>;
   /** The record just as the service sent it. */
   readonly record: Scalars['JSON']['output'];
   /** When the platform retrieved the value from the source. */
@@ -298,6 +440,74 @@ export type Observation = Node & {
   readonly year: Scalars['Int']['output'];
 };
 
+
+/** A figure with its provenance. Where the service holds no value there is no observation; a zero is a real zero. */
+export type ObservationChangeArgs = {
+  since?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/** A figure with its provenance. Where the service holds no value there is no observation; a zero is a real zero. */
+export type ObservationGrowthPercentArgs = {
+  since?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/** A figure with its provenance. Where the service holds no value there is no observation; a zero is a real zero. */
+export type ObservationPerArgs = {
+  metricKey: Scalars['String']['input'];
+};
+
+
+/** A figure with its provenance. Where the service holds no value there is no observation; a zero is a real zero. */
+export type ObservationRankArgs = {
+  among?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
+  direction?: OrderDirection;
+};
+
+/** A page of observations. */
+export type ObservationConnection = {
+  readonly __typename?: 'ObservationConnection';
+  /** The rows of the page, each with its cursor. */
+  readonly edges: ReadonlyArray<ObservationEdge>;
+  /** The rows of the page. */
+  readonly nodes: ReadonlyArray<Observation>;
+  /** Where the page stands in the list. */
+  readonly pageInfo: PageInfo;
+  /** Rows of the whole list, all of its pages together. */
+  readonly totalCount: Scalars['Int']['output'];
+};
+
+/** A row of a page. */
+export type ObservationEdge = {
+  readonly __typename?: 'ObservationEdge';
+  /** Where the row stands. Opaque; it names the row itself, so that it holds when rows come before it. */
+  readonly cursor: Scalars['String']['output'];
+  /** The row. */
+  readonly node: Observation;
+};
+
+/** What to order observations by. Rows without a value come last in either direction. */
+export type ObservationOrder = {
+  /** In which direction. */
+  readonly direction?: OrderDirection;
+  /** What of them. */
+  readonly field: ObservationOrderField;
+};
+
+/** What observations can be ordered by. */
+export const ObservationOrderField = {
+  /** Code of the country. */
+  COUNTRY: 'COUNTRY',
+  /** Key of the indicator. */
+  INDICATOR: 'INDICATOR',
+  /** The figure, whatever its unit. */
+  VALUE: 'VALUE',
+  /** The year that the figure describes. */
+  YEAR: 'YEAR'
+} as const;
+
+export type ObservationOrderField = typeof ObservationOrderField[keyof typeof ObservationOrderField];
 /** Which figures are meant: those of whole countries, or of places within one. */
 export const ObservationScope = {
   /** All figures. */
@@ -324,6 +534,28 @@ export type Office = Node & {
   readonly roleType?: Maybe<Scalars['String']['output']>;
   /** Terms of its holders, as the service lists them. */
   readonly terms: ReadonlyArray<Term>;
+};
+
+/** In which direction to order. */
+export const OrderDirection = {
+  /** The smallest, or the first of the alphabet, first. */
+  ASC: 'ASC',
+  /** The largest, or the last of the alphabet, first. */
+  DESC: 'DESC'
+} as const;
+
+export type OrderDirection = typeof OrderDirection[keyof typeof OrderDirection];
+/** Where a page stands in its list, after the specification of Relay. */
+export type PageInfo = {
+  readonly __typename?: 'PageInfo';
+  /** Cursor of the last row; null on a page without rows. */
+  readonly endCursor?: Maybe<Scalars['String']['output']>;
+  /** Whether there are rows after those of the page. */
+  readonly hasNextPage: Scalars['Boolean']['output'];
+  /** Whether there are rows before those of the page. */
+  readonly hasPreviousPage: Scalars['Boolean']['output'];
+  /** Cursor of the first row; null on a page without rows. */
+  readonly startCursor?: Maybe<Scalars['String']['output']>;
 };
 
 /** Version of the platform. */
@@ -369,6 +601,8 @@ export type Query = {
   readonly __typename?: 'Query';
   /** Countries, all of them or those named. One `/v1/countries` call, and none where only figures or records are asked for by code. */
   readonly countries?: Maybe<ReadonlyArray<Country>>;
+  /** As `countries`, in pages. */
+  readonly countriesConnection?: Maybe<CountryConnection>;
   /** One country; null where no country has this code. At most one `/v1/countries` call. */
   readonly country?: Maybe<Country>;
   /** Health of the REST service. Public: needs no key. One `/health` call. */
@@ -380,12 +614,16 @@ export type Query = {
   readonly indicator?: Maybe<Indicator>;
   /** The catalogue of indicators. One `/v1/indicators` call. */
   readonly indicators?: Maybe<ReadonlyArray<Indicator>>;
+  /** As `indicators`, in pages. */
+  readonly indicatorsConnection?: Maybe<IndicatorConnection>;
   /** The object with this global identifier; null where it no longer exists. */
   readonly node?: Maybe<Node>;
   /** The objects with these global identifiers, in their order; null for each that no longer exists. */
   readonly nodes?: Maybe<ReadonlyArray<Maybe<Node>>>;
   /** Observations of several countries and indicators. One `/v1/data` call as far as the row limit of the service allows. */
   readonly observations?: Maybe<ReadonlyArray<Observation>>;
+  /** As `observations`, in pages. A page costs what the list costs: nothing, where its figures are held. */
+  readonly observationsConnection?: Maybe<ObservationConnection>;
   /** Version of the platform behind the REST service. Public: needs no key. One `/v1/platform/version` call. */
   readonly platformVersion?: Maybe<PlatformVersion>;
   /** What this gateway has seen of the caller's plan and spending. Costs nothing. */
@@ -398,6 +636,8 @@ export type Query = {
   readonly ticker?: Maybe<Ticker>;
   /** Listings on the followed exchanges. One `/v1/markets/tickers` call as far as the row limit of the service allows. */
   readonly tickers?: Maybe<ReadonlyArray<Ticker>>;
+  /** As `tickers`, in pages. */
+  readonly tickersConnection?: Maybe<TickerConnection>;
 };
 
 
@@ -410,6 +650,28 @@ export type Query = {
  */
 export type QueryCountriesArgs = {
   codes?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
+  orderBy?: InputMaybe<ReadonlyArray<CountryOrder>>;
+  region?: InputMaybe<Scalars['String']['input']>;
+  subregion?: InputMaybe<Scalars['String']['input']>;
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
+ * spread. `extensions.upstream` of each response tells what the operation cost.
+ */
+export type QueryCountriesConnectionArgs = {
+  after?: InputMaybe<Scalars['String']['input']>;
+  before?: InputMaybe<Scalars['String']['input']>;
+  codes?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
+  first?: InputMaybe<Scalars['Int']['input']>;
+  last?: InputMaybe<Scalars['Int']['input']>;
+  orderBy?: InputMaybe<ReadonlyArray<CountryOrder>>;
+  region?: InputMaybe<Scalars['String']['input']>;
+  subregion?: InputMaybe<Scalars['String']['input']>;
 };
 
 
@@ -448,6 +710,28 @@ export type QueryIndicatorsArgs = {
   category?: InputMaybe<Scalars['String']['input']>;
   hasData?: InputMaybe<Scalars['Boolean']['input']>;
   keys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
+  orderBy?: InputMaybe<ReadonlyArray<IndicatorOrder>>;
+  search?: InputMaybe<Scalars['String']['input']>;
+  source?: InputMaybe<Scalars['String']['input']>;
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
+ * spread. `extensions.upstream` of each response tells what the operation cost.
+ */
+export type QueryIndicatorsConnectionArgs = {
+  after?: InputMaybe<Scalars['String']['input']>;
+  before?: InputMaybe<Scalars['String']['input']>;
+  category?: InputMaybe<Scalars['String']['input']>;
+  first?: InputMaybe<Scalars['Int']['input']>;
+  hasData?: InputMaybe<Scalars['Boolean']['input']>;
+  keys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
+  last?: InputMaybe<Scalars['Int']['input']>;
+  orderBy?: InputMaybe<ReadonlyArray<IndicatorOrder>>;
   search?: InputMaybe<Scalars['String']['input']>;
   source?: InputMaybe<Scalars['String']['input']>;
 };
@@ -490,6 +774,30 @@ export type QueryObservationsArgs = {
   latest?: InputMaybe<Scalars['Boolean']['input']>;
   maxAge?: InputMaybe<Scalars['Int']['input']>;
   metricKeys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
+  orderBy?: InputMaybe<ReadonlyArray<ObservationOrder>>;
+  scope?: InputMaybe<ObservationScope>;
+  toYear?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
+ * spread. `extensions.upstream` of each response tells what the operation cost.
+ */
+export type QueryObservationsConnectionArgs = {
+  after?: InputMaybe<Scalars['String']['input']>;
+  before?: InputMaybe<Scalars['String']['input']>;
+  countryCodes?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
+  first?: InputMaybe<Scalars['Int']['input']>;
+  fromYear?: InputMaybe<Scalars['Int']['input']>;
+  last?: InputMaybe<Scalars['Int']['input']>;
+  latest?: InputMaybe<Scalars['Boolean']['input']>;
+  maxAge?: InputMaybe<Scalars['Int']['input']>;
+  metricKeys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
+  orderBy?: InputMaybe<ReadonlyArray<ObservationOrder>>;
   scope?: InputMaybe<ObservationScope>;
   toYear?: InputMaybe<Scalars['Int']['input']>;
 };
@@ -531,6 +839,26 @@ export type QueryTickersArgs = {
   countryCode?: InputMaybe<Scalars['CountryCode']['input']>;
   exchangeCode?: InputMaybe<Scalars['String']['input']>;
   instrumentType?: InputMaybe<Scalars['String']['input']>;
+  orderBy?: InputMaybe<ReadonlyArray<TickerOrder>>;
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
+ * spread. `extensions.upstream` of each response tells what the operation cost.
+ */
+export type QueryTickersConnectionArgs = {
+  after?: InputMaybe<Scalars['String']['input']>;
+  before?: InputMaybe<Scalars['String']['input']>;
+  countryCode?: InputMaybe<Scalars['CountryCode']['input']>;
+  exchangeCode?: InputMaybe<Scalars['String']['input']>;
+  first?: InputMaybe<Scalars['Int']['input']>;
+  instrumentType?: InputMaybe<Scalars['String']['input']>;
+  last?: InputMaybe<Scalars['Int']['input']>;
+  orderBy?: InputMaybe<ReadonlyArray<TickerOrder>>;
 };
 
 /** Plan and spending of the caller's key, as this gateway, and those that share its cache, have seen them. What the service has not told yet is null. */
@@ -565,6 +893,30 @@ export const QuotaState = {
 } as const;
 
 export type QuotaState = typeof QuotaState[keyof typeof QuotaState];
+/** Where a country's figure stands among those of others. Derived by this gateway, not sent by the service. */
+export type Rank = {
+  readonly __typename?: 'Rank';
+  /** How many countries have a figure of that year, this one among them: the others are not ranked. */
+  readonly of: Scalars['Int']['output'];
+  /** Its place, from 1 on. Equal figures have the same place, and the places after it are left out. */
+  readonly position: Scalars['Int']['output'];
+  /** The year of all figures that are ranked. */
+  readonly year: Scalars['Int']['output'];
+};
+
+/** One figure divided by another. Derived by this gateway, not sent by the service. */
+export type Ratio = {
+  readonly __typename?: 'Ratio';
+  /** The figures: what is divided, and what it is divided by. */
+  readonly operands: ReadonlyArray<Observation>;
+  /** Units of both, such as `USD / persons`. */
+  readonly unit: Scalars['String']['output'];
+  /** The first operand divided by the second. */
+  readonly value: Scalars['Float']['output'];
+  /** The year of both figures. */
+  readonly year: Scalars['Int']['output'];
+};
+
 /** Snapshot of a country over several domains. A block without coverage is an empty list; blocks not named here are in `record`. */
 export type Signals = {
   readonly __typename?: 'Signals';
@@ -641,6 +993,51 @@ export type Ticker = Node & {
   readonly symbol: Scalars['String']['output'];
 };
 
+/** A page of listings. */
+export type TickerConnection = {
+  readonly __typename?: 'TickerConnection';
+  /** The rows of the page, each with its cursor. */
+  readonly edges: ReadonlyArray<TickerEdge>;
+  /** The rows of the page. */
+  readonly nodes: ReadonlyArray<Ticker>;
+  /** Where the page stands in the list. */
+  readonly pageInfo: PageInfo;
+  /** Rows of the whole list, all of its pages together. */
+  readonly totalCount: Scalars['Int']['output'];
+};
+
+/** A row of a page. */
+export type TickerEdge = {
+  readonly __typename?: 'TickerEdge';
+  /** Where the row stands. Opaque; it names the row itself, so that it holds when rows come before it. */
+  readonly cursor: Scalars['String']['output'];
+  /** The row. */
+  readonly node: Ticker;
+};
+
+/** What to order listings by. Rows without a value come last in either direction. */
+export type TickerOrder = {
+  /** In which direction. */
+  readonly direction?: OrderDirection;
+  /** What of them. */
+  readonly field: TickerOrderField;
+};
+
+/** What listings can be ordered by. */
+export const TickerOrderField = {
+  /** Change against the session before, in percent. */
+  CHANGE_PERCENT: 'CHANGE_PERCENT',
+  /** Closing price of the session, whatever its currency. */
+  CLOSE_PRICE: 'CLOSE_PRICE',
+  /** Code of the exchange. */
+  EXCHANGE: 'EXCHANGE',
+  /** Name of the security. */
+  NAME: 'NAME',
+  /** Symbol on the exchange. */
+  SYMBOL: 'SYMBOL'
+} as const;
+
+export type TickerOrderField = typeof TickerOrderField[keyof typeof TickerOrderField];
 /** What a field may ask the service for. */
 export const UpstreamTake = {
   /** A call for each object that has the field. */

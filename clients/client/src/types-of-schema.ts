@@ -12,12 +12,23 @@ export const NODE_TYPES = [
 
 /** Types without one: parts of what they stand in. */
 export const PART_TYPES = [
+  'PageInfo',
+  'CountryConnection',
+  'CountryEdge',
+  'IndicatorConnection',
+  'IndicatorEdge',
+  'ObservationConnection',
+  'ObservationEdge',
+  'TickerConnection',
+  'TickerEdge',
   'CountryProfile',
   'ProfileIndicator',
   'Signals',
   'FxRate',
   'CommodityBenchmark',
   'DisasterAlert',
+  'Ratio',
+  'Rank',
   'Term',
   'Freshness',
   'Health',

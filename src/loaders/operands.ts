@@ -1,0 +1,135 @@
+import { mapValue, type PromiseOrValue } from '../async/promise-or-value.ts';
+import type { Outcome } from '../observations/outcome.ts';
+import type { Pair } from '../planner/cover.ts';
+import { type Demand, demandFor, keyOf } from '../planner/demand.ts';
+import { covers, yearRange } from '../planner/year-range.ts';
+import type { ObservationRecord } from '../upstream/records/observations.ts';
+import type { Effort } from './effort.ts';
+
+/** A figure that another one is compared with. */
+export interface WantedFigure extends Pair {
+  readonly year: number;
+  /** As that of the figure which it is compared with. */
+  readonly period: string;
+  /** Whether it is that of the whole country. */
+  readonly isNational: boolean;
+}
+
+/** Loads figures that others are compared with: together with those, as far as it is known beforehand which they are. */
+export interface OperandLoader {
+  /**
+   * Asks for figures that will be wanted, so that they travel with what is asked for in the same turn.
+   * @throws Failure OPERATION_TOO_EXPENSIVE where they are more than may be
+   */
+  ahead(demands: readonly Demand[]): void;
+  /** Rows among which each figure is, if there is one: the series, or some years of it. An Error where that can't be told. */
+  series(wanted: readonly WantedFigure[]): PromiseOrValue<readonly Outcome[]>;
+  /** As `series`; but where the latest figure has been asked for and tells, it stands for the series. */
+  near(wanted: readonly WantedFigure[]): PromiseOrValue<readonly Outcome[]>;
+}
+
+export interface OperandLoaderParts {
+  readonly effort: Effort;
+  /** What becomes of demands for series. */
+  readonly outcomesOf: (demands: readonly Demand[]) => PromiseOrValue<readonly Outcome[]>;
+  /** The latest figures of whole countries, of demands for latest ones. */
+  readonly nationalsOf: (
+    demands: readonly Demand[],
+  ) => PromiseOrValue<readonly (ObservationRecord | Error | null)[]>;
+}
+
+export function createOperandLoader(parts: OperandLoaderParts): OperandLoader {
+  const { effort, outcomesOf, nationalsOf } = parts;
+  /** What was asked for beforehand, by pair. */
+  const expected = { latest: new Map<string, Demand[]>(), series: new Map<string, Demand[]>() };
+
+  /** Notes a demand. @returns whether it is new */
+  function expect(demand: Demand): boolean {
+    const byPair = expected[demand.mode];
+    const pair = keyOf(demand);
+    const known = byPair.get(pair);
+    if (known === undefined) byPair.set(pair, [demand]);
+    else if (known.some(({ key, maxAgeMs }) => key === demand.key && maxAgeMs === demand.maxAgeMs))
+      return false;
+    else known.push(demand);
+    return true;
+  }
+
+  function ahead(demands: readonly Demand[]): void {
+    const fresh = demands.filter(expect);
+    if (fresh.length === 0) return;
+    effort.want(fresh.length);
+    const latest = fresh.filter(({ mode }) => mode === 'latest');
+    const series = fresh.filter(({ mode }) => mode === 'series');
+    // What becomes of them, whoever wants them is told.
+    if (latest.length > 0) ignore(nationalsOf(latest));
+    if (series.length > 0) ignore(outcomesOf(series));
+  }
+
+  function expectedSeries(pair: string, from: number, to: number): Demand | undefined {
+    return expected.series.get(pair)?.find(({ years }) => years === null || covers(years, { from, to }));
+  }
+
+  function series(wanted: readonly WantedFigure[]): PromiseOrValue<readonly Outcome[]> {
+    const spans = new Map<string, { readonly first: WantedFigure; from: number; to: number }>();
+    for (const one of wanted) {
+      const span = spans.get(keyOf(one));
+      if (span === undefined) spans.set(keyOf(one), { first: one, from: one.year, to: one.year });
+      else [span.from, span.to] = [Math.min(span.from, one.year), Math.max(span.to, one.year)];
+    }
+    effort.want(spans.size);
+    const demands = [...spans].map(
+      ([pair, { first, from, to }]) =>
+        expectedSeries(pair, from, to) ??
+        demandFor('series', first.countryCode, first.metricKey, undefined, yearRange(from, to)),
+    );
+    return mapValue(outcomesOf(demands), (outcomes) => {
+      const byPair = new Map([...spans.keys()].map((pair, i) => [pair, outcomes[i]]));
+      return wanted.map((one) => byPair.get(keyOf(one)) ?? NONE);
+    });
+  }
+
+  /** By the latest figure of its country and indicator, where that was asked for and the series was not. */
+  const latestFor = (one: WantedFigure) =>
+    one.isNational && expectedSeries(keyOf(one), one.year, one.year) === undefined
+      ? expected.latest.get(keyOf(one))?.[0]
+      : undefined;
+
+  function near(wanted: readonly WantedFigure[]): PromiseOrValue<readonly Outcome[]> {
+    const demands = new Map(wanted.map((one) => [keyOf(one), latestFor(one)]));
+    const asked = [...demands.values()].filter((demand) => demand !== undefined);
+    if (asked.length === 0) return series(wanted);
+    effort.want(wanted.length);
+    return mapValue(nationalsOf(asked), (nationals) => {
+      const byPair = new Map(asked.map((demand, i) => [keyOf(demand), nationals[i]]));
+      const told = wanted.map((one) => {
+        const latest = byPair.get(keyOf(one));
+        return latestFor(one) === undefined || latest === undefined ? null : toldBy(latest, one);
+      });
+      const untold = wanted.filter((_, i) => told[i] === null);
+      if (untold.length === 0) return told.map((outcome) => outcome ?? NONE);
+      return mapValue(series(untold), (outcomes) => {
+        let next = 0;
+        return told.map((outcome) => outcome ?? outcomes[next++] ?? NONE);
+      });
+    });
+  }
+
+  return { ahead, series, near };
+}
+
+const NONE: readonly ObservationRecord[] = [];
+
+/** What the latest figure tells of one that is wanted; null where that stands in the series, if anywhere. */
+function toldBy(latest: ObservationRecord | Error | null, wanted: WantedFigure): Outcome | null {
+  if (latest === null) return NONE;
+  if (latest instanceof Error || latest.year < wanted.year)
+    return latest instanceof Error ? latest : [latest];
+  // Of a year there is one figure where its period is the year itself.
+  const isOfYear = latest.period === wanted.period || latest.period === String(wanted.year);
+  return latest.year === wanted.year && isOfYear ? [latest] : null;
+}
+
+function ignore(promise: PromiseOrValue<unknown>): void {
+  if (promise instanceof Promise) promise.catch(() => {});
+}

@@ -1,0 +1,114 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { changeOf, counterpart, growthOf, Misfit, quotientOf } from '../../src/resolvers/comparable.ts';
+import type { ObservationRecord } from '../../src/upstream/records/observations.ts';
+
+function figure(given: Partial<ObservationRecord> = {}): ObservationRecord {
+  return {
+    countryCode: 'KE',
+    countryName: 'Kenya',
+    metricKey: 'm',
+    metricName: 'M',
+    year: 2020,
+    period: '2020',
+    asOfPeriod: null,
+    locationName: null,
+    value: 1,
+    unit: 'persons',
+    source: 's',
+    valueStatus: 'reported',
+    isModelled: false,
+    estimateLow: null,
+    estimateHigh: null,
+    datasetVersion: null,
+    retrievedAt: '2026-01-01T00:00:00Z',
+    fetchedAtMs: 0,
+    record: {},
+    ...given,
+  };
+}
+
+const value = fc.oneof(
+  fc.constantFrom(0, 1, -1, 1e308, -1e308, 5e-324),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+);
+const unit = fc.constantFrom('persons', 'percent');
+const figures = fc.record({ value, unit }).map((given) => figure(given));
+
+/** The kind of what doesn't fit, or the number. */
+const told = (outcome: number | Misfit) => (outcome instanceof Misfit ? outcome.kind : outcome);
+
+describe('two figures', () => {
+  it('are compared by arithmetic, or not at all', () => {
+    fc.assert(
+      fc.property(figures, figures, (own, earlier) => {
+        const sizeOr = (result: number) => (Math.abs(result) === Number.POSITIVE_INFINITY ? 'size' : result);
+        const isOfUnit = own.unit === earlier.unit;
+        expect(told(changeOf(own, earlier))).toBe(isOfUnit ? sizeOr(own.value - earlier.value) : 'unit');
+        expect(told(growthOf(own, earlier))).toBe(
+          !isOfUnit
+            ? 'unit'
+            : earlier.value <= 0
+              ? 'base'
+              : sizeOr(((own.value - earlier.value) / earlier.value) * 100),
+        );
+        expect(told(quotientOf(own, earlier))).toBe(
+          earlier.value === 0 ? 'zero' : sizeOr(own.value / earlier.value),
+        );
+      }),
+    );
+  });
+});
+
+describe('the figure of another year', () => {
+  const place = fc.constantFrom(null, 'Nairobi');
+  const period = fc.constantFrom('', '-Q1', '-Q2', '-01', '-02', '-06-30');
+  const row = fc
+    .record({ year: fc.integer({ min: 2019, max: 2021 }), place, period, source: fc.constantFrom('s', 't') })
+    .map((drawn) =>
+      figure({
+        year: drawn.year,
+        period: `${drawn.year}${drawn.period}`,
+        locationName: drawn.place,
+        source: drawn.source,
+      }),
+    );
+
+  it('is of the same place and the same part of the year, and never a guess', () => {
+    fc.assert(
+      fc.property(row, fc.array(row, { maxLength: 6 }), (own, rows) => {
+        const year = own.year - 1;
+        const there = rows.filter((one) => one.year === year && one.locationName === own.locationName);
+        const found = counterpart(rows, own, year);
+        if (there.length === 0) {
+          expect(found).toBeNull();
+          return;
+        }
+        const suffix = (one: ObservationRecord) => one.period.slice(4);
+        const same = there.filter((one) => suffix(one) === suffix(own));
+        const isPart = (one: ObservationRecord) => /^-(Q\d|\d\d)$/.test(suffix(one));
+        if (found instanceof Misfit) {
+          // Nothing goes with it, or several do alike.
+          expect(same.length === 1).toBe(false);
+          return;
+        }
+        if (found === null) throw new Error('There is a figure.');
+        expect(there).toContain(found);
+        if (there.length > 1 || isPart(own) || isPart(found)) expect(suffix(found)).toBe(suffix(own));
+        if (same.length > 1) expect(found.source).toBe(own.source);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('may be that of the only period of a fiscal year', () => {
+    const product = figure({ year: 2024, period: '2025-06-30' });
+    const population = figure({ year: 2024, period: '2024' });
+    expect(counterpart([population], product, 2024)).toBe(population);
+    expect(counterpart([figure({ year: 2024, period: '2024-Q1' })], product, 2024)).toBeInstanceOf(Misfit);
+    const before = figure({ year: 2023, period: '2024-06-30' });
+    expect(counterpart([before], product, 2023)).toBe(before);
+    // The only day of a year that a series of days begins in.
+    expect(counterpart([figure({ year: 2023, period: '2023-12-31' })], product, 2023)).toBeInstanceOf(Misfit);
+  });
+});

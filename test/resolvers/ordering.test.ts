@@ -1,0 +1,91 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { byCode, byName, byNumber, ordered } from '../../src/resolvers/ordering.ts';
+
+interface Row {
+  readonly id: number;
+  readonly size: number | null;
+  readonly name: string | null;
+}
+
+const ORDERS = {
+  SIZE: byNumber<Row>(({ size }) => size),
+  CODE: byCode<Row>(({ name }) => name),
+  NAME: byName<Row>(({ name }) => name),
+};
+
+const context = {
+  batchGate: {
+    closeDuring: <T>(promise: Promise<T>) => promise,
+    openDuring: <T>(promise: Promise<T>) => promise,
+    whenOpen: (leave: () => void) => leave(),
+  },
+  caller: { authorization: null, keyDigest: '', flow: '' },
+};
+
+const rows = (maxLength: number) =>
+  fc
+    .array(
+      fc.record({
+        size: fc.option(fc.integer({ min: -3, max: 3 })),
+        name: fc.option(fc.constantFrom('a', 'B', 'b', 'c')),
+      }),
+      { maxLength, size: 'max' },
+    )
+    .map((list) => list.map((row, id): Row => ({ ...row, id })));
+
+const field = fc.constantFrom('SIZE' as const, 'CODE' as const);
+const direction = fc.constantFrom('ASC' as const, 'DESC' as const);
+
+/** Whether two rows may stand in this order, by one field. */
+function mayPrecede(a: Row, b: Row, by: 'SIZE' | 'CODE', way: 'ASC' | 'DESC'): 'yes' | 'alike' | 'no' {
+  const [x, y] = by === 'SIZE' ? [a.size, b.size] : [a.name, b.name];
+  if (x === y) return 'alike';
+  if (x === null || y === null) return y === null ? 'yes' : 'no';
+  return x < y === (way === 'ASC') ? 'yes' : 'no';
+}
+
+describe('rows in order', () => {
+  it('stand by the fields in turn, those without a value last, those that are alike as they were', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        rows(3_000),
+        fc.array(fc.record({ field, direction }), { minLength: 1, maxLength: 2 }),
+        async (list, wanted) => {
+          const result = await ordered(list, wanted, ORDERS, context);
+          expect([...result].sort((a, b) => a.id - b.id)).toEqual(list);
+          for (let i = 1; i < result.length; i += 1) {
+            const [a, b] = [result[i - 1], result[i]];
+            if (a === undefined || b === undefined) throw new Error('A row is missing.');
+            const verdict = wanted
+              .map((one) => mayPrecede(a, b, one.field, one.direction))
+              .find((one) => one !== 'alike');
+            if (verdict === undefined) expect(a.id).toBeLessThan(b.id);
+            else expect(verdict).toBe('yes');
+          }
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+
+  it('are the list itself where no order is wanted', () => {
+    const list: Row[] = [{ id: 0, size: 1, name: null }];
+    expect(ordered(list, null, ORDERS, context)).toBe(list);
+    expect(ordered(list, [], ORDERS, context)).toBe(list);
+  });
+
+  it('have accented names beside plain ones', () => {
+    const list = ['Zambia', "Côte d'Ivoire", 'Congo', null, 'Chad'].map(
+      (name, id): Row => ({
+        id,
+        size: null,
+        name,
+      }),
+    );
+    const names = (way: 'ASC' | 'DESC') =>
+      (ordered(list, [{ field: 'NAME', direction: way }], ORDERS, context) as Row[]).map(({ name }) => name);
+    expect(names('ASC')).toEqual(['Chad', 'Congo', "Côte d'Ivoire", 'Zambia', null]);
+    expect(names('DESC')).toEqual(['Zambia', "Côte d'Ivoire", 'Congo', 'Chad', null]);
+  });
+});
