@@ -18,13 +18,31 @@ const BASE_TAG = 'base';
  * one that takes `base` and others in has whatever belongs to them.
  */
 export function tagForContracts(document: DocumentNode): DocumentNode {
+  const definitions = withoutExtensions(document.definitions);
   const tagged = new Map(
-    document.definitions.filter(isTypeDefinitionNode).flatMap((type) => {
+    definitions.filter(isTypeDefinitionNode).flatMap((type) => {
       const tag = tagOf(type);
       return tag === null ? [] : [[type.name.value, tag] as const];
     }),
   );
-  return { ...document, definitions: document.definitions.map((definition) => spread(definition, tagged)) };
+  return { ...document, definitions: definitions.map((definition) => spread(definition, tagged)) };
+}
+
+/** Types with the fields that extensions add to them: a tag is for a type with all of its fields, or for each of them. */
+function withoutExtensions(definitions: readonly DefinitionNode[]): DefinitionNode[] {
+  const added = new Map<string, FieldDefinitionNode[]>();
+  for (const definition of definitions) {
+    if (definition.kind !== Kind.OBJECT_TYPE_EXTENSION) continue;
+    const { name, fields = [] } = definition;
+    added.set(name.value, [...(added.get(name.value) ?? []), ...fields]);
+  }
+  return definitions
+    .filter(({ kind }) => kind !== Kind.OBJECT_TYPE_EXTENSION)
+    .map((definition) => {
+      if (definition.kind !== Kind.OBJECT_TYPE_DEFINITION) return definition;
+      const { name, fields = [] } = definition;
+      return { ...definition, fields: [...fields, ...(added.get(name.value) ?? [])] };
+    });
 }
 
 function spread(definition: DefinitionNode, tagged: ReadonlyMap<string, string>): DefinitionNode {

@@ -6,6 +6,8 @@ import { promisify } from 'node:util';
 
 const COPIED = [
   'bench',
+  'bin',
+  'clients/client',
   'codegen.ts',
   'docs',
   'package.json',
