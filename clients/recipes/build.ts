@@ -6,14 +6,17 @@ import { execFileSync } from 'node:child_process';
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { transformSync } from '@babel/core';
-import { Kind, parse, print, visit } from 'graphql';
+import { buildASTSchema, Kind, parse, printSchema } from 'graphql';
 import { build, type Plugin } from 'vite';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-mkdirSync(here('generated'), { recursive: true });
+for (const folder of ['generated', 'relay/__generated__']) mkdirSync(here(folder), { recursive: true });
 writeFileSync(here('generated/schema.graphql'), schemaForClients());
-for (const [program, ...args] of [['gql.tada', 'generate-output', '--disable-preprocessing']] as const)
+for (const [program, ...args] of [
+  ['relay-compiler', 'relay.config.json'],
+  ['gql.tada', 'generate-output', '--disable-preprocessing'],
+] as const)
   execFileSync(here(`node_modules/.bin/${program}`), args, { cwd: here('.'), stdio: ['ignore', 2, 2] });
 
 await build({
@@ -37,18 +40,13 @@ await build({
   },
 });
 
-/** The graph as clients see it: without what concerns routers and this gateway alone. */
+/** The graph as clients see it: without directives, which concern routers and this gateway alone. */
 function schemaForClients(): string {
   const definitions = globSync(here('../../schema/*.graphql'))
     .sort()
     .flatMap((file) => parse(readFileSync(file, 'utf8')).definitions)
-    .filter(({ kind }) => kind !== Kind.DIRECTIVE_DEFINITION && kind !== Kind.SCHEMA_EXTENSION);
-  return print(
-    visit(
-      { kind: Kind.DOCUMENT, definitions },
-      { Directive: ({ name }) => (name.value === 'deprecated' ? undefined : null) },
-    ),
-  );
+    .filter(({ kind }) => kind !== Kind.SCHEMA_EXTENSION);
+  return printSchema(buildASTSchema({ kind: Kind.DOCUMENT, definitions }, { assumeValidSDL: true }));
 }
 
 /** Puts what Relay's compiler has made of an operation in its place. */

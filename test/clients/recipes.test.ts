@@ -29,6 +29,7 @@ const RECIPES = [
   { name: 'apollo', figures: 10, first: 2, bill: '0 upstream calls' },
   // By GET: the browser has kept the first answer, as long as that says.
   { name: 'urql', figures: 11, first: 2, bill: '2 upstream calls' },
+  { name: 'relay', figures: 10, first: 1, bill: '0 upstream calls' },
   { name: 'tanstack', figures: 5, first: 2, bill: '0 upstream calls' },
 ] as const;
 
@@ -82,7 +83,20 @@ describe.runIf(hasChromium && isBuilt)('a page of another origin, built with', (
       await page.close();
     });
 
-    it('counts down where the key is spent, and asks again by itself', async () => {
+    it('says so where the key is refused', async () => {
+      await using program = await gateway();
+      const page = await open(name, program.url, 'made-up');
+      const note = page.getByRole('alert').first();
+      await note.waitFor();
+      expect(await note.textContent()).toBe('The key is not accepted.');
+      await page.close();
+    });
+  });
+
+  // At the same time, since most of it is waiting.
+  it.concurrent.for(RECIPES)(
+    '$name counts down where the key is spent, and asks again by itself',
+    async ({ name, figures }) => {
       const aheadMs = SPENT_AT_MS - (Date.now() % MINUTE_MS);
       const now = () => Date.now() + aheadMs;
       await using program = await gateway(now);
@@ -105,15 +119,23 @@ describe.runIf(hasChromium && isBuilt)('a page of another origin, built with', (
         .waitFor();
       expect(await page.getByRole('alert').count()).toBe(0);
       await page.close();
-    });
+    },
+  );
 
-    it('says so where the key is refused', async () => {
-      await using program = await gateway();
-      const page = await open(name, program.url, 'made-up');
-      const note = page.getByRole('alert').first();
-      await note.waitFor();
-      expect(await note.textContent()).toBe('The key is not accepted.');
-      await page.close();
-    });
+  it('relay goes on to the next page of a connection at no call', async () => {
+    await using program = await gateway();
+    const page = await open('relay', program.url, program.sandbox.keys.team);
+    await page.locator('svg g').nth(9).waitFor();
+    const calls = program.sandbox.log.length;
+    const years = () => page.locator('svg g text:first-child').allTextContents();
+    const before = await years();
+    await page.getByRole('button', { name: 'More' }).click();
+    await page.locator('svg g').nth(19).waitFor();
+    const after = await years();
+    expect(after.slice(0, 10)).toEqual(before);
+    expect(new Set(after).size).toBe(20);
+    expect(program.sandbox.log.length).toBe(calls);
+    expect(await page.locator('.bill').textContent()).toBe('0 upstream calls');
+    await page.close();
   });
 });
