@@ -29,7 +29,7 @@ import { createExecution } from './operations/execution.ts';
 import { limitsTold } from './operations/limits-told.ts';
 import { createOpenRun } from './operations/open-run.ts';
 import { createOverloaded } from './operations/overloaded.ts';
-import { createPersisted, readTrusted, type TrustedDocument } from './operations/persisted.ts';
+import { createPersisted, type TrustedDocument } from './operations/persisted.ts';
 import { createPlainRequests } from './operations/plain-requests.ts';
 import { createPreparedOperations } from './operations/prepared.ts';
 import { createAnswerKeeping, repeated } from './operations/repeated.ts';
@@ -37,6 +37,7 @@ import type { GatewayRequest } from './operations/requests.ts';
 import { createResponseCache } from './operations/response-cache.ts';
 import type { GatewayResponse } from './operations/responses.ts';
 import { createSchemaAnswers } from './operations/schema-answers.ts';
+import { openTrusted } from './operations/trusted-documents.ts';
 import { createLearned } from './planner/learned.ts';
 import { createPricing } from './pricing/price.ts';
 import { entities } from './resolvers/entities.ts';
@@ -114,7 +115,11 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     proven,
   });
   const persisted =
-    config.trustedDocuments === undefined ? createPersisted() : await readTrusted(config.trustedDocuments);
+    config.trustedDocuments === undefined
+      ? createPersisted()
+      : await openTrusted(config.trustedDocuments, {
+          onProblem: (problem) => observer.problem(problem, 'trusted documents'),
+        });
   const callerOf = createCallers(await createDigest(config.keyPepper, store), proven);
   const plainRequests = createPlainRequests(persisted);
   const admission = createAdmission({ maxOperations: config.maxConcurrentOperations, unproven: UNPROVEN });
@@ -147,7 +152,9 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
 
   return {
     sdl: printSdl(schema, config.subgraphOmit),
-    trusted: persisted.trusted,
+    get trusted() {
+      return persisted.trusted;
+    },
     handle: batched((request) => {
       const caller = callerOf(request.headers);
       return handle({ request, caller, plain: plainRequests.read(request, caller) });
@@ -159,6 +166,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     },
     load: admission.load,
     async stop() {
+      persisted.stop();
       await apollo.stop();
       await service.upstream.close();
       await store?.close();

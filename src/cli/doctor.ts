@@ -50,9 +50,12 @@ export async function examine({ env, key, now }: DoctorParts): Promise<readonly 
 async function documentsFinding({ trustedDocuments }: Config): Promise<Finding | null> {
   if (trustedDocuments === undefined) return null;
   const name = 'trusted documents';
-  const { readTrusted } = await import('../operations/persisted.ts');
-  return readTrusted(trustedDocuments).then(
-    ({ trusted }) => ({ isWell: true, name, text: `${trusted?.length ?? 0} operation(s)` }),
+  const { openTrusted } = await import('../operations/trusted-documents.ts');
+  return openTrusted(trustedDocuments).then(
+    ({ trusted, stop }) => {
+      stop();
+      return { isWell: true, name, text: `${trusted?.length ?? 0} operation(s)` };
+    },
     (error: unknown) => ({ isWell: false, name, text: reasonOf(error) }),
   );
 }

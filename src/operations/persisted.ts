@@ -1,8 +1,5 @@
 import { hash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { LRUCache } from 'lru-cache';
-import { z } from 'zod';
-import { ConfigError } from '../config.ts';
 
 /** Texts of operations by what clients call them instead of sending them. */
 export interface PersistedTexts {
@@ -12,8 +9,10 @@ export interface PersistedTexts {
   set(name: string, text: string): void;
   /** Whether an operation may run. */
   allows(text: string): boolean;
-  /** The only ones that may run; null where any may. */
+  /** The only ones that may run at the moment; null where any may. */
   readonly trusted: readonly TrustedDocument[] | null;
+  /** Looks for changes no more. */
+  stop(): void;
 }
 
 /** An operation that may run where no others may. */
@@ -52,6 +51,7 @@ export function createPersisted(): PersistedTexts {
     },
     allows: () => true,
     trusted: null,
+    stop() {},
   };
 }
 
@@ -63,33 +63,4 @@ export function sha256Of(text: string): string {
 /** A name without that of its digest, which clients may put before it. */
 export function bareHash(name: string): string {
   return name.replace(/^sha256:/, '');
-}
-
-/** As GraphQL Code Generator and Relay write it, or as Apollo does. */
-const Manifest = z.union([
-  z
-    .object({ operations: z.array(z.object({ id: z.string().min(1), body: z.string().min(1) })) })
-    .transform(({ operations }) => operations.map(({ id, body }) => [id, body] as const)),
-  z.record(z.string().min(1), z.string().min(1)).transform((texts) => Object.entries(texts)),
-]);
-
-/**
- * The texts of a file, and no others: `{"<hash>": "<text>"}`, or a manifest of Apollo's.
- * @throws ConfigError where the file can't be read, or is neither
- */
-export async function readTrusted(path: string): Promise<PersistedTexts> {
-  const listed = await readFile(path, 'utf8')
-    .then((text) => Manifest.parse(JSON.parse(text)))
-    .catch((cause: Error) => {
-      const problem = cause instanceof z.ZodError ? 'expected {"<hash>": "<text>", …}' : cause.message;
-      throw new ConfigError(`TRUSTED_DOCUMENTS: ${path} holds no operations: ${problem}`, { cause });
-    });
-  const texts = new Map(listed.map(([name, text]) => [bareHash(name), text]));
-  const allowed = new Set(texts.values());
-  return {
-    get: (name) => texts.get(bareHash(name)),
-    set() {},
-    allows: (text) => allowed.has(text),
-    trusted: Array.from(texts, ([id, text]) => ({ id, text })),
-  };
 }

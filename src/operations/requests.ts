@@ -151,7 +151,7 @@ function paramsOf(
   if (typeof query === 'string' && query !== '') {
     // A text that comes with its hash is to be checked, and kept.
     const isPlain = (extensions === undefined || extensions === null) && hash === null;
-    return isPlain ? { ...common, text: query, isPersisted: false } : null;
+    return isPlain && persisted.allows(query) ? { ...common, text: query, isPersisted: false } : null;
   }
   const text = hash === null || query != null ? undefined : persisted.get(hash, isProven);
   return text === undefined ? null : { ...common, text, isPersisted: true };

@@ -28,8 +28,8 @@ const CONTENT_SECURITY_POLICY = [
 export interface IdeRouteOptions {
   /** Demo keys of the embedded sandbox by name; null where the figures are real. */
   readonly demoKeys: Readonly<Record<string, string>> | null;
-  /** The only operations that may run; null where any may. */
-  readonly trusted: readonly { readonly id: string; readonly text: string }[] | null;
+  /** The only operations that may run at the moment; null where any may. */
+  readonly trusted: () => readonly { readonly id: string; readonly text: string }[] | null;
 }
 
 /** `/graphiql`: GraphiQL, from files that were built and compressed beforehand; a browser that opens `/` lands there. */
@@ -62,11 +62,11 @@ export async function graphiqlRoute(app: FastifyInstance, { demoKeys, trusted }:
   app.get('/graphiql/', async (_request, reply) => reply.redirect('/graphiql', 308));
   app.get('/graphiql/settings.json', async (_request, reply) => {
     reply.header('cache-control', 'no-store');
-    return { demoKeys, isTrustedOnly: trusted !== null };
+    return { demoKeys, isTrustedOnly: trusted() !== null };
   });
   app.get('/graphiql/documents.json', async (_request, reply) => {
     reply.header('cache-control', 'no-store');
-    return trusted ?? [];
+    return trusted() ?? [];
   });
   app.get('/', async (_request, reply) => reply.redirect('/graphiql', 302));
 }

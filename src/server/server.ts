@@ -107,7 +107,7 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
 
   allowOrigins(app, config.corsOrigins);
   if (config.graphiql) {
-    const settings = { demoKeys, trusted: gateway.trusted };
+    const settings = { demoKeys, trusted: () => gateway.trusted };
     app.register(async (app) => (await import('./graphiql-route.ts')).graphiqlRoute(app, settings));
   }
   app.register(graphqlRoute, {

@@ -135,6 +135,15 @@ function file(text: string): string {
   return path;
 }
 
+/** A folder of files; those without an ending are `.json`. */
+function manifests(texts: Readonly<Record<string, string>>): string {
+  const path = mkdtempSync(join(folder, 'manifests-'));
+  for (const [name, text] of Object.entries(texts)) {
+    writeFileSync(join(path, name.includes('.') ? name : `${name}.json`), text);
+  }
+  return path;
+}
+
 describe.for(Object.entries(MANIFESTS))('with TRUSTED_DOCUMENTS %s', ([, manifest]) => {
   const env = { TRUSTED_DOCUMENTS: file(JSON.stringify(manifest)) };
 
@@ -206,10 +215,40 @@ describe('names of other kinds', () => {
   });
 });
 
+describe('a folder of TRUSTED_DOCUMENTS', () => {
+  it('holds manifests of several kinds, and is read again when one changes, comes or goes', async () => {
+    const OTHER = 'query Other { platformVersion { version } }';
+    const apollo = JSON.stringify({ operations: [{ id: 'other', body: OTHER }] });
+    const path = manifests({ codegen: JSON.stringify({ [HASH]: FIGURE }), 'readme.txt': 'no manifest' });
+    await using program = await open({ env: { TRUSTED_DOCUMENTS: path } });
+    const isThere = async (documentId: string) => {
+      const reply = await program.send({ body: { documentId } });
+      return codesOf(reply).length === 0;
+    };
+    expect([await isThere(HASH), await isThere('other')]).toEqual([true, false]);
+    writeFileSync(join(path, 'apollo.json'), apollo);
+    await expect.poll(() => isThere('other')).toBe(true);
+    expect(await isThere(HASH)).toBe(true);
+    writeFileSync(join(path, 'codegen.json'), '{ half written');
+    await expect.poll(() => program.problems.length).toBe(1);
+    expect(String(program.problems[0])).toContain('codegen.json holds no operations');
+    expect([await isThere(HASH), await isThere('other')]).toEqual([true, true]);
+    rmSync(join(path, 'codegen.json'));
+    await expect.poll(() => isThere(HASH)).toBe(false);
+    const text = await program.send({ body: { query: FIGURE } });
+    expect(codesOf(text)).toHaveLength(1);
+    expect(await isThere('other')).toBe(true);
+  });
+});
+
 describe('a file of TRUSTED_DOCUMENTS', () => {
   const FAULTY: Readonly<Record<string, string>> = {
     'that is not there': join(folder, 'nowhere.json'),
-    'that is a folder': folder,
+    'that is a folder without any': mkdtempSync(join(folder, 'empty-')),
+    'that is in a folder, and says otherwise than another': manifests({
+      a: '{"x": "{ a }"}',
+      b: '{"x": "{ b }"}',
+    }),
     'that is no JSON': file('{'),
     'that is a list': file('["query { health { status } }"]'),
     'that holds numbers': file('{"a": 1}'),
