@@ -2,7 +2,12 @@
  * What an answer says of itself where it is right but not whole: `extensions.warnings`. Unlike a Failure, a warning
  * takes nothing away from the answer.
  */
-export const WARNING_CODES = ['UNKNOWN_INDICATOR', 'UNKNOWN_COUNTRY', 'ROWS_LEFT_OUT'] as const;
+export const WARNING_CODES = [
+  'UNKNOWN_INDICATOR',
+  'UNKNOWN_COUNTRY',
+  'ROWS_LEFT_OUT',
+  'SUBSCRIPTION_PAUSED',
+] as const;
 
 export type WarningCode = (typeof WARNING_CODES)[number];
 
@@ -21,7 +26,14 @@ export interface Warning {
   readonly count?: number;
   /** What is wrong with the first of them. */
   readonly detail?: string;
+  /** The code of the failure that keeps a subscription from going on. */
+  readonly reason?: string;
+  /** When a subscription goes on by itself, where that is known; ISO 8601, UTC. */
+  readonly resumesAt?: string;
 }
+
+/** That a subscription is paused: there is no field of the answer that it is about more than another. */
+export type LiveWarning = Omit<Warning, 'path'>;
 
 /** The warnings of one operation. */
 export interface Warnings {

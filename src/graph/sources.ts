@@ -1,6 +1,7 @@
 import type { FailureCode } from '../errors.ts';
 import type { CountryRecord } from '../upstream/records/countries.ts';
 import type { IndicatorRecord } from '../upstream/records/indicators.ts';
+import type { ObservationRecord } from '../upstream/records/observations.ts';
 import type { SourceRecord } from '../upstream/records/platform.ts';
 
 /**
@@ -28,6 +29,25 @@ export interface FreshnessRecord {
   readonly fetchedAt: string;
   readonly stale: boolean;
   readonly reason: FailureCode | null;
+}
+
+/** What has become of one figure. */
+export interface ObservationChangeRecord {
+  readonly kind: 'ADDED' | 'REVISED' | 'REMOVED';
+  /** As it is now; where it was removed, as it was. */
+  readonly observation: ObservationRecord;
+  /** Null where it was added. */
+  readonly before: ObservationRecord | null;
+}
+
+/** What has become of figures since something was last said of them. */
+export interface ObservationChangesRecord {
+  readonly changes: readonly ObservationChangeRecord[];
+  /** Whether these are all figures there are. */
+  readonly isWhole: boolean;
+  readonly revision: string;
+  /** ISO 8601, UTC. */
+  readonly at: string;
 }
 
 export const countryOf = (record: CountryRecord): CountryRef => ({ code: record.code, known: record });

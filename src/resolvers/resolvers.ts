@@ -7,9 +7,10 @@ import * as markets from './markets.ts';
 import * as nodes from './nodes.ts';
 import * as observations from './observations.ts';
 import * as platform from './platform.ts';
+import * as subscriptions from './subscriptions.ts';
 
 /** The resolvers of every domain. */
-export const resolvers = [countries.resolvers, government.resolvers, indicators.resolvers, markets.resolvers, nodes.resolvers, observations.resolvers, platform.resolvers];
+export const resolvers = [countries.resolvers, government.resolvers, indicators.resolvers, markets.resolvers, nodes.resolvers, observations.resolvers, platform.resolvers, subscriptions.resolvers];
 
 /** Fields that are resolved for many parents at once, by type. */
 export const batches = [countries.batches, observations.batches];
