@@ -8,6 +8,7 @@ import { excerpt } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
 import { graphqlRoute } from './graphql-route.ts';
 import { boundHeapGrowth } from './heap-growth.ts';
+import type { LiveTransport } from './live-results.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { createOutgoing } from './outgoing.ts';
@@ -101,20 +102,33 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
     else done(null, outgoing.add(reply.raw, request.raw.socket, isText ? Buffer.from(payload) : payload));
   });
 
-  allowOrigins(app, config.corsOrigins);
+  allowOrigins(app, config);
   if (config.graphiql) {
     const settings = { demoKeys, trusted: gateway.trusted };
     app.register(async (app) => (await import('./graphiql-route.ts')).graphiqlRoute(app, settings));
   }
+  const problem = (error: unknown, requestId: string) => {
+    log.problem(error, 'server', requestId);
+    metrics.problem(error, 'server');
+  };
+  /** The ways of subscriptions. */
+  const transports: LiveTransport[] = [];
   app.register(graphqlRoute, {
     gateway,
     hasGraphiql: config.graphiql,
     isDraining: () => isDraining,
-    problem(error, requestId) {
-      log.problem(error, 'server', requestId);
-      metrics.problem(error, 'server');
-    },
+    problem,
+    onTransport: (transport) => transports.push(transport),
   });
+  const { live } = gateway;
+  if (live !== null) {
+    app.register(async () => {
+      const { liveSockets } = await import('./live-sockets.ts');
+      const { maxBodyBytes, maxAnswerBytes } = config;
+      const bounds = { maxMessageBytes: maxBodyBytes, maxWaitingBytes: maxAnswerBytes };
+      transports.push(liveSockets(app.server, { live, ...bounds, isDraining: () => isDraining, problem }));
+    });
+  }
 
   addOperatorRoutes(app, { gateway, metrics, isLeaving: () => isLeaving });
 
@@ -136,13 +150,18 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
       // answered, or told 503, and stop watching for slow senders.
       const closed = Promise.withResolvers<void>();
       const stopListening = () => TcpServer.prototype.close.call(app.server, () => closed.resolve());
+      const endSubscriptions = () => {
+        for (const transport of transports) transport.end();
+      };
       if (isReplaced) {
         stopListening();
+        endSubscriptions();
         await within(config.drainTimeoutMs, closed.promise);
         app.server.closeIdleConnections();
       } else if (delayMs > 0) await setTimeout(delayMs);
       isDraining = true;
       stopListening();
+      endSubscriptions();
       if (open.size > 0) {
         const { promise, resolve } = Promise.withResolvers<void>();
         lastClosed = resolve;
@@ -150,6 +169,7 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
       }
       const cut = open.size;
       app.server.closeAllConnections();
+      for (const transport of transports) transport.cut();
       await within(
         STOP_TIMEOUT_MS,
         app.close().then(() => gateway.stop()),
@@ -160,11 +180,15 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
 }
 
 /** Pages of these origins may ask from browsers. */
-function allowOrigins(app: FastifyInstance, origins: readonly string[]): void {
+function allowOrigins(
+  app: FastifyInstance,
+  { corsOrigins: origins, subscriptions }: Pick<Config, 'corsOrigins' | 'subscriptions'>,
+): void {
   if (origins.length === 0) return;
   app.register(cors, {
     origin: [...origins],
-    methods: ['GET', 'POST'],
+    // The others are for streams of several subscriptions.
+    methods: ['GET', 'POST', ...(subscriptions ? ['PUT', 'DELETE'] : [])],
     // No list of allowed headers: what a preflight asks for is allowed, since clients and tracing libraries have headers of
     // their own. Which origins may ask is what counts, and no page sends a key but one that has it.
     exposedHeaders: EXPOSED_HEADERS,
