@@ -55,6 +55,8 @@ type SubscriptionArgs = Pick<ExecutionArgs, 'schema' | 'document' | 'operationNa
 export interface Subscriptions {
   /** Begins a subscription; whatever keeps it from beginning is told, never thrown. */
   open(request: LiveRequest, caller: Caller): Promise<Opened>;
+  /** How many are open. */
+  count(): number;
   stop(): void;
 }
 
@@ -78,6 +80,7 @@ export function createSubscriptions(parts: SubscriptionsParts): Subscriptions {
   const rules = [...specifiedRules, ...limitRules(config)];
   /** Subscriptions by key digest, those that are about to begin among them. */
   const counts = new Map<string, number>();
+  let openCount = 0;
 
   function take(keyDigest: string): () => void {
     const count = (counts.get(keyDigest) ?? 0) + 1;
@@ -108,12 +111,16 @@ export function createSubscriptions(parts: SubscriptionsParts): Subscriptions {
         if (!(Symbol.asyncIterator in stream)) return { errors: stream.errors ?? [] };
         const events: AsyncIterable<unknown> = stream;
         isBegun = true;
+        openCount += 1;
         const results = new EventResults(read, events[Symbol.asyncIterator](), {
           ...parts,
           request,
           caller,
           startRun: run,
-          onEnd: giveBack,
+          onEnd() {
+            openCount -= 1;
+            giveBack();
+          },
         });
         return { args: read.args, results };
       } finally {
@@ -131,6 +138,7 @@ export function createSubscriptions(parts: SubscriptionsParts): Subscriptions {
       const opened = await begin(request, caller).catch((error: unknown) => ({ errors: [asGraphql(error)] }));
       return 'results' in opened ? opened : { errors: told(opened.errors, request.requestId, onFault) };
     },
+    count: () => openCount,
     stop: feeds.stop,
   };
 }

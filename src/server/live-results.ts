@@ -10,8 +10,11 @@ export interface Reading {
   readonly onEnd: () => void;
 }
 
-/** Results that are made when their reader is ready for them. */
-export function watched(results: LiveResults, { ready, onResult, onEnd }: Reading): LiveResults {
+/** Results that are made when their reader is ready for them; as libraries want them that end what is a generator alone. */
+export function watched(
+  results: LiveResults,
+  { ready, onResult, onEnd }: Reading,
+): LiveResults & { throw(error: unknown): Promise<never> } {
   let isOver = false;
   const end = () => {
     if (!isOver) onEnd();
@@ -31,6 +34,11 @@ export function watched(results: LiveResults, { ready, onResult, onEnd }: Readin
     async return() {
       end();
       return results.return();
+    },
+    async throw(error) {
+      end();
+      await results.return();
+      throw error;
     },
   };
 }

@@ -150,3 +150,9 @@ export function connect(url: string, transport: Transport, { key = 'demo-team', 
     dispose: () => client.dispose(),
   };
 }
+
+/** Subscriptions that are open, as the program tells it. */
+export async function subscriptionsOf({ url }: { readonly url: string }): Promise<number> {
+  const text = await (await fetch(new URL('/metrics', url))).text();
+  return Number(/^country_graph_subscriptions (\d+)$/m.exec(text)?.[1]);
+}
