@@ -208,13 +208,13 @@ export class Feed {
     const runs = runsBetween(this.#look, look);
     this.#look = look;
     const told: AnyInbox[] = this.#sources.ran(runs.records);
+    if (runs.records.length > 0 && this.#figures.isWatching) await this.#learnSources(errand);
     this.#figures.sourcesRan(runs, this.#byMetric);
     const { due } = this.#figures;
     if (due.length > 0 && estimate(due, planning).calls > pace.calls) {
       this.#pauseForMonth(quota);
       return told;
     }
-    if (due.length > 0) await this.#learnSources(errand);
     const { behind, failure } = await this.#figures.renew(look.atMs, errand);
     if (failure === null) this.#setPause(null);
     else this.#fail(failure);

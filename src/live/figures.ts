@@ -48,6 +48,10 @@ export class FigureWatch {
     this.#parts = parts;
   }
 
+  get isWatching(): boolean {
+    return this.#watched.size > 0;
+  }
+
   /** Demands that there may be other figures of by now. */
   get due(): readonly Demand[] {
     return [...this.#watched.values()].filter(({ isDue }) => isDue).map(({ demand }) => demand);

@@ -79,8 +79,11 @@ export class Idleness {
 
 /** A way of subscriptions to their clients. */
 export interface LiveTransport {
-  /** Asks all clients to come back, to another gateway or to this one once it is there again. */
-  end(): void;
+  /**
+   * Asks all clients to come back, to another gateway or to this one once it is there again.
+   * @returns what settles once they have heard it
+   */
+  end(): Promise<unknown>;
   /** Cuts what is still connected. */
   cut(): void;
 }

@@ -1,4 +1,5 @@
-import type { IncomingMessage, Server as HttpServer } from 'node:http';
+import { once } from 'node:events';
+import type { Server as HttpServer, IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { handleProtocols, makeServer, type ServerOptions } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
@@ -99,9 +100,13 @@ export function liveSockets(server: HttpServer, parts: LiveSocketsParts): LiveTr
   }
 
   return {
-    end() {
-      for (const socket of sockets.clients) socket.close(CLOSING.serviceRestart, 'Service restart');
-    },
+    end: () =>
+      Promise.all(
+        Array.from(sockets.clients, (socket) => {
+          socket.close(CLOSING.serviceRestart, 'Service restart');
+          return once(socket, 'close');
+        }),
+      ),
     cut() {
       for (const socket of sockets.clients) socket.terminate();
     },

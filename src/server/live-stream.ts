@@ -121,10 +121,15 @@ export function liveStream(app: FastifyInstance, parts: LiveStreamParts): LiveTr
     if (context.token !== null) return context.token;
     const { authorization } = raw.headers;
     if (authorization === undefined || !isBearer(authorization))
-      return refusal(401, 'UNAUTHENTICATED', 'Subscriptions need a key: send `Authorization: Bearer <API_KEY>`.');
+      return refusal(
+        401,
+        'UNAUTHENTICATED',
+        'Subscriptions need a key: send `Authorization: Bearer <API_KEY>`.',
+      );
+    // Clients that come back send the token of the stream that they have lost.
+    if (method === 'PUT') return reserve(raw, authorization);
     const token = tokenOf(raw);
     if (token === null) {
-      if (method === 'PUT') return reserve(raw, authorization);
       if (headers.get('accept') === EVENT_STREAM) return null;
       return refusal(406, 'BAD_REQUEST', `Accept ${EVENT_STREAM}, or reserve a stream by PUT first.`);
     }
@@ -139,7 +144,11 @@ export function liveStream(app: FastifyInstance, parts: LiveStreamParts): LiveTr
   function reserve(raw: FastifyRequest, authorization: string): string | StreamResponse {
     const reserved = [...shared.values()].filter(({ end }) => end === null).length;
     if (reserved >= MAX_RESERVED)
-      return refusal(503, 'OVERLOADED', `${MAX_RESERVED} streams are reserved and not read. Come again later.`);
+      return refusal(
+        503,
+        'OVERLOADED',
+        `${MAX_RESERVED} streams are reserved and not read. Come again later.`,
+      );
     const token = randomUUID();
     const forget = () => {
       const stream = shared.get(token);
@@ -171,7 +180,10 @@ export function liveStream(app: FastifyInstance, parts: LiveStreamParts): LiveTr
     const [body, { status, headers = {} }] = await handler(streamRequest(request, context));
     if (body === null || typeof body === 'string') {
       own.idleness.stop();
-      return reply.code(status).headers(headers).send(body ?? '');
+      return reply
+        .code(status)
+        .headers(headers)
+        .send(body ?? '');
     }
     const { outflow, token } = context;
     const end = () => {
@@ -198,7 +210,7 @@ export function liveStream(app: FastifyInstance, parts: LiveStreamParts): LiveTr
   });
 
   return {
-    end() {
+    async end() {
       for (const end of open) end();
     },
     // The server cuts what is left, like any other request.
@@ -209,7 +221,8 @@ export function liveStream(app: FastifyInstance, parts: LiveStreamParts): LiveTr
 /** Sends messages one by one, each once the reader has taken the one before. */
 async function pour(messages: AsyncIterable<string>, to: ServerResponse, outflow: Outflow): Promise<void> {
   for await (const message of messages) {
-    if (!to.writable) break;
+    // `writable` stays true once it has ended.
+    if (to.writableEnded || to.destroyed) break;
     const cut = setTimeout(() => to.destroy(), READ_TIMEOUT_MS);
     await new Promise<void>((resolve) => {
       to.once('close', resolve);

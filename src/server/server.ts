@@ -150,23 +150,22 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
       // answered, or told 503, and stop watching for slow senders.
       const closed = Promise.withResolvers<void>();
       const stopListening = () => TcpServer.prototype.close.call(app.server, () => closed.resolve());
-      const endSubscriptions = () => {
-        for (const transport of transports) transport.end();
-      };
+      const endSubscriptions = () => Promise.all(transports.map((transport) => transport.end()));
       if (isReplaced) {
         stopListening();
-        endSubscriptions();
+        void endSubscriptions();
         await within(config.drainTimeoutMs, closed.promise);
         app.server.closeIdleConnections();
       } else if (delayMs > 0) await setTimeout(delayMs);
       isDraining = true;
       stopListening();
-      endSubscriptions();
+      const ended = within(STOP_TIMEOUT_MS, endSubscriptions());
       if (open.size > 0) {
         const { promise, resolve } = Promise.withResolvers<void>();
         lastClosed = resolve;
         await within(config.drainTimeoutMs, promise);
       }
+      await ended;
       const cut = open.size;
       app.server.closeAllConnections();
       for (const transport of transports) transport.cut();

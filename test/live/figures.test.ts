@@ -1,57 +1,20 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
-  type Connecting,
-  connect,
-  type Live,
+  begin,
+  CHANGED,
+  eventsOf,
+  LOOK,
+  open,
   openLive,
+  POPULATION,
+  REFRESHED,
   subscriptionsOf,
   type Told,
   TRANSPORTS,
-  type Transport,
+  valuesOf,
 } from './live.ts';
 
-const CHANGED = `subscription ($codes: [CountryCode!], $keys: [String!], $latest: Boolean = true, $since: String) {
-  observationsChanged(countryCodes: $codes, metricKeys: $keys, latest: $latest, since: $since) {
-    changes { kind observation { id value country { code } indicator { key } } before { id value } }
-    isWhole
-    revision
-    at
-  }
-}`;
-
-const REFRESHED = 'subscription ($keys: [String!]) { sourceRefreshed(keys: $keys) { key lastSuccessfulRefresh } }';
-
-const POPULATION = { codes: ['KE'], keys: ['population_total'] };
 const POPULATION_CALL = 'GET /v1/data?country_codes=KE&latest=true&metric_keys=population_total';
-const LOOK = 'GET /v1/platform/etl-status';
-
-const clients: { dispose(): void }[] = [];
-afterEach(() => {
-  for (const client of clients.splice(0)) client.dispose();
-});
-
-function open(program: Live, transport: Transport, connecting?: Connecting) {
-  const client = connect(program.url, transport, connecting);
-  clients.push(client);
-  return client;
-}
-
-/** Subscribes, and waits until all of them have begun. */
-async function begin(program: Live, ...subscribe: (() => Told)[]): Promise<Told[]> {
-  const before = await subscriptionsOf(program);
-  const told = subscribe.map((one) => one());
-  await expect.poll(() => subscriptionsOf(program)).toBe(before + subscribe.length);
-  return told;
-}
-
-const eventsOf = ({ results }: Told) => results.map(({ data }) => data.observationsChanged);
-const valuesOf = (told: Told) =>
-  eventsOf(told).map(({ changes }) => changes.map((change: Change) => change.observation.value));
-
-interface Change {
-  readonly kind: string;
-  readonly observation: { readonly id: string; readonly value: number };
-}
 
 describe.each(TRANSPORTS)('subscriptions over %s', (transport) => {
   it('are told what changes, each change once and in order', async () => {
@@ -62,16 +25,23 @@ describe.each(TRANSPORTS)('subscriptions over %s', (transport) => {
     const told = await begin(program, changes, changes, () =>
       client.subscribe({ query: CHANGED, variables: wider }),
     );
-    expect(program.requests().sort()).toEqual([
-      'GET /v1/data?country_codes=KE%2CNG&latest=true&metric_keys=gdp_current_usd%2Cpopulation_total'.replaceAll('%2C', ','),
-      POPULATION_CALL,
-      'GET /v1/indicators',
-      LOOK,
-    ].sort());
+    expect(program.requests().sort()).toEqual(
+      [
+        'GET /v1/data?country_codes=KE%2CNG&latest=true&metric_keys=gdp_current_usd%2Cpopulation_total'.replaceAll(
+          '%2C',
+          ',',
+        ),
+        POPULATION_CALL,
+        'GET /v1/indicators',
+        LOOK,
+      ].sort(),
+    );
     for (const factor of [2, 3, 4]) {
       program.revise('world_bank_wdi', 'population_total', factor);
       program.pass(60);
-      await expect.poll(() => told.map(({ results }) => results.length)).toEqual([factor - 1, factor - 1, factor - 1]);
+      await expect
+        .poll(() => told.map(({ results }) => results.length))
+        .toEqual([factor - 1, factor - 1, factor - 1]);
       // One look, and one call for the figures of all that its run may have changed.
       expect(program.requests()).toEqual([LOOK, expect.stringMatching(/^GET \/v1\/data\?/)]);
     }
@@ -84,7 +54,9 @@ describe.each(TRANSPORTS)('subscriptions over %s', (transport) => {
     expect(eventsOf(told[0] as Told)[1]).toMatchObject({
       isWhole: false,
       at: '2026-11-10T12:02:30.000Z',
-      changes: [{ kind: 'REVISED', before: { value: 115_000_000 }, observation: { country: { code: 'KE' } } }],
+      changes: [
+        { kind: 'REVISED', before: { value: 115_000_000 }, observation: { country: { code: 'KE' } } },
+      ],
     });
     expect(eventsOf(told[2] as Told).map(({ changes }) => changes.length)).toEqual([2, 2, 2]);
     expect(program.problems).toEqual([]);
@@ -137,7 +109,11 @@ describe.each(TRANSPORTS)('subscriptions over %s', (transport) => {
     await using program = await openLive({ env: { MAX_SUBSCRIPTIONS: '2' } });
     const client = open(program, transport);
     const subscribe = (asked = client) => asked.subscribe({ query: CHANGED, variables: POPULATION });
-    const [first] = await begin(program, () => subscribe(), () => subscribe());
+    const [first] = await begin(
+      program,
+      () => subscribe(),
+      () => subscribe(),
+    );
     program.requests();
     const third = subscribe();
     await expect.poll(() => third.isOver).toBe(true);

@@ -1,11 +1,16 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { createClient as createSse } from 'graphql-sse';
 import { createClient as createWs } from 'graphql-ws';
+import { afterEach, expect } from 'vitest';
 import { WebSocket } from 'ws';
 import { systemClock } from '../../src/async/clock.ts';
 import { openProgram, type ProgramOptions } from '../support/program.ts';
 
 /** After the last runs of the sandbox's sources. */
 export const START = Date.parse('2026-11-10T12:00:30Z');
+
+/** How long a client waits before it comes back, in milliseconds. */
+const RETRY_MS = 50;
 
 /** Timers that last as long are the test's to move; shorter ones run as they do. */
 const LONG_MS = 1_000;
@@ -14,7 +19,14 @@ const LONG_MS = 1_000;
 export function timedClock(startMs = START) {
   let nowMs = startMs;
   const timers = new Set<{ readonly atMs: number; readonly then: () => void }>();
+  const isArmed = () => expect.poll(() => timers.size, { timeout: 20_000 }).toBeGreaterThan(0);
   return {
+    /** Has a minute pass in which somebody waits, and waits until they wait again: one look at the sources is over by then. */
+    async round(seconds = 60) {
+      await isArmed();
+      this.pass(seconds);
+      await isArmed();
+    },
     clock: {
       now: () => nowMs,
       sleep: async () => {},
@@ -37,7 +49,8 @@ export function timedClock(startMs = START) {
 
 /** The program over a service whose figures the test revises. */
 export async function openLive({ env = {}, ...options }: ProgramOptions = {}) {
-  const { clock, pass } = timedClock();
+  const time = timedClock();
+  const { clock } = time;
   const program = await openProgram({
     clock,
     ...options,
@@ -58,7 +71,8 @@ export async function openLive({ env = {}, ...options }: ProgramOptions = {}) {
     }),
   });
   return Object.assign(program, {
-    pass,
+    pass: time.pass,
+    round: (seconds?: number) => time.round(seconds),
     /** A source has run, and has other figures of a metric. */
     revise(source: string, metric: string, factor: number) {
       factors.set(metric, factor);
@@ -120,28 +134,34 @@ export interface Connecting {
 }
 
 /** A client of a transport's own library. */
-export function connect(url: string, transport: Transport, { key = 'demo-team', retries = 0, onClosed }: Connecting = {}) {
+export function connect(
+  url: string,
+  transport: Transport,
+  { key = 'demo-team', retries = 0, onClosed }: Connecting = {},
+) {
   const authorization = key === null ? undefined : `Bearer ${key}`;
   if (transport === 'ws') {
     const client = createWs({
       url: url.replace('http', 'ws'),
       webSocketImpl: WebSocket,
       retryAttempts: retries,
-      retryWait: async () => {},
+      retryWait: () => pause(RETRY_MS),
+      // A refused connection is one that is made again, too.
+      shouldRetry: () => true,
       connectionParams: authorization === undefined ? {} : { authorization },
       on: { closed: (event) => onClosed?.((event as CloseEvent).code, (event as CloseEvent).reason) },
       onNonLazyError() {},
     });
     return {
       subscribe: (asked: Subscribing) => telling(client as Client, asked),
-      dispose: () => void client.dispose(),
+      dispose: () => void Promise.resolve(client.dispose()).catch(() => {}),
     };
   }
   const client = createSse({
     url: `${url}/stream`,
     singleConnection: transport !== 'sse',
     retryAttempts: retries,
-    retry: async () => {},
+    retry: () => pause(RETRY_MS),
     headers: authorization === undefined ? {} : { authorization },
     onNonLazyError() {},
   });
@@ -155,4 +175,51 @@ export function connect(url: string, transport: Transport, { key = 'demo-team', 
 export async function subscriptionsOf({ url }: { readonly url: string }): Promise<number> {
   const text = await (await fetch(new URL('/metrics', url))).text();
   return Number(/^country_graph_subscriptions (\d+)$/m.exec(text)?.[1]);
+}
+
+export const CHANGED = `subscription ($codes: [CountryCode!], $keys: [String!], $latest: Boolean = true, $since: String) {
+  observationsChanged(countryCodes: $codes, metricKeys: $keys, latest: $latest, since: $since) {
+    changes { kind observation { id value country { code } indicator { key } } before { id value } }
+    isWhole
+    revision
+    at
+  }
+}`;
+
+export const REFRESHED =
+  'subscription ($keys: [String!]) { sourceRefreshed(keys: $keys) { key lastSuccessfulRefresh } }';
+
+export const POPULATION = { codes: ['KE'], keys: ['population_total'] };
+export const LOOK = 'GET /v1/platform/etl-status';
+
+const clients: { dispose(): void }[] = [];
+afterEach(() => {
+  for (const client of clients.splice(0)) client.dispose();
+});
+
+/** A client that is closed once the test is over. */
+export function open(program: { readonly url: string }, transport: Transport, connecting?: Connecting) {
+  const client = connect(program.url, transport, connecting);
+  clients.push(client);
+  return client;
+}
+
+/** Subscribes, and waits until all of them have begun. */
+export async function begin(
+  program: { readonly url: string },
+  ...subscribe: (() => Told)[]
+): Promise<Told[]> {
+  const before = await subscriptionsOf(program);
+  const told = subscribe.map((one) => one());
+  await expect.poll(() => subscriptionsOf(program)).toBe(before + subscribe.length);
+  return told;
+}
+
+export const eventsOf = ({ results }: Told) => results.map(({ data }) => data.observationsChanged);
+export const valuesOf = (told: Told) =>
+  eventsOf(told).map(({ changes }) => changes.map((change: Change) => change.observation.value));
+
+export interface Change {
+  readonly kind: string;
+  readonly observation: { readonly id: string; readonly value: number };
 }
