@@ -10,7 +10,7 @@ import type { ObservationRecord } from '../upstream/records/observations.ts';
 import { asAdded, changesBetween, digestOf } from './changes.ts';
 import type { Errand } from './errand.ts';
 import { Inbox } from './inbox.ts';
-import type { Look, Runs } from './look.ts';
+import type { Look, SourceRuns } from './look.ts';
 
 export interface FigureWatchParts {
   readonly keyDigest: string;
@@ -33,7 +33,7 @@ interface Watched {
   readonly subscribers: Set<FigureSubscriber>;
 }
 
-type Rows = readonly ObservationRecord[];
+type FigureRows = readonly ObservationRecord[];
 
 /** Digits of an instant in milliseconds, so that revisions are in the order of their texts. */
 const REVISION_DIGITS = 15;
@@ -76,7 +76,7 @@ export class FigureWatch {
     const subscriber = new FigureSubscriber(this, keys, this.#parts.now, () => this.#leave(subscriber));
     // Others may leave while this one waits: what it wants stays.
     for (const key of keys) this.#watched.get(key)?.subscribers.add(subscriber);
-    let before: ReadonlyMap<string, Rows>;
+    let before: ReadonlyMap<string, FigureRows>;
     try {
       before = await this.#bringIn(missing, subscriber, look, byMetric, errand);
       // By now it is known how long the series are.
@@ -90,7 +90,7 @@ export class FigureWatch {
     return subscriber.inbox;
   }
 
-  rows(key: string): Rows {
+  rows(key: string): FigureRows {
     return this.#watched.get(key)?.rows ?? [];
   }
 
@@ -106,7 +106,7 @@ export class FigureWatch {
   }
 
   /** Sources have run: what they may bring is due. */
-  sourcesRan({ records, areAll }: Runs, byMetric: SourcesByMetric): void {
+  sourcesRan({ records, areAll }: SourceRuns, byMetric: SourcesByMetric): void {
     if (records.length === 0 && areAll) return;
     const keys = new Set(records.map(({ key }) => key.toLowerCase()));
     for (const watched of this.#watched.values()) {
@@ -145,7 +145,7 @@ export class FigureWatch {
   }
 
   /** Takes over what the service has of a demand. @returns who is to be told */
-  #put(watched: Watched, rows: Rows): Iterable<FigureSubscriber> {
+  #put(watched: Watched, rows: FigureRows): Iterable<FigureSubscriber> {
     const before = watched.rows;
     watched.isDue = false;
     watched.rows = rows;
@@ -165,8 +165,8 @@ export class FigureWatch {
     look: Look | null,
     byMetric: SourcesByMetric,
     errand: Errand,
-  ): Promise<ReadonlyMap<string, Rows>> {
-    const before = new Map<string, Rows>();
+  ): Promise<ReadonlyMap<string, FigureRows>> {
+    const before = new Map<string, FigureRows>();
     const held = await this.#parts.entries.read(this.#parts.keyDigest, demands);
     const sources = look && sourcesIn(look.records, look.atMs);
     const isCurrent = ({ key, metricKey }: Demand) => {
@@ -229,7 +229,7 @@ class FigureSubscriber {
   readonly #watch: FigureWatch;
   readonly #now: () => number;
   /** By demand, the rows that were told last. */
-  readonly #behind = new Map<string, Rows>();
+  readonly #behind = new Map<string, FigureRows>();
   #wantsAll = false;
   #lastMs = 0;
 
@@ -245,7 +245,7 @@ class FigureSubscriber {
   }
 
   /** @param rows what was told last, unless something else was told before that and has not been read */
-  isBehind(key: string, rows: Rows): void {
+  isBehind(key: string, rows: FigureRows): void {
     if (!this.#wantsAll && !this.#behind.has(key)) this.#behind.set(key, rows);
   }
 

@@ -9,7 +9,7 @@ export interface Look {
 }
 
 /** Sources that have run. */
-export interface Runs {
+export interface SourceRuns {
   readonly records: readonly SourceRecord[];
   /** Whether there are no others: what can't be read of the sources may hide some. */
   readonly areAll: boolean;
@@ -19,7 +19,7 @@ export interface Runs {
  * Sources that have run between two looks, by what the service says of their last runs: no clock of ours is asked.
  * @param before null where this is the first look
  */
-export function runsBetween(before: Look | null, now: Look): Runs {
+export function runsBetween(before: Look | null, now: Look): SourceRuns {
   if (before === null) return { records: [], areAll: true };
   const last = new Map(before.records.map(({ key, lastSuccessfulRefresh }) => [key, lastSuccessfulRefresh]));
   const records = now.records.filter(

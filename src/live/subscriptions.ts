@@ -7,6 +7,7 @@ import {
   GraphQLError,
   type GraphQLSchema,
   getOperationAST,
+  getVariableValues,
   type OperationDefinitionNode,
   parse,
   specifiedRules,
@@ -182,6 +183,8 @@ function readOperation(
     );
   const tooLong = listRefusal(operation, variables ?? {}, config.maxListItems);
   if (tooLong !== null) return { errors: [tooLong] };
+  const { errors } = getVariableValues(schema, operation.variableDefinitions ?? [], variables ?? {});
+  if (errors !== undefined) return { errors: errors.map((error) => withCode(error, 'BAD_USER_INPUT')) };
   return {
     operation,
     args: { schema, document, operationName: operationName ?? null, variableValues: variables ?? {} },

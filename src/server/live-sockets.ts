@@ -38,7 +38,7 @@ const NO_KEY =
   'UNAUTHENTICATED: send Bearer <API_KEY> as Authorization, or as authorization in connection_init';
 
 /** One connection, as hooks of the library know it. */
-interface Connection extends Record<PropertyKey, unknown> {
+interface SocketConnection extends Record<PropertyKey, unknown> {
   readonly request: IncomingMessage;
   readonly socket: WebSocket;
   readonly requestId: string;
@@ -55,7 +55,7 @@ export function liveSockets(server: HttpServer, parts: LiveSocketsParts): LiveTr
     maxPayload: parts.maxMessageBytes,
     handleProtocols: (protocols) => handleProtocols(protocols),
   });
-  const protocol = makeServer<Record<string, unknown>, Connection>(hooksOf(parts));
+  const protocol = makeServer<Record<string, unknown>, SocketConnection>(hooksOf(parts));
 
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const refusal = refusalOf(request, parts);
@@ -65,7 +65,7 @@ export function liveSockets(server: HttpServer, parts: LiveSocketsParts): LiveTr
 
   function serve(socket: WebSocket, request: IncomingMessage): void {
     const requestId = requestIdOf(request);
-    const connection: Connection = {
+    const connection: SocketConnection = {
       request,
       socket,
       requestId,
@@ -137,7 +137,7 @@ function keepAlive(socket: WebSocket): () => void {
   return () => clearInterval(timer);
 }
 
-function hooksOf({ live }: LiveSocketsParts): ServerOptions<Record<string, unknown>, Connection> {
+function hooksOf({ live }: LiveSocketsParts): ServerOptions<Record<string, unknown>, SocketConnection> {
   const opened = new WeakMap<object, LiveResults>();
   return {
     onConnect({ connectionParams = {}, extra }) {

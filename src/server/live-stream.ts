@@ -1,13 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { createHandler, type Handler, type Request, type Response as StreamResponse } from 'graphql-sse';
-import { Cancellation } from '../async/cancellation.ts';
+import {
+  createHandler,
+  type Handler,
+  type OperationResult,
+  type Request,
+  type RequestParams,
+  type Response as StreamResponse,
+} from 'graphql-sse';
 import { FAILURES, type FailureCode } from '../errors.ts';
 import type { Live } from '../gateway.ts';
 import { isObject } from '../upstream/records/fields.ts';
 import { isBearer } from './keys.ts';
-import { Idleness, type LiveTransport, watched } from './live-results.ts';
+import { type LiveTransport, watched } from './live-results.ts';
+import { Outflow } from './outflow.ts';
 
 export interface LiveStreamParts {
   readonly live: Live;
@@ -29,51 +36,10 @@ const MAX_RESERVED = 1_000;
 /** How long a reader may take for what it is sent, in milliseconds; then it is cut, and comes back. */
 const READ_TIMEOUT_MS = 60_000;
 
-/** The beginning of a message that is a result. */
-const RESULT = 'event: next';
-
-/** What is on its way to one reader: the next result is made once it has taken the last. */
-class Outflow {
-  readonly gone = new Cancellation();
-  readonly idleness: Idleness;
-  #results = 0;
-  readonly #waiting: (() => void)[] = [];
-
-  /** @param onIdle called when nobody has made use of it for long */
-  constructor(idleMs: number, onIdle: () => void) {
-    this.idleness = new Idleness(idleMs, onIdle);
-  }
-
-  readonly add = () => {
-    this.#results += 1;
-  };
-
-  /** The reader has taken a message. */
-  taken(message: string): void {
-    if (message.startsWith(RESULT)) this.#results -= 1;
-    if (this.#results === 0) this.#goOn();
-  }
-
-  readonly empty = async () => {
-    while (this.#results > 0 && !this.gone.aborted) {
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    }
-  };
-
-  close(): void {
-    this.idleness.stop();
-    this.gone.abort();
-    this.#goOn();
-  }
-
-  #goOn(): void {
-    for (const goOn of this.#waiting.splice(0)) goOn();
-  }
-}
-
 /** A stream that was reserved for several subscriptions. */
 interface SharedStream {
-  readonly authorization: string;
+  /** Whose it is. */
+  readonly keyDigest: string;
   readonly outflow: Outflow;
   /** Ends what its reader reads; null while nobody does. */
   end: (() => void) | null;
@@ -87,91 +53,20 @@ interface StreamContext {
 }
 
 type StreamRequest = Request<FastifyRequest, StreamContext>;
+type StreamHandler = Handler<FastifyRequest, StreamContext>;
 
 /**
  * `/graphql/stream`: server-sent events in the protocol of graphql-sse, a connection for each subscription or one for
  * several (a stream that is reserved first).
  */
 export function liveStream(app: FastifyInstance, parts: LiveStreamParts): LiveTransport {
-  const shared = new Map<string, SharedStream>();
+  /** Ends what is read at the moment. */
   const open = new Set<() => void>();
-  const handler: Handler<FastifyRequest, StreamContext> = createHandler<FastifyRequest, StreamContext>({
-    authenticate: (request) => streamOf(request),
-    async onSubscribe(request, { query, operationName, variables }) {
-      const { outflow } = request.context;
-      const authorization = request.raw.headers.authorization ?? null;
-      outflow.idleness.begin();
-      const requestId = request.raw.id;
-      const asked = { query, operationName, variables, requestId, signal: outflow.gone };
-      const began = await parts.live.subscriptions.open(asked, parts.live.callerOf({ authorization }));
-      if ('errors' in began) {
-        outflow.idleness.end();
-        return { data: null, errors: began.errors };
-      }
-      return watched(began.results, {
-        ready: outflow.empty,
-        onResult: outflow.add,
-        onEnd: () => outflow.idleness.end(),
-      });
-    },
+  const streams = new SharedStreams(parts.live, () => handler);
+  const handler: StreamHandler = createHandler<FastifyRequest, StreamContext>({
+    authenticate: (request) => streams.of(request),
+    onSubscribe: (request, params) => begin(request, params, parts),
   });
-
-  /** The token of the stream that a request belongs to; null for one of its own; or why there is none. */
-  function streamOf({ method, headers, raw, context }: StreamRequest): string | null | StreamResponse {
-    if (context.token !== null) return context.token;
-    const { authorization } = raw.headers;
-    if (authorization === undefined || !isBearer(authorization))
-      return refusal(
-        401,
-        'UNAUTHENTICATED',
-        'Subscriptions need a key: send `Authorization: Bearer <API_KEY>`.',
-      );
-    // Clients that come back send the token of the stream that they have lost.
-    if (method === 'PUT') return reserve(raw, authorization);
-    const token = tokenOf(raw);
-    if (token === null) {
-      if (headers.get('accept') === EVENT_STREAM) return null;
-      return refusal(406, 'BAD_REQUEST', `Accept ${EVENT_STREAM}, or reserve a stream by PUT first.`);
-    }
-    const stream = shared.get(token);
-    if (stream === undefined || stream.authorization !== authorization)
-      return refusal(404, 'BAD_REQUEST', 'There is no stream of this token. Reserve one by PUT.');
-    context.outflow = stream.outflow;
-    context.token = token;
-    return token;
-  }
-
-  function reserve(raw: FastifyRequest, authorization: string): string | StreamResponse {
-    const reserved = [...shared.values()].filter(({ end }) => end === null).length;
-    if (reserved >= MAX_RESERVED)
-      return refusal(
-        503,
-        'OVERLOADED',
-        `${MAX_RESERVED} streams are reserved and not read. Come again later.`,
-      );
-    const token = randomUUID();
-    const forget = () => {
-      const stream = shared.get(token);
-      if (stream === undefined) return;
-      if (stream.end === null) void discard(raw, token, stream);
-      else stream.end();
-    };
-    shared.set(token, { authorization, outflow: new Outflow(IDLE_MS, forget), end: null });
-    setTimeout(() => {
-      if (shared.get(token)?.end === null) forget();
-    }, RESERVED_MS).unref();
-    return token;
-  }
-
-  /** Ends a stream that nobody has come to read. The library forgets one when its reader leaves, so somebody comes and leaves. */
-  async function discard(raw: FastifyRequest, token: string, { outflow }: SharedStream): Promise<void> {
-    const headers = { get: (name: string) => (name === 'accept' ? EVENT_STREAM : null) };
-    const context = { outflow, token };
-    const [body] = await handler({ method: 'GET', url: ADDRESS, headers, body: null, raw, context });
-    shared.delete(token);
-    outflow.close();
-    if (body !== null && typeof body !== 'string') await body.return();
-  }
 
   app.all(ADDRESS, async (request, reply) => {
     const own = new Outflow(IDLE_MS, () => {});
@@ -190,12 +85,11 @@ export function liveStream(app: FastifyInstance, parts: LiveStreamParts): LiveTr
       reply.raw.end();
       void body.return();
     };
-    const stream = token === null ? undefined : shared.get(token);
-    if (stream !== undefined) stream.end = end;
     open.add(end);
+    streams.isRead(token, end);
     reply.raw.once('close', () => {
       open.delete(end);
-      if (token !== null) shared.delete(token);
+      streams.isLeft(token);
       outflow.close();
       void body.return();
     });
@@ -216,6 +110,111 @@ export function liveStream(app: FastifyInstance, parts: LiveStreamParts): LiveTr
     // The server cuts what is left, like any other request.
     cut() {},
   };
+}
+
+/** Begins a subscription: its results come as its stream can take them. */
+async function begin(
+  { context: { outflow }, raw }: StreamRequest,
+  { query, operationName, variables }: RequestParams,
+  { live }: LiveStreamParts,
+): Promise<OperationResult> {
+  const authorization = raw.headers.authorization ?? null;
+  outflow.idleness.begin();
+  let isBegun = false;
+  try {
+    const asked = { query, operationName, variables, requestId: raw.id, signal: outflow.gone };
+    const began = await live.subscriptions.open(asked, live.callerOf({ authorization }));
+    if ('errors' in began) return { data: null, errors: began.errors };
+    isBegun = true;
+    return watched(began.results, {
+      ready: outflow.empty,
+      onResult: outflow.add,
+      onEnd: () => outflow.idleness.end(),
+    });
+  } finally {
+    if (!isBegun) outflow.idleness.end();
+  }
+}
+
+/** Streams that were reserved for several subscriptions each, by their tokens. */
+class SharedStreams {
+  readonly #streams = new Map<string, SharedStream>();
+  readonly #live: Live;
+  readonly #handler: () => StreamHandler;
+
+  constructor(live: Live, handler: () => StreamHandler) {
+    this.#live = live;
+    this.#handler = handler;
+  }
+
+  /** The token of the stream that a request belongs to; null for one of its own; or why there is none. */
+  of({ method, headers, raw, context }: StreamRequest): string | null | StreamResponse {
+    if (context.token !== null) return context.token;
+    const { authorization } = raw.headers;
+    if (authorization === undefined || !isBearer(authorization))
+      return refusal(
+        401,
+        'UNAUTHENTICATED',
+        'Subscriptions need a key: send `Authorization: Bearer <API_KEY>`.',
+      );
+    const { keyDigest } = this.#live.callerOf({ authorization });
+    // Clients that come back send the token of the stream that they have lost.
+    if (method === 'PUT') return this.#reserve(raw, keyDigest);
+    const token = tokenOf(raw);
+    if (token === null) {
+      if (headers.get('accept') === EVENT_STREAM) return null;
+      return refusal(406, 'BAD_REQUEST', `Accept ${EVENT_STREAM}, or reserve a stream by PUT first.`);
+    }
+    const stream = this.#streams.get(token);
+    if (stream === undefined || stream.keyDigest !== keyDigest)
+      return refusal(404, 'BAD_REQUEST', 'There is no stream of this token. Reserve one by PUT.');
+    context.outflow = stream.outflow;
+    context.token = token;
+    return token;
+  }
+
+  /** Somebody reads a stream, where there is one of the token; `end` ends that. */
+  isRead(token: string | null, end: () => void): void {
+    const stream = this.#streams.get(token ?? '');
+    if (stream !== undefined) stream.end = end;
+  }
+
+  /** The reader of a stream has left. */
+  isLeft(token: string | null): void {
+    this.#streams.delete(token ?? '');
+  }
+
+  #reserve(raw: FastifyRequest, keyDigest: string): string | StreamResponse {
+    const reserved = [...this.#streams.values()].filter(({ end }) => end === null).length;
+    if (reserved >= MAX_RESERVED)
+      return refusal(
+        503,
+        'OVERLOADED',
+        `${MAX_RESERVED} streams are reserved and not read. Come again later.`,
+      );
+    const token = randomUUID();
+    const forget = () => {
+      const stream = this.#streams.get(token);
+      if (stream === undefined) return;
+      if (stream.end === null) void this.#discard(raw, token, stream);
+      else stream.end();
+    };
+    this.#streams.set(token, { keyDigest, outflow: new Outflow(IDLE_MS, forget), end: null });
+    setTimeout(() => {
+      if (this.#streams.get(token)?.end === null) forget();
+    }, RESERVED_MS).unref();
+    return token;
+  }
+
+  /** Ends a stream that nobody has come to read. The library forgets one when its reader leaves, so somebody comes and leaves. */
+  async #discard(raw: FastifyRequest, token: string, { outflow }: SharedStream): Promise<void> {
+    const headers = { get: (name: string) => (name === 'accept' ? EVENT_STREAM : null) };
+    const context = { outflow, token };
+    const [body] = await this.#handler()({ method: 'GET', url: ADDRESS, headers, body: null, raw, context });
+    this.#streams.delete(token);
+    outflow.close();
+    if (body !== null && typeof body !== 'string') await body.return();
+  }
 }
 
 /** Sends messages one by one, each once the reader has taken the one before. */

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { type AddressInfo, Server as TcpServer } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import cors from '@fastify/cors';
@@ -66,7 +67,10 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
     bodyLimit: config.maxBodyBytes,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    http: { headersTimeout: HEADERS_TIMEOUT_MS },
+    http: {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      ...(config.subscriptions ? { shouldUpgradeCallback: isWebSocket } : {}),
+    },
     genReqId: requestIdOf,
   });
   metrics.watch(gateway.load, gateway.live);
@@ -176,6 +180,11 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
       return cut;
     },
   };
+}
+
+/** Other upgrades that clients offer, such as that to HTTP/2, are answered as if they had not. Older versions of Node don't ask. */
+function isWebSocket({ headers }: IncomingMessage): boolean {
+  return headers.upgrade?.toLowerCase() === 'websocket';
 }
 
 /** Pages of these origins may ask from browsers. */
