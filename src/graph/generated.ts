@@ -330,7 +330,7 @@ export type ObservationChange = {
 /** What has changed since the event before. */
 export type ObservationChanges = {
   readonly __typename?: 'ObservationChanges';
-  /** When this gateway learned of it. */
+  /** When the event was made. */
   readonly at: Scalars['DateTime']['output'];
   /** One change for each figure that is not as it was. Empty in an event that only tells that the subscription is paused, or goes on. */
   readonly changes: ReadonlyArray<ObservationChange>;

@@ -87,20 +87,22 @@ export function liveStream(app: FastifyInstance, parts: LiveStreamParts): LiveTr
     };
     open.add(end);
     streams.isRead(token, end);
-    reply.raw.once('close', () => {
+    const onClosed = () => {
       open.delete(end);
       streams.isLeft(token);
       outflow.close();
       void body.return();
-    });
+    };
     reply.hijack();
+    // The client may have left while the subscription began.
+    if (reply.raw.closed) return onClosed();
+    reply.raw.once('close', onClosed);
     for (const [name, value] of Object.entries({ ...reply.getHeaders(), ...headers })) {
       if (value !== undefined) reply.raw.setHeader(name, value);
     }
     reply.raw.appendHeader('vary', 'Authorization');
     reply.raw.writeHead(status);
-    await pour(body, reply.raw, outflow).catch((error: unknown) => parts.problem(error, request.id));
-    return reply;
+    return pour(body, reply.raw, outflow).catch((error: unknown) => parts.problem(error, request.id));
   });
 
   return {
