@@ -183,9 +183,9 @@ export class Feed {
   async #round(): Promise<void> {
     if (this.#inboxes.size === 0) return;
     const errand = openErrand(this.#caller, this.#ends, this.#parts);
-    let told: readonly AnyInbox[] = [];
+    const told = new Set<AnyInbox>();
     try {
-      told = await this.#renew(errand);
+      await this.#renew(errand, told);
     } catch (error) {
       this.#fail(error);
     } finally {
@@ -196,29 +196,27 @@ export class Feed {
     }
   }
 
-  async #renew(errand: Errand): Promise<readonly AnyInbox[]> {
+  /** @param told takes in who is to be told of something, whatever else fails */
+  async #renew(errand: Errand, told: Set<AnyInbox>): Promise<void> {
     const { clock, ledger, planning } = this.#parts;
     const { keyDigest } = this.#caller;
     const quota = await this.#parts.quota(keyDigest);
-    if (quota.state === 'MINUTE_SPENT') return [];
+    if (quota.state === 'MINUTE_SPENT') return;
     const pace = paceOf(quota, ledger.shareLeft(keyDigest) !== null, clock.now());
     if (quota.state === 'MONTH_SPENT' || pace.calls < 1) return this.#pauseForMonth(quota);
     const look = await this.#nextLook(pace, errand);
-    if (look === null) return [];
+    if (look === null) return;
     const runs = runsBetween(this.#look, look);
     this.#look = look;
-    const told: AnyInbox[] = this.#sources.ran(runs.records);
+    for (const inbox of this.#sources.ran(runs.records)) told.add(inbox);
     if (runs.records.length > 0 && this.#figures.isWatching) await this.#learnSources(errand);
     this.#figures.sourcesRan(runs, this.#byMetric);
     const { due } = this.#figures;
-    if (due.length > 0 && estimate(due, planning).calls > pace.calls) {
-      this.#pauseForMonth(quota);
-      return told;
-    }
+    if (due.length > 0 && estimate(due, planning).calls > pace.calls) return this.#pauseForMonth(quota);
     const { behind, failure } = await this.#figures.renew(look.atMs, errand);
     if (failure === null) this.#setPause(null);
     else this.#fail(failure);
-    return [...told, ...behind];
+    for (const inbox of behind) told.add(inbox);
   }
 
   /** The next look at the sources: that of others who share the store, where there is one; null where none is due. */
@@ -263,8 +261,8 @@ export class Feed {
   }
 
   /** Tells subscribers, and bills the first of them what has been spent since the last time. */
-  #tell(inboxes: readonly AnyInbox[]): void {
-    for (const [i, inbox] of [...new Set(inboxes)].entries()) {
+  #tell(inboxes: ReadonlySet<AnyInbox>): void {
+    for (const [i, inbox] of [...inboxes].entries()) {
       if (i === 0) {
         inbox.charge(this.#unbilled);
         this.#unbilled = openFeedBill();
@@ -273,12 +271,11 @@ export class Feed {
     }
   }
 
-  #pauseForMonth({ monthResetsAt }: QuotaRecord): [] {
+  #pauseForMonth({ monthResetsAt }: QuotaRecord): void {
     const failure = new Failure('MONTHLY_QUOTA_EXCEEDED', 'The requests of this month are spent.', {
       resetsAt: monthResetsAt,
     });
     this.#fail(failure);
-    return [];
   }
 
   /** Pauses for a failure; where it is one of the key, ends all. A minute that is spent is soon over. */

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { Server as HttpServer, IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { handleProtocols, makeServer, type ServerOptions } from 'graphql-ws';
@@ -104,7 +103,7 @@ export function liveSockets(server: HttpServer, parts: LiveSocketsParts): LiveTr
       Promise.all(
         Array.from(sockets.clients, (socket) => {
           socket.close(CLOSING.serviceRestart, 'Service restart');
-          return once(socket, 'close');
+          return new Promise((resolve) => socket.once('close', resolve));
         }),
       ),
     cut() {
