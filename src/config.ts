@@ -76,6 +76,9 @@ const Environment = z.object({
   MAX_BATCHED_OPERATIONS: wholeNumber(0, 1000).default(10),
   MAX_BODY_BYTES: wholeNumber(1, 1_073_741_824).default(1_048_576),
   MAX_ANSWER_BYTES: wholeNumber(1024, 1_073_741_824).default(67_108_864),
+  SUBSCRIPTIONS: onOff.default(false),
+  SUBSCRIPTIONS_POLL_SECONDS: wholeNumber(1, 86_400).default(60),
+  MAX_SUBSCRIPTIONS: wholeNumber(1, 100_000).default(100),
   DRAIN_DELAY_MS: wholeNumber(0, HOUR_MS).default(0),
   DRAIN_TIMEOUT_MS: wholeNumber(0, HOUR_MS).default(10_000),
   SUBGRAPH: onOff.default(false),
@@ -168,6 +171,12 @@ export interface Config {
   readonly maxBodyBytes: number;
   /** The longest answer that is sent, as it is before compression. */
   readonly maxAnswerBytes: number;
+  /** Whether clients may subscribe to what changes. */
+  readonly subscriptions: boolean;
+  /** How long, at the least, one look at the sources on behalf of subscriptions is followed by none. */
+  readonly subscriptionsPollSeconds: number;
+  /** Subscriptions of one key at once. */
+  readonly maxSubscriptions: number;
   /** How long a program that is to stop still takes new requests, while it already says that it isn't ready. */
   readonly drainDelayMs: number;
   /** How long, from then on, requests under way may take. */
@@ -246,6 +255,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     maxBatchedOperations: s.MAX_BATCHED_OPERATIONS,
     maxBodyBytes: s.MAX_BODY_BYTES,
     maxAnswerBytes: s.MAX_ANSWER_BYTES,
+    subscriptions: s.SUBSCRIPTIONS,
+    subscriptionsPollSeconds: s.SUBSCRIPTIONS_POLL_SECONDS,
+    maxSubscriptions: s.MAX_SUBSCRIPTIONS,
     drainDelayMs: s.DRAIN_DELAY_MS,
     drainTimeoutMs: s.DRAIN_TIMEOUT_MS,
     subgraph: s.SUBGRAPH,

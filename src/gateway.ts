@@ -9,6 +9,8 @@ import { createTenantCache, NO_TENANT_CACHE, type TenantCache } from './cache/te
 import type { Config } from './config.ts';
 import { createSchema } from './graph/schema.ts';
 import { printSdl } from './graph/subgraph-sdl.ts';
+import type { FeedParts } from './live/feed.ts';
+import type { Subscriptions, SubscriptionsParts } from './live/subscriptions.ts';
 import { createEffort } from './loaders/effort.ts';
 import { createTickersLearned } from './loaders/ticker-lists.ts';
 import { createObservationClient } from './observations/client.ts';
@@ -60,10 +62,17 @@ export interface Gateway {
    * point in reading it; else null.
    */
   refuseUnread(headers: CallerHeaders, requestId?: string): GatewayResponse | null;
+  /** Subscriptions, and who asks for them; null where they are off. */
+  readonly live: Live | null;
   /** What goes on now: always the same object. */
   readonly load: GatewayLoad;
   /** Waits for operations in flight, then closes upstream connections. */
   stop(): Promise<void>;
+}
+
+export interface Live {
+  readonly subscriptions: Subscriptions;
+  callerOf(headers: CallerHeaders): Caller;
 }
 
 export interface Observer {
@@ -105,7 +114,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     omitted: config.subgraphOmit,
     hasIso3Key: config.subgraphIso3,
   });
-  const { openRun, price, learned } = composeRuns(service, {
+  const { openRun, price, learned, feedParts } = composeRuns(service, {
     config,
     clock,
     steadyNow,
@@ -149,6 +158,9 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const apollo = await byApollo(stage);
   const run = admitted(prepared(apollo.handle, stage), { admission, overloaded, openRun });
   const handle = limitsTold(repeated(run, { ...observed, ...caches }), service.upstream.ledger);
+  const live = config.subscriptions
+    ? { callerOf, subscriptions: await openLive({ ...stage, openRun, admission, feedParts }) }
+    : null;
 
   return {
     sdl: printSdl(schema, config.subgraphOmit),
@@ -164,14 +176,31 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       admission.turnAway();
       return overloaded(headers.accept ?? '', requestId);
     },
+    live,
     load: admission.load,
     async stop() {
       persisted.stop();
+      live?.subscriptions.stop();
       await apollo.stop();
       await service.upstream.close();
       await store?.close();
     },
   };
+}
+
+/** Subscriptions, of which nothing is loaded where they are off. */
+async function openLive({
+  feedParts,
+  ...parts
+}: Omit<SubscriptionsParts, 'feeds'> & {
+  readonly feedParts: Omit<FeedParts, 'onFault'>;
+}): Promise<Subscriptions> {
+  const [{ createFeeds }, { createSubscriptions }] = await Promise.all([
+    import('./live/feeds.ts'),
+    import('./live/subscriptions.ts'),
+  ]);
+  const feeds = createFeeds({ ...feedParts, onFault: parts.onFault });
+  return createSubscriptions({ ...parts, feeds });
 }
 
 function freshnessIn({ cacheTtlSeconds, staleIfErrorSeconds }: Config) {
@@ -302,8 +331,24 @@ function composeRuns(
     revalidation: createRevalidation({ ...cacheParts, ask, mayAsk: config.cacheRenewal }),
   });
   const common = { tickersLearned, effortFor, quota };
+  const feedParts: Omit<FeedParts, 'onFault'> = {
+    ask,
+    observations,
+    entries,
+    tenantCache,
+    ledger,
+    quota,
+    clock,
+    steadyNow: now,
+    planning,
+    maxUpstreamCalls: config.maxUpstreamCalls,
+    timeoutMs: config.operationTimeoutMs,
+    pollMs: config.subscriptionsPollSeconds * 1000,
+    waitMs: Math.min(config.rateLimitWaitMs, config.operationTimeoutMs),
+  };
   return {
     learned,
+    feedParts,
     price: createPricing({
       ...planning,
       ...cacheParts,

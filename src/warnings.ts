@@ -7,6 +7,7 @@ export const WARNING_CODES = [
   'UNKNOWN_COUNTRY',
   'ROWS_LEFT_OUT',
   'NOT_COMPARABLE',
+  'SUBSCRIPTION_PAUSED',
 ] as const;
 
 export type WarningCode = (typeof WARNING_CODES)[number];
@@ -26,7 +27,14 @@ export interface Warning {
   readonly count?: number;
   /** What is wrong with the first of them. */
   readonly detail?: string;
+  /** The code of the failure that keeps a subscription from going on. */
+  readonly reason?: string;
+  /** When a subscription goes on by itself, where that is known; ISO 8601, UTC. */
+  readonly resumesAt?: string;
 }
+
+/** That a subscription is paused: there is no field of the answer that it is about more than another. */
+export type LiveWarning = Omit<Warning, 'path'>;
 
 /** The warnings of one operation. */
 export interface Warnings {

@@ -5,6 +5,7 @@ import type { BatchGate } from '../observations/batch-gate.ts';
 import type { QuotaRecord } from '../quota/account.ts';
 import type { Bill, Caller } from '../upstream/call.ts';
 import { createWarnings, type Warnings } from '../warnings.ts';
+import type { LiveSources } from './live.ts';
 
 /** What the resolvers of one operation have at hand. */
 export interface GraphContext {
@@ -21,6 +22,8 @@ export interface GraphContext {
   readonly quota: () => Promise<QuotaRecord>;
   /** Why the service has just refused the key; null where it hasn't. */
   readonly keyRefusal?: (() => Failure | null) | undefined;
+  /** Where subscriptions get their events; only there while one begins. */
+  readonly live?: LiveSources;
 }
 
 export interface ContextParts

@@ -1,5 +1,5 @@
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
-import type { CountryRef, IndicatorRef, SourceRef, FreshnessRecord, CountryConnectionRef, IndicatorConnectionRef, ObservationConnectionRef, TickerConnectionRef, PageInfoRecord, RatioRecord, RankRecord } from './sources.ts';
+import type { CountryRef, IndicatorRef, SourceRef, FreshnessRecord, ObservationChangeRecord, ObservationChangesRecord, CountryConnectionRef, IndicatorConnectionRef, ObservationConnectionRef, TickerConnectionRef, PageInfoRecord, RatioRecord, RankRecord } from './sources.ts';
 import type { QuotaRecord } from '../quota/account.ts';
 import type { OfficeRecord, TermRecord } from '../upstream/records/government.ts';
 import type { TickerRecord } from '../upstream/records/markets.ts';
@@ -27,6 +27,15 @@ export type Scalars = {
   JSON: { input: unknown; output: unknown; }
   _FieldSet: { input: unknown; output: unknown; }
 };
+
+/** What may become of a figure. */
+export type ChangeKind =
+  /** It was not there before. */
+  | 'ADDED'
+  /** It is no longer there. */
+  | 'REMOVED'
+  /** Something of it is different. That it was retrieved anew is no difference. */
+  | 'REVISED';
 
 /** The price of a commodity on a day. */
 export type CommodityBenchmark = {
@@ -469,6 +478,30 @@ export type ObservationPerArgs = {
 export type ObservationRankArgs = {
   among?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
   direction?: OrderDirection;
+};
+
+/** What has become of one figure. */
+export type ObservationChange = {
+  readonly __typename?: 'ObservationChange';
+  /** The figure as it was; null where it was ADDED. Its `id` is another where the figure comes from another release of the dataset. */
+  readonly before?: Maybe<Observation>;
+  /** What has become of it. */
+  readonly kind: ChangeKind;
+  /** The figure as it is now; where it was REMOVED, as it was. */
+  readonly observation: Observation;
+};
+
+/** What has changed since the event before. */
+export type ObservationChanges = {
+  readonly __typename?: 'ObservationChanges';
+  /** When the event was made. */
+  readonly at: Scalars['DateTime']['output'];
+  /** One change for each figure that is not as it was. Empty in an event that only tells that the subscription is paused, or goes on. */
+  readonly changes: ReadonlyArray<ObservationChange>;
+  /** Whether these are all figures there are, each as ADDED: what else is known of them no longer holds. */
+  readonly isWhole: Scalars['Boolean']['output'];
+  /** Names the figures as they are now, for `since`. Greater than that of any event before, compared as text. */
+  readonly revision: Scalars['String']['output'];
 };
 
 /** A page of observations. */
@@ -947,6 +980,43 @@ export type Source = Node & {
   readonly record?: Maybe<Scalars['JSON']['output']>;
 };
 
+/**
+ * What changes, as it changes; where the gateway offers it (`SUBSCRIPTIONS`). Over server-sent events at `/graphql/stream` (the protocol of
+ * graphql-sse), or over WebSocket at `/graphql` (`graphql-transport-ws`). Whoever reads slowly is told of several changes at once, and always of the last.
+ */
+export type Subscription = {
+  readonly __typename?: 'Subscription';
+  /**
+   * Figures as they change: what `Query.observations` of the same arguments would answer now, against what it would have answered before. Nothing
+   * is sent until something changes. All subscriptions under one key share one `/v1/platform/etl-status` call an interval, and the `/v1/data` call for
+   * what its sources may have changed.
+   */
+  readonly observationsChanged?: Maybe<ObservationChanges>;
+  /** A source that has run again, each time that one has. One `/v1/platform/etl-status` call an interval for all subscriptions under one key. */
+  readonly sourceRefreshed?: Maybe<Source>;
+};
+
+
+/**
+ * What changes, as it changes; where the gateway offers it (`SUBSCRIPTIONS`). Over server-sent events at `/graphql/stream` (the protocol of
+ * graphql-sse), or over WebSocket at `/graphql` (`graphql-transport-ws`). Whoever reads slowly is told of several changes at once, and always of the last.
+ */
+export type SubscriptionObservationsChangedArgs = {
+  countryCodes?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
+  latest?: InputMaybe<Scalars['Boolean']['input']>;
+  metricKeys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
+  since?: InputMaybe<Scalars['String']['input']>;
+};
+
+
+/**
+ * What changes, as it changes; where the gateway offers it (`SUBSCRIPTIONS`). Over server-sent events at `/graphql/stream` (the protocol of
+ * graphql-sse), or over WebSocket at `/graphql` (`graphql-transport-ws`). Whoever reads slowly is told of several changes at once, and always of the last.
+ */
+export type SubscriptionSourceRefreshedArgs = {
+  keys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
+};
+
 /** One holder's time in an office. */
 export type Term = {
   readonly __typename?: 'Term';
@@ -1160,6 +1230,7 @@ export type ResolversInterfaceTypes<_RefType extends Record<string, unknown>> = 
 
 /** Mapping between all available schema types and the resolvers types */
 export type ResolversTypes = {
+  ChangeKind: ChangeKind;
   CommodityBenchmark: ResolverTypeWrapper<CommodityBenchmarkRecord>;
   String: ResolverTypeWrapper<Scalars['String']['output']>;
   Float: ResolverTypeWrapper<Scalars['Float']['output']>;
@@ -1187,6 +1258,8 @@ export type ResolversTypes = {
   JSON: ResolverTypeWrapper<Scalars['JSON']['output']>;
   Node: ResolverTypeWrapper<ResolversInterfaceTypes<ResolversTypes>['Node']>;
   Observation: ResolverTypeWrapper<ObservationRecord>;
+  ObservationChange: ResolverTypeWrapper<ObservationChangeRecord>;
+  ObservationChanges: ResolverTypeWrapper<ObservationChangesRecord>;
   ObservationConnection: ResolverTypeWrapper<ObservationConnectionRef>;
   ObservationEdge: ResolverTypeWrapper<Omit<ObservationEdge, 'node'> & { node: ResolversTypes['Observation'] }>;
   ObservationOrder: ObservationOrder;
@@ -1204,6 +1277,7 @@ export type ResolversTypes = {
   Ratio: ResolverTypeWrapper<RatioRecord>;
   Signals: ResolverTypeWrapper<SignalsRecord>;
   Source: ResolverTypeWrapper<SourceRef>;
+  Subscription: ResolverTypeWrapper<Record<PropertyKey, never>>;
   Term: ResolverTypeWrapper<TermRecord>;
   Ticker: ResolverTypeWrapper<TickerRecord>;
   TickerConnection: ResolverTypeWrapper<TickerConnectionRef>;
@@ -1239,6 +1313,8 @@ export type ResolversParentTypes = {
   JSON: Scalars['JSON']['output'];
   Node: ResolversInterfaceTypes<ResolversParentTypes>['Node'];
   Observation: ObservationRecord;
+  ObservationChange: ObservationChangeRecord;
+  ObservationChanges: ObservationChangesRecord;
   ObservationConnection: ObservationConnectionRef;
   ObservationEdge: Omit<ObservationEdge, 'node'> & { node: ResolversParentTypes['Observation'] };
   ObservationOrder: ObservationOrder;
@@ -1252,6 +1328,7 @@ export type ResolversParentTypes = {
   Ratio: RatioRecord;
   Signals: SignalsRecord;
   Source: SourceRef;
+  Subscription: Record<PropertyKey, never>;
   Term: TermRecord;
   Ticker: TickerRecord;
   TickerConnection: TickerConnectionRef;
@@ -1423,6 +1500,19 @@ export type ObservationResolvers<ContextType = GraphContext, ParentType extends 
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 };
 
+export type ObservationChangeResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['ObservationChange'] = ResolversParentTypes['ObservationChange']> = {
+  before?: Resolver<Maybe<ResolversTypes['Observation']>, ParentType, ContextType>;
+  kind?: Resolver<ResolversTypes['ChangeKind'], ParentType, ContextType>;
+  observation?: Resolver<ResolversTypes['Observation'], ParentType, ContextType>;
+};
+
+export type ObservationChangesResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['ObservationChanges'] = ResolversParentTypes['ObservationChanges']> = {
+  at?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  changes?: Resolver<ReadonlyArray<ResolversTypes['ObservationChange']>, ParentType, ContextType>;
+  isWhole?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  revision?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+};
+
 export type ObservationConnectionResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['ObservationConnection'] = ResolversParentTypes['ObservationConnection']> = {
   edges?: Resolver<ReadonlyArray<ResolversTypes['ObservationEdge']>, ParentType, ContextType>;
   nodes?: Resolver<ReadonlyArray<ResolversTypes['Observation']>, ParentType, ContextType>;
@@ -1533,6 +1623,11 @@ export type SourceResolvers<ContextType = GraphContext, ParentType extends Resol
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 };
 
+export type SubscriptionResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Subscription'] = ResolversParentTypes['Subscription']> = {
+  observationsChanged?: SubscriptionResolver<Maybe<ResolversTypes['ObservationChanges']>, "observationsChanged", ParentType, ContextType, RequireFields<SubscriptionObservationsChangedArgs, 'latest'>>;
+  sourceRefreshed?: SubscriptionResolver<Maybe<ResolversTypes['Source']>, "sourceRefreshed", ParentType, ContextType, Partial<SubscriptionSourceRefreshedArgs>>;
+};
+
 export type TermResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Term'] = ResolversParentTypes['Term']> = {
   endDate?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   holder?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
@@ -1588,6 +1683,8 @@ export type Resolvers<ContextType = GraphContext> = {
   JSON?: GraphQLScalarType;
   Node?: NodeResolvers<ContextType>;
   Observation?: ObservationResolvers<ContextType>;
+  ObservationChange?: ObservationChangeResolvers<ContextType>;
+  ObservationChanges?: ObservationChangesResolvers<ContextType>;
   ObservationConnection?: ObservationConnectionResolvers<ContextType>;
   ObservationEdge?: ObservationEdgeResolvers<ContextType>;
   Office?: OfficeResolvers<ContextType>;
@@ -1600,6 +1697,7 @@ export type Resolvers<ContextType = GraphContext> = {
   Ratio?: RatioResolvers<ContextType>;
   Signals?: SignalsResolvers<ContextType>;
   Source?: SourceResolvers<ContextType>;
+  Subscription?: SubscriptionResolvers<ContextType>;
   Term?: TermResolvers<ContextType>;
   Ticker?: TickerResolvers<ContextType>;
   TickerConnection?: TickerConnectionResolvers<ContextType>;

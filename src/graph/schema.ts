@@ -179,17 +179,26 @@ function requireKey(schema: GraphQLSchema): void {
     const { resolve } = field;
     if (PUBLIC_FIELDS.has(name) || resolve === undefined) continue;
     field.resolve = (source, args, context: GraphContext, info) => {
-      if (!hasBearerKey(context.caller.authorization)) {
-        throw new Failure(
-          'UNAUTHENTICATED',
-          'This field needs a key: send `Authorization: Bearer <API_KEY>`.',
-        );
-      }
-      const refusal = context.keyRefusal?.() ?? null;
-      if (refusal !== null) throw refusal.with({ route: undefined });
+      checkKey(context);
       return resolve(source, args, context, info);
     };
   }
+  for (const field of Object.values(schema.getSubscriptionType()?.getFields() ?? {})) {
+    const { subscribe } = field;
+    if (subscribe === undefined) continue;
+    field.subscribe = (source, args, context: GraphContext, info) => {
+      checkKey(context);
+      return subscribe(source, args, context, info);
+    };
+  }
+}
+
+function checkKey({ caller, keyRefusal }: GraphContext): void {
+  if (!hasBearerKey(caller.authorization)) {
+    throw new Failure('UNAUTHENTICATED', 'This field needs a key: send `Authorization: Bearer <API_KEY>`.');
+  }
+  const refusal = keyRefusal?.() ?? null;
+  if (refusal !== null) throw refusal.with({ route: undefined });
 }
 
 function hasBearerKey(authorization: string | null): boolean {

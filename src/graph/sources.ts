@@ -32,6 +32,25 @@ export interface FreshnessRecord {
   readonly reason: FailureCode | null;
 }
 
+/** What has become of one figure. */
+export interface ObservationChangeRecord {
+  readonly kind: 'ADDED' | 'REVISED' | 'REMOVED';
+  /** As it is now; where it was removed, as it was. */
+  readonly observation: ObservationRecord;
+  /** Null where it was added. */
+  readonly before: ObservationRecord | null;
+}
+
+/** What has become of figures since something was last said of them. */
+export interface ObservationChangesRecord {
+  readonly changes: readonly ObservationChangeRecord[];
+  /** Whether these are all figures there are. */
+  readonly isWhole: boolean;
+  readonly revision: string;
+  /** ISO 8601, UTC. */
+  readonly at: string;
+}
+
 export const countryOf = (record: CountryRecord): CountryRef => ({ code: record.code, known: record });
 export const indicatorOf = (record: IndicatorRecord): IndicatorRef => ({ key: record.key, known: record });
 export const sourceOf = (record: SourceRecord): SourceRef => ({ key: record.key, known: record });

@@ -141,8 +141,7 @@ export function createRevalidation({
       const sources = await look(costs, sending);
       if (sources === null) return asBefore;
       const byMetric = await sourcesByMetric(sending);
-      const isUnchanged = ({ entry, metricKey }: HeldFigures) =>
-        lastChangeMs(entry, byMetric.get(metricKey), sources) + CLOCK_SKEW_MS <= entry.atMs;
+      const isUnchanged = (figures: HeldFigures) => areUnchanged(figures, byMetric, sources);
       if (askedAtMs.get(sending.caller.keyDigest) !== wasAskedAtMs) {
         const renewed = held.filter(isUnchanged).length;
         share += LEARNING_RATE * (renewed / held.length - share);
@@ -159,7 +158,7 @@ export function createRevalidation({
 }
 
 /** When each source last changed, as was known at an instant. Milliseconds since the epoch. */
-interface Sources {
+export interface Sources {
   readonly atMs: number;
   /** Without those that have never run well; infinite where that can't be read. */
   readonly changedAtMs: ReadonlyMap<string, number>;
@@ -167,7 +166,7 @@ interface Sources {
   readonly lastChangeAtMs: number;
 }
 
-function sourcesIn(records: readonly SourceRecord[], atMs: number): Sources {
+export function sourcesIn(records: readonly SourceRecord[], atMs: number): Sources {
   const changedAtMs = new Map<string, number>();
   for (const { key, lastSuccessfulRefresh } of records) {
     if (lastSuccessfulRefresh === null) continue;
@@ -180,13 +179,14 @@ function sourcesIn(records: readonly SourceRecord[], atMs: number): Sources {
 }
 
 /** Keys of the sources that may bring a metric, in lower case, by the metric's key. */
-type SourcesByMetric = ReadonlyMap<string, readonly string[]>;
+export type SourcesByMetric = ReadonlyMap<string, readonly string[]>;
 
-const NONE_NAMED: SourcesByMetric = new Map();
+export const NONE_NAMED: SourcesByMetric = new Map();
 
 const named = createObjectMemo<SourcesByMetric>('sources by metric');
 
-function namedIn(catalogue: readonly IndicatorRecord[]): SourcesByMetric {
+/** The sources of each metric that the catalogue names all of. */
+export function namedIn(catalogue: readonly IndicatorRecord[]): SourcesByMetric {
   let byMetric = named.of(catalogue);
   if (byMetric === undefined) {
     byMetric = new Map(
@@ -201,6 +201,27 @@ function namedIn(catalogue: readonly IndicatorRecord[]): SourcesByMetric {
   return byMetric;
 }
 
+/** Whether no source that may bring these figures has changed since they came. */
+export function areUnchanged(
+  { entry, metricKey }: HeldFigures,
+  byMetric: SourcesByMetric,
+  sources: Sources,
+): boolean {
+  return lastChangeMs(entry, byMetric.get(metricKey), sources) + CLOCK_SKEW_MS <= entry.atMs;
+}
+
+/**
+ * The sources that may bring a metric: null for any there is, where the catalogue names none, or leaves out one that has brought
+ * some of its rows.
+ */
+export function namedSources(
+  rows: ObservationEntry['rows'],
+  sourceKeys: readonly string[] | undefined,
+): readonly string[] | null {
+  if (sourceKeys === undefined) return null;
+  return rows.every(({ source }) => sourceKeys.includes(source.toLowerCase())) ? sourceKeys : null;
+}
+
 /**
  * When any source that may bring these figures last changed. Where the catalogue names none, or leaves out one that has
  * brought some of them, that is any source there is.
@@ -211,9 +232,8 @@ function lastChangeMs(
   { changedAtMs, lastChangeAtMs }: Sources,
 ): number {
   const changeOf = (key: string) => changedAtMs.get(key) ?? Number.POSITIVE_INFINITY;
+  const named = namedSources(rows, sourceKeys);
+  if (named !== null) return Math.max(...named.map(changeOf));
   const own = rows.map(({ source }) => source.toLowerCase());
-  if (sourceKeys !== undefined && own.every((key) => sourceKeys.includes(key))) {
-    return Math.max(...sourceKeys.map(changeOf));
-  }
   return Math.max(lastChangeAtMs, ...new Set(own.map(changeOf)));
 }

@@ -63,6 +63,14 @@ interface Passed {
 
 const NOT_ACCEPTABLE = { extensions: { code: 'BAD_REQUEST' } };
 
+/** Why a subscription gets no answer here, and where it gets one. */
+function subscribedByPost({ subscriptions }: Pick<Config, 'subscriptions'>): GraphQLError {
+  const message = subscriptions
+    ? 'A subscription takes a connection of its own: subscribe at /graphql/stream by server-sent events (graphql-sse), or at /graphql over WebSocket (graphql-transport-ws).'
+    : 'This gateway offers no subscriptions (SUBSCRIPTIONS=off). Ask by a query, again and again: what has not changed is held.';
+  return new GraphQLError(message, { extensions: { code: 'BAD_REQUEST', http: { status: 400 } } });
+}
+
 /** Characters of operations that take milliseconds to read. */
 const LONG_TEXT = 4_000;
 
@@ -127,6 +135,7 @@ function hooksOf(parts: ByApolloParts): OperationHooks<ApolloContext> {
   return {
     async check(valid, { run, passed }) {
       const { text, operationName, document, operation, variables } = valid;
+      if (operation.operation === 'subscription') throw subscribedByPost(config);
       const tooLong = listRefusal(operation, variables, config.maxListItems);
       if (tooLong !== null) throw tooLong;
       const scope = scopeOf(schema, document, operation, variables);

@@ -10,9 +10,10 @@ import * as nodes from './nodes.ts';
 import * as observationLists from './observation-lists.ts';
 import * as observations from './observations.ts';
 import * as platform from './platform.ts';
+import * as subscriptions from './subscriptions.ts';
 
 /** The resolvers of every domain. */
-export const resolvers = [connections.resolvers, countries.resolvers, derived.resolvers, government.resolvers, indicators.resolvers, markets.resolvers, nodes.resolvers, observationLists.resolvers, observations.resolvers, platform.resolvers];
+export const resolvers = [connections.resolvers, countries.resolvers, derived.resolvers, government.resolvers, indicators.resolvers, markets.resolvers, nodes.resolvers, observationLists.resolvers, observations.resolvers, platform.resolvers, subscriptions.resolvers];
 
 /** Fields that are resolved for many parents at once, by type. */
 export const batches = [countries.batches, derived.batches, observations.batches];

@@ -6,6 +6,8 @@ import type { Gateway, GatewayRequest, GatewayResponse } from '../gateway.ts';
 import { isModern } from '../operations/responses.ts';
 import { MAX_NESTING } from '../upstream/nesting.ts';
 import { compress, encodingFor, isCompressible } from './compression.ts';
+import { hasSeveralKeys, isWellFormed, MALFORMED_KEY } from './keys.ts';
+import type { LiveTransport } from './live-results.ts';
 import { nestsDeeply } from './nesting.ts';
 
 export interface GraphqlRouteOptions {
@@ -17,12 +19,9 @@ export interface GraphqlRouteOptions {
   readonly isSubgraph: boolean;
   /** Called with what only a fault of ours can explain. */
   readonly problem: (error: unknown, requestId: string) => void;
+  /** Called with each way that subscriptions go. */
+  readonly onTransport: (transport: LiveTransport) => void;
 }
-
-const AUTHORIZATION = 'authorization';
-/** No key is as long as this. */
-const MAX_KEY_LENGTH = 4_096;
-const MALFORMED_KEY = `A key has up to ${MAX_KEY_LENGTH} printable ASCII characters and no blanks.`;
 
 /** Characters of a body that are worth a pass less. */
 const LONG_BODY = 16_384;
@@ -33,7 +32,7 @@ const LONG_BODY = 16_384;
  */
 export async function graphqlRoute(
   app: FastifyInstance,
-  { gateway, hasGraphiql, isDraining, isSubgraph, problem }: GraphqlRouteOptions,
+  { gateway, hasGraphiql, isDraining, isSubgraph, problem, onTransport }: GraphqlRouteOptions,
 ) {
   app.removeContentTypeParser(['text/plain', 'application/json']);
   const parseJson = app.getDefaultJsonParser('error', 'error');
@@ -70,6 +69,12 @@ export async function graphqlRoute(
     problem(error, request.id);
     return refuse(request, reply, 500, 'INTERNAL_SERVER_ERROR', 'The gateway failed to answer.');
   });
+
+  const { live } = gateway;
+  if (live !== null) {
+    const { liveStream } = await import('./live-stream.ts');
+    onTransport(liveStream(app, { live, problem }));
+  }
 
   app.all('/graphql', (request, reply) => {
     if (hasGraphiql && wantsPage(request)) {
@@ -141,23 +146,6 @@ function send(request: FastifyRequest, reply: FastifyReply, answer: GatewayRespo
   }
   // The server would measure a text first and encode it after.
   reply.send(typeof body === 'string' && body.length > LONG_BODY ? Buffer.from(body) : body);
-}
-
-/** Node keeps the first of several, and others on the way of a request may take the last. */
-function hasSeveralKeys({ rawHeaders }: FastifyRequest['raw']): boolean {
-  let count = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] ?? '';
-    if (name.length === AUTHORIZATION.length && name.toLowerCase() === AUTHORIZATION) count += 1;
-  }
-  return count > 1;
-}
-
-/** Whether a header may be a key at all. Where there is no key in it, the fields that need one say so. */
-function isWellFormed(authorization: string | undefined): boolean {
-  if (authorization === undefined) return true;
-  if (authorization.length > MAX_KEY_LENGTH || !/^[ -~]*$/.test(authorization)) return false;
-  return !/^bearer +\S+ /i.test(authorization);
 }
 
 /** Whether a browser was pointed here by hand: it wants a page, and sends no operation. */

@@ -80,6 +80,7 @@ export async function createGateway({
         hasGraphiql: false,
         isDraining: () => false,
         isSubgraph: config.subgraph,
+        onTransport() {},
         problem: (error, requestId) => onProblem(error, 'server', requestId),
       });
     },

@@ -7,7 +7,7 @@ export interface Metrics extends Observer {
   /** A connection was cut whose client didn't take its answers. */
   cut(reason: CutReason): void;
   /** Has the gateway's load looked at whenever metrics are read. */
-  watch(load: Gateway['load']): void;
+  watch(load: Gateway['load'], live?: Gateway['live']): void;
   /** Everything counted so far, by all workers, in the format of Prometheus. */
   text(): Promise<string>;
   /** What this process has counted, for `sumOf`. */
@@ -118,7 +118,7 @@ export function createMetrics({ droppedLines = () => 0, textOfAll }: MetricsPart
     cut(reason) {
       cuts.inc({ reason });
     },
-    watch: (load) => watchLoad(load, registers),
+    watch: (load, live = null) => watchLoad(load, live, registers),
     attempt({ route, outcome, durationMs }) {
       attempts.inc({ route, outcome });
       attemptSeconds.observe({ route, outcome }, durationMs / 1000);
@@ -129,7 +129,7 @@ export function createMetrics({ droppedLines = () => 0, textOfAll }: MetricsPart
   };
 }
 
-function watchLoad(load: Gateway['load'], registers: Registry[]): void {
+function watchLoad(load: Gateway['load'], live: Gateway['live'], registers: Registry[]): void {
   const gauge = (name: string, help: string, value: () => number) =>
     new Gauge({
       name,
@@ -144,6 +144,8 @@ function watchLoad(load: Gateway['load'], registers: Registry[]): void {
     'Operations that have begun and are not over.',
     () => load.underWay,
   );
+  if (live !== null)
+    gauge('country_graph_subscriptions', 'Subscriptions that are open.', () => live.subscriptions.count());
   gauge('country_graph_operations_waiting', 'Operations that wait to begin.', () => load.waiting);
   new Counter({
     name: 'country_graph_operations_delayed_total',

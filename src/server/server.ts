@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { Server as TcpServer } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import cors from '@fastify/cors';
@@ -7,6 +8,7 @@ import type { Gateway } from '../gateway.ts';
 import { graphqlRoute } from './graphql-route.ts';
 import { boundHeapGrowth } from './heap-growth.ts';
 import { listenAt } from './listening.ts';
+import type { LiveTransport } from './live-results.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { addOperatorRoutes, createAdminServer, notFound } from './operator-routes.ts';
@@ -69,10 +71,13 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
     bodyLimit: config.maxBodyBytes,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    http: { headersTimeout: HEADERS_TIMEOUT_MS },
+    http: {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      ...(config.subscriptions ? { shouldUpgradeCallback: isWebSocket } : {}),
+    },
     genReqId: requestIdOf,
   });
-  metrics.watch(gateway.load);
+  metrics.watch(gateway.load, gateway.live);
   const stopBounding = boundHeapGrowth(gateway.load);
   app.addHook('onClose', async () => stopBounding());
   const open = new Set<object>();
@@ -105,21 +110,34 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
     else done(null, outgoing.add(reply.raw, request.raw.socket, isText ? Buffer.from(payload) : payload));
   });
 
-  allowOrigins(app, config.corsOrigins);
+  allowOrigins(app, config);
   if (config.graphiql) {
     const settings = { demoKeys, trusted: () => gateway.trusted };
     app.register(async (app) => (await import('./graphiql-route.ts')).graphiqlRoute(app, settings));
   }
+  const problem = (error: unknown, requestId: string) => {
+    log.problem(error, 'server', requestId);
+    metrics.problem(error, 'server');
+  };
+  /** The ways of subscriptions. */
+  const transports: LiveTransport[] = [];
   app.register(graphqlRoute, {
     gateway,
     hasGraphiql: config.graphiql,
     isDraining: () => isDraining,
     isSubgraph: config.subgraph,
-    problem(error, requestId) {
-      log.problem(error, 'server', requestId);
-      metrics.problem(error, 'server');
-    },
+    problem,
+    onTransport: (transport) => transports.push(transport),
   });
+  const { live } = gateway;
+  if (live !== null) {
+    app.register(async () => {
+      const { liveSockets } = await import('./live-sockets.ts');
+      const { maxBodyBytes, maxAnswerBytes } = config;
+      const bounds = { maxMessageBytes: maxBodyBytes, maxWaitingBytes: maxAnswerBytes };
+      transports.push(liveSockets(app.server, { live, ...bounds, isDraining: () => isDraining, problem }));
+    });
+  }
 
   const operatorParts = { metrics, isLeaving: () => isLeaving };
   const admin = config.adminPort === undefined ? null : createAdminServer(operatorParts);
@@ -152,21 +170,26 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
       // answered, or told 503, and stop watching for slow senders.
       const closed = Promise.withResolvers<void>();
       const stopListening = () => TcpServer.prototype.close.call(app.server, () => closed.resolve());
+      const endSubscriptions = () => Promise.all(transports.map((transport) => transport.end()));
       if (isReplaced) {
         stopListening();
         admin?.stopListening();
+        void endSubscriptions();
         await within(config.drainTimeoutMs, closed.promise);
         app.server.closeIdleConnections();
       } else if (delayMs > 0) await setTimeout(delayMs);
       isDraining = true;
       stopListening();
+      const ended = within(STOP_TIMEOUT_MS, endSubscriptions());
       if (open.size > 0) {
         const { promise, resolve } = Promise.withResolvers<void>();
         lastClosed = resolve;
         await within(config.drainTimeoutMs, promise);
       }
+      await ended;
       const cut = open.size;
       app.server.closeAllConnections();
+      for (const transport of transports) transport.cut();
       await within(
         STOP_TIMEOUT_MS,
         Promise.all([app.close(), admin?.close()]).then(() => gateway.stop()),
@@ -176,12 +199,21 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
   };
 }
 
+/** Other upgrades that clients offer, such as that to HTTP/2, are answered as if they had not. Older versions of Node don't ask. */
+function isWebSocket({ headers }: IncomingMessage): boolean {
+  return headers.upgrade?.toLowerCase() === 'websocket';
+}
+
 /** Pages of these origins may ask from browsers. */
-function allowOrigins(app: FastifyInstance, origins: readonly string[]): void {
+function allowOrigins(
+  app: FastifyInstance,
+  { corsOrigins: origins, subscriptions }: Pick<Config, 'corsOrigins' | 'subscriptions'>,
+): void {
   if (origins.length === 0) return;
   app.register(cors, {
     origin: [...origins],
-    methods: ['GET', 'POST'],
+    // The others are for streams of several subscriptions.
+    methods: ['GET', 'POST', ...(subscriptions ? ['PUT', 'DELETE'] : [])],
     // No list of allowed headers: what a preflight asks for is allowed, since clients and tracing libraries have headers of
     // their own. Which origins may ask is what counts, and no page sends a key but one that has it.
     exposedHeaders: EXPOSED_HEADERS,

@@ -21,6 +21,7 @@ async function open(
     trusted: null,
     handle,
     refuseUnread: () => null,
+    live: null,
     load: {
       underWay: 0,
       waiting: 0,

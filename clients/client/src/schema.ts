@@ -16,6 +16,17 @@ export type Scalars = {
   JSON: { input: unknown; output: unknown; }
 };
 
+/** What may become of a figure. */
+export const ChangeKind = {
+  /** It was not there before. */
+  ADDED: 'ADDED',
+  /** It is no longer there. */
+  REMOVED: 'REMOVED',
+  /** Something of it is different. That it was retrieved anew is no difference. */
+  REVISED: 'REVISED'
+} as const;
+
+export type ChangeKind = typeof ChangeKind[keyof typeof ChangeKind];
 /** The price of a commodity on a day. */
 export type CommodityBenchmark = {
   readonly __typename?: 'CommodityBenchmark';
@@ -463,6 +474,30 @@ export type ObservationPerArgs = {
 export type ObservationRankArgs = {
   among?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
   direction?: OrderDirection;
+};
+
+/** What has become of one figure. */
+export type ObservationChange = {
+  readonly __typename?: 'ObservationChange';
+  /** The figure as it was; null where it was ADDED. Its `id` is another where the figure comes from another release of the dataset. */
+  readonly before?: Maybe<Observation>;
+  /** What has become of it. */
+  readonly kind: ChangeKind;
+  /** The figure as it is now; where it was REMOVED, as it was. */
+  readonly observation: Observation;
+};
+
+/** What has changed since the event before. */
+export type ObservationChanges = {
+  readonly __typename?: 'ObservationChanges';
+  /** When the event was made. */
+  readonly at: Scalars['DateTime']['output'];
+  /** One change for each figure that is not as it was. Empty in an event that only tells that the subscription is paused, or goes on. */
+  readonly changes: ReadonlyArray<ObservationChange>;
+  /** Whether these are all figures there are, each as ADDED: what else is known of them no longer holds. */
+  readonly isWhole: Scalars['Boolean']['output'];
+  /** Names the figures as they are now, for `since`. Greater than that of any event before, compared as text. */
+  readonly revision: Scalars['String']['output'];
 };
 
 /** A page of observations. */
@@ -947,6 +982,43 @@ export type Source = Node & {
   readonly nextRun?: Maybe<Scalars['DateTime']['output']>;
   /** The record just as the service sent it; an error where the service lists no such source. From the one `/v1/platform/etl-status` call. */
   readonly record?: Maybe<Scalars['JSON']['output']>;
+};
+
+/**
+ * What changes, as it changes; where the gateway offers it (`SUBSCRIPTIONS`). Over server-sent events at `/graphql/stream` (the protocol of
+ * graphql-sse), or over WebSocket at `/graphql` (`graphql-transport-ws`). Whoever reads slowly is told of several changes at once, and always of the last.
+ */
+export type Subscription = {
+  readonly __typename?: 'Subscription';
+  /**
+   * Figures as they change: what `Query.observations` of the same arguments would answer now, against what it would have answered before. Nothing
+   * is sent until something changes. All subscriptions under one key share one `/v1/platform/etl-status` call an interval, and the `/v1/data` call for
+   * what its sources may have changed.
+   */
+  readonly observationsChanged?: Maybe<ObservationChanges>;
+  /** A source that has run again, each time that one has. One `/v1/platform/etl-status` call an interval for all subscriptions under one key. */
+  readonly sourceRefreshed?: Maybe<Source>;
+};
+
+
+/**
+ * What changes, as it changes; where the gateway offers it (`SUBSCRIPTIONS`). Over server-sent events at `/graphql/stream` (the protocol of
+ * graphql-sse), or over WebSocket at `/graphql` (`graphql-transport-ws`). Whoever reads slowly is told of several changes at once, and always of the last.
+ */
+export type SubscriptionObservationsChangedArgs = {
+  countryCodes?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
+  latest?: InputMaybe<Scalars['Boolean']['input']>;
+  metricKeys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
+  since?: InputMaybe<Scalars['String']['input']>;
+};
+
+
+/**
+ * What changes, as it changes; where the gateway offers it (`SUBSCRIPTIONS`). Over server-sent events at `/graphql/stream` (the protocol of
+ * graphql-sse), or over WebSocket at `/graphql` (`graphql-transport-ws`). Whoever reads slowly is told of several changes at once, and always of the last.
+ */
+export type SubscriptionSourceRefreshedArgs = {
+  keys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
 };
 
 /** One holder's time in an office. */

@@ -30,6 +30,8 @@ export const PART_TYPES = [
   'Ratio',
   'Rank',
   'Term',
+  'ObservationChanges',
+  'ObservationChange',
   'Freshness',
   'Health',
   'PlatformVersion',

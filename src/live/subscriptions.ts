@@ -1,0 +1,385 @@
+import {
+  createSourceEventStream,
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  execute,
+  GraphQLError,
+  type GraphQLSchema,
+  getOperationAST,
+  getVariableValues,
+  type OperationDefinitionNode,
+  parse,
+  specifiedRules,
+  validate,
+} from 'graphql';
+import { Cancellation, type CancelSignal } from '../async/cancellation.ts';
+import type { Config } from '../config.ts';
+import { Failure } from '../errors.ts';
+import { formatError } from '../graph/error-formatting.ts';
+import { limitRules, listRefusal } from '../graph/limits.ts';
+import type { LiveEvent } from '../graph/live.ts';
+import type { Admission } from '../operations/admission.ts';
+import type { OperationEvent } from '../operations/events.ts';
+import { eventOf, extensionsOf, type OpenRun, type OperationRun } from '../operations/operation-run.ts';
+import type { PersistedTexts } from '../operations/persisted.ts';
+import type { GatewayRequest } from '../operations/requests.ts';
+import { toldErrors } from '../operations/told-errors.ts';
+import { type Caller, openBill } from '../upstream/call.ts';
+import { isDeep } from '../upstream/nesting.ts';
+import { type FeedBill, mergeBill, openFeedBill } from './errand.ts';
+import type { Feeds } from './feeds.ts';
+import { Inbox } from './inbox.ts';
+
+/** One operation that came by a transport of subscriptions. */
+export interface LiveRequest {
+  readonly query: string;
+  readonly operationName?: string | null | undefined;
+  readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
+  readonly requestId: string;
+  /** Aborts when the client leaves before the subscription has begun. */
+  readonly signal: CancelSignal;
+}
+
+/** Results as they are sent: what a subscription's client reads, one after the other. */
+export type LiveResults = AsyncIterableIterator<ExecutionResult> & {
+  return(): Promise<IteratorResult<ExecutionResult>>;
+};
+
+/** A subscription that has begun, or why none has. */
+export type Opened =
+  | { readonly args: SubscriptionArgs; readonly results: LiveResults }
+  | { readonly errors: readonly GraphQLError[] };
+
+type SubscriptionArgs = Pick<ExecutionArgs, 'schema' | 'document' | 'operationName' | 'variableValues'>;
+
+export interface Subscriptions {
+  /** Begins a subscription; whatever keeps it from beginning is told, never thrown. */
+  open(request: LiveRequest, caller: Caller): Promise<Opened>;
+  /** How many are open. */
+  count(): number;
+  stop(): void;
+}
+
+export interface SubscriptionsParts {
+  readonly config: Config;
+  readonly schema: GraphQLSchema;
+  readonly persisted: PersistedTexts;
+  readonly feeds: Feeds;
+  readonly openRun: OpenRun;
+  readonly admission: Admission;
+  readonly now: () => number;
+  readonly onOperation: (event: OperationEvent) => void;
+  readonly onFault: (fault: unknown, where: string, requestId?: string) => void;
+}
+
+/** Changes of one event that are worth a look at how long it is. */
+const MANY_CHANGES = 1_000;
+
+export function createSubscriptions(parts: SubscriptionsParts): Subscriptions {
+  const { config, feeds, admission, onFault } = parts;
+  const rules = [...specifiedRules, ...limitRules(config)];
+  /** Subscriptions by key digest, those that are about to begin among them. */
+  const counts = new Map<string, number>();
+  let openCount = 0;
+
+  function take(keyDigest: string): () => void {
+    const count = (counts.get(keyDigest) ?? 0) + 1;
+    if (count > config.maxSubscriptions) throw tooMany(count, config.maxSubscriptions);
+    counts.set(keyDigest, count);
+    let isGiven = false;
+    return () => {
+      if (isGiven) return;
+      isGiven = true;
+      const left = (counts.get(keyDigest) ?? 1) - 1;
+      if (left === 0) counts.delete(keyDigest);
+      else counts.set(keyDigest, left);
+    };
+  }
+
+  async function begin(request: LiveRequest, caller: Caller): Promise<Opened> {
+    const read = readOperation(request, rules, parts);
+    if ('errors' in read) return read;
+    const giveBack = take(caller.keyDigest);
+    let isBegun = false;
+    try {
+      const refusal = await admission.enter(caller.flow, request);
+      if (refusal !== null) throw overloaded();
+      const run = openRunOf(request, caller, parts);
+      try {
+        const contextValue = { ...run.context, isByGraphqlJs: true, live: feeds.of(caller) };
+        const stream = await createSourceEventStream({ ...read.args, contextValue });
+        if (!(Symbol.asyncIterator in stream)) return { errors: stream.errors ?? [] };
+        const events: AsyncIterable<unknown> = stream;
+        isBegun = true;
+        openCount += 1;
+        const results = new EventResults(read, events[Symbol.asyncIterator](), {
+          ...parts,
+          request,
+          caller,
+          startRun: run,
+          onEnd() {
+            openCount -= 1;
+            giveBack();
+          },
+        });
+        return { args: read.args, results };
+      } finally {
+        run.deadline.stop();
+        run.participant.leave();
+        admission.leave(caller.flow);
+      }
+    } finally {
+      if (!isBegun) giveBack();
+    }
+  }
+
+  return {
+    async open(request, caller) {
+      const opened = await begin(request, caller).catch((error: unknown) => ({ errors: [asGraphql(error)] }));
+      return 'results' in opened ? opened : { errors: told(opened.errors, request.requestId, onFault) };
+    },
+    count: () => openCount,
+    stop: feeds.stop,
+  };
+}
+
+interface ReadOperation {
+  readonly operation: OperationDefinitionNode;
+  readonly args: SubscriptionArgs;
+}
+
+/** Reads an operation, and checks all of it that takes no call. */
+function readOperation(
+  { query, operationName, variables }: LiveRequest,
+  rules: Parameters<typeof validate>[2],
+  { config, schema, persisted }: SubscriptionsParts,
+): ReadOperation | { readonly errors: readonly GraphQLError[] } {
+  if (!persisted.allows(query))
+    return refused('PERSISTED_QUERY_NOT_FOUND', 'Only listed operations may run (TRUSTED_DOCUMENTS).');
+  if (isDeep(variables)) return refused('BAD_REQUEST', 'The variables are nested too deep.');
+  let document: DocumentNode;
+  try {
+    document = parse(query, { maxTokens: config.maxTokens });
+  } catch (error) {
+    return { errors: [withCode(error, 'GRAPHQL_PARSE_FAILED')] };
+  }
+  const faults = validate(schema, document, rules);
+  if (faults.length > 0) {
+    return {
+      errors: faults.map((fault) => withCode(fault, 'GRAPHQL_VALIDATION_FAILED', config.introspection)),
+    };
+  }
+  const operation = getOperationAST(document, operationName);
+  if (operation == null)
+    return refused(
+      'OPERATION_RESOLUTION_FAILURE',
+      'The request names no operation, or one that is not there.',
+    );
+  if (operation.operation !== 'subscription')
+    return refused(
+      'BAD_REQUEST',
+      `Only subscriptions are taken here. Send a ${operation.operation} to /graphql by POST.`,
+    );
+  const tooLong = listRefusal(operation, variables ?? {}, config.maxListItems);
+  if (tooLong !== null) return { errors: [tooLong] };
+  const { errors } = getVariableValues(schema, operation.variableDefinitions ?? [], variables ?? {});
+  if (errors !== undefined) return { errors: errors.map((error) => withCode(error, 'BAD_USER_INPUT')) };
+  return {
+    operation,
+    args: { schema, document, operationName: operationName ?? null, variableValues: variables ?? {} },
+  };
+}
+
+interface EventResultsParts extends SubscriptionsParts {
+  readonly request: LiveRequest;
+  readonly caller: Caller;
+  /** What the beginning ran with. */
+  readonly startRun: OperationRun;
+  /** Called once the subscription is over. */
+  readonly onEnd: () => void;
+}
+
+/**
+ * The results of one subscription: an event is taken when its reader is ready for it, and its fields are resolved then. No generator, since
+ * one that waits for an event can't be ended.
+ */
+class EventResults implements LiveResults {
+  readonly #parts: EventResultsParts;
+  readonly #read: ReadOperation;
+  readonly #events: AsyncIterator<unknown>;
+  readonly #ends = new Cancellation();
+  readonly #total = openBill();
+  /** What is on no event's bill as yet. */
+  #unbilled: FeedBill;
+  #errorCodes: string[] = [];
+  #isOver = false;
+
+  constructor(read: ReadOperation, events: AsyncIterator<unknown>, parts: EventResultsParts) {
+    this.#read = read;
+    this.#events = events;
+    this.#parts = parts;
+    this.#unbilled = parts.startRun.bill;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<ExecutionResult>> {
+    if (this.#isOver) return { done: true, value: undefined };
+    const { onFault, request } = this.#parts;
+    try {
+      const { done, value } = await this.#events.next();
+      if (done || this.#isOver) return await this.return();
+      return { done: false, value: await this.#resultOf(value as LiveEvent<unknown>) };
+    } catch (error) {
+      const errors = told([asGraphql(error)], request.requestId, onFault);
+      this.#errorCodes = errors.map(({ extensions }) => String(extensions?.code));
+      await this.return();
+      return { done: false, value: { data: null, errors } };
+    }
+  }
+
+  async return(): Promise<IteratorResult<ExecutionResult>> {
+    if (!this.#isOver) {
+      this.#isOver = true;
+      this.#ends.abort();
+      const { onEnd, onOperation, now, startRun, request } = this.#parts;
+      await this.#events.return?.();
+      mergeBill(this.#total, this.#unbilled);
+      if (this.#events instanceof Inbox) mergeBill(this.#total, this.#events.takeBill());
+      onEnd();
+      onOperation({
+        ...eventOf(this.#total, this.#read.operation),
+        durationMs: now() - startRun.startedAtMs,
+        requestId: request.requestId,
+        errorCodes: this.#errorCodes,
+      });
+    }
+    return { done: true, value: undefined };
+  }
+
+  /** Resolves the fields of an event, as an operation of its own: bounded and billed like one. */
+  async #resultOf(event: LiveEvent<unknown>): Promise<ExecutionResult> {
+    const { request, caller, onFault, config } = this.#parts;
+    const run = openRunOf({ ...request, signal: this.#ends }, caller, this.#parts);
+    try {
+      mergeBill(run.bill, this.#unbilled);
+      mergeBill(run.bill, event.bill);
+      this.#unbilled = openFeedBill();
+      if (event.warning !== null)
+        run.context.warnings.add({ ...event.warning, path: [rootKey(this.#read.operation)] });
+      const { data, errors = [] } = await execute({
+        ...this.#read.args,
+        rootValue: event,
+        contextValue: { ...run.context, isByGraphqlJs: true },
+      });
+      mergeBill(this.#total, run.bill);
+      const { upstream, warnings } = extensionsOf(run);
+      const result = {
+        data: data ?? null,
+        ...(errors.length === 0 ? {} : { errors: told(errors, request.requestId, onFault) }),
+        extensions: { upstream, ...(warnings === undefined ? {} : { warnings }) },
+      };
+      checkLength(event, result, config.maxAnswerBytes);
+      return result;
+    } finally {
+      run.deadline.stop();
+      run.participant.leave();
+    }
+  }
+}
+
+/** @throws Failure where an event is longer than is sent at once */
+function checkLength({ value }: LiveEvent<unknown>, result: ExecutionResult, limit: number): void {
+  const hasMany =
+    typeof value === 'object' &&
+    value !== null &&
+    'changes' in value &&
+    Array.isArray(value.changes) &&
+    value.changes.length > MANY_CHANGES;
+  if (!hasMany || Buffer.byteLength(JSON.stringify(result)) <= limit) return;
+  throw new Failure(
+    'OPERATION_TOO_EXPENSIVE',
+    `The event would be longer than the ${limit} bytes that this gateway sends at once (MAX_ANSWER_BYTES). Subscribe to less at once.`,
+    { limit },
+  );
+}
+
+function openRunOf(
+  { query, variables, requestId, signal }: LiveRequest,
+  caller: Caller,
+  { openRun }: Pick<SubscriptionsParts, 'openRun'>,
+): OperationRun {
+  const request: GatewayRequest = {
+    method: 'POST',
+    headers: {},
+    search: '',
+    body: { query, variables },
+    requestId,
+    signal,
+  };
+  return openRun(request, caller);
+}
+
+/** The name in the result of the one field that a subscription has. */
+function rootKey({ selectionSet }: OperationDefinitionNode): string {
+  const [field] = selectionSet.selections;
+  return field?.kind === 'Field' ? (field.alias ?? field.name).value : 'data';
+}
+
+/** Errors as they are told, as objects that the libraries of the transports know. */
+function told(
+  errors: readonly GraphQLError[],
+  requestId: string,
+  onFault: SubscriptionsParts['onFault'],
+): readonly GraphQLError[] {
+  const formatted = errors.map((error) =>
+    formatError(error.toJSON(), error, (fault) => onFault(fault, 'subscription', requestId)),
+  );
+  return toldErrors(formatted, requestId).map(({ message, path, extensions }, i) => {
+    const { nodes, source, positions } = errors[i] ?? {};
+    return new GraphQLError(message, {
+      nodes: nodes ?? null,
+      source: source ?? null,
+      positions: positions ?? null,
+      path: path ?? null,
+      extensions: extensions ?? null,
+    });
+  });
+}
+
+function asGraphql(error: unknown): GraphQLError {
+  if (error instanceof GraphQLError) return error;
+  const originalError = error instanceof Error ? error : new Error(String(error));
+  return new GraphQLError(originalError.message, { originalError });
+}
+
+/** An error of a document, with what sort it is, and without what it suggests where the schema is not told. */
+function withCode(error: unknown, code: string, tellsSchema = true): GraphQLError {
+  const { message, originalError, nodes, source, positions } = asGraphql(error);
+  if (originalError instanceof Failure) return asGraphql(error);
+  const text = tellsSchema ? message : message.replace(/ ?Did you mean(.+?)\?$/, '');
+  return new GraphQLError(text, {
+    nodes: nodes ?? null,
+    source: source ?? null,
+    positions: positions ?? null,
+    extensions: { code },
+  });
+}
+
+function refused(code: string, message: string): { readonly errors: readonly GraphQLError[] } {
+  return { errors: [new GraphQLError(message, { extensions: { code } })] };
+}
+
+function tooMany(planned: number, limit: number): Failure {
+  const message = `There are ${limit} subscriptions under this key already, which is as many as one may have here (MAX_SUBSCRIPTIONS). End one first, or ask for more in one.`;
+  return new Failure('OPERATION_TOO_EXPENSIVE', message, { planned, limit });
+}
+
+function overloaded(): Failure {
+  return new Failure('OVERLOADED', 'The gateway is overloaded. Nothing was run; ask again a little later.', {
+    retryAfterSeconds: 2,
+  });
+}

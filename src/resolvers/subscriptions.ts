@@ -1,0 +1,79 @@
+import { Failure } from '../errors.ts';
+import type { GraphContext } from '../graph/context.ts';
+import type { Resolvers, SubscriptionObservationsChangedArgs } from '../graph/generated.ts';
+import type { LiveEvent, LiveSources } from '../graph/live.ts';
+import type { ObservationChangesRecord } from '../graph/sources.ts';
+import { type Demand, demandFor } from '../planner/demand.ts';
+import type { Dimension } from '../planner/learned.ts';
+import type { SourceRecord } from '../upstream/records/platform.ts';
+import { checkMetricKey, checkTexts } from './arguments.ts';
+import { plainFields } from './record-fields.ts';
+
+/**
+ * Every country with every metric.
+ * @throws Failure BAD_USER_INPUT where a name is none, since nothing would ever be told of it
+ */
+async function demandsOf(
+  { countryCodes, metricKeys, latest }: Partial<SubscriptionObservationsChangedArgs>,
+  context: GraphContext,
+): Promise<Demand[]> {
+  for (const key of metricKeys ?? []) checkMetricKey(key);
+  const { loaders, effort } = context;
+  const codes = countryCodes ?? (await loaders.countries()).map(({ code }) => code);
+  const keys = metricKeys ?? (await loaders.indicators()).map(({ key }) => key);
+  effort.want(codes.length * keys.length);
+  await refuseUnknown('countries', codes, context);
+  await refuseUnknown('metrics', keys, context);
+  const demands = new Map<string, Demand>();
+  for (const code of codes) {
+    for (const key of keys) {
+      const demand = demandFor(latest ? 'latest' : 'series', code, key);
+      demands.set(demand.key, demand);
+    }
+  }
+  return [...demands.values()];
+}
+
+/** Refuses names that a list lacks which is held, fresh and whole; what none tells of is tried. */
+async function refuseUnknown(
+  dimension: Dimension,
+  names: readonly string[],
+  { loaders }: GraphContext,
+): Promise<void> {
+  const held = await loaders.heldNames(dimension);
+  const unknown = held === null ? undefined : names.find((name) => !held.has(name));
+  if (unknown === undefined) return;
+  const what = dimension === 'countries' ? 'country of the code' : 'indicator of the key';
+  throw new Failure(
+    'BAD_USER_INPUT',
+    `The service has no ${what} ${unknown}, so nothing could ever be told of it.`,
+  );
+}
+
+/** @throws TypeError where there are no live sources: nobody subscribes then */
+function liveIn({ live }: GraphContext): LiveSources {
+  if (live === undefined) throw new TypeError('Subscriptions are off.');
+  return live;
+}
+
+export const resolvers = {
+  Subscription: {
+    observationsChanged: {
+      async subscribe(_, args, context) {
+        const { since = null } = args;
+        checkTexts({ since });
+        return liveIn(context).figures(await demandsOf(args, context), since);
+      },
+      resolve: ({ value }: LiveEvent<ObservationChangesRecord>) => value,
+    },
+    sourceRefreshed: {
+      subscribe(_, { keys = null }, context) {
+        for (const key of keys ?? []) checkTexts({ keys: key });
+        return liveIn(context).sources(keys);
+      },
+      resolve: ({ value }: LiveEvent<SourceRecord>) => value && { key: value.key, known: value },
+    },
+  },
+  ObservationChanges: plainFields('ObservationChanges', 'changes', 'isWhole', 'revision', 'at'),
+  ObservationChange: plainFields('ObservationChange', 'kind', 'observation', 'before'),
+} satisfies Resolvers;

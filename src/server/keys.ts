@@ -1,0 +1,28 @@
+import type { IncomingMessage } from 'node:http';
+
+const AUTHORIZATION = 'authorization';
+/** No key is as long as this. */
+const MAX_KEY_LENGTH = 4_096;
+export const MALFORMED_KEY = `A key has up to ${MAX_KEY_LENGTH} printable ASCII characters and no blanks.`;
+
+/** Node keeps the first of several, and others on the way of a request may take the last. */
+export function hasSeveralKeys({ rawHeaders }: IncomingMessage): boolean {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? '';
+    if (name.length === AUTHORIZATION.length && name.toLowerCase() === AUTHORIZATION) count += 1;
+  }
+  return count > 1;
+}
+
+/** Whether a header may be a key at all. Where there is no key in it, the fields that need one say so. */
+export function isWellFormed(authorization: string | undefined): boolean {
+  if (authorization === undefined) return true;
+  if (authorization.length > MAX_KEY_LENGTH || !/^[ -~]*$/.test(authorization)) return false;
+  return !/^bearer +\S+ /i.test(authorization);
+}
+
+/** Whether there is a key in a header. */
+export function isBearer(authorization: string): boolean {
+  return /^bearer +\S/i.test(authorization);
+}

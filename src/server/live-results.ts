@@ -1,0 +1,89 @@
+import type { LiveResults } from '../live/subscriptions.ts';
+
+/** What goes on while results are read. */
+export interface Reading {
+  /** Waited for before the next result is made: until then, its reader isn't ready. */
+  readonly ready?: () => Promise<void>;
+  /** Called with each result that is handed on. */
+  readonly onResult?: () => void;
+  /** Called once there will be no more. */
+  readonly onEnd: () => void;
+}
+
+/** Results that are made when their reader is ready for them; as libraries want them that end what is a generator alone. */
+export function watched(
+  results: LiveResults,
+  { ready, onResult, onEnd }: Reading,
+): LiveResults & { throw(error: unknown): Promise<never> } {
+  let isOver = false;
+  const end = () => {
+    if (!isOver) onEnd();
+    isOver = true;
+  };
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    async next() {
+      await ready?.();
+      const result = await results.next();
+      if (result.done) end();
+      else onResult?.();
+      return result;
+    },
+    async return() {
+      end();
+      return results.return();
+    },
+    async throw(error) {
+      end();
+      await results.return();
+      throw error;
+    },
+  };
+}
+
+/** Ends what nobody makes use of: called back when nothing has gone on for so long. */
+export class Idleness {
+  readonly #ms: number;
+  readonly #onIdle: () => void;
+  #underWay = 0;
+  #timer: NodeJS.Timeout;
+
+  constructor(ms: number, onIdle: () => void) {
+    this.#ms = ms;
+    this.#onIdle = onIdle;
+    this.#timer = this.#wait();
+  }
+
+  begin(): void {
+    this.#underWay += 1;
+    clearTimeout(this.#timer);
+  }
+
+  end(): void {
+    this.#underWay -= 1;
+    if (this.#underWay > 0) return;
+    clearTimeout(this.#timer);
+    this.#timer = this.#wait();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #wait(): NodeJS.Timeout {
+    return setTimeout(this.#onIdle, this.#ms).unref();
+  }
+}
+
+/** A way of subscriptions to their clients. */
+export interface LiveTransport {
+  /**
+   * Asks all clients to come back, to another gateway or to this one once it is there again.
+   * @returns what settles once they have heard it
+   */
+  end(): Promise<unknown>;
+  /** Cuts what is still connected. */
+  cut(): void;
+}

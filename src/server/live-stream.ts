@@ -1,0 +1,274 @@
+import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import {
+  createHandler,
+  type Handler,
+  type OperationResult,
+  type Request,
+  type RequestParams,
+  type Response as StreamResponse,
+} from 'graphql-sse';
+import { FAILURES, type FailureCode } from '../errors.ts';
+import type { Live } from '../gateway.ts';
+import { isObject } from '../upstream/records/fields.ts';
+import { isBearer } from './keys.ts';
+import { type LiveTransport, watched } from './live-results.ts';
+import { Outflow } from './outflow.ts';
+
+export interface LiveStreamParts {
+  readonly live: Live;
+  /** Called with what only a fault of ours can explain. */
+  readonly problem: (error: unknown, requestId: string) => void;
+}
+
+const ADDRESS = '/graphql/stream';
+
+const TOKEN_HEADER = 'x-graphql-event-stream-token';
+
+/** How long a reserved stream waits for its reader, and one without a subscription for one, in milliseconds. */
+const RESERVED_MS = 30_000;
+const IDLE_MS = 72_000;
+
+/** Streams that are reserved and that nobody reads as yet. */
+const MAX_RESERVED = 1_000;
+
+/** How long a reader may take for what it is sent, in milliseconds; then it is cut, and comes back. */
+const READ_TIMEOUT_MS = 60_000;
+
+/** A stream that was reserved for several subscriptions. */
+interface SharedStream {
+  /** Whose it is. */
+  readonly keyDigest: string;
+  readonly outflow: Outflow;
+  /** Ends what its reader reads; null while nobody does. */
+  end: (() => void) | null;
+}
+
+interface StreamContext {
+  /** Of a request that is a stream for itself; else that of the stream that it names. */
+  outflow: Outflow;
+  /** The stream that a request belongs to; null where it is one for itself. */
+  token: string | null;
+}
+
+type StreamRequest = Request<FastifyRequest, StreamContext>;
+type StreamHandler = Handler<FastifyRequest, StreamContext>;
+
+/**
+ * `/graphql/stream`: server-sent events in the protocol of graphql-sse, a connection for each subscription or one for
+ * several (a stream that is reserved first).
+ */
+export function liveStream(app: FastifyInstance, parts: LiveStreamParts): LiveTransport {
+  /** Ends what is read at the moment. */
+  const open = new Set<() => void>();
+  const streams = new SharedStreams(parts.live, () => handler);
+  const handler: StreamHandler = createHandler<FastifyRequest, StreamContext>({
+    authenticate: (request) => streams.of(request),
+    onSubscribe: (request, params) => begin(request, params, parts),
+  });
+
+  app.all(ADDRESS, async (request, reply) => {
+    const own = new Outflow(IDLE_MS, () => {});
+    reply.raw.once('close', () => own.close());
+    const context: StreamContext = { outflow: own, token: null };
+    const [body, { status, headers = {} }] = await handler(streamRequest(request, context));
+    if (body === null || typeof body === 'string') {
+      own.idleness.stop();
+      return reply
+        .code(status)
+        .headers(headers)
+        .send(body ?? '');
+    }
+    const { outflow, token } = context;
+    const end = () => {
+      reply.raw.end();
+      void body.return();
+    };
+    open.add(end);
+    streams.isRead(token, end);
+    const onClosed = () => {
+      open.delete(end);
+      streams.isLeft(token);
+      outflow.close();
+      void body.return();
+    };
+    reply.hijack();
+    // The client may have left while the subscription began.
+    if (reply.raw.closed) return onClosed();
+    reply.raw.once('close', onClosed);
+    for (const [name, value] of Object.entries({ ...reply.getHeaders(), ...headers })) {
+      if (value !== undefined) reply.raw.setHeader(name, value);
+    }
+    reply.raw.appendHeader('vary', 'Authorization');
+    reply.raw.writeHead(status);
+    return pour(body, reply.raw, outflow).catch((error: unknown) => parts.problem(error, request.id));
+  });
+
+  return {
+    async end() {
+      for (const end of open) end();
+    },
+    // The server cuts what is left, like any other request.
+    cut() {},
+  };
+}
+
+/** Begins a subscription: its results come as its stream can take them. */
+async function begin(
+  { context: { outflow }, raw }: StreamRequest,
+  { query, operationName, variables }: RequestParams,
+  { live }: LiveStreamParts,
+): Promise<OperationResult> {
+  const authorization = raw.headers.authorization ?? null;
+  outflow.idleness.begin();
+  let isBegun = false;
+  try {
+    const asked = { query, operationName, variables, requestId: raw.id, signal: outflow.gone };
+    const began = await live.subscriptions.open(asked, live.callerOf({ authorization }));
+    if ('errors' in began) return { data: null, errors: began.errors };
+    isBegun = true;
+    return watched(began.results, {
+      ready: outflow.empty,
+      onResult: outflow.add,
+      onEnd: () => outflow.idleness.end(),
+    });
+  } finally {
+    if (!isBegun) outflow.idleness.end();
+  }
+}
+
+/** Streams that were reserved for several subscriptions each, by their tokens. */
+class SharedStreams {
+  readonly #streams = new Map<string, SharedStream>();
+  readonly #live: Live;
+  readonly #handler: () => StreamHandler;
+
+  constructor(live: Live, handler: () => StreamHandler) {
+    this.#live = live;
+    this.#handler = handler;
+  }
+
+  /** The token of the stream that a request belongs to; null for one of its own; or why there is none. */
+  of({ method, headers, raw, context }: StreamRequest): string | null | StreamResponse {
+    if (context.token !== null) return context.token;
+    const { authorization } = raw.headers;
+    if (authorization === undefined || !isBearer(authorization))
+      return refusal(
+        401,
+        'UNAUTHENTICATED',
+        'Subscriptions need a key: send `Authorization: Bearer <API_KEY>`.',
+      );
+    const { keyDigest } = this.#live.callerOf({ authorization });
+    // Clients that come back send the token of the stream that they have lost.
+    if (method === 'PUT') return this.#reserve(raw, keyDigest);
+    const token = tokenOf(raw);
+    if (token === null) {
+      if (headers.get('accept') === EVENT_STREAM) return null;
+      return refusal(406, 'BAD_REQUEST', `Accept ${EVENT_STREAM}, or reserve a stream by PUT first.`);
+    }
+    const stream = this.#streams.get(token);
+    if (stream === undefined || stream.keyDigest !== keyDigest)
+      return refusal(404, 'BAD_REQUEST', 'There is no stream of this token. Reserve one by PUT.');
+    context.outflow = stream.outflow;
+    context.token = token;
+    return token;
+  }
+
+  /** Somebody reads a stream, where there is one of the token; `end` ends that. */
+  isRead(token: string | null, end: () => void): void {
+    const stream = this.#streams.get(token ?? '');
+    if (stream !== undefined) stream.end = end;
+  }
+
+  /** The reader of a stream has left. */
+  isLeft(token: string | null): void {
+    this.#streams.delete(token ?? '');
+  }
+
+  #reserve(raw: FastifyRequest, keyDigest: string): string | StreamResponse {
+    const reserved = [...this.#streams.values()].filter(({ end }) => end === null).length;
+    if (reserved >= MAX_RESERVED)
+      return refusal(
+        503,
+        'OVERLOADED',
+        `${MAX_RESERVED} streams are reserved and not read. Come again later.`,
+      );
+    const token = randomUUID();
+    const forget = () => {
+      const stream = this.#streams.get(token);
+      if (stream === undefined) return;
+      if (stream.end === null) void this.#discard(raw, token, stream);
+      else stream.end();
+    };
+    this.#streams.set(token, { keyDigest, outflow: new Outflow(IDLE_MS, forget), end: null });
+    setTimeout(() => {
+      if (this.#streams.get(token)?.end === null) forget();
+    }, RESERVED_MS).unref();
+    return token;
+  }
+
+  /** Ends a stream that nobody has come to read. The library forgets one when its reader leaves, so somebody comes and leaves. */
+  async #discard(raw: FastifyRequest, token: string, { outflow }: SharedStream): Promise<void> {
+    const headers = { get: (name: string) => (name === 'accept' ? EVENT_STREAM : null) };
+    const context = { outflow, token };
+    const [body] = await this.#handler()({ method: 'GET', url: ADDRESS, headers, body: null, raw, context });
+    this.#streams.delete(token);
+    outflow.close();
+    if (body !== null && typeof body !== 'string') await body.return();
+  }
+}
+
+/** Sends messages one by one, each once the reader has taken the one before. */
+async function pour(messages: AsyncIterable<string>, to: ServerResponse, outflow: Outflow): Promise<void> {
+  for await (const message of messages) {
+    // `writable` stays true once it has ended.
+    if (to.writableEnded || to.destroyed) break;
+    const cut = setTimeout(() => to.destroy(), READ_TIMEOUT_MS);
+    await new Promise<void>((resolve) => {
+      to.once('close', resolve);
+      to.write(message, () => {
+        to.off('close', resolve);
+        resolve();
+      });
+    });
+    clearTimeout(cut);
+    outflow.taken(message);
+  }
+  to.end();
+}
+
+function streamRequest(raw: FastifyRequest, context: StreamContext): StreamRequest {
+  return {
+    method: raw.method,
+    url: raw.url,
+    headers: {
+      get(name) {
+        const value = raw.headers[name];
+        const text = Array.isArray(value) ? value.join(', ') : value;
+        // The library takes it for nothing else beside other types.
+        return name === 'accept' && text?.includes(EVENT_STREAM) ? EVENT_STREAM : text;
+      },
+    },
+    body: isObject(raw.body) ? raw.body : null,
+    raw,
+    context,
+  };
+}
+
+const EVENT_STREAM = 'text/event-stream';
+
+function tokenOf({ headers, query }: FastifyRequest): string | null {
+  const header = headers[TOKEN_HEADER];
+  const given =
+    header ?? (typeof query === 'object' && query !== null && 'token' in query ? query.token : undefined);
+  return typeof given === 'string' && given !== '' ? given : null;
+}
+
+function refusal(status: number, code: FailureCode | 'BAD_REQUEST', message: string): StreamResponse {
+  const retryable = code !== 'BAD_REQUEST' && FAILURES[code].retryable;
+  return [
+    JSON.stringify({ errors: [{ message, extensions: { code, retryable } }] }),
+    { status, statusText: '', headers: { 'content-type': 'application/json; charset=utf-8' } },
+  ];
+}

@@ -1,0 +1,131 @@
+import { once } from 'node:events';
+import { connect as connectTcp } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import {
+  begin,
+  CHANGED,
+  type Live,
+  LOOK,
+  open,
+  openLive,
+  POPULATION,
+  subscriptionsOf,
+  TRANSPORTS,
+} from './live.ts';
+
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+
+async function stream(program: Live, method: string, headers: Record<string, string>) {
+  const response = await fetch(`${program.url}/stream`, { method, headers });
+  return { status: response.status, text: await response.text() };
+}
+
+/** What a WebSocket that is not made is refused with. */
+async function refusalOf(url: string, headers: Record<string, string> = {}): Promise<number | undefined> {
+  const socket = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws', { headers });
+  socket.on('error', () => {});
+  const [, response] = await once(socket, 'unexpected-response');
+  socket.terminate();
+  return response.statusCode;
+}
+
+describe.each(TRANSPORTS)('a client over %s', (transport) => {
+  it('that leaves is no longer looked for', async () => {
+    await using program = await openLive();
+    const client = open(program, transport);
+    await begin(program, () => client.subscribe({ query: CHANGED, variables: POPULATION }));
+    client.dispose();
+    await expect.poll(() => subscriptionsOf(program)).toBe(0);
+    program.requests();
+    program.sandbox.refresh('world_bank_wdi');
+    program.pass(600);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(program.requests()).toEqual([]);
+    // Whoever comes again begins anew.
+    const next = open(program, transport);
+    await begin(program, () => next.subscribe({ query: CHANGED, variables: POPULATION }));
+    expect(program.requests()).toContain(LOOK);
+  });
+
+  it('is told when the service refuses its key, which ends the subscription', async () => {
+    await using program = await openLive();
+    const client = open(program, transport);
+    const [told] = await begin(program, () => client.subscribe({ query: CHANGED, variables: POPULATION }));
+    program.sandbox.faults.set({ kind: 'status', status: 401 });
+    program.pass(60);
+    await expect.poll(() => told?.isOver).toBe(true);
+    expect(told?.results).toMatchObject([
+      { data: null, errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] },
+    ]);
+    expect(await subscriptionsOf(program)).toBe(0);
+  });
+
+  it('shares looks with nobody of another key', async () => {
+    await using program = await openLive();
+    await begin(
+      program,
+      () => open(program, transport).subscribe({ query: CHANGED, variables: POPULATION }),
+      () =>
+        open(program, transport, { key: 'demo-analyst' }).subscribe({
+          query: CHANGED,
+          variables: POPULATION,
+        }),
+    );
+    const lookers = program.sandbox.log.filter(({ path }) => LOOK.endsWith(path)).map(({ key }) => key);
+    expect(lookers.sort()).toEqual(['analyst', 'team']);
+  });
+});
+
+describe('a stream for several subscriptions', () => {
+  it('is for the key alone that has reserved it', async () => {
+    await using program = await openLive();
+    const { status, text: token } = await stream(program, 'PUT', bearer('demo-team'));
+    expect(status).toBe(201);
+    const reading = { accept: 'text/event-stream', 'x-graphql-event-stream-token': token };
+    expect((await stream(program, 'GET', { ...reading, ...bearer('demo-analyst') })).status).toBe(404);
+    expect((await stream(program, 'GET', reading)).status).toBe(401);
+    const stray = { ...reading, 'x-graphql-event-stream-token': 'constructor', ...bearer('demo-team') };
+    expect((await stream(program, 'GET', stray)).status).toBe(404);
+  });
+
+  it('is told of to those that take no events', async () => {
+    await using program = await openLive();
+    const { status, text } = await stream(program, 'GET', {
+      accept: 'application/json',
+      ...bearer('demo-team'),
+    });
+    expect(status).toBe(406);
+    expect(JSON.parse(text).errors).toMatchObject([
+      { extensions: { code: 'BAD_REQUEST', retryable: false } },
+    ]);
+  });
+});
+
+describe('a WebSocket', () => {
+  it('is made at /graphql alone, and with a key that may be one', async () => {
+    await using program = await openLive();
+    expect(await refusalOf(program.url.replace('/graphql', '/metrics'))).toBe(404);
+    expect(await refusalOf(program.url, { authorization: 'Bearer two words' })).toBe(401);
+  });
+
+  it('that speaks nonsense is closed, and nobody else notices', async () => {
+    await using program = await openLive();
+    const socket = new WebSocket(program.url.replace('http', 'ws'), 'graphql-transport-ws');
+    await once(socket, 'open');
+    socket.send('{');
+    const [code] = await once(socket, 'close');
+    expect(code).toBe(4400);
+    const { hostname, port } = new URL(program.url);
+    const raw = connectTcp(Number(port), hostname);
+    raw.write(
+      'GET /graphql HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: graphql-transport-ws\r\n\r\n',
+    );
+    await once(raw, 'data');
+    // A frame that no client may send: it isn't masked.
+    raw.write(Buffer.from([0x81, 0x01, 0x61]));
+    await once(raw, 'close');
+    expect(program.problems).toEqual([]);
+    expect((await program.ask('{ sources { key } }')).errors).toEqual([]);
+  });
+});

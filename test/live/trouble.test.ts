@@ -1,0 +1,192 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import { freePort } from '../support/free-port.ts';
+import {
+  begin,
+  CHANGED,
+  eventsOf,
+  LOOK,
+  open,
+  openLive,
+  POPULATION,
+  type Result,
+  subscriptionsOf,
+  TRANSPORTS,
+  valuesOf,
+} from './live.ts';
+
+/** Events of a megabyte and more, so that no buffer on the way takes several. */
+const LONG = `subscription { observationsChanged(metricKeys: ["population_total"]) {
+  changes { observation { record id value } before { record } } } }`;
+
+/** A reader that doesn't read until it is told to. */
+interface SlowReader {
+  /** Reads all that comes until an event of the factor has come. @returns how many events that were, and the first value of the last */
+  readUntil(factor: number): Promise<Result[]>;
+}
+
+async function slowSocket(url: string): Promise<SlowReader> {
+  const socket = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws', {
+    headers: { authorization: 'Bearer demo-team' },
+  });
+  const results: Result[] = [];
+  await once(socket, 'open');
+  socket.send(JSON.stringify({ type: 'connection_init' }));
+  await once(socket, 'message');
+  socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload: { query: LONG } }));
+  socket.pause();
+  return {
+    async readUntil(factor) {
+      socket.on('message', (text) => results.push(JSON.parse(String(text)).payload));
+      socket.resume();
+      await expect.poll(() => factorIn(results.at(-1)), { timeout: 20_000 }).toBe(factor);
+      socket.terminate();
+      return results;
+    },
+  };
+}
+
+async function slowStream(url: string): Promise<SlowReader> {
+  const request = get(`${url}/stream?query=${encodeURIComponent(LONG)}`, {
+    headers: { authorization: 'Bearer demo-team', accept: 'text/event-stream' },
+  });
+  const [response]: IncomingMessage[] = (await once(request, 'response')) as IncomingMessage[];
+  if (response === undefined) throw new Error('There is no response.');
+  response.pause();
+  return {
+    async readUntil(factor) {
+      let text = '';
+      const results = () =>
+        [...text.matchAll(/^data: (.*)\n\n/gm)].map(([, data]) => JSON.parse(String(data)));
+      response.setEncoding('utf8').on('data', (chunk) => {
+        text += chunk;
+      });
+      response.resume();
+      await expect.poll(() => factorIn(results().at(-1)), { timeout: 20_000 }).toBe(factor);
+      request.destroy();
+      return results();
+    },
+  };
+}
+
+/** What a figure is of the one that the service has by itself. */
+function factorIn(result: Result): number {
+  const [first] = result?.data.observationsChanged.changes ?? [];
+  return first === undefined ? 0 : first.observation.value / (ORIGINAL.get(first.observation.id) ?? 0);
+}
+const ORIGINAL = new Map<string, number>();
+
+describe.each([
+  ['ws', slowSocket],
+  ['sse', slowStream],
+] as const)('a slow reader over %s', (_, connect) => {
+  it('misses what was in between, and not the last', { timeout: 60_000 }, async () => {
+    await using program = await openLive();
+    const { data } = await program.ask('{ observations(metricKeys: ["population_total"]) { id value } }');
+    for (const { id, value } of data.observations) ORIGINAL.set(id, value);
+    const reader = await connect(program.url);
+    await expect.poll(() => subscriptionsOf(program)).toBe(1);
+    program.requests();
+    const last = 9;
+    for (let factor = 2; factor <= last; factor += 1) {
+      program.revise('world_bank_wdi', 'population_total', factor);
+      await program.round();
+      expect(program.requests()).toHaveLength(6);
+    }
+    const results = await reader.readUntil(last);
+    expect(results.length).toBeLessThan(last - 1);
+    // What one event was, the next one says it has been.
+    const values = results.map((result) => result.data.observationsChanged.changes[0]);
+    for (const [i, { before }] of values.entries())
+      if (i > 0) expect(before.record.value).toBe(values[i - 1].observation.value);
+  });
+});
+
+describe.each(TRANSPORTS)('over %s, a month that is spent', (transport) => {
+  it('pauses subscriptions, which are told, and go on by themselves', async () => {
+    await using program = await openLive();
+    const client = open(program, transport);
+    const [told] = await begin(program, () => client.subscribe({ query: CHANGED, variables: POPULATION }));
+    await program.round();
+    const detail =
+      "request blocked: the monthly request limit for plan 'team' (2000000 requests) was reached";
+    program.sandbox.faults.set({
+      kind: 'status',
+      status: 429,
+      body: { detail },
+      route: '/v1/platform/etl-status',
+      times: 1,
+    });
+    program.revise('world_bank_wdi', 'population_total', 2);
+    program.requests();
+    await program.round();
+    await expect.poll(() => told?.results.length).toBe(1);
+    expect(told?.results[0]).toMatchObject({
+      data: { observationsChanged: { changes: [], isWhole: false } },
+      extensions: {
+        warnings: [
+          {
+            code: 'SUBSCRIPTION_PAUSED',
+            path: ['observationsChanged'],
+            reason: 'MONTHLY_QUOTA_EXCEEDED',
+            resumesAt: '2026-12-01T00:00:00.000Z',
+          },
+        ],
+      },
+    });
+    expect(program.requests()).toEqual([LOOK]);
+    for (let minute = 0; minute < 30; minute += 1) await program.round();
+    expect(program.requests()).toEqual([]);
+    await program.round(22 * 86_400);
+    await expect.poll(() => told?.results.length, { timeout: 5_000 }).toBe(2);
+    expect(told?.results[1].extensions.warnings).toBeUndefined();
+    expect(told && valuesOf(told)[1]).toEqual([115_000_000]);
+    // The catalogue tells which sources bring the figures, and is three weeks old by now.
+    expect(program.requests()).toEqual([LOOK, 'GET /v1/indicators', expect.stringContaining('/v1/data')]);
+  });
+});
+
+describe('looks at the sources', () => {
+  it('take no more than a tenth of what a plan leaves, the smallest while nobody has named it', async () => {
+    await using program = await openLive();
+    const client = open(program, 'ws', { key: 'demo-free' });
+    await begin(program, () => client.subscribe({ query: CHANGED, variables: POPULATION }));
+    const before = program.sandbox.usage('free').month;
+    expect(before).toBe(3);
+    // A hundredth of 997 at once, and nine of a hundred over the three weeks that are left: one in six hours.
+    for (let minute = 0; minute < 60; minute += 1) await program.round();
+    expect(program.sandbox.usage('free').month - before).toBe(10);
+    for (let day = 0; day < 5; day += 1) await program.round(86_400);
+    expect(program.sandbox.usage('free').month - before).toBe(15);
+  });
+});
+
+describe.each(TRANSPORTS)('a drain, over %s,', (transport) => {
+  it('has clients come back, and what they missed is their first event', async () => {
+    const env = { PORT: String(await freePort()) };
+    const program = await openLive({ env });
+    const codes: number[] = [];
+    const client = open(program, transport, { retries: 200, onClosed: (code) => void codes.push(code) });
+    const variables = { ...POPULATION, since: '0' };
+    const [told] = await begin(program, () => client.subscribe({ query: CHANGED, variables }));
+    await expect.poll(() => told?.results.length).toBe(1);
+    expect(eventsOf(told as never)[0]).toMatchObject({
+      isWhole: true,
+      changes: [{ kind: 'ADDED', before: null }],
+    });
+    const startedAt = performance.now();
+    await program[Symbol.asyncDispose]();
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    if (transport === 'ws') await expect.poll(() => codes[0]).toBe(1012);
+    await using next = await openLive({ env });
+    await expect.poll(() => subscriptionsOf(next), { timeout: 5_000 }).toBe(1);
+    await expect.poll(() => told?.results.length).toBe(2);
+    expect(told?.isOver).toBe(false);
+    next.revise('world_bank_wdi', 'population_total', 2);
+    next.pass(60);
+    await expect.poll(() => told?.results.length).toBe(3);
+    expect(told && valuesOf(told)[2]).toEqual([115_000_000]);
+  });
+});
