@@ -1,10 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import { Server as TcpServer } from 'node:net';
-import { setTimeout } from 'node:timers/promises';
 import cors from '@fastify/cors';
 import fastify, { type FastifyInstance } from 'fastify';
 import type { Config } from '../config.ts';
 import type { Gateway } from '../gateway.ts';
+import { type Course, drain, watchOpenRequests } from './draining.ts';
 import { graphqlRoute } from './graphql-route.ts';
 import { boundHeapGrowth } from './heap-growth.ts';
 import { listenAt } from './listening.ts';
@@ -20,8 +19,6 @@ const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 const HEADERS_TIMEOUT_MS = 15_000;
 /** Headers and body together; bounds what a slow sender can hold, a drain included. */
 const REQUEST_TIMEOUT_MS = 30_000;
-/** What may be left to close once nobody is answered any more: connections to the service and to the store. */
-const STOP_TIMEOUT_MS = 2_000;
 /** How many of the longest answers may wait for slow readers, by their bytes. */
 const ANSWERS_WAITING = 4;
 /** Characters of texts that are not worth keeping count of. */
@@ -80,13 +77,8 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
   metrics.watch(gateway.load, gateway.live);
   const stopBounding = boundHeapGrowth(gateway.load);
   app.addHook('onClose', async () => stopBounding());
-  const open = new Set<object>();
-  /** Whether connections are to close, whether the program is about to stop, and whether it takes no new operations. */
-  let isClosing = false;
-  let isLeaving = false;
-  let isDraining = false;
-  let lastClosed = () => {};
-
+  const course: Course = { isClosing: false, isLeaving: false, isDraining: false };
+  const open = watchOpenRequests(app);
   const outgoing = createOutgoing({
     maxPerConnection: config.maxAnswerBytes,
     maxInAll: ANSWERS_WAITING * config.maxAnswerBytes,
@@ -95,15 +87,10 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
 
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
-    open.add(reply.raw);
-    reply.raw.once('close', () => {
-      open.delete(reply.raw);
-      if (open.size === 0) lastClosed();
-    });
     done();
   });
   app.addHook('onSend', (request, reply, payload, done) => {
-    if (isClosing) reply.header('connection', 'close');
+    if (course.isClosing) reply.header('connection', 'close');
     const isText = typeof payload === 'string';
     if (!isText && !Buffer.isBuffer(payload)) done(null, payload);
     else if (isText && payload.length < SHORT_LENGTH) done(null, payload);
@@ -124,7 +111,7 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
   app.register(graphqlRoute, {
     gateway,
     hasGraphiql: config.graphiql,
-    isDraining: () => isDraining,
+    isDraining: () => course.isDraining,
     isSubgraph: config.subgraph,
     problem,
     onTransport: (transport) => transports.push(transport),
@@ -135,11 +122,13 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
       const { liveSockets } = await import('./live-sockets.ts');
       const { maxBodyBytes, maxAnswerBytes } = config;
       const bounds = { maxMessageBytes: maxBodyBytes, maxWaitingBytes: maxAnswerBytes };
-      transports.push(liveSockets(app.server, { live, ...bounds, isDraining: () => isDraining, problem }));
+      transports.push(
+        liveSockets(app.server, { live, ...bounds, isDraining: () => course.isDraining, problem }),
+      );
     });
   }
 
-  const operatorParts = { metrics, isLeaving: () => isLeaving };
+  const operatorParts = { metrics, isLeaving: () => course.isLeaving };
   const admin = config.adminPort === undefined ? null : createAdminServer(operatorParts);
   if (admin === null) addOperatorRoutes(app, operatorParts);
   if (config.introspection) {
@@ -163,38 +152,9 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
       }
     },
 
-    async drain(delayMs = config.drainDelayMs, isReplaced = false) {
-      isClosing = true;
-      isLeaving = !isReplaced;
-      // The TCP server's close alone: the HTTP server's would also drop idle connections, whose next request is to be
-      // answered, or told 503, and stop watching for slow senders.
-      const closed = Promise.withResolvers<void>();
-      const stopListening = () => TcpServer.prototype.close.call(app.server, () => closed.resolve());
-      const endSubscriptions = () => Promise.all(transports.map((transport) => transport.end()));
-      if (isReplaced) {
-        stopListening();
-        admin?.stopListening();
-        void endSubscriptions();
-        await within(config.drainTimeoutMs, closed.promise);
-        app.server.closeIdleConnections();
-      } else if (delayMs > 0) await setTimeout(delayMs);
-      isDraining = true;
-      stopListening();
-      const ended = within(STOP_TIMEOUT_MS, endSubscriptions());
-      if (open.size > 0) {
-        const { promise, resolve } = Promise.withResolvers<void>();
-        lastClosed = resolve;
-        await within(config.drainTimeoutMs, promise);
-      }
-      await ended;
-      const cut = open.size;
-      app.server.closeAllConnections();
-      for (const transport of transports) transport.cut();
-      await within(
-        STOP_TIMEOUT_MS,
-        Promise.all([app.close(), admin?.close()]).then(() => gateway.stop()),
-      );
-      return cut;
+    drain(delayMs = config.drainDelayMs, isReplaced = false) {
+      const parts = { app, config, course, open, admin, transports, stop: gateway.stop };
+      return drain(parts, delayMs, isReplaced);
     },
   };
 }
@@ -220,12 +180,4 @@ function allowOrigins(
     maxAge: PREFLIGHT_MAX_AGE_SECONDS,
     strictPreflight: false,
   });
-}
-
-/** Waits for something, but no longer than that. */
-async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  const over = new AbortController();
-  const limit = setTimeout(ms, undefined, { signal: over.signal }).catch(() => {});
-  await Promise.race([work, limit]);
-  over.abort();
 }

@@ -8,9 +8,11 @@ import {
   isRetryable,
   retryAtOf,
   untilRetry,
+  type WarningCode,
 } from '../../clients/client/src/index.ts';
 import { identityOf } from '../../clients/client/src/keys.ts';
 import { encodeId } from '../../src/graph/ids.ts';
+import { WARNING_CODES } from '../../src/warnings.ts';
 import { openProgram } from '../support/program.ts';
 
 const error = (code: string, extensions: object = {}) => ({
@@ -94,6 +96,17 @@ it('codes are those of the schema', async () => {
   );
   expect(codeOf(reply)).toBe(ErrorCode.UNAUTHENTICATED);
   expect(reply.upstream.calls).toBe(0);
+});
+
+it('codes of warnings are those of the program', () => {
+  const known: Record<WarningCode, true> = {
+    UNKNOWN_INDICATOR: true,
+    UNKNOWN_COUNTRY: true,
+    ROWS_LEFT_OUT: true,
+    NOT_COMPARABLE: true,
+    SUBSCRIPTION_PAUSED: true,
+  };
+  expect(Object.keys(known).toSorted()).toEqual(WARNING_CODES.toSorted());
 });
 
 it('objects are named in caches as the graph names them', () => {

@@ -29,7 +29,12 @@ export interface StaleAnswers {
   readonly retryAt?: string;
 }
 
-export type WarningCode = 'UNKNOWN_INDICATOR' | 'UNKNOWN_COUNTRY' | 'ROWS_LEFT_OUT';
+export type WarningCode =
+  | 'UNKNOWN_INDICATOR'
+  | 'UNKNOWN_COUNTRY'
+  | 'ROWS_LEFT_OUT'
+  | 'NOT_COMPARABLE'
+  | 'SUBSCRIPTION_PAUSED';
 
 /** What is right but not whole: an entry of `extensions.warnings`. */
 export interface Warning {
