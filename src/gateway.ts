@@ -1,3 +1,4 @@
+import type { GraphQLSchema } from 'graphql';
 import { type Clock, steadied, systemClock } from './async/clock.ts';
 import type { PromiseOrValue } from './async/promise-or-value.ts';
 import type { HubLink } from './cache/hub-link.ts';
@@ -50,6 +51,7 @@ export type { GatewayRequest, GatewayResponse, OperationEvent };
 export interface Gateway {
   /** The subgraph SDL. */
   readonly sdl: string;
+  readonly schema: GraphQLSchema;
   /** The only operations that may run; null where any may. */
   readonly trusted: readonly TrustedDocument[] | null;
   /** Executes one GraphQL-over-HTTP request; never throws for a caller's fault. */
@@ -147,6 +149,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
 
   return {
     sdl: printSdl(schema, config.subgraphOmit),
+    schema,
     trusted: persisted.trusted,
     handle: batched((request) => {
       const caller = callerOf(request.headers);

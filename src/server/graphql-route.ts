@@ -22,7 +22,8 @@ export interface GraphqlRouteOptions {
 const AUTHORIZATION = 'authorization';
 /** No key is as long as this. */
 const MAX_KEY_LENGTH = 4_096;
-const MALFORMED_KEY = `A key has up to ${MAX_KEY_LENGTH} printable ASCII characters and no blanks.`;
+export const SEVERAL_KEYS = 'The request has several Authorization headers.';
+export const MALFORMED_KEY = `A key has up to ${MAX_KEY_LENGTH} printable ASCII characters and no blanks.`;
 
 /** Characters of a body that are worth a pass less. */
 const LONG_BODY = 16_384;
@@ -35,12 +36,7 @@ export async function graphqlRoute(
   app: FastifyInstance,
   { gateway, hasGraphiql, isDraining, isSubgraph, problem }: GraphqlRouteOptions,
 ) {
-  app.removeContentTypeParser(['text/plain', 'application/json']);
-  const parseJson = app.getDefaultJsonParser('error', 'error');
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (nestsDeeply(String(body))) done(new TooDeep(), undefined);
-    else parseJson(request, String(body), done);
-  });
+  readShallowJson(app);
 
   // Every refusal has a body of GraphQL errors, and that is what a router is to read.
   if (isSubgraph) {
@@ -53,7 +49,7 @@ export async function graphqlRoute(
     if (isDraining()) {
       refuse(request, reply, 503, 'INTERNAL_SERVER_ERROR', 'The gateway is shutting down.');
     } else if (hasSeveralKeys(request.raw)) {
-      refuse(request, reply, 400, 'BAD_REQUEST', 'The request has several Authorization headers.');
+      refuse(request, reply, 400, 'BAD_REQUEST', SEVERAL_KEYS);
     } else if (!isWellFormed(request.headers.authorization)) {
       reply.header('www-authenticate', 'Bearer');
       refuse(request, reply, 401, 'UNAUTHENTICATED', MALFORMED_KEY);
@@ -79,6 +75,16 @@ export async function graphqlRoute(
     const answer = gateway.handle(new ReceivedRequest(request, reply));
     if (!(answer instanceof Promise)) send(request, reply, answer);
     else answer.then((there) => send(request, reply, there)).catch((error: unknown) => reply.send(error));
+  });
+}
+
+/** Has bodies of JSON read, as long as they nest no deeper than anything of ours has to, and no other bodies. */
+export function readShallowJson(app: FastifyInstance): void {
+  app.removeContentTypeParser(['text/plain', 'application/json']);
+  const parseJson = app.getDefaultJsonParser('error', 'error');
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (nestsDeeply(String(body))) done(new TooDeep(), undefined);
+    else parseJson(request, String(body), done);
   });
 }
 
@@ -144,7 +150,7 @@ function send(request: FastifyRequest, reply: FastifyReply, answer: GatewayRespo
 }
 
 /** Node keeps the first of several, and others on the way of a request may take the last. */
-function hasSeveralKeys({ rawHeaders }: FastifyRequest['raw']): boolean {
+export function hasSeveralKeys({ rawHeaders }: FastifyRequest['raw']): boolean {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] ?? '';
@@ -154,7 +160,7 @@ function hasSeveralKeys({ rawHeaders }: FastifyRequest['raw']): boolean {
 }
 
 /** Whether a header may be a key at all. Where there is no key in it, the fields that need one say so. */
-function isWellFormed(authorization: string | undefined): boolean {
+export function isWellFormed(authorization: string | undefined): boolean {
   if (authorization === undefined) return true;
   if (authorization.length > MAX_KEY_LENGTH || !/^[ -~]*$/.test(authorization)) return false;
   return !/^bearer +\S+ /i.test(authorization);

@@ -120,6 +120,18 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
       metrics.problem(error, 'server');
     },
   });
+  if (config.mcp) {
+    const parts = {
+      gateway,
+      origins: config.corsOrigins,
+      isDraining: () => isDraining,
+      problem(error: unknown, requestId: string) {
+        log.problem(error, 'mcp', requestId);
+        metrics.problem(error, 'mcp');
+      },
+    };
+    app.register(async (app) => (await import('./mcp-route.ts')).mcpRoute(app, parts));
+  }
 
   const operatorParts = { metrics, isLeaving: () => isLeaving };
   const admin = config.adminPort === undefined ? null : createAdminServer(operatorParts);
