@@ -38,6 +38,7 @@ import type { GatewayRequest } from './operations/requests.ts';
 import { createResponseCache } from './operations/response-cache.ts';
 import type { GatewayResponse } from './operations/responses.ts';
 import { createSchemaAnswers } from './operations/schema-answers.ts';
+import { tabled } from './operations/tabled.ts';
 import { createLearned } from './planner/learned.ts';
 import { createPricing } from './pricing/price.ts';
 import { entities } from './resolvers/entities.ts';
@@ -151,10 +152,13 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     sdl: printSdl(schema, config.subgraphOmit),
     schema,
     trusted: persisted.trusted,
-    handle: batched((request) => {
-      const caller = callerOf(request.headers);
-      return handle({ request, caller, plain: plainRequests.read(request, caller) });
-    }, config),
+    handle: tabled(
+      batched((request) => {
+        const caller = callerOf(request.headers);
+        return handle({ request, caller, plain: plainRequests.read(request, caller) });
+      }, config),
+      { ...config, schema, persisted, jobOf: callerOf },
+    ),
     refuseUnread(headers, requestId) {
       if (!admission.isAnyFull || !admission.isFull(callerOf(headers).flow)) return null;
       admission.turnAway();

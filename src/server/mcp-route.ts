@@ -95,13 +95,13 @@ function isOverloaded({ headers, id }: FastifyRequest, reply: FastifyReply, gate
 }
 
 /** What the transport reads of a request: the types of its bodies and the version of the protocol, and not the key. */
-function asWebRequest({ headers }: FastifyRequest): Request {
-  const read = ['accept', 'content-type', 'mcp-protocol-version'] as const;
-  const given = read.flatMap((name) => {
-    const value = headers[name];
-    return value === undefined ? [] : [[name, String(value)] as [string, string]];
-  });
-  return new Request('http://localhost/mcp', { method: 'POST', headers: given });
+function asWebRequest({ headers: given }: FastifyRequest): Request {
+  const headers = new Headers();
+  for (const name of ['accept', 'content-type', 'mcp-protocol-version']) {
+    const value = given[name];
+    if (value !== undefined) headers.set(name, String(value));
+  }
+  return new Request('http://localhost/mcp', { method: 'POST', headers });
 }
 
 function refuse(reply: FastifyReply, status: number, message: string, code = REFUSED): FastifyReply {

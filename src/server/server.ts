@@ -8,6 +8,7 @@ import { graphqlRoute } from './graphql-route.ts';
 import { boundHeapGrowth } from './heap-growth.ts';
 import { listenAt } from './listening.ts';
 import type { Log } from './log.ts';
+import type { McpRouteOptions } from './mcp-route.ts';
 import type { Metrics } from './metrics.ts';
 import { addOperatorRoutes, createAdminServer, notFound } from './operator-routes.ts';
 import { createOutgoing } from './outgoing.ts';
@@ -33,6 +34,9 @@ const EXPOSED_HEADERS = [
   'ratelimit',
   'ratelimit-policy',
   'server-timing',
+  'x-upstream-bill',
+  'x-graphql-errors',
+  'x-graphql-warnings',
 ];
 
 export interface Server {
@@ -110,28 +114,19 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
     const settings = { demoKeys, trusted: gateway.trusted };
     app.register(async (app) => (await import('./graphiql-route.ts')).graphiqlRoute(app, settings));
   }
+  const problem = (error: unknown, requestId: string) => {
+    log.problem(error, 'server', requestId);
+    metrics.problem(error, 'server');
+  };
   app.register(graphqlRoute, {
     gateway,
     hasGraphiql: config.graphiql,
     isDraining: () => isDraining,
     isSubgraph: config.subgraph,
-    problem(error, requestId) {
-      log.problem(error, 'server', requestId);
-      metrics.problem(error, 'server');
-    },
+    problem,
   });
-  if (config.mcp) {
-    const parts = {
-      gateway,
-      origins: config.corsOrigins,
-      isDraining: () => isDraining,
-      problem(error: unknown, requestId: string) {
-        log.problem(error, 'mcp', requestId);
-        metrics.problem(error, 'mcp');
-      },
-    };
-    app.register(async (app) => (await import('./mcp-route.ts')).mcpRoute(app, parts));
-  }
+  if (config.mcp)
+    addTools(app, { gateway, origins: config.corsOrigins, isDraining: () => isDraining, problem });
 
   const operatorParts = { metrics, isLeaving: () => isLeaving };
   const admin = config.adminPort === undefined ? null : createAdminServer(operatorParts);
@@ -186,6 +181,11 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
       return cut;
     },
   };
+}
+
+/** Tools for models, which are loaded where they are offered. */
+function addTools(app: FastifyInstance, options: McpRouteOptions): void {
+  app.register(async (app) => (await import('./mcp-route.ts')).mcpRoute(app, options));
 }
 
 /** Pages of these origins may ask from browsers. */

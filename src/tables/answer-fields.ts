@@ -16,7 +16,7 @@ import {
 import { isJsonObject, type JsonFields } from './json-fields.ts';
 
 /** What the values of a leaf are, for formats that have types: `text` for enums and scalars of ours, too. */
-export type LeafKind = 'integer' | 'number' | 'boolean' | 'text' | 'json';
+export type ColumnKind = 'integer' | 'number' | 'boolean' | 'text' | 'json';
 
 /** A field of the answer, by its response name; those of the same name are one. */
 export interface AnswerField {
@@ -25,7 +25,7 @@ export interface AnswerField {
   readonly below: readonly AnswerField[] | null;
   /** Whether it is a list of objects. */
   readonly isList: boolean;
-  readonly kind: LeafKind;
+  readonly kind: ColumnKind;
 }
 
 /** Fields that an answer may have to be made a table of: fragments can make very many of a short text. */
@@ -41,7 +41,7 @@ export class TooManyFields extends Error {
   }
 }
 
-const KINDS: Readonly<Record<string, LeafKind>> = {
+const KINDS: Readonly<Record<string, ColumnKind>> = {
   Int: 'integer',
   Float: 'number',
   Boolean: 'boolean',
@@ -97,7 +97,7 @@ function listsSeen(fields: readonly AnswerField[], items: readonly JsonFields[])
   });
 }
 
-interface Selected {
+interface SelectedSet {
   readonly set: SelectionSetNode;
   readonly parent: GraphQLNamedType | null;
 }
@@ -120,11 +120,11 @@ function collectorOf(
   return { fragments: byName, looked, typeOf, count: 0 };
 }
 
-function fieldsOf(selected: readonly Selected[], collector: Collector, depth: number): AnswerField[] {
+function fieldsOf(selected: readonly SelectedSet[], collector: Collector, depth: number): AnswerField[] {
   if (depth > MAX_DEPTH) return [];
-  const found = new Map<string, Looked & { readonly sets: Selected[] }>();
+  const found = new Map<string, Looked & { readonly sets: SelectedSet[] }>();
   const seen = new Set<string>();
-  const collect = ({ set, parent }: Selected): void => {
+  const collect = ({ set, parent }: SelectedSet): void => {
     for (const selection of set.selections) {
       if (selection.kind === Kind.INLINE_FRAGMENT) {
         const { typeCondition, selectionSet } = selection;

@@ -1,5 +1,5 @@
 import { type DocumentNode, Kind, type OperationDefinitionNode } from 'graphql';
-import { type AnswerField, fieldsByAnswer, type LeafKind } from './answer-fields.ts';
+import { type AnswerField, type ColumnKind, fieldsByAnswer } from './answer-fields.ts';
 import { isJsonObject, type JsonFields } from './json-fields.ts';
 
 /** A list of an answer, with what stands around it, as rows of the same columns. */
@@ -14,7 +14,7 @@ export interface AnswerTable {
 export interface TableColumn {
   /** Response names below the outermost list, such as `capital` or `observations.value`. */
   readonly name: string;
-  readonly kind: LeafKind;
+  readonly kind: ColumnKind;
 }
 
 interface Leaf extends TableColumn {
@@ -76,7 +76,7 @@ export function operationIn(
 }
 
 /** Where fields are, on the way down. */
-interface Place {
+interface ListPlace {
   readonly path: readonly string[];
   /** Of the columns of these fields. */
   readonly prefix: string;
@@ -85,7 +85,7 @@ interface Place {
   readonly steps: readonly Step[];
 }
 
-function listsIn(fields: readonly AnswerField[], place: Place): AnswerTable[] {
+function listsIn(fields: readonly AnswerField[], place: ListPlace): AnswerTable[] {
   return fields.flatMap(({ name, below, isList }) => {
     if (below === null) return [];
     const { objects, steps } = place;
