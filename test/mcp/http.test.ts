@@ -100,6 +100,18 @@ describe('tools by HTTP', () => {
     ]);
   });
 
+  it('take lists, values of enums and input objects', async () => {
+    await using program = await openTools();
+    await using client = await connected(program);
+    const order = [{ field: 'VALUE', direction: 'DESC' }];
+    const given = { metric: 'population_total', codes: ['KE', 'NG', 'GH'], scope: 'NATIONAL', order };
+    const { data, upstream } = await call(client, 'Ranked', given);
+    const values = data.observations.map(({ value }: { value: number }) => value);
+    expect(values).toHaveLength(3);
+    expect(values).toEqual(values.toSorted((a: number, b: number) => b - a));
+    expect([upstream.calls, program.requests().length]).toEqual([1, 1]);
+  });
+
   it('are refused before any call where they are too dear', async () => {
     await using program = await openTools({ env: { MAX_UPSTREAM_CALLS: '2' } });
     await using client = await connected(program);

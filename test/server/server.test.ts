@@ -409,7 +409,7 @@ describe('CORS', () => {
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'access-control-allow-origin': ours,
       'access-control-expose-headers':
-        'retry-after, etag, x-request-id, ratelimit, ratelimit-policy, server-timing',
+        'retry-after, etag, x-request-id, ratelimit, ratelimit-policy, server-timing, x-upstream-bill, x-graphql-errors, x-graphql-warnings',
       vary: 'Origin, Authorization',
     });
   });
