@@ -31,6 +31,9 @@ export interface AnswerField {
 /** Fields that an answer may have to be made a table of: fragments can make very many of a short text. */
 const MAX_FIELDS = 2_000;
 
+/** Selections that are looked at for them: fields may be selected again and again by fragments of a short text. */
+const MAX_SELECTIONS = 20_000;
+
 /** How deep fields are looked for: no operation that a gateway takes is as deep. */
 const MAX_DEPTH = 200;
 
@@ -106,8 +109,9 @@ interface Collector {
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly looked: (parent: GraphQLNamedType | null, name: string) => Looked;
   readonly typeOf: (name: string) => GraphQLNamedType | null;
-  /** Fields found so far. */
+  /** Fields found, and selections looked at, so far. */
   count: number;
+  selections: number;
 }
 
 function collectorOf(
@@ -117,7 +121,7 @@ function collectorOf(
 ): Collector {
   const fragments = definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
   const byName = new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
-  return { fragments: byName, looked, typeOf, count: 0 };
+  return { fragments: byName, looked, typeOf, count: 0, selections: 0 };
 }
 
 function fieldsOf(selected: readonly SelectedSet[], collector: Collector, depth: number): AnswerField[] {
@@ -125,6 +129,8 @@ function fieldsOf(selected: readonly SelectedSet[], collector: Collector, depth:
   const found = new Map<string, Looked & { readonly sets: SelectedSet[] }>();
   const seen = new Set<string>();
   const collect = ({ set, parent }: SelectedSet): void => {
+    collector.selections += set.selections.length;
+    if (collector.selections > MAX_SELECTIONS) throw new TooManyFields();
     for (const selection of set.selections) {
       if (selection.kind === Kind.INLINE_FRAGMENT) {
         const { typeCondition, selectionSet } = selection;

@@ -139,7 +139,7 @@ function cellsOf(leaves: readonly Leaf[], item: JsonFields): unknown[] {
 
 function valueAt(item: JsonFields, path: readonly string[]): unknown {
   let value: unknown = item;
-  for (const name of path) value = isJsonObject(value) ? value[name] : null;
+  for (const name of path) value = isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : null;
   return value;
 }
 

@@ -165,6 +165,24 @@ describe('what is no table', () => {
     expect(JSON.parse(text).errors[0].message).toMatch(/more than 2000 fields/);
   });
 
+  it('so is a field that is selected again and again in many places', async () => {
+    await using program = await openProgram();
+    const places = Array.from({ length: 300 }, (_, i) => `a${i}: profile { ...F }`);
+    const query = `{ countries { ${places.join(' ')} } } fragment F on CountryProfile { ${'record '.repeat(500)} }`;
+    const { status, text } = await asTable(program, CSV, query);
+    expect([status, program.requests()]).toEqual([406, []]);
+    expect(JSON.parse(text).errors[0].message).toMatch(/more than 2000 fields/);
+  });
+
+  it('a field by the name of what every object has is null where it is left out', async () => {
+    await using program = await openProgram();
+    const query = '{ countries(codes: ["KE"]) { code constructor: name @skip(if: true) } }';
+    expect((await program.ask(query)).data).toEqual({ countries: [{ code: 'KE' }] });
+    const requests = program.requests();
+    expect((await asTable(program, CSV, query)).text).toBe('code,constructor\r\nKE,\r\n');
+    expect(program.requests()).toEqual(requests);
+  });
+
   it.for([
     ['no key', { key: null }, 401, 'UNAUTHENTICATED', 0],
     ['a wrong key', { key: 'nobody' }, 401, 'UNAUTHENTICATED', 1],
