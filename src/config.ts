@@ -34,6 +34,9 @@ const httpAddress = z.url({ protocol: /^https?$/, error: 'must be an http:// or 
 /** Paths are put behind it, so it can't have a query or a fragment, be they empty. */
 const baseAddress = httpAddress.refine((url) => !/[?#]/.test(url), 'must have no ? and no #');
 
+const MCP_ALONE =
+  'MCP: on makes tools of the trusted documents, so TRUSTED_DOCUMENTS must name the file that they stand in';
+
 const HOUR_MS = 3_600_000;
 
 const Environment = z.object({
@@ -84,6 +87,7 @@ const Environment = z.object({
   SUBGRAPH: onOff.default(false),
   SUBGRAPH_OMIT: names.default([]),
   SUBGRAPH_ISO3: onOff.default(false),
+  MCP: onOff.default(false),
   INTROSPECTION: onOff.default(true),
   GRAPHIQL: onOff.default(true),
   CORS_ORIGINS: z
@@ -187,6 +191,8 @@ export interface Config {
   readonly subgraphOmit: readonly string[];
   /** Whether alpha-3 codes are a key of countries, too. */
   readonly subgraphIso3: boolean;
+  /** Whether described trusted documents are tools of the Model Context Protocol. */
+  readonly mcp: boolean;
   readonly introspection: boolean;
   readonly graphiql: boolean;
   readonly corsOrigins: readonly string[];
@@ -215,6 +221,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   // Each is given a free one where it is 0.
   if (adminPort !== undefined && adminPort !== 0 && adminPort === port)
     faults.push('ADMIN_PORT: must be another port than PORT');
+  if (parsed.data?.MCP === true && parsed.data.TRUSTED_DOCUMENTS === undefined) faults.push(MCP_ALONE);
   if (!parsed.success || faults.length > 0) {
     throw new ConfigError(
       `The settings have ${faults.length} fault(s):\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
@@ -263,6 +270,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     subgraph: s.SUBGRAPH,
     subgraphOmit: s.SUBGRAPH_OMIT,
     subgraphIso3: s.SUBGRAPH_ISO3,
+    mcp: s.MCP,
     introspection: s.INTROSPECTION,
     graphiql: s.GRAPHIQL,
     corsOrigins: s.CORS_ORIGINS,

@@ -1,3 +1,4 @@
+import type { GraphQLSchema } from 'graphql';
 import { type Clock, steadied, systemClock } from './async/clock.ts';
 import type { PromiseOrValue } from './async/promise-or-value.ts';
 import type { HubLink } from './cache/hub-link.ts';
@@ -40,6 +41,7 @@ import { createResponseCache } from './operations/response-cache.ts';
 import type { GatewayResponse } from './operations/responses.ts';
 import { createSchemaAnswers } from './operations/schema-answers.ts';
 import { openTrusted } from './operations/trusted-documents.ts';
+import { tabled } from './operations/tabled.ts';
 import { createLearned } from './planner/learned.ts';
 import { createPricing } from './pricing/price.ts';
 import { entities } from './resolvers/entities.ts';
@@ -53,6 +55,7 @@ export type { GatewayRequest, GatewayResponse, OperationEvent };
 export interface Gateway {
   /** The subgraph SDL. */
   readonly sdl: string;
+  readonly schema: GraphQLSchema;
   /** The only operations that may run; null where any may. */
   readonly trusted: readonly TrustedDocument[] | null;
   /** Executes one GraphQL-over-HTTP request; never throws for a caller's fault. */
@@ -164,13 +167,17 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
 
   return {
     sdl: printSdl(schema, config.subgraphOmit),
+    schema,
     get trusted() {
       return persisted.trusted;
     },
-    handle: batched((request) => {
-      const caller = callerOf(request.headers);
-      return handle({ request, caller, plain: plainRequests.read(request, caller) });
-    }, config),
+    handle: tabled(
+      batched((request) => {
+        const caller = callerOf(request.headers);
+        return handle({ request, caller, plain: plainRequests.read(request, caller) });
+      }, config),
+      { ...config, schema, persisted, jobOf: callerOf },
+    ),
     refuseUnread(headers, requestId) {
       if (!admission.isAnyFull || !admission.isFull(callerOf(headers).flow)) return null;
       admission.turnAway();

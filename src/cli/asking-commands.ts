@@ -1,14 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { Argument, type Command, Option } from 'commander';
 import { completionScript, SHELLS, type Shell } from './completion.ts';
 import { FORMATS, type Format } from './formats.ts';
 import type { QueryOptions } from './query.ts';
-
-/** The version of the package, which stands beside the folder of the program's code, built or not. */
-export function ownVersion(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return JSON.parse(text).version;
-}
 
 /** A key on a command line can be read by others on the machine; in the environment it can't. */
 const keyOption = () =>
@@ -63,6 +56,17 @@ export function addDoctor(program: Command, env: NodeJS.ProcessEnv): void {
       const findings = await examine({ env, key, now: Date.now });
       process.stdout.write(report(findings));
       process.exitCode = findings.some(({ isWell }) => isWell === false) ? 1 : 0;
+    });
+}
+
+export function addMcp(program: Command, env: NodeJS.ProcessEnv): void {
+  program
+    .command('mcp')
+    .description('serve the described trusted documents as tools (MCP) on standard input and output')
+    .option('--key-file <file>', 'a file that the key stands in; left out, COUNTRY_GRAPH_KEY has it')
+    .action(async ({ keyFile }: { keyFile?: string }) => {
+      const { serveTools } = await import('./mcp.ts');
+      await serveTools(env, keyFile);
     });
 }
 

@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { ConfigError, readConfig } from '../config.ts';
 import type { Log } from '../server/log.ts';
-import { addCompletion, addDoctor, addQuery, ownVersion } from './asking-commands.ts';
+import { ownVersion } from '../server/own-version.ts';
+import { addCompletion, addDoctor, addMcp, addQuery } from './asking-commands.ts';
 import { CommandError } from './command-error.ts';
 import type { PrimaryParts } from './primary.ts';
 import type { Program } from './serve.ts';
@@ -111,6 +112,7 @@ export async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
 
   addQuery(program, parsedVariables);
   addDoctor(program, env);
+  addMcp(program, env);
   addCompletion(program);
 
   try {

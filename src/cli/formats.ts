@@ -1,4 +1,7 @@
-import type { AnswerTable } from './answer-tables.ts';
+import type { tablesInAnswer } from '../tables/answer-tables.ts';
+import { cellText, csvLine, jsonLine } from '../tables/cells.ts';
+
+type ListedTable = ReturnType<typeof tablesInAnswer>[number];
 
 export const FORMATS = ['json', 'table', 'csv', 'ndjson'] as const;
 export type Format = (typeof FORMATS)[number];
@@ -10,45 +13,29 @@ const LIST = 'list';
 const MAX_CELL = 60;
 
 /** The lists of an answer, in the format that was asked for. */
-export function formatted(tables: readonly AnswerTable[], format: Exclude<Format, 'json'>): string {
+export function formatted(tables: readonly ListedTable[], format: Exclude<Format, 'json'>): string {
   if (tables.length === 0) return '';
   if (format === 'table') return tables.map((table) => aligned(table, tables.length > 1)).join('\n');
   const isOne = tables.length === 1;
   if (format === 'ndjson') {
     return tables
-      .flatMap(({ path, columns, rows }) =>
-        rows.map((row) => ({
-          ...(isOne ? {} : { [LIST]: path }),
-          ...Object.fromEntries(columns.map((column) => [column, row.get(column) ?? null])),
-        })),
-      )
-      .map((row) => `${JSON.stringify(row)}\n`)
+      .flatMap(({ path, columns, rows }) => {
+        const names = isOne ? columns : [LIST, ...columns];
+        return rows.map((row) => jsonLine(names, isOne ? row : [path, ...row]));
+      })
       .join('');
   }
   const columns = [...new Set(tables.flatMap((table) => table.columns))];
-  const lines = tables.flatMap(({ path, rows }) =>
-    rows.map((row) => [...(isOne ? [] : [path]), ...columns.map((column) => textOf(row.get(column)))]),
-  );
-  return [[...(isOne ? [] : [LIST]), ...columns], ...lines]
-    .map((cells) => `${cells.map(quoted).join(',')}\r\n`)
-    .join('');
+  const lines = tables.flatMap((table) => {
+    const places = columns.map((column) => table.columns.indexOf(column));
+    return table.rows.map((row) => [...(isOne ? [] : [table.path]), ...places.map((place) => row[place])]);
+  });
+  return [[...(isOne ? [] : [LIST]), ...columns], ...lines].map(csvLine).join('');
 }
 
-function textOf(value: unknown): string {
-  if (value === null || value === undefined) return '';
-  return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-/** As RFC 4180 has it. */
-function quoted(cell: string): string {
-  return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
-}
-
-function aligned({ path, columns, rows }: AnswerTable, isNamed: boolean): string {
-  const cells = [columns, ...rows.map((row) => columns.map((column) => textOf(row.get(column))))].map(
-    (line) => line.map(shown),
-  );
-  const isNumeric = columns.map((column) => rows.every((row) => isNumber(row.get(column))));
+function aligned({ path, columns, rows }: ListedTable, isNamed: boolean): string {
+  const cells = [columns, ...rows.map((row) => row.map(cellText))].map((line) => line.map(shown));
+  const isNumeric = columns.map((_, i) => rows.every((row) => isNumber(row[i])));
   const widths = columns.map((_, i) => cells.reduce((most, line) => Math.max(most, line[i]?.length ?? 0), 0));
   const lines = cells.map((line) =>
     line

@@ -1,7 +1,8 @@
 import { readFile, stat } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { GraphQLError, parse } from 'graphql';
-import { tablesOf } from './answer-tables.ts';
+import { TooManyFields } from '../tables/answer-fields.ts';
+import { tablesInAnswer } from '../tables/answer-tables.ts';
 import {
   type AskGateway,
   askingAt,
@@ -46,7 +47,7 @@ export async function query(source: string, options: QueryOptions): Promise<Prin
   const answer =
     options.format === 'json'
       ? `${JSON.stringify(reply.data ?? null, null, 2)}\n`
-      : formatted(tablesOf(document, options.operation, reply.data), options.format);
+      : formatted(rowsOf(document, options.operation, reply.data), options.format);
   return { answer, remarks: remarksOn(reply, url === undefined), exitCode: reply.errors.length > 0 ? 1 : 0 };
 }
 
@@ -68,6 +69,15 @@ function documentOf(operation: string) {
   } catch (error) {
     if (error instanceof GraphQLError)
       throw new CommandError(`The operation can't be read: ${error.message}`);
+    throw error;
+  }
+}
+
+function rowsOf(...answer: Parameters<typeof tablesInAnswer>) {
+  try {
+    return tablesInAnswer(...answer);
+  } catch (error) {
+    if (error instanceof TooManyFields) throw new CommandError(error.message);
     throw error;
   }
 }

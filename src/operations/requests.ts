@@ -122,6 +122,33 @@ export function hasText({ body, search }: GatewayRequest): boolean {
   return Boolean(isObject(body) ? body.query : new URLSearchParams(search).get('query'));
 }
 
+/** The operation that a request asks for, by its text or by a name that is known; null where it is neither. */
+export function textIn(
+  { body, search }: GatewayRequest,
+  persisted: PersistedTexts,
+): Pick<OperationParams, 'text' | 'operationName'> | null {
+  const params = isObject(body) ? body : paramsInSearch(search);
+  const { query, operationName } = params;
+  const hash = hashIn(params);
+  const named = hash === null ? undefined : persisted.get(hash);
+  const text = typeof query === 'string' && query !== '' ? query : named;
+  if (text === undefined) return null;
+  return { text, operationName: typeof operationName === 'string' ? operationName : undefined };
+}
+
+function paramsInSearch(search: string): Readonly<Record<string, unknown>> {
+  const params = new URLSearchParams(search);
+  const extensions = params.get('extensions');
+  try {
+    return {
+      ...Object.fromEntries(params),
+      extensions: extensions === null ? undefined : objectIn(extensions),
+    };
+  } catch {
+    return Object.fromEntries(params);
+  }
+}
+
 /** Whether a page of another origin could send the request only with this gateway's leave. */
 function isPreflighted(headers: GatewayRequest['headers']): boolean {
   const type = headers['content-type'];

@@ -6,7 +6,7 @@ import type { Gateway, GatewayRequest, GatewayResponse } from '../gateway.ts';
 import { isModern } from '../operations/responses.ts';
 import { MAX_NESTING } from '../upstream/nesting.ts';
 import { compress, encodingFor, isCompressible } from './compression.ts';
-import { hasSeveralKeys, isWellFormed, MALFORMED_KEY } from './keys.ts';
+import { hasSeveralKeys, isWellFormed, MALFORMED_KEY, SEVERAL_KEYS } from './keys.ts';
 import type { LiveTransport } from './live-results.ts';
 import { nestsDeeply } from './nesting.ts';
 
@@ -34,12 +34,7 @@ export async function graphqlRoute(
   app: FastifyInstance,
   { gateway, hasGraphiql, isDraining, isSubgraph, problem, onTransport }: GraphqlRouteOptions,
 ) {
-  app.removeContentTypeParser(['text/plain', 'application/json']);
-  const parseJson = app.getDefaultJsonParser('error', 'error');
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (nestsDeeply(String(body))) done(new TooDeep(), undefined);
-    else parseJson(request, String(body), done);
-  });
+  readShallowJson(app);
 
   // Every refusal has a body of GraphQL errors, and that is what a router is to read.
   if (isSubgraph) {
@@ -52,7 +47,7 @@ export async function graphqlRoute(
     if (isDraining()) {
       refuse(request, reply, 503, 'INTERNAL_SERVER_ERROR', 'The gateway is shutting down.');
     } else if (hasSeveralKeys(request.raw)) {
-      refuse(request, reply, 400, 'BAD_REQUEST', 'The request has several Authorization headers.');
+      refuse(request, reply, 400, 'BAD_REQUEST', SEVERAL_KEYS);
     } else if (!isWellFormed(request.headers.authorization)) {
       reply.header('www-authenticate', 'Bearer');
       refuse(request, reply, 401, 'UNAUTHENTICATED', MALFORMED_KEY);
@@ -84,6 +79,16 @@ export async function graphqlRoute(
     const answer = gateway.handle(new ReceivedRequest(request, reply));
     if (!(answer instanceof Promise)) send(request, reply, answer);
     else answer.then((there) => send(request, reply, there)).catch((error: unknown) => reply.send(error));
+  });
+}
+
+/** Has bodies of JSON read, as long as they nest no deeper than anything of ours has to, and no other bodies. */
+export function readShallowJson(app: FastifyInstance): void {
+  app.removeContentTypeParser(['text/plain', 'application/json']);
+  const parseJson = app.getDefaultJsonParser('error', 'error');
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (nestsDeeply(String(body))) done(new TooDeep(), undefined);
+    else parseJson(request, String(body), done);
   });
 }
 

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 const AUTHORIZATION = 'authorization';
 /** No key is as long as this. */
 const MAX_KEY_LENGTH = 4_096;
+export const SEVERAL_KEYS = 'The request has several Authorization headers.';
 export const MALFORMED_KEY = `A key has up to ${MAX_KEY_LENGTH} printable ASCII characters and no blanks.`;
 
 /** Node keeps the first of several, and others on the way of a request may take the last. */

@@ -9,6 +9,7 @@ import { boundHeapGrowth } from './heap-growth.ts';
 import { listenAt } from './listening.ts';
 import type { LiveTransport } from './live-results.ts';
 import type { Log } from './log.ts';
+import type { McpRouteOptions } from './mcp-route.ts';
 import type { Metrics } from './metrics.ts';
 import { addOperatorRoutes, createAdminServer, notFound } from './operator-routes.ts';
 import { createOutgoing } from './outgoing.ts';
@@ -32,6 +33,9 @@ const EXPOSED_HEADERS = [
   'ratelimit',
   'ratelimit-policy',
   'server-timing',
+  'x-upstream-bill',
+  'x-graphql-errors',
+  'x-graphql-warnings',
 ];
 
 export interface Server {
@@ -127,6 +131,8 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
       );
     });
   }
+  if (config.mcp)
+    addTools(app, { gateway, origins: config.corsOrigins, isDraining: () => course.isDraining, problem });
 
   const operatorParts = { metrics, isLeaving: () => course.isLeaving };
   const admin = config.adminPort === undefined ? null : createAdminServer(operatorParts);
@@ -162,6 +168,11 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
 /** Other upgrades that clients offer, such as that to HTTP/2, are answered as if they had not. Older versions of Node don't ask. */
 function isWebSocket({ headers }: IncomingMessage): boolean {
   return headers.upgrade?.toLowerCase() === 'websocket';
+}
+
+/** Tools for models, which are loaded where they are offered. */
+function addTools(app: FastifyInstance, options: McpRouteOptions): void {
+  app.register(async (app) => (await import('./mcp-route.ts')).mcpRoute(app, options));
 }
 
 /** Pages of these origins may ask from browsers. */

@@ -18,6 +18,7 @@ const DOCUMENTS = [
   'docs/errors.md',
   'docs/federation.md',
   'docs/operating.md',
+  'docs/tables-and-tools.md',
 ];
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 

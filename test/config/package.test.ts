@@ -1,6 +1,6 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, mkdtempDisposable, readdir, readFile, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtempDisposable, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -158,6 +158,8 @@ describe('the package', () => {
     await cp('node_modules/@types/node', join(installed.home, 'node_modules/@types/node'), {
       recursive: true,
     });
+    // A dependency may have brought it.
+    await rm(join(installed.home, 'node_modules/undici-types'), { force: true });
     await cp('node_modules/undici-types', join(installed.home, 'node_modules/undici-types'), {
       recursive: true,
     });

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Agent, get, request } from 'node:http';
 import { connect } from 'node:net';
+import { buildSchema } from 'graphql';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { CancelSignal } from '../../src/async/cancellation.ts';
 import { readConfig } from '../../src/config.ts';
@@ -18,6 +19,7 @@ async function open(
   const stopped: string[] = [];
   const gateway: Gateway = {
     sdl: 'type Query { word: String }\n',
+    schema: buildSchema('type Query { word: String }'),
     trusted: null,
     handle,
     refuseUnread: () => null,
@@ -408,7 +410,7 @@ describe('CORS', () => {
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'access-control-allow-origin': ours,
       'access-control-expose-headers':
-        'retry-after, etag, x-request-id, ratelimit, ratelimit-policy, server-timing',
+        'retry-after, etag, x-request-id, ratelimit, ratelimit-policy, server-timing, x-upstream-bill, x-graphql-errors, x-graphql-warnings',
       vary: 'Origin, Authorization',
     });
   });

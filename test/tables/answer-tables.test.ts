@@ -1,15 +1,11 @@
 import { parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { tablesOf } from '../../src/cli/answer-tables.ts';
 import { formatted } from '../../src/cli/formats.ts';
 import { parseExactly } from '../../src/exact-json.ts';
+import { tablesInAnswer } from '../../src/tables/answer-tables.ts';
 
 const tables = (text: string, data: unknown, operationName?: string) =>
-  tablesOf(parse(text), operationName, data).map(({ path, columns, rows }) => ({
-    path,
-    columns,
-    rows: rows.map((row) => columns.map((column) => row.get(column) ?? null)),
-  }));
+  tablesInAnswer(parse(text), operationName, data);
 
 describe('the lists of an answer', () => {
   it('are rows of what the operation selects, by its names for it, through objects and fragments', () => {
@@ -102,7 +98,7 @@ describe('formats', () => {
     "rows": [{ "name": "a, \\"b\\"\\nc", "value": 12345678901234567890.5 }, { "name": "\\u001b[31mred", "value": 0 }],
     "others": [{ "value": null, "record": { "x": [1] } }]
   }`);
-  const all = tablesOf(operation, undefined, data);
+  const all = tablesInAnswer(operation, undefined, data);
   const one = all.slice(0, 1);
 
   it('csv quotes what has to be, and keeps all digits', () => {
@@ -132,7 +128,7 @@ describe('formats', () => {
   });
 
   it('table shows a terminal nothing that it would take for a command, and no endless cell', () => {
-    const long = tablesOf(parse('{ rows { a } }'), undefined, { rows: [{ a: 'x'.repeat(500) }] });
+    const long = tablesInAnswer(parse('{ rows { a } }'), undefined, { rows: [{ a: 'x'.repeat(500) }] });
     expect(formatted(long, 'table')).toBe(`a\n${'x'.repeat(59)}…\n`);
     expect(formatted(one, 'table').split('\n')).toEqual([
       'name                       value',

@@ -1,0 +1,105 @@
+import { readFile } from 'node:fs/promises';
+import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import {
+  CancelledNotificationSchema,
+  isJSONRPCRequest,
+  type JSONRPCMessage,
+  type RequestId,
+} from '@modelcontextprotocol/sdk/types.js';
+import { ConfigError, readConfig } from '../config.ts';
+import { createGateway } from '../gateway.ts';
+import { createToolServers } from '../mcp/tool-server.ts';
+import { createLog } from '../server/log.ts';
+import { ownVersion } from '../server/own-version.ts';
+import { CommandError } from './command-error.ts';
+import { openSandbox } from './serve.ts';
+
+const WITHOUT_DOCUMENTS =
+  'TRUSTED_DOCUMENTS: must name the file of the operations that are to be tools; each needs a name and a description.';
+
+/**
+ * Serves tools on standard input and output until the input ends and what was asked for is answered. The log goes to
+ * standard error: standard output belongs to the protocol.
+ * @throws ConfigError, or CommandError where there is no key
+ */
+export async function serveTools(env: NodeJS.ProcessEnv, keyFile: string | undefined): Promise<void> {
+  const config = readConfig(env);
+  if (config.trustedDocuments === undefined) throw new ConfigError(WITHOUT_DOCUMENTS);
+  const given = await keyFrom(env.COUNTRY_GRAPH_KEY, keyFile);
+  const log = createLog(config.logLevel);
+  const sandbox = config.countryDataUrl === undefined ? await openSandbox() : undefined;
+  try {
+    const listening = await sandbox?.listen({ host: '127.0.0.1', port: 0 });
+    const key = given ?? sandbox?.keys.team;
+    if (key === undefined)
+      throw new CommandError('There is no key: set COUNTRY_GRAPH_KEY, or name a file by --key-file.');
+    if (listening !== undefined) log.note('The embedded sandbox answers: all figures are synthetic.');
+    const upstreamUrl = config.countryDataUrl ?? listening?.url ?? '';
+    const gateway = await createGateway({ config, upstreamUrl, observer: log });
+    try {
+      const open = createToolServers({
+        gateway,
+        version: ownVersion(),
+        onFault: (fault) => log.problem(fault, 'mcp'),
+      });
+      const server = open({ authorization: `Bearer ${key}` });
+      await answerAll(server, config.maxBodyBytes);
+    } finally {
+      await gateway.stop();
+    }
+  } finally {
+    await sandbox?.close();
+  }
+}
+
+/** The key without the word Bearer; undefined where none is given. */
+async function keyFrom(given: string | undefined, file: string | undefined): Promise<string | undefined> {
+  if (file === undefined) return given === undefined || given === '' ? undefined : checked(given);
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new CommandError(`--key-file: ${file} can't be read: ${error.code ?? error.message}`);
+  });
+  return checked(text.replace(/\r?\n$/, ''));
+}
+
+function checked(key: string): string {
+  if (/^[!-~]{1,4096}$/.test(key)) return key;
+  throw new CommandError('The key has to be up to 4096 printable ASCII characters without blanks.');
+}
+
+/** Answers until nothing more can be asked: the input has ended, or nobody reads the output. */
+async function answerAll(server: Server, maxBytes: number): Promise<void> {
+  const { stdin, stdout } = process;
+  const transport = new StdioServerTransport(stdin, stdout, { maxBufferSize: maxBytes });
+  const { promise: over, resolve: end, reject } = Promise.withResolvers<void>();
+  const unanswered = new Set<RequestId>();
+  let hasEnded = false;
+  const settled = (id: RequestId | undefined) => {
+    if (id !== undefined) unanswered.delete(id);
+    if (hasEnded && unanswered.size === 0) end();
+  };
+  transport.onmessage = (message) => {
+    if (isJSONRPCRequest(message)) unanswered.add(message.id);
+    else settled(cancelledIn(message));
+  };
+  const send = transport.send.bind(transport);
+  transport.send = async (message) => {
+    await send(message);
+    if (!('method' in message)) settled(message.id);
+  };
+  transport.onclose = () =>
+    reject(new CommandError(`A message is longer than ${maxBytes} bytes (MAX_BODY_BYTES).`));
+  stdin.once('end', () => {
+    hasEnded = true;
+    settled(undefined);
+  });
+  stdout.once('error', () => end());
+  await server.connect(transport);
+  await over.finally(() => server.close());
+}
+
+/** The request that its client wants no answer to any more. */
+function cancelledIn(message: JSONRPCMessage): RequestId | undefined {
+  const cancelled = CancelledNotificationSchema.safeParse(message);
+  return cancelled.success ? cancelled.data.params.requestId : undefined;
+}

@@ -1,0 +1,156 @@
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import {
+  CallToolRequestSchema,
+  type CallToolResult,
+  ErrorCode,
+  ListToolsRequestSchema,
+  McpError,
+  type Tool,
+} from '@modelcontextprotocol/sdk/types.js';
+import { excerpt, FAILURES, type FailureCode, type FailureFields } from '../errors.ts';
+import type { Gateway } from '../gateway.ts';
+import { type Bill, openBill } from '../upstream/call.ts';
+import { asked, billOf, endOf, type ReplyFault, replyOf } from './asking-gateway.ts';
+import { type OperationTool, operationTools } from './operation-tools.ts';
+import { createToolPrices, describedWithPrice } from './tool-prices.ts';
+
+/** Who calls tools, as the gateway knows callers. */
+export interface ToolCaller {
+  /** The `Authorization` header; undefined where there is none. */
+  readonly authorization: string | undefined;
+  readonly requestId?: string | undefined;
+}
+
+export interface ToolServerParts {
+  readonly gateway: Pick<Gateway, 'handle' | 'schema' | 'trusted'>;
+  readonly version: string;
+  /** Called with faults of ours. */
+  readonly onFault: (fault: unknown, requestId?: string) => void;
+}
+
+/** A server of the protocol for one caller, not connected yet. */
+export type OpenToolServer = (caller: ToolCaller) => Server;
+
+/** The longest answer that is handed to a model, in bytes: it would be read whole, and so would its every repetition. */
+const MAX_ANSWER_BYTES = 1_048_576;
+
+/** What every tool answers with: the answer of the graph, and what it has cost. */
+const OUTPUT_SCHEMA: Tool['outputSchema'] = {
+  type: 'object',
+  properties: {
+    data: { type: ['object', 'null'], description: 'What the operation asks for; null where nothing came.' },
+    upstream: {
+      type: 'object',
+      description: 'The bill: `calls` to the metered service, `byRoute`, and what was `shared` or `cached`.',
+      properties: { calls: { type: 'integer' } },
+      required: ['calls'],
+    },
+    warnings: { type: 'array', items: { type: 'object' }, description: 'What is right but not whole.' },
+    errors: {
+      type: 'array',
+      description:
+        'What failed, with `code`, whether asking again can help (`retryable`), and when (`retryAt`).',
+      items: {
+        type: 'object',
+        properties: { message: { type: 'string' }, code: { type: 'string' } },
+        required: ['message'],
+      },
+    },
+  },
+  required: ['data', 'upstream'],
+};
+
+/**
+ * The described operations of the trusted documents as tools. Everything goes through the gateway's `handle`, so that
+ * bills, limits and admission are those of any other client.
+ * @throws ConfigError where there is no such operation
+ */
+export function createToolServers({ gateway, version, onFault }: ToolServerParts): OpenToolServer {
+  const tools = operationTools(gateway.schema, gateway.trusted ?? []);
+  const priceOf = createToolPrices(gateway);
+
+  async function listed(): Promise<Tool[]> {
+    const all: Tool[] = [];
+    for (const tool of tools.values()) {
+      const price = await priceOf(tool);
+      all.push({
+        name: tool.name,
+        description: describedWithPrice(tool, price),
+        inputSchema: { ...tool.inputSchema, properties: { ...tool.inputSchema.properties } },
+        outputSchema: OUTPUT_SCHEMA,
+        annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: true },
+        ...(price === null ? {} : { _meta: { 'country-graph/price': { ...price, variables: tool.sample } } }),
+      });
+    }
+    return all;
+  }
+
+  return ({ authorization, requestId }) => {
+    const server = new Server({ name: 'country-graph', version }, { capabilities: { tools: {} } });
+    const headers: Readonly<Record<string, string>> = authorization === undefined ? {} : { authorization };
+    server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: await listed() }));
+    server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
+      const tool = tools.get(params.name);
+      if (tool === undefined)
+        throw new McpError(ErrorCode.InvalidParams, `There is no tool ${excerpt(params.name)}.`);
+      const variables = params.arguments ?? {};
+      const refusal = unknownArguments(tool, variables);
+      if (refusal !== null) return refusal;
+      try {
+        return resultOf(await asked(gateway, { tool, variables, headers, signal, requestId }));
+      } catch (fault) {
+        onFault(fault, requestId);
+        const extensions = { code: 'INTERNAL_SERVER_ERROR', retryable: false, requestId };
+        return failed([{ message: 'The gateway failed to answer.', extensions }]);
+      }
+    });
+    return server;
+  };
+}
+
+/** Why a tool doesn't take its arguments; null where it knows all of them. Whether they fit is for the graph to say. */
+function unknownArguments(
+  { inputSchema: { properties } }: OperationTool,
+  variables: Readonly<Record<string, unknown>>,
+): CallToolResult | null {
+  const unknown = Object.keys(variables).filter((name) => !Object.hasOwn(properties, name));
+  if (unknown.length === 0) return null;
+  const names = Object.keys(properties);
+  const message = `There is no argument ${excerpt(unknown.join(', '))}. ${names.length === 0 ? 'The tool takes none.' : `The tool takes ${names.join(', ')}.`}`;
+  return refused('BAD_USER_INPUT', message);
+}
+
+function resultOf(body: string): CallToolResult {
+  if (Buffer.byteLength(body) > MAX_ANSWER_BYTES) {
+    const message = `The answer is longer than the ${MAX_ANSWER_BYTES} bytes that a tool may answer with. Ask for less at once.`;
+    return refused('OPERATION_TOO_EXPENSIVE', message, { limit: MAX_ANSWER_BYTES }, billOf(endOf(body)));
+  }
+  const reply = replyOf(body);
+  const { data = null, errors, extensions } = reply;
+  const warnings = extensions?.warnings === undefined ? {} : { warnings: extensions.warnings };
+  if (errors.length > 0) return failed(errors, { data, ...warnings, upstream: billOf(reply) });
+  return told({ data, ...warnings, upstream: billOf(reply) });
+}
+
+function refused(
+  code: FailureCode,
+  message: string,
+  fields: FailureFields = {},
+  upstream: Bill = openBill(),
+): CallToolResult {
+  return failed([{ message, extensions: { code, ...FAILURES[code], ...fields } }], { data: null, upstream });
+}
+
+/** @param answer what came all the same */
+function failed(
+  errors: readonly ReplyFault[],
+  answer: Readonly<Record<string, unknown>> = { data: null, upstream: openBill() },
+): CallToolResult {
+  const flat = errors.map(({ message, path, extensions }) => ({ message, path, ...extensions }));
+  return { ...told({ errors: flat, ...answer }), isError: true };
+}
+
+/** The same for programs and, as text, for models. */
+function told(content: Record<string, unknown>): CallToolResult {
+  return { content: [{ type: 'text', text: JSON.stringify(content) }], structuredContent: content };
+}

@@ -1,0 +1,199 @@
+import { type GraphQLSchema, parse } from 'graphql';
+import { type Job, timeSliced } from '../async/yielding.ts';
+import { fieldsBySchema, TooManyFields } from '../tables/answer-fields.ts';
+import { type AnswerTable, operationIn, tablesOf } from '../tables/answer-tables.ts';
+import { isJsonObject, type JsonFields } from '../tables/json-fields.ts';
+import { parsedInSteps } from '../tables/sliced-json.ts';
+import { tableFormatFor } from '../tables/table-accepts.ts';
+import type { TableWriter } from '../tables/table-writer.ts';
+import type { TableFormat } from '../tables/table-writers.ts';
+import { openBill } from '../upstream/call.ts';
+import type { HandleRequest } from './batched.ts';
+import { isExplained } from './operation-run.ts';
+import type { PersistedTexts } from './persisted.ts';
+import { type GatewayRequest, textIn } from './requests.ts';
+import type { GatewayResponse } from './responses.ts';
+
+export interface TabledParts {
+  readonly schema: GraphQLSchema;
+  readonly persisted: PersistedTexts;
+  readonly maxTokens: number;
+  readonly maxAnswerBytes: number;
+  /** Whose turns the making of a table takes. */
+  readonly jobOf: (headers: GatewayRequest['headers']) => Job;
+}
+
+/** What a client of tables asks the other stages for: statuses tell it what came of the operation. */
+const JSON_ANSWER = 'application/graphql-response+json';
+
+/** Rows that are written in one step. */
+const STEP_ROWS = 16;
+
+/**
+ * Answers with the list of an operation as a table, to those who ask for one by `Accept`. The operation runs like any
+ * other; where it has no single list, it is refused before it does. What there is no table of, such as errors without
+ * data, is JSON.
+ */
+export function tabled(next: HandleRequest, parts: TabledParts): HandleRequest {
+  return (request) => {
+    const format = tableFormatFor(request.headers.accept);
+    return format === null ? next(request) : answered(request, format, next, parts);
+  };
+}
+
+async function answered(
+  request: GatewayRequest,
+  format: TableFormat,
+  next: HandleRequest,
+  parts: TabledParts,
+): Promise<GatewayResponse> {
+  const table = tableFor(request, parts);
+  if (typeof table === 'string') return refused(406, table, request);
+  const response = await next(new JsonRequest(request));
+  const { status, body } = response;
+  const isWhole = typeof body === 'string' || Buffer.isBuffer(body);
+  if (status !== 200 || !isWhole || isExplained(request)) return varied(response);
+  const job = parts.jobOf(request.headers);
+  const answer = await timeSliced(job, parsedInSteps(String(body)));
+  const { data, errors, extensions } = isJsonObject(answer) ? answer : {};
+  const faults = Array.isArray(errors) ? errors : [];
+  // Errors without data are no rows.
+  if (table === null || !isJsonObject(data) || (faults.length > 0 && isNothing(data)))
+    return varied({ ...response, status: faults.length > 0 ? statusOfFault(faults[0]) : status });
+  const writer = await format.open(table.columns);
+  const bytes = await timeSliced(job, written(table, data, writer, parts.maxAnswerBytes));
+  if (bytes === null) return refused(400, tooLong(parts.maxAnswerBytes), request, extensions);
+  const headers = new Map(varied(response).headers).set('content-type', format.contentType);
+  return { status, headers: told(headers, faults.length, extensions), body: bytes };
+}
+
+/** The table that an operation makes; a text says why it makes none, null that it is for other stages to say what is wrong. */
+function tableFor(
+  request: GatewayRequest,
+  { schema, persisted, maxTokens }: TabledParts,
+): AnswerTable | string | null {
+  if (Array.isArray(request.body))
+    return 'A table is made of one operation. Send them one by one, or ask for JSON.';
+  const asked = textIn(request, persisted);
+  if (asked === null) return null;
+  try {
+    const document = parse(asked.text, { maxTokens, noLocation: true });
+    const operation = operationIn(document, asked.operationName);
+    if (operation === null) return null;
+    const [table, ...others] = tablesOf(fieldsBySchema(schema, document, operation));
+    if (table === undefined || others.length === 0) return table ?? null;
+    const paths = [table, ...others].map(({ path }) => path);
+    return `A table is made of one list, and the operation has ${paths.length}: ${paths.slice(0, 5).join(', ')}${paths.length > 5 ? ', …' : ''}. Ask for one of them at a time, or for JSON.`;
+  } catch (error) {
+    return error instanceof TooManyFields ? error.message : null;
+  }
+}
+
+/** @returns null where it comes to more than may be sent */
+function* written(
+  { rows }: AnswerTable,
+  data: JsonFields,
+  writer: TableWriter,
+  maxBytes: number,
+): Generator<void, Buffer | null> {
+  let count = 0;
+  for (const row of rows(data)) {
+    writer.add(row);
+    count += 1;
+    if (count % STEP_ROWS !== 0) continue;
+    if (writer.bytes() > maxBytes) return null;
+    yield;
+  }
+  const bytes = writer.finish();
+  return bytes.length > maxBytes ? null : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+}
+
+/** The request as the other stages see it, which reads the signal only where somebody listens. */
+class JsonRequest implements GatewayRequest {
+  readonly method: string;
+  readonly headers: GatewayRequest['headers'];
+  readonly search: string;
+  readonly body: unknown;
+  readonly requestId: string | undefined;
+  readonly #whole: GatewayRequest;
+
+  constructor(whole: GatewayRequest) {
+    // A tag names the JSON of an answer, which isn't what is sent.
+    const { 'if-none-match': _, ...headers } = whole.headers;
+    this.method = whole.method;
+    this.headers = { ...headers, accept: JSON_ANSWER };
+    this.search = whole.search;
+    this.body = whole.body;
+    this.requestId = whole.requestId;
+    this.#whole = whole;
+  }
+
+  get signal() {
+    return this.#whole.signal;
+  }
+}
+
+function varied(response: GatewayResponse): GatewayResponse {
+  const headers = new Map(response.headers).set('vary', 'Authorization, Accept, X-Explain');
+  headers.delete('etag');
+  return { ...response, headers };
+}
+
+/** What has no place in a table: how many errors and warnings there were, and the bill. */
+function told(headers: Map<string, string>, errorCount: number, extensions: unknown): Map<string, string> {
+  const { upstream = openBill(), warnings } = isJsonObject(extensions) ? extensions : {};
+  headers.set('x-upstream-bill', JSON.stringify(upstream));
+  if (errorCount > 0) headers.set('x-graphql-errors', String(errorCount));
+  if (Array.isArray(warnings)) headers.set('x-graphql-warnings', String(warnings.length));
+  return headers;
+}
+
+/** By code, where an answer of JSON would be sent with 200 though nothing came. */
+const STATUSES: Readonly<Record<string, number>> = {
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  RATE_LIMITED: 429,
+  MONTHLY_QUOTA_EXCEEDED: 429,
+  BAD_USER_INPUT: 400,
+  OPERATION_TOO_EXPENSIVE: 400,
+  PERSISTED_QUERY_NOT_FOUND: 404,
+  UPSTREAM_UNAVAILABLE: 503,
+  UPSTREAM_INVALID_RESPONSE: 502,
+  UPSTREAM_INCOMPLETE: 502,
+  UPSTREAM_TIMEOUT: 504,
+  OPERATION_TIMEOUT: 504,
+};
+
+function statusOfFault(fault: unknown): number {
+  const extensions = isJsonObject(fault) ? fault.extensions : undefined;
+  return (isJsonObject(extensions) ? STATUSES[String(extensions.code)] : undefined) ?? 500;
+}
+
+/** Whether an answer, at whatever depth, holds nothing but nulls. */
+function isNothing(value: unknown): boolean {
+  if (Array.isArray(value)) return value.every(isNothing);
+  return value == null || (isJsonObject(value) && Object.values(value).every(isNothing));
+}
+
+function tooLong(limit: number): string {
+  return `The table would be longer than the ${limit} bytes that this gateway sends at once (MAX_ANSWER_BYTES). Ask for less at once.`;
+}
+
+function refused(
+  status: 400 | 406,
+  message: string,
+  { requestId }: GatewayRequest,
+  extensions: unknown = { upstream: openBill() },
+): GatewayResponse {
+  const code = status === 406 ? 'BAD_REQUEST' : 'OPERATION_TOO_EXPENSIVE';
+  const error = { message, extensions: { code, retryable: false, requestId } };
+  return {
+    status,
+    headers: new Map([
+      ['content-type', `${JSON_ANSWER}; charset=utf-8`],
+      ['cache-control', 'no-store'],
+      ['vary', 'Authorization, Accept, X-Explain'],
+    ]),
+    body: JSON.stringify({ errors: [error], extensions }),
+  };
+}

@@ -1,0 +1,62 @@
+import type { Builder, DataType } from 'apache-arrow';
+import { asNumber } from '../exact-json.ts';
+import type { ColumnKind } from './answer-fields.ts';
+import type { TableColumn } from './answer-tables.ts';
+import { cellText } from './cells.ts';
+import type { TableWriter } from './table-writer.ts';
+
+/** Rows of one record batch. */
+const BATCH_ROWS = 512;
+
+/**
+ * Writes the stream format of Apache Arrow: columns as the schema types them, each nullable. Numbers are those of
+ * JavaScript, and what is neither number nor boolean is text. The library is loaded where somebody asks for that.
+ */
+export async function arrowWriter(columns: readonly TableColumn[]): Promise<TableWriter> {
+  const arrow = await import('apache-arrow');
+  const types: Readonly<Record<ColumnKind, () => DataType>> = {
+    integer: () => new arrow.Int32(),
+    number: () => new arrow.Float64(),
+    boolean: () => new arrow.Bool(),
+    text: () => new arrow.Utf8(),
+    json: () => new arrow.Utf8(),
+  };
+  const fields = columns.map(({ name, kind }) => new arrow.Field(name, types[kind](), true));
+  const schema = new arrow.Schema(fields);
+  const struct = new arrow.Struct(fields);
+  const builders: readonly Builder[] = fields.map(({ type }) =>
+    arrow.makeBuilder({ type, nullValues: [null] }),
+  );
+  const writer = new arrow.RecordBatchStreamWriter();
+  writer.reset(undefined, schema);
+  let rows = 0;
+  let bytes = 0;
+
+  function flush(): void {
+    const children = builders.map((builder) => builder.flush());
+    const data = arrow.makeData({ type: struct, length: rows, nullCount: 0, children });
+    writer.write(new arrow.RecordBatch(schema, data));
+    bytes += children.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    rows = 0;
+  }
+
+  return {
+    add(row) {
+      for (const [i, builder] of builders.entries()) builder.append(typed(row[i], columns[i]?.kind));
+      rows += 1;
+      if (rows === BATCH_ROWS) flush();
+    },
+    bytes: () => bytes,
+    finish() {
+      if (rows > 0) flush();
+      writer.finish();
+      return writer.toUint8Array(true);
+    },
+  };
+}
+
+function typed(value: unknown, kind: ColumnKind = 'text'): unknown {
+  if (value === null || value === undefined) return null;
+  if (kind === 'json') return JSON.stringify(value);
+  return kind === 'text' ? cellText(value) : asNumber(value);
+}

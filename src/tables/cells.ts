@@ -1,0 +1,25 @@
+/** What a spreadsheet would take for a formula, or for the end of a cell. */
+const FORMULA = /^[=+\-@\t\r]/;
+
+/** A value as text without types: nothing for null, JSON for what has parts. */
+export function cellText(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** A value as RFC 4180 has it. A text that a spreadsheet would take for a formula is marked as text by an apostrophe. */
+export function csvCell(value: unknown): string {
+  const text = cellText(value);
+  const cell = typeof value === 'string' && FORMULA.test(value) ? `'${text}` : text;
+  return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+}
+
+export function csvLine(values: readonly unknown[]): string {
+  return `${values.map(csvCell).join(',')}\r\n`;
+}
+
+/** An object a line. */
+export function jsonLine(columns: readonly string[], values: readonly unknown[]): string {
+  const fields = columns.map((name, i) => [name, values[i] ?? null] as const);
+  return `${JSON.stringify(Object.fromEntries(fields))}\n`;
+}

@@ -1,0 +1,26 @@
+import { TABLE_FORMATS, type TableFormat } from './table-writers.ts';
+
+/** Whether a header has the name of a format at all: nothing else is looked at more closely. */
+const MAY_ASK = /text\/csv|application\/x-ndjson|application\/vnd\.apache\.arrow\.stream/i;
+
+/** Types that are JSON's to answer, by name or as part of a range. */
+const JSON_TYPES = /^(application\/(json|graphql-response\+json|\*)|\*\/\*)$/;
+
+/** The format of tables that a client asks for; null where it asks for none, or likes JSON no less. */
+export function tableFormatFor(accepts: string | undefined): TableFormat | null {
+  if (accepts === undefined || !MAY_ASK.test(accepts)) return null;
+  let best: { readonly weight: number; readonly format: TableFormat | null } = { weight: 0, format: null };
+  for (const range of accepts.split(',')) {
+    const [name = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    const format = Object.hasOwn(TABLE_FORMATS, name) ? (TABLE_FORMATS[name] ?? null) : null;
+    const weight = weightIn(parameters);
+    if (weight > best.weight && (format !== null || JSON_TYPES.test(name))) best = { weight, format };
+  }
+  return best.format;
+}
+
+function weightIn(parameters: readonly string[]): number {
+  const given = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
+  const weight = given === undefined ? 1 : Number(given);
+  return weight >= 0 && weight <= 1 ? weight : 0;
+}

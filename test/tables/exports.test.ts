@@ -1,0 +1,264 @@
+import { tableFromIPC } from 'apache-arrow';
+import { describe, expect, it } from 'vitest';
+import { exchange, open } from '../operations/exchange.ts';
+import { openProgram, type Program } from '../support/program.ts';
+
+const CSV = 'text/csv';
+const NDJSON = 'application/x-ndjson';
+const ARROW = 'application/vnd.apache.arrow.stream';
+
+const FIGURES = `query Figures($codes: [CountryCode!] = ["KE", "NG", "ZA"]) {
+  countries(codes: $codes) {
+    code
+    place: region
+    figures: observations(metricKeys: ["population_total", "life_expectancy"], fromYear: 2015) {
+      year value isModelled retrievedAt source { key }
+    }
+  }
+}`;
+const COLUMNS = [
+  'code',
+  'place',
+  'figures.year',
+  'figures.value',
+  'figures.isModelled',
+  'figures.retrievedAt',
+  'figures.source.key',
+];
+
+/** The rows that the JSON answer has, made by hand. */
+async function expectedRows(program: Program) {
+  const { data, upstream, errors } = await program.ask(FIGURES);
+  expect(errors).toEqual([]);
+  // biome-ignore lint/suspicious/noExplicitAny: as the answer has them
+  const rows = data.countries.flatMap(({ code, place, figures }: any) =>
+    // biome-ignore lint/suspicious/noExplicitAny: as above
+    figures.map(({ year, value, isModelled, retrievedAt, source }: any) => [
+      code,
+      place,
+      year,
+      value,
+      isModelled,
+      retrievedAt,
+      source?.key ?? null,
+    ]),
+  );
+  expect(rows.length).toBeGreaterThan(40);
+  return { rows: rows as unknown[][], upstream, requests: program.requests() };
+}
+
+/** RFC 4180, read by the book. */
+function cellsOf(csv: string): string[][] {
+  const lines: string[][] = [[]];
+  for (const [, quoted, plain, end] of csv.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/g)) {
+    lines.at(-1)?.push(quoted?.replaceAll('""', '"') ?? plain ?? '');
+    if (end === '\r\n') lines.push([]);
+  }
+  return lines.slice(0, -1);
+}
+
+const asTable = (program: Program, accept: string, query: string, more: object = {}) =>
+  exchange(program, { body: { query }, headers: { accept }, ...more });
+
+describe('an answer as a table', () => {
+  it('has cell by cell what its JSON has, in each format, at the same calls', async () => {
+    await using program = await openProgram();
+    const { rows, upstream, requests } = await expectedRows(program);
+    expect(requests).toHaveLength(2);
+
+    const csv = await asTable(program, CSV, FIGURES);
+    expect([csv.status, csv.headers['content-type']]).toEqual([
+      200,
+      'text/csv; charset=utf-8; header=present',
+    ]);
+    expect(JSON.parse(String(csv.headers['x-upstream-bill']))).toEqual(upstream);
+    expect(csv.headers['x-graphql-errors']).toBeUndefined();
+    expect(cellsOf(csv.text)).toEqual([
+      COLUMNS,
+      ...rows.map((row) => row.map((cell) => (cell === null ? '' : String(cell)))),
+    ]);
+    expect(program.requests()).toEqual(requests);
+
+    const ndjson = await asTable(program, NDJSON, FIGURES);
+    const lines = ndjson.text.trim().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toEqual(
+      rows.map((row) => Object.fromEntries(COLUMNS.map((name, i) => [name, row[i]]))),
+    );
+    expect(program.requests()).toEqual(requests);
+
+    const arrow = await asTable(program, ARROW, FIGURES);
+    const table = tableFromIPC(arrow.bytes);
+    expect(table.schema.fields.map(({ name, type }) => [name, String(type)])).toEqual(
+      COLUMNS.map((name, i) => [name, ['Utf8', 'Utf8', 'Int32', 'Float64', 'Bool', 'Utf8', 'Utf8'][i] ?? '']),
+    );
+    expect(table.toArray().map((row) => COLUMNS.map((name) => row[name as never]))).toEqual(rows);
+    expect(program.requests()).toEqual(requests);
+    expect(program.problems).toEqual([]);
+  });
+
+  it('is asked for by GET and by the name of the operation, too, and repeated for nothing', async () => {
+    await using program = await open();
+    const body = { query: '{ countries(codes: ["KE", "NG"]) { code capital } }' };
+    const first = await program.send({ body, headers: { accept: CSV } });
+    expect(first.text).toBe('code,capital\r\nKE,Nairobi\r\nNG,Abuja\r\n');
+    expect(program.requests()).toHaveLength(1);
+    for (const method of ['GET', 'POST'] as const) {
+      const again = await program.send({ method, body, headers: { accept: CSV, 'if-none-match': '*' } });
+      expect([again.status, again.text]).toEqual([200, first.text]);
+      expect(JSON.parse(String(again.headers['x-upstream-bill']))).toMatchObject({ calls: 0 });
+      expect([again.headers.etag, again.headers.vary]).toEqual([
+        undefined,
+        expect.stringContaining('Accept, X-Explain'),
+      ]);
+    }
+    const { hash } = await import('node:crypto');
+    const sha256Hash = hash('sha256', body.query, 'hex');
+    const extensions = { persistedQuery: { version: 1, sha256Hash } };
+    for (const named of [{ ...body, extensions }, { extensions }, { documentId: sha256Hash }]) {
+      const answer = await program.send({ body: named, headers: { accept: CSV } });
+      expect([answer.status, answer.text]).toEqual([200, first.text]);
+    }
+    expect(program.requests()).toEqual([]);
+  });
+
+  it('is one row where there is no list', async () => {
+    await using program = await openProgram();
+    const { text } = await asTable(program, CSV, '{ country(code: "KE") { capital region } }');
+    expect(text).toBe('country.capital,country.region\r\nNairobi,East Africa\r\n');
+    expect(program.requests()).toHaveLength(1);
+  });
+
+  it('has a header and nothing else where the list is empty', async () => {
+    await using program = await openProgram();
+    const { text, headers } = await asTable(program, CSV, '{ countries(codes: []) { code } }');
+    expect([text, headers['x-graphql-errors']]).toEqual(['code\r\n', undefined]);
+    expect(program.requests()).toEqual([]);
+  });
+});
+
+describe('what is no table', () => {
+  it.for([
+    ['several lists', '{ a: countries { code } b: indicators { key } }', /2: a, b\. Ask for one/],
+    ['several lists in a list', '{ countries { code tickers { symbol } offices { id } } }', /2: countries\./],
+  ] as const)('%s is refused before any call', async ([, query, words]) => {
+    await using program = await openProgram();
+    const { status, text } = await asTable(program, CSV, query);
+    const { errors, extensions } = JSON.parse(text);
+    expect([status, errors[0].extensions]).toEqual([
+      406,
+      { code: 'BAD_REQUEST', retryable: false, requestId: 'test' },
+    ]);
+    expect(errors[0].message).toMatch(words);
+    expect(extensions.upstream.calls).toBe(0);
+    expect(program.requests()).toEqual([]);
+  });
+
+  it('fragments in fragments are refused in no time, however many fields they come to', async () => {
+    await using program = await openProgram();
+    const fragments = Array.from(
+      { length: 150 },
+      (_, i) => `fragment F${i} on Country { a: country { ...F${i + 1} } b: country { ...F${i + 1} } }`,
+    );
+    const query = `{ countries { ...F0 } } ${fragments.join(' ')} fragment F150 on Country { code }`;
+    const { status, text } = await asTable(program, CSV, query);
+    expect([status, program.requests()]).toEqual([406, []]);
+    expect(JSON.parse(text).errors[0].message).toMatch(/more than 2000 fields/);
+  });
+
+  it('so is a field that is selected again and again in many places', async () => {
+    await using program = await openProgram();
+    const places = Array.from({ length: 300 }, (_, i) => `a${i}: profile { ...F }`);
+    const query = `{ countries { ${places.join(' ')} } } fragment F on CountryProfile { ${'record '.repeat(500)} }`;
+    const { status, text } = await asTable(program, CSV, query);
+    expect([status, program.requests()]).toEqual([406, []]);
+    expect(JSON.parse(text).errors[0].message).toMatch(/more than 2000 fields/);
+  });
+
+  it('a field by the name of what every object has is null where it is left out', async () => {
+    await using program = await openProgram();
+    const query = '{ countries(codes: ["KE"]) { code constructor: name @skip(if: true) } }';
+    expect((await program.ask(query)).data).toEqual({ countries: [{ code: 'KE' }] });
+    const requests = program.requests();
+    expect((await asTable(program, CSV, query)).text).toBe('code,constructor\r\nKE,\r\n');
+    expect(program.requests()).toEqual(requests);
+  });
+
+  it.for([
+    ['no key', { key: null }, 401, 'UNAUTHENTICATED', 0],
+    ['a wrong key', { key: 'nobody' }, 401, 'UNAUTHENTICATED', 1],
+  ] as const)('%s is JSON with a status', async ([, more, status, code, calls]) => {
+    await using program = await openProgram();
+    const answer = await asTable(program, CSV, '{ countries { code capital } }', more);
+    expect([answer.status, JSON.parse(answer.text).errors[0].extensions.code]).toEqual([status, code]);
+    expect(answer.headers['content-type']).toContain('application/graphql-response+json');
+    expect(program.requests()).toHaveLength(calls);
+  });
+
+  it('a spent minute is 429, and says when to come back', async () => {
+    await using program = await openProgram();
+    const key = program.sandbox.keys.free;
+    const ask = () => asTable(program, NDJSON, '{ countries { code capital } }', { key });
+    for (let i = 0; i < 5; i += 1) expect((await ask()).status).toBe(200);
+    program.requests();
+    const { status, headers, text } = await ask();
+    expect([status, JSON.parse(text).data]).toEqual([429, { countries: null }]);
+    expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+    expect(program.requests().length).toBeLessThanOrEqual(1);
+  });
+
+  it.for([
+    ['a syntax error', { query: '{ countries {' }, 400, 'GRAPHQL_PARSE_FAILED'],
+    ['a field that is not there', { query: '{ countries { nothing } }' }, 400, 'GRAPHQL_VALIDATION_FAILED'],
+    ['an unknown name', { documentId: 'x' }, 404, 'PERSISTED_QUERY_NOT_FOUND'],
+    ['a batch', [{ query: '{ health { status } }' }], 406, 'BAD_REQUEST'],
+    [
+      'an operation that is too dear',
+      { query: '{ countries { offices { id } } }' },
+      400,
+      'OPERATION_TOO_EXPENSIVE',
+    ],
+  ] as const)('%s is JSON that says so', async ([, body, status, code]) => {
+    await using program = await openProgram({ env: { MAX_UPSTREAM_CALLS: '3' } });
+    const answer = await exchange(program, { body: body as never, headers: { accept: ARROW } });
+    expect([answer.status, JSON.parse(answer.text).errors[0].extensions.code]).toEqual([status, code]);
+    expect(program.requests()).toEqual([]);
+  });
+
+  it('the price of an operation is JSON', async () => {
+    await using program = await openProgram();
+    const headers = { accept: CSV, 'x-explain': '1' };
+    const { text } = await exchange(program, { body: { query: FIGURES }, headers });
+    expect(JSON.parse(text).extensions.explain.calls).toBe(2);
+    expect(program.requests()).toEqual([]);
+  });
+
+  it('a table that is too long says what it has cost', async () => {
+    await using program = await openProgram({ env: { MAX_ANSWER_BYTES: '30000' } });
+    const query =
+      '{ countries { code name officialName observations(metricKeys: ["population_total"]) { year } } }';
+    const json = await asTable(program, 'application/json', query);
+    expect(json.bytes.length).toBeLessThan(30_000 * 5);
+    const { status, text } = await asTable(program, NDJSON, query);
+    const { errors, extensions } = JSON.parse(text);
+    expect([status, errors[0].extensions.code]).toEqual([400, 'OPERATION_TOO_EXPENSIVE']);
+    expect(extensions.upstream.calls).toBeGreaterThan(0);
+  });
+});
+
+describe('what has no place in a table', () => {
+  it('is counted in headers', async () => {
+    await using program = await openProgram({ env: { UPSTREAM_RETRIES: '0' } });
+    const query = `{
+      countries(codes: ["KE", "QQ"]) { code name signals { record } }
+    }`;
+    program.sandbox.faults.set({ kind: 'status', status: 500, route: '/v1/countries/{code}/signals' });
+    const json = await program.ask(query);
+    const requests = program.requests();
+    expect([json.errors.length, json.extensions.warnings]).toEqual([1, [expect.anything()]]);
+    const { status, headers, text } = await asTable(program, CSV, query);
+    expect([status, headers['x-graphql-errors'], headers['x-graphql-warnings']]).toEqual([200, '1', '1']);
+    expect(headers['cache-control']).toBe('no-store');
+    expect(text).toBe('code,name,signals.record\r\nKE,Kenya,\r\n');
+    expect(program.requests()).toEqual(requests);
+  });
+});

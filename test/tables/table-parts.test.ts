@@ -1,0 +1,157 @@
+import fc from 'fast-check';
+import { buildSchema } from 'graphql';
+import { describe, expect, it } from 'vitest';
+import { parseExactly } from '../../src/exact-json.ts';
+import type { GatewayRequest, GatewayResponse } from '../../src/gateway.ts';
+import { csvOf } from '../../src/graphiql/chart/csv.ts';
+import { createPersisted } from '../../src/operations/persisted.ts';
+import { tabled } from '../../src/operations/tabled.ts';
+import { csvLine } from '../../src/tables/cells.ts';
+import { parsedInSteps } from '../../src/tables/sliced-json.ts';
+import { tableFormatFor } from '../../src/tables/table-accepts.ts';
+
+/** Takes all steps at once, and counts them. */
+function parsed(text: string): { value: unknown; steps: number } {
+  const steps = parsedInSteps(text);
+  for (let count = 0; ; count += 1) {
+    const step = steps.next();
+    if (step.done) return { value: step.value, steps: count };
+  }
+}
+
+describe('JSON in steps', () => {
+  it('is what JSON is', () => {
+    const long = fc.array(fc.jsonValue(), { minLength: 0, maxLength: 5 }).map((values) => ({
+      'a "b"\\': Array.from({ length: 3_000 }, (_, i) => [values, `"]}${i}\\`]),
+      [`${'x'.repeat(40_000)}"`]: { values, [`y\\"${values.length}`]: `\\"${'z'.repeat(40_000)}` },
+    }));
+    fc.assert(
+      fc.property(fc.oneof(fc.jsonValue(), long), (value) => {
+        const text = JSON.stringify(value);
+        expect(parsed(text).value).toEqual(JSON.parse(text));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('keeps all digits, and takes steps of no more than a fraction of it', () => {
+    const text = `{"rows":[${Array.from({ length: 20_000 }, () => '{"value":12345678901234567890.5}').join()}]}`;
+    const { value, steps } = parsed(text);
+    expect(JSON.stringify(value)).toBe(text);
+    expect(value).toEqual(parseExactly(text));
+    expect(steps).toBeGreaterThan(text.length / 40_000);
+  });
+
+  it.for(['', '{', '[1', `[${'1,'.repeat(40_000)}`, '{} {}', `{"a":[${'1,'.repeat(40_000)}1]`, '"a'])(
+    'that is none is refused: %#',
+    (text) => {
+      expect(() => parsed(text)).toThrow(SyntaxError);
+    },
+  );
+});
+
+describe('a line of CSV', () => {
+  it.for([
+    [['a', 'b c', null], 'a,b c,'],
+    [['a,b', 'say "hi"', 'two\nlines', 'cr\r'], '"a,b","say ""hi""","two\nlines","cr\r"'],
+    [['=1+1', '+1', '-1', '@x', '\tx', '\rx'], "'=1+1,'+1,'-1,'@x,'\tx,\"'\rx\""],
+    [['=A1,"x"', "it's", ' =1'], '"\'=A1,""x""",it\'s, =1'],
+    [[-1, 0, 1.5, true, false], '-1,0,1.5,true,false'],
+  ] as const)('%j is as GraphiQL writes it', ([values, expected]) => {
+    expect(csvLine(values)).toBe(`${expected}\r\n`);
+    expect(csvOf({ columns: ['x'], rows: [[...values]] })).toBe(`x\r\n${expected}\r\n`);
+  });
+
+  it('holds what has parts as JSON', () => {
+    expect(csvLine([{ a: '=1' }, [1, 2]])).toBe('"{""a"":""=1""}","[1,2]"\r\n');
+  });
+});
+
+describe('Accept', () => {
+  it.for([
+    ['text/csv', 'text/csv'],
+    ['TEXT/CSV; charset=utf-8', 'text/csv'],
+    ['application/x-ndjson, application/json;q=0.5', 'application/x-ndjson'],
+    ['application/vnd.apache.arrow.stream', 'application/vnd.apache.arrow.stream'],
+    ['text/csv;q=0.5, application/x-ndjson', 'application/x-ndjson'],
+    ['text/csv, */*;q=0.1', 'text/csv'],
+    ['application/json, text/csv', null],
+    ['*/*, text/csv', null],
+    ['text/csv;q=0', null],
+    ['text/csv;q=x', null],
+    ['application/json, text/csv;q=0.9', null],
+    ['text/*', null],
+    ['application/json', null],
+    ['', null],
+    [undefined, null],
+  ] as const)('%s asks for %s', ([accepts, expected]) => {
+    expect(tableFormatFor(accepts)?.contentType.split(';')[0] ?? null).toBe(expected);
+  });
+});
+
+const ROWS = 50_000;
+const schema = buildSchema(`
+  type Query { rows: [Row!] }
+  type Row { id: ID! year: Int value: Float unit: String of: Row }`);
+
+/** What the stages below answer: rows as those of figures are. */
+const BODY = JSON.stringify({
+  data: {
+    rows: Array.from({ length: ROWS }, (_, i) => ({
+      id: `observation:KE:${i}`,
+      year: 1950 + (i % 75),
+      value: i / 7,
+      unit: i % 3 === 0 ? null : 'people, "all"',
+      of: { id: `of ${i}` },
+    })),
+  },
+  extensions: { upstream: { calls: 3 } },
+});
+
+async function tableOf(accept: string): Promise<GatewayResponse> {
+  const request: GatewayRequest = {
+    method: 'POST',
+    headers: { accept },
+    search: '',
+    body: { query: '{ rows { id year value unit of { id } } }' },
+    signal: new AbortController().signal,
+  };
+  const next = () => ({ status: 200, headers: new Map(), body: BODY });
+  const parts = {
+    schema,
+    persisted: createPersisted(),
+    maxTokens: 1_000,
+    maxAnswerBytes: 1e9,
+    jobOf: () => ({ flow: 'test' }),
+  };
+  return tabled(next, parts)(request);
+}
+
+describe('50,000 rows', () => {
+  it.for(['text/csv', 'application/x-ndjson', 'application/vnd.apache.arrow.stream'])(
+    'as %s leave others their turns',
+    async (accept) => {
+      // Whatever is loaded or compiled the first time is no matter of length.
+      await tableOf(accept);
+      let [longestMs, turns] = [0, 0];
+      let isOver = false;
+      let before = process.threadCpuUsage();
+      const turn = () => {
+        const { user, system } = process.threadCpuUsage(before);
+        longestMs = Math.max(longestMs, (user + system) / 1_000);
+        turns += 1;
+        before = process.threadCpuUsage();
+        if (!isOver) setImmediate(turn);
+      };
+      setImmediate(turn);
+      const { status, body } = await tableOf(accept);
+      isOver = true;
+      expect(status).toBe(200);
+      expect(Buffer.isBuffer(body) && body.length).toBeGreaterThan(1_500_000);
+      if (accept !== 'application/vnd.apache.arrow.stream')
+        expect(String(body).trim().split('\n')).toHaveLength(accept === 'text/csv' ? ROWS + 1 : ROWS);
+      expect(turns).toBeGreaterThan(20);
+      expect(longestMs).toBeLessThan(50);
+    },
+  );
+});
