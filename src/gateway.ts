@@ -3,6 +3,7 @@ import type { PromiseOrValue } from './async/promise-or-value.ts';
 import type { HubLink } from './cache/hub-link.ts';
 import { ALONE, createInFlight, type InFlight } from './cache/in-flight.ts';
 import { createDigest } from './cache/key-digest.ts';
+import { type CacheLookups, openLookups } from './cache/lookups.ts';
 import { createProvenKeys, type ProvenKeys } from './cache/proven.ts';
 import { openStore, type Store } from './cache/store.ts';
 import { createTenantCache, NO_TENANT_CACHE, type TenantCache } from './cache/tenant-cache.ts';
@@ -16,6 +17,7 @@ import { createObservationEntries } from './observations/entries.ts';
 import { createHeldNames } from './observations/held-names.ts';
 import { createNameLists, notingNames } from './observations/listed-names.ts';
 import { createPrefetch, NO_PREFETCH } from './observations/prefetched.ts';
+import type { BatchSize } from './observations/queue.ts';
 import { createRefusedNames } from './observations/refused-names.ts';
 import { createRevalidation } from './observations/revalidation.ts';
 import { createAdmission, type GatewayLoad } from './operations/admission.ts';
@@ -39,9 +41,11 @@ import type { GatewayResponse } from './operations/responses.ts';
 import { createSchemaAnswers } from './operations/schema-answers.ts';
 import { createLearned } from './planner/learned.ts';
 import { createPricing } from './pricing/price.ts';
+import type { Ledger } from './quota/ledger.ts';
 import { entities } from './resolvers/entities.ts';
 import { batches, resolvers } from './resolvers/resolvers.ts';
 import type { Attempt, Caller } from './upstream/call.ts';
+import type { Circuits } from './upstream/circuits.ts';
 import { createUpstream } from './upstream/client.ts';
 import { createDryRun } from './upstream/dry-run.ts';
 
@@ -61,13 +65,29 @@ export interface Gateway {
   refuseUnread(headers: CallerHeaders, requestId?: string): GatewayResponse | null;
   /** What goes on now: always the same object. */
   readonly load: GatewayLoad;
+  /** What there is to say of caches, plans and circuits when somebody looks. */
+  readonly state: GatewayState;
   /** Waits for operations in flight, then closes upstream connections. */
   stop(): Promise<void>;
+}
+
+export interface GatewayState {
+  /** What was looked for among what is held, and what was found: always the same object. */
+  readonly lookups: CacheLookups;
+  /** What is left of the plans of the keys that were last in use, so many at the most. */
+  recentLimits: Ledger['recentLimits'];
+  openCircuits: Circuits['open'];
 }
 
 export interface Observer {
   operation(event: OperationEvent): void;
   attempt(event: Attempt): void;
+  /** A batch of figures leaves. */
+  batch?(size: BatchSize): void;
+  /** Rows of figures have come, some of which nobody had asked for. */
+  rows?(received: number, unwanted: number): void;
+  /** A call or a batch has waited so long for a minute window. */
+  minuteWait?(waitedMs: number): void;
   /** A fault of the gateway itself, whole, and the request that met it, where that is known. */
   problem(error: unknown, where: string, requestId?: string): void;
 }
@@ -93,10 +113,11 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     link: parts.link,
     onFault: (error) => observer.problem(error, 'cache'),
   });
+  const lookups = openLookups();
   const proven = createProvenKeys(steadyNow);
   const tenantCache = tenantCacheOver(store, config, steadyNow);
   const inFlight = inFlightOver(store, tenantCache, { config, clock, steadyNow });
-  const service = openService({ ...parts, clock, steadyNow, store, tenantCache, inFlight, proven });
+  const service = openService({ ...parts, clock, steadyNow, store, tenantCache, inFlight, proven, lookups });
   const schema = createSchema({
     resolvers,
     entities,
@@ -112,6 +133,8 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     tenantCache,
     inFlight,
     proven,
+    observer,
+    lookups,
   });
   const persisted =
     config.trustedDocuments === undefined ? createPersisted() : await readTrusted(config.trustedDocuments);
@@ -143,7 +166,10 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   };
   const apollo = await byApollo(stage);
   const run = admitted(prepared(apollo.handle, stage), { admission, overloaded, openRun });
-  const handle = limitsTold(repeated(run, { ...observed, ...caches }), service.upstream.ledger);
+  const handle = limitsTold(
+    repeated(run, { ...observed, ...caches, lookups: lookups.answers }),
+    service.upstream.ledger,
+  );
 
   return {
     sdl: printSdl(schema, config.subgraphOmit),
@@ -158,6 +184,11 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       return overloaded(headers.accept ?? '', requestId);
     },
     load: admission.load,
+    state: {
+      lookups,
+      recentLimits: service.upstream.ledger.recentLimits,
+      openCircuits: service.upstream.circuits.open,
+    },
     async stop() {
       await apollo.stop();
       await service.upstream.close();
@@ -207,6 +238,7 @@ interface ServiceParts extends GatewayParts {
   readonly tenantCache: TenantCache;
   readonly inFlight: InFlight;
   readonly proven: ProvenKeys;
+  readonly lookups: CacheLookups;
 }
 
 /** The way to the service, and the stand-in for it that operations are priced over. */
@@ -220,6 +252,7 @@ function openService({
   tenantCache,
   inFlight,
   proven,
+  lookups,
 }: ServiceParts) {
   const dryRun = createDryRun(steadyNow);
   const upstream = createUpstream({
@@ -229,6 +262,8 @@ function openService({
     clock,
     steadyNow,
     onAttempt: observer.attempt,
+    onMinuteWait: observer.minuteWait,
+    lookups: lookups.lists,
     remembering: dryRun.remembering,
     tenantCache,
     inFlight,
@@ -247,12 +282,14 @@ interface RunsParts {
   readonly tenantCache: TenantCache;
   readonly inFlight: InFlight;
   readonly proven: ProvenKeys;
+  readonly observer: Observer;
+  readonly lookups: CacheLookups;
 }
 
 /** What operations run with, and what they are priced with: the same loaders and planner. */
 function composeRuns(
   { dryRun, upstream: { ask: askService, send, ledger, outage, keyRefusal } }: ReturnType<typeof openService>,
-  { config, clock, steadyNow: now, schema, tenantCache, inFlight, proven }: RunsParts,
+  { config, clock, steadyNow: now, schema, tenantCache, inFlight, proven, observer, lookups }: RunsParts,
 ) {
   const freshness = freshnessIn(config);
   const learned = createLearned(now);
@@ -290,6 +327,10 @@ function composeRuns(
     othersEntries,
     othersTtlMs: isCaching ? freshness.ttlMs : 0,
     outage,
+    lookups: lookups.figures,
+    onBatch: observer.batch,
+    onRows: observer.rows,
+    onMinuteWait: observer.minuteWait,
     prefetch: isCaching ? createPrefetch({ now, ttlMs: freshness.ttlMs }) : NO_PREFETCH,
     revalidation: createRevalidation({ ...cacheParts, ask, mayAsk: config.cacheRenewal }),
   });

@@ -1,14 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { Argument, type Command, Option } from 'commander';
 import { completionScript, SHELLS, type Shell } from './completion.ts';
 import { FORMATS, type Format } from './formats.ts';
 import type { QueryOptions } from './query.ts';
-
-/** The version of the package, which stands beside the folder of the program's code, built or not. */
-export function ownVersion(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return JSON.parse(text).version;
-}
 
 /** A key on a command line can be read by others on the machine; in the environment it can't. */
 const keyOption = () =>

@@ -4,6 +4,7 @@ import { createGateway, type Observer } from '../gateway.ts';
 import type { Log } from '../server/log.ts';
 import { createMetrics, type Metrics } from '../server/metrics.ts';
 import { createServer } from '../server/server.ts';
+import { ownVersion } from './own-version.ts';
 import type { Addresses } from './supervisor.ts';
 
 export interface Program extends Addresses {
@@ -39,7 +40,7 @@ export async function startProgram(config: Config, log: Log, common?: Common): P
   try {
     const listening = await sandbox?.listen({ host: '127.0.0.1', port: 0 });
     const upstreamUrl = common?.upstreamUrl ?? config.countryDataUrl ?? listening?.url ?? '';
-    const metrics = createMetrics({ ...common, droppedLines: log.droppedLines });
+    const metrics = createMetrics({ ...common, version: ownVersion(), droppedLines: log.droppedLines });
     const gateway = await createGateway({
       config,
       upstreamUrl,
@@ -75,8 +76,9 @@ export async function openSandbox() {
   return createSandbox();
 }
 
-function both(one: Observer, other: Observer): Observer {
+function both(one: Log, other: Metrics): Observer {
   return {
+    ...other,
     operation(event) {
       one.operation(event);
       other.operation(event);

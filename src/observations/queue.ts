@@ -52,7 +52,15 @@ interface UnderWay extends Queued {
   readonly batch: Batch;
 }
 
-export function createQueue(): Queue {
+/** A batch that leaves. */
+export interface BatchSize {
+  /** Operations that wait for some of it. */
+  readonly operations: number;
+  readonly demands: number;
+}
+
+/** @param onBatch called with each batch that is sent */
+export function createQueue(onBatch?: (size: BatchSize) => void): Queue {
   const waiting = new Map<string, Queued>();
   const underWay = new Map<string, UnderWay>();
 
@@ -128,6 +136,7 @@ export function createQueue(): Queue {
       waiting.clear();
       if (batch === undefined) return;
       const own = batch;
+      onBatch?.({ operations: own.requests.size, demands: demands.length });
       const settle: Settle = ({ key }, outcome) => {
         const sent = underWay.get(key);
         if (sent?.batch !== own) return;

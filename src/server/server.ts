@@ -72,7 +72,7 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
     http: { headersTimeout: HEADERS_TIMEOUT_MS },
     genReqId: requestIdOf,
   });
-  metrics.watch(gateway.load);
+  metrics.watch(gateway);
   const stopBounding = boundHeapGrowth(gateway.load);
   app.addHook('onClose', async () => stopBounding());
   const open = new Set<object>();

@@ -3,6 +3,7 @@ import { Agent, get, request } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { CancelSignal } from '../../src/async/cancellation.ts';
+import { openLookups } from '../../src/cache/lookups.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Gateway, GatewayRequest, GatewayResponse } from '../../src/gateway.ts';
 import { createLog } from '../../src/server/log.ts';
@@ -28,6 +29,7 @@ async function open(
       delayed: 0,
       refused: { full: 0, late: 0 },
     },
+    state: { lookups: openLookups(), recentLimits: () => [], openCircuits: () => [] },
     stop: async () => void stopped.push('gateway'),
   };
   const metrics = createMetrics();
