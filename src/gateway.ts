@@ -1,5 +1,6 @@
 import { type Clock, steadied, systemClock } from './async/clock.ts';
 import type { PromiseOrValue } from './async/promise-or-value.ts';
+import type { Tracer } from './async/trace.ts';
 import type { HubLink } from './cache/hub-link.ts';
 import { ALONE, createInFlight, type InFlight } from './cache/in-flight.ts';
 import { createDigest } from './cache/key-digest.ts';
@@ -39,6 +40,7 @@ import type { GatewayRequest } from './operations/requests.ts';
 import { createResponseCache } from './operations/response-cache.ts';
 import type { GatewayResponse } from './operations/responses.ts';
 import { createSchemaAnswers } from './operations/schema-answers.ts';
+import { traced } from './operations/traced.ts';
 import { createLearned } from './planner/learned.ts';
 import { createPricing } from './pricing/price.ts';
 import type { Ledger } from './quota/ledger.ts';
@@ -99,6 +101,8 @@ export interface GatewayParts {
   readonly clock?: Clock;
   /** The way to what processes of one program share; left out where there is one alone. */
   readonly link?: HubLink | undefined;
+  /** Where spans go; left out where nobody traces. */
+  readonly tracer?: Tracer | undefined;
 }
 
 /** Puts the program together. Nothing is asked of the service before the first operation needs it. */
@@ -166,10 +170,11 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   };
   const apollo = await byApollo(stage);
   const run = admitted(prepared(apollo.handle, stage), { admission, overloaded, openRun });
-  const handle = limitsTold(
+  const answered = limitsTold(
     repeated(run, { ...observed, ...caches, lookups: lookups.answers }),
     service.upstream.ledger,
   );
+  const handle = parts.tracer === undefined ? answered : traced(answered, parts.tracer);
 
   return {
     sdl: printSdl(schema, config.subgraphOmit),
@@ -192,6 +197,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     async stop() {
       await apollo.stop();
       await service.upstream.close();
+      await parts.tracer?.close();
       await store?.close();
     },
   };
@@ -253,6 +259,7 @@ function openService({
   inFlight,
   proven,
   lookups,
+  tracer,
 }: ServiceParts) {
   const dryRun = createDryRun(steadyNow);
   const upstream = createUpstream({
@@ -264,6 +271,7 @@ function openService({
     onAttempt: observer.attempt,
     onMinuteWait: observer.minuteWait,
     lookups: lookups.lists,
+    isTraced: tracer !== undefined,
     remembering: dryRun.remembering,
     tenantCache,
     inFlight,

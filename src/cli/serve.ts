@@ -1,5 +1,5 @@
 import type { HubLink } from '../cache/hub-link.ts';
-import type { Config } from '../config.ts';
+import { type Config, isTracingOn } from '../config.ts';
 import { createGateway, type Observer } from '../gateway.ts';
 import type { Log } from '../server/log.ts';
 import { createMetrics, type Metrics } from '../server/metrics.ts';
@@ -41,10 +41,13 @@ export async function startProgram(config: Config, log: Log, common?: Common): P
     const listening = await sandbox?.listen({ host: '127.0.0.1', port: 0 });
     const upstreamUrl = common?.upstreamUrl ?? config.countryDataUrl ?? listening?.url ?? '';
     const metrics = createMetrics({ ...common, version: ownVersion(), droppedLines: log.droppedLines });
+    const observer = both(log, metrics);
+    const tracer = isTracingOn() ? await openTracer(observer) : undefined;
     const gateway = await createGateway({
       config,
       upstreamUrl,
-      observer: both(log, metrics),
+      observer,
+      tracer,
       link: common?.link,
     });
     const demoKeys = common?.demoKeys ?? sandbox?.keys ?? null;
@@ -68,6 +71,12 @@ export async function startProgram(config: Config, log: Log, common?: Common): P
     await sandbox?.close();
     throw error;
   }
+}
+
+/** OpenTelemetry is loaded only where it is asked for. */
+async function openTracer(observer: Observer) {
+  const { createTracer } = await import('../server/tracing.ts');
+  return createTracer({ version: ownVersion(), onFault: (fault) => observer.problem(fault, 'tracing') });
 }
 
 /** The embedded sandbox, which is loaded only where it is asked for. */

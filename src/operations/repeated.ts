@@ -8,6 +8,7 @@ import type { OperationParams } from './requests.ts';
 import type { ResponseCache } from './response-cache.ts';
 import { tagged } from './responses.ts';
 import { mayReadSchema, readsSchemaAlone, type SchemaAnswers } from './schema-answers.ts';
+import { describeOperation } from './traced.ts';
 
 export interface RepeatedParts {
   readonly responseCache: ResponseCache;
@@ -36,6 +37,7 @@ export function repeated(next: Handle, parts: RepeatedParts): Handle {
         return next(incoming);
       }
       lookups.hits += 1;
+      if (incoming.trace !== undefined) describeOperation(incoming.trace, answer.event);
       const { body, tag, encoded, event, freshUntilMs } = answer;
       const headers = new Map([['content-type', contentType]]);
       setHeaders(headers, {

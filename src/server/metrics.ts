@@ -50,13 +50,7 @@ export function createMetrics({
   for (const name of UNUSUAL) registry.removeSingleMetric(name);
   const named = createNamedOperations(registers);
   const figures = figuresMetrics(registers);
-  new Gauge({
-    name: 'country_graph_build_info',
-    help: 'Always 1; the labels name the version of the gateway and of Node.',
-    labelNames: ['version', 'node'],
-    aggregator: 'first',
-    registers,
-  }).set({ version, node: process.versions.node }, 1);
+  tellBuild(version, registers);
 
   const operations = new Counter({
     name: 'country_graph_operations_total',
@@ -112,21 +106,7 @@ export function createMetrics({
     registers,
   });
 
-  const cuts = new Counter({
-    name: 'country_graph_connections_cut_total',
-    help: 'Connections cut because their clients read too slowly: late, or crowded where too much waited.',
-    labelNames: ['reason'],
-    registers,
-  });
-  new Counter({
-    name: 'country_graph_log_lines_dropped_total',
-    help: 'Lines of the log that were given up, since nobody read them.',
-    registers,
-    collect() {
-      this.reset();
-      this.inc(droppedLines());
-    },
-  });
+  const cuts = troubleMetrics(droppedLines, registers);
 
   return {
     contentType: registry.contentType,
@@ -210,4 +190,34 @@ function figuresMetrics(registers: Registry[]): Required<Pick<Observer, 'batch' 
       waits.observe(waitedMs / 1000);
     },
   };
+}
+
+/** Who doesn't take what the program writes. @returns connections that were cut */
+function troubleMetrics(droppedLines: () => number, registers: Registry[]): Counter<'reason'> {
+  const cuts = new Counter({
+    name: 'country_graph_connections_cut_total',
+    help: 'Connections cut because their clients read too slowly: late, or crowded where too much waited.',
+    labelNames: ['reason'],
+    registers,
+  });
+  new Counter({
+    name: 'country_graph_log_lines_dropped_total',
+    help: 'Lines of the log that were given up, since nobody read them.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(droppedLines());
+    },
+  });
+  return cuts;
+}
+
+function tellBuild(version: string, registers: Registry[]): void {
+  new Gauge({
+    name: 'country_graph_build_info',
+    help: 'Always 1; the labels name the version of the gateway and of Node.',
+    labelNames: ['version', 'node'],
+    aggregator: 'first',
+    registers,
+  }).set({ version, node: process.versions.node }, 1);
 }

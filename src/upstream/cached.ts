@@ -17,6 +17,7 @@ import {
   type Sending,
 } from './call.ts';
 import type { Outage } from './outage.ts';
+import { tracing } from './traced.ts';
 
 /**
  * Asks one endpoint; what is held in this process is answered at once.
@@ -164,11 +165,9 @@ export function cached(send: Send, parts: CachedParts): Ask {
         sending.waits?.service.timing(sent);
         const answer = await sent;
         const fresh = answer.status === 304 && held !== null ? held.answer : heldOf(endpoint, answer);
-        const records = recordsOf(
-          endpoint,
-          params,
-          answer.status === 304 ? fresh : answer,
-          answer.receivedAt,
+        const read = answer.status === 304 ? fresh : answer;
+        const records = tracing(sending.trace, 'decode', () =>
+          recordsOf(endpoint, params, read, answer.receivedAt),
         );
         decoded.put(fresh, { atMs: answer.receivedAt, records });
         const allowedMs = endpoint.caching === 'http' ? allowanceOf(answer, fresh) : null;

@@ -17,6 +17,7 @@ import { createOutage, type Outage } from './outage.ts';
 import { rateLimited } from './rate-limited.ts';
 import { retried } from './retried.ts';
 import { createRetryBudget } from './retry-budget.ts';
+import { tracedAttempts, tracedCalls } from './traced.ts';
 
 /** The service, as the rest of the gateway sees it. */
 export interface Upstream {
@@ -50,6 +51,8 @@ export interface UpstreamParts {
   readonly onAttempt: (attempt: Attempt) => void;
   /** Called with the milliseconds that a call has waited for a minute window. */
   readonly onMinuteWait?: ((waitedMs: number) => void) | undefined;
+  /** Whether somebody traces: else nothing is done for it. */
+  readonly isTraced?: boolean;
   /** Where lists and other answers are counted that were looked for among what is held. */
   readonly lookups?: Lookups;
 }
@@ -68,9 +71,11 @@ export function createUpstream(parts: UpstreamParts): Upstream {
   const refusals = createKeyRefusals({ proven: parts.proven, now: steadyNow });
   const circuits = createCircuits({ proven: parts.proven, now: steadyNow, wallNow: clock.now });
   const heard = circuits.hearing(refusals.hearing(authenticate));
-  const meter = refusals.stopping(circuits.stopping(rateLimited(heard, { ...parts, ledger })));
+  const meter = refusals.stopping(
+    circuits.stopping(rateLimited(parts.isTraced ? tracedAttempts(heard) : heard, { ...parts, ledger })),
+  );
   const patient = retried(meter, { retries: parts.retries, budget: createRetryBudget() });
-  const send = parts.remembering(coalesced(outage.watching(patient)));
+  const send = parts.remembering(coalesced(outage.watching(parts.isTraced ? tracedCalls(patient) : patient)));
   const ask = cached(send, {
     tenantCache: parts.tenantCache,
     freshness: parts.freshness,
