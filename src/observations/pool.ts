@@ -134,7 +134,7 @@ function openTenant(keyDigest: string, next: Fetch, parts: PoolParts): Tenant {
       try {
         const opensAtMs = ledger.opensAtMs(keyDigest);
         if (opensAtMs <= clock.now()) {
-          if (shutSinceMs !== null) onMinuteWait?.(clock.now() - shutSinceMs);
+          if (shutSinceMs !== null && queue.isWaiting) onMinuteWait?.(clock.now() - shutSinceMs);
           shutSinceMs = null;
           queue.send(next);
           return null;

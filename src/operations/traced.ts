@@ -5,7 +5,7 @@ import type { OperationEvent } from './events.ts';
 import type { Handle } from './pipeline.ts';
 import type { GatewayResponse } from './responses.ts';
 
-/** Spans of more characters than this in a name are of made-up names. */
+/** Characters of an operation's name that a span tells. */
 const MAX_NAME = 100;
 
 /** Begins a span for each operation, or goes on with the trace of its client. */
