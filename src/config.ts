@@ -312,3 +312,38 @@ function shown(name: string, value: string | undefined): string {
   if (name === 'KEY_PEPPER') return 'a secret';
   return name.endsWith('_URL') ? 'an address' : JSON.stringify(value);
 }
+
+/** What of OpenTelemetry's environment variables decides whether traces are sent; the others are read by its own packages. */
+const TracingEnvironment = z.object({
+  OTEL_TRACES_EXPORTER: z.enum(['otlp', ''], 'must be otlp or none').optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.string().optional(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.string().optional(),
+  OTEL_EXPORTER_OTLP_PROTOCOL: otlpProtocol(),
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: otlpProtocol(),
+});
+
+/** JSON is sent; whoever takes OTLP over HTTP as protobuf takes it too, at the same address. */
+function otlpProtocol() {
+  return z
+    .enum(['http/json', 'http/protobuf', ''], 'must be http/json: traces are not sent by gRPC')
+    .optional();
+}
+
+/**
+ * Whether traces are sent: where an address is given for them, or the exporter is named, unless all of it is disabled.
+ * @throws ConfigError naming every variable that asks for what there is not
+ */
+export function isTracingOn(env: Readonly<Record<string, string | undefined>> = process.env): boolean {
+  if (env.OTEL_SDK_DISABLED?.toLowerCase() === 'true' || env.OTEL_TRACES_EXPORTER === 'none') return false;
+  const read = TracingEnvironment.safeParse(env);
+  if (!read.success) {
+    const faults = read.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+    throw new ConfigError(faults.join('\n'));
+  }
+  const {
+    OTEL_TRACES_EXPORTER: exporter,
+    OTEL_EXPORTER_OTLP_ENDPOINT: address,
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: ofTraces,
+  } = read.data;
+  return Boolean(exporter || address || ofTraces);
+}

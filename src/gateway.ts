@@ -1,9 +1,11 @@
 import type { GraphQLSchema } from 'graphql';
 import { type Clock, steadied, systemClock } from './async/clock.ts';
 import type { PromiseOrValue } from './async/promise-or-value.ts';
+import type { Tracer } from './async/trace.ts';
 import type { HubLink } from './cache/hub-link.ts';
 import { ALONE, createInFlight, type InFlight } from './cache/in-flight.ts';
 import { createDigest } from './cache/key-digest.ts';
+import { type CacheLookups, openLookups } from './cache/lookups.ts';
 import { createProvenKeys, type ProvenKeys } from './cache/proven.ts';
 import { openStore, type Store } from './cache/store.ts';
 import { createTenantCache, NO_TENANT_CACHE, type TenantCache } from './cache/tenant-cache.ts';
@@ -19,6 +21,7 @@ import { createObservationEntries } from './observations/entries.ts';
 import { createHeldNames } from './observations/held-names.ts';
 import { createNameLists, notingNames } from './observations/listed-names.ts';
 import { createPrefetch, NO_PREFETCH } from './observations/prefetched.ts';
+import type { BatchSize } from './observations/queue.ts';
 import { createRefusedNames } from './observations/refused-names.ts';
 import { createRevalidation } from './observations/revalidation.ts';
 import { createAdmission, type GatewayLoad } from './operations/admission.ts';
@@ -40,13 +43,16 @@ import type { GatewayRequest } from './operations/requests.ts';
 import { createResponseCache } from './operations/response-cache.ts';
 import type { GatewayResponse } from './operations/responses.ts';
 import { createSchemaAnswers } from './operations/schema-answers.ts';
+import { traced } from './operations/traced.ts';
 import { openTrusted } from './operations/trusted-documents.ts';
 import { tabled } from './operations/tabled.ts';
 import { createLearned } from './planner/learned.ts';
 import { createPricing } from './pricing/price.ts';
+import type { Ledger } from './quota/ledger.ts';
 import { entities } from './resolvers/entities.ts';
 import { batches, resolvers } from './resolvers/resolvers.ts';
 import type { Attempt, Caller } from './upstream/call.ts';
+import type { Circuits } from './upstream/circuits.ts';
 import { createUpstream } from './upstream/client.ts';
 import { createDryRun } from './upstream/dry-run.ts';
 
@@ -69,6 +75,8 @@ export interface Gateway {
   readonly live: Live | null;
   /** What goes on now: always the same object. */
   readonly load: GatewayLoad;
+  /** What there is to say of caches, plans and circuits when somebody looks. */
+  readonly state: GatewayState;
   /** Waits for operations in flight, then closes upstream connections. */
   stop(): Promise<void>;
 }
@@ -78,9 +86,23 @@ export interface Live {
   callerOf(headers: CallerHeaders): Caller;
 }
 
+export interface GatewayState {
+  /** What was looked for among what is held, and what was found: always the same object. */
+  readonly lookups: CacheLookups;
+  /** What is left of the plans of the keys that were last in use, so many at the most. */
+  recentLimits: Ledger['recentLimits'];
+  openCircuits: Circuits['open'];
+}
+
 export interface Observer {
   operation(event: OperationEvent): void;
   attempt(event: Attempt): void;
+  /** A batch of figures leaves. */
+  batch?(size: BatchSize): void;
+  /** Rows of figures have come, some of which nobody had asked for. */
+  rows?(received: number, unwanted: number): void;
+  /** A call or a batch has waited so long for a minute window. */
+  minuteWait?(waitedMs: number): void;
   /** A fault of the gateway itself, whole, and the request that met it, where that is known. */
   problem(error: unknown, where: string, requestId?: string): void;
 }
@@ -92,6 +114,8 @@ export interface GatewayParts {
   readonly clock?: Clock;
   /** The way to what processes of one program share; left out where there is one alone. */
   readonly link?: HubLink | undefined;
+  /** Where spans go; left out where nobody traces. */
+  readonly tracer?: Tracer | undefined;
 }
 
 /** Puts the program together. Nothing is asked of the service before the first operation needs it. */
@@ -106,10 +130,11 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     link: parts.link,
     onFault: (error) => observer.problem(error, 'cache'),
   });
+  const lookups = openLookups();
   const proven = createProvenKeys(steadyNow);
   const tenantCache = tenantCacheOver(store, config, steadyNow);
   const inFlight = inFlightOver(store, tenantCache, { config, clock, steadyNow });
-  const service = openService({ ...parts, clock, steadyNow, store, tenantCache, inFlight, proven });
+  const service = openService({ ...parts, clock, steadyNow, store, tenantCache, inFlight, proven, lookups });
   const schema = createSchema({
     resolvers,
     entities,
@@ -125,6 +150,8 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     tenantCache,
     inFlight,
     proven,
+    observer,
+    lookups,
   });
   const persisted =
     config.trustedDocuments === undefined
@@ -160,10 +187,14 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   };
   const apollo = await byApollo(stage);
   const run = admitted(prepared(apollo.handle, stage), { admission, overloaded, openRun });
-  const handle = limitsTold(repeated(run, { ...observed, ...caches }), service.upstream.ledger);
   const live = config.subscriptions
     ? { callerOf, subscriptions: await openLive({ ...stage, openRun, admission, feedParts }) }
     : null;
+  const answered = limitsTold(
+    repeated(run, { ...observed, ...caches, lookups: lookups.answers }),
+    service.upstream.ledger,
+  );
+  const handle = parts.tracer === undefined ? answered : traced(answered, parts.tracer);
 
   return {
     sdl: printSdl(schema, config.subgraphOmit),
@@ -185,11 +216,17 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     },
     live,
     load: admission.load,
+    state: {
+      lookups,
+      recentLimits: service.upstream.ledger.recentLimits,
+      openCircuits: service.upstream.circuits.open,
+    },
     async stop() {
       persisted.stop();
       live?.subscriptions.stop();
       await apollo.stop();
       await service.upstream.close();
+      await parts.tracer?.close();
       await store?.close();
     },
   };
@@ -251,6 +288,7 @@ interface ServiceParts extends GatewayParts {
   readonly tenantCache: TenantCache;
   readonly inFlight: InFlight;
   readonly proven: ProvenKeys;
+  readonly lookups: CacheLookups;
 }
 
 /** The way to the service, and the stand-in for it that operations are priced over. */
@@ -264,6 +302,8 @@ function openService({
   tenantCache,
   inFlight,
   proven,
+  lookups,
+  tracer,
 }: ServiceParts) {
   const dryRun = createDryRun(steadyNow);
   const upstream = createUpstream({
@@ -273,6 +313,9 @@ function openService({
     clock,
     steadyNow,
     onAttempt: observer.attempt,
+    onMinuteWait: observer.minuteWait,
+    lookups: lookups.lists,
+    isTraced: tracer !== undefined,
     remembering: dryRun.remembering,
     tenantCache,
     inFlight,
@@ -291,12 +334,14 @@ interface RunsParts {
   readonly tenantCache: TenantCache;
   readonly inFlight: InFlight;
   readonly proven: ProvenKeys;
+  readonly observer: Observer;
+  readonly lookups: CacheLookups;
 }
 
 /** What operations run with, and what they are priced with: the same loaders and planner. */
 function composeRuns(
   { dryRun, upstream: { ask: askService, send, ledger, outage, keyRefusal } }: ReturnType<typeof openService>,
-  { config, clock, steadyNow: now, schema, tenantCache, inFlight, proven }: RunsParts,
+  { config, clock, steadyNow: now, schema, tenantCache, inFlight, proven, observer, lookups }: RunsParts,
 ) {
   const freshness = freshnessIn(config);
   const learned = createLearned(now);
@@ -334,6 +379,10 @@ function composeRuns(
     othersEntries,
     othersTtlMs: isCaching ? freshness.ttlMs : 0,
     outage,
+    lookups: lookups.figures,
+    onBatch: observer.batch,
+    onRows: observer.rows,
+    onMinuteWait: observer.minuteWait,
     prefetch: isCaching ? createPrefetch({ now, ttlMs: freshness.ttlMs }) : NO_PREFETCH,
     revalidation: createRevalidation({ ...cacheParts, ask, mayAsk: config.cacheRenewal }),
   });

@@ -11,6 +11,10 @@ export interface Corners<Value extends object> {
   /** The service has answered for the key. */
   prove(keyDigest: string): void;
   isProven(keyDigest: string): boolean;
+  /** What is remembered of the keys that the service has answered for, those that were last in use first. */
+  provenEntries(): Iterable<[keyDigest: string, value: Value]>;
+  /** All that is remembered. */
+  entries(): Iterable<[keyDigest: string, value: Value]>;
 }
 
 export interface CornersSize {
@@ -31,5 +35,10 @@ export function createCorners<Value extends object>({ proven, unproven }: Corner
       known.set(keyDigest, value);
     },
     isProven: (keyDigest) => known.has(keyDigest),
+    provenEntries: () => known.entries(),
+    *entries() {
+      yield* known.entries();
+      yield* others.entries();
+    },
   };
 }

@@ -1,9 +1,10 @@
 import type { HubLink } from '../cache/hub-link.ts';
-import type { Config } from '../config.ts';
+import { type Config, isTracingOn } from '../config.ts';
 import { createGateway, type Observer } from '../gateway.ts';
 import type { Log } from '../server/log.ts';
 import { createMetrics, type Metrics } from '../server/metrics.ts';
 import { createServer } from '../server/server.ts';
+import { ownVersion } from '../server/own-version.ts';
 import type { Addresses } from './supervisor.ts';
 
 export interface Program extends Addresses {
@@ -39,11 +40,14 @@ export async function startProgram(config: Config, log: Log, common?: Common): P
   try {
     const listening = await sandbox?.listen({ host: '127.0.0.1', port: 0 });
     const upstreamUrl = common?.upstreamUrl ?? config.countryDataUrl ?? listening?.url ?? '';
-    const metrics = createMetrics({ ...common, droppedLines: log.droppedLines });
+    const metrics = createMetrics({ ...common, version: ownVersion(), droppedLines: log.droppedLines });
+    const observer = both(log, metrics);
+    const tracer = isTracingOn() ? await openTracer(observer) : undefined;
     const gateway = await createGateway({
       config,
       upstreamUrl,
-      observer: both(log, metrics),
+      observer,
+      tracer,
       link: common?.link,
     });
     const demoKeys = common?.demoKeys ?? sandbox?.keys ?? null;
@@ -69,14 +73,21 @@ export async function startProgram(config: Config, log: Log, common?: Common): P
   }
 }
 
+/** OpenTelemetry is loaded only where it is asked for. */
+async function openTracer(observer: Observer) {
+  const { createTracer } = await import('../server/tracing.ts');
+  return createTracer({ version: ownVersion(), onFault: (fault) => observer.problem(fault, 'tracing') });
+}
+
 /** The embedded sandbox, which is loaded only where it is asked for. */
 export async function openSandbox() {
   const { createSandbox } = await import('../sandbox/sandbox.ts');
   return createSandbox();
 }
 
-function both(one: Observer, other: Observer): Observer {
+function both(one: Log, other: Metrics): Observer {
   return {
+    ...other,
     operation(event) {
       one.operation(event);
       other.operation(event);

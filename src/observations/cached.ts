@@ -79,6 +79,7 @@ async function fetchInto(
     for (const { key } of demands) fetched.set(key, failure);
     return;
   }
+  if (parts.lookups !== undefined) parts.lookups.misses += demands.length;
   // Demands that differ in what age they allow are one to the stages below.
   const byKey = new Map<string, Demand>(demands.map((demand) => [demand.key, demand]));
   const askedAtMs = parts.now();

@@ -16,6 +16,8 @@ export type FetchPairs = (wanted: PairsToFetch, sending: Sending) => Promise<Fet
 export interface CoveredParts extends CallBounds {
   /** Keeps what an answer said, of pairs that nobody wanted too. */
   readonly keep: ObservationEntries['keep'];
+  /** Called with the rows of each answer, and how many of them nobody had asked for. */
+  readonly onRows?: ((received: number, unwanted: number) => void) | undefined;
 }
 
 /** Pairs that take milliseconds to plan. */
@@ -65,7 +67,7 @@ function handOut(
   { mode, rectangle, pairs, settle }: Task,
   { list, groups, years, receivedAt }: Rows,
   sending: Sending,
-  { learned, keep }: CoveredParts,
+  { learned, keep, onRows }: CoveredParts,
 ): FetchedRows {
   const { figures, blanks } = groups;
   const [stray] = list.unknown;
@@ -84,12 +86,14 @@ function handOut(
   // An answer with rows that can't be told whose they are is not held, so that whoever asks again is told again.
   if (stray === undefined) keep(sending.caller.keyDigest, { mode, years }, kept, receivedAt);
   // Rows that belong to no pair count with those that are wanted.
-  let rows = list.received - list.rows.length - list.blanks.length;
+  const strays = list.received - list.rows.length - list.blanks.length;
+  let rows = strays;
   for (const pair of pairs) {
     const key = keyOf(pair);
     settle(pair, faulty.get(key) ?? (isBlank(key) ? 'no figure' : (figures.get(key) ?? [])));
     rows += sentOf(groups, key);
   }
+  onRows?.(list.received, list.received - rows + strays);
   return { rows, isWhole: true };
 }
 

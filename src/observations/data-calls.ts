@@ -8,6 +8,7 @@ import { strayNotFound } from '../upstream/cached.ts';
 import { makeCall, type Send, type Sending } from '../upstream/call.ts';
 import { observations } from '../upstream/endpoints.ts';
 import type { ObservationList, ObservationRecord } from '../upstream/records/observations.ts';
+import { tracing } from '../upstream/traced.ts';
 import type { Outcome } from './outcome.ts';
 
 /** A data call that was answered with rows. */
@@ -98,7 +99,9 @@ export function createDataCalls({ send, learned, now }: DataCallsParts): DataCal
         const { detail } = answer.body as { readonly detail: string };
         return { isRefused: true, outcome: [], detail, receivedAt };
       }
-      const list = observations.decode(answer.body, params, receivedAt);
+      const list = tracing(sending.trace, 'decode', () =>
+        observations.decode(answer.body, params, receivedAt),
+      );
       learnLimit(list, limit, learned);
       return { isRefused: false, list, groups: groupRows(list, rectangle), limit, years: null, receivedAt };
     } catch (error) {

@@ -1,3 +1,4 @@
+import type { Lookups } from '../cache/lookups.ts';
 import type { TenantCache } from '../cache/tenant-cache.ts';
 import { type Demand, wholeOf } from '../planner/demand.ts';
 import type { Freshness } from '../upstream/cached.ts';
@@ -18,6 +19,8 @@ export interface ServingParts {
   readonly now: () => number;
   /** Called with each demand that is met by what is held. */
   readonly onHeld?: (demand: Demand) => void;
+  /** Counts what was looked for among what is held. */
+  readonly lookups?: Lookups | undefined;
 }
 
 export interface HeldParts extends ServingParts {
@@ -57,6 +60,7 @@ export function serve(
   parts: ServingParts,
 ): readonly ObservationRecord[] {
   bill.cached += 1;
+  if (parts.lookups !== undefined) parts.lookups.hits += 1;
   onHeld?.(freshUntilMs(entry, demand, parts));
   parts.onHeld?.(demand);
   return entry.rows;

@@ -6,7 +6,7 @@ import type { Ledger } from '../quota/ledger.ts';
 import type { Caller } from '../upstream/call.ts';
 import { type BatchWindow, createBatchWindow } from './batch-window.ts';
 import type { Fetch, Settle } from './fetch.ts';
-import { createQueue, type Queue, type Request } from './queue.ts';
+import { type BatchSize, createQueue, type Queue, type Request } from './queue.ts';
 
 /**
  * Where the demands of all operations under one key meet. They are planned together, fetched once, and handed back
@@ -40,6 +40,10 @@ export interface PoolParts {
   readonly windowMs: number;
   /** How long a batch waits for operations that can still add to it, in milliseconds. */
   readonly holdMs: number;
+  /** Called with each batch that is sent. */
+  readonly onBatch?: ((size: BatchSize) => void) | undefined;
+  /** Called with the milliseconds that a batch has waited for a minute window. */
+  readonly onMinuteWait?: ((waitedMs: number) => void) | undefined;
 }
 
 /** All that goes on under one key. */
@@ -116,8 +120,10 @@ export function createObservationPool(next: Fetch, parts: PoolParts): Observatio
 }
 
 function openTenant(keyDigest: string, next: Fetch, parts: PoolParts): Tenant {
-  const { ledger, clock } = parts;
-  const queue = createQueue();
+  const { ledger, clock, onBatch, onMinuteWait } = parts;
+  const queue = createQueue(onBatch);
+  /** Since when something waits for a minute window; null where nothing does. */
+  let shutSinceMs: number | null = null;
   const window = createBatchWindow({
     ...parts,
     shareLeft: () => ledger.shareLeft(keyDigest),
@@ -128,11 +134,14 @@ function openTenant(keyDigest: string, next: Fetch, parts: PoolParts): Tenant {
       try {
         const opensAtMs = ledger.opensAtMs(keyDigest);
         if (opensAtMs <= clock.now()) {
+          if (shutSinceMs !== null && queue.isWaiting) onMinuteWait?.(clock.now() - shutSinceMs);
+          shutSinceMs = null;
           queue.send(next);
           return null;
         }
         const refusal = ledger.refusal(keyDigest).with({ route: '/v1/data' });
         queue.settleWaiting(refusal, ({ sending }) => sending.waitDeadlineMs < opensAtMs);
+        shutSinceMs = queue.isWaiting ? (shutSinceMs ?? clock.now()) : null;
         return queue.isWaiting ? opensAtMs : null;
       } catch (error) {
         // Timers call this: a fault on the way fails what has gathered, and nothing else.

@@ -1,7 +1,9 @@
 import { Cancellation } from '../async/cancellation.ts';
+import type { Trace } from '../async/trace.ts';
 import type { Demand } from '../planner/demand.ts';
 import type { Payer, Sending } from '../upstream/call.ts';
 import { sharedPayer } from '../upstream/payer.ts';
+import { faultIn } from '../upstream/traced.ts';
 import type { Fetch, Settle } from './fetch.ts';
 import type { Outcome } from './outcome.ts';
 
@@ -23,6 +25,8 @@ export interface Batch {
   /** The request whose operation is billed where nobody else pays. */
   readonly first: Request;
   readonly requests: Set<Request>;
+  /** Its span, which all operations that share it are linked with. */
+  readonly trace: Trace | undefined;
 }
 
 /** What is asked for under one key and has no outcome: it waits to be sent, or is under way. */
@@ -52,7 +56,15 @@ interface UnderWay extends Queued {
   readonly batch: Batch;
 }
 
-export function createQueue(): Queue {
+/** A batch that leaves. */
+export interface BatchSize {
+  /** Operations that wait for some of it. */
+  readonly operations: number;
+  readonly demands: number;
+}
+
+/** @param onBatch called with each batch that is sent */
+export function createQueue(onBatch?: (size: BatchSize) => void): Queue {
   const waiting = new Map<string, Queued>();
   const underWay = new Map<string, UnderWay>();
 
@@ -120,7 +132,12 @@ export function createQueue(): Queue {
       for (const [key, { demand, requests }] of waiting) {
         const [first] = requests;
         if (first === undefined) continue;
-        batch ??= { ends: new Cancellation(), first, requests: new Set() };
+        batch ??= {
+          ends: new Cancellation(),
+          first,
+          requests: new Set(),
+          trace: first.sending.trace?.begin('batch'),
+        };
         for (const request of requests) join(batch, request);
         underWay.set(key, { demand, requests, batch });
         demands.push(demand);
@@ -128,6 +145,11 @@ export function createQueue(): Queue {
       waiting.clear();
       if (batch === undefined) return;
       const own = batch;
+      own.trace?.set({
+        'country_graph.batch.operations': own.requests.size,
+        'country_graph.batch.demands': demands.length,
+      });
+      onBatch?.({ operations: own.requests.size, demands: demands.length });
       const settle: Settle = ({ key }, outcome) => {
         const sent = underWay.get(key);
         if (sent?.batch !== own) return;
@@ -135,9 +157,13 @@ export function createQueue(): Queue {
         for (const request of sent.requests) answer(request, key, outcome);
       };
       // Nobody waits any longer, or the gateway is at fault: then each demand fails with the fault.
-      next(demands, sendingOf(own), settle).catch((error: unknown) => {
-        for (const demand of demands) settle(demand, faultOf(error));
-      });
+      next(demands, sendingOf(own), settle).then(
+        () => own.trace?.end(),
+        (error: unknown) => {
+          own.trace?.end(faultIn(error));
+          for (const demand of demands) settle(demand, faultOf(error));
+        },
+      );
     },
   };
 }
@@ -150,6 +176,8 @@ function join(batch: Batch, request: Request): void {
   if (batch.requests.has(request)) return;
   request.batches.add(batch);
   batch.requests.add(request);
+  if (batch.trace !== undefined && request.sending.trace !== undefined)
+    batch.trace.link(request.sending.trace);
 }
 
 function answer(request: Request, key: string, outcome: Outcome): void {
@@ -168,6 +196,7 @@ function sendingOf(batch: Batch): Sending {
     bill: first.sending.bill,
     payer: sharedPayer(() => payersOf(batch)),
     signal: ends,
+    trace: batch.trace,
     waitDeadlineMs: Math.max(...[...requests].map(({ sending }) => sending.waitDeadlineMs)),
     onLeftOut(rows) {
       for (const { sending } of requests) sending.onLeftOut?.(rows);

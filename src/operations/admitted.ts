@@ -14,10 +14,10 @@ export interface AdmittedParts {
 /** Opens the run of an operation once it may begin, and closes it; answers those that may not that the gateway is overloaded. */
 export function admitted(next: HandleRun, { admission, overloaded, openRun }: AdmittedParts): Handle {
   async function runOf(incoming: Incoming): Promise<GatewayResponse> {
-    const { request, caller } = incoming;
+    const { request, caller, trace } = incoming;
     let run: OperationRun | null = null;
     try {
-      run = openRun(request, caller);
+      run = openRun(request, caller, trace);
       return await next(incoming, run);
     } finally {
       run?.deadline.stop();

@@ -17,6 +17,7 @@ import { eventOf, extensionsOf, type OperationRun, shown, type WrittenAnswer } f
 import type { PlannedOperation } from './prepared.ts';
 import { statusOf, writeBody } from './responses.ts';
 import { toldErrors } from './told-errors.ts';
+import { describeOperation } from './traced.ts';
 
 /** Prices and runs operations by their plans. */
 export interface Execution {
@@ -76,12 +77,14 @@ export function createExecution(parts: ExecutionParts): Execution {
     errors: readonly GraphQLFormattedError[],
   ): void {
     run.errors = errors;
-    onOperation({
+    const event = {
       ...eventOf(run.bill, operation),
       durationMs: now() - run.startedAtMs,
       requestId: run.requestId,
       errorCodes: errors.map(({ extensions }) => String(extensions?.code)),
-    });
+    };
+    if (run.trace !== undefined) describeOperation(run.trace, event);
+    onOperation(event);
   }
 
   return {

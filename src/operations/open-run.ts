@@ -27,7 +27,7 @@ export interface OpenRunParts extends Pick<LoadersParts, 'ask' | 'tickersLearned
 /** Makes what one operation runs with: its bill, its deadline, its loaders. */
 export function createOpenRun(parts: OpenRunParts): OpenRun {
   const { config, observations, tenantCache, effortFor, quota, now, steadyNow } = parts;
-  return (request, caller) => {
+  return (request, caller, trace) => {
     const bill = openBill();
     const waits = { service: new Stopwatch(), store: new Stopwatch() };
     const startedAtMs = now();
@@ -40,6 +40,7 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
       payer: payerOf(bill, config.maxUpstreamCalls),
       signal: deadline.signal,
       deadline,
+      trace,
       waitDeadlineMs: startedAtMs + Math.min(config.rateLimitWaitMs, timeoutMs),
       onHeld(freshUntilMs) {
         if (freshUntilMs < run.freshUntilMs) run.freshUntilMs = freshUntilMs;
@@ -72,6 +73,7 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
       deadline,
       bill,
       waits,
+      trace,
       startedAtMs,
       requestId: request.requestId,
       accepts: request.headers.accept ?? '',

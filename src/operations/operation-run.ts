@@ -1,4 +1,5 @@
 import type { GraphQLFormattedError, OperationDefinitionNode } from 'graphql';
+import type { Trace } from '../async/trace.ts';
 import type { GraphContext } from '../graph/context.ts';
 import type { Participant } from '../observations/pool.ts';
 import type { Bill, Caller, Waits } from '../upstream/call.ts';
@@ -14,6 +15,8 @@ export interface OperationRun {
   readonly deadline: Deadline;
   readonly bill: Bill;
   readonly waits: Waits;
+  /** Its span, where somebody traces. */
+  readonly trace: Trace | undefined;
   readonly startedAtMs: number;
   readonly requestId: string | undefined;
   /** The `Accept` header. */
@@ -34,7 +37,7 @@ export interface OperationRun {
   isLasting: boolean;
 }
 
-export type OpenRun = (request: GatewayRequest, caller: Caller) => OperationRun;
+export type OpenRun = (request: GatewayRequest, caller: Caller, trace?: Trace) => OperationRun;
 
 /** What came of an operation that ran by its plan. */
 export interface WrittenAnswer {

@@ -1,4 +1,5 @@
 import type { PromiseOrValue } from '../async/promise-or-value.ts';
+import type { Trace } from '../async/trace.ts';
 import type { Caller } from '../upstream/call.ts';
 import type { OperationRun } from './operation-run.ts';
 import type { PlainRequest } from './plain-requests.ts';
@@ -10,6 +11,8 @@ export interface Incoming {
   readonly request: GatewayRequest;
   readonly caller: Caller;
   readonly plain: PlainRequest | null;
+  /** The operation's span, where somebody traces. */
+  readonly trace?: Trace | undefined;
 }
 
 /**

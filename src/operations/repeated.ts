@@ -1,4 +1,5 @@
 import { mapValue } from '../async/promise-or-value.ts';
+import type { Lookups } from '../cache/lookups.ts';
 import { rounded, secondsUntil, setHeaders } from './answer-headers.ts';
 import type { OperationEvent } from './events.ts';
 import { eventOf, isLasting, type OperationRun, type WrittenAnswer } from './operation-run.ts';
@@ -7,6 +8,7 @@ import type { OperationParams } from './requests.ts';
 import type { ResponseCache } from './response-cache.ts';
 import { tagged } from './responses.ts';
 import { mayReadSchema, readsSchemaAlone, type SchemaAnswers } from './schema-answers.ts';
+import { describeOperation } from './traced.ts';
 
 export interface RepeatedParts {
   readonly responseCache: ResponseCache;
@@ -14,11 +16,13 @@ export interface RepeatedParts {
   readonly now: () => number;
   readonly steadyNow: () => number;
   readonly onOperation: (event: OperationEvent) => void;
+  /** Counts what was looked for among the answers that are kept. */
+  readonly lookups: Lookups;
 }
 
 /** Answers once more what was answered before, as long as that holds; leaves the rest to the next stage. */
 export function repeated(next: Handle, parts: RepeatedParts): Handle {
-  const { responseCache, schemaAnswers, now, steadyNow, onOperation } = parts;
+  const { responseCache, schemaAnswers, now, steadyNow, onOperation, lookups } = parts;
   return (incoming) => {
     const { request, caller, plain } = incoming;
     if (plain === null) return next(incoming);
@@ -28,7 +32,12 @@ export function repeated(next: Handle, parts: RepeatedParts): Handle {
     const lookingSinceMs = performance.now();
     const stored = ofSchema ?? responseCache.find({ ...params, keyDigest: caller.keyDigest });
     return mapValue(stored, (answer) => {
-      if (answer === null) return next(incoming);
+      if (answer === null) {
+        lookups.misses += 1;
+        return next(incoming);
+      }
+      lookups.hits += 1;
+      if (incoming.trace !== undefined) describeOperation(incoming.trace, answer.event);
       const { body, tag, encoded, event, freshUntilMs } = answer;
       const headers = new Map([['content-type', contentType]]);
       setHeaders(headers, {

@@ -31,10 +31,18 @@ export interface Ledger {
   quota(keyDigest: string): QuotaRecord;
   /** What is left of the limits that the service has named for the key; none where it has named none. */
   limits(keyDigest: string): readonly RateLimit[];
+  /** The same for the keys that were last in use, so many at the most; keys of which nothing was named are left out. */
+  recentLimits(most: number): readonly KeyLimits[];
   /** Share of the minute's requests that is left, from 0 to 1; null where the plan may be the smallest. */
   shareLeft(keyDigest: string): number | null;
   /** Whether so many of the minute's requests are left that one more makes no difference. */
   hasPlenty(keyDigest: string): boolean;
+}
+
+/** What is left of the limits of one key. */
+export interface KeyLimits {
+  readonly keyDigest: string;
+  readonly limits: readonly RateLimit[];
 }
 
 /** How often shared counters are asked for a request before one is taken without them: what is late once mostly isn't again. */
@@ -114,6 +122,16 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
     limits(keyDigest) {
       const nowMs = now();
       return accounts.get(keyDigest)?.enter(nowMs).limits(nowMs) ?? [];
+    },
+    recentLimits(most) {
+      const nowMs = now();
+      const recent: KeyLimits[] = [];
+      for (const [keyDigest, account] of accounts.provenEntries()) {
+        if (recent.length === most) break;
+        const limits = account.enter(nowMs).limits(nowMs);
+        if (limits.length > 0) recent.push({ keyDigest, limits });
+      }
+      return recent;
     },
     shareLeft: (keyDigest) => accountOf(keyDigest).shareLeft(),
     hasPlenty: (keyDigest) => accountOf(keyDigest).hasPlenty(),

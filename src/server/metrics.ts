@@ -1,13 +1,15 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Gateway, Observer } from '../gateway.ts';
+import { createNamedOperations } from './named-operations.ts';
 import type { CutReason } from './outgoing.ts';
+import { type WatchedGateway, watchGateway } from './state-metrics.ts';
 
 export interface Metrics extends Observer {
   readonly contentType: string;
   /** A connection was cut whose client didn't take its answers. */
   cut(reason: CutReason): void;
-  /** Has the gateway's load looked at whenever metrics are read. */
-  watch(load: Gateway['load'], live?: Gateway['live']): void;
+  /** Has the gateway looked at whenever metrics are read. */
+  watch(gateway: WatchedGateway & Pick<Gateway, 'trusted'>): void;
   /** Everything counted so far, by all workers, in the format of Prometheus. */
   text(): Promise<string>;
   /** What this process has counted, for `sumOf`. */
@@ -19,17 +21,36 @@ export type MetricsSnapshot = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 
 const SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
+/** Named as gauges are not, and no more than the sums of others. */
+const UNUSUAL = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+];
+
+const NAME_IN_DOCUMENT = /\b(?:query|mutation|subscription)\s+(\w+)/g;
+
 export interface MetricsParts {
+  /** Of the package. */
+  readonly version?: string;
   /** Lines that the log has dropped so far. */
   readonly droppedLines?: () => number;
   /** What all workers have counted; null where that can't be told, or there is one alone. */
   readonly textOfAll?: () => Promise<string | null>;
 }
 
-export function createMetrics({ droppedLines = () => 0, textOfAll }: MetricsParts = {}): Metrics {
+export function createMetrics({
+  version = '',
+  droppedLines = () => 0,
+  textOfAll,
+}: MetricsParts = {}): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
+  for (const name of UNUSUAL) registry.removeSingleMetric(name);
+  const named = createNamedOperations(registers);
+  const figures = figuresMetrics(registers);
+  tellBuild(version, registers);
 
   const operations = new Counter({
     name: 'country_graph_operations_total',
@@ -85,6 +106,94 @@ export function createMetrics({ droppedLines = () => 0, textOfAll }: MetricsPart
     registers,
   });
 
+  const cuts = troubleMetrics(droppedLines, registers);
+
+  return {
+    contentType: registry.contentType,
+    text: async () => (await textOfAll?.()) ?? registry.metrics(),
+    snapshot: () => registry.getMetricsAsJSON(),
+    operation(event) {
+      const labels = { type: event.type ?? 'none', outcome: event.errorCodes.length === 0 ? 'ok' : 'error' };
+      operations.inc(labels);
+      operationSeconds.observe(labels, event.durationMs / 1000);
+      for (const code of event.errorCodes) errors.inc({ code });
+      saved.inc({ by: 'shared' }, event.shared);
+      saved.inc({ by: 'cached' }, event.cached);
+      stale.inc(event.stale);
+      if (event.repeated) repeated.inc();
+      named.count(event);
+    },
+    ...figures,
+    cut(reason) {
+      cuts.inc({ reason });
+    },
+    watch(gateway) {
+      watchGateway(gateway, registers);
+      if (gateway.trusted === null) return;
+      named.expect(gateway.trusted.flatMap(({ text }) => namesIn(text)));
+    },
+    attempt({ route, outcome, durationMs }) {
+      attempts.inc({ route, outcome });
+      attemptSeconds.observe({ route, outcome }, durationMs / 1000);
+    },
+    problem() {
+      problems.inc();
+    },
+  };
+}
+
+/** Names of the operations of a document. */
+function namesIn(text: string): string[] {
+  return [...text.matchAll(NAME_IN_DOCUMENT)].map(([, name = '']) => name);
+}
+
+/** How figures are fetched: batches, rows, and waits for minutes. */
+function figuresMetrics(registers: Registry[]): Required<Pick<Observer, 'batch' | 'rows' | 'minuteWait'>> {
+  const operations = new Histogram({
+    name: 'country_graph_batch_operations',
+    help: 'Operations whose figures were asked for together, by batch; a batch takes one data call where the limits allow.',
+    buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500],
+    registers,
+  });
+  const demands = new Histogram({
+    name: 'country_graph_batch_demands',
+    help: 'Figures and series that were asked for together, by batch.',
+    buckets: [1, 5, 10, 50, 100, 500, 1_000, 5_000, 10_000],
+    registers,
+  });
+  const received = new Counter({
+    name: 'country_graph_rows_received_total',
+    help: 'Rows of figures that data calls have brought.',
+    registers,
+  });
+  const unwanted = new Counter({
+    name: 'country_graph_rows_unwanted_total',
+    help: 'Rows among those received that nobody had asked for: the price of asking for several things in one call.',
+    registers,
+  });
+  const waits = new Histogram({
+    name: 'country_graph_minute_wait_seconds',
+    help: 'Time that calls, and batches of figures, have waited for a minute window with room.',
+    buckets: [1, 5, 10, 20, 30, 60, 120],
+    registers,
+  });
+  return {
+    batch(size) {
+      operations.observe(size.operations);
+      demands.observe(size.demands);
+    },
+    rows(some, ofThemUnwanted) {
+      received.inc(some);
+      unwanted.inc(ofThemUnwanted);
+    },
+    minuteWait(waitedMs) {
+      waits.observe(waitedMs / 1000);
+    },
+  };
+}
+
+/** Who doesn't take what the program writes. @returns connections that were cut */
+function troubleMetrics(droppedLines: () => number, registers: Registry[]): Counter<'reason'> {
   const cuts = new Counter({
     name: 'country_graph_connections_cut_total',
     help: 'Connections cut because their clients read too slowly: late, or crowded where too much waited.',
@@ -100,70 +209,15 @@ export function createMetrics({ droppedLines = () => 0, textOfAll }: MetricsPart
       this.inc(droppedLines());
     },
   });
-
-  return {
-    contentType: registry.contentType,
-    text: async () => (await textOfAll?.()) ?? registry.metrics(),
-    snapshot: () => registry.getMetricsAsJSON(),
-    operation(event) {
-      const labels = { type: event.type ?? 'none', outcome: event.errorCodes.length === 0 ? 'ok' : 'error' };
-      operations.inc(labels);
-      operationSeconds.observe(labels, event.durationMs / 1000);
-      for (const code of event.errorCodes) errors.inc({ code });
-      saved.inc({ by: 'shared' }, event.shared);
-      saved.inc({ by: 'cached' }, event.cached);
-      stale.inc(event.stale);
-      if (event.repeated) repeated.inc();
-    },
-    cut(reason) {
-      cuts.inc({ reason });
-    },
-    watch: (load, live = null) => watchLoad(load, live, registers),
-    attempt({ route, outcome, durationMs }) {
-      attempts.inc({ route, outcome });
-      attemptSeconds.observe({ route, outcome }, durationMs / 1000);
-    },
-    problem() {
-      problems.inc();
-    },
-  };
+  return cuts;
 }
 
-function watchLoad(load: Gateway['load'], live: Gateway['live'], registers: Registry[]): void {
-  const gauge = (name: string, help: string, value: () => number) =>
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        this.set(value());
-      },
-    });
-  gauge(
-    'country_graph_operations_under_way',
-    'Operations that have begun and are not over.',
-    () => load.underWay,
-  );
-  if (live !== null)
-    gauge('country_graph_subscriptions', 'Subscriptions that are open.', () => live.subscriptions.count());
-  gauge('country_graph_operations_waiting', 'Operations that wait to begin.', () => load.waiting);
-  new Counter({
-    name: 'country_graph_operations_delayed_total',
-    help: 'Operations that could not begin at once.',
+function tellBuild(version: string, registers: Registry[]): void {
+  new Gauge({
+    name: 'country_graph_build_info',
+    help: 'Always 1; the labels name the version of the gateway and of Node.',
+    labelNames: ['version', 'node'],
+    aggregator: 'first',
     registers,
-    collect() {
-      this.reset();
-      this.inc(load.delayed);
-    },
-  });
-  new Counter({
-    name: 'country_graph_operations_refused_total',
-    help: 'Operations refused as OVERLOADED: full, where too many were waiting; late, where one had waited for too long.',
-    labelNames: ['reason'],
-    registers,
-    collect() {
-      this.reset();
-      for (const [reason, count] of Object.entries(load.refused)) this.inc({ reason }, count);
-    },
-  });
+  }).set({ version, node: process.versions.node }, 1);
 }

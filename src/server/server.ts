@@ -78,7 +78,7 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
     },
     genReqId: requestIdOf,
   });
-  metrics.watch(gateway.load, gateway.live);
+  metrics.watch(gateway);
   const stopBounding = boundHeapGrowth(gateway.load);
   app.addHook('onClose', async () => stopBounding());
   const course: Course = { isClosing: false, isLeaving: false, isDraining: false };

@@ -2,6 +2,7 @@ import CachePolicy from 'http-cache-semantics';
 import { mapValue, type PromiseOrValue } from '../async/promise-or-value.ts';
 import { ALONE, type InFlight } from '../cache/in-flight.ts';
 import { PUBLIC } from '../cache/key-status.ts';
+import type { Lookups } from '../cache/lookups.ts';
 import { createObjectMemo } from '../cache/object-memo.ts';
 import { NO_TENANT_CACHE, type TenantCache } from '../cache/tenant-cache.ts';
 import { Failure, type FailureCode } from '../errors.ts';
@@ -16,6 +17,7 @@ import {
   type Sending,
 } from './call.ts';
 import type { Outage } from './outage.ts';
+import { tracing } from './traced.ts';
 
 /**
  * Asks one endpoint; what is held in this process is answered at once.
@@ -45,6 +47,8 @@ export interface CachedParts {
   readonly outage: Pick<Outage, 'failure'>;
   /** Called with each call that was answered from the tenant cache. */
   readonly onHeld?: (call: Call) => void;
+  /** Counts what was looked for among what is held. */
+  readonly lookups?: Lookups | undefined;
   /** What others who share the store are fetching; left out where nobody does. */
   readonly inFlight?: InFlight;
 }
@@ -87,7 +91,7 @@ const decodedBodies = createObjectMemo<unknown>('decoded body');
  * as such.
  */
 export function cached(send: Send, parts: CachedParts): Ask {
-  const { tenantCache, freshness, now, outage, onHeld, inFlight = ALONE } = parts;
+  const { tenantCache, freshness, now, outage, onHeld, lookups, inFlight = ALONE } = parts;
   return (endpoint, params, sending, maxAgeMs = Number.POSITIVE_INFINITY) => {
     const call = makeCall(endpoint, params);
     const keyDigest = call.isPublic ? PUBLIC : sending.caller.keyDigest;
@@ -101,6 +105,7 @@ export function cached(send: Send, parts: CachedParts): Ask {
       const freshMs = freshMsOf(held);
       if (now() - held.atMs >= freshMs) return fetch(held);
       sending.bill.cached += 1;
+      if (lookups !== undefined) lookups.hits += 1;
       sending.onHeld?.(held.atMs + freshMs);
       onHeld?.(call);
       return held.records;
@@ -114,6 +119,7 @@ export function cached(send: Send, parts: CachedParts): Ask {
 
     /** Asks, or has it from others who share the store and are asking at the moment. */
     async function fetch(held: HeldRecords<Result> | null): Promise<Result | null> {
+      if (isHeld && lookups !== undefined) lookups.misses += 1;
       const others = mayBeHeld ? inFlight.cache : null;
       if (others === null) return fetchOwn(held);
       sending.deadline?.start();
@@ -159,11 +165,9 @@ export function cached(send: Send, parts: CachedParts): Ask {
         sending.waits?.service.timing(sent);
         const answer = await sent;
         const fresh = answer.status === 304 && held !== null ? held.answer : heldOf(endpoint, answer);
-        const records = recordsOf(
-          endpoint,
-          params,
-          answer.status === 304 ? fresh : answer,
-          answer.receivedAt,
+        const read = answer.status === 304 ? fresh : answer;
+        const records = tracing(sending.trace, 'decode', () =>
+          recordsOf(endpoint, params, read, answer.receivedAt),
         );
         decoded.put(fresh, { atMs: answer.receivedAt, records });
         const allowedMs = endpoint.caching === 'http' ? allowanceOf(answer, fresh) : null;

@@ -5,6 +5,7 @@
 
 import type { CancelSignal } from '../async/cancellation.ts';
 import type { Stopwatch } from '../async/stopwatch.ts';
+import type { Trace } from '../async/trace.ts';
 import type { Job } from '../async/yielding.ts';
 import type { Failure, FailureCode } from '../errors.ts';
 import type { Deadline } from './deadline.ts';
@@ -110,6 +111,10 @@ export interface Sending {
   readonly waitDeadlineMs: number;
   /** Called when a call has its turn and is about to leave; throws why it must not leave after all. */
   readonly beforeLeaving?: () => void;
+  /** The span that calls are made within, where somebody traces. */
+  readonly trace?: Trace | undefined;
+  /** Called with the status of the answer. */
+  readonly onStatus?: (status: number) => void;
   /** Further request headers, such as `if-none-match`. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Called once, at the instant the request leaves; what it throws keeps the request from being sent. */

@@ -15,6 +15,17 @@ export interface Circuits {
   stopping(next: Send): Send;
   /** Notes the outcomes of calls that leave; within that ring, so that one is known before the next call has its turn. */
   hearing(next: Send): Send;
+  /** The circuits that keep calls back at the moment; routes that have failed before, and do so no longer, with none. */
+  open(): readonly OpenCircuits[];
+}
+
+/** How many circuits of a route keep calls back. */
+export interface OpenCircuits {
+  readonly route: string;
+  /** Whether that of all keys does. */
+  readonly isOpenForAll: boolean;
+  /** How many keys' own do. */
+  readonly keys: number;
 }
 
 export interface CircuitsParts {
@@ -114,7 +125,21 @@ export function createCircuits({ proven, now, wallNow }: CircuitsParts): Circuit
     circuit?.pause.end();
   }
 
+  function open(): readonly OpenCircuits[] {
+    const keys = new Map<string, number>();
+    for (const [name, { pause }] of ofKeys.entries()) {
+      const route = name.slice(name.indexOf(' ') + 1);
+      keys.set(route, (keys.get(route) ?? 0) + (pause.round > 0 ? 1 : 0));
+    }
+    for (const route of ofRoutes.keys()) if (!keys.has(route)) keys.set(route, 0);
+    return Array.from(keys, ([route, count]) => {
+      const isOpenForAll = (ofRoutes.get(route)?.pause.round ?? 0) > 0;
+      return { route, isOpenForAll, keys: count };
+    });
+  }
+
   return {
+    open,
     stopping: (next) => pausing(next, { of: pausesFor, failure: keptBack, now }),
     hearing: (next) => async (call, sending) => {
       const { route, isPublic } = call;

@@ -1,5 +1,6 @@
 import type { Clock } from '../async/clock.ts';
 import type { InFlight } from '../cache/in-flight.ts';
+import type { Lookups } from '../cache/lookups.ts';
 import type { ProvenKeys } from '../cache/proven.ts';
 import type { SharedCounters } from '../cache/shared-counters.ts';
 import type { TenantCache } from '../cache/tenant-cache.ts';
@@ -8,7 +9,7 @@ import { createLedger, type Ledger } from '../quota/ledger.ts';
 import { authenticated } from './authenticated.ts';
 import { type Ask, cached, type Freshness } from './cached.ts';
 import type { Attempt, Send } from './call.ts';
-import { createCircuits } from './circuits.ts';
+import { type Circuits, createCircuits } from './circuits.ts';
 import { coalesced } from './coalesced.ts';
 import { createHttp } from './http.ts';
 import { createKeyRefusals } from './key-refusals.ts';
@@ -16,6 +17,7 @@ import { createOutage, type Outage } from './outage.ts';
 import { rateLimited } from './rate-limited.ts';
 import { retried } from './retried.ts';
 import { createRetryBudget } from './retry-budget.ts';
+import { tracedAttempts, tracedCalls } from './traced.ts';
 
 /** The service, as the rest of the gateway sees it. */
 export interface Upstream {
@@ -23,6 +25,7 @@ export interface Upstream {
   /** Sends a call through all rings. */
   readonly send: Send;
   readonly ledger: Ledger;
+  readonly circuits: Pick<Circuits, 'open'>;
   readonly outage: Outage;
   /** Why the service has just refused a key; null where it hasn't, or it is time to find out anew. */
   readonly keyRefusal: (keyDigest: string) => Failure | null;
@@ -46,6 +49,12 @@ export interface UpstreamParts {
   /** Sees every answer go by. */
   readonly remembering: (next: Send) => Send;
   readonly onAttempt: (attempt: Attempt) => void;
+  /** Called with the milliseconds that a call has waited for a minute window. */
+  readonly onMinuteWait?: ((waitedMs: number) => void) | undefined;
+  /** Whether somebody traces: else nothing is done for it. */
+  readonly isTraced?: boolean;
+  /** Where lists and other answers are counted that were looked for among what is held. */
+  readonly lookups?: Lookups;
 }
 
 /**
@@ -54,7 +63,7 @@ export interface UpstreamParts {
  * billed, since the service counts attempts, and each tells whether the key is good.
  */
 export function createUpstream(parts: UpstreamParts): Upstream {
-  const { clock, steadyNow = clock.now, onAttempt } = parts;
+  const { clock, steadyNow = clock.now, lookups } = parts;
   const ledger = createLedger(clock.now, parts.sharedCounters);
   const http = createHttp({ baseUrl: parts.baseUrl, timeoutMs: parts.timeoutMs, now: clock.now, steadyNow });
   const authenticate = authenticated(http.send, parts.proven, parts.inFlight.cache ?? parts.tenantCache);
@@ -62,16 +71,19 @@ export function createUpstream(parts: UpstreamParts): Upstream {
   const refusals = createKeyRefusals({ proven: parts.proven, now: steadyNow });
   const circuits = createCircuits({ proven: parts.proven, now: steadyNow, wallNow: clock.now });
   const heard = circuits.hearing(refusals.hearing(authenticate));
-  const meter = refusals.stopping(circuits.stopping(rateLimited(heard, { ledger, clock, onAttempt })));
+  const meter = refusals.stopping(
+    circuits.stopping(rateLimited(parts.isTraced ? tracedAttempts(heard) : heard, { ...parts, ledger })),
+  );
   const patient = retried(meter, { retries: parts.retries, budget: createRetryBudget() });
-  const send = parts.remembering(coalesced(outage.watching(patient)));
+  const send = parts.remembering(coalesced(outage.watching(parts.isTraced ? tracedCalls(patient) : patient)));
   const ask = cached(send, {
     tenantCache: parts.tenantCache,
     freshness: parts.freshness,
     now: steadyNow,
     outage,
     inFlight: parts.inFlight,
+    lookups,
   });
 
-  return { ask, send, ledger, outage, keyRefusal: refusals.refusal, close: http.close };
+  return { ask, send, ledger, circuits, outage, keyRefusal: refusals.refusal, close: http.close };
 }

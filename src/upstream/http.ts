@@ -84,6 +84,7 @@ export function createHttp(parts: HttpParts): { send: Send; close: () => Promise
     }).catch((error: unknown) => {
       throw failureIn(error, call);
     });
+    sending.onStatus?.(status);
     const receivedAt = () => (parts.steadyNow ?? parts.now)();
     if (status === 200) {
       const found = await read(body, call, caller);

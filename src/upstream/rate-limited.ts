@@ -7,6 +7,8 @@ export interface RateLimitedParts {
   readonly ledger: Ledger;
   readonly clock: Pick<Clock, 'now' | 'sleep'>;
   readonly onAttempt: (attempt: Attempt) => void;
+  /** Called with the milliseconds that a call has waited for a minute window. */
+  readonly onMinuteWait?: ((waitedMs: number) => void) | undefined;
 }
 
 /** Calls under one key that are under way at once, so that a first 429 can stop the rest. */
@@ -33,7 +35,7 @@ interface CallQueue {
  * of the minute is spent, nothing leaves before the next minute begins. Calls that may wait do so, the earliest
  * deadline first; the others fail at once. Public routes are billed but not held back.
  */
-export function rateLimited(next: Send, { ledger, clock, onAttempt }: RateLimitedParts): Send {
+export function rateLimited(next: Send, { ledger, clock, onAttempt, onMinuteWait }: RateLimitedParts): Send {
   const queues = new Map<string, CallQueue>();
 
   function queueOf(keyDigest: string): CallQueue {
@@ -53,9 +55,11 @@ export function rateLimited(next: Send, { ledger, clock, onAttempt }: RateLimite
       const opensAtMs = ledger.opensAtMs(keyDigest);
       if (opensAtMs > Math.max(clock.now(), sending.waitDeadlineMs)) throw ledger.refusal(keyDigest);
       if (opensAtMs > clock.now()) {
+        const sinceMs = clock.now();
         await queued(queue.forMinute, sending, (wakeAll) => {
           clock.sleep(opensAtMs - clock.now()).then(wakeAll, wakeAll);
         });
+        onMinuteWait?.(clock.now() - sinceMs);
       } else if (queue.inFlight >= (ledger.isDoubtful(keyDigest) ? 1 : MAX_IN_FLIGHT)) {
         await queued(queue.forPlace, sending);
       } else {

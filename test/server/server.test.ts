@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { buildSchema } from 'graphql';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { CancelSignal } from '../../src/async/cancellation.ts';
+import { openLookups } from '../../src/cache/lookups.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Gateway, GatewayRequest, GatewayResponse } from '../../src/gateway.ts';
 import { createLog } from '../../src/server/log.ts';
@@ -31,6 +32,7 @@ async function open(
       delayed: 0,
       refused: { full: 0, late: 0 },
     },
+    state: { lookups: openLookups(), recentLimits: () => [], openCircuits: () => [] },
     stop: async () => void stopped.push('gateway'),
   };
   const metrics = createMetrics();

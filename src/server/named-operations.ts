@@ -1,0 +1,62 @@
+import { Counter, Histogram, type Registry } from 'prom-client';
+import type { OperationEvent } from '../gateway.ts';
+
+/** Names that are told apart, where clients may send any. */
+const MAX_NAMES = 100;
+
+/** Names longer than this are no names that anybody watches. */
+const MAX_LENGTH = 100;
+
+const OTHER = 'other';
+
+/** Few, since there is a set of them for each name. */
+const SECONDS = [0.05, 0.25, 1, 5, 30];
+
+export interface NamedOperations {
+  count(event: OperationEvent): void;
+  /** These are the only names that are told apart. */
+  expect(names: Iterable<string>): void;
+}
+
+/**
+ * Operations by their names, of which there is a bounded number: those of trusted documents, or else the first that were answered
+ * without an error. All others are "other", and those without a name have an empty one.
+ */
+export function createNamedOperations(registers: Registry[]): NamedOperations {
+  const durations = new Histogram({
+    name: 'country_graph_named_operation_duration_seconds',
+    help: 'Time from a GraphQL request to its answer, by the name of the operation: empty for none, "other" beyond the first hundred.',
+    labelNames: ['operation', 'outcome'],
+    buckets: SECONDS,
+    registers,
+  });
+  const calls = new Counter({
+    name: 'country_graph_named_operation_calls_total',
+    help: 'Requests sent to the REST service, by the name of the operation that was billed.',
+    labelNames: ['operation'],
+    registers,
+  });
+  let known = new Set(['']);
+  let mayGrow = true;
+
+  function labelFor(name: string, isWhole: boolean): string {
+    if (known.has(name)) return name;
+    if (!mayGrow || !isWhole || name.length > MAX_LENGTH) return OTHER;
+    known.add(name);
+    mayGrow = known.size <= MAX_NAMES;
+    return name;
+  }
+
+  return {
+    count(event) {
+      const isWhole = event.errorCodes.length === 0;
+      const operation = labelFor(event.name ?? '', isWhole);
+      durations.observe({ operation, outcome: isWhole ? 'ok' : 'error' }, event.durationMs / 1000);
+      if (event.calls > 0) calls.inc({ operation }, event.calls);
+    },
+    expect(names) {
+      known = new Set(['', ...names]);
+      mayGrow = false;
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import type { Trace } from '../async/trace.ts';
+import { Failure } from '../errors.ts';
+import type { Send } from './call.ts';
+
+/** A span for each call with all its attempts and waits; around the ring that tries again. */
+export function tracedCalls(next: Send): Send {
+  return (call, sending) => {
+    const trace = sending.trace?.begin('upstream call', { 'url.template': call.route });
+    return trace === undefined ? next(call, sending) : ended(trace, next(call, { ...sending, trace }));
+  };
+}
+
+/** A span for each request that is sent, which the service is told of; within the ring that bills them. */
+export function tracedAttempts(next: Send): Send {
+  return (call, sending) => {
+    const { trace: parent } = sending;
+    if (parent === undefined) return next(call, sending);
+    const attempt = parent.begun;
+    const trace = parent.begin(
+      `GET ${call.route}`,
+      {
+        'http.request.method': 'GET',
+        'url.template': call.route,
+        ...(attempt > 0 ? { 'http.request.resend_count': attempt } : {}),
+      },
+      true,
+    );
+    const headers = { ...sending.headers, ...trace.headers() };
+    const onStatus = (status: number) => trace.set({ 'http.response.status_code': status });
+    return ended(trace, next(call, { ...sending, trace, headers, onStatus }));
+  };
+}
+
+async function ended<Result>(trace: Trace, work: Promise<Result>): Promise<Result> {
+  try {
+    const result = await work;
+    trace.end();
+    return result;
+  } catch (error) {
+    trace.end(faultIn(error));
+    throw error;
+  }
+}
+
+/** What a span says that it failed with: the code of a failure, or the kind of whatever else was thrown. */
+export function faultIn(error: unknown): string {
+  if (error instanceof Failure) return error.code;
+  return error instanceof Error ? error.name : 'unknown';
+}
+
+/** A span for what is done at once, where somebody traces. */
+export function tracing<Result>(trace: Trace | undefined, name: string, work: () => Result): Result {
+  if (trace === undefined) return work();
+  const span = trace.begin(name);
+  try {
+    const result = work();
+    span.end();
+    return result;
+  } catch (error) {
+    span.end(faultIn(error));
+    throw error;
+  }
+}

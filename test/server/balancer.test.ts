@@ -1,0 +1,89 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createSandbox } from '../../src/sandbox/sandbox.ts';
+import { freePort } from '../support/free-port.ts';
+import { startHaproxy } from '../support/haproxy.ts';
+import { hasProgram } from '../support/programs.ts';
+import { startServing } from '../support/serving.ts';
+
+const running: ChildProcess[] = [];
+afterEach(() => {
+  for (const child of running.splice(0)) child.kill('SIGKILL');
+});
+
+const QUERY = '{ country(code: "KE") { name observation(metricKey: "population_total") { value } } }';
+
+/** What came of one operation, and the calls that it was billed. */
+async function ask(url: string): Promise<readonly [outcome: string, calls: number]> {
+  try {
+    const response = await fetch(`${url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: 'Bearer demo-team' },
+      body: JSON.stringify({ query: QUERY }),
+    });
+    const body = await response.text();
+    if (response.status !== 200) return [`status ${response.status}: ${body.slice(0, 200)}`, 0];
+    const { data, errors, extensions } = JSON.parse(body);
+    const isWhole =
+      errors === undefined && data.country.name === 'Kenya' && data.country.observation.value > 0;
+    return [isWhole ? 'answered' : body, extensions.upstream.calls];
+  } catch (error) {
+    return [`lost: ${(error as Error).message}`, 0];
+  }
+}
+
+describe.skipIf(!hasProgram('haproxy', '-v'))('two gateways behind a load balancer (HAProxy)', () => {
+  it('are restarted one after the other under load, and no operation fails', {
+    timeout: 60_000,
+  }, async () => {
+    const sandbox = createSandbox();
+    const { url: service } = await sandbox.listen();
+    const ports = [await freePort(), await freePort()];
+    const start = async (port: number) => {
+      const { child } = await startServing({
+        env: {
+          PORT: String(port),
+          COUNTRY_DATA_URL: service,
+          DRAIN_DELAY_MS: '1000',
+          LOG_LEVEL: 'silent',
+          GRAPHIQL: 'off',
+        },
+      });
+      running.push(child);
+      return child;
+    };
+    const gateways = await Promise.all(ports.map(async (port) => ({ port, child: await start(port) })));
+    await using balancer = await startHaproxy(ports);
+
+    const outcomes: Record<string, number> = {};
+    let billed = 0;
+    let isOver = false;
+    const clients = Array.from({ length: 8 }, async () => {
+      while (!isOver) {
+        const [outcome, calls] = await ask(balancer.url);
+        outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+        billed += calls;
+        await pause(10);
+      }
+    });
+    const exits: unknown[] = [];
+    for (const { port, child } of gateways) {
+      child.kill('SIGTERM');
+      exits.push((await once(child, 'exit'))[0]);
+      await start(port);
+      await balancer.untilAllUp();
+    }
+    isOver = true;
+    await Promise.all(clients);
+    await sandbox.close();
+
+    expect(exits).toEqual([0, 0]);
+    expect(outcomes).toEqual({ answered: expect.any(Number) });
+    expect(outcomes.answered).toBeGreaterThan(100);
+    // Four programs have asked, each for the list and the figure.
+    expect(sandbox.log).toHaveLength(billed);
+    expect(billed).toBe(8);
+  });
+});

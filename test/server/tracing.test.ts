@@ -1,0 +1,221 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it } from 'vitest';
+import { isTracingOn } from '../../src/config.ts';
+import { createSandbox } from '../../src/sandbox/sandbox.ts';
+import { type Serving, startServing } from '../support/serving.ts';
+
+interface Span {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly name: string;
+  readonly attributes: readonly { readonly key: string; readonly value: Readonly<Record<string, unknown>> }[];
+  readonly links?: readonly { readonly traceId: string; readonly spanId: string }[];
+  readonly status: { readonly code?: number };
+}
+
+/** What takes traces as OTLP over HTTP. */
+async function openReceiver() {
+  const bodies: string[] = [];
+  const server = createServer(async (request, response) => {
+    bodies.push(await text(request));
+    response.setHeader('content-type', 'application/json').end('{}');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    bodies,
+    spans: (): Span[] =>
+      bodies.flatMap((body) =>
+        JSON.parse(body).resourceSpans.flatMap((resource: { scopeSpans: { spans: Span[] }[] }) =>
+          resource.scopeSpans.flatMap(({ spans }) => spans),
+        ),
+      ),
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+/** A service that notes the headers of what it is asked, in front of the sandbox. */
+async function openService() {
+  const sandbox = createSandbox();
+  const { url } = await sandbox.listen();
+  const asked: { readonly path: string; readonly headers: IncomingHttpHeaders }[] = [];
+  const server = createServer(async ({ url: path = '', headers }, response) => {
+    asked.push({ path, headers });
+    const { authorization = '' } = headers;
+    const answer = await fetch(`${url}${path}`, { headers: { authorization } });
+    const type = answer.headers.get('content-type') ?? '';
+    response.writeHead(answer.status, { 'content-type': type }).end(await answer.text());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await sandbox.close();
+    },
+  };
+}
+
+const KEY = 'demo-team';
+
+async function ask({ url }: Serving, query: string, headers: Record<string, string> = {}) {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${KEY}`, ...headers },
+    body: JSON.stringify({ query }),
+  });
+  const {
+    data,
+    errors = [],
+    extensions,
+  } = (await response.json()) as {
+    data: unknown;
+    errors?: readonly unknown[];
+    extensions: { upstream: { calls: number; shared: number } };
+  };
+  expect(errors).toEqual([]);
+  return { data, upstream: extensions.upstream };
+}
+
+/** Ends the program, which sends what traces are left. */
+async function stop({ child }: Serving): Promise<void> {
+  child.kill('SIGTERM');
+  expect((await once(child, 'exit'))[0]).toBe(0);
+}
+
+const valuesOf = ({ attributes }: Span) =>
+  Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
+
+const figureOf = (name: string, code: string) =>
+  `query ${name} { country(code: "${code}") { observation(metricKey: "population_total") { value } } }`;
+
+describe('traces', () => {
+  it('show a batch once, linked with all operations that share it', { timeout: 30_000 }, async () => {
+    await using receiver = await openReceiver();
+    await using service = await openService();
+    const program = await startServing({
+      env: {
+        COUNTRY_DATA_URL: service.url,
+        OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+        BATCH_WINDOW_MS: '200',
+        LOG_LEVEL: 'silent',
+        GRAPHIQL: 'off',
+      },
+    });
+    const traceId = '0af7651916cd43dd8448eb211c80319c';
+    const spanId = 'b7ad6b7169203331';
+    const asked = await Promise.all([
+      ask(program, figureOf('One', 'KE'), { traceparent: `00-${traceId}-${spanId}-01` }),
+      ask(program, figureOf('Two', 'NG')),
+      ask(program, figureOf('Three', 'GH')),
+    ]);
+    await stop(program);
+    expect(asked.reduce((sum, { upstream }) => sum + upstream.calls, 0)).toBe(1);
+    expect(service.asked).toHaveLength(1);
+
+    const spans = receiver.spans();
+    const operations = spans.filter(({ name }) => name === 'graphql.operation');
+    expect(operations.map((span) => valuesOf(span)['graphql.operation.name']).toSorted()).toEqual([
+      'One',
+      'Three',
+      'Two',
+    ]);
+    const one = operations.find((span) => valuesOf(span)['graphql.operation.name'] === 'One');
+    expect([one?.traceId, one?.parentSpanId]).toEqual([traceId, spanId]);
+
+    const batches = spans.filter(({ name }) => name === 'batch');
+    expect(batches).toHaveLength(1);
+    const [batch] = batches as [Span];
+    expect(batch.links?.map((link) => link.spanId).toSorted()).toEqual(
+      operations.map((span) => span.spanId).toSorted(),
+    );
+    for (const { links } of operations) expect(links?.map((link) => link.spanId)).toEqual([batch.spanId]);
+    expect(valuesOf(batch)).toEqual({
+      'country_graph.batch.operations': 3,
+      'country_graph.batch.demands': 3,
+    });
+
+    const call = spans.find(
+      ({ parentSpanId, name }) => parentSpanId === batch.spanId && name === 'upstream call',
+    );
+    const [attempt] = spans.filter(({ parentSpanId }) => parentSpanId === call?.spanId) as [Span];
+    expect([attempt.name, valuesOf(attempt)]).toEqual([
+      'GET /v1/data',
+      { 'http.request.method': 'GET', 'url.template': '/v1/data', 'http.response.status_code': 200 },
+    ]);
+    expect(service.asked[0]?.headers.traceparent).toBe(`00-${attempt.traceId}-${attempt.spanId}-01`);
+    expect(
+      spans.filter(({ name, parentSpanId }) => name === 'decode' && parentSpanId === batch.spanId),
+    ).toHaveLength(1);
+    expect(receiver.bodies.join('')).not.toContain(KEY);
+    expect(receiver.bodies.join('')).toContain('"country-graph"');
+  });
+
+  it('are neither made nor loaded where nothing asks for them', { timeout: 30_000 }, async () => {
+    await using receiver = await openReceiver();
+    await using service = await openService();
+    for (const env of [{}, { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_SDK_DISABLED: 'true' }]) {
+      const program = await startServing({
+        // A loader's hook that names whatever is loaded of it.
+        nodeArgs: ['--import', `data:text/javascript,${encodeURIComponent(WATCHING)}`],
+        isLogKept: true,
+        env: { COUNTRY_DATA_URL: service.url, LOG_LEVEL: 'silent', GRAPHIQL: 'off', ...env },
+      });
+      await ask(program, figureOf('One', 'KE'), {
+        traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+      });
+      await stop(program);
+      expect(program.errors()).toBe('watching\n');
+    }
+    expect(service.asked.map(({ headers }) => headers.traceparent)).toEqual([undefined, undefined]);
+    expect(receiver.bodies).toEqual([]);
+  });
+});
+
+/** The metrics have the interface of OpenTelemetry loaded, which does nothing by itself. */
+const WATCHING = `
+  import { registerHooks } from 'node:module';
+  import { writeSync } from 'node:fs';
+  writeSync(2, 'watching\\n');
+  registerHooks({
+    resolve(specifier, context, next) {
+      if (/^@opentelemetry\\/(?!api$)|\\/tracing\\.ts$/.test(specifier)) writeSync(2, specifier + '\\n');
+      return next(specifier, context);
+    },
+  });
+`;
+
+describe('whether traces are sent', () => {
+  const address = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
+  it.for([
+    [{}, false],
+    [address, true],
+    [{ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:4318/v1/traces' }, true],
+    [{ OTEL_TRACES_EXPORTER: 'otlp' }, true],
+    [{ ...address, OTEL_TRACES_EXPORTER: 'none' }, false],
+    [{ ...address, OTEL_SDK_DISABLED: 'true' }, false],
+    [{ ...address, OTEL_SDK_DISABLED: 'false' }, true],
+    [{ ...address, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf' }, true],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: '' }, false],
+  ] as const)('with %j: %s', ([env, expected]) => {
+    expect(isTracingOn(env)).toBe(expected);
+  });
+
+  it('is told by name where it asks for what there is not', () => {
+    const env = { ...address, OTEL_TRACES_EXPORTER: 'zipkin', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' };
+    expect(() => isTracingOn(env)).toThrow(
+      'OTEL_TRACES_EXPORTER: must be otlp or none\nOTEL_EXPORTER_OTLP_PROTOCOL: must be http/json: traces are not sent by gRPC',
+    );
+  });
+});

@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { freePort } from './free-port.ts';
+
+/** A load balancer in a process of its own, before programs of this machine; it asks each of them whether it is ready. */
+export async function startHaproxy(ports: readonly number[]) {
+  const port = await freePort();
+  const folder = await mkdtemp(join(tmpdir(), 'country-graph-haproxy-'));
+  const file = join(folder, 'haproxy.cfg');
+  const servers = ports.map((at, i) => `  server gateway-${i} 127.0.0.1:${at} check`);
+  await writeFile(
+    file,
+    `
+defaults
+  mode http
+  timeout connect 1s
+  timeout client 15s
+  timeout server 15s
+  timeout check 1s
+  option redispatch
+  retries 3
+frontend callers
+  bind 127.0.0.1:${port}
+  stats uri /balancer
+  default_backend gateways
+backend gateways
+  balance roundrobin
+  option httpchk GET /health/ready
+  default-server inter 200ms fall 2 rise 1
+${servers.join('\n')}
+`,
+  );
+  const child = spawn('haproxy', ['-db', '-q', '-f', file], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const url = `http://127.0.0.1:${port}`;
+  while (child.exitCode === null) {
+    const ready = await fetch(`${url}/health/ready`).catch(() => null);
+    if (ready?.status === 200) break;
+    await pause(50);
+  }
+  return {
+    url,
+    /** Waits until the balancer has found all of them ready. */
+    async untilAllUp(): Promise<void> {
+      for (;;) {
+        const csv = await (await fetch(`${url}/balancer;csv`)).text();
+        const up = csv.split('\n').filter((line) => /^gateways,gateway-/.test(line) && /,UP,/.test(line));
+        if (up.length === ports.length) return;
+        await pause(50);
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL');
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
