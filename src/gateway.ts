@@ -3,12 +3,13 @@ import { type Clock, steadied, systemClock } from './async/clock.ts';
 import type { PromiseOrValue } from './async/promise-or-value.ts';
 import type { Tracer } from './async/trace.ts';
 import type { HubLink } from './cache/hub-link.ts';
-import { ALONE, createInFlight, type InFlight } from './cache/in-flight.ts';
+import type { InFlight } from './cache/in-flight.ts';
 import { createDigest } from './cache/key-digest.ts';
 import { type CacheLookups, openLookups } from './cache/lookups.ts';
+import { freshnessIn, openInFlight, openTenantCache } from './cache/open-caches.ts';
 import { createProvenKeys, type ProvenKeys } from './cache/proven.ts';
 import { openStore, type Store } from './cache/store.ts';
-import { createTenantCache, NO_TENANT_CACHE, type TenantCache } from './cache/tenant-cache.ts';
+import { NO_TENANT_CACHE, type TenantCache } from './cache/tenant-cache.ts';
 import type { Config } from './config.ts';
 import { createSchema } from './graph/schema.ts';
 import { printSdl } from './graph/subgraph-sdl.ts';
@@ -43,9 +44,9 @@ import type { GatewayRequest } from './operations/requests.ts';
 import { createResponseCache } from './operations/response-cache.ts';
 import type { GatewayResponse } from './operations/responses.ts';
 import { createSchemaAnswers } from './operations/schema-answers.ts';
+import { tabled } from './operations/tabled.ts';
 import { traced } from './operations/traced.ts';
 import { openTrusted } from './operations/trusted-documents.ts';
-import { tabled } from './operations/tabled.ts';
 import { createLearned } from './planner/learned.ts';
 import { createPricing } from './pricing/price.ts';
 import type { Ledger } from './quota/ledger.ts';
@@ -132,8 +133,8 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   });
   const lookups = openLookups();
   const proven = createProvenKeys(steadyNow);
-  const tenantCache = tenantCacheOver(store, config, steadyNow);
-  const inFlight = inFlightOver(store, tenantCache, { config, clock, steadyNow });
+  const tenantCache = openTenantCache(store, config, steadyNow);
+  const inFlight = openInFlight(store, tenantCache, { config, clock, steadyNow });
   const service = openService({ ...parts, clock, steadyNow, store, tenantCache, inFlight, proven, lookups });
   const schema = createSchema({
     resolvers,
@@ -246,40 +247,6 @@ async function openLive({
   const feeds = createFeeds({ ...feedParts, onFault: parts.onFault });
   return createSubscriptions({ ...parts, feeds });
 }
-
-function freshnessIn({ cacheTtlSeconds, staleIfErrorSeconds }: Config) {
-  return { ttlMs: cacheTtlSeconds * 1000, staleMs: staleIfErrorSeconds * 1000 };
-}
-
-function tenantCacheOver(store: Store | null, config: Config, now: () => number): TenantCache {
-  const { ttlMs, staleMs } = freshnessIn(config);
-  if (store === null || config.cacheUrl === 'none' || ttlMs + staleMs === 0) return NO_TENANT_CACHE;
-  return createTenantCache({ store, now, authTtlMs: config.authTtlSeconds * 1000, holdMs: ttlMs + staleMs });
-}
-
-/** How long what has come is there for others who wait for it, where nothing is held, in milliseconds. */
-const RELAY_MS = 10_000;
-
-/** What is in flight anywhere among all who share the store: for them to read it lies in the cache, or where nothing is held for a while. */
-function inFlightOver(
-  store: Store | null,
-  tenantCache: TenantCache,
-  { config, clock, steadyNow: now }: Pick<RunsParts, 'config' | 'clock' | 'steadyNow'>,
-): InFlight {
-  if (store?.leases == null) return ALONE;
-  const relay = () =>
-    createTenantCache({ store, now, authTtlMs: config.authTtlSeconds * 1000, holdMs: RELAY_MS });
-  return createInFlight({
-    leases: store.leases,
-    cache: tenantCache === NO_TENANT_CACHE ? relay() : tenantCache,
-    clock,
-    maxWaitMs: Math.min(MAX_WAIT_MS, config.operationTimeoutMs * WAIT_SHARE),
-  });
-}
-
-/** The longest that an operation waits for what others are fetching, and the share of its time; then it asks itself. */
-const MAX_WAIT_MS = 5_000;
-const WAIT_SHARE = 0.25;
 
 interface ServiceParts extends GatewayParts {
   readonly clock: Clock;

@@ -3,8 +3,8 @@ import { type Config, isTracingOn } from '../config.ts';
 import { createGateway, type Observer } from '../gateway.ts';
 import type { Log } from '../server/log.ts';
 import { createMetrics, type Metrics } from '../server/metrics.ts';
-import { createServer } from '../server/server.ts';
 import { ownVersion } from '../server/own-version.ts';
+import { createServer } from '../server/server.ts';
 import type { Addresses } from './supervisor.ts';
 
 export interface Program extends Addresses {

@@ -186,6 +186,7 @@ describe('the sum over workers', () => {
       const metrics = createMetrics({ version: '1.2.3' });
       metrics.watch({
         trusted: null,
+        live: null,
         load: {
           underWay: 2,
           waiting: 0,
