@@ -75,9 +75,8 @@ export function countryList(
   const { region, subregion, orderBy } = args;
   checkTexts({ region, subregion });
   const needsList = region != null || subregion != null || orderBy?.some(({ field }) => field !== 'CODE');
-  return mapValue(listed(args, needsList === true, context, info), (list) =>
-    ordered(list, orderBy, ORDERS, context),
-  );
+  const list = listed(args, needsList === true, context, info);
+  return orderBy == null ? list : mapValue(list, (rows) => ordered(rows, orderBy, ORDERS, context));
 }
 
 function listed(
@@ -89,11 +88,13 @@ function listed(
   const { loaders } = context;
   const { codes } = args;
   const { path } = info;
-  const ofRegion = (list: readonly CountryRecord[]) => warned(context, () => path, within(list, args));
-  if (codes == null)
-    return mapValue(warnedOnceLoaded(context, info, loaders.countries()), (list) =>
-      ofRegion(list).map(countryOf),
-    );
+  const isOfAnyRegion = args.region == null && args.subregion == null;
+  const ofRegion = (list: readonly CountryRecord[]) =>
+    isOfAnyRegion ? list : warned(context, () => path, within(list, args));
+  if (codes == null) {
+    const all = warnedOnceLoaded(context, info, loaders.countries());
+    return mapValue(all, (list) => ofRegion(list).map(countryOf));
+  }
   const selected = selectedOf(info);
   const wanted = [...new Set(codes)];
   const alone = new Map(wanted.map((code) => [code, needsList ? null : countryWithoutList(code, selected)]));
@@ -126,7 +127,6 @@ function within(
   filter: Pick<QueryCountriesArgs, 'region' | 'subregion'>,
 ): readonly CountryRecord[] {
   const fields = (['region', 'subregion'] as const).filter((field) => filter[field] != null);
-  if (fields.length === 0) return list;
   const isOf = (record: CountryRecord, isEnough: (field: 'region' | 'subregion') => boolean) =>
     fields.every((field) => isEnough(field) || record[field]?.toLowerCase() === filter[field]?.toLowerCase());
   const untold = list.filter(
