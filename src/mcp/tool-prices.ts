@@ -18,9 +18,9 @@ const NO_KEY = 'Bearer price-of-tools';
 export function createToolPrices(
   gateway: Pick<Gateway, 'handle'>,
 ): (tool: OperationTool) => Promise<ToolPrice | null> {
-  const known = new Map<string, ToolPrice | null>();
+  const known = new WeakMap<OperationTool, ToolPrice | null>();
   return async (tool) => {
-    const found = known.get(tool.name);
+    const found = known.get(tool);
     if (found !== undefined) return found;
     const { signal } = new AbortController();
     const headers = { authorization: NO_KEY, 'x-explain': '1' };
@@ -28,7 +28,7 @@ export function createToolPrices(
     const price = priceIn(reply);
     // What can't be told for want of room is asked for again.
     if (price !== null || !reply.errors.some(({ extensions }) => extensions?.retryable === true))
-      known.set(tool.name, price);
+      known.set(tool, price);
     return price;
   };
 }

@@ -66,12 +66,12 @@ const OUTPUT_SCHEMA: Tool['outputSchema'] = {
  * @throws ConfigError where there is no such operation
  */
 export function createToolServers({ gateway, version, onFault }: ToolServerParts): OpenToolServer {
-  const tools = operationTools(gateway.schema, gateway.trusted ?? []);
+  const tools = createCurrentTools(gateway, onFault);
   const priceOf = createToolPrices(gateway);
 
   async function listed(): Promise<Tool[]> {
     const all: Tool[] = [];
-    for (const tool of tools.values()) {
+    for (const tool of tools().values()) {
       const price = await priceOf(tool);
       all.push({
         name: tool.name,
@@ -90,7 +90,7 @@ export function createToolServers({ gateway, version, onFault }: ToolServerParts
     const headers: Readonly<Record<string, string>> = authorization === undefined ? {} : { authorization };
     server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: await listed() }));
     server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
-      const tool = tools.get(params.name);
+      const tool = tools().get(params.name);
       if (tool === undefined)
         throw new McpError(ErrorCode.InvalidParams, `There is no tool ${excerpt(params.name)}.`);
       const variables = params.arguments ?? {};
@@ -105,6 +105,29 @@ export function createToolServers({ gateway, version, onFault }: ToolServerParts
       }
     });
     return server;
+  };
+}
+
+/**
+ * The tools of the documents that are trusted at the moment, made anew when these have been read again; those before, where none of
+ * the new ones can be a tool.
+ * @throws ConfigError where that is so of the first
+ */
+function createCurrentTools(
+  gateway: ToolServerParts['gateway'],
+  onFault: ToolServerParts['onFault'],
+): () => ReadonlyMap<string, OperationTool> {
+  let seen = gateway.trusted;
+  let tools = operationTools(gateway.schema, seen ?? []);
+  return () => {
+    if (gateway.trusted === seen) return tools;
+    seen = gateway.trusted;
+    try {
+      tools = operationTools(gateway.schema, seen ?? []);
+    } catch (fault) {
+      onFault(fault);
+    }
+    return tools;
   };
 }
 

@@ -1,9 +1,11 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ConfigError, readConfig } from '../../src/config.ts';
 import { openProgram, type Program, type ProgramOptions } from '../support/program.ts';
-import { CARD, trustedFile } from './documents.ts';
+import { CARD, CATALOGUE, trustedFile } from './documents.ts';
 
 const file = trustedFile();
 afterAll(() => file.remove());
@@ -31,6 +33,18 @@ async function call(client: Client, name: string, given: Record<string, unknown>
 }
 
 describe('tools by HTTP', () => {
+  it('follow the documents, which are read again', async () => {
+    const own = trustedFile([CARD]);
+    await using program = await openTools({ env: { TRUSTED_DOCUMENTS: own.folder } });
+    await using client = await connected(program);
+    const tools = async () => (await client.listTools()).tools.map(({ name }) => name);
+    expect(await tools()).toEqual(['Card']);
+    writeFileSync(join(own.folder, 'more.json'), JSON.stringify({ catalogue: CATALOGUE }));
+    await expect.poll(tools).toEqual(['Catalogue', 'Card']);
+    expect(await call(client, 'Catalogue')).toMatchObject({ isError: false, upstream: { calls: 1 } });
+    own.remove();
+  });
+
   it('are the described operations, with variables as JSON Schema and prices in calls', async () => {
     await using program = await openTools();
     await using client = await connected(program);
