@@ -82,8 +82,8 @@ describe.skipIf(!hasProgram('haproxy', '-v'))('two gateways behind a load balanc
     expect(exits).toEqual([0, 0]);
     expect(outcomes).toEqual({ answered: expect.any(Number) });
     expect(outcomes.answered).toBeGreaterThan(100);
-    // Four programs have asked, each for the list and the figure.
+    // Up to four programs have asked, each for the list and the figure: the last one may come too late for any.
     expect(sandbox.log).toHaveLength(billed);
-    expect(billed).toBe(8);
+    expect([6, 8]).toContain(billed);
   });
 });
