@@ -1,6 +1,7 @@
 /**
  * `npm run screenshots`: the pictures of the README, taken of GraphiQL over the sandbox. `npm run screenshots -- <folder>`
- * takes every situation at every size, in light and in dark, for people to look through before a change goes out.
+ * takes every situation, or those named after it, at every size, in light and in dark, for people to look through before a
+ * change goes out.
  */
 import { mkdirSync } from 'node:fs';
 import { argv } from 'node:process';
@@ -89,20 +90,22 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   docs: { tab: 'CountryCard', pane: 'Documentation Explorer', isFirst: true },
 };
 
-const everyShot = () =>
-  Object.entries(SITUATIONS).flatMap(([situation, what]) =>
-    Object.entries(SIZES).flatMap(([size, viewport]) =>
-      (['light', 'dark'] as const).map((colorScheme) => ({
-        ...what,
-        name: `${situation}-${size}-${colorScheme}`,
-        colorScheme,
-        viewport,
-      })),
-    ),
-  );
+const everyShot = (situations: readonly string[]) =>
+  Object.entries(SITUATIONS)
+    .filter(([situation]) => situations.length === 0 || situations.includes(situation))
+    .flatMap(([situation, what]) =>
+      Object.entries(SIZES).flatMap(([size, viewport]) =>
+        (['light', 'dark'] as const).map((colorScheme) => ({
+          ...what,
+          name: `${situation}-${size}-${colorScheme}`,
+          colorScheme,
+          viewport,
+        })),
+      ),
+    );
 
-const [, , folder] = argv;
-await takeAll(folder ?? README_FOLDER, folder === undefined ? README : everyShot());
+const [, , folder, ...situations] = argv;
+await takeAll(folder ?? README_FOLDER, folder === undefined ? README : everyShot(situations));
 
 async function takeAll(folder: string, shots: readonly Shot[]): Promise<void> {
   mkdirSync(folder, { recursive: true });
