@@ -5,10 +5,10 @@ import type { Maybe } from '@country-graph/client';
 import { possibleTypes, typePolicies } from '@country-graph/client/apollo';
 import { createRoot } from 'react-dom/client';
 import { map } from 'rxjs';
-import { BarChart } from '../shared/bar-chart.tsx';
-import { Bill, noteBill } from '../shared/bill.tsx';
-import { FailureNote } from '../shared/failure.tsx';
-import { GATEWAY, HEADERS } from '../shared/settings.ts';
+import { BarChart } from '../common/bar-chart.tsx';
+import { Bill, noteBill } from '../common/bill.tsx';
+import { FailureNote } from '../common/failure.tsx';
+import { GATEWAY, HEADERS } from '../common/settings.ts';
 
 /** Operations of one turn travel in one request, and the gateway merges what they ask for. */
 const transport = new BatchHttpLink({ uri: GATEWAY, headers: HEADERS, batchMax: 10 });

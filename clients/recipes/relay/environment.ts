@@ -1,7 +1,7 @@
 import { errorsOf } from '@country-graph/client';
 import { Environment, type FetchFunction, Network, RecordSource, Store } from 'relay-runtime';
-import { noteBill } from '../shared/bill.tsx';
-import { GATEWAY, HEADERS } from '../shared/settings.ts';
+import { noteBill } from '../common/bill.tsx';
+import { GATEWAY, HEADERS } from '../common/settings.ts';
 
 const ask: FetchFunction = async ({ text }, variables) => {
   const response = await fetch(GATEWAY, {

@@ -1,9 +1,9 @@
 import { Component, type ReactNode, Suspense, useCallback, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 import { graphql, RelayEnvironmentProvider, useLazyLoadQuery, usePaginationFragment } from 'react-relay';
-import { BarChart } from '../shared/bar-chart.tsx';
-import { Bill } from '../shared/bill.tsx';
-import { FailureNote } from '../shared/failure.tsx';
+import { BarChart } from '../common/bar-chart.tsx';
+import { Bill } from '../common/bill.tsx';
+import { FailureNote } from '../common/failure.tsx';
 import type { mainFigures$key } from './__generated__/mainFigures.graphql.ts';
 import type { mainQuery } from './__generated__/mainQuery.graphql.ts';
 import { environment } from './environment.ts';

@@ -2,10 +2,10 @@ import { isRetryable } from '@country-graph/client';
 import { QueryClient, QueryClientProvider, useQuery } from '@tanstack/react-query';
 import { GraphQLClient } from 'graphql-request';
 import { createRoot } from 'react-dom/client';
-import { BarChart } from '../shared/bar-chart.tsx';
-import { Bill, noteBill } from '../shared/bill.tsx';
-import { FailureNote } from '../shared/failure.tsx';
-import { GATEWAY, HEADERS } from '../shared/settings.ts';
+import { BarChart } from '../common/bar-chart.tsx';
+import { Bill, noteBill } from '../common/bill.tsx';
+import { FailureNote } from '../common/failure.tsx';
+import { GATEWAY, HEADERS } from '../common/settings.ts';
 import { graphql } from './graphql.ts';
 
 const gateway = new GraphQLClient(GATEWAY, {

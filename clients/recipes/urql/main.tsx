@@ -3,10 +3,10 @@ import { keys } from '@country-graph/client/graphcache';
 import { cacheExchange } from '@urql/exchange-graphcache';
 import { createRoot } from 'react-dom/client';
 import { Client, fetchExchange, gql, mapExchange, Provider, useQuery } from 'urql';
-import { BarChart } from '../shared/bar-chart.tsx';
-import { Bill, noteBill } from '../shared/bill.tsx';
-import { FailureNote } from '../shared/failure.tsx';
-import { GATEWAY, HEADERS } from '../shared/settings.ts';
+import { BarChart } from '../common/bar-chart.tsx';
+import { Bill, noteBill } from '../common/bill.tsx';
+import { FailureNote } from '../common/failure.tsx';
+import { GATEWAY, HEADERS } from '../common/settings.ts';
 
 /** Short queries go by GET, as urql does by itself. */
 const client = new Client({
