@@ -75,8 +75,7 @@ export function countryList(
   const { region, subregion, orderBy } = args;
   checkTexts({ region, subregion });
   const needsList = region != null || subregion != null || orderBy?.some(({ field }) => field !== 'CODE');
-  const list = listed(args, needsList === true, context, info);
-  return orderBy == null ? list : mapValue(list, (rows) => ordered(rows, orderBy, ORDERS, context));
+  return ordered(listed(args, needsList === true, context, info), orderBy, ORDERS, context);
 }
 
 function listed(

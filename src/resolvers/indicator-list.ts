@@ -22,7 +22,7 @@ export function indicatorList(
 ): PromiseOrValue<readonly IndicatorRef[]> {
   const { category, search, source } = args;
   checkTexts({ category, search, source });
-  return mapValue(listed(args, context, info), (list) => ordered(list, args.orderBy, ORDERS, context));
+  return ordered(listed(args, context, info), args.orderBy, ORDERS, context);
 }
 
 function listed(

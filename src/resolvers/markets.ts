@@ -37,7 +37,7 @@ function tickerList(
   const { exchangeCode, countryCode, instrumentType } = filter;
   checkTexts({ exchangeCode, countryCode, instrumentType });
   const listings = warnedOnceLoaded(context, info, context.loaders.tickers.where(filter));
-  return mapValue(listings, (list) => ordered(list, orderBy, ORDERS, context));
+  return ordered(listings, orderBy, ORDERS, context);
 }
 
 export const resolvers = {

@@ -46,9 +46,7 @@ export function observationList(
   context: GraphContext,
   info: GraphQLResolveInfo,
 ): PromiseOrValue<readonly ObservationRecord[]> {
-  return mapValue(observationRows(args, context, info), (rows) =>
-    ordered(rows, args.orderBy, ORDERS, context),
-  );
+  return ordered(observationRows(args, context, info), args.orderBy, ORDERS, context);
 }
 
 /** As {@link observationList}, a page of it. */

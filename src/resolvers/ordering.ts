@@ -1,4 +1,4 @@
-import type { PromiseOrValue } from '../async/promise-or-value.ts';
+import { mapValue, type PromiseOrValue } from '../async/promise-or-value.ts';
 import { timeSliced } from '../async/yielding.ts';
 import type { GraphContext } from '../graph/context.ts';
 import type { OrderDirection } from '../graph/generated.ts';
@@ -42,14 +42,26 @@ export function byName<Row>(read: (row: Row) => string | null): Order<Row> {
   return orderBy(read, collator.compare);
 }
 
-/** Rows in the order that is wanted; those that are alike in all of it stay as they are. */
+type OrderContext = Pick<GraphContext, 'batchGate' | 'caller'>;
+
+/** Rows in the order that is wanted, once they are there; those that are alike in all of it stay as they are. */
 export function ordered<Row, Field extends string>(
-  rows: readonly Row[],
+  rows: PromiseOrValue<readonly Row[]>,
   wanted: OrderBy<Field>,
   orders: Readonly<Record<Field, Order<Row>>>,
-  { batchGate, caller }: Pick<GraphContext, 'batchGate' | 'caller'>,
+  context: OrderContext,
 ): PromiseOrValue<readonly Row[]> {
-  if (wanted == null || wanted.length === 0 || rows.length < 2) return rows;
+  if (wanted == null || wanted.length === 0) return rows;
+  return mapValue(rows, (list) => sorted(list, wanted, orders, context));
+}
+
+function sorted<Row, Field extends string>(
+  rows: readonly Row[],
+  wanted: NonNullable<OrderBy<Field>>,
+  orders: Readonly<Record<Field, Order<Row>>>,
+  { batchGate, caller }: OrderContext,
+): PromiseOrValue<readonly Row[]> {
+  if (rows.length < 2) return rows;
   // What is named again makes no difference: rows that differ in it are in order by then.
   const named = wanted.filter(({ field }, i) => wanted.findIndex((one) => one.field === field) === i);
   const steps = named.map(({ field, direction }): { order: Order<Row>; sign: 1 | -1 } => ({
