@@ -13,7 +13,7 @@ import type { ObservationRecord } from '../upstream/records/observations.ts';
 import { checkMetricKey, maxAgeMsOf } from './arguments.ts';
 import { countryList, countryWithoutList, LIST_FIELDS, selectedOf } from './country-list.ts';
 import { askAhead, derivedOf, latestOf } from './derived-ahead.ts';
-import { knownNames } from './known-names.ts';
+import { namesOfFigures } from './known-names.ts';
 import { observationList, observationPage } from './observation-lists.ts';
 import { namedBy, pageOf, pagingOf } from './paging.ts';
 import { plainFields, recordFields } from './record-fields.ts';
@@ -82,10 +82,10 @@ const observation: BatchResolver<
   const maxAgeMs = maxAgeMsOf(maxAge);
   const derived = derivedOf(info);
   const path = () => info.path;
-  const known = knownNames('metrics', context, path, [metricKey]);
+  const known = namesOfFigures('metrics', context, path, [metricKey]);
   if (!(known instanceof Promise)) return figuresOf(known);
   const where = info.path;
-  return context.batchGate.closeDuring(known).then((keys) => figuresOf(keys, () => where));
+  return known.then((keys) => figuresOf(keys, () => where));
 
   function figuresOf([key]: readonly string[], here = path) {
     if (key === undefined) return codes.map(() => null);

@@ -16,7 +16,7 @@ import type { ObservationRecord } from '../upstream/records/observations.ts';
 import { checkMetricKey } from './arguments.ts';
 import { changeOf, counterpart, growthOf, Misfit, misfitOfUnits, quotientOf, yearsIn } from './comparable.ts';
 import { checkSince } from './derived-ahead.ts';
-import { knownNames } from './known-names.ts';
+import { namesOfFigures } from './known-names.ts';
 import { plainFields } from './record-fields.ts';
 
 type Derived<Args, Value> = BatchResolver<ObservationRecord, Args, GraphContext, Value | null>;
@@ -100,10 +100,8 @@ const per: Derived<ObservationPerArgs, RatioRecord> = (rows, { metricKey }, cont
   checkMetricKey(metricKey);
   context.bill.naive += rows.length;
   const warn = warningOf(context, info);
-  const path = () => info.pathOf(0);
-  const known = knownNames('metrics', context, path, [metricKey]);
-  const held = known instanceof Promise ? context.batchGate.closeDuring(known) : known;
-  return mapValue(held, ([key]) => {
+  const known = namesOfFigures('metrics', context, () => info.pathOf(0), [metricKey]);
+  return mapValue(known, ([key]) => {
     if (key === undefined) return rows.map(() => null);
     const wanted = rows.map((row) => wantedFor(row, row.year, { metricKey: key }));
     return mapValue(context.loaders.observations.operands.near(wanted), (outcomes) =>
@@ -133,11 +131,11 @@ type Rivals = readonly ObservationRecord[] | Misfit | Error;
 const rank: Derived<ObservationRankArgs, RankRecord> = (rows, { among, direction }, context, info) => {
   context.bill.naive += rows.length;
   const warn = warningOf(context, info);
-  const path = () => info.pathOf(0);
   const known =
-    among == null ? [...COVERED_COUNTRIES] : knownNames('countries', context, path, [...new Set(among)]);
-  const held = known instanceof Promise ? context.batchGate.closeDuring(known) : known;
-  return mapValue(held, (codes) => {
+    among == null
+      ? [...COVERED_COUNTRIES]
+      : namesOfFigures('countries', context, () => info.pathOf(0), [...new Set(among)]);
+  return mapValue(known, (codes) => {
     // Figures of the same indicator and time are ranked among the same others.
     const groups = Map.groupBy(rows.filter(isNational), groupOf);
     const firsts = [...groups.values()].flatMap(([first]) => first ?? []);

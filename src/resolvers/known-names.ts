@@ -32,3 +32,14 @@ export function knownNames(
     return names.filter((name) => !absent.has(name));
   });
 }
+
+/** As {@link knownNames}, for names that figures are asked for of next: the batch waits for them. */
+export function namesOfFigures(
+  dimension: Dimension,
+  context: GraphContext,
+  path: () => GraphQLResolveInfo['path'],
+  names: readonly string[],
+): PromiseOrValue<readonly string[]> {
+  const known = knownNames(dimension, context, path, names);
+  return known instanceof Promise ? context.batchGate.closeDuring(known) : known;
+}
