@@ -28,8 +28,6 @@ const UNUSUAL = [
   'nodejs_active_resources_total',
 ];
 
-const NAME_IN_DOCUMENT = /\b(?:query|mutation|subscription)\s+(\w+)/g;
-
 export interface MetricsParts {
   /** Of the package. */
   readonly version?: string;
@@ -90,6 +88,7 @@ export function createMetrics({
     labelNames: ['by'],
     registers,
   });
+  for (const by of ['shared', 'cached']) saved.inc({ by }, 0);
   const repeated = new Counter({
     name: 'country_graph_answers_repeated_total',
     help: 'Operations answered by the bytes of the same operation before, nothing of which was past its time.',
@@ -117,9 +116,9 @@ export function createMetrics({
       operations.inc(labels);
       operationSeconds.observe(labels, event.durationMs / 1000);
       for (const code of event.errorCodes) errors.inc({ code });
-      saved.inc({ by: 'shared' }, event.shared);
-      saved.inc({ by: 'cached' }, event.cached);
-      stale.inc(event.stale);
+      if (event.shared > 0) saved.inc({ by: 'shared' }, event.shared);
+      if (event.cached > 0) saved.inc({ by: 'cached' }, event.cached);
+      if (event.stale > 0) stale.inc(event.stale);
       if (event.repeated) repeated.inc();
       named.count(event);
     },
@@ -129,8 +128,7 @@ export function createMetrics({
     },
     watch(gateway) {
       watchGateway(gateway, registers);
-      if (gateway.trusted === null) return;
-      named.expect(gateway.trusted.flatMap(({ text }) => namesIn(text)));
+      named.expect(() => gateway.trusted);
     },
     attempt({ route, outcome, durationMs }) {
       attempts.inc({ route, outcome });
@@ -140,11 +138,6 @@ export function createMetrics({
       problems.inc();
     },
   };
-}
-
-/** Names of the operations of a document. */
-function namesIn(text: string): string[] {
-  return [...text.matchAll(NAME_IN_DOCUMENT)].map(([, name = '']) => name);
 }
 
 /** How figures are fetched: batches, rows, and waits for minutes. */

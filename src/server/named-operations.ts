@@ -9,13 +9,18 @@ const MAX_LENGTH = 100;
 
 const OTHER = 'other';
 
+const NAME_IN_DOCUMENT = /\b(?:query|mutation|subscription)\s+(\w+)/g;
+
+/** The only operations that may run, as they are now; null where any may. */
+type TrustedNow = () => readonly { readonly text: string }[] | null;
+
 /** Few, since there is a set of them for each name. */
 const SECONDS = [0.05, 0.25, 1, 5, 30];
 
 export interface NamedOperations {
   count(event: OperationEvent): void;
-  /** These are the only names that are told apart. */
-  expect(names: Iterable<string>): void;
+  /** The names of these documents are the only ones that are told apart, where there are any. */
+  expect(trusted: TrustedNow): void;
 }
 
 /**
@@ -38,8 +43,21 @@ export function createNamedOperations(registers: Registry[]): NamedOperations {
   });
   let known = new Set(['']);
   let mayGrow = true;
+  let trustedNow: TrustedNow = () => null;
+  let trusted: ReturnType<TrustedNow> = null;
+
+  /** Documents may be others than when they were last read. */
+  function readNames(): void {
+    const now = trustedNow();
+    if (now === null || now === trusted) return;
+    trusted = now;
+    known = new Set(['', ...now.flatMap(({ text }) => namesIn(text))]);
+    mayGrow = false;
+  }
 
   function labelFor(name: string, isWhole: boolean): string {
+    if (known.has(name)) return name;
+    readNames();
     if (known.has(name)) return name;
     if (!mayGrow || !isWhole || name.length > MAX_LENGTH) return OTHER;
     known.add(name);
@@ -54,9 +72,14 @@ export function createNamedOperations(registers: Registry[]): NamedOperations {
       durations.observe({ operation, outcome: isWhole ? 'ok' : 'error' }, event.durationMs / 1000);
       if (event.calls > 0) calls.inc({ operation }, event.calls);
     },
-    expect(names) {
-      known = new Set(['', ...names]);
-      mayGrow = false;
+    expect(documents) {
+      trustedNow = documents;
+      readNames();
     },
   };
+}
+
+/** Names of the operations of a document. */
+function namesIn(text: string): string[] {
+  return [...text.matchAll(NAME_IN_DOCUMENT)].map(([, name = '']) => name);
 }

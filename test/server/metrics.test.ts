@@ -2,8 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { createMetrics } from '../../src/server/metrics.ts';
+import { createNamedOperations } from '../../src/server/named-operations.ts';
 import { createSummedMetrics } from '../../src/server/summed-metrics.ts';
 import { openProgram, type Program } from '../support/program.ts';
 import { hasProgram } from '../support/programs.ts';
@@ -67,6 +69,19 @@ describe('operations', () => {
     expect(names).not.toContain('Refused');
     const counts = seriesOf(await metrics.text(), 'country_graph_named_operation_duration_seconds_count');
     expect(counts['operation="other",outcome="ok"']).toBe(901);
+  });
+
+  it('have the names of the trusted documents as they are now', async () => {
+    let trusted = [{ text: 'query First { __typename }' }];
+    const registry = new Registry();
+    const named = createNamedOperations([registry]);
+    named.expect(() => trusted);
+    named.count(event('First'));
+    named.count(event('Second'));
+    trusted = [{ text: 'query Second { __typename }' }];
+    named.count(event('Second'));
+    named.count(event('First'));
+    expect(await namesIn({ text: () => registry.metrics() })).toEqual(['First', 'other', 'Second']);
   });
 
   it('have the names of the trusted documents alone, where there are any', async () => {
