@@ -83,6 +83,9 @@ const ALPHA_2 = /^[a-z]{2}$/i;
 
 const filled = z.string().min(1, 'expected string, received empty string');
 
+/** Different times of retrieval in an answer that are not looked at again. */
+const MAX_TIMESTAMPS = 100;
+
 /** The fields of a figure as the specification has them, save those that name its country and measure. */
 const figure = z.object({
   metric_key: filled,
@@ -117,12 +120,12 @@ function createSoundness(): (row: unknown) => row is z.infer<typeof observation>
   const isFilled = (value: unknown) => isText(value) && value !== '';
   const isTextIfAny = (value: unknown) => value === null || value === undefined || isText(value);
   const isNumberIfAny = (value: unknown) => value === null || value === undefined || Number.isFinite(value);
-  /** The rows of an answer were retrieved together, mostly. */
-  let timestamp: unknown;
+  /** Those that were looked at already: the rows of a measure were retrieved together, mostly. */
+  const timestamps = new Set<unknown>();
   const isTimestamp = (value: unknown) => {
-    if (value === timestamp) return true;
+    if (timestamps.has(value)) return true;
     const isOne = figure.shape.retrieved_at.safeParse(value).success;
-    if (isOne) timestamp = value;
+    if (isOne && timestamps.size < MAX_TIMESTAMPS) timestamps.add(value);
     return isOne;
   };
   return (row): row is z.infer<typeof observation> =>
