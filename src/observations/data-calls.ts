@@ -1,7 +1,7 @@
 import { Failure } from '../errors.ts';
 import { isCut } from '../planner/completeness.ts';
 import { expectedRows, type Pair, type Rectangle, type RowsOf } from '../planner/cover.ts';
-import { type Mode, pairKey } from '../planner/demand.ts';
+import { type Mode, pairKey, pairOf } from '../planner/demand.ts';
 import type { Learned, Span } from '../planner/learned.ts';
 import { widened, type YearRange } from '../planner/year-range.ts';
 import { strayNotFound } from '../upstream/cached.ts';
@@ -212,7 +212,7 @@ export function everyPair(
 }
 
 export function pairsOf({ countryCodes, metricKeys }: Rectangle): Pair[] {
-  return countryCodes.flatMap((countryCode) => metricKeys.map((metricKey) => ({ countryCode, metricKey })));
+  return countryCodes.flatMap((countryCode) => metricKeys.map((metricKey) => pairOf(countryCode, metricKey)));
 }
 
 function isPresent({ figures, blanks }: Groups, countryCode: string, metricKey: string): boolean {

@@ -1,7 +1,7 @@
 import { createObjectMemo } from '../cache/object-memo.ts';
 import { type CacheEntry, NO_TENANT_CACHE, type TenantCache } from '../cache/tenant-cache.ts';
 import type { Pair } from '../planner/cover.ts';
-import { type Demand, demandKey, type Mode } from '../planner/demand.ts';
+import { type Demand, demandKey, type Mode, wholeKey } from '../planner/demand.ts';
 import { newestOf } from '../planner/newest.ts';
 import { covers, isWithin, type YearRange } from '../planner/year-range.ts';
 import { observations } from '../upstream/endpoints.ts';
@@ -117,7 +117,7 @@ function rangeName(pair: Pair): string {
 
 /** The names under which what answers demands is held. */
 function namesOf(demands: readonly Demand[]): string[] {
-  const names = demands.map((demand) => demandKey(demand.mode, demand));
+  const names = demands.map(wholeKey);
   for (const demand of demands) if (demand.years !== null) names.push(rangeName(demand));
   return names;
 }
@@ -127,7 +127,7 @@ function bestOf(
   demand: Demand,
   find: (name: string) => ObservationEntry | null,
 ): ObservationEntry | undefined {
-  const whole = find(demandKey(demand.mode, demand)) ?? undefined;
+  const whole = find(wholeKey(demand)) ?? undefined;
   const { years } = demand;
   if (years === null) return whole;
   const range = find(rangeName(demand));

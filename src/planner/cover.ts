@@ -18,6 +18,8 @@ export type { CoverLimits };
 export interface Pair {
   readonly countryCode: string;
   readonly metricKey: string;
+  /** What `keyOf` names it, where that is at hand. */
+  readonly pairKey?: string;
 }
 
 /** One call of the data route. */
@@ -49,6 +51,8 @@ export function* covering(
 ): Steps<readonly Rectangle[]> {
   const countryCodes = [...new Set(pairs.map((pair) => pair.countryCode))].sort();
   const metricKeys = [...new Set(pairs.map((pair) => pair.metricKey))].sort();
+  const whole = { countryCodes, metricKeys };
+  if (fitsCall(whole, limits, rowsOf)) return pairs.length === 0 ? [] : [whole];
   const grid = createGrid(countryCodes, metricKeys, limits, rowsOf);
 
   const lineOf = indexesOf(countryCodes);
@@ -70,6 +74,27 @@ export function* covering(
       const { lines, columns } = boundsOf(grid, cells);
       return { countryCodes: chosen(countryCodes, lines), metricKeys: chosen(metricKeys, columns) };
     });
+}
+
+/** Whether one call may bring the rectangle: as `enclose` says it of all cells, without a grid. */
+function fitsCall(
+  rectangle: Rectangle,
+  { maxRows, maxCodes, maxAddress }: CoverLimits,
+  rowsOf: RowsOf,
+): boolean {
+  const { countryCodes, metricKeys } = rectangle;
+  if (countryCodes.length > maxCodes || metricKeys.length > maxCodes) return false;
+  // With this many names, the rows alone take long to add up.
+  if (countryCodes.length * metricKeys.length > maxRows) return false;
+  return (
+    addressLength(countryCodes) + addressLength(metricKeys) <= maxAddress &&
+    expectedRows(rectangle, rowsOf) <= maxRows
+  );
+}
+
+/** Characters of a list of names in an address. */
+function addressLength(names: readonly string[]): number {
+  return names.reduce((sum, name) => sum + name.length, Math.max(0, names.length - 1));
 }
 
 function indexesOf(names: readonly string[]): (name: string) => number {

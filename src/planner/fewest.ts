@@ -1,5 +1,5 @@
 import type { CoverLimits, RowsOf } from './cover.ts';
-import { type Demand, demandKey } from './demand.ts';
+import { type Demand, wholeKey } from './demand.ts';
 import type { YearRange } from './year-range.ts';
 
 /** How few calls figures can take, found while they are still being wanted: no cover of them has fewer. */
@@ -39,7 +39,7 @@ export function createFewestCalls(
     },
     add(demand) {
       const { mode, years, countryCode, metricKey } = demand;
-      const key = demandKey(mode, demand);
+      const key = wholeKey(demand);
       const before = counted.get(key);
       if (before !== undefined && mode === 'latest') return;
       countryCodes.add(countryCode);

@@ -9,9 +9,9 @@ const LIMITS = { maxRows: 1000, maxCodes: 250, maxAddress: 6000, overfetchRows: 
 const years = (from: number | null, to: number | null): YearRange => ({ from, to });
 
 /** Demands for the years of twenty series. */
-function twenty(range: YearRange | null, from = 0) {
+function twenty(range: YearRange | null, from = 0, metricKey = 'm') {
   return Array.from({ length: 20 }, (_, i) =>
-    demandFor('series', `A${String.fromCharCode(65 + i + from)}`, 'm', undefined, range),
+    demandFor('series', `A${String.fromCharCode(65 + i + from)}`, metricKey, undefined, range),
   );
 }
 
@@ -91,10 +91,7 @@ describe('years are asked for alone', () => {
   });
 
   it('each by itself where their span takes more calls', () => {
-    const both = [
-      ...twenty(years(1951, 1953)),
-      ...twenty(years(2020, 2022), 3).map((d) => ({ ...d, metricKey: 'n' })),
-    ];
+    const both = [...twenty(years(1951, 1953)), ...twenty(years(2020, 2022), 3, 'n')];
     expect(plan(both).ranges).toEqual([
       [1951, 1953, 20],
       [2020, 2022, 20],
