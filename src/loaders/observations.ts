@@ -140,6 +140,12 @@ function outcomeOf(national: National): Outcome {
   return national === null ? [] : [national];
 }
 
+/** Demands that were asked for together. */
+interface AskedSet {
+  /** Resolves with null once they have come, else with why not. */
+  failure: Promise<Error | null> | null;
+}
+
 /** What comes of the outcomes of demands, in their order; at once where they are all there. */
 type WithOutcomes = <Result>(
   demands: readonly Demand[],
@@ -153,8 +159,8 @@ type WithOutcomes = <Result>(
 function createOutcomes({ figures, sending, batchGate }: ObservationLoaderParts): WithOutcomes {
   /** What the operation has. */
   const outcomes = new Map<string, Outcome>();
-  /** What it has asked for, each demand by the set that it was part of; null where that came, else why not. */
-  const asked = new Map<string, Promise<Error | null>>();
+  /** What it has asked for, each demand by the set that it was part of. */
+  const asked = new Map<string, AskedSet>();
   const loader = new DataLoader<readonly Demand[], null>(fetchAll, {
     cache: false,
     batchScheduleFn: (leave) => batchGate.whenOpen(leave),
@@ -167,18 +173,21 @@ function createOutcomes({ figures, sending, batchGate }: ObservationLoaderParts)
 
   /** Asks for what has not been asked for, each demand once. @returns what becomes of each */
   async function load(demands: readonly Demand[]): Promise<Outcome[]> {
-    const fresh = new Map<string, Demand>();
+    const own: AskedSet = { failure: null };
+    const fresh: Demand[] = [];
+    const sets = new Set<AskedSet>();
     for (const demand of demands) {
       const name = nameOf(demand);
-      if (!asked.has(name)) fresh.set(name, demand);
+      let set = asked.get(name);
+      if (set === undefined) {
+        set = own;
+        asked.set(name, own);
+        fresh.push(demand);
+      }
+      sets.add(set);
     }
-    if (fresh.size > 0) {
-      const loading = loader.load([...fresh.values()]).catch(errorOf);
-      for (const name of fresh.keys()) asked.set(name, loading);
-    }
-    const sets = new Set<Promise<Error | null>>();
-    for (const demand of demands) sets.add(asked.get(nameOf(demand)) as Promise<Error | null>);
-    const failures = await Promise.all(sets);
+    if (fresh.length > 0) own.failure = loader.load(fresh).catch(errorOf);
+    const failures = await Promise.all(Array.from(sets, ({ failure }) => failure));
     const failure = failures.find((one) => one !== null);
     return demands.map(
       (demand) => outcomes.get(nameOf(demand)) ?? failure ?? new Error(`No outcome of ${demand.key}.`),

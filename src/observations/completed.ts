@@ -52,15 +52,23 @@ export function completed(next: FetchTask, parts: CompletedParts): FetchTask {
         const { rectangle, pairs } = part;
         for (const code of rectangle.countryCodes) learned.answered.countries.add(code.toUpperCase());
         for (const key of rectangle.metricKeys) learned.answered.metrics.add(key);
-        for (const [first] of answer.groups.figures.values()) {
-          if (first === undefined) continue;
-          learned.figured.countries.add(first.countryCode.toUpperCase());
-          learned.figured.metrics.add(first.metricKey.toUpperCase());
-        }
+        noteFigured(answer.list.rows, learned);
         if (!(await calls.isCutShort(part, answer, sending))) return receive(part, answer);
         return pairs.length === 0 ? NOT_WHOLE : completeYears({ task: part, answer, sending }, parts);
       }),
     );
+}
+
+/** Notes which countries and metrics the service holds figures of. */
+function noteFigured(rows: Rows['list']['rows'], { figured }: Learned): void {
+  const countries = new Set<string>();
+  const metrics = new Set<string>();
+  for (const { countryCode, metricKey } of rows) {
+    countries.add(countryCode);
+    metrics.add(metricKey);
+  }
+  for (const code of countries) figured.countries.add(code.toUpperCase());
+  for (const key of metrics) figured.metrics.add(key.toUpperCase());
 }
 
 /** Years that can't be had whole may have been counted with all the others: then their whole series can. */

@@ -100,7 +100,7 @@ function byMode(demands: readonly Demand[]): { latest: ReadonlyMap<string, Deman
   const series: SeriesByPair = new Map();
   for (const demand of demands) {
     const key = keyOf(demand);
-    const others = series.get(key);
+    const others = demand.mode === 'latest' ? undefined : series.get(key);
     if (demand.mode === 'latest') latest.set(key, demand);
     else if (others === undefined) series.set(key, [demand]);
     else others.push(demand);
@@ -130,11 +130,11 @@ function takeAnswered(wanted: SeriesByPair, pair: Pair, years: YearRange | null)
  */
 function byCase(demands: readonly Demand[]): readonly (readonly Demand[])[] {
   const spellings = new Map<string, string[]>();
-  for (const { metricKey } of demands) {
+  for (const metricKey of new Set(demands.map((demand) => demand.metricKey))) {
     const fold = metricKey.toLowerCase();
     const known = spellings.get(fold);
     if (known === undefined) spellings.set(fold, [metricKey]);
-    else if (!known.includes(metricKey)) known.push(metricKey);
+    else known.push(metricKey);
   }
   const most = Math.max(1, ...[...spellings.values()].map(({ length }) => length));
   if (most === 1) return [demands];

@@ -50,10 +50,8 @@ export interface Queue {
 interface Queued {
   readonly demand: Demand;
   readonly requests: Request[];
-}
-
-interface UnderWay extends Queued {
-  readonly batch: Batch;
+  /** What it is under way with; null while it waits to be sent. */
+  batch: Batch | null;
 }
 
 /** A batch that leaves. */
@@ -65,15 +63,21 @@ export interface BatchSize {
 
 /** @param onBatch called with each batch that is sent */
 export function createQueue(onBatch?: (size: BatchSize) => void): Queue {
-  const waiting = new Map<string, Queued>();
-  const underWay = new Map<string, UnderWay>();
+  /** By the keys of the demands. */
+  const all = new Map<string, Queued>();
+  /** How many of them wait to be sent. */
+  let waiting = 0;
+
+  function dropWaiting(key: string): void {
+    if (all.delete(key)) waiting -= 1;
+  }
 
   /** Has nobody wait for what the batch still has to bring: whoever asks from now on must not wait for one given up. */
   function giveUp(batch: Batch): void {
     let hasMore = false;
-    for (const [key, sent] of underWay) {
-      if (sent.batch !== batch) continue;
-      underWay.delete(key);
+    for (const [key, queued] of all) {
+      if (queued.batch !== batch) continue;
+      all.delete(key);
       hasMore = true;
     }
     if (hasMore) batch.ends.abort();
@@ -81,36 +85,40 @@ export function createQueue(onBatch?: (size: BatchSize) => void): Queue {
 
   return {
     get isEmpty() {
-      return waiting.size === 0 && underWay.size === 0;
+      return all.size === 0;
     },
     get isUnderWay() {
-      return underWay.size > 0;
+      return all.size > waiting;
     },
     get isWaiting() {
-      return waiting.size > 0;
+      return waiting > 0;
     },
     add(request) {
       let isNew = false;
-      for (const [key, demand] of request.missing) {
-        const sent = underWay.get(key);
-        if (sent !== undefined) {
-          sent.requests.push(request);
-          join(sent.batch, request);
-          continue;
+      for (const demand of request.missing.values()) {
+        const queued = all.get(demand.key);
+        if (queued === undefined) {
+          all.set(demand.key, { demand, requests: [request], batch: null });
+          waiting += 1;
+        } else {
+          queued.requests.push(request);
+          if (queued.batch !== null) {
+            join(queued.batch, request);
+            continue;
+          }
         }
         isNew = true;
-        const queued = waiting.get(key);
-        if (queued === undefined) waiting.set(key, { demand, requests: [request] });
-        else queued.requests.push(request);
       }
       return isNew;
     },
     withdraw(request) {
       for (const key of request.missing.keys()) {
-        const { requests } = underWay.get(key) ?? waiting.get(key) ?? {};
-        const place = requests?.indexOf(request) ?? -1;
-        if (place !== -1) requests?.splice(place, 1);
-        if (requests?.length === 0) waiting.delete(key);
+        const queued = all.get(key);
+        if (queued === undefined) continue;
+        const { requests, batch } = queued;
+        const place = requests.indexOf(request);
+        if (place !== -1) requests.splice(place, 1);
+        if (requests.length === 0 && batch === null) dropWaiting(key);
       }
       for (const batch of request.batches) {
         batch.requests.delete(request);
@@ -118,43 +126,38 @@ export function createQueue(onBatch?: (size: BatchSize) => void): Queue {
       }
     },
     settleWaiting(outcome, isMeant = () => true) {
-      for (const [key, { demand, requests }] of waiting) {
+      for (const [key, { requests, batch }] of all) {
+        if (batch !== null) continue;
         const meant = requests.filter(isMeant);
         const others = requests.filter((request) => !meant.includes(request));
-        if (others.length === 0) waiting.delete(key);
-        else waiting.set(key, { demand, requests: others });
+        requests.splice(0, requests.length, ...others);
+        if (others.length === 0) dropWaiting(key);
         for (const request of meant) answer(request, key, outcome);
       }
     },
     send(next) {
       const demands: Demand[] = [];
-      let batch: Batch | undefined;
-      for (const [key, { demand, requests }] of waiting) {
-        const [first] = requests;
-        if (first === undefined) continue;
-        batch ??= {
-          ends: new Cancellation(),
-          first,
-          requests: new Set(),
-          trace: first.sending.trace?.begin('batch'),
-        };
-        for (const request of requests) join(batch, request);
-        underWay.set(key, { demand, requests, batch });
-        demands.push(demand);
+      let own: Batch | undefined;
+      for (const queued of all.values()) {
+        const first = queued.requests[0];
+        if (queued.batch !== null || first === undefined) continue;
+        own ??= openBatch(first);
+        for (const request of queued.requests) join(own, request);
+        queued.batch = own;
+        demands.push(queued.demand);
       }
-      waiting.clear();
-      if (batch === undefined) return;
-      const own = batch;
+      waiting = 0;
+      if (own === undefined) return;
       own.trace?.set({
         'country_graph.batch.operations': own.requests.size,
         'country_graph.batch.demands': demands.length,
       });
       onBatch?.({ operations: own.requests.size, demands: demands.length });
       const settle: Settle = ({ key }, outcome) => {
-        const sent = underWay.get(key);
-        if (sent?.batch !== own) return;
-        underWay.delete(key);
-        for (const request of sent.requests) answer(request, key, outcome);
+        const queued = all.get(key);
+        if (queued?.batch !== own) return;
+        all.delete(key);
+        for (const request of queued.requests) answer(request, key, outcome);
       };
       // Nobody waits any longer, or the gateway is at fault: then each demand fails with the fault.
       next(demands, sendingOf(own), settle).then(
@@ -166,6 +169,11 @@ export function createQueue(onBatch?: (size: BatchSize) => void): Queue {
       );
     },
   };
+}
+
+function openBatch(first: Request): Batch {
+  const trace = first.sending.trace?.begin('batch');
+  return { ends: new Cancellation(), first, requests: new Set(), trace };
 }
 
 function faultOf(error: unknown): Error {

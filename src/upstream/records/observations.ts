@@ -185,7 +185,9 @@ export function decodeObservations(body: unknown, route: string, receivedAt: num
   const faults: ObservationFault[] = [];
   const unknown: UnknownRow[] = [];
   const isSound = createSoundness();
-  for (const [index, row] of sent.entries()) {
+  let index = -1;
+  for (const row of sent) {
+    index += 1;
     if (isObject(row) && holdsNoFigure(row)) {
       blanks.push(blankIn(row, index));
       continue;
