@@ -1,5 +1,5 @@
 import type { Failure } from '../errors.ts';
-import { createCorners } from './corners.ts';
+import { createKeyTable } from './key-table.ts';
 import type { Store } from './store.ts';
 
 /**
@@ -59,7 +59,7 @@ const MAX_KEY_STATUSES = { proven: 10_000, unproven: 2_000 };
 const WRITING_SHARE = 0.1;
 
 export function createKeyStatuses({ store, now, authTtlMs, holdMs }: KeyStatusParts): KeyStatuses {
-  const statuses = createCorners<KeyStatus>(MAX_KEY_STATUSES);
+  const statuses = createKeyTable<KeyStatus>(MAX_KEY_STATUSES);
   /** Never the same twice, so that a key that was forgotten meanwhile has no generation of before. */
   let generations = 0;
 

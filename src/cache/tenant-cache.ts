@@ -67,13 +67,21 @@ export function createTenantCache(parts: KeyStatusParts): TenantCache {
 
   /** Names in the store by key digest and name: most are wanted again and again. */
   const keys = new LRUCache<string, Map<string, string>>({ max: MAX_KEYED });
-  function keyOf(keyDigest: string, name: string): string {
-    if (!statuses.isProven(keyDigest)) return keyIn(keyDigest, name);
+  /** Those of the caller that was last in use. */
+  let last = { keyDigest: '', known: new Map<string, string>() };
+  function keysOf(keyDigest: string): Map<string, string> {
+    if (last.keyDigest === keyDigest && last.known.size < MAX_KEYS) return last.known;
     let known = keys.get(keyDigest);
     if (known === undefined || known.size >= MAX_KEYS) {
       known = new Map();
       keys.set(keyDigest, known);
     }
+    last = { keyDigest, known };
+    return known;
+  }
+  function keyOf(keyDigest: string, name: string): string {
+    if (!statuses.isProven(keyDigest)) return keyIn(keyDigest, name);
+    const known = keysOf(keyDigest);
     let key = known.get(name);
     if (key === undefined) {
       key = keyIn(keyDigest, name);

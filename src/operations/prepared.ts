@@ -56,24 +56,24 @@ export function createPreparedOperations(
   schema: GraphQLSchema,
   listed: () => ListSizes = () => DOCUMENTED,
 ): PreparedOperations {
-  const corners = { proven: createCorner('proven'), unproven: createCorner('unproven') };
+  const tables = { proven: createTable('proven'), unproven: createTable('unproven') };
   const nameOf = (text: string, operationName: string | undefined) => `${operationName ?? ''}\n${text}`;
 
   return {
     find(text, operationName, isProven) {
       const name = nameOf(text, operationName);
-      const known = corners.proven.ready.get(name);
+      const known = tables.proven.ready.get(name);
       if (known !== undefined) return known.prepared;
-      const entry = corners.unproven.ready.get(name);
-      if (entry !== undefined && isProven) corners.proven.ready.set(name, entry);
+      const entry = tables.unproven.ready.get(name);
+      if (entry !== undefined && isProven) tables.proven.ready.set(name, entry);
       return entry?.prepared;
     },
     prepare(text, operationName, document, operation, isProven) {
       const prepared = prepareOperation(schema, document, operation, listed);
-      const { seen, ready } = corners[isProven ? 'proven' : 'unproven'];
+      const { seen, ready } = tables[isProven ? 'proven' : 'unproven'];
       const name = nameOf(text, operationName);
       const digest = hash('sha1', name);
-      if (corners.proven.seen.has(digest) || corners.unproven.seen.has(digest))
+      if (tables.proven.seen.has(digest) || tables.unproven.seen.has(digest))
         ready.set(name, { prepared, bytes: footprintOf(text, document, operation) });
       else seen.set(digest, true);
       return prepared;
@@ -87,7 +87,7 @@ interface KeptOperation {
 }
 
 /** Operations are kept ready from their second use on: most that are made up are never seen again. */
-function createCorner(whose: 'proven' | 'unproven') {
+function createTable(whose: 'proven' | 'unproven') {
   return {
     seen: createLru<true>(MAX_SEEN[whose]),
     ready: new LRUCache<string, KeptOperation>({

@@ -1,4 +1,4 @@
-import { createCorners } from '../cache/corners.ts';
+import { createKeyTable } from '../cache/key-table.ts';
 import type { SharedCounters } from '../cache/shared-counters.ts';
 import type { Failure } from '../errors.ts';
 import { Account, type QuotaRecord, type RateLimit } from './account.ts';
@@ -56,7 +56,7 @@ const MAX_ATTEMPTS = 3;
  * service's 429 tells.
  */
 export function createLedger(now: () => number, sharedCounters: SharedCounters | null = null): Ledger {
-  const accounts = createCorners<Account>(MAX_ACCOUNTS);
+  const accounts = createKeyTable<Account>(MAX_ACCOUNTS);
 
   function accountOf(keyDigest: string): Account {
     const nowMs = now();

@@ -1,4 +1,4 @@
-import { createCorners } from '../cache/corners.ts';
+import { createKeyTable } from '../cache/key-table.ts';
 import type { ProvenKeys } from '../cache/proven.ts';
 import { Failure } from '../errors.ts';
 import type { Call, Send } from './call.ts';
@@ -63,7 +63,7 @@ interface RouteCircuit {
 const ANYBODY = 'public';
 
 export function createCircuits({ proven, now, wallNow }: CircuitsParts): Circuits {
-  const ofKeys = createCorners<KeyCircuit>(MAX_CIRCUITS);
+  const ofKeys = createKeyTable<KeyCircuit>(MAX_CIRCUITS);
   const ofRoutes = new Map<string, RouteCircuit>();
 
   function pausesFor(call: Call, keyDigest: string): readonly (Pause | undefined)[] {

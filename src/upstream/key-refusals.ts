@@ -1,4 +1,4 @@
-import { createCorners } from '../cache/corners.ts';
+import { createKeyTable } from '../cache/key-table.ts';
 import type { ProvenKeys } from '../cache/proven.ts';
 import type { Failure } from '../errors.ts';
 import { hearingOfKey } from './authenticated.ts';
@@ -39,7 +39,7 @@ interface KeyRefusal {
 }
 
 export function createKeyRefusals({ proven, now }: KeyRefusalsParts): KeyRefusals {
-  const keys = createCorners<KeyRefusal>(MAX_KEYS);
+  const keys = createKeyTable<KeyRefusal>(MAX_KEYS);
 
   function pausesOf(keyDigest: string): KeyRefusal {
     let held = keys.get(keyDigest);

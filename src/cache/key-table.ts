@@ -1,0 +1,63 @@
+import { createLru } from './lru.ts';
+
+/**
+ * What is remembered of keys, within bounds: those that the service has answered for apart from those that anybody can have
+ * made up, so that none of the latter takes the place of one of the former.
+ */
+export interface KeyTable<Value extends object> {
+  get(keyDigest: string): Value | undefined;
+  /** Remembers a key of which nothing is known yet. */
+  add(keyDigest: string, value: Value): void;
+  /** The service has answered for the key. */
+  prove(keyDigest: string): void;
+  isProven(keyDigest: string): boolean;
+  /** What is remembered of the keys that the service has answered for, those that were last in use first. */
+  provenEntries(): Iterable<[keyDigest: string, value: Value]>;
+  /** All that is remembered. */
+  entries(): Iterable<[keyDigest: string, value: Value]>;
+}
+
+export interface KeyTableSize {
+  readonly proven: number;
+  readonly unproven: number;
+}
+
+export function createKeyTable<Value extends object>({ proven, unproven }: KeyTableSize): KeyTable<Value> {
+  const known = createLru<Value>(proven);
+  const others = createLru<Value>(unproven);
+  /**
+   * The key that was last in use: an operation looks for its own key dozens of times. Nothing takes its place in the
+   * caches, since it is the newest there until another one is in use.
+   */
+  let last: { readonly keyDigest: string; readonly value: Value; readonly isProven: boolean } | null = null;
+
+  function find(keyDigest: string): typeof last {
+    if (last?.keyDigest === keyDigest) return last;
+    const ofProven = known.get(keyDigest);
+    const value = ofProven ?? others.get(keyDigest);
+    if (value === undefined) return null;
+    last = { keyDigest, value, isProven: ofProven !== undefined };
+    return last;
+  }
+
+  return {
+    get: (keyDigest) => find(keyDigest)?.value,
+    add(keyDigest, value) {
+      others.set(keyDigest, value);
+      last = null;
+    },
+    prove(keyDigest) {
+      const found = find(keyDigest);
+      if (found === null || found.isProven) return;
+      others.delete(keyDigest);
+      known.set(keyDigest, found.value);
+      last = null;
+    },
+    isProven: (keyDigest) => find(keyDigest)?.isProven === true,
+    provenEntries: () => known.entries(),
+    *entries() {
+      yield* known.entries();
+      yield* others.entries();
+    },
+  };
+}
