@@ -1,15 +1,9 @@
-import { type CoverLimits, cover, expectedRows, type Pair, type RowsOf } from '../planner/cover.ts';
+import { type CoverLimits, cover, expectedRows, type Pair, type RowsOf, taken } from '../planner/cover.ts';
 import { type Demand, keyOf, pairKey } from '../planner/demand.ts';
-import { type Learned, mayNameYears } from '../planner/learned.ts';
-import {
-  chooseModes,
-  type ModeLimits,
-  type ModePlan,
-  type PlanPart,
-  partsOf,
-  type RowsWithin,
-} from '../planner/modes.ts';
+import type { Learned } from '../planner/learned.ts';
+import { type ModeLimits, type ModePlan, type PlanPart, partsOf } from '../planner/modes.ts';
 import { widened, type YearRange } from '../planner/year-range.ts';
+import { planningModes } from './mode-plans.ts';
 import type { PairsToFetch } from './task.ts';
 
 /** What calls are bounded by. */
@@ -40,7 +34,7 @@ export interface Estimate {
 export function estimate(demands: readonly Demand[], planning: Planning): Estimate {
   const { learned } = planning;
   const limits = modeLimits(planning);
-  const plan = chooseModes(demands, limits, learned.seriesRows, rowsWithin(learned));
+  const plan = taken(planningModes(demands, limits, learned));
   let [calls, rows] = [0, 0];
   for (const { pairs, rowsOf } of hopefulParts(plan, learned)) {
     for (const rectangle of cover(pairs, limits, rowsOf)) {
@@ -58,11 +52,6 @@ export function hopefulParts(plan: ModePlan, learned: Learned): PlanPart[] {
     (pairs) => hopefulRows(pairs, learned),
     (years, pairs) => hopefulRowsWithin(years, pairs, learned),
   );
-}
-
-/** Rows to choose by whether years are asked for; null while the service is known to take none. */
-export function rowsWithin(learned: Learned): RowsWithin {
-  return mayNameYears(learned) ? (years) => learned.rowsWithin(widened(years)) : null;
 }
 
 export function modeLimits(planning: Planning): ModeLimits {

@@ -2,13 +2,14 @@ import { type Job, timeSliced, yieldToEventLoop } from '../async/yielding.ts';
 import { Failure } from '../errors.ts';
 import type { Pair } from '../planner/cover.ts';
 import { type Demand, keyOf, type Mode } from '../planner/demand.ts';
-import { choosingModes, type ModePlan, oneRow, type PlanPart } from '../planner/modes.ts';
+import { type ModePlan, oneRow, type PlanPart } from '../planner/modes.ts';
 import { newestOf } from '../planner/newest.ts';
 import { covers, type YearRange } from '../planner/year-range.ts';
 import type { Sending } from '../upstream/call.ts';
 import { type FetchPairs, MANY } from './covered.ts';
-import { hopefulParts, hopefulRows, modeLimits, type Planning, rowsWithin } from './estimate.ts';
+import { hopefulParts, hopefulRows, modeLimits, type Planning } from './estimate.ts';
 import type { Fetch, Settle } from './fetch.ts';
+import { planningModes } from './mode-plans.ts';
 import type { Outcome } from './outcome.ts';
 import { type NameSearch, openNameSearch, type SettlePair } from './task.ts';
 
@@ -83,11 +84,7 @@ async function fetchTogether(demands: readonly Demand[], together: Together): Pr
 async function modesOf(demands: readonly Demand[], planning: Planning, job: Job): Promise<ModePlan> {
   const isLarge = demands.length > MANY;
   if (isLarge) await yieldToEventLoop(job);
-  const { learned } = planning;
-  const plan = await timeSliced(
-    job,
-    choosingModes(demands, modeLimits(planning), learned.seriesRows, rowsWithin(learned)),
-  );
+  const plan = await timeSliced(job, planningModes(demands, modeLimits(planning), planning.learned));
   if (isLarge) await yieldToEventLoop(job);
   return plan;
 }

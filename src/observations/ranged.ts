@@ -1,10 +1,11 @@
 import { type Job, timeSliced } from '../async/yielding.ts';
 import { type Demand, keyOf, wholeOf } from '../planner/demand.ts';
-import { choosingModes, type RangePlan } from '../planner/modes.ts';
+import type { RangePlan } from '../planner/modes.ts';
 import { covers } from '../planner/year-range.ts';
-import { modeLimits, type Planning, rowsWithin } from './estimate.ts';
+import { modeLimits, type Planning } from './estimate.ts';
 import type { Fetch } from './fetch.ts';
 import { type HeldDemand, isFresh, type ServingParts } from './held.ts';
+import { planningModes } from './mode-plans.ts';
 
 /** A demand, and what is held of it where that was looked up. */
 type MaybeHeld = Demand & Partial<HeldDemand>;
@@ -58,13 +59,9 @@ async function rangesOf(
   parts: ServingParts & Planning,
   job: Job,
 ): Promise<(demand: Demand) => boolean> {
-  const { learned } = parts;
   const missing = demands.filter((demand) => !isFresh(demand, parts));
   if (!missing.some(({ years }) => years !== null)) return () => false;
-  const { ranges } = await timeSliced(
-    job,
-    choosingModes(missing, modeLimits(parts), learned.seriesRows, rowsWithin(learned)),
-  );
+  const { ranges } = await timeSliced(job, planningModes(missing, modeLimits(parts), parts.learned));
   const byPair = new Map<string, RangePlan>();
   for (const range of ranges) for (const pair of range.pairs) byPair.set(keyOf(pair), range);
   return (demand) => {

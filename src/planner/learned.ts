@@ -70,6 +70,8 @@ export interface Learned extends Readonly<Facts> {
   readonly listed: Readonly<Record<Dimension, NameSet>>;
   /** Names that figures have come for, in upper case. */
   readonly figured: Readonly<Record<Dimension, NameSet>>;
+  /** Changes whenever other rows are expected of any series than before. */
+  readonly rowsVersion: number;
   /** Expected rows of a series. */
   readonly seriesRows: RowsOf;
   /** Whether the length of a series is known rather than assumed. */
@@ -101,6 +103,8 @@ export function createLearned(now: () => number): Learned {
   const byMetric = new Map<string, { pairs: number; rows: number }>();
   const spans = new Map<string, Span>();
   const ranges = new Map<string, { readonly name: string; readonly rows: number }>();
+
+  let rowsVersion = 0;
 
   function fact<Name extends keyof Facts>(name: Name): Facts[Name] {
     const known = facts[name];
@@ -142,6 +146,9 @@ export function createLearned(now: () => number): Learned {
     answered: { countries: createNameSet(), metrics: createNameSet() },
     listed: { countries: createNameSet(), metrics: createNameSet() },
     figured: { countries: createNameSet(), metrics: createNameSet() },
+    get rowsVersion() {
+      return rowsVersion;
+    },
     seriesRows,
     knowsSeries(countryCode, metricKey) {
       return byPair.has(pairKey(countryCode, metricKey));
@@ -150,6 +157,9 @@ export function createLearned(now: () => number): Learned {
       const key = pairKey(countryCode, metricKey);
       const known = byPair.get(key);
       if (known === undefined && byPair.size >= MAX_PAIRS) return;
+      const before = spans.get(key);
+      if (rows === known && before?.from === span?.from && before?.to === span?.to) return;
+      rowsVersion += 1;
       byPair.set(key, rows);
       if (span === null) spans.delete(key);
       else spans.set(key, span);
@@ -176,7 +186,12 @@ export function createLearned(now: () => number): Learned {
     },
     learnWithin(countryCode, metricKey, years, rows) {
       const key = pairKey(countryCode, metricKey);
-      if (ranges.size < MAX_PAIRS || ranges.has(key)) ranges.set(key, { name: nameOfYears(years), rows });
+      const name = nameOfYears(years);
+      const before = ranges.get(key);
+      if (before === undefined && ranges.size >= MAX_PAIRS) return;
+      if (before?.name === name && before.rows === rows) return;
+      rowsVersion += 1;
+      ranges.set(key, { name, rows });
     },
   };
 }
@@ -230,6 +245,7 @@ export function frozen(learned: Learned, totals: 'untold' | 'unknown'): Learned 
     answered: fixedNames(learned.answered),
     listed: fixedNames(learned.listed),
     figured: fixedNames(learned.figured),
+    rowsVersion: learned.rowsVersion,
     seriesRows: learned.seriesRows,
     knowsSeries: learned.knowsSeries,
     learnSeries() {},
