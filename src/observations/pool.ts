@@ -48,9 +48,15 @@ export interface PoolParts {
 
 /** All that goes on under one key. */
 interface Tenant {
+  readonly participants: Set<object>;
+  /** Null until something is fetched: most operations take everything from what is held. */
+  gathering: Gathering | null;
+}
+
+/** What is asked for under one key, and when it is sent. */
+interface Gathering {
   readonly queue: Queue;
   readonly window: BatchWindow;
-  readonly participants: Set<object>;
 }
 
 /** @param next fetches what has been asked for by several operations, on behalf of all of them */
@@ -60,7 +66,7 @@ export function createObservationPool(next: Fetch, parts: PoolParts): Observatio
   function tenantOf(keyDigest: string): Tenant {
     let tenant = tenants.get(keyDigest);
     if (tenant === undefined) {
-      tenant = openTenant(keyDigest, next, parts);
+      tenant = { participants: new Set(), gathering: null };
       tenants.set(keyDigest, tenant);
     }
     return tenant;
@@ -69,14 +75,18 @@ export function createObservationPool(next: Fetch, parts: PoolParts): Observatio
   return {
     join({ keyDigest }) {
       const tenant = tenantOf(keyDigest);
-      const { queue, window, participants } = tenant;
+      const gather = () => {
+        tenant.gathering ??= openGathering(keyDigest, next, parts);
+        return tenant.gathering;
+      };
       const self = {};
-      participants.add(self);
-      window.joined();
+      tenant.participants.add(self);
+      tenant.gathering?.window.joined();
 
       return {
         async fetch(demands, sending, settle) {
           if (demands.length > 0) sending.deadline?.start();
+          const { queue, window } = gather();
           if (sending.signal.aborted) {
             window.arrived(self);
             settleLate(demands, settle, sending.signal.reason);
@@ -104,22 +114,23 @@ export function createObservationPool(next: Fetch, parts: PoolParts): Observatio
           for (const { first } of request.batches) if (first !== request) sending.bill.shared += 1;
         },
         expect() {
-          window.expect(self);
+          gather().window.expect(self);
         },
         forgo() {
-          window.arrived(self);
+          tenant.gathering?.window.arrived(self);
         },
         leave() {
-          window.arrived(self);
-          participants.delete(self);
-          if (participants.size === 0 && queue.isEmpty) tenants.delete(keyDigest);
+          const { gathering } = tenant;
+          gathering?.window.arrived(self);
+          tenant.participants.delete(self);
+          if (tenant.participants.size === 0 && gathering?.queue.isEmpty !== false) tenants.delete(keyDigest);
         },
       };
     },
   };
 }
 
-function openTenant(keyDigest: string, next: Fetch, parts: PoolParts): Tenant {
+function openGathering(keyDigest: string, next: Fetch, parts: PoolParts): Gathering {
   const { ledger, clock, onBatch, onMinuteWait } = parts;
   const queue = createQueue(onBatch);
   /** Since when something waits for a minute window; null where nothing does. */
@@ -152,7 +163,7 @@ function openTenant(keyDigest: string, next: Fetch, parts: PoolParts): Tenant {
       }
     },
   });
-  return { queue, window, participants: new Set() };
+  return { queue, window };
 }
 
 /**
