@@ -1,4 +1,4 @@
-import KeyvRedis, { createClient } from '@keyv/redis';
+import { createClient } from '@redis/client';
 import type { Backing } from './backing.ts';
 import { FETCHED, FETCHED_MS, isAway, type LeaseState, type Leases } from './leases.ts';
 import {
@@ -33,6 +33,9 @@ function createConnection(url: string) {
   });
 }
 
+const expiresIn = (atMs: number) =>
+  ({ type: 'PX', value: Math.max(1, Math.ceil(atMs - Date.now())) }) as const;
+
 type Connection = ReturnType<typeof createConnection>;
 
 /**
@@ -47,12 +50,19 @@ export async function openRedis(url: string, namespace: string): Promise<Backing
     client.connect().catch(() => {}),
     new Promise((resolve) => setTimeout(resolve, CONNECT_TIMEOUT_MS).unref()),
   ]);
-  const adapter = new KeyvRedis(client, { throwOnErrors: true, throwOnConnectError: true });
 
   return {
     adapter: {
-      getMany: (keys) => adapter.getMany(keys),
-      setMany: (entries) => adapter.setMany(entries),
+      getMany: async (keys) => (keys.length === 0 ? [] : client.mGet(keys)),
+      async setMany(entries) {
+        const writes = client.multi();
+        for (const { key, value, expires } of entries) {
+          // A duration, since the clock of a Redis may be another.
+          const life = expires === undefined ? {} : { expiration: expiresIn(expires) };
+          writes.set(key, String(value), life);
+        }
+        await writes.exec();
+      },
     },
     sharedCounters: countersIn(client, namespace),
     leases: leasesIn(client, namespace),

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createClient } from '@keyv/redis';
+import { createClient } from '@redis/client';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
 import { freePort } from '../support/free-port.ts';
