@@ -1,6 +1,7 @@
 import type { Fetcher, FetcherParams } from '@graphiql/toolkit';
 import { apiKey } from './api-key.ts';
 import { withNeededFields } from './chart/needed-fields.ts';
+import type { Operation } from './operation.ts';
 import { loadSchema } from './schema.ts';
 import { ENDPOINT } from './settings.ts';
 import { createStore } from './store.ts';
@@ -44,12 +45,6 @@ export interface Answer {
   readonly data?: unknown;
   readonly errors?: readonly GraphError[];
   readonly extensions?: { readonly upstream?: Upstream; readonly explain?: Explained };
-}
-
-export interface Operation {
-  readonly query: string;
-  readonly variables?: Readonly<Record<string, unknown>> | undefined;
-  readonly operationName?: string | undefined;
 }
 
 export interface Exchange {

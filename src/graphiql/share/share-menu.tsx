@@ -1,6 +1,7 @@
 import { DropdownMenu, useGraphiQL } from '@graphiql/react';
 import { useEffect, useRef, useState } from 'react';
-import { nameIn, type Operation } from '../exchange.ts';
+import { nameIn } from '../exchange.ts';
+import type { Operation } from '../operation.ts';
 import { ENDPOINT } from '../settings.ts';
 import { variablesIn } from '../variables.ts';
 import { dataTypeOf } from './data-type.ts';

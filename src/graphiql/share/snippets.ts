@@ -1,4 +1,4 @@
-import type { Operation } from '../exchange.ts';
+import type { Operation } from '../operation.ts';
 
 /** What stands in for the key in what is copied. */
 const KEY = 'COUNTRY_GRAPH_KEY';
