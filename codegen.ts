@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
-import type { CodegenConfig } from '@graphql-codegen/cli';
+import type { Types } from '@graphql-codegen/plugin-helpers';
 import { Kind, type ObjectTypeDefinitionNode, parse } from 'graphql';
 
 /** Files of a pattern that have an export of the name. */
@@ -102,7 +102,7 @@ ${named(false)}] as const;
 const ROOTS: ReadonlySet<string> = new Set(['Query', 'Mutation', 'Subscription']);
 
 /** Resolver types, from the SDL in `schema/` and from what our resolvers hand on for each type; and the lists of files. */
-const config: CodegenConfig = {
+const config: Types.Config = {
   schema: 'schema/*.graphql',
   generates: {
     'src/graph/generated.ts': {

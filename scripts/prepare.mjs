@@ -2,32 +2,74 @@
  * `npm run prepare`, which npm runs by itself after `npm ci` in a checkout, and before `npm pack`: builds GraphiQL's pages,
  * and the JavaScript and types of the package. Plain JavaScript, since after `npm ci --omit=dev` the Node at hand may be
  * one that reads no TypeScript.
+ *
+ * What GraphiQL's pages are built of has a lock of its own (`src/graphiql`), is larger than most of what else is installed, and
+ * runs nowhere but in the bundle. So it is installed for the build and removed after it; where it is there already
+ * (`npm ci --prefix src/graphiql`, to work on the pages), it stays.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
-const BUILDS = [
-  ['vite', 'build', 'src/graphiql'],
-  ['tsc', '-p', 'tsconfig.build.json'],
-];
+const GRAPHIQL = `${root}src/graphiql/`;
+const MODULES = `${GRAPHIQL}node_modules`;
+const BUILDERS = ['vite', 'tsc'];
 
-const isThere = ([command]) => existsSync(`${root}node_modules/.bin/${command}`);
-
-if (BUILDS.every(isThere)) {
+if (BUILDERS.every((command) => existsSync(`${root}node_modules/.bin/${command}`))) {
+  removeHeaders();
+  buildPages();
   // A file that was renamed would stay in the package.
   rmSync(`${root}lib`, { recursive: true, force: true });
-  for (const [command, ...args] of BUILDS) {
-    // npm has put the commands of the packages first on the path.
-    const { status, error } = spawnSync(command, args, {
-      cwd: root,
-      stdio: 'inherit',
-      shell: process.platform === 'win32',
-    });
-    if (error) throw error;
-    if (status !== 0) process.exit(status ?? 1);
-  }
+  run('tsc', '-p', 'tsconfig.build.json');
 } else {
   console.error('Nothing is built: that takes the development dependencies, which are not installed.');
+}
+
+/** Of Node's packages, what add-ons are compiled with: 67 MB, for add-ons that there are none of. */
+function removeHeaders() {
+  const { optionalDependencies } = read(`${root}scripts/node/package.json`);
+  for (const name of Object.keys(optionalDependencies)) {
+    rmSync(`${root}node_modules/${name}/include`, { recursive: true, force: true });
+  }
+}
+
+function buildPages() {
+  const isKept = existsSync(MODULES);
+  try {
+    if (!isInstalledAsLocked()) run('npm', 'ci', '--prefix', GRAPHIQL);
+    run('vite', 'build', 'src/graphiql');
+  } finally {
+    if (!isKept) rmSync(MODULES, { recursive: true, force: true });
+  }
+}
+
+/** Whether what is there are the editions of the lock. */
+function isInstalledAsLocked() {
+  const path = `${MODULES}/.package-lock.json`;
+  if (!existsSync(path)) return false;
+  const locked = read(`${GRAPHIQL}package-lock.json`).packages;
+  const installed = read(path).packages;
+  return Object.entries(locked).every(
+    ([name, { version, optional }]) =>
+      name === '' || installed[name]?.version === version || (optional && !(name in installed)),
+  );
+}
+
+function read(path) {
+  return JSON.parse(readFileSync(path, 'utf8'));
+}
+
+/** npm has put the commands of the packages first on the path. */
+function run(command, ...args) {
+  const { status, error } = spawnSync(command, args, {
+    cwd: root,
+    stdio: 'inherit',
+    shell: process.platform === 'win32',
+  });
+  if (error) throw error;
+  if (status !== 0) {
+    process.exitCode = status ?? 1;
+    throw new Error(`${command} ${args.join(' ')} failed.`);
+  }
 }

@@ -58,7 +58,7 @@ describe('a route that is added by the steps of CONTRIBUTING.md', () => {
   beforeAll(async () => {
     copy = await copyProject();
     for (const step of steps) await follow(copy, step);
-    await copy.run('graphql-codegen');
+    await copy.run('node', ['scripts/codegen.ts']);
   });
   afterAll(() => copy[Symbol.asyncDispose]());
 

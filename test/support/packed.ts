@@ -33,7 +33,8 @@ export async function installPacked() {
   const source = join(folder, 'source');
   const home = join(folder, 'home');
   const modules = join(home, 'node_modules');
-  for (const path of COPIED) await cp(join(root, path), join(source, path), { recursive: true });
+  const filter = (path: string) => !path.slice(root.length).includes('node_modules');
+  for (const path of COPIED) await cp(join(root, path), join(source, path), { recursive: true, filter });
   // GraphiQL's pages are as `npm ci` has built them.
   await cp(join(root, 'dist'), join(source, 'dist'), { recursive: true });
   await symlink(join(root, 'node_modules'), join(source, 'node_modules'));

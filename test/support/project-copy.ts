@@ -19,11 +19,14 @@ const COPIED = [
   'vitest.config.ts',
 ];
 
+const isOurs = (path: string) => !path.includes('/node_modules');
+
 /** A copy of the project that may be changed at will. */
 export async function copyProject() {
   const from = process.cwd();
   const root = await mkdtemp(join(tmpdir(), 'country-graph-copy-'));
-  for (const path of COPIED) await cp(join(from, path), join(root, path), { recursive: true });
+  for (const path of COPIED)
+    await cp(join(from, path), join(root, path), { recursive: true, filter: isOurs });
   for (const path of ['node_modules', 'dist']) await symlink(join(from, path), join(root, path));
   const bin = join(root, 'node_modules/.bin');
   const env = { ...process.env, PATH: `${bin}:${process.env.PATH}`, NO_COLOR: '1' };

@@ -1,0 +1,99 @@
+/**
+ * `npm run codegen`: writes what `codegen.ts` names, by GraphQL Code Generator's own core and plugins. Its command line would do
+ * the same with the same file, and is two hundred packages. With `--check` nothing is written, and what is not up to date is
+ * named with exit code 1.
+ */
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { codegen } from '@graphql-codegen/core';
+import {
+  type CodegenPlugin,
+  getCachedDocumentNodeFromSchema,
+  normalizeOutputParam,
+  type Types,
+} from '@graphql-codegen/plugin-helpers';
+import { buildASTSchema, concatAST, type GraphQLSchema, lexicographicSortSchema, parse } from 'graphql';
+import config from '../codegen.ts';
+
+const PLUGINS: Readonly<Record<string, () => Promise<CodegenPlugin>>> = {
+  add: () => import('@graphql-codegen/add'),
+  typescript: () => import('@graphql-codegen/typescript'),
+  'typescript-resolvers': () => import('@graphql-codegen/typescript-resolvers'),
+};
+
+/** What this script knows of a configuration: another key would be passed over, and means something to the command line. */
+const KNOWN = new Set(['schema', 'generates', 'plugins', 'config']);
+
+function refuseUnknown(part: object, where: string): void {
+  const unknown = Object.keys(part).filter((key) => !KNOWN.has(key));
+  if (unknown.length > 0)
+    throw new Error(`codegen.ts, ${where}: scripts/codegen.ts has no ${unknown.join(', ')}.`);
+}
+
+function readSchema(pattern: string): GraphQLSchema {
+  const files = globSync(pattern).sort();
+  if (files.length === 0) throw new Error(`codegen.ts: there is no file ${pattern}.`);
+  const document = concatAST(files.map((file) => parse(readFileSync(file, 'utf8'), { noLocation: true })));
+  // Federation's directives are declared by the plugins.
+  return lexicographicSortSchema(buildASTSchema(document, { assumeValidSDL: true }));
+}
+
+async function write(
+  filename: string,
+  output: Types.ConfiguredOutput,
+  schemaAst: GraphQLSchema,
+): Promise<string> {
+  refuseUnknown(output, filename);
+  const plugins = (output.plugins ?? []).map((plugin) =>
+    typeof plugin === 'string' ? { [plugin]: {} } : plugin,
+  );
+  const pluginMap: Record<string, CodegenPlugin> = {};
+  for (const name of plugins.flatMap(Object.keys)) {
+    const load = PLUGINS[name];
+    if (load === undefined)
+      throw new Error(`codegen.ts, ${filename}: scripts/codegen.ts has no plugin ${name}.`);
+    pluginMap[name] = await load();
+  }
+  const schema = getCachedDocumentNodeFromSchema(schemaAst);
+  return codegen({
+    filename,
+    schema,
+    schemaAst,
+    documents: [],
+    config: output.config ?? {},
+    plugins,
+    pluginMap,
+  });
+}
+
+async function main(): Promise<void> {
+  const isCheck = process.argv.includes('--check');
+  const { schema: pattern, generates } = config;
+  refuseUnknown(config, 'at its top');
+  if (typeof pattern !== 'string') throw new Error('codegen.ts: `schema` is one pattern of files.');
+  const schema = readSchema(pattern);
+  const stale: string[] = [];
+  for (const [filename, given] of Object.entries(generates)) {
+    const output = normalizeOutputParam(given);
+    if (!('plugins' in output)) throw new Error(`codegen.ts, ${filename}: it has no plugins.`);
+    const text = await write(filename, output, schema);
+    if (readText(filename) === text) continue;
+    stale.push(filename);
+    if (!isCheck) writeFileSync(filename, text);
+  }
+  for (const filename of stale)
+    console.error(isCheck ? `Not up to date: ${filename}` : `Written: ${filename}`);
+  if (isCheck && stale.length > 0) {
+    console.error('`npm run codegen` writes them.');
+    process.exitCode = 1;
+  }
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+await main();
