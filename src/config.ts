@@ -87,6 +87,13 @@ const Environment = z.object({
   SUBGRAPH: onOff.default(false),
   SUBGRAPH_OMIT: names.default([]),
   SUBGRAPH_ISO3: onOff.default(false),
+  SUBGRAPH_PREFIX: z
+    .string()
+    .regex(
+      /^[A-Za-z][A-Za-z0-9]*_$/,
+      'must be letters and digits with one underscore at the end, such as CG_',
+    )
+    .optional(),
   MCP: onOff.default(false),
   INTROSPECTION: onOff.default(true),
   GRAPHIQL: onOff.default(true),
@@ -191,6 +198,8 @@ export interface Config {
   readonly subgraphOmit: readonly string[];
   /** Whether alpha-3 codes are a key of countries, too. */
   readonly subgraphIso3: boolean;
+  /** What our types and root fields begin with for routers. */
+  readonly subgraphPrefix: string | undefined;
   /** Whether described trusted documents are tools of the Model Context Protocol. */
   readonly mcp: boolean;
   readonly introspection: boolean;
@@ -270,6 +279,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     subgraph: s.SUBGRAPH,
     subgraphOmit: s.SUBGRAPH_OMIT,
     subgraphIso3: s.SUBGRAPH_ISO3,
+    subgraphPrefix: s.SUBGRAPH_PREFIX,
     mcp: s.MCP,
     introspection: s.INTROSPECTION,
     graphiql: s.GRAPHIQL,

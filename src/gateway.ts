@@ -11,6 +11,7 @@ import { createProvenKeys, type ProvenKeys } from './cache/proven.ts';
 import { openStore, type Store } from './cache/store.ts';
 import { NO_TENANT_CACHE, type TenantCache } from './cache/tenant-cache.ts';
 import type { Config } from './config.ts';
+import { prefixedNames } from './graph/prefixed-names.ts';
 import { createSchema } from './graph/schema.ts';
 import { printSdl } from './graph/subgraph-sdl.ts';
 import type { FeedParts } from './live/feed.ts';
@@ -27,7 +28,7 @@ import { createRefusedNames } from './observations/refused-names.ts';
 import { createRevalidation } from './observations/revalidation.ts';
 import { createAdmission, type GatewayLoad } from './operations/admission.ts';
 import { admitted } from './operations/admitted.ts';
-import { batched } from './operations/batched.ts';
+import { batched, type HandleRequest } from './operations/batched.ts';
 import { byApollo } from './operations/by-apollo.ts';
 import { prepared } from './operations/by-plan.ts';
 import { type CallerHeaders, createCallers, UNPROVEN } from './operations/callers.ts';
@@ -38,6 +39,7 @@ import { createOpenRun } from './operations/open-run.ts';
 import { createOverloaded } from './operations/overloaded.ts';
 import { createPersisted, type TrustedDocument } from './operations/persisted.ts';
 import { createPlainRequests } from './operations/plain-requests.ts';
+import { prefixed } from './operations/prefixed.ts';
 import { createPreparedOperations } from './operations/prepared.ts';
 import { createAnswerKeeping, repeated } from './operations/repeated.ts';
 import type { GatewayRequest } from './operations/requests.ts';
@@ -142,6 +144,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     batches,
     omitted: config.subgraphOmit,
     hasIso3Key: config.subgraphIso3,
+    prefix: config.subgraphPrefix,
   });
   const { openRun, price, learned, feedParts } = composeRuns(service, {
     config,
@@ -186,6 +189,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     keeping: createAnswerKeeping(caches),
     execution: createExecution({ ...observed, ...config, schema, price, maxRows: () => learned.maxRows }),
   };
+  const names = config.subgraphPrefix === undefined ? null : prefixedNames(schema, config.subgraphPrefix);
   const apollo = await byApollo(stage);
   const run = admitted(prepared(apollo.handle, stage), { admission, overloaded, openRun });
   const live = config.subscriptions
@@ -196,18 +200,19 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     service.upstream.ledger,
   );
   const handle = parts.tracer === undefined ? answered : traced(answered, parts.tracer);
+  const answer: HandleRequest = (request) => {
+    const caller = callerOf(request.headers);
+    return handle({ request, caller, plain: plainRequests.read(request, caller) });
+  };
 
   return {
-    sdl: printSdl(schema, config.subgraphOmit),
+    sdl: printSdl(schema, config.subgraphOmit, names),
     schema,
     get trusted() {
       return persisted.trusted;
     },
     handle: tabled(
-      batched((request) => {
-        const caller = callerOf(request.headers);
-        return handle({ request, caller, plain: plainRequests.read(request, caller) });
-      }, config),
+      batched(names === null ? answer : prefixed(answer, { names, maxTokens: config.maxTokens }), config),
       { ...config, schema, persisted, jobOf: callerOf },
     ),
     refuseUnread(headers, requestId) {

@@ -20,6 +20,7 @@ import { tagForContracts } from './contract-tags.ts';
 import { countItems } from './counting.ts';
 import { takeCosts, writeCosts } from './field-costs.ts';
 import type { Resolvers } from './generated.ts';
+import { prefixedNames, withPrefixedNames } from './prefixed-names.ts';
 import { type Entities, entitiesResolver } from './references.ts';
 import { CountryCode, DateTime, JSONValue } from './scalars.ts';
 import { withKey, withoutRootFields } from './subgraph-sdl.ts';
@@ -45,6 +46,8 @@ export interface SchemaParts {
   readonly hasIso3Key?: boolean;
   /** Root fields that routers aren't told of. */
   readonly omitted?: readonly string[];
+  /** What our types and root fields begin with for routers. */
+  readonly prefix?: string | undefined;
 }
 
 /**
@@ -58,6 +61,7 @@ export function createSchema({
   sdl = readSdl(),
   omitted = [],
   hasIso3Key = false,
+  prefix,
 }: SchemaParts): GraphQLSchema {
   const document = tagForContracts(parse(sdl));
   const { typeDefs, said } = takeCosts(hasIso3Key ? withKey(document, 'Country', 'iso3') : document);
@@ -73,7 +77,9 @@ export function createSchema({
   countItems(schema);
   gateWhileLoading(schema);
   requireKey(schema);
-  if (omitted.length > 0) tellRouters(schema, withoutRootFields(typeDefs, omitted));
+  const told = omitted.length > 0 ? withoutRootFields(typeDefs, omitted) : typeDefs;
+  if (prefix !== undefined) tellRouters(schema, withPrefixedNames(told, prefixedNames(schema, prefix)));
+  else if (told !== typeDefs) tellRouters(schema, told);
   return schema;
 }
 

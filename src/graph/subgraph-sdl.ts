@@ -11,11 +11,19 @@ import {
   visit,
 } from 'graphql';
 import { ConfigError } from '../config.ts';
+import { type PrefixedNames, withPrefixedNames } from './prefixed-names.ts';
 
-/** The subgraph's SDL, as routers and other people's tools want it, without some root fields. */
-export function printSdl(schema: GraphQLSchema, omitted: readonly string[] = []): string {
+/** The subgraph's SDL, as routers and other people's tools want it, without some root fields, and with prefixed names where they are to have them. */
+export function printSdl(
+  schema: GraphQLSchema,
+  omitted: readonly string[] = [],
+  names: PrefixedNames | null = null,
+): string {
   const sdl = printSubgraphSchema(schema);
-  return omitted.length === 0 ? sdl : print(withoutRootFields(parse(sdl, { noLocation: true }), omitted));
+  if (omitted.length === 0 && names === null) return sdl;
+  const whole = parse(sdl, { noLocation: true });
+  const document = omitted.length === 0 ? whole : withoutRootFields(whole, omitted);
+  return print(names === null ? document : withPrefixedNames(document, names));
 }
 
 /** An SDL in which a type has another key, of a field that it has. */

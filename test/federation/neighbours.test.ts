@@ -113,6 +113,116 @@ describe('another subgraph', () => {
   });
 });
 
+const KENYA = Buffer.from('["Country","KE"]').toString('base64url');
+
+/** Types and root fields that have our names, and mean something else. */
+const NAMESAKES = `
+  type Query { countries: [Country!] health: Health sources: [Source!] node(id: ID!): Node trips: [Trip!] }
+  interface Node { id: ID! }
+  type Country { flag: String! }
+  type Health implements Node { id: ID! isWell: Boolean! }
+  type Source { spring: String! }
+  type Office { street: String! }
+  type Term { weeks: Int! offices: [Office!] }
+  type Trip { term: Term! to: CG_Country }
+  scalar CountryCode
+  type CG_Country @key(fields: "code") { code: CountryCode! motto: String }
+`;
+
+describe('the setting SUBGRAPH_PREFIX', () => {
+  const PREFIXED = { SUBGRAPH_PREFIX: 'CG_' };
+
+  it('lets another subgraph have our names', async () => {
+    const unprefixed = await faultsOf(NAMESAKES);
+    for (const messages of unprefixed.faults) expect(messages.join('\n')).toMatch(/Country|Query\./);
+    const { faults, supergraphSdl } = await faultsOf(NAMESAKES, PREFIXED);
+    expect(faults).toEqual([[], [], []]);
+    expect(supergraphSdl).toMatch(/type CG_Source\b/);
+    expect(supergraphSdl).toMatch(/ cg_countries\(/);
+    expect((await faultsOf(NAMESAKES, { ...PREFIXED, SUBGRAPH_OMIT: 'health' })).supergraphSdl).not.toContain(
+      'cg_health',
+    );
+  });
+
+  it.each(Object.keys(ROUTERS))('is answered beside its namesakes through %s', async (name) => {
+    await using program = await openProgram({ env: { ...PREFIXED, CACHE_URL: 'memory:' } });
+    const { supergraphSdl } = await faultsOf(NAMESAKES, PREFIXED);
+    const countries = () => [{ flag: 'striped' }];
+    const resolvers = {
+      Query: {
+        countries,
+        health: () => ({ __typename: 'Health', id: '1', isWell: true }),
+        trips: () =>
+          ['KE', 'UG'].map((code) => ({ term: { weeks: 2, offices: [{ street: 'A' }] }, to: { code } })),
+      },
+      CG_Country: {
+        __resolveReference: (one: object) => one,
+        motto: ({ code }: { code: string }) => `of ${code}`,
+      },
+    };
+    const schema = buildSubgraphSchema([
+      { typeDefs: parse(`${LINK} ${NAMESAKES}`), resolvers: resolvers as never },
+    ]);
+    const theirs = new ApolloServer({ schema, plugins: [ApolloServerPluginInlineTraceDisabled()] });
+    const { url } = await startStandaloneServer(theirs, { listen: { port: 0, host: '127.0.0.1' } });
+    const placed = supergraphSdl.replace(THEIRS, url).replace(OURS, program.url);
+    await using router = await (ROUTERS[name] as (typeof ROUTERS)[string])(placed);
+    const { data, errors } = await router.ask(
+      `{
+        countries { flag __typename }
+        health { __typename isWell }
+        mine: cg_health { kind: __typename status }
+        cg_country(code: "KE") {
+          __typename name motto
+          observation(metricKey: "population_total") { __typename value }
+        }
+        cg_nodes(ids: ["${KENYA}"]) { __typename ... on CG_Country { code motto } }
+        trips { term { weeks offices { street } } to { __typename code name motto } }
+      }`,
+      'Bearer demo-team',
+    );
+    await theirs.stop();
+    expect(errors).toBeUndefined();
+    expect(data).toMatchObject({
+      countries: [{ flag: 'striped', __typename: 'Country' }],
+      health: { __typename: 'Health', isWell: true },
+      mine: { kind: 'CG_Health', status: 'ok' },
+      cg_nodes: [{ __typename: 'CG_Country', code: 'KE', motto: 'of KE' }],
+      cg_country: {
+        __typename: 'CG_Country',
+        name: 'Kenya',
+        motto: 'of KE',
+        observation: { __typename: 'CG_Observation', value: expect.any(Number) },
+      },
+      trips: [
+        {
+          term: { weeks: 2, offices: [{ street: 'A' }] },
+          to: { __typename: 'CG_Country', code: 'KE', name: 'Kenya', motto: 'of KE' },
+        },
+        { to: { __typename: 'CG_Country', code: 'UG', name: 'Uganda', motto: 'of UG' } },
+      ],
+    });
+    expect(
+      program
+        .requests()
+        .map((request) => request.replace(/^GET |\?.*$/g, ''))
+        .toSorted(),
+    ).toEqual(['/health', '/v1/countries', '/v1/data']);
+  });
+
+  it("leaves our names to this gateway's own clients", async () => {
+    await using program = await openProgram({ env: PREFIXED });
+    const { data, errors } = await program.ask(
+      '{ country(code: "KE") { __typename code } __type(name: "Country") { name } }',
+    );
+    expect([errors, data]).toEqual([
+      [],
+      { country: { __typename: 'Country', code: 'KE' }, __type: { name: 'Country' } },
+    ]);
+    expect(program.requests()).toEqual(['GET /v1/countries']);
+  });
+});
+
 describe('the setting SUBGRAPH_OMIT', () => {
   it.each([
     ['nod', /SUBGRAPH_OMIT: there is no root field nod; there are .*\bnode\b/],

@@ -1,0 +1,199 @@
+import { Kind, type NameNode, parse, visit } from 'graphql';
+import { LRUCache } from 'lru-cache';
+import { inverted, type PrefixedNames } from '../graph/prefixed-names.ts';
+import { isObject } from '../upstream/records/fields.ts';
+import type { HandleRequest } from './batched.ts';
+import { sha256Of } from './persisted.ts';
+import type { GatewayRequest } from './requests.ts';
+import type { GatewayResponse } from './responses.ts';
+
+/** Texts of routers that are kept in our words, and characters of one. */
+const MAX_TEXTS = 1000;
+const MAX_CHARACTERS = 100_000;
+
+/** What an alias of `__typename` begins with while we answer: names of types are prefixed there, too. */
+const ALIASED = '__typename_of_';
+
+/** More than a name of a type and an alias are long together: so much of an answer in parts is held back. */
+const MAX_NAMED = 1024;
+
+export interface PrefixedParts {
+  readonly names: PrefixedNames;
+  readonly maxTokens: number;
+}
+
+type Params = Readonly<Record<string, unknown>>;
+
+/**
+ * Answers operations that routers word with prefixed names, as if they had ours, and prefixes the names of types in what
+ * they get. An operation with none of them is passed on as it is.
+ */
+export function prefixed(next: HandleRequest, { names, maxTokens }: PrefixedParts): HandleRequest {
+  const texts = new LRUCache<string, string>({ max: MAX_TEXTS });
+  /** By the hash of the router's text. */
+  const hashes = new LRUCache<string, string>({ max: MAX_TEXTS });
+  const named = inverted(names.types);
+  const hasMark = (text: string) => names.marks.some((mark) => text.includes(mark));
+
+  function ours(text: string): string {
+    const known = texts.get(text);
+    if (known !== undefined) return known;
+    const said = inOurWords(text, names, maxTokens);
+    if (text.length <= MAX_CHARACTERS) texts.set(text, said);
+    return said;
+  }
+
+  /** Null where nothing in it is prefixed. */
+  function translated(params: Params): Params | null {
+    const { query, variables, extensions } = params;
+    const asked =
+      isObject(extensions) && isObject(extensions.persistedQuery) ? extensions.persistedQuery : null;
+    const hash = typeof asked?.sha256Hash === 'string' ? asked.sha256Hash : null;
+    const withHash = (sha256Hash: string) => ({
+      ...(extensions as Params),
+      persistedQuery: { ...asked, sha256Hash },
+    });
+    const told = { ...params, ...(isObject(variables) ? { variables: withOurTypes(variables, names) } : {}) };
+    if (typeof query !== 'string' || query === '') {
+      const known = hash === null ? undefined : hashes.get(hash);
+      return known === undefined ? null : { ...told, extensions: withHash(known) };
+    }
+    if (!hasMark(query)) return null;
+    const text = ours(query);
+    if (hash === null || hash !== sha256Of(query)) return { ...told, query: text };
+    const ownHash = sha256Of(text);
+    hashes.set(hash, ownHash);
+    return { ...told, query: text, extensions: withHash(ownHash) };
+  }
+
+  return (request) => {
+    const own = request.method === 'GET' ? fromSearch(request, translated) : fromBody(request, translated);
+    if (own === null) return next(request);
+    const answer = next(own);
+    return answer instanceof Promise
+      ? answer.then((response) => withPrefixedTypes(response, named))
+      : withPrefixedTypes(answer, named);
+  };
+}
+
+function fromBody(
+  request: GatewayRequest,
+  translated: (params: Params) => Params | null,
+): GatewayRequest | null {
+  const body = isObject(request.body) ? translated(request.body) : null;
+  return body && changed(request, { body });
+}
+
+function fromSearch(
+  request: GatewayRequest,
+  translated: (params: Params) => Params | null,
+): GatewayRequest | null {
+  const search = new URLSearchParams(request.search);
+  const params: Record<string, unknown> = Object.fromEntries(search);
+  for (const name of ['variables', 'extensions']) {
+    try {
+      if (search.has(name)) params[name] = JSON.parse(search.get(name) ?? '');
+    } catch {
+      // What is no JSON is said to be none by whoever reads it next.
+      return null;
+    }
+  }
+  const own = translated(params);
+  if (own === null) return null;
+  for (const [name, value] of Object.entries(own))
+    search.set(name, typeof value === 'string' ? value : JSON.stringify(value));
+  return changed(request, { search: `?${search}` });
+}
+
+/** The signal is read only where somebody listens. */
+function changed(request: GatewayRequest, other: Partial<GatewayRequest>): GatewayRequest {
+  const { method, headers, search, body, requestId, isBatched = false } = request;
+  return {
+    method,
+    headers,
+    search,
+    body,
+    requestId,
+    isBatched,
+    ...other,
+    get signal() {
+      return request.signal;
+    },
+  };
+}
+
+/** An operation in our names. Where it can't be read it is left as it is, for Apollo to say what is wrong. */
+function inOurWords(text: string, { types, fields }: PrefixedNames, maxTokens: number): string {
+  const edits: { readonly start: number; readonly end: number; readonly text: string }[] = [];
+  const replace = ({ loc }: { readonly loc?: NameNode['loc'] }, by: string) => {
+    if (loc !== undefined) edits.push({ start: loc.start, end: loc.end, text: by });
+  };
+  try {
+    visit(parse(text, { maxTokens }), {
+      NamedType({ name }) {
+        const own = types.get(name.value);
+        if (own !== undefined) replace(name, own);
+      },
+      Field({ name, alias }) {
+        const own = fields.get(name.value);
+        if (own !== undefined) replace(name, alias === undefined ? `${name.value}: ${own}` : own);
+        else if (name.value === '__typename' && alias !== undefined)
+          replace(alias, `${ALIASED}${alias.value}`);
+      },
+      ObjectField({ name, value }) {
+        const own = value.kind === Kind.STRING ? types.get(value.value) : undefined;
+        if (name.value === '__typename' && own !== undefined) replace(value, JSON.stringify(own));
+      },
+    });
+  } catch {
+    return text;
+  }
+  return edits
+    .toSorted((a, b) => b.start - a.start)
+    .reduce((told, { start, end, text: by }) => `${told.slice(0, start)}${by}${told.slice(end)}`, text);
+}
+
+/** Variables with our types in representations, which are lists of objects or objects. */
+function withOurTypes(variables: Params, { types }: PrefixedNames): Params {
+  const renamed = (value: unknown): unknown => {
+    const own = isObject(value) ? types.get(String(value.__typename)) : undefined;
+    return own === undefined ? value : { ...(value as Params), __typename: own };
+  };
+  return Object.fromEntries(
+    Object.entries(variables).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.map(renamed) : renamed(value),
+    ]),
+  );
+}
+
+function withPrefixedTypes(response: GatewayResponse, named: ReadonlyMap<string, string>): GatewayResponse {
+  const { encoded: _, body, ...others } = response;
+  if (typeof body === 'string' || Buffer.isBuffer(body))
+    return { ...others, body: renamedIn(String(body), named) };
+  return { ...others, body: renamedParts(body, named) };
+}
+
+/** In the text of JSON a quote within a string has a backslash before it, so nothing but a key and its value looks like this. */
+const TYPE_NAMED = new RegExp(`"(?:__typename|${ALIASED}(\\w+))":"(\\w+)"`, 'g');
+
+function renamedIn(text: string, named: ReadonlyMap<string, string>): string {
+  return text.replace(
+    TYPE_NAMED,
+    (_, alias: string | undefined, type: string) => `"${alias ?? '__typename'}":"${named.get(type) ?? type}"`,
+  );
+}
+
+async function* renamedParts(
+  parts: AsyncIterable<string>,
+  named: ReadonlyMap<string, string>,
+): AsyncGenerator<string> {
+  let rest = '';
+  for await (const part of parts) {
+    rest = renamedIn(rest + part, named);
+    if (rest.length <= MAX_NAMED) continue;
+    yield rest.slice(0, -MAX_NAMED);
+    rest = rest.slice(-MAX_NAMED);
+  }
+  yield rest;
+}
