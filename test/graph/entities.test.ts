@@ -47,6 +47,38 @@ describe.for(Object.entries(EXECUTORS))('a representation that is wrong, run by 
   });
 });
 
+describe('a null among representations', () => {
+  const query = `query ($representations: [_Any!]!) { _entities(representations: $representations) { ... on Country { code } } }`;
+
+  // The specification of Federation has [_Any!]!, and GraphQL's coerces a list of items that may not be null as a whole.
+  it('is against the type of the argument: the operation is refused before any call', async () => {
+    const { ask, sandbox } = await opening;
+    const reply = await ask(query, { variables: { representations: [KENYA, null] } });
+    expect(reply.errors).toMatchObject([
+      {
+        message:
+          'Variable "$representations" got invalid value null at "representations[1]"; Expected non-nullable type "_Any!" not to be null.',
+        extensions: { code: 'BAD_USER_INPUT' },
+      },
+    ]);
+    const inText = await ask(
+      `{ _entities(representations: [{ __typename: "Country", code: "KE" }, null]) { ... on Country { code } } }`,
+    );
+    expect(inText.errors).toMatchObject([
+      {
+        message: 'Expected value of type "_Any!", found null.',
+        extensions: { code: 'GRAPHQL_VALIDATION_FAILED' },
+      },
+    ]);
+    const byVariable = await ask(
+      `query ($one: _Any!, $none: _Any) { _entities(representations: [$one, $none]) { ... on Country { code } } }`,
+      { variables: { one: KENYA, none: null } },
+    );
+    expect(byVariable.errors).toHaveLength(1);
+    expect(sandbox.log).toHaveLength(0);
+  });
+});
+
 describe('a country that is known by its alpha-3 code', () => {
   const COUNTRIES = ['KEN', 'uga', 'XXX'].map((iso3) => ({ __typename: 'Country', iso3 }));
   const ask = async (fields: string, representations: readonly object[]) =>
