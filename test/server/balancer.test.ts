@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
@@ -12,6 +13,11 @@ const running: ChildProcess[] = [];
 afterEach(() => {
   for (const child of running.splice(0)) child.kill('SIGKILL');
 });
+
+const CLIENTS = 8;
+
+/** An operation may be handed to a gateway just before it is gone. */
+const DISPATCH_MS = 50;
 
 const QUERY = '{ country(code: "KE") { name observation(metricKey: "population_total") { value } } }';
 
@@ -85,5 +91,55 @@ describe.skipIf(!hasProgram('haproxy', '-v'))('two gateways behind a load balanc
     // Up to four programs have asked, each for the list and the figure: the last one may come too late for any.
     expect(sandbox.log).toHaveLength(billed);
     expect([6, 8]).toContain(billed);
+  });
+
+  it('answer all but what is under way on the one that is killed', { timeout: 60_000 }, async () => {
+    const sandbox = createSandbox();
+    const { url: service } = await sandbox.listen();
+    // So long that each gateway always has operations under way.
+    sandbox.faults.set({ kind: 'latency', ms: 150 });
+    const ports = [await freePort(), await freePort()];
+    const env = { COUNTRY_DATA_URL: service, CACHE_URL: 'none', LOG_LEVEL: 'silent', GRAPHIQL: 'off' };
+    const start = async (port: number) => {
+      const { child } = await startServing({ env: { ...env, PORT: String(port) } });
+      running.push(child);
+      return child;
+    };
+    const [first] = await Promise.all(ports.map(start));
+    await using balancer = await startHaproxy(ports);
+    await balancer.untilAllUp();
+
+    const asked: { outcome: string; begunAt: number; endedAt: number }[] = [];
+    let isOver = false;
+    const clients = Array.from({ length: CLIENTS }, async () => {
+      while (!isOver) {
+        const begunAt = performance.now();
+        const [outcome] = await ask(balancer.url);
+        asked.push({ outcome, begunAt, endedAt: performance.now() });
+        await pause(10);
+      }
+    });
+    await pause(2000);
+    const killedAt = performance.now();
+    first?.kill('SIGKILL');
+    await pause(2000);
+    await start(ports[0] ?? 0);
+    await balancer.untilAllUp();
+    await pause(500);
+    isOver = true;
+    await Promise.all(clients);
+    await sandbox.close();
+
+    const failed = asked.filter(({ outcome }) => outcome !== 'answered');
+    // They were under way at that instant, and their callers know at once.
+    for (const { begunAt, endedAt } of failed) {
+      expect(begunAt).toBeLessThan(killedAt + DISPATCH_MS);
+      expect(endedAt - killedAt).toBeLessThan(1000);
+    }
+    expect(failed.length).toBeGreaterThan(0);
+    expect(failed.length).toBeLessThanOrEqual(CLIENTS);
+    for (const { outcome } of failed) expect(outcome).toMatch(/^(status 502|lost: )/);
+    const others = asked.length - failed.length;
+    expect(others).toBeGreaterThan(50);
   });
 });
