@@ -323,6 +323,11 @@ function shown(name: string, value: string | undefined): string {
   return name.endsWith('_URL') ? 'an address' : JSON.stringify(value);
 }
 
+const OTLP_PROTOCOLS = ['http/protobuf', 'http/json'] as const;
+
+/** How traces are sent over HTTP. */
+export type OtlpProtocol = (typeof OTLP_PROTOCOLS)[number];
+
 /** What of OpenTelemetry's environment variables decides whether traces are sent; the others are read by its own packages. */
 const TracingEnvironment = z.object({
   OTEL_TRACES_EXPORTER: z.enum(['otlp', ''], 'must be otlp or none').optional(),
@@ -332,11 +337,17 @@ const TracingEnvironment = z.object({
   OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: otlpProtocol(),
 });
 
-/** JSON is sent; whoever takes OTLP over HTTP as protobuf takes it too, at the same address. */
 function otlpProtocol() {
-  return z
-    .enum(['http/json', 'http/protobuf', ''], 'must be http/json: traces are not sent by gRPC')
-    .optional();
+  const fault = 'must be http/protobuf or http/json: traces are not sent by gRPC';
+  return z.enum([...OTLP_PROTOCOLS, ''], fault).optional();
+}
+
+/** The protocol that is asked for, else OpenTelemetry's own default. To be read where `isTracingOn`. */
+export function otlpProtocolIn(
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): OtlpProtocol {
+  const asked = env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL || env.OTEL_EXPORTER_OTLP_PROTOCOL;
+  return asked === 'http/json' ? asked : 'http/protobuf';
 }
 
 /**

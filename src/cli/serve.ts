@@ -1,5 +1,5 @@
 import type { HubLink } from '../cache/hub-link.ts';
-import { type Config, isTracingOn } from '../config.ts';
+import { type Config, isTracingOn, otlpProtocolIn } from '../config.ts';
 import { createGateway, type Observer } from '../gateway.ts';
 import type { Log } from '../server/log.ts';
 import { createMetrics, type Metrics } from '../server/metrics.ts';
@@ -76,7 +76,11 @@ export async function startProgram(config: Config, log: Log, common?: Common): P
 /** OpenTelemetry is loaded only where it is asked for. */
 async function openTracer(observer: Observer) {
   const { createTracer } = await import('../server/tracing.ts');
-  return createTracer({ version: ownVersion(), onFault: (fault) => observer.problem(fault, 'tracing') });
+  return createTracer({
+    version: ownVersion(),
+    protocol: otlpProtocolIn(),
+    onFault: (fault) => observer.problem(fault, 'tracing'),
+  });
 }
 
 /** The embedded sandbox, which is loaded only where it is asked for. */

@@ -12,19 +12,20 @@ import {
   trace,
 } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import {
   defaultResource,
   detectResources,
   envDetector,
   resourceFromAttributes,
 } from '@opentelemetry/resources';
-import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { BasicTracerProvider, BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base';
 import type { Trace, TraceAttributes, Tracer } from '../async/trace.ts';
+import type { OtlpProtocol } from '../config.ts';
 import { excerpt } from '../errors.ts';
 
 export interface TracingParts {
   readonly version: string;
+  readonly protocol: OtlpProtocol;
   /** Called with what keeps traces from being sent. */
   readonly onFault: (fault: Error) => void;
 }
@@ -33,7 +34,7 @@ export interface TracingParts {
  * Traces by OpenTelemetry, sent as OTLP over HTTP. Its own environment variables say where to and how many; contexts are handed on as
  * arguments, so that nothing has to follow asynchronous calls.
  */
-export function createTracer({ version, onFault }: TracingParts): Tracer {
+export async function createTracer({ version, protocol, onFault }: TracingParts): Promise<Tracer> {
   const tell = (message: string) => onFault(new Error(excerpt(message)));
   const ignore = () => {};
   diag.setLogger(
@@ -45,7 +46,7 @@ export function createTracer({ version, onFault }: TracingParts): Tracer {
     resource: defaultResource()
       .merge(named)
       .merge(detectResources({ detectors: [envDetector] })),
-    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
+    spanProcessors: [new BatchSpanProcessor(await createExporter(protocol))],
   });
   const tracer = provider.getTracer('country-graph', version);
   const propagator = new W3CTraceContextPropagator();
@@ -57,6 +58,14 @@ export function createTracer({ version, onFault }: TracingParts): Tracer {
     },
     close: () => provider.shutdown(),
   };
+}
+
+async function createExporter(protocol: OtlpProtocol): Promise<SpanExporter> {
+  const { OTLPTraceExporter } =
+    protocol === 'http/json'
+      ? await import('@opentelemetry/exporter-trace-otlp-http')
+      : await import('@opentelemetry/exporter-trace-otlp-proto');
+  return new OTLPTraceExporter();
 }
 
 interface Means {

@@ -20,7 +20,9 @@ interface Span {
 /** What takes traces as OTLP over HTTP. */
 async function openReceiver() {
   const bodies: string[] = [];
+  const types: unknown[] = [];
   const server = createServer(async (request, response) => {
+    types.push(request.headers['content-type']);
     bodies.push(await text(request));
     response.setHeader('content-type', 'application/json').end('{}');
   });
@@ -29,6 +31,7 @@ async function openReceiver() {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     bodies,
+    types,
     spans: (): Span[] =>
       bodies.flatMap((body) =>
         JSON.parse(body).resourceSpans.flatMap((resource: { scopeSpans: { spans: Span[] }[] }) =>
@@ -108,6 +111,7 @@ describe('traces', () => {
       env: {
         COUNTRY_DATA_URL: service.url,
         OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+        OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
         BATCH_WINDOW_MS: '200',
         LOG_LEVEL: 'silent',
         GRAPHIQL: 'off',
@@ -165,7 +169,14 @@ describe('traces', () => {
   it('are neither made nor loaded where nothing asks for them', { timeout: 30_000 }, async () => {
     await using receiver = await openReceiver();
     await using service = await openService();
-    for (const env of [{}, { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_SDK_DISABLED: 'true' }]) {
+    for (const env of [
+      {},
+      {
+        OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+        OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+        OTEL_SDK_DISABLED: 'true',
+      },
+    ]) {
       const program = await startServing({
         // A loader's hook that names whatever is loaded of it.
         nodeArgs: ['--import', `data:text/javascript,${encodeURIComponent(WATCHING)}`],
@@ -196,6 +207,27 @@ const WATCHING = `
   });
 `;
 
+describe('the protocol of traces', () => {
+  it.for([
+    [{}, 'application/x-protobuf'],
+    [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf' }, 'application/x-protobuf'],
+    [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' }, 'application/json'],
+    [
+      { OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json', OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/protobuf' },
+      'application/x-protobuf',
+    ],
+  ] as const)('with %j is %s', async ([env, type]) => {
+    await using receiver = await openReceiver();
+    const program = await startServing({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, ...env } });
+    await ask(program, figureOf('Named', 'KE'));
+    await stop(program);
+    expect(new Set(receiver.types)).toEqual(new Set([type]));
+    const sent = receiver.bodies.join('');
+    for (const word of ['graphql.operation', 'Named', 'upstream call', 'country-graph'])
+      expect(sent).toContain(word);
+  });
+});
+
 describe('whether traces are sent', () => {
   const address = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
   it.for([
@@ -215,7 +247,7 @@ describe('whether traces are sent', () => {
   it('is told by name where it asks for what there is not', () => {
     const env = { ...address, OTEL_TRACES_EXPORTER: 'zipkin', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' };
     expect(() => isTracingOn(env)).toThrow(
-      'OTEL_TRACES_EXPORTER: must be otlp or none\nOTEL_EXPORTER_OTLP_PROTOCOL: must be http/json: traces are not sent by gRPC',
+      'OTEL_TRACES_EXPORTER: must be otlp or none\nOTEL_EXPORTER_OTLP_PROTOCOL: must be http/protobuf or http/json: traces are not sent by gRPC',
     );
   });
 });
