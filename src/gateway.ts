@@ -138,14 +138,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const tenantCache = openTenantCache(store, config, steadyNow);
   const inFlight = openInFlight(store, tenantCache, { config, clock, steadyNow });
   const service = openService({ ...parts, clock, steadyNow, store, tenantCache, inFlight, proven, lookups });
-  const schema = createSchema({
-    resolvers,
-    entities,
-    batches,
-    omitted: config.subgraphOmit,
-    hasIso3Key: config.subgraphIso3,
-    prefix: config.subgraphPrefix,
-  });
+  const schema = createSchema({ resolvers, entities, batches, ...config });
   const { openRun, price, learned, feedParts } = composeRuns(service, {
     config,
     clock,

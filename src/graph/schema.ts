@@ -43,11 +43,11 @@ export interface SchemaParts {
   /** In place of the SDL of `schema/`. */
   readonly sdl?: string;
   /** Whether alpha-3 codes are a key of countries, too. */
-  readonly hasIso3Key?: boolean;
+  readonly subgraphIso3?: boolean;
   /** Root fields that routers aren't told of. */
-  readonly omitted?: readonly string[];
+  readonly subgraphOmit?: readonly string[];
   /** What our types and root fields begin with for routers. */
-  readonly prefix?: string | undefined;
+  readonly subgraphPrefix?: string | undefined;
 }
 
 /**
@@ -59,9 +59,9 @@ export function createSchema({
   entities,
   batches = [],
   sdl = readSdl(),
-  omitted = [],
-  hasIso3Key = false,
-  prefix,
+  subgraphOmit: omitted = [],
+  subgraphIso3: hasIso3Key = false,
+  subgraphPrefix: prefix,
 }: SchemaParts): GraphQLSchema {
   const document = tagForContracts(parse(sdl));
   const { typeDefs, said } = takeCosts(hasIso3Key ? withKey(document, 'Country', 'iso3') : document);
