@@ -1,6 +1,7 @@
 import type { PromiseOrValue } from '../async/promise-or-value.ts';
 import type { Trace } from '../async/trace.ts';
 import type { Caller } from '../upstream/call.ts';
+import type { Delivery } from './delivery.ts';
 import type { OperationRun } from './operation-run.ts';
 import type { PlainRequest } from './plain-requests.ts';
 import type { GatewayRequest } from './requests.ts';
@@ -11,6 +12,8 @@ export interface Incoming {
   readonly request: GatewayRequest;
   readonly caller: Caller;
   readonly plain: PlainRequest | null;
+  /** How the answer may come in parts; null where it comes whole. */
+  readonly delivery: Delivery | null;
   /** The operation's span, where somebody traces. */
   readonly trace?: Trace | undefined;
 }
