@@ -157,7 +157,15 @@ export class DeliveryOrder<Told extends ToldPart> {
     const parts = there.map((part) => ({ path: part.path, part: part.outcome as Told }));
     this.#changes.push({ kind: 'fragment', of: fragment, parts, failed: null });
     for (const part of there) this.isTold(part);
-    for (const child of fragment.children) if (this.#announce(child)) this.#goOn(child);
+    this.#goOnWithin(fragment);
+  }
+
+  /** Goes on with the fragments within one that is told. */
+  #goOnWithin({ children }: Fragment): void {
+    for (const child of children) {
+      if (this.#announce(child)) this.#goOn(child);
+      else if (child.state === 'hidden' && isOver(child)) this.#goOnWithin(child);
+    }
   }
 
   #fail(fragment: Fragment, part: RunPart): void {

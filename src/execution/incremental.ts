@@ -13,6 +13,7 @@ import {
   type ToldPart,
 } from './delivery-order.ts';
 import type { DeferUsage, FieldPlan, ListShape, ObjectDeferral, StreamUsage } from './plan.ts';
+import { Pooled } from './pooled.ts';
 import { type Executed, Run, type RunParts, type RunScope } from './run.ts';
 
 export interface IncrementalParts<Told extends ToldPart> extends RunParts {
@@ -40,13 +41,17 @@ export class IncrementalRun<Told extends ToldPart> {
   readonly #fragments = new Map<Column, Map<number, Map<DeferUsage, Fragment>>>();
   readonly #first: RunPart;
   readonly #order = new DeliveryOrder<Told>();
+  readonly #pooled: Pooled;
   #running = 0;
+  /** Runs that have not begun yet, or that pause. */
+  #late = 0;
   #count = 0;
   #ids = 0;
 
   constructor(parts: IncrementalParts<Told>) {
     this.#parts = parts;
     this.#first = openPart({ path: [], position: null });
+    this.#pooled = new Pooled(() => this.#late > 0, parts.onPause);
   }
 
   /** The first part; afterwards, `take` tells what is to come of the rest. */
@@ -54,13 +59,21 @@ export class IncrementalRun<Told extends ToldPart> {
     const root = { plan: this.#parts.plan.root, object: {} };
     const holder: Holder = { above: () => null, path: () => undefined };
     const run = this.#open(this.#first, { holder, root }, () => undefined, true);
-    return mapValue(run.resolve(), () =>
-      mapValue(run.text(), (executed) => {
-        this.#order.isThere(this.#first, run.isLost);
-        this.#order.isTold(this.#first);
-        return executed;
-      }),
-    );
+    const ended = (error: unknown): never => {
+      this.#drop(this.#first);
+      throw error;
+    };
+    const done = (executed: Executed) => {
+      this.#order.isThere(this.#first, run.isLost);
+      this.#order.isTold(this.#first);
+      return executed;
+    };
+    try {
+      const executed = mapValue(run.resolve(), () => mapValue(run.text(), done));
+      return executed instanceof Promise ? executed.catch(ended) : executed;
+    } catch (error) {
+      return ended(error);
+    }
   }
 
   /** Whether anything is still to be told. */
@@ -90,8 +103,19 @@ export class IncrementalRun<Told extends ToldPart> {
       stream: (field, shape, lists, slot, items) =>
         mayStream && this.#stream(part, run, { field, shape, lists, slot, items }, outer),
     });
-    return new Run(this.#parts, { ...scope, later });
+    return new Run(
+      { ...this.#parts, onPause: this.#onPause },
+      { ...scope, later, together: this.#pooled.resolve },
+    );
   }
+
+  readonly #onPause = (goesOn: Promise<void>) => {
+    this.#late += 1;
+    void goesOn.then(() => {
+      this.#late -= 1;
+    });
+    this.#parts.onPause?.(goesOn);
+  };
 
   #mayAdd(parts: number): boolean {
     return this.#count + parts <= MAX_PARTS;
@@ -194,6 +218,7 @@ export class IncrementalRun<Told extends ToldPart> {
   #add(origin: RunPart, part: RunPart): RunPart {
     this.#count += 1;
     this.#running += 1;
+    this.#late += 1;
     origin.spawned.push(part);
     for (const fragment of part.fragments) {
       fragment.parts.push(part);
@@ -205,6 +230,7 @@ export class IncrementalRun<Told extends ToldPart> {
   #start(part: RunPart, run: Run): void {
     if (part.isBegun) return;
     part.isBegun = true;
+    this.#late -= 1;
     const settled = (outcome: Told) => {
       this.#running -= 1;
       part.outcome = outcome;
@@ -230,6 +256,7 @@ export class IncrementalRun<Told extends ToldPart> {
     for (const other of part.spawned) {
       if (other.isBegun) continue;
       other.isBegun = true;
+      this.#late -= 1;
       this.#running -= 1;
     }
   }

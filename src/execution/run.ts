@@ -6,7 +6,8 @@ import { type Column, FieldHolder, type Holder, ObjectColumn } from './columns.t
 import { ABSENT, Completion, type FieldTask, type Later, type RunTask, serialized } from './completion.ts';
 import { FieldErrors } from './field-errors.ts';
 import { type FieldInfo, TogetherInfo } from './infos.ts';
-import type { BatchInfo, FieldPlan, ObjectPlan, Plan, Shape } from './plan.ts';
+import type { FieldPlan, ObjectPlan, Plan, Shape } from './plan.ts';
+import { atOnce, type ResolveTogether } from './pooled.ts';
 import { handleRejections, isPromise, Scheduler } from './scheduler.ts';
 import { stringify } from './stringify.ts';
 
@@ -45,6 +46,7 @@ export interface RunScope {
     | { readonly field: FieldPlan; readonly shape: Shape; readonly items: unknown[] };
   /** Makes what takes over what is delivered apart from this run. */
   readonly later: (run: Run) => Later | undefined;
+  readonly together: ResolveTogether;
 }
 
 /** Nothing stands above the whole of an answer. */
@@ -60,7 +62,7 @@ const BLOCK_OBJECTS = 8;
  */
 export function runPlan(parts: RunParts): PromiseOrValue<Executed> {
   const root = { plan: parts.plan.root, object: {} };
-  const run = new Run(parts, { holder: WHOLE, root, later: () => undefined });
+  const run = new Run(parts, { holder: WHOLE, root, later: () => undefined, together: atOnce });
   return mapValue(run.resolve(), () => run.text());
 }
 
@@ -212,7 +214,6 @@ export class Run {
     args: Record<string, unknown>,
     complete: (values: unknown[]) => void,
   ): void {
-    const { definition } = holder.field;
     // Some of the objects may be lost before their values are there.
     const asked = holder.objects.objects.slice();
     const there = asked.filter((object) => object !== null);
@@ -231,7 +232,7 @@ export class Run {
     try {
       const { plan, variables, context } = this.#parts;
       const info = new TogetherInfo(plan, variables, holder.field, holder, asked);
-      const given = definition.extensions.batch?.(there, args, context, info as unknown as BatchInfo) ?? [];
+      const given = this.#scope.together({ field: holder.field, objects: there, args, context, info });
       if (isPromise(given)) this.#scheduler.wait(given, spread);
       else spread(given);
     } catch (error) {
