@@ -93,7 +93,7 @@ export function merged(parts: readonly Part[]): Whole {
   const errors: GraphqlError[] = [];
   let extensions: Json;
   const pending = new Map<string, { path: (string | number)[]; next?: number }>();
-  for (const { payload } of parts) {
+  for (const { payload } of structuredClone(parts)) {
     if ('data' in payload) root.data = payload.data;
     errors.push(...(payload.errors ?? []));
     extensions = payload.extensions ?? extensions;
