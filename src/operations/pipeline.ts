@@ -20,7 +20,7 @@ export interface Incoming {
 
 /**
  * A stage that answers requests. The way of every operation is
- * `tabled( batched( limitsTold( repeated( admitted( prepared( apollo ))))))`: what was answered before is answered by the same
+ * `tabled( incremental( batched( limitsTold( repeated( admitted( prepared( apollo )))))))`: what was answered before is answered by the same
  * bytes, the others wait for their turn, what was found valid before is run by its plan, and the rest is read, validated
  * and answered by Apollo Server. `gateway.ts` puts it together.
  */
