@@ -23,7 +23,7 @@ export function admitted(next: HandleRun, { admission, overloaded, openRun }: Ad
     } finally {
       const over = run?.delivery?.over ?? null;
       if (over === null) close(run, caller);
-      else void over.then(() => close(run, caller));
+      else void over.finally(() => close(run, caller));
     }
   }
 

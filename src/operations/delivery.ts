@@ -53,6 +53,8 @@ export class Delivery {
   #bytes = 0;
   #over: Promise<void> | null = null;
   #isOver = false;
+  /** What kept the whole from being told; its reader is cut. */
+  #fault: unknown;
   #extensions: object = {};
   #changed = Promise.withResolvers<void>();
 
@@ -102,8 +104,11 @@ export class Delivery {
         onChange: () => this.#wake(),
       });
       const first = await run.first();
+      this.#bytes += Buffer.byteLength(first.data);
+      const isLong = this.#bytes > parts.maxAnswerBytes;
       // Where everything that was deferred is lost, there is nothing to wait for but the calls that are under way.
-      while (!run.hasMore && run.isRunning) await this.#change();
+      while ((isLong || !run.hasMore) && run.isRunning) await this.#change();
+      if (isLong) return { data: 'null', errors: [parts.tooLong()] };
       if (run.hasMore) this.#run = run;
       return first;
     };
@@ -113,15 +118,9 @@ export class Delivery {
   begin(first: FirstPart): boolean {
     if (this.#run === null) return false;
     this.#first = first;
-    this.#bytes += Buffer.byteLength(first.data);
     this.#errors.push(...first.errors);
     this.#over = this.#untilOver(this.#run);
     return true;
-  }
-
-  /** Delivers nothing: the first part is all there is to say. */
-  giveUp(): void {
-    this.#run = null;
   }
 
   /** The body of the answer. */
@@ -139,6 +138,7 @@ export class Delivery {
       } else if (this.#isOver) break;
       else await this.#change();
     }
+    if (this.#fault !== undefined) throw this.#fault;
     yield this.#part(`"extensions":${JSON.stringify(this.#extensions)},`, false);
   }
 
@@ -155,7 +155,11 @@ export class Delivery {
 
   async #untilOver(run: IncrementalRun<WrittenPart>): Promise<void> {
     while (run.isRunning) await this.#change();
-    this.#extensions = this.#first.onOver(this.#errors);
+    try {
+      this.#extensions = this.#first.onOver(this.#errors);
+    } catch (error) {
+      this.#fault = error;
+    }
     this.#isOver = true;
     this.#wake();
   }

@@ -21,7 +21,7 @@ export function traced(next: Handle, tracer: Tracer): Handle {
     const endsWith = (response: GatewayResponse) => {
       const over = incoming.delivery?.over ?? null;
       if (over === null) return end(response);
-      void over.then(() => end(response));
+      void over.finally(() => end(response));
       return response;
     };
     const fail = (error: unknown): never => {

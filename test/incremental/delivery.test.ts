@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { sha256Of } from '../../src/operations/persisted.ts';
 import { open } from '../operations/exchange.ts';
 import { openProgram } from '../support/program.ts';
 import { ACCEPTS, askInParts, canonical, type Json, type Spec } from './parts.ts';
@@ -271,6 +272,15 @@ describe('bounds', () => {
     }
   });
 
+  it('refuse the whole where what is there at once is too long', async () => {
+    await using program = await openProgram({ env: { MAX_ANSWER_BYTES: '5000' } });
+    const query = '{ indicators { key name record } ... @defer { country(code: "KE") { code } } }';
+    const reply = await askInParts(program, query);
+    expect(reply.parts).toHaveLength(1);
+    expect(reply.whole.data).toBe(null);
+    expect(reply.whole.errors.map(({ extensions }) => extensions.code)).toEqual(['OPERATION_TOO_EXPENSIVE']);
+  });
+
   it('send no more than an answer may have in all', async () => {
     await using program = await openProgram({ env: { MAX_ANSWER_BYTES: '5000' } });
     const query = '{ country(code: "KE") { code } ... @defer { indicators { key name record } } }';
@@ -278,5 +288,44 @@ describe('bounds', () => {
     expect(reply.whole.data).toEqual({ country: { code: 'KE' } });
     expect(reply.whole.errors.map(({ extensions }) => extensions.code)).toEqual(['OPERATION_TOO_EXPENSIVE']);
     expect(reply.ended).toBe('whole');
+  });
+});
+
+describe('the directives', () => {
+  it('are told to clients, and not to routers, which have their own', async () => {
+    await using program = await openProgram();
+    const { data } = await program.ask('{ __schema { directives { name locations } } _service { sdl } }');
+    const told = data.__schema.directives.filter(({ name }: Json) => name === 'defer' || name === 'stream');
+    expect(told).toEqual([
+      { name: 'defer', locations: ['FRAGMENT_SPREAD', 'INLINE_FRAGMENT'] },
+      { name: 'stream', locations: ['FIELD'] },
+    ]);
+    expect(data._service.sdl).not.toMatch(/@(defer|stream)/);
+    const sdl = await fetch(new URL('/schema.graphql', program.url));
+    expect(await sdl.text()).not.toMatch(/@(defer|stream)/);
+  });
+
+  it('may stand in operations that are asked for by their hash, and by GET', async () => {
+    await using program = await openProgram();
+    const sha256Hash = sha256Of(CARD);
+    const extensions = { persistedQuery: { version: 1, sha256Hash } };
+    const headers = {
+      'content-type': 'application/json',
+      authorization: `Bearer ${program.sandbox.keys.team}`,
+      accept: ACCEPTS.v02,
+    };
+    await fetch(program.url, {
+      method: 'POST',
+      headers: { ...headers, accept: 'application/json' },
+      body: JSON.stringify({ query: CARD, extensions }),
+    });
+    program.requests();
+    const search = new URLSearchParams({ extensions: JSON.stringify(extensions) });
+    const reply = await fetch(`${program.url}?${search}`, { headers: { ...headers, 'if-none-match': '*' } });
+    expect(reply.status).toBe(200);
+    expect(reply.headers.get('content-type')).toContain('incrementalSpec=v0.2');
+    expect(reply.headers.get('etag')).toBe(null);
+    expect(await reply.text()).toContain('"hasNext":false');
+    expect(program.requests()).toHaveLength(3);
   });
 });
