@@ -17,7 +17,7 @@ export type ResolveTogether = (call: TogetherCall) => readonly unknown[] | Promi
 export const atOnce: ResolveTogether = ({ field, objects, args, context, info }) =>
   field.definition.extensions.batch?.(objects, args, context, info as unknown as BatchInfo) ?? [];
 
-interface WaitingCall {
+interface PooledCall {
   readonly call: TogetherCall;
   readonly settle: PromiseWithResolvers<readonly unknown[]>;
 }
@@ -29,7 +29,7 @@ interface WaitingCall {
 export class Pooled {
   readonly #isAboutToAsk: () => boolean;
   readonly #onPause: ((goesOn: Promise<void>) => void) | undefined;
-  #waiting = new Map<FieldPlan, WaitingCall[]>();
+  #waiting = new Map<FieldPlan, PooledCall[]>();
 
   /**
    * @param isAboutToAsk whether some run hasn't come to its fields yet
@@ -63,8 +63,8 @@ export class Pooled {
   }
 }
 
-function resolveAll(calls: readonly WaitingCall[]): void {
-  const [first] = calls as [WaitingCall];
+function resolveAll(calls: readonly PooledCall[]): void {
+  const [first] = calls as [PooledCall];
   const objects = calls.flatMap(({ call }) => call.objects);
   const info = new PooledInfo(calls.map(({ call }) => [call.info, call.objects.length]));
   const give = (values: readonly unknown[]) => {
