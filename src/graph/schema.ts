@@ -22,7 +22,7 @@ import { takeCosts, writeCosts } from './field-costs.ts';
 import type { Resolvers } from './generated.ts';
 import { type Entities, entitiesResolver } from './references.ts';
 import { CountryCode, DateTime, JSONValue } from './scalars.ts';
-import { withKey, withoutRootFields } from './subgraph-sdl.ts';
+import { executableApart, withDirectives, withKey, withoutRootFields } from './subgraph-sdl.ts';
 
 const SDL_FOLDER = new URL('../../schema/', import.meta.url);
 
@@ -59,12 +59,13 @@ export function createSchema({
   omitted = [],
   hasIso3Key = false,
 }: SchemaParts): GraphQLSchema {
-  const document = tagForContracts(parse(sdl));
+  const { document, executable } = executableApart(tagForContracts(parse(sdl)));
   const { typeDefs, said } = takeCosts(hasIso3Key ? withKey(document, 'Country', 'iso3') : document);
-  const schema = createSubgraph(typeDefs, {
+  const subgraph = createSubgraph(typeDefs, {
     resolvers: [{ CountryCode, DateTime, JSON: JSONValue }, ...resolvers],
     entities,
   });
+  const schema = withDirectives(subgraph, executable);
   describeScalars(schema);
   readPlainly(schema, resolvers);
   resolveTogether(schema, batches);

@@ -1,8 +1,9 @@
 import { printSubgraphSchema } from '@apollo/subgraph';
 import {
+  buildASTSchema,
   type DefinitionNode,
   type DocumentNode,
-  type GraphQLSchema,
+  GraphQLSchema,
   isTypeDefinitionNode,
   Kind,
   type ObjectTypeDefinitionNode,
@@ -14,8 +15,37 @@ import { ConfigError } from '../config.ts';
 
 /** The subgraph's SDL, as routers and other people's tools want it, without some root fields. */
 export function printSdl(schema: GraphQLSchema, omitted: readonly string[] = []): string {
-  const sdl = printSubgraphSchema(schema);
+  const config = schema.toConfig();
+  const directives = config.directives.filter(({ name }) => !EXECUTABLE.has(name));
+  const sdl = printSubgraphSchema(new GraphQLSchema({ ...config, directives }));
   return omitted.length === 0 ? sdl : print(withoutRootFields(parse(sdl, { noLocation: true }), omitted));
+}
+
+/** Directives of operations. Routers have their own of these names, and hand none on. */
+const EXECUTABLE: ReadonlySet<string> = new Set(['defer', 'stream']);
+
+/** An SDL without the directives of operations, and those. */
+export function executableApart(
+  document: DocumentNode,
+): Readonly<Record<'document' | 'executable', DocumentNode>> {
+  const isExecutable = (definition: DefinitionNode) =>
+    definition.kind === Kind.DIRECTIVE_DEFINITION && EXECUTABLE.has(definition.name.value);
+  const { definitions } = document;
+  return {
+    document: { ...document, definitions: definitions.filter((definition) => !isExecutable(definition)) },
+    executable: { ...document, definitions: definitions.filter(isExecutable) },
+  };
+}
+
+/** A schema with the directives of an SDL besides its own. */
+export function withDirectives(schema: GraphQLSchema, document: DocumentNode): GraphQLSchema {
+  const config = schema.toConfig();
+  const added = buildASTSchema(document, { assumeValid: true }).getDirectives();
+  const known = new Set(config.directives.map(({ name }) => name));
+  return new GraphQLSchema({
+    ...config,
+    directives: [...config.directives, ...added.filter(({ name }) => !known.has(name))],
+  });
 }
 
 /** An SDL in which a type has another key, of a field that it has. */
