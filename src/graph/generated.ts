@@ -1236,7 +1236,6 @@ export type ResolversTypes = {
   Float: ResolverTypeWrapper<Scalars['Float']['output']>;
   Country: ResolverTypeWrapper<CountryRef>;
   ID: ResolverTypeWrapper<Scalars['ID']['output']>;
-  Int: ResolverTypeWrapper<Scalars['Int']['output']>;
   Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
   CountryCode: ResolverTypeWrapper<Scalars['CountryCode']['output']>;
   CountryConnection: ResolverTypeWrapper<CountryConnectionRef>;
@@ -1285,6 +1284,7 @@ export type ResolversTypes = {
   TickerOrder: TickerOrder;
   TickerOrderField: TickerOrderField;
   UpstreamTake: UpstreamTake;
+  Int: ResolverTypeWrapper<Scalars['Int']['output']>;
 };
 
 /** Mapping between all available schema types and the resolvers parents */
@@ -1294,7 +1294,6 @@ export type ResolversParentTypes = {
   Float: Scalars['Float']['output'];
   Country: CountryRef;
   ID: Scalars['ID']['output'];
-  Int: Scalars['Int']['output'];
   Boolean: Scalars['Boolean']['output'];
   CountryCode: Scalars['CountryCode']['output'];
   CountryConnection: CountryConnectionRef;
@@ -1334,11 +1333,18 @@ export type ResolversParentTypes = {
   TickerConnection: TickerConnectionRef;
   TickerEdge: Omit<TickerEdge, 'node'> & { node: ResolversParentTypes['Ticker'] };
   TickerOrder: TickerOrder;
+  Int: Scalars['Int']['output'];
 };
 
 export type LookupDirectiveArgs = { };
 
 export type LookupDirectiveResolver<Result, Parent, ContextType = GraphContext, Args = LookupDirectiveArgs> = DirectiveResolverFn<Result, Parent, ContextType, Args>;
+
+export type SemanticNonNullDirectiveArgs = {
+  levels?: ReadonlyArray<Scalars['Int']['input']>;
+};
+
+export type SemanticNonNullDirectiveResolver<Result, Parent, ContextType = GraphContext, Args = SemanticNonNullDirectiveArgs> = DirectiveResolverFn<Result, Parent, ContextType, Args>;
 
 export type UpstreamDirectiveArgs = {
   takes: UpstreamTake;
@@ -1706,5 +1712,6 @@ export type Resolvers<ContextType = GraphContext> = {
 
 export type DirectiveResolvers<ContextType = GraphContext> = {
   lookup?: LookupDirectiveResolver<any, any, ContextType>;
+  semanticNonNull?: SemanticNonNullDirectiveResolver<any, any, ContextType>;
   upstream?: UpstreamDirectiveResolver<any, any, ContextType>;
 };
