@@ -41,16 +41,18 @@ function fitOf({ t, p, d }: Entry, word: string): number {
 }
 
 function search(entries: readonly Entry[], text: string): readonly Entry[] {
-  const words = text
-    .toLowerCase()
-    .split(/\s+/)
-    .filter((word) => word !== '');
+  const whole = text.trim().toLowerCase();
+  const words = whole.split(/\s+/).filter((word) => word !== '');
   if (words.length === 0) return [];
   return entries
     .map((entry) => {
       const fits = words.map((word) => fitOf(entry, word));
-      const isWhole = fits.every((fit) => fit > 0);
-      return { entry, fit: isWhole ? fits.reduce((sum, fit) => sum + fit, 0) - entry.t.length / 100 : 0 };
+      if (fits.includes(0)) return { entry, fit: 0 };
+      const name = entry.t.toLowerCase();
+      const bonus = name === whole ? 200 : name.startsWith(whole) ? 50 : 0;
+      // Of what fits alike, a page comes before its headings, and a short name before a long one.
+      const place = (entry.p === '' ? 5 : 0) - entry.t.length / 100;
+      return { entry, fit: fits.reduce((sum, fit) => sum + fit, bonus + place) };
     })
     .filter(({ fit }) => fit > 0)
     .sort((a, b) => b.fit - a.fit)

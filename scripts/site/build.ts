@@ -2,6 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSyn
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transformWithOxc } from 'vite';
+import { settingNames } from '../../src/config.ts';
 import { FAILURES } from '../../src/errors.ts';
 import { WARNING_CODES } from '../../src/warnings.ts';
 import { billInWords, billOf, isQuery } from './bills.ts';
@@ -53,7 +54,7 @@ export async function buildSite(folder: string): Promise<BuiltSite> {
       withPictures(text, drawn),
       contextOf(page.path, page.file),
     );
-    pages.push({ path: page.path, title, html, headings });
+    pages.push({ path: page.path, title, html: isOfSettings(page) ? withSettings(html) : html, headings });
   }
   pages.push({ path: EXAMPLES, title: 'Examples and their bills', ...examples });
   const overview = schemaOverview(model, contextOf(SCHEMA, 'schema/root.graphql'));
@@ -114,6 +115,17 @@ async function captionsOf(texts: readonly string[]): Promise<ReadonlyMap<string,
     if (!captions.has(code) && isQuery(code, 'graphql')) captions.set(code, billInWords(await billOf(code)));
   }
   return captions;
+}
+
+const isOfSettings = ({ section }: DocumentPage) => section === 'Settings';
+
+/** Gives each setting a name in addresses, where it is first written. */
+function withSettings(html: string): string {
+  return settingNames.reduce(
+    (text, name) =>
+      text.replace(`<a class="name" href="#${name}">`, `<a class="name" id="${name}" href="#${name}">`),
+    html,
+  );
 }
 
 /** A document with the pictures that it names; as blocks of HTML, which Markdown leaves alone. */
@@ -193,6 +205,8 @@ function namesOf(pages: readonly DocumentPage[], model: SchemaModel): ReadonlyMa
     for (const { name: member } of 'fields' in type ? (type.fields ?? []) : [])
       names.set(`${name}.${member.value}`, `${schemaPath(name)}#${member.value}`);
   }
+  const settings = pages.find(isOfSettings);
+  for (const name of settings === undefined ? [] : settingNames) names.set(name, `${settings?.path}#${name}`);
   const errors = pages.find(({ file }) => file === 'docs/errors.md')?.path;
   for (const code of [...Object.keys(FAILURES), ...WARNING_CODES])
     if (errors !== undefined && hasHeading('docs/errors.md', code))

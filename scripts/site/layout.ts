@@ -62,7 +62,7 @@ ${neighbours(page.path, groups, to)}
 ${outline(page.headings, 'aside')}
 </div>
 <dialog class="finder" aria-label="Search">
-<input type="search" role="combobox" aria-expanded="false" aria-controls="found" aria-autocomplete="list" aria-label="Search headings, types and fields" placeholder="Search headings, types and fields" autocomplete="off" spellcheck="false">
+<input type="text" inputmode="search" enterkeyhint="go" role="combobox" aria-expanded="false" aria-controls="found" aria-autocomplete="list" aria-label="Search headings, types and fields" placeholder="Search headings, types and fields" autocomplete="off" spellcheck="false">
 <ul id="found" role="listbox" aria-label="Results"></ul>
 <p class="hint" role="status"></p>
 </dialog>
