@@ -46,6 +46,7 @@ interface Trouble {
   readonly faults?: readonly Fault[];
   readonly asking?: Asking;
   readonly options?: ProgramOptions;
+  readonly mayBeCut?: boolean;
 }
 
 const LISTS = ['/v1/countries', '/v1/indicators', '/v1/platform/etl-status', '/v1/markets/tickers'];
@@ -75,7 +76,11 @@ const TROUBLES: Readonly<Record<string, Trouble>> = {
   'the service down (503)': { faults: [{ kind: 'status', status: 503 }] },
   'lists down (503)': { faults: onLists({ kind: 'status', status: 503 }) },
   'connections broken': { faults: [{ kind: 'reset' }] },
-  'no answer in time': { faults: [{ kind: 'hang' }], options: { env: { UPSTREAM_TIMEOUT_MS: '200' } } },
+  'no answer in time': {
+    faults: [{ kind: 'hang' }],
+    options: { env: { UPSTREAM_TIMEOUT_MS: '200' } },
+    mayBeCut: true,
+  },
   'answers that are no JSON': { faults: [{ kind: 'garbage' }] },
   'answers of another shape': { faults: [{ kind: 'shape', patch: () => ({ data: 'no list' }) }] },
   'answers of null': { faults: [{ kind: 'shape', patch: () => ({ data: null }) }] },
@@ -87,12 +92,15 @@ const TROUBLES: Readonly<Record<string, Trouble>> = {
   'too few items allowed': { options: { env: { MAX_LIST_ITEMS: '1' } } },
 };
 
-async function ask(program: Program, query: string, { faults = [], asking }: Trouble) {
+async function ask(program: Program, query: string, { faults = [], asking, mayBeCut = false }: Trouble) {
   program.sandbox.faults.clear();
   program.sandbox.resetCounters();
   for (const fault of faults) program.sandbox.faults.set(fault);
   const reply = await program.ask(query, asking);
-  expect(reply.upstream.calls).toBe(program.requests().length);
+  const sent = program.requests().length;
+  // A request that is given up soon after it has left is billed, and may never be read.
+  if (mayBeCut) expect(reply.upstream.calls).toBeGreaterThanOrEqual(sent);
+  else expect(reply.upstream.calls).toBe(sent);
   return reply;
 }
 
