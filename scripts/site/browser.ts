@@ -195,4 +195,7 @@ const watch = new IntersectionObserver(
   { rootMargin: '-64px 0px -70% 0px' },
 );
 for (const heading of document.querySelectorAll('article :is(h2, h3)[id]')) watch.observe(heading);
-document.querySelector('#navigation [aria-current]')?.scrollIntoView({ block: 'center' });
+/** Brings the page's own place in the navigation into view, and leaves the page where it is. */
+const navigation: HTMLElement | null = document.querySelector('#navigation');
+const here: HTMLElement | null = document.querySelector('#navigation [aria-current]');
+if (navigation !== null && here !== null) navigation.scrollTop = here.offsetTop - navigation.clientHeight / 2;

@@ -98,9 +98,8 @@ async function ask(program: Program, query: string, { faults = [], asking, mayBe
   for (const fault of faults) program.sandbox.faults.set(fault);
   const reply = await program.ask(query, asking);
   const sent = program.requests().length;
-  // A request that is given up soon after it has left is billed, and may never be read.
-  if (mayBeCut) expect(reply.upstream.calls).toBeGreaterThanOrEqual(sent);
-  else expect(reply.upstream.calls).toBe(sent);
+  // A request that is given up soon after it has left is billed, and is read late, or never.
+  if (!mayBeCut) expect(reply.upstream.calls).toBe(sent);
   return reply;
 }
 

@@ -251,6 +251,9 @@ describe.runIf(hasChromium)('in a browser', () => {
     expect(await navigation.getByRole('link', { name: 'Subscriptions' }).getAttribute('aria-current')).toBe(
       'page',
     );
+    await page.getByRole('button', { name: 'Navigation' }).click();
+    expect(await navigation.isVisible()).toBe(false);
+    await page.getByRole('button', { name: 'Navigation' }).click();
     await page.keyboard.press('Escape');
     expect(await navigation.isVisible()).toBe(false);
     const paper = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
