@@ -1347,6 +1347,12 @@ export type LookupDirectiveArgs = { };
 
 export type LookupDirectiveResolver<Result, Parent, ContextType = GraphContext, Args = LookupDirectiveArgs> = DirectiveResolverFn<Result, Parent, ContextType, Args>;
 
+export type SemanticNonNullDirectiveArgs = {
+  levels?: ReadonlyArray<Scalars['Int']['input']>;
+};
+
+export type SemanticNonNullDirectiveResolver<Result, Parent, ContextType = GraphContext, Args = SemanticNonNullDirectiveArgs> = DirectiveResolverFn<Result, Parent, ContextType, Args>;
+
 export type StreamDirectiveArgs = {
   if?: Scalars['Boolean']['input'];
   initialCount?: Scalars['Int']['input'];
@@ -1722,6 +1728,7 @@ export type Resolvers<ContextType = GraphContext> = {
 export type DirectiveResolvers<ContextType = GraphContext> = {
   defer?: DeferDirectiveResolver<any, any, ContextType>;
   lookup?: LookupDirectiveResolver<any, any, ContextType>;
+  semanticNonNull?: SemanticNonNullDirectiveResolver<any, any, ContextType>;
   stream?: StreamDirectiveResolver<any, any, ContextType>;
   upstream?: UpstreamDirectiveResolver<any, any, ContextType>;
 };
