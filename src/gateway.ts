@@ -28,7 +28,6 @@ import { createRefusedNames } from './observations/refused-names.ts';
 import { createRevalidation } from './observations/revalidation.ts';
 import { createAdmission, type GatewayLoad } from './operations/admission.ts';
 import { admitted } from './operations/admitted.ts';
-import { batched, type HandleRequest } from './operations/batched.ts';
 import { byApollo } from './operations/by-apollo.ts';
 import { prepared } from './operations/by-plan.ts';
 import { type CallerHeaders, createCallers, UNPROVEN } from './operations/callers.ts';
@@ -39,14 +38,13 @@ import { createOpenRun } from './operations/open-run.ts';
 import { createOverloaded } from './operations/overloaded.ts';
 import { createPersisted, type TrustedDocument } from './operations/persisted.ts';
 import { createPlainRequests } from './operations/plain-requests.ts';
-import { prefixed } from './operations/prefixed.ts';
 import { createPreparedOperations } from './operations/prepared.ts';
+import { received } from './operations/received.ts';
 import { createAnswerKeeping, repeated } from './operations/repeated.ts';
 import type { GatewayRequest } from './operations/requests.ts';
 import { createResponseCache } from './operations/response-cache.ts';
 import type { GatewayResponse } from './operations/responses.ts';
 import { createSchemaAnswers } from './operations/schema-answers.ts';
-import { tabled } from './operations/tabled.ts';
 import { traced } from './operations/traced.ts';
 import { openTrusted } from './operations/trusted-documents.ts';
 import { createLearned } from './planner/learned.ts';
@@ -193,10 +191,6 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     service.upstream.ledger,
   );
   const handle = parts.tracer === undefined ? answered : traced(answered, parts.tracer);
-  const answer: HandleRequest = (request) => {
-    const caller = callerOf(request.headers);
-    return handle({ request, caller, plain: plainRequests.read(request, caller) });
-  };
 
   return {
     sdl: printSdl(schema, config.subgraphOmit, names),
@@ -204,10 +198,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     get trusted() {
       return persisted.trusted;
     },
-    handle: tabled(
-      batched(names === null ? answer : prefixed(answer, { names, maxTokens: config.maxTokens }), config),
-      { ...config, schema, persisted, jobOf: callerOf },
-    ),
+    handle: received(handle, { ...stage, callerOf, names }),
     refuseUnread(headers, requestId) {
       if (!admission.isAnyFull || !admission.isFull(callerOf(headers).flow)) return null;
       admission.turnAway();

@@ -6,7 +6,16 @@ import { execFileSync } from 'node:child_process';
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { transformSync } from '@babel/core';
-import { buildASTSchema, Kind, parse, printSchema } from 'graphql';
+import {
+  type DefinitionNode,
+  type DirectiveDefinitionNode,
+  type DirectiveNode,
+  type DocumentNode,
+  Kind,
+  parse,
+  print,
+  visit,
+} from 'graphql';
 import { build, type Plugin } from 'vite';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -40,13 +49,34 @@ await build({
   },
 });
 
-/** The graph as clients see it: without directives, which concern routers and this gateway alone. */
+/**
+ * The graph as clients see it: without directives, which concern routers and this gateway alone, save the one by which Relay's
+ * compiler knows what is null only with an error.
+ */
 function schemaForClients(): string {
-  const definitions = globSync(here('../../schema/*.graphql'))
-    .sort()
-    .flatMap((file) => parse(readFileSync(file, 'utf8')).definitions)
-    .filter(({ kind }) => kind !== Kind.SCHEMA_EXTENSION);
-  return printSchema(buildASTSchema({ kind: Kind.DOCUMENT, definitions }, { assumeValidSDL: true }));
+  const files = globSync(here('../../schema/*.graphql')).sort();
+  const document = parse(files.map((file) => readFileSync(file, 'utf8')).join('\n'));
+  const isKept = ({ name }: DirectiveNode | DirectiveDefinitionNode) => name.value === 'semanticNonNull';
+  const bare: DocumentNode = visit(document, {
+    SchemaExtension: () => null,
+    DirectiveDefinition: (node) => (isKept(node) ? undefined : null),
+    Directive: (node) => (isKept(node) ? undefined : null),
+  });
+  return print({ ...bare, definitions: withExtensions(bare.definitions) });
+}
+
+/** Types with the fields that extensions add to them, since Relay's compiler takes extensions for those of a client. */
+function withExtensions(definitions: readonly DefinitionNode[]): readonly DefinitionNode[] {
+  const added = definitions.filter((one) => one.kind === Kind.OBJECT_TYPE_EXTENSION);
+  return definitions
+    .filter(({ kind }) => kind !== Kind.OBJECT_TYPE_EXTENSION)
+    .map((type) => {
+      if (type.kind !== Kind.OBJECT_TYPE_DEFINITION) return type;
+      const further = added
+        .filter(({ name }) => name.value === type.name.value)
+        .flatMap(({ fields = [] }) => fields);
+      return { ...type, fields: [...(type.fields ?? []), ...further] };
+    });
 }
 
 /** Puts what Relay's compiler has made of an operation in its place. */

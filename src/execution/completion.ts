@@ -11,7 +11,16 @@ import {
 } from './columns.ts';
 import { type FieldErrors, missing, notIterable, notPossible } from './field-errors.ts';
 import { FieldInfo } from './infos.ts';
-import type { AbstractShape, FieldPlan, LeafShape, ListShape, ObjectPlan, Plan, Shape } from './plan.ts';
+import type {
+  AbstractShape,
+  FieldPlan,
+  LeafShape,
+  ListShape,
+  ObjectDeferral,
+  ObjectPlan,
+  Plan,
+  Shape,
+} from './plan.ts';
 import type { Scheduler } from './scheduler.ts';
 
 /** A field to be resolved for all objects of a column. */
@@ -21,6 +30,9 @@ export interface FieldTask {
   readonly field: FieldPlan;
 }
 
+/** What a run has to do: a field, or to begin something that is delivered apart. */
+export type RunTask = FieldTask | { readonly begin: () => void };
+
 /** Stands where there is no object to have a value. */
 export const ABSENT = Symbol('absent');
 
@@ -28,13 +40,34 @@ export interface ColumnParts {
   readonly plan: Plan;
   readonly context: unknown;
   readonly variables: Readonly<Record<string, unknown>>;
-  readonly scheduler: Scheduler<FieldTask>;
+  readonly scheduler: Scheduler<RunTask>;
   readonly errors: FieldErrors;
   /**
    * Called with the items of a list before anything is resolved for them.
    * @throws where they are too many
    */
   readonly onList: ((items: number) => void) | undefined;
+  /** Takes what isn't delivered with the rest; undefined where nothing is deferred. */
+  readonly later: Later | undefined;
+}
+
+/** Takes over what is delivered apart from the answer in the making. */
+export interface Later {
+  /** Whether parts of so many objects may be delivered apart. */
+  mayDefer(deferral: ObjectDeferral, objects: number): boolean;
+  /** There are objects of which parts are to come later. */
+  defer(deferral: ObjectDeferral, objects: ObjectColumn): void;
+  /**
+   * Takes the items of a list from some place on; where it doesn't, they belong to the answer.
+   * @param lists whose path, at the slot, is that of the list
+   */
+  stream(
+    field: FieldPlan,
+    shape: ListShape,
+    lists: ListColumn,
+    slot: number,
+    items: readonly unknown[],
+  ): boolean;
 }
 
 /** Makes columns of the values that fields were resolved to, and adds a task for each field of the objects in them. */
@@ -87,8 +120,9 @@ export class Completion {
     shape: Shape,
     holder: Holder,
     values: unknown[],
-    plan: ObjectPlan,
+    selected: ObjectPlan,
   ): Column {
+    const plan = this.#planFor(selected, values.length);
     const column = new ObjectColumn(shape, holder, plan, new Array(values.length).fill(null));
     for (let slot = 0; slot < values.length; slot += 1) {
       column.objects[slot] = this.#presence(field, column, values[slot], slot) as object | null;
@@ -106,6 +140,7 @@ export class Completion {
         const before = items.length;
         for (const item of value) items.push(item);
         this.#count(items.length - before);
+        if (shape.stream !== undefined) this.#stream(field, shape, column, slot, items, before);
       } else if (value !== null) {
         this.#parts.errors.fail(field, notIterable(field), holder, slot, column);
       }
@@ -115,6 +150,20 @@ export class Completion {
       column.items = this.complete(field, shape.item, column, there);
     });
     return column;
+  }
+
+  /** Leaves the items beyond the first to come later, where they may. */
+  #stream(
+    field: FieldPlan,
+    shape: ListShape,
+    lists: ListColumn,
+    slot: number,
+    items: unknown[],
+    before: number,
+  ): void {
+    const from = before + (shape.stream?.initialCount ?? 0);
+    if (items.length <= from) return;
+    if (this.#parts.later?.stream(field, shape, lists, slot, items.slice(from))) items.length = from;
   }
 
   #count(items: number): void {
@@ -148,7 +197,8 @@ export class Completion {
         const name = types[slot];
         const concrete = typeof name === 'string' ? plan.schema.getType(name) : undefined;
         if (isObjectType(concrete) && plan.schema.isSubType(type, concrete)) {
-          column.choose(slot, shape.planOf(concrete), object as object);
+          const plan = this.#planFor(shape.planOf(concrete), there.length);
+          column.choose(slot, plan, object as object);
         } else {
           const error = name instanceof Error ? name : notPossible(field, shape, name);
           this.#parts.errors.fail(field, error, holder, slot, column);
@@ -157,6 +207,13 @@ export class Completion {
       for (const objects of column.byType.values()) this.descend(objects);
     });
     return column;
+  }
+
+  /** What is selected of objects here: all of it, where there are too many to deliver parts of each apart. */
+  #planFor(plan: ObjectPlan, objects: number): ObjectPlan {
+    const { deferral } = plan;
+    if (deferral === undefined || this.#parts.later?.mayDefer(deferral, objects)) return plan;
+    return deferral.whole();
   }
 
   /** Goes on to the fields of objects that are there now. */
@@ -171,6 +228,7 @@ export class Completion {
       if (field.by !== 'typename' && field.by !== 'leaf property')
         this.#parts.scheduler.add({ objects, index, field });
     }
+    if (plan.deferral !== undefined) this.#parts.later?.defer(plan.deferral, objects);
   }
 
   /** Properties are read when the answer is made; before that, whether the object is lost for want of one. */

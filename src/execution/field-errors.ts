@@ -6,6 +6,8 @@ import type { AbstractShape, FieldPlan } from './plan.ts';
 /** The errors of one run, and what is lost to them. */
 export class FieldErrors {
   readonly all: GraphQLError[] = [];
+  /** Whether nothing is left of the whole, which may not be null. */
+  isAllLost = false;
 
   /**
    * Adds an error, and has its value be null, or what holds that where it may not be null.
@@ -18,7 +20,8 @@ export class FieldErrors {
     const isLostAlready =
       position !== null && position.column !== column && position.column.isNull(position.slot);
     if (isLostAlready) return;
-    position?.column.setNull(position.slot);
+    if (position === null) this.isAllLost = true;
+    else position.column.setNull(position.slot);
     this.add(field, error, holder, slot);
   }
 

@@ -50,6 +50,8 @@ export class FieldInfo implements OwnInfo {
 
 /** What the resolver of a batch is told: the path of its first parent, and of any other whenever it asks. */
 export class TogetherInfo extends FieldInfo implements Pick<BatchInfo, keyof OwnInfo | 'pathOf'> {
+  /** What it was made of. */
+  readonly given: readonly [Plan, Variables, FieldPlan, Holder, readonly (object | null)[]];
   readonly #asked: readonly (object | null)[];
   #slots: readonly number[] | undefined;
 
@@ -63,6 +65,7 @@ export class TogetherInfo extends FieldInfo implements Pick<BatchInfo, keyof Own
   ) {
     super(plan, variables, field, holder);
     this.#asked = asked;
+    this.given = [plan, variables, field, holder, asked];
   }
 
   override get path(): ResponsePath {
@@ -72,5 +75,24 @@ export class TogetherInfo extends FieldInfo implements Pick<BatchInfo, keyof Own
   pathOf(parent: number): ResponsePath {
     this.#slots ??= this.#asked.flatMap((object, slot) => (object === null ? [] : slot));
     return this.holder.path(this.#slots[parent] as number) as ResponsePath;
+  }
+}
+
+/** What the resolver of a batch is told whose parents are of several runs, those of each after those of the one before. */
+export class PooledInfo extends TogetherInfo {
+  readonly #infos: readonly (readonly [info: TogetherInfo, parents: number])[];
+
+  constructor(infos: readonly (readonly [info: TogetherInfo, parents: number])[]) {
+    super(...(infos[0] as [TogetherInfo, number])[0].given);
+    this.#infos = infos;
+  }
+
+  override pathOf(parent: number): ResponsePath {
+    let before = 0;
+    for (const [info, parents] of this.#infos) {
+      if (parent < before + parents) return info.pathOf(parent - before);
+      before += parents;
+    }
+    return super.pathOf(parent);
   }
 }

@@ -67,6 +67,31 @@ export interface ObjectPlan {
   readonly type: GraphQLObjectType;
   readonly fields: readonly FieldPlan[];
   readonly builder: ObjectBuilder;
+  /** What of the selection is delivered apart; undefined where nothing is. */
+  readonly deferral: ObjectDeferral | undefined;
+}
+
+/** What of a selection is delivered apart from its object, by `@defer`. */
+export interface ObjectDeferral {
+  /** The deferred fragments that stand directly in the selection. */
+  readonly begins: readonly DeferUsage[];
+  /** Fields that are delivered together, and the fragments that each of these groups belongs to. */
+  readonly groups: readonly { readonly usages: readonly DeferUsage[]; readonly plan: ObjectPlan }[];
+  /** The whole selection, with nothing delivered apart. */
+  readonly whole: () => ObjectPlan;
+}
+
+/** A fragment with an active `@defer`, where it stands in an operation. */
+export interface DeferUsage {
+  readonly label: string | undefined;
+  /** The deferred fragment around it. */
+  readonly parent: DeferUsage | undefined;
+}
+
+/** An active `@stream` of a list. */
+export interface StreamUsage {
+  readonly label: string | undefined;
+  readonly initialCount: number;
 }
 
 export interface FieldPlan {
@@ -111,6 +136,29 @@ export interface AbstractShape extends Nullable {
 export interface ListShape extends Nullable {
   readonly kind: 'list';
   readonly item: Shape;
+  /** How its items are delivered apart; undefined where they aren't. */
+  readonly stream: StreamUsage | undefined;
+}
+
+/** The fields of a selection, by their names in the answer. */
+export type SelectedFields = ReadonlyMap<string, readonly FieldNode[]>;
+
+/** Takes the selections of an operation together. */
+export interface FieldCollector {
+  /**
+   * What is selected on an object.
+   * @param nodes of the field whose value the object is; null for the operation itself
+   */
+  select(type: GraphQLObjectType, nodes: readonly FieldNode[] | null): CollectedSelection;
+  streamOf(nodes: readonly FieldNode[]): StreamUsage | undefined;
+}
+
+export interface CollectedSelection {
+  readonly fields: SelectedFields;
+  readonly deferred?: {
+    readonly begins: readonly DeferUsage[];
+    readonly groups: readonly { readonly usages: readonly DeferUsage[]; readonly fields: SelectedFields }[];
+  };
 }
 
 /**
@@ -119,12 +167,14 @@ export interface ListShape extends Nullable {
  *
  * The variables decide what `@skip` and `@include` leave over, so a plan holds for runs in which those are the same
  * (see {@link conditionsOf}).
+ * @param collector takes selections together; where none is given, nothing is delivered apart
  */
 export function planOperation(
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
   variables: Readonly<Record<string, unknown>>,
+  collector?: FieldCollector,
 ): Plan | null {
   const rootType = schema.getRootType(operation.operation);
   if (operation.operation !== 'query' || !rootType) return null;
@@ -133,35 +183,73 @@ export function planOperation(
   const fragments = fragmentsIn(document);
   const typeMap = Object.values(schema.getTypeMap());
   if (typeMap.some((type) => isObjectType(type) && type.isTypeOf)) return null;
+  const selected = collectFields(schema, fragments, variables as never, rootType, operation.selectionSet);
+  for (const [node] of selected.values()) {
+    if (node?.name.value === '__schema' || node?.name.value === '__type') return null;
+  }
+  const planner = new Planner({
+    select: (type, nodes) => ({
+      fields:
+        nodes === null ? selected : collectSubfields(schema, fragments, variables as never, type, nodes),
+    }),
+    streamOf: () => undefined,
+  });
+  const root = planner.planSelected(rootType, null, collector ?? planner.wholly);
+  return { root, schema, operation, fragments };
+}
 
-  const argumentsByNode = new Map<
+/** Plans the selections of one operation. */
+class Planner {
+  /** Delivers nothing apart. */
+  readonly wholly: FieldCollector;
+  readonly #argumentsByNode = new Map<
     FieldNode,
     Pick<FieldPlan, 'definition'> & { readonly read: FieldPlan['argumentsOf'] }
   >();
 
-  function planObject(
+  constructor(wholly: FieldCollector) {
+    this.wholly = wholly;
+  }
+
+  planSelected(type: GraphQLObjectType, nodes: readonly FieldNode[] | null, by: FieldCollector): ObjectPlan {
+    const { fields, deferred } = by.select(type, nodes);
+    if (deferred === undefined) return this.planObject(type, fields, by);
+    return this.planObject(type, fields, by, {
+      begins: deferred.begins,
+      groups: deferred.groups.map(({ usages, fields }) => ({
+        usages,
+        plan: this.planObject(type, fields, by),
+      })),
+      whole: once(() => this.planSelected(type, nodes, this.wholly)),
+    });
+  }
+
+  planObject(
     type: GraphQLObjectType,
-    selected: ReadonlyMap<string, readonly FieldNode[]>,
+    selected: SelectedFields,
+    by: FieldCollector,
+    deferral?: ObjectDeferral,
   ): ObjectPlan {
     const fields: FieldPlan[] = [];
     for (const [key, nodes] of selected) {
-      const field = planField(type, key, nodes);
+      const field = this.#planField(type, key, nodes, by);
       if (field !== null) fields.push(field);
     }
-    return new CompiledObject(type, fields);
+    return new CompiledObject(type, fields, deferral);
   }
 
-  function planField(
+  #planField(
     parentType: GraphQLObjectType,
     key: string,
     nodes: readonly FieldNode[],
+    collecting: FieldCollector,
   ): FieldPlan | null {
     const node = nodes[0] as FieldNode;
     const name = node.name.value;
     if (name === '__typename') return { ...TYPENAME, key, name, parentType, nodes } as FieldPlan;
     const definition = parentType.getFields()[name];
     if (definition === undefined) return null;
-    const shape = shapeOf(definition.type, nodes);
+    const shape = this.#shapeOf(definition.type, nodes, collecting, collecting.streamOf(nodes));
     const isProperty = definition.resolve === undefined || definition.resolve === defaultFieldResolver;
     const by =
       definition.extensions.batch !== undefined
@@ -179,29 +267,35 @@ export function planOperation(
       nodes,
       by,
       shape,
-      argumentsOf: argumentsOfNode(definition, node),
+      argumentsOf: this.#argumentsOfNode(definition, node),
     };
   }
 
   /** A fragment that is spread under many parents has one list of arguments all the same. */
-  function argumentsOfNode(definition: FieldPlan['definition'], node: FieldNode): FieldPlan['argumentsOf'] {
-    const known = argumentsByNode.get(node);
+  #argumentsOfNode(definition: FieldPlan['definition'], node: FieldNode): FieldPlan['argumentsOf'] {
+    const known = this.#argumentsByNode.get(node);
     if (known?.definition === definition) return known.read;
     const read = argumentsOf(definition, node);
-    argumentsByNode.set(node, { definition, read });
+    this.#argumentsByNode.set(node, { definition, read });
     return read;
   }
 
-  function shapeOf(outer: GraphQLOutputType, nodes: readonly FieldNode[]): Shape {
+  #shapeOf(
+    outer: GraphQLOutputType,
+    nodes: readonly FieldNode[],
+    by: FieldCollector,
+    stream?: StreamUsage,
+  ): Shape {
     const isNonNull = isNonNullType(outer);
     const type = getNullableType(outer) as GraphQLOutputType;
-    if (isListType(type)) return { kind: 'list', isNonNull, item: shapeOf(type.ofType, nodes) };
+    if (isListType(type))
+      return { kind: 'list', isNonNull, item: this.#shapeOf(type.ofType, nodes, by), stream };
     if (isLeafType(type)) return { kind: 'leaf', isNonNull, type, leaf: leafKind(type) };
-    if (isObjectType(type)) return { kind: 'object', isNonNull, plan: below(type, nodes) };
+    if (isObjectType(type)) return { kind: 'object', isNonNull, plan: this.planSelected(type, nodes, by) };
     if (isInterfaceType(type) || isUnionType(type)) {
       const plans = new Map<GraphQLObjectType, ObjectPlan>();
       const planOf = (concrete: GraphQLObjectType): ObjectPlan => {
-        const plan = plans.get(concrete) ?? below(concrete, nodes);
+        const plan = plans.get(concrete) ?? this.planSelected(concrete, nodes, by);
         plans.set(concrete, plan);
         return plan;
       };
@@ -209,26 +303,27 @@ export function planOperation(
     }
     throw new TypeError(`No value can have the type ${String(outer)}.`);
   }
+}
 
-  const below = (type: GraphQLObjectType, nodes: readonly FieldNode[]) =>
-    planObject(type, collectSubfields(schema, fragments, variables as never, type, nodes));
-
-  const selected = collectFields(schema, fragments, variables as never, rootType, operation.selectionSet);
-  for (const [node] of selected.values()) {
-    if (node?.name.value === '__schema' || node?.name.value === '__type') return null;
-  }
-  return { root: planObject(rootType, selected), schema, operation, fragments };
+function once<Value extends object>(make: () => Value): () => Value {
+  let made: Value | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
 }
 
 /** A selection whose objects are made by code that is compiled when the first of them is there: most plans are longer than what is found. */
 class CompiledObject implements ObjectPlan {
   readonly type: GraphQLObjectType;
   readonly fields: readonly FieldPlan[];
+  readonly deferral: ObjectDeferral | undefined;
   #builder: ObjectBuilder | undefined;
 
-  constructor(type: GraphQLObjectType, fields: readonly FieldPlan[]) {
+  constructor(type: GraphQLObjectType, fields: readonly FieldPlan[], deferral: ObjectDeferral | undefined) {
     this.type = type;
     this.fields = fields;
+    this.deferral = deferral;
   }
 
   get builder(): ObjectBuilder {

@@ -2,11 +2,12 @@ import type { GraphQLError, GraphQLResolveInfo } from 'graphql';
 import { toError } from 'graphql/jsutils/toError.js';
 import { mapValue, type PromiseOrValue } from '../async/promise-or-value.ts';
 import { type Job, timeSliced } from '../async/yielding.ts';
-import { FieldHolder, type Holder, ObjectColumn } from './columns.ts';
-import { ABSENT, Completion, type FieldTask, serialized } from './completion.ts';
+import { type Column, FieldHolder, type Holder, ObjectColumn } from './columns.ts';
+import { ABSENT, Completion, type FieldTask, type Later, type RunTask, serialized } from './completion.ts';
 import { FieldErrors } from './field-errors.ts';
 import { type FieldInfo, TogetherInfo } from './infos.ts';
-import type { BatchInfo, FieldPlan, Plan } from './plan.ts';
+import type { FieldPlan, ObjectPlan, Plan, Shape } from './plan.ts';
+import { atOnce, type ResolveTogether } from './pooled.ts';
 import { handleRejections, isPromise, Scheduler } from './scheduler.ts';
 import { stringify } from './stringify.ts';
 
@@ -35,6 +36,22 @@ export interface RunParts {
   readonly isDry?: boolean;
 }
 
+/** What of an operation one run answers. */
+export interface RunScope {
+  /** What the values stand in. */
+  readonly holder: Holder;
+  /** The object whose selection is resolved; or items of a list. */
+  readonly root:
+    | { readonly plan: ObjectPlan; readonly object: object }
+    | { readonly field: FieldPlan; readonly shape: Shape; readonly items: unknown[] };
+  /** Makes what takes over what is delivered apart from this run. */
+  readonly later: (run: Run) => Later | undefined;
+  readonly together: ResolveTogether;
+}
+
+/** Nothing stands above the whole of an answer. */
+const WHOLE: Holder = { above: () => null, path: () => undefined };
+
 /** Objects that a field is resolved for between looks at the clock. */
 const BLOCK_OBJECTS = 8;
 
@@ -44,7 +61,8 @@ const BLOCK_OBJECTS = 8;
  * is that of graphql-js, but for this: where an object is lost to an error, errors of its other fields may be told too.
  */
 export function runPlan(parts: RunParts): PromiseOrValue<Executed> {
-  const run = new Run(parts);
+  const root = { plan: parts.plan.root, object: {} };
+  const run = new Run(parts, { holder: WHOLE, root, later: () => undefined, together: atOnce });
   return mapValue(run.resolve(), () => run.text());
 }
 
@@ -57,18 +75,25 @@ interface Each {
   readonly complete: (values: unknown[]) => void;
 }
 
-class Run {
+/** One run, of an operation or of a part of it that is delivered apart. */
+export class Run {
   readonly #parts: RunParts;
   readonly #job: Job;
   readonly #errors = new FieldErrors();
-  readonly #scheduler: Scheduler<FieldTask>;
+  readonly #scheduler: Scheduler<RunTask>;
   readonly #completion: Completion;
-  readonly #root: ObjectColumn;
+  readonly #scope: RunScope;
+  #root: Column | undefined;
 
-  constructor(parts: RunParts) {
+  constructor(parts: RunParts, scope: RunScope) {
     this.#parts = parts;
+    this.#scope = scope;
     this.#job = parts.job ?? { flow: '' };
-    this.#scheduler = new Scheduler(this.#job, (task) => this.#resolve(task), parts.onPause);
+    this.#scheduler = new Scheduler<RunTask>(
+      this.#job,
+      (task) => ('begin' in task ? task.begin() : this.#resolve(task)),
+      parts.onPause,
+    );
     this.#completion = new Completion({
       plan: parts.plan,
       context: parts.context,
@@ -76,23 +101,47 @@ class Run {
       scheduler: this.#scheduler,
       errors: this.#errors,
       onList: parts.onList,
+      later: scope.later(this),
     });
-    const { root } = parts.plan;
-    const whole: Holder = { above: () => null, path: () => undefined };
-    this.#root = new ObjectColumn({ kind: 'object', isNonNull: false, plan: root }, whole, root, [{}]);
   }
 
   /** Resolves all fields. */
   resolve(): PromiseOrValue<void> {
-    this.#completion.descend(this.#root);
+    const { root, holder } = this.#scope;
+    if ('plan' in root) {
+      const shape = { kind: 'object', isNonNull: false, plan: root.plan } as const;
+      const objects = new ObjectColumn(shape, holder, root.plan, [root.object]);
+      this.#root = objects;
+      this.#completion.descend(objects);
+    } else {
+      this.#scheduler.waitForAll(root.items, (items) => {
+        this.#root = this.#completion.complete(root.field, root.shape, holder, items);
+      });
+    }
     return this.#scheduler.work();
+  }
+
+  /** Begins something else in a turn of this run, which isn't over before. */
+  begin(begin: () => void): void {
+    this.#scheduler.add({ begin });
   }
 
   text(): PromiseOrValue<Executed> {
     if (this.#parts.isDry) return this.#executed('null');
     return mapValue(this.#build(), () =>
-      mapValue(stringify(this.#root.valueAt(0), this.#job), (data) => this.#executed(data)),
+      mapValue(stringify(this.#value(), this.#job), (data) => this.#executed(data)),
     );
+  }
+
+  /** Whether nothing has come of it: what may not be null is missing. */
+  get isLost(): boolean {
+    return this.#errors.isAllLost || ('plan' in this.#scope.root && this.#root?.isNull(0) === true);
+  }
+
+  #value(): unknown {
+    const { root } = this.#scope;
+    if ('plan' in root) return this.#root?.valueAt(0);
+    return root.items.map((_, slot) => this.#root?.valueAt(slot));
   }
 
   #resolve({ objects, index, field }: FieldTask): void {
@@ -165,7 +214,6 @@ class Run {
     args: Record<string, unknown>,
     complete: (values: unknown[]) => void,
   ): void {
-    const { definition } = holder.field;
     // Some of the objects may be lost before their values are there.
     const asked = holder.objects.objects.slice();
     const there = asked.filter((object) => object !== null);
@@ -184,7 +232,7 @@ class Run {
     try {
       const { plan, variables, context } = this.#parts;
       const info = new TogetherInfo(plan, variables, holder.field, holder, asked);
-      const given = definition.extensions.batch?.(there, args, context, info as unknown as BatchInfo) ?? [];
+      const given = this.#scope.together({ field: holder.field, objects: there, args, context, info });
       if (isPromise(given)) this.#scheduler.wait(given, spread);
       else spread(given);
     } catch (error) {
@@ -194,7 +242,7 @@ class Run {
 
   /** Makes the objects of the answer. */
   #build(): PromiseOrValue<void> {
-    const building = this.#root.build((objects) => (index, slot, value) => {
+    const building = (this.#root as Column).build((objects) => (index, slot, value) => {
       if (value == null) return null;
       const field = objects.plan.fields[index] as FieldPlan;
       try {

@@ -1232,12 +1232,9 @@ export type ResolversInterfaceTypes<_RefType extends Record<string, unknown>> = 
 export type ResolversTypes = {
   ChangeKind: ChangeKind;
   CommodityBenchmark: ResolverTypeWrapper<CommodityBenchmarkRecord>;
-  String: ResolverTypeWrapper<Scalars['String']['output']>;
   Float: ResolverTypeWrapper<Scalars['Float']['output']>;
   Country: ResolverTypeWrapper<CountryRef>;
   ID: ResolverTypeWrapper<Scalars['ID']['output']>;
-  Int: ResolverTypeWrapper<Scalars['Int']['output']>;
-  Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
   CountryCode: ResolverTypeWrapper<Scalars['CountryCode']['output']>;
   CountryConnection: ResolverTypeWrapper<CountryConnectionRef>;
   CountryEdge: ResolverTypeWrapper<Omit<CountryEdge, 'node'> & { node: ResolversTypes['Country'] }>;
@@ -1285,17 +1282,17 @@ export type ResolversTypes = {
   TickerOrder: TickerOrder;
   TickerOrderField: TickerOrderField;
   UpstreamTake: UpstreamTake;
+  Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
+  String: ResolverTypeWrapper<Scalars['String']['output']>;
+  Int: ResolverTypeWrapper<Scalars['Int']['output']>;
 };
 
 /** Mapping between all available schema types and the resolvers parents */
 export type ResolversParentTypes = {
   CommodityBenchmark: CommodityBenchmarkRecord;
-  String: Scalars['String']['output'];
   Float: Scalars['Float']['output'];
   Country: CountryRef;
   ID: Scalars['ID']['output'];
-  Int: Scalars['Int']['output'];
-  Boolean: Scalars['Boolean']['output'];
   CountryCode: Scalars['CountryCode']['output'];
   CountryConnection: CountryConnectionRef;
   CountryEdge: Omit<CountryEdge, 'node'> & { node: ResolversParentTypes['Country'] };
@@ -1334,11 +1331,35 @@ export type ResolversParentTypes = {
   TickerConnection: TickerConnectionRef;
   TickerEdge: Omit<TickerEdge, 'node'> & { node: ResolversParentTypes['Ticker'] };
   TickerOrder: TickerOrder;
+  Boolean: Scalars['Boolean']['output'];
+  String: Scalars['String']['output'];
+  Int: Scalars['Int']['output'];
 };
+
+export type DeferDirectiveArgs = {
+  if?: Scalars['Boolean']['input'];
+  label?: Maybe<Scalars['String']['input']>;
+};
+
+export type DeferDirectiveResolver<Result, Parent, ContextType = GraphContext, Args = DeferDirectiveArgs> = DirectiveResolverFn<Result, Parent, ContextType, Args>;
 
 export type LookupDirectiveArgs = { };
 
 export type LookupDirectiveResolver<Result, Parent, ContextType = GraphContext, Args = LookupDirectiveArgs> = DirectiveResolverFn<Result, Parent, ContextType, Args>;
+
+export type SemanticNonNullDirectiveArgs = {
+  levels?: ReadonlyArray<Scalars['Int']['input']>;
+};
+
+export type SemanticNonNullDirectiveResolver<Result, Parent, ContextType = GraphContext, Args = SemanticNonNullDirectiveArgs> = DirectiveResolverFn<Result, Parent, ContextType, Args>;
+
+export type StreamDirectiveArgs = {
+  if?: Scalars['Boolean']['input'];
+  initialCount?: Scalars['Int']['input'];
+  label?: Maybe<Scalars['String']['input']>;
+};
+
+export type StreamDirectiveResolver<Result, Parent, ContextType = GraphContext, Args = StreamDirectiveArgs> = DirectiveResolverFn<Result, Parent, ContextType, Args>;
 
 export type UpstreamDirectiveArgs = {
   takes: UpstreamTake;
@@ -1705,6 +1726,9 @@ export type Resolvers<ContextType = GraphContext> = {
 };
 
 export type DirectiveResolvers<ContextType = GraphContext> = {
+  defer?: DeferDirectiveResolver<any, any, ContextType>;
   lookup?: LookupDirectiveResolver<any, any, ContextType>;
+  semanticNonNull?: SemanticNonNullDirectiveResolver<any, any, ContextType>;
+  stream?: StreamDirectiveResolver<any, any, ContextType>;
   upstream?: UpstreamDirectiveResolver<any, any, ContextType>;
 };

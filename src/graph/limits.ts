@@ -10,6 +10,7 @@ import {
   type ValidationRule,
 } from 'graphql';
 import { Failure } from '../errors.ts';
+import { deferralRules } from './deferral-rules.ts';
 
 export interface OperationLimits {
   readonly maxDepth: number;
@@ -52,6 +53,7 @@ export function limitRules({
     maxSelectionsRule(maxTokens),
     maxListItemsRule(maxListItems),
     knownOperationRule,
+    ...deferralRules,
   ];
 }
 

@@ -23,7 +23,7 @@ import type { Resolvers } from './generated.ts';
 import { prefixedNames, withPrefixedNames } from './prefixed-names.ts';
 import { type Entities, entitiesResolver } from './references.ts';
 import { CountryCode, DateTime, JSONValue } from './scalars.ts';
-import { withKey, withoutRootFields } from './subgraph-sdl.ts';
+import { executableApart, withDirectives, withKey, withoutRootFields } from './subgraph-sdl.ts';
 
 const SDL_FOLDER = new URL('../../schema/', import.meta.url);
 
@@ -63,12 +63,13 @@ export function createSchema({
   subgraphIso3: hasIso3Key = false,
   subgraphPrefix: prefix,
 }: SchemaParts): GraphQLSchema {
-  const document = tagForContracts(parse(sdl));
+  const { document, executable } = executableApart(tagForContracts(parse(sdl)));
   const { typeDefs, said } = takeCosts(hasIso3Key ? withKey(document, 'Country', 'iso3') : document);
-  const schema = createSubgraph(typeDefs, {
+  const subgraph = createSubgraph(typeDefs, {
     resolvers: [{ CountryCode, DateTime, JSON: JSONValue }, ...resolvers],
     entities,
   });
+  const schema = withDirectives(subgraph, executable);
   describeScalars(schema);
   readPlainly(schema, resolvers);
   resolveTogether(schema, batches);

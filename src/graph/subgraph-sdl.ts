@@ -1,8 +1,9 @@
 import { printSubgraphSchema } from '@apollo/subgraph';
 import {
+  buildASTSchema,
   type DefinitionNode,
   type DocumentNode,
-  type GraphQLSchema,
+  GraphQLSchema,
   isTypeDefinitionNode,
   Kind,
   type ObjectTypeDefinitionNode,
@@ -19,11 +20,40 @@ export function printSdl(
   omitted: readonly string[] = [],
   names: PrefixedNames | null = null,
 ): string {
-  const sdl = printSubgraphSchema(schema);
+  const config = schema.toConfig();
+  const directives = config.directives.filter(({ name }) => !EXECUTABLE.has(name));
+  const sdl = printSubgraphSchema(new GraphQLSchema({ ...config, directives }));
   if (omitted.length === 0 && names === null) return sdl;
   const whole = parse(sdl, { noLocation: true });
   const document = omitted.length === 0 ? whole : withoutRootFields(whole, omitted);
   return print(names === null ? document : withPrefixedNames(document, names));
+}
+
+/** Directives of operations. Routers have their own of these names, and hand none on. */
+const EXECUTABLE: ReadonlySet<string> = new Set(['defer', 'stream']);
+
+/** An SDL without the directives of operations, and those. */
+export function executableApart(
+  document: DocumentNode,
+): Readonly<Record<'document' | 'executable', DocumentNode>> {
+  const isExecutable = (definition: DefinitionNode) =>
+    definition.kind === Kind.DIRECTIVE_DEFINITION && EXECUTABLE.has(definition.name.value);
+  const { definitions } = document;
+  return {
+    document: { ...document, definitions: definitions.filter((definition) => !isExecutable(definition)) },
+    executable: { ...document, definitions: definitions.filter(isExecutable) },
+  };
+}
+
+/** A schema with the directives of an SDL besides its own. */
+export function withDirectives(schema: GraphQLSchema, document: DocumentNode): GraphQLSchema {
+  const config = schema.toConfig();
+  const added = buildASTSchema(document, { assumeValid: true }).getDirectives();
+  const known = new Set(config.directives.map(({ name }) => name));
+  return new GraphQLSchema({
+    ...config,
+    directives: [...config.directives, ...added.filter(({ name }) => !known.has(name))],
+  });
 }
 
 /** An SDL in which a type has another key, of a field that it has. */

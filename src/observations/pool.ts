@@ -50,11 +50,11 @@ export interface PoolParts {
 interface Tenant {
   readonly participants: Set<object>;
   /** Null until something is fetched: most operations take everything from what is held. */
-  gathering: Gathering | null;
+  batching: Batching | null;
 }
 
 /** What is asked for under one key, and when it is sent. */
-interface Gathering {
+interface Batching {
   readonly queue: Queue;
   readonly window: BatchWindow;
 }
@@ -66,7 +66,7 @@ export function createObservationPool(next: Fetch, parts: PoolParts): Observatio
   function tenantOf(keyDigest: string): Tenant {
     let tenant = tenants.get(keyDigest);
     if (tenant === undefined) {
-      tenant = { participants: new Set(), gathering: null };
+      tenant = { participants: new Set(), batching: null };
       tenants.set(keyDigest, tenant);
     }
     return tenant;
@@ -75,18 +75,18 @@ export function createObservationPool(next: Fetch, parts: PoolParts): Observatio
   return {
     join({ keyDigest }) {
       const tenant = tenantOf(keyDigest);
-      const gather = () => {
-        tenant.gathering ??= openGathering(keyDigest, next, parts);
-        return tenant.gathering;
+      const batch = () => {
+        tenant.batching ??= openBatching(keyDigest, next, parts);
+        return tenant.batching;
       };
       const self = {};
       tenant.participants.add(self);
-      tenant.gathering?.window.joined();
+      tenant.batching?.window.joined();
 
       return {
         async fetch(demands, sending, settle) {
           if (demands.length > 0) sending.deadline?.start();
-          const { queue, window } = gather();
+          const { queue, window } = batch();
           if (sending.signal.aborted) {
             window.arrived(self);
             settleLate(demands, settle, sending.signal.reason);
@@ -114,23 +114,23 @@ export function createObservationPool(next: Fetch, parts: PoolParts): Observatio
           for (const { first } of request.batches) if (first !== request) sending.bill.shared += 1;
         },
         expect() {
-          gather().window.expect(self);
+          batch().window.expect(self);
         },
         forgo() {
-          tenant.gathering?.window.arrived(self);
+          tenant.batching?.window.arrived(self);
         },
         leave() {
-          const { gathering } = tenant;
-          gathering?.window.arrived(self);
+          const { batching } = tenant;
+          batching?.window.arrived(self);
           tenant.participants.delete(self);
-          if (tenant.participants.size === 0 && gathering?.queue.isEmpty !== false) tenants.delete(keyDigest);
+          if (tenant.participants.size === 0 && batching?.queue.isEmpty !== false) tenants.delete(keyDigest);
         },
       };
     },
   };
 }
 
-function openGathering(keyDigest: string, next: Fetch, parts: PoolParts): Gathering {
+function openBatching(keyDigest: string, next: Fetch, parts: PoolParts): Batching {
   const { ledger, clock, onBatch, onMinuteWait } = parts;
   const queue = createQueue(onBatch);
   /** Since when something waits for a minute window; null where nothing does. */

@@ -12,6 +12,7 @@ import { type Bound, mostCalls } from '../pricing/bound.ts';
 import type { Pricing } from '../pricing/price.ts';
 import { priceRange } from '../pricing/price-range.ts';
 import type { Explanation, ValidOperation } from './apollo.ts';
+import type { FirstPart } from './delivery.ts';
 import type { OperationEvent } from './events.ts';
 import { eventOf, extensionsOf, type OperationRun, shown, type WrittenAnswer } from './operation-run.ts';
 import type { PlannedOperation } from './prepared.ts';
@@ -87,10 +88,37 @@ export function createExecution(parts: ExecutionParts): Execution {
     onOperation(event);
   }
 
+  const deliveryParts = ({ requestId }: OperationRun) => ({
+    schema,
+    maxAnswerBytes,
+    requestId,
+    tell: (error: GraphQLError) => tell(error, requestId),
+    tooLong: () => answerTooLong(maxAnswerBytes),
+  });
+
+  /** Leaves an answer to its delivery, where parts of it are to come. */
+  function deliver(
+    run: OperationRun,
+    operation: OperationDefinitionNode,
+    { data, errors }: Omit<FirstPart, 'onOver'>,
+  ): boolean {
+    const told = toldErrors(errors, run.requestId);
+    const onOver = (all: readonly GraphQLFormattedError[]) => {
+      finish(run, operation, all);
+      return extensionsOf(run);
+    };
+    if (!run.delivery?.begin({ data, errors: told, onOver })) return false;
+    run.errors = errors;
+    run.isLasting = false;
+    return true;
+  }
+
   return {
     tooLong,
     finish,
-    async refusalOf({ document, operation }, variables, bound, plan, { context: { caller } }) {
+    async refusalOf({ document, operation }, variables, bound, plan, { context: { caller }, delivery }) {
+      const fault = delivery?.refusalOf(schema, { document }, variables) ?? null;
+      if (fault !== null) return fault;
       if (mostCalls(bound, parts.maxRows()) <= limit) return null;
       const { refusal } = await price({ document, operation, variables, caller, plan }, 'expected', false);
       return refusal && refused(refusal);
@@ -115,10 +143,13 @@ export function createExecution(parts: ExecutionParts): Execution {
     async answer(planned, run) {
       const { accepts } = run;
       const { operation } = planned.prepared;
-      const executed = await runBounded(planned, run);
+      const inParts = run.delivery?.runner(planned, deliveryParts(run)) ?? null;
+      const executed = await runBounded(planned, run, inParts ?? runPlan);
       const isLong = tooLong(executed.data);
       const data = isLong === null ? executed.data : 'null';
       const errors = isLong === null ? executed.errors.map((error) => tell(error, run.requestId)) : [isLong];
+      if (isLong === null && deliver(run, operation, { data, errors }))
+        return { status: 200, data, body: '', operation };
       finish(run, operation, errors);
       return {
         status: statusOf(
@@ -137,12 +168,13 @@ export function createExecution(parts: ExecutionParts): Execution {
 async function runBounded(
   { plan, variables, leadsToFigures }: PlannedOperation,
   { context, participant }: OperationRun,
+  execute: typeof runPlan,
 ): Promise<Executed> {
   const { caller, effort, batchGate } = context;
   if (leadsToFigures) participant.expect();
   else participant.forgo();
   try {
-    return await runPlan({
+    return await execute({
       plan,
       context,
       variables,

@@ -27,7 +27,7 @@ export interface OpenRunParts extends Pick<LoadersParts, 'ask' | 'tickersLearned
 /** Makes what one operation runs with: its bill, its deadline, its loaders. */
 export function createOpenRun(parts: OpenRunParts): OpenRun {
   const { config, observations, tenantCache, effortFor, quota, now, steadyNow } = parts;
-  return (request, caller, trace) => {
+  return (request, caller, trace, delivery = null) => {
     const bill = openBill();
     const waits = { service: new Stopwatch(), store: new Stopwatch() };
     const startedAtMs = now();
@@ -78,6 +78,7 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
       requestId: request.requestId,
       accepts: request.headers.accept ?? '',
       isExplained: isExplained(request),
+      delivery,
       errors: null,
       freshUntilMs: Number.POSITIVE_INFINITY,
       fetchedUntilMs: tenantCache === NO_TENANT_CACHE ? 0 : Number.POSITIVE_INFINITY,

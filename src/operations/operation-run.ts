@@ -4,6 +4,7 @@ import type { GraphContext } from '../graph/context.ts';
 import type { Participant } from '../observations/pool.ts';
 import type { Bill, Caller, Waits } from '../upstream/call.ts';
 import type { Deadline } from '../upstream/deadline.ts';
+import type { Delivery } from './delivery.ts';
 import type { OperationEvent } from './events.ts';
 import type { GatewayRequest } from './requests.ts';
 import type { Extensions } from './responses.ts';
@@ -23,6 +24,8 @@ export interface OperationRun {
   readonly accepts: string;
   /** Whether the client wants the plan instead of the answer. */
   readonly isExplained: boolean;
+  /** How the answer may come in parts; null where it comes whole. */
+  readonly delivery: Delivery | null;
   /** Of what was held for the key when the request came. */
   readonly generation: number;
   /** Set once there is a response to an operation: before that, a request has cost nothing. */
@@ -37,7 +40,12 @@ export interface OperationRun {
   isLasting: boolean;
 }
 
-export type OpenRun = (request: GatewayRequest, caller: Caller, trace?: Trace) => OperationRun;
+export type OpenRun = (
+  request: GatewayRequest,
+  caller: Caller,
+  trace?: Trace,
+  delivery?: Delivery | null,
+) => OperationRun;
 
 /** What came of an operation that ran by its plan. */
 export interface WrittenAnswer {

@@ -1,6 +1,7 @@
 import type { PromiseOrValue } from '../async/promise-or-value.ts';
 import type { Trace } from '../async/trace.ts';
 import type { Caller } from '../upstream/call.ts';
+import type { Delivery } from './delivery.ts';
 import type { OperationRun } from './operation-run.ts';
 import type { PlainRequest } from './plain-requests.ts';
 import type { GatewayRequest } from './requests.ts';
@@ -11,13 +12,15 @@ export interface Incoming {
   readonly request: GatewayRequest;
   readonly caller: Caller;
   readonly plain: PlainRequest | null;
+  /** How the answer may come in parts; null where it comes whole. */
+  readonly delivery: Delivery | null;
   /** The operation's span, where somebody traces. */
   readonly trace?: Trace | undefined;
 }
 
 /**
  * A stage that answers requests. The way of every operation is
- * `tabled( batched( limitsTold( repeated( admitted( prepared( apollo ))))))`: what was answered before is answered by the same
+ * `tabled( incremental( batched( limitsTold( repeated( admitted( prepared( apollo )))))))`: what was answered before is answered by the same
  * bytes, the others wait for their turn, what was found valid before is run by its plan, and the rest is read, validated
  * and answered by Apollo Server. `gateway.ts` puts it together.
  */

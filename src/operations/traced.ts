@@ -17,13 +17,20 @@ export function traced(next: Handle, tracer: Tracer): Handle {
       trace.end(response.status >= 500 ? String(response.status) : undefined);
       return response;
     };
+    /** An operation that is answered in parts ends with the last of them. */
+    const endsWith = (response: GatewayResponse) => {
+      const over = incoming.delivery?.over ?? null;
+      if (over === null) return end(response);
+      void over.finally(() => end(response));
+      return response;
+    };
     const fail = (error: unknown): never => {
       trace.end(faultIn(error));
       throw error;
     };
     try {
       const response = next({ ...incoming, trace });
-      return response instanceof Promise ? response.then(end, fail) : mapValue(response, end);
+      return response instanceof Promise ? response.then(endsWith, fail) : mapValue(response, end);
     } catch (error) {
       return fail(error);
     }

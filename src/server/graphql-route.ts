@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Cancellation, type CancelSignal } from '../async/cancellation.ts';
 import { excerpt } from '../errors.ts';
@@ -9,16 +8,15 @@ import { compress, encodingFor, isCompressible } from './compression.ts';
 import { hasSeveralKeys, isWellFormed, MALFORMED_KEY, SEVERAL_KEYS } from './keys.ts';
 import type { LiveTransport } from './live-results.ts';
 import { nestsDeeply } from './nesting.ts';
+import { type PartStreamParts, sendParts } from './part-stream.ts';
 
-export interface GraphqlRouteOptions {
+export interface GraphqlRouteOptions extends PartStreamParts {
   readonly gateway: Gateway;
   /** Whether there is a page for browsers that are pointed here by hand. */
   readonly hasGraphiql: boolean;
   readonly isDraining: () => boolean;
   /** Whether what goes wrong is told with status 200, as routers need it. */
   readonly isSubgraph: boolean;
-  /** Called with what only a fault of ours can explain. */
-  readonly problem: (error: unknown, requestId: string) => void;
   /** Called with each way that subscriptions go. */
   readonly onTransport: (transport: LiveTransport) => void;
 }
@@ -30,10 +28,10 @@ const LONG_BODY = 16_384;
  * `/graphql`: reads a request within bounds, hands it to the gateway, and sends what the gateway answers. Requests that
  * never become an operation are answered here, in the shape of a GraphQL error.
  */
-export async function graphqlRoute(
-  app: FastifyInstance,
-  { gateway, hasGraphiql, isDraining, isSubgraph, problem, onTransport }: GraphqlRouteOptions,
-) {
+export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOptions) {
+  const { gateway, hasGraphiql, isDraining, isSubgraph, problem, onTransport } = options;
+  const send = (request: FastifyRequest, reply: FastifyReply, answer: GatewayResponse) =>
+    sendAnswer(request, reply, answer, options);
   readShallowJson(app);
 
   // Every refusal has a body of GraphQL errors, and that is what a router is to read.
@@ -127,14 +125,19 @@ class ReceivedRequest implements GatewayRequest {
   }
 }
 
-function send(request: FastifyRequest, reply: FastifyReply, answer: GatewayResponse): void {
+function sendAnswer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: GatewayResponse,
+  parts: PartStreamParts,
+): void {
   const { status, headers, body, encoded } = answer;
   for (const [name, value] of headers) {
     reply.header(name, name === 'vary' ? withVary(reply, value) : value);
   }
   reply.code(status);
   if (typeof body !== 'string' && !Buffer.isBuffer(body)) {
-    reply.send(Readable.from(body));
+    sendParts(request, reply, body, parts);
     return;
   }
   // What stands for a body varies as the body would.

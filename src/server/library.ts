@@ -4,6 +4,7 @@ import { createGateway as openGateway } from '../gateway.ts';
 import type { GatewayRequest } from '../operations/requests.ts';
 import type { GatewayResponse } from '../operations/responses.ts';
 import { graphqlRoute } from './graphql-route.ts';
+import { createOutgoing, waitingBounds } from './outgoing.ts';
 import { isRequestId, requestIdOf } from './request-ids.ts';
 
 export type { OperationEvent } from '../operations/events.ts';
@@ -79,6 +80,8 @@ export async function createGateway({
         gateway,
         hasGraphiql: false,
         isDraining: () => false,
+        isClosing: () => false,
+        outgoing: createOutgoing({ ...waitingBounds(config), onCut() {} }),
         isSubgraph: config.subgraph,
         onTransport() {},
         problem: (error, requestId) => onProblem(error, 'server', requestId),

@@ -8,6 +8,11 @@ export interface Outgoing {
    * @returns the bytes to write: those of an equal answer that is under way, where there is one
    */
   add(response: ServerResponse, socket: Socket, body: Buffer): Buffer;
+  /**
+   * Takes note of a part of an answer, which waits until it is taken and not until the answer is over.
+   * @returns the bytes to write, and what to call once they are taken
+   */
+  addPart(socket: Socket, part: Buffer): { readonly bytes: Buffer; readonly taken: () => void };
 }
 
 export interface OutgoingParts {
@@ -17,6 +22,18 @@ export interface OutgoingParts {
   readonly maxInAll: number;
   /** Called for each connection that was cut. */
   readonly onCut: (reason: CutReason) => void;
+}
+
+/** How many of the longest answers may wait for slow readers, by their bytes. */
+const ANSWERS_WAITING = 4;
+
+/** What may wait, by how long one answer may be. */
+export function waitingBounds({
+  maxAnswerBytes,
+}: {
+  readonly maxAnswerBytes: number;
+}): Pick<OutgoingParts, 'maxPerConnection' | 'maxInAll'> {
+  return { maxPerConnection: maxAnswerBytes, maxInAll: ANSWERS_WAITING * maxAnswerBytes };
 }
 
 /** `late` for too slow a reader; `crowded` where too much waited on the connection, or in all. */
@@ -74,24 +91,34 @@ export function createOutgoing({ maxPerConnection, maxInAll, onCut }: OutgoingPa
     onCut(reason);
   }
 
+  /** @returns null where nothing waits: there is no connection any more */
+  function wait(socket: Socket, body: Buffer): Waiting | null {
+    if (socket.destroyed) return null;
+    const here = connectionOf(socket);
+    if (here.size > 0 && bytesOf(here) + body.length > maxPerConnection) {
+      cut(socket, 'crowded');
+      return null;
+    }
+    const timer = setTimeout(cut, PATIENCE_MS + body.length / MIN_BYTES_PER_MS, socket, 'late').unref();
+    const waiting = { socket, body: bodies.take(body), timer };
+    all.add(waiting);
+    here.add(waiting);
+    for (const { socket: longest } of all) {
+      if (bodies.bytes() <= maxInAll) break;
+      if (longest !== socket) cut(longest, 'crowded');
+    }
+    return waiting;
+  }
+
   return {
     add(response, socket, body) {
-      if (body.length < SHORT_BYTES || socket.destroyed) return body;
-      const here = connectionOf(socket);
-      if (here.size > 0 && bytesOf(here) + body.length > maxPerConnection) {
-        cut(socket, 'crowded');
-        return body;
-      }
-      const timer = setTimeout(cut, PATIENCE_MS + body.length / MIN_BYTES_PER_MS, socket, 'late').unref();
-      const waiting = { socket, body: bodies.take(body), timer };
-      all.add(waiting);
-      here.add(waiting);
-      response.once('close', () => remove(waiting));
-      for (const { socket: longest } of all) {
-        if (bodies.bytes() <= maxInAll) break;
-        if (longest !== socket) cut(longest, 'crowded');
-      }
-      return waiting.body;
+      const waiting = body.length < SHORT_BYTES ? null : wait(socket, body);
+      if (waiting !== null) response.once('close', () => remove(waiting));
+      return waiting?.body ?? body;
+    },
+    addPart(socket, part) {
+      const waiting = wait(socket, part);
+      return { bytes: waiting?.body ?? part, taken: () => waiting !== null && remove(waiting) };
     },
   };
 }

@@ -12,7 +12,7 @@ import type { Log } from './log.ts';
 import type { McpRouteOptions } from './mcp-route.ts';
 import type { Metrics } from './metrics.ts';
 import { addOperatorRoutes, createAdminServer, notFound } from './operator-routes.ts';
-import { createOutgoing } from './outgoing.ts';
+import { createOutgoing, waitingBounds } from './outgoing.ts';
 import { requestIdOf } from './request-ids.ts';
 
 /** Longer than the minute after which common load balancers drop an idle connection, so that they close first. */
@@ -20,8 +20,6 @@ const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 const HEADERS_TIMEOUT_MS = 15_000;
 /** Headers and body together; bounds what a slow sender can hold, a drain included. */
 const REQUEST_TIMEOUT_MS = 30_000;
-/** How many of the longest answers may wait for slow readers, by their bytes. */
-const ANSWERS_WAITING = 4;
 /** Characters of texts that are not worth keeping count of. */
 const SHORT_LENGTH = 4_096;
 const PREFLIGHT_MAX_AGE_SECONDS = 600;
@@ -83,11 +81,7 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
   app.addHook('onClose', async () => stopBounding());
   const course: Course = { isClosing: false, isLeaving: false, isDraining: false };
   const open = watchOpenRequests(app);
-  const outgoing = createOutgoing({
-    maxPerConnection: config.maxAnswerBytes,
-    maxInAll: ANSWERS_WAITING * config.maxAnswerBytes,
-    onCut: metrics.cut,
-  });
+  const outgoing = createOutgoing({ ...waitingBounds(config), onCut: metrics.cut });
 
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
@@ -116,6 +110,8 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
     gateway,
     hasGraphiql: config.graphiql,
     isDraining: () => course.isDraining,
+    isClosing: () => course.isClosing,
+    outgoing,
     isSubgraph: config.subgraph,
     problem,
     onTransport: (transport) => transports.push(transport),

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
 import fastify from 'fastify';
@@ -8,7 +8,8 @@ import { systemClock } from '../../src/async/clock.ts';
 import { hasChromium, openBrowser } from '../support/chromium.ts';
 import { openProgram } from '../support/program.ts';
 
-const PAGES = fileURLToPath(new URL('../../clients/recipes/dist', import.meta.url));
+const FOLDER = fileURLToPath(new URL('../../clients/recipes/', import.meta.url));
+const PAGES = `${FOLDER}dist`;
 const isBuilt = process.env.CI === 'true' || existsSync(PAGES);
 
 /** How far into a minute a key is spent. */
@@ -122,6 +123,11 @@ describe.runIf(hasChromium && isBuilt)('a page of another origin, built with', (
       await page.close();
     },
   );
+
+  it('relay has no null in its types where the schema has none but with an error', () => {
+    const types = readFileSync(`${FOLDER}relay/__generated__/mainFigures.graphql.ts`, 'utf8');
+    expect(types).toContain('readonly observationsConnection: {\n');
+  });
 
   it('relay goes on to the next page of a connection at no call', async () => {
     await using program = await gateway();

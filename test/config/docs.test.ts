@@ -1,10 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type EnumTypeDefinitionNode, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { readConfig, settingNames } from '../../src/config.ts';
 import { FAILURES } from '../../src/errors.ts';
+import { blocksOf } from '../support/markdown.ts';
 import { openProgram } from '../support/program.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -14,22 +15,12 @@ const DOCUMENTS = [
   'CONTRIBUTING.md',
   'CHANGELOG.md',
   'SECURITY.md',
-  'docs/dependencies.md',
-  'docs/errors.md',
-  'docs/federation.md',
-  'docs/operating.md',
-  'docs/tables-and-tools.md',
+  'clients/README.md',
+  ...globSync('docs/*.md', { cwd: ROOT }),
 ];
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 
 const readme = read('README.md');
-
-/** The blocks of a language, without their fences. */
-function blocksOf(text: string, language: string): string[] {
-  return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)]
-    .filter((match) => match[1] === language)
-    .map((match) => match[2] ?? '');
-}
 
 describe('README', () => {
   it.for(['npm ci && npm start', 'npm ci && npm test'])('names the command `%s`', (command) => {

@@ -1,11 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Block, blocksIn } from '../support/markdown.ts';
 import { copyProject, type ProjectCopy } from '../support/project-copy.ts';
-
-interface Block {
-  readonly language: string;
-  readonly text: string;
-}
 
 interface Step {
   readonly file: string;
@@ -16,25 +12,18 @@ interface Step {
 const [, recipe = ''] =
   /^## How to add a route, start to end\n([\s\S]*?)^## /m.exec(readFileSync('CONTRIBUTING.md', 'utf8')) ?? [];
 
-function blocksOf(text: string): Block[] {
-  return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language = '', block = '']) => ({
-    language,
-    text: block,
-  }));
-}
-
 /** Each step names its file in its first line, and has its code below. */
 const steps: readonly Step[] = recipe
   .split(/^(?=\*\*\d+\. )/m)
   .slice(1)
   .map((step) => {
     const [, mark, file = ''] = /^\*\*\d+\. [^*]+\*\*, (✎|in) `([^`]+)`/.exec(step) ?? [];
-    const [block] = blocksOf(step);
+    const [block] = blocksIn(step);
     if (block === undefined) throw new Error(`No code: ${step}`);
     return { file, isNew: mark === '✎', block };
   });
 
-const [bill = '', answer = ''] = blocksOf(recipe)
+const [bill = '', answer = ''] = blocksIn(recipe)
   .filter(({ language }) => language === '' || language === 'json')
   .map(({ text }) => text);
 

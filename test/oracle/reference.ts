@@ -81,14 +81,16 @@ function readSchema(): GraphQLSchema {
   const folder = new URL('../../schema/', import.meta.url);
   const files = readdirSync(folder).filter((name) => name.endsWith('.graphql'));
   const text = files.map((name) => readFileSync(new URL(name, folder), 'utf8')).join('\n');
-  const own = text.replace(/extend schema\s+@link\([\s\S]*?\n {2}\)/, '');
   const federation = `
     scalar _Any
     union _Entity = Country | Indicator | Source | Ticker
     extend type Query { _entities(representations: [_Any!]!): [_Entity]! }
   `;
-  const document = parse(own + federation);
-  const merged = mergeExtensions(document);
+  const document = parse(text + federation);
+  const merged = mergeExtensions({
+    ...document,
+    definitions: document.definitions.filter(({ kind }) => kind !== 'SchemaExtension'),
+  });
   return buildASTSchema(merged, { assumeValid: true, assumeValidSDL: true });
 }
 

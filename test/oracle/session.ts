@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { openProgram, type Program } from '../support/program.ts';
+import { semanticNulls } from '../support/semantic-nulls.ts';
 import { createIds, type Difference, differences, type Ids } from './compare.ts';
 import { createDice } from './dice.ts';
 import { type Circumstances, type GivenError, isLegitimate, isWarranted } from './excuses.ts';
@@ -98,7 +99,7 @@ interface Asked {
 }
 
 interface Checked {
-  readonly findings: readonly Finding[];
+  readonly findings: Finding[];
   readonly expected: unknown;
   readonly excuses: readonly string[];
 }
@@ -269,8 +270,12 @@ class Stage {
 
   #check({ reply, truths, operation, world }: Asked, key: string, at: number, nth: number) {
     let strictest: Checked | undefined;
+    const untold = untoldNulls(operation, reply).map((detail) =>
+      finding('null without an error', at, nth, detail),
+    );
     for (const truth of truths) {
       const checked = this.#checkAgainst(truth(), reply, world, at, nth);
+      checked.findings.push(...untold);
       if (checked.findings.length === 0) return checked;
       strictest ??= checked;
     }
@@ -351,6 +356,13 @@ class Stage {
 
 function finding(kind: string, step: number, operation: number, detail: string): Finding {
   return { kind, step, operation, detail };
+}
+
+/** Fields that are null only with an error, as the schema says, and are null without one. */
+function untoldNulls({ text }: Operation, reply: Asked['reply']): string[] {
+  return semanticNulls(text, reply)
+    .filter(({ isTold }) => !isTold)
+    .map(({ field, path }) => `${field} at ${path.join('.')}`);
 }
 
 /** What is refused for its price sends nothing, whatever it would have sent. */

@@ -91,3 +91,37 @@ describe('answers on their way', () => {
     expect(cuts).toEqual([]);
   });
 });
+
+describe('parts of answers on their way', () => {
+  it('wait until they are taken, however long the others take', () => {
+    const { outgoing, cuts } = open();
+    const socket = new Socket();
+    for (let i = 0; i < 100; i++) {
+      outgoing.addPart(socket, body(150, i)).taken();
+      vi.advanceTimersByTime(20_000);
+    }
+    expect([cuts, socket.destroyed]).toEqual([[], false]);
+  });
+
+  it('are cut where they are not taken for long, short ones as well', () => {
+    const { outgoing, cuts } = open();
+    const socket = new Socket();
+    outgoing.addPart(socket, Buffer.from('{}'));
+    vi.advanceTimersByTime(29_000);
+    expect(cuts).toEqual([]);
+    vi.advanceTimersByTime(2_000);
+    expect([cuts, socket.destroyed]).toEqual([['late'], true]);
+  });
+
+  it('are cut where too much waits on the connection, or in all', () => {
+    const { outgoing, cuts } = open();
+    const socket = new Socket();
+    outgoing.addPart(socket, body(150, 1));
+    outgoing.addPart(socket, body(150, 2));
+    expect([cuts, socket.destroyed]).toEqual([['crowded'], true]);
+    const first = new Socket();
+    outgoing.addPart(first, body(190, 3));
+    for (const fill of [4, 5]) outgoing.addPart(new Socket(), body(190, fill));
+    expect([cuts, first.destroyed]).toEqual([['crowded', 'crowded'], true]);
+  });
+});

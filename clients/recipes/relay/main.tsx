@@ -14,6 +14,7 @@ function Figures({ of }: { of: mainFigures$key }) {
   const { data, loadNext, hasNext, isLoadingNext } = usePaginationFragment(
     graphql`
       fragment mainFigures on Query
+      @throwOnFieldError
       @refetchable(queryName: "mainNextQuery")
       @argumentDefinitions(first: { type: "Int", defaultValue: 10 }, after: { type: "String" }) {
         observationsConnection(countryCodes: ["KE"], metricKeys: ["life_expectancy"], fromYear: 1990, first: $first, after: $after)
@@ -30,7 +31,7 @@ function Figures({ of }: { of: mainFigures$key }) {
     `,
     of,
   );
-  const figures = (data.observationsConnection?.edges ?? []).map(({ node }) => node);
+  const figures = data.observationsConnection.edges.map(({ node }) => node);
   return (
     <>
       <BarChart

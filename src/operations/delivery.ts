@@ -1,0 +1,196 @@
+import { setImmediate } from 'node:timers/promises';
+import { GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from 'graphql';
+import { Failure } from '../errors.ts';
+import { createDeferringCollector, hasActiveDeferrals } from '../execution/deferral.ts';
+import { IncrementalRun } from '../execution/incremental.ts';
+import { fragmentsIn, planOperation } from '../execution/plan.ts';
+import type { Executed, runPlan } from '../execution/run.ts';
+import type { ValidOperation } from './apollo.ts';
+import type { DeliveredPart, DeliveryFormat, WrittenPart } from './delivery-formats.ts';
+import type { PlannedOperation } from './prepared.ts';
+import { readsSchemaAlone } from './schema-answers.ts';
+import { toldErrors } from './told-errors.ts';
+
+export { deliveryFormatFor, withoutMultipart } from './delivery-formats.ts';
+
+/** What a delivery needs of those who run operations. */
+export interface DeliveryParts {
+  readonly schema: GraphQLSchema;
+  /** Bytes of all parts together. */
+  readonly maxAnswerBytes: number;
+  readonly requestId: string | undefined;
+  /** Words an error. */
+  readonly tell: (error: GraphQLError) => GraphQLFormattedError;
+  /** What is said where an answer is longer than may be sent. */
+  readonly tooLong: () => GraphQLError;
+}
+
+/** The first part of an answer. */
+export interface FirstPart {
+  /** JSON. */
+  readonly data: string;
+  readonly errors: readonly GraphQLFormattedError[];
+  /** Called when all parts are there, with all errors that were told; returns what the last part says of the whole. */
+  readonly onOver: (errors: readonly GraphQLFormattedError[]) => object;
+}
+
+const BOUNDARY = '-';
+
+export function openDelivery(format: DeliveryFormat): Delivery {
+  return new Delivery(format);
+}
+
+/**
+ * One answer on its way in parts, from the request that asked for it so to the last of them. Its parts are written once
+ * they are there, and sent as fast as their reader takes them: what comes in between goes together.
+ */
+export class Delivery {
+  readonly contentType: string;
+  readonly #format: DeliveryFormat;
+  #run: IncrementalRun<WrittenPart> | null = null;
+  #first: FirstPart = { data: 'null', errors: [], onOver: () => ({}) };
+  #errors: GraphQLFormattedError[] = [];
+  #bytes = 0;
+  #over: Promise<void> | null = null;
+  #isOver = false;
+  /** What kept the whole from being told; its reader is cut. */
+  #fault: unknown;
+  #extensions: object = {};
+  #changed = Promise.withResolvers<void>();
+
+  constructor(format: DeliveryFormat) {
+    this.#format = format;
+    this.contentType = `multipart/mixed; boundary="${BOUNDARY}"; ${format.parameter}`;
+  }
+
+  /** Settles once everything is executed; null where the answer comes whole. */
+  get over(): Promise<void> | null {
+    return this.#over;
+  }
+
+  /** Why what an operation says of its delivery can't be followed; null where it can. */
+  refusalOf(
+    schema: GraphQLSchema,
+    { document }: Pick<ValidOperation, 'document'>,
+    variables: PlannedOperation['variables'],
+  ): GraphQLError | null {
+    try {
+      hasActiveDeferrals(schema, document, variables);
+      return null;
+    } catch (error) {
+      const { message, nodes } = error as GraphQLError;
+      return new GraphQLError(message, {
+        nodes: nodes ?? null,
+        originalError: new Failure('BAD_USER_INPUT', message),
+        extensions: { http: { status: 400 } },
+      });
+    }
+  }
+
+  /** What runs an operation so that it may come in parts; null where it comes whole. */
+  runner({ prepared, variables }: PlannedOperation, parts: DeliveryParts): typeof runPlan | null {
+    const { schema } = parts;
+    const { document, operation } = prepared;
+    if (readsSchemaAlone(operation) || !hasActiveDeferrals(schema, document, variables)) return null;
+    const scope = { schema, operation, fragments: fragmentsIn(document), variables };
+    const plan = planOperation(schema, document, operation, variables, createDeferringCollector(scope));
+    if (plan === null) return null;
+    return async (given): Promise<Executed> => {
+      const run = new IncrementalRun<WrittenPart>({
+        ...given,
+        plan,
+        tell: (executed, isLost) => this.#written(executed, isLost, parts),
+        fault: (error) => this.#written({ data: 'null', errors: [asGraphQLError(error)] }, true, parts),
+        onChange: () => this.#wake(),
+      });
+      const first = await run.first();
+      this.#bytes += Buffer.byteLength(first.data);
+      const isLong = this.#bytes > parts.maxAnswerBytes;
+      // Where everything that was deferred is lost, there is nothing to wait for but the calls that are under way.
+      while ((isLong || !run.hasMore) && run.isRunning) await this.#change();
+      if (isLong) return { data: 'null', errors: [parts.tooLong()] };
+      if (run.hasMore) this.#run = run;
+      return first;
+    };
+  }
+
+  /** Begins to deliver, where parts are to come. @returns whether that is so */
+  begin(first: FirstPart): boolean {
+    if (this.#run === null) return false;
+    this.#first = first;
+    this.#errors.push(...first.errors);
+    this.#over = this.#untilOver(this.#run);
+    return true;
+  }
+
+  /** The body of the answer. */
+  async *body(): AsyncGenerator<string> {
+    const run = this.#run as IncrementalRun<WrittenPart>;
+    const waiting = [...run.take()];
+    const announced = waiting.findIndex(({ kind }) => kind !== 'pending');
+    const pending = waiting.splice(0, announced < 0 ? waiting.length : announced);
+    yield `\r\n--${BOUNDARY}${this.#part(this.#firstMembers(pending), true)}`;
+    for (;;) {
+      waiting.push(...run.take());
+      if (waiting.length > 0) {
+        const members = this.#format.next(waiting.splice(0));
+        if (members !== '') yield this.#part(members, true);
+      } else if (this.#isOver) break;
+      else await this.#change();
+    }
+    if (this.#fault !== undefined) throw this.#fault;
+    yield this.#part(`"extensions":${JSON.stringify(this.#extensions)},`, false);
+  }
+
+  #firstMembers(pending: readonly DeliveredPart[]): string {
+    const { data, errors } = this.#first;
+    const told = errors.length === 0 ? '' : `"errors":${JSON.stringify(errors)},`;
+    return `${told}"data":${data},${this.#format.first(pending)}`;
+  }
+
+  #part(members: string, hasNext: boolean): string {
+    const end = hasNext ? '' : '--';
+    return `\r\ncontent-type: application/json; charset=utf-8\r\n\r\n{${members}"hasNext":${hasNext}}\r\n--${BOUNDARY}${end}${hasNext ? '' : '\r\n'}`;
+  }
+
+  async #untilOver(run: IncrementalRun<WrittenPart>): Promise<void> {
+    while (run.isRunning) await this.#change();
+    try {
+      this.#extensions = this.#first.onOver(this.#errors);
+    } catch (error) {
+      this.#fault = error;
+    }
+    this.#isOver = true;
+    this.#wake();
+  }
+
+  /** The next change; what changes at the same time is taken together. */
+  async #change(): Promise<void> {
+    await this.#changed.promise;
+    await setImmediate();
+  }
+
+  #wake(): void {
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
+  }
+
+  #written(
+    executed: Executed,
+    isLost: boolean,
+    { maxAnswerBytes, tell, tooLong, requestId }: DeliveryParts,
+  ): WrittenPart {
+    const data = isLost ? null : executed.data;
+    this.#bytes += data === null ? 0 : Buffer.byteLength(data);
+    const isLong = this.#bytes > maxAnswerBytes;
+    const faults = isLong ? [tooLong()] : executed.errors;
+    const errors = toldErrors(faults.map(tell), requestId);
+    this.#errors.push(...errors);
+    return { isLost: isLost || isLong, data: isLong ? null : data, errors };
+  }
+}
+
+function asGraphQLError(error: unknown): GraphQLError {
+  const cause = error instanceof Error ? error : new Error(String(error));
+  return new GraphQLError(cause.message, { originalError: cause });
+}

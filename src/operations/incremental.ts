@@ -1,0 +1,76 @@
+import type { HandleRequest } from './batched.ts';
+import type { Delivery } from './delivery.ts';
+import type { PersistedTexts } from './persisted.ts';
+import { type GatewayRequest, textIn } from './requests.ts';
+import type { GatewayResponse } from './responses.ts';
+
+/**
+ * Answers in parts, as `multipart/mixed`, those who accept that and defer something (`@defer`, `@stream`): the operation
+ * runs like any other, and what is late comes later. To all others, directives that defer say nothing.
+ */
+export function incremental(next: HandleRequest, persisted: PersistedTexts): HandleRequest {
+  return (request) => {
+    const { accept } = request.headers;
+    if (accept === undefined || !MULTIPART.test(accept)) return next(request);
+    return mayDefer(request, persisted) ? inParts(request, accept, next) : next(request);
+  };
+}
+
+const MULTIPART = /multipart\/mixed/i;
+
+function mayDefer(request: GatewayRequest, persisted: PersistedTexts): boolean {
+  if (Array.isArray(request.body)) return false;
+  return /@\s*(defer|stream)\b/.test(textIn(request, persisted)?.text ?? '');
+}
+
+async function inParts(
+  request: GatewayRequest,
+  accepts: string,
+  next: HandleRequest,
+): Promise<GatewayResponse> {
+  const { openDelivery, withoutMultipart, deliveryFormatFor } = await import('./delivery.ts');
+  const format = deliveryFormatFor(accepts);
+  if (format === null) return next(request);
+  const delivery = openDelivery(format);
+  const response = await next(new DeferringRequest(request, withoutMultipart(accepts), delivery));
+  const headers = new Map(response.headers).set('vary', 'Authorization, Accept, X-Explain');
+  const { over, contentType } = delivery;
+  if (over === null) return { ...response, headers };
+  headers.set('content-type', contentType).set('cache-control', 'no-store');
+  // Proxies would else hold parts back until all of them are there.
+  headers.set('x-accel-buffering', 'no');
+  headers.delete('etag');
+  return { status: 200, headers, body: delivery.body() };
+}
+
+/** How the answer to a request may come in parts; null where it comes whole. */
+export function deliveryOf(request: GatewayRequest): Delivery | null {
+  return request instanceof DeferringRequest ? request.delivery : null;
+}
+
+/** The request as the other stages see it, which reads the signal only where somebody listens. */
+class DeferringRequest implements GatewayRequest {
+  readonly method: string;
+  readonly headers: GatewayRequest['headers'];
+  readonly search: string;
+  readonly body: unknown;
+  readonly requestId: string | undefined;
+  readonly delivery: Delivery;
+  readonly #whole: GatewayRequest;
+
+  constructor(whole: GatewayRequest, accept: string, delivery: Delivery) {
+    // A tag names the whole of an answer, which the first part isn't.
+    const { 'if-none-match': _, ...headers } = whole.headers;
+    this.method = whole.method;
+    this.headers = { ...headers, accept };
+    this.search = whole.search;
+    this.body = whole.body;
+    this.requestId = whole.requestId;
+    this.delivery = delivery;
+    this.#whole = whole;
+  }
+
+  get signal() {
+    return this.#whole.signal;
+  }
+}

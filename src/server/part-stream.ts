@@ -1,0 +1,41 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Outgoing } from './outgoing.ts';
+
+export interface PartStreamParts {
+  readonly outgoing: Outgoing;
+  /** Whether clients are asked to close their connections. */
+  readonly isClosing: () => boolean;
+  /** Called with what only a fault of ours can explain. */
+  readonly problem: (error: unknown, requestId: string) => void;
+}
+
+/**
+ * Sends an answer that comes in parts, each as soon as it is there, with the status and the headers of the reply. What a
+ * slow reader has not taken counts with all other answers that wait to be taken, and is cut with them.
+ */
+export function sendParts(
+  { id, raw: { socket } }: FastifyRequest,
+  reply: FastifyReply,
+  body: AsyncIterable<string>,
+  { outgoing, isClosing, problem }: PartStreamParts,
+): void {
+  const { raw } = reply;
+  if (isClosing()) reply.header('connection', 'close');
+  reply.hijack();
+  for (const [name, value] of Object.entries(reply.getHeaders())) {
+    if (value !== undefined) raw.setHeader(name, value);
+  }
+  raw.writeHead(reply.statusCode);
+  const pour = async () => {
+    for await (const part of body) {
+      if (raw.destroyed) return;
+      const { bytes, taken } = outgoing.addPart(socket, Buffer.from(part));
+      raw.write(bytes, taken);
+    }
+    raw.end();
+  };
+  pour().catch((error: unknown) => {
+    problem(error, id);
+    raw.destroy();
+  });
+}

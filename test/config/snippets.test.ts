@@ -1,0 +1,268 @@
+import { execFile } from 'node:child_process';
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { buildClientSchema, getIntrospectionQuery, getOperationAST, parse, validate } from 'graphql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse as parseYaml } from 'yaml';
+import { snippetsIn } from '../../scripts/site/snippets.ts';
+import { settingNames } from '../../src/config.ts';
+import { runCommand } from '../support/command.ts';
+import { type Block, blocksIn } from '../support/markdown.ts';
+import { openProgram, type Program } from '../support/program.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const read = (file: string) => readFileSync(`${ROOT}${file}`, 'utf8');
+const run = promisify(execFile);
+
+/** Followed to the letter by `recipe.test.ts`. */
+const RECIPE = /^## How to add a route[\s\S]*?(?=^## )/m;
+
+const DOCUMENTS = [
+  'README.md',
+  'ARCHITECTURE.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'clients/README.md',
+  'src/sandbox/README.md',
+  'src/execution/README.md',
+  ...globSync('docs/*.md', { cwd: ROOT }).sort(),
+];
+
+interface Snippet extends Block {
+  readonly document: string;
+  /** For the name of a test. */
+  readonly place: string;
+}
+
+const snippets: readonly Snippet[] = DOCUMENTS.flatMap((document) =>
+  blocksIn(read(document).replace(RECIPE, (text) => '\n'.repeat(text.split('\n').length - 1))).map(
+    (block) => ({ ...block, document, place: `${document}:${block.line}` }),
+  ),
+);
+const inLanguage = (...languages: readonly string[]) =>
+  snippets.filter(({ language }) => languages.includes(language));
+
+/** Samples for the variables of an operation. */
+const VARIABLES = { code: 'KE' };
+
+describe('a snippet', () => {
+  it('is in a language that is looked into here', () => {
+    const known = ['', 'graphql', 'sh', 'ts', 'tsx', 'yaml', 'json', 'jsonc'];
+    expect(snippets.filter(({ language }) => !known.includes(language)).map(({ place }) => place)).toEqual(
+      [],
+    );
+    expect(snippets.length).toBeGreaterThan(30);
+  });
+});
+
+describe('GraphQL', () => {
+  const operations = inLanguage('graphql');
+  const kindOf = ({ text }: Snippet) => getOperationAST(parse(text))?.operation;
+
+  it.for(operations.filter((snippet) => kindOf(snippet) === 'query'))(
+    '$place is answered, for as many calls as the text says',
+    async ({ text, after }) => {
+      await using program = await openProgram();
+      const { errors, upstream } = await program.ask(text, { variables: VARIABLES });
+      expect(errors).toEqual([]);
+      expect(program.requests()).toHaveLength(upstream.calls);
+      const [, said] = /\b(?:takes|took) \*{0,2}(\d+) calls?\b/.exec(after) ?? [];
+      if (said !== undefined) expect(upstream.calls).toBe(Number(said));
+    },
+  );
+
+  it('has numbers in the text that are held against what is sent', () => {
+    const said = operations.filter(({ after }) => /\b(?:takes|took) \*{0,2}\d+ calls?\b/.test(after));
+    expect(said.length).toBeGreaterThan(5);
+  });
+
+  it('is valid where it subscribes', async () => {
+    await using program = await openProgram();
+    const { data } = await program.ask(getIntrospectionQuery(), { key: null });
+    const schema = buildClientSchema(data);
+    const subscriptions = operations.filter((snippet) => kindOf(snippet) === 'subscription');
+    expect(subscriptions.length).toBeGreaterThan(1);
+    for (const { text } of subscriptions) expect(validate(schema, parse(text))).toEqual([]);
+  });
+});
+
+/** Lines of a shell, with those that go on joined, and without comments. */
+function commandsIn(text: string): string[] {
+  return text
+    .replaceAll(/\\\n\s*/g, '')
+    .split('\n')
+    .map((line) => line.replace(/\s#\s.*$/, '').trim())
+    .filter((line) => line !== '' && !line.startsWith('#'));
+}
+
+const shell = inLanguage('sh').flatMap(({ text, place }) =>
+  commandsIn(text).flatMap((line) => line.split(' && ').map((command) => ({ command, place }))),
+);
+const beginningWith = (...words: readonly string[]) =>
+  shell
+    .map(({ command, place }) => ({ command, place, bare: command.replace(/^([A-Z_]+=\S+ )+/, '') }))
+    .filter(({ bare }) => words.some((word) => bare.startsWith(word)));
+
+/** Commands of ours that end by themselves, and cost nobody anything. */
+const ENDING = new Set(['query', 'explain', 'doctor', 'completion', 'schema']);
+
+describe('a command', () => {
+  let program: Program;
+  const folder = `${tmpdir()}/snippets-${process.pid}`;
+  beforeAll(async () => {
+    mkdirSync(folder, { recursive: true });
+    program = await openProgram();
+  });
+  afterAll(async () => {
+    await program[Symbol.asyncDispose]();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('is of a program that is looked into here', () => {
+    const known = new Set(beginningWith('npm ', 'npx country-graph', 'curl ').map(({ command }) => command));
+    expect(shell.filter(({ command }) => !known.has(command))).toEqual([]);
+  });
+
+  it.for(beginningWith('curl '))('$place is answered by the gateway: $command', async ({ command }) => {
+    program.requests();
+    const { port } = new URL(program.url);
+    const { stdout } = await run('bash', ['-c', command.replaceAll(':4000/', `:${port}/`)], { cwd: folder });
+    const [, file] = / -o (\S+)/.exec(command) ?? [];
+    if (file !== undefined) {
+      expect(readFileSync(`${folder}/${file}`, 'utf8').split('\n').length).toBeGreaterThan(54);
+      return;
+    }
+    const { data, errors, extensions } = JSON.parse(stdout);
+    expect(errors).toBeUndefined();
+    if (command.includes('x-explain')) expect([data, program.requests()]).toEqual([null, []]);
+    expect(extensions.explain ?? data).toBeTruthy();
+  });
+
+  it.for(beginningWith('npx country-graph'))(
+    '$place is one of the program: $command',
+    async ({ command, bare }) => {
+      const settings = [...command.matchAll(/\b([A-Z_]+)=/g)].map(([, name]) => name ?? '');
+      const known = [...settingNames, 'COUNTRY_GRAPH_KEY', 'COUNTRY_GRAPH_URL'];
+      expect(settings.filter((name) => !known.includes(name) && !name.startsWith('OTEL_'))).toEqual([]);
+      const words = [...bare.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+      const [, , name = '', ...args] = words;
+      const ends = ENDING.has(name);
+      const { code, stdout } = await runCommand([name, ...(ends ? args : ['--help'])]);
+      expect([code, stdout !== '']).toEqual([0, true]);
+      if (!ends)
+        for (const flag of args.filter((arg) => arg.startsWith('--'))) expect(stdout).toContain(flag);
+    },
+  );
+
+  it.for(beginningWith('npm '))('$place is one of npm, or a script: $command', ({ command }) => {
+    const { scripts, version } = JSON.parse(read('package.json'));
+    const [, script] = /^npm run (?:--silent )?([\w:]+)/.exec(command) ?? [];
+    if (script !== undefined) expect(Object.keys(scripts)).toContain(script);
+    else expect(command).toMatch(/^npm (ci|start|test|pack|install \.\/country-graph-[\d.]+\.tgz)\b/);
+    const [, named] = /country-graph-([\d.]+)\.tgz/.exec(command) ?? [];
+    expect(named ?? version).toBe(version);
+    for (const [, file = ''] of command.matchAll(/ ([\w./-]+\.graphql)\b/g))
+      expect(existsSync(`${ROOT}${file}`)).toBe(true);
+  });
+});
+
+describe('settings of other programs', () => {
+  it.for(inLanguage('yaml'))('$place are YAML', ({ text }) => {
+    expect(parseYaml(text)).toBeTypeOf('object');
+  });
+
+  it.for(inLanguage('json', 'jsonc'))('$place are JSON, with comments', ({ text }) => {
+    expect(JSON.parse(text.replace(/\/\/.*$/gm, ''))).toBeTypeOf('object');
+  });
+});
+
+/** What documents take for granted: names of a program that the code stands in. */
+const GRANTED: Readonly<Record<string, string>> = {
+  'clients/README.md': `
+    import { InMemoryCache } from '@apollo/client';
+    import { cacheExchange } from '@urql/exchange-graphcache';
+    declare function ask(): Promise<void>;
+    declare function signIn(): void;
+    declare function show(words: string): void;`,
+  'docs/live.md': 'declare const key: string;',
+};
+
+/** The package of Hive Gateway's own command isn't installed: its settings are those of the library behind it. */
+const HIVE = `import type { GatewayConfigSupergraph } from '@graphql-hive/gateway-runtime';
+export declare function defineConfig(config: Partial<GatewayConfigSupergraph>): object;`;
+
+const RECIPES = `${ROOT}clients/recipes/`;
+const hasLibraries = process.env.CI === 'true' || existsSync(`${RECIPES}node_modules`);
+const hasRouters = process.env.CI === 'true' || existsSync(`${ROOT}test/federation/node_modules`);
+
+describe.runIf(hasLibraries && hasRouters)('TypeScript', () => {
+  const folder = `${RECIPES}generated/snippets`;
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('of all documents passes the compiler, beside the libraries that it imports', async () => {
+    const blocks = inLanguage('ts', 'tsx');
+    expect(blocks.length).toBeGreaterThan(5);
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder, { recursive: true });
+    for (const { document, text, language, line } of blocks)
+      writeFileSync(
+        `${folder}/${document.replaceAll(/\W/g, '_')}_${line}.${language}`,
+        `${GRANTED[document] ?? ''}\n${text.replaceAll("from './", `from '${ROOT}${dirname(document)}/`)}\nexport {};\n`,
+      );
+    writeFileSync(`${folder}/hive.d.ts`, HIVE);
+    const compilerOptions = {
+      target: 'es2024',
+      lib: ['es2024', 'esnext.disposable', 'dom', 'dom.iterable'],
+      module: 'esnext',
+      moduleResolution: 'bundler',
+      allowImportingTsExtensions: true,
+      noEmit: true,
+      strict: true,
+      skipLibCheck: true,
+      types: ['node'],
+      paths: {
+        '@country-graph/client': [`${ROOT}clients/client/src/index.ts`],
+        '@country-graph/client/*': [`${ROOT}clients/client/src/*.ts`],
+        'country-graph': [`${ROOT}src/server/library.ts`],
+        '@graphql-hive/gateway': [`${folder}/hive.d.ts`],
+        '@graphql-hive/gateway-runtime': [
+          `${ROOT}test/federation/node_modules/@graphql-hive/gateway-runtime/dist/index.d.ts`,
+        ],
+      },
+    };
+    writeFileSync(`${folder}/tsconfig.json`, JSON.stringify({ compilerOptions, include: ['.'] }));
+    const { stdout } = await run(`${ROOT}node_modules/.bin/tsc`, ['-p', folder], { cwd: ROOT }).catch(
+      (failed: { stdout: string }) => failed,
+    );
+    // Our own code, which one of them imports, is checked with settings of its own.
+    const faults = stdout.split('\n').filter((line) => /^clients\/|^error/.test(line));
+    expect(faults).toEqual([]);
+  });
+});
+
+describe('code that documents take from files', () => {
+  const taken = DOCUMENTS.flatMap((document) => snippetsIn(read(document), ROOT));
+
+  it('is of recipes, which their own build and compiler check', () => {
+    const { include } = JSON.parse(read('clients/recipes/tsconfig.json'));
+    expect(taken.length).toBeGreaterThan(8);
+    for (const { file, text } of taken) {
+      const [, folder] = /^clients\/recipes\/(\w+)\//.exec(file) ?? [];
+      expect(include).toContain(folder);
+      expect(text.trim()).not.toBe('');
+    }
+  });
+
+  it('runs where it needs no library', async () => {
+    await using program = await openProgram();
+    const { stdout } = await run(process.execPath, ['clients/recipes/fetch/main.ts'], {
+      cwd: ROOT,
+      env: { GATEWAY: program.url },
+    });
+    expect(stdout).toMatch(/^Kenya [\d.]+ \d{4}\nNigeria .*\nGhana .*\n2 upstream calls\n$/);
+    expect(program.requests()).toHaveLength(2);
+  });
+});

@@ -1,0 +1,28 @@
+/** A block of code of a document. */
+export interface Block {
+  readonly language: string;
+  readonly text: string;
+  /** The line that it begins on. */
+  readonly line: number;
+  /** The paragraph behind it. */
+  readonly after: string;
+}
+
+/** The blocks of code of a document, without their fences. */
+export function blocksIn(markdown: string): Block[] {
+  return [
+    ...markdown.matchAll(/^```(\w*).*\n([\s\S]*?)^```$\n*([^\n`#|<][\s\S]*?(?=\n\n|$(?![\s\S])))?/gm),
+  ].map(({ index, 1: language = '', 2: text = '', 3: after = '' }) => ({
+    language,
+    text,
+    line: markdown.slice(0, index).split('\n').length,
+    after,
+  }));
+}
+
+/** The texts of those in a language. */
+export function blocksOf(markdown: string, language: string): string[] {
+  return blocksIn(markdown)
+    .filter((block) => block.language === language)
+    .map(({ text }) => text);
+}
