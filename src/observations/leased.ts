@@ -38,8 +38,7 @@ export function leased(next: Fetch, { inFlight, othersEntries, othersTtlMs, now 
           const isFresh =
             entry !== undefined &&
             // What was young enough when it was asked for is not too old for having been waited for.
-            (entry.atMs >= startedAtMs ||
-              startedAtMs < entry.atMs + Math.min(othersTtlMs, demand.maxAgeMs));
+            (entry.atMs >= startedAtMs || startedAtMs < entry.atMs + Math.min(othersTtlMs, demand.maxAgeMs));
           if (isFresh) settle(demand, entry.rows);
           else missing.push(demand.key);
         }
