@@ -2,6 +2,9 @@ import { globSync, readFileSync } from 'node:fs';
 import type { Types } from '@graphql-codegen/plugin-helpers';
 import { Kind, type ObjectTypeDefinitionNode, parse } from 'graphql';
 
+/** All of it, what settings add to it included. */
+const SDL = 'schema/**/*.graphql';
+
 /** Files of a pattern that have an export of the name. */
 function filesWith(name: string, pattern: string): string[] {
   const declared = new RegExp(`^export const ${name}\\b`, 'm');
@@ -15,7 +18,7 @@ function filesWith(name: string, pattern: string): string[] {
  * have neither are made by a resolver as the schema has them.
  */
 function mappers(): Record<string, string> {
-  const sdl = globSync('schema/*.graphql')
+  const sdl = globSync(SDL)
     .map((file) => readFileSync(file, 'utf8'))
     .join('\n');
   const found: Record<string, string> = {};
@@ -41,6 +44,7 @@ function resolverList(): string {
     files.map((file) => `${nounOf(file)}.${name}`).join(', ');
   const resolvers = filesWith('resolvers', 'src/resolvers/!(resolvers).ts');
   const batches = filesWith('batches', 'src/resolvers/!(resolvers).ts');
+  const extras = filesWith('resolvers', 'src/resolvers/extra/*.ts');
   return `// Written by \`npm run codegen\`.
 import type { Unprovided } from '../graph/unprovided.ts';
 ${imports(resolvers)}
@@ -51,8 +55,14 @@ export const resolvers = [${from(resolvers, 'resolvers')}];
 /** Fields that are resolved for many parents at once, by type. */
 export const batches = [${from(batches, 'batches')}];
 
+/** Those of \`schema/extra\`, which are loaded where a setting asks for them. */
+export const extras = {
+${extras.map((file) => `  ${nounOf(file)}: () => import('./extra/${file.split('/').at(-1)}'),\n`).join('')}};
+
+type Extra = Awaited<ReturnType<(typeof extras)[keyof typeof extras]>>['resolvers'];
+
 /** Fields of the schema that none of them provides: there may be none. */
-export const unprovided: Record<Unprovided<(typeof resolvers | typeof batches)[number]>, never> = {};
+export const unprovided: Record<Unprovided<(typeof resolvers | typeof batches)[number] | Extra>, never> = {};
 `;
 }
 
@@ -75,7 +85,7 @@ const imports = (files: readonly string[], folder = './') =>
 
 /** The types that have an `id` of their own, and those that are part of what they stand in: caches of clients go by that. */
 function typesOfSchema(): string {
-  const types = globSync('schema/*.graphql')
+  const types = globSync(SDL)
     .sort()
     .flatMap((file) => parse(readFileSync(file, 'utf8')).definitions)
     .filter(
@@ -103,7 +113,7 @@ const ROOTS: ReadonlySet<string> = new Set(['Query', 'Mutation', 'Subscription']
 
 /** Resolver types, from the SDL in `schema/` and from what our resolvers hand on for each type; and the lists of files. */
 const config: Types.Config = {
-  schema: 'schema/*.graphql',
+  schema: SDL,
   generates: {
     'src/graph/generated.ts': {
       plugins: ['typescript', 'typescript-resolvers'],

@@ -19,6 +19,7 @@ const ALONE = [
   'test/oracle/*.test.ts',
   'test/planner/*.test.ts',
   'test/pricing/pricing.test.ts',
+  'test/readers/*.test.ts',
   'test/server/*.test.ts',
   'test/upstream/*.test.ts',
 ];
@@ -28,7 +29,11 @@ const ALL = 'test/**/*.test.ts';
 const FEDERATION = 'test/federation/**';
 const hasRouters = process.env.CI === 'true' || existsSync('test/federation/node_modules');
 if (!hasRouters) console.warn('Left out: test/federation, whose routers `npm run federation` installs.');
-const LEFT_OUT = hasRouters ? [] : [FEDERATION];
+/** As are DuckDB and Polars, which are large. */
+const READERS = 'test/readers/**';
+const hasReaders = process.env.CI === 'true' || existsSync('test/readers/node_modules');
+if (!hasReaders) console.warn('Left out: test/readers, which `npm run readers` installs.');
+const LEFT_OUT = [...(hasRouters ? [] : [FEDERATION]), ...(hasReaders ? [] : [READERS])];
 
 export default defineConfig({
   // The generation that Node finds, and the libraries with it: two generations of one schema's classes work with neither.

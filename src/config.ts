@@ -29,6 +29,23 @@ const names = z
   )
   .pipe(z.array(z.string().regex(/^\w+$/, 'must be names such as node, comma-separated')));
 
+const EXTRA_ROUTES = ['policy', 'trade'] as const;
+
+/** Routes that the specification names no paths for. */
+export type ExtraRoute = (typeof EXTRA_ROUTES)[number];
+
+const extraRoutes = z
+  .string()
+  .transform((list) => [
+    ...new Set(
+      list
+        .split(',')
+        .map((name) => name.trim())
+        .filter(Boolean),
+    ),
+  ])
+  .pipe(z.array(z.enum(EXTRA_ROUTES, 'must be trade, policy or both, comma-separated')));
+
 const httpAddress = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' });
 
 /** Paths are put behind it, so it can't have a query or a fragment, be they empty. */
@@ -79,6 +96,7 @@ const Environment = z.object({
   MAX_BATCHED_OPERATIONS: wholeNumber(0, 1000).default(10),
   MAX_BODY_BYTES: wholeNumber(1, 1_073_741_824).default(1_048_576),
   MAX_ANSWER_BYTES: wholeNumber(1024, 1_073_741_824).default(67_108_864),
+  EXTRA_ROUTES: extraRoutes.default([]),
   SUBSCRIPTIONS: onOff.default(false),
   SUBSCRIPTIONS_POLL_SECONDS: wholeNumber(1, 86_400).default(60),
   MAX_SUBSCRIPTIONS: wholeNumber(1, 100_000).default(100),
@@ -182,6 +200,8 @@ export interface Config {
   readonly maxBodyBytes: number;
   /** The longest answer that is sent, as it is before compression. */
   readonly maxAnswerBytes: number;
+  /** What is asked of the service besides, and is in the schema only then. */
+  readonly extraRoutes: readonly ExtraRoute[];
   /** Whether clients may subscribe to what changes. */
   readonly subscriptions: boolean;
   /** How long, at the least, one look at the sources on behalf of subscriptions is followed by none. */
@@ -271,6 +291,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     maxBatchedOperations: s.MAX_BATCHED_OPERATIONS,
     maxBodyBytes: s.MAX_BODY_BYTES,
     maxAnswerBytes: s.MAX_ANSWER_BYTES,
+    extraRoutes: s.EXTRA_ROUTES,
     subscriptions: s.SUBSCRIPTIONS,
     subscriptionsPollSeconds: s.SUBSCRIPTIONS_POLL_SECONDS,
     maxSubscriptions: s.MAX_SUBSCRIPTIONS,

@@ -14,6 +14,7 @@ export const FAILURES = {
   UPSTREAM_TIMEOUT: { retryable: true },
   UPSTREAM_INVALID_RESPONSE: { retryable: false },
   UPSTREAM_INCOMPLETE: { retryable: false },
+  UPSTREAM_ROUTE_ABSENT: { retryable: false },
   OPERATION_TOO_EXPENSIVE: { retryable: false },
   OPERATION_TIMEOUT: { retryable: true },
   OVERLOADED: { retryable: true },

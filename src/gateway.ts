@@ -12,7 +12,6 @@ import { openStore, type Store } from './cache/store.ts';
 import { NO_TENANT_CACHE, type TenantCache } from './cache/tenant-cache.ts';
 import type { Config } from './config.ts';
 import { prefixedNames } from './graph/prefixed-names.ts';
-import { createSchema } from './graph/schema.ts';
 import { printSdl } from './graph/subgraph-sdl.ts';
 import type { FeedParts } from './live/feed.ts';
 import type { Subscriptions, SubscriptionsParts } from './live/subscriptions.ts';
@@ -50,12 +49,11 @@ import { openTrusted } from './operations/trusted-documents.ts';
 import { createLearned } from './planner/learned.ts';
 import { createPricing } from './pricing/price.ts';
 import type { Ledger } from './quota/ledger.ts';
-import { entities } from './resolvers/entities.ts';
-import { batches, resolvers } from './resolvers/resolvers.ts';
+import { openSchema } from './resolvers/open-schema.ts';
 import type { Attempt, Caller } from './upstream/call.ts';
 import type { Circuits } from './upstream/circuits.ts';
 import { createUpstream } from './upstream/client.ts';
-import { createDryRun } from './upstream/dry-run.ts';
+import { type AnyEndpoint, createDryRun } from './upstream/dry-run.ts';
 
 export type { GatewayRequest, GatewayResponse, OperationEvent };
 
@@ -135,8 +133,9 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const proven = createProvenKeys(steadyNow);
   const tenantCache = openTenantCache(store, config, steadyNow);
   const inFlight = openInFlight(store, tenantCache, { config, clock, steadyNow });
-  const service = openService({ ...parts, clock, steadyNow, store, tenantCache, inFlight, proven, lookups });
-  const schema = createSchema({ resolvers, entities, batches, ...config });
+  const { schema, optionalEndpoints } = await openSchema(config.extraRoutes, config);
+  const held = { store, tenantCache, inFlight, proven, lookups };
+  const service = openService({ ...parts, ...held, clock, steadyNow, optionalEndpoints });
   const { openRun, price, learned, feedParts } = composeRuns(service, {
     config,
     clock,
@@ -245,6 +244,7 @@ interface ServiceParts extends GatewayParts {
   readonly inFlight: InFlight;
   readonly proven: ProvenKeys;
   readonly lookups: CacheLookups;
+  readonly optionalEndpoints: readonly AnyEndpoint[];
 }
 
 /** The way to the service, and the stand-in for it that operations are priced over. */
@@ -260,8 +260,9 @@ function openService({
   proven,
   lookups,
   tracer,
+  optionalEndpoints,
 }: ServiceParts) {
-  const dryRun = createDryRun(steadyNow);
+  const dryRun = createDryRun(steadyNow, optionalEndpoints);
   const upstream = createUpstream({
     baseUrl: upstreamUrl,
     timeoutMs: config.upstreamTimeoutMs,
@@ -273,6 +274,7 @@ function openService({
     lookups: lookups.lists,
     isTraced: tracer !== undefined,
     remembering: dryRun.remembering,
+    optionalRoutes: new Set(optionalEndpoints.map(({ route }) => route)),
     tenantCache,
     inFlight,
     proven,
@@ -286,7 +288,7 @@ interface RunsParts {
   readonly config: Config;
   readonly clock: Clock;
   readonly steadyNow: () => number;
-  readonly schema: ReturnType<typeof createSchema>;
+  readonly schema: GraphQLSchema;
   readonly tenantCache: TenantCache;
   readonly inFlight: InFlight;
   readonly proven: ProvenKeys;

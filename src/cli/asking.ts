@@ -108,7 +108,7 @@ export async function askSandbox(
   }
 }
 
-async function wholeOf(body: string | Buffer | AsyncIterable<string>): Promise<string> {
+async function wholeOf(body: string | Buffer | AsyncIterable<string | Uint8Array>): Promise<string> {
   if (typeof body === 'string' || Buffer.isBuffer(body)) return String(body);
   return text(Readable.from(body));
 }

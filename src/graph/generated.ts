@@ -5,8 +5,10 @@ import type { OfficeRecord, TermRecord } from '../upstream/records/government.ts
 import type { TickerRecord } from '../upstream/records/markets.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 import type { HealthRecord, PlatformVersionRecord } from '../upstream/records/platform.ts';
+import type { PolicyRecord, PolicyOverviewRecord } from '../upstream/records/policies.ts';
 import type { CountryProfileRecord, ProfileIndicatorRecord } from '../upstream/records/profiles.ts';
 import type { SignalsRecord, FxRateRecord, CommodityBenchmarkRecord, DisasterAlertRecord } from '../upstream/records/signals.ts';
+import type { TradeOverviewRecord, TradeFlowRecord, TradePartnerRecord, TradeProductRecord } from '../upstream/records/trade.ts';
 import type { GraphContext } from './context.ts';
 export type Maybe<T> = T | null;
 export type InputMaybe<T> = Maybe<T>;
@@ -73,6 +75,10 @@ export type Country = Node & {
   readonly offices?: Maybe<ReadonlyArray<Office>>;
   /** Official name in English. From the one `/v1/countries` call. */
   readonly officialName?: Maybe<Scalars['String']['output']>;
+  /** Policies of the country. One `/v1/policies` call a country; for those of many, `Query.policies` takes one for all of them. */
+  readonly policies?: Maybe<ReadonlyArray<Policy>>;
+  /** The country's policies at a glance; null where there is nothing of them. One `/v1/policies/country/{code}` call a country. */
+  readonly policyOverview?: Maybe<PolicyOverview>;
   /** Reference record with selected indicators; null where there is none. One `/v1/countries/{code}/profile` call a country. */
   readonly profile?: Maybe<CountryProfile>;
   /** The record just as the service sent it; an error where the service lists no such country. From the one `/v1/countries` call. */
@@ -85,6 +91,14 @@ export type Country = Node & {
   readonly subregion?: Maybe<Scalars['String']['output']>;
   /** Listings of companies of this country. One `/v1/markets/tickers` call for all countries together. */
   readonly tickers?: Maybe<ReadonlyArray<Ticker>>;
+  /** Flows that the country reports. One `/v1/trade/flows` call a country; a list that fills an answer (1,000 rows) is completed by further calls, or has a warning that it isn't whole. */
+  readonly tradeFlows?: Maybe<ReadonlyArray<TradeFlow>>;
+  /** The country's trade at a glance; null where there is none. One `/v1/trade/overview/{code}` call a country. */
+  readonly tradeOverview?: Maybe<TradeOverview>;
+  /** Countries that the country trades with. One `/v1/trade/partners` call a country; the route has no way to ask for more than came, so a list that may have been cut has a warning. */
+  readonly tradePartners?: Maybe<ReadonlyArray<TradePartner>>;
+  /** Products that the country trades in. One `/v1/trade/products` call a country; the route has no way to ask for more than came, so a list that may have been cut has a warning. */
+  readonly tradeProducts?: Maybe<ReadonlyArray<TradeProduct>>;
 };
 
 
@@ -120,6 +134,40 @@ export type CountryObservationsConnectionArgs = {
   orderBy?: InputMaybe<ReadonlyArray<ObservationOrder>>;
   scope?: InputMaybe<ObservationScope>;
   toYear?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/** A country that the service covers. */
+export type CountryPoliciesArgs = {
+  documentType?: InputMaybe<PolicyDocumentType>;
+  fromYear?: InputMaybe<Scalars['Int']['input']>;
+  search?: InputMaybe<Scalars['String']['input']>;
+  status?: InputMaybe<PolicyStatus>;
+  toYear?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/** A country that the service covers. */
+export type CountryPolicyOverviewArgs = {
+  top?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/** A country that the service covers. */
+export type CountryTradeFlowsArgs = {
+  flowType?: InputMaybe<TradeFlowType>;
+  fromYear?: InputMaybe<Scalars['Int']['input']>;
+  partnerCode?: InputMaybe<Scalars['CountryCode']['input']>;
+  productCode?: InputMaybe<Scalars['String']['input']>;
+  toYear?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/** A country that the service covers. */
+export type CountryTradeOverviewArgs = {
+  fromYear?: InputMaybe<Scalars['Int']['input']>;
+  toYear?: InputMaybe<Scalars['Int']['input']>;
+  top?: InputMaybe<Scalars['Int']['input']>;
 };
 
 /** A page of countries. */
@@ -239,6 +287,8 @@ export type ErrorCode =
   | 'UPSTREAM_INCOMPLETE'
   /** The service's answer is not JSON, or a record in it breaks the specification. */
   | 'UPSTREAM_INVALID_RESPONSE'
+  /** The service does not have the route that the field takes; it is not asked for it again for a day. */
+  | 'UPSTREAM_ROUTE_ABSENT'
   /** The service gave no full answer in time. */
   | 'UPSTREAM_TIMEOUT'
   /** The service failed or broke the connection, on each of `attempts` attempts. */
@@ -600,6 +650,72 @@ export type PlatformVersion = {
   readonly version?: Maybe<Scalars['String']['output']>;
 };
 
+/** A policy of a country, as its record has it. */
+export type Policy = {
+  readonly __typename?: 'Policy';
+  /** The country; null where the record names none. */
+  readonly country?: Maybe<Country>;
+  /** Kind of document, in the record's own word, such as `law`. */
+  readonly documentType?: Maybe<Scalars['String']['output']>;
+  /** Day it was published, `YYYY-MM-DD`; null where the record doesn't say. */
+  readonly publishedAt?: Maybe<Scalars['String']['output']>;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+  /** Key of the body that the record comes from. */
+  readonly source?: Maybe<Source>;
+  /** How it stands, in the record's own word, such as `active`. */
+  readonly status?: Maybe<Scalars['String']['output']>;
+  /** Title of the policy; null where the record has none. */
+  readonly title?: Maybe<Scalars['String']['output']>;
+  /** Its identifier at Wikidata; null where the record has none. */
+  readonly wikidataId?: Maybe<Scalars['String']['output']>;
+};
+
+/** Kinds of documents that policies may be asked for by. */
+export type PolicyDocumentType =
+  /** A bill that is not yet a law. */
+  | 'BILL'
+  /** A constitution. */
+  | 'CONSTITUTION'
+  /** A decree. */
+  | 'DECREE'
+  /** A law. */
+  | 'LAW'
+  /** Any other kind. */
+  | 'OTHER'
+  /** A policy. */
+  | 'POLICY'
+  /** A regulation. */
+  | 'REGULATION'
+  /** A strategy. */
+  | 'STRATEGY';
+
+/** A country's policies at a glance. */
+export type PolicyOverview = {
+  readonly __typename?: 'PolicyOverview';
+  /** How many policies are in force; null where the record doesn't say. */
+  readonly activePolicyCount?: Maybe<Scalars['Int']['output']>;
+  /** The country. */
+  readonly country: Country;
+  /** The policy that was published last; null where the record has none. */
+  readonly latestPolicy?: Maybe<Policy>;
+  /** Policies that were published lately, as many as the service lists. */
+  readonly recentPolicies: ReadonlyArray<Policy>;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+};
+
+/** How a policy stands, as policies may be asked for by it. */
+export type PolicyStatus =
+  /** In force. */
+  | 'ACTIVE'
+  /** Not yet in force. */
+  | 'DRAFT'
+  /** No longer in force. */
+  | 'REPEALED'
+  /** The record doesn't know. */
+  | 'UNKNOWN';
+
 /** One indicator of a country's profile, as the profile gives it. */
 export type ProfileIndicator = {
   readonly __typename?: 'ProfileIndicator';
@@ -659,6 +775,11 @@ export type Query = {
   readonly observationsConnection?: Maybe<ObservationConnection>;
   /** Version of the platform behind the REST service. Public: needs no key. One `/v1/platform/version` call. */
   readonly platformVersion?: Maybe<PlatformVersion>;
+  /**
+   * Policies of all countries, or of one. One `/v1/policies` call, however many countries they are of; a list that fills an answer (500 rows)
+   * is completed by further calls for years where the service's own count proves it, or has a warning that it isn't whole.
+   */
+  readonly policies?: Maybe<ReadonlyArray<Policy>>;
   /** What this gateway has seen of the caller's plan and spending. Costs nothing. */
   readonly quota?: Maybe<Quota>;
   /** One source; null where the service knows no source of this key. One `/v1/platform/etl-status` call. */
@@ -671,6 +792,11 @@ export type Query = {
   readonly tickers?: Maybe<ReadonlyArray<Ticker>>;
   /** As `tickers`, in pages. */
   readonly tickersConnection?: Maybe<TickerConnection>;
+  /**
+   * Flows of goods, as the trade routes have them: by reporter, by partner, or by both. One `/v1/trade/flows` call; a list that fills an answer
+   * (1,000 rows) is completed by further calls for exports, imports and years, or has a warning that it isn't whole.
+   */
+  readonly tradeFlows?: Maybe<ReadonlyArray<TradeFlow>>;
 };
 
 
@@ -843,6 +969,23 @@ export type QueryObservationsConnectionArgs = {
  * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
  * spread. `extensions.upstream` of each response tells what the operation cost.
  */
+export type QueryPoliciesArgs = {
+  countryCode?: InputMaybe<Scalars['CountryCode']['input']>;
+  documentType?: InputMaybe<PolicyDocumentType>;
+  fromYear?: InputMaybe<Scalars['Int']['input']>;
+  search?: InputMaybe<Scalars['String']['input']>;
+  status?: InputMaybe<PolicyStatus>;
+  toYear?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
+ * spread. `extensions.upstream` of each response tells what the operation cost.
+ */
 export type QuerySourceArgs = {
   key: Scalars['String']['input'];
 };
@@ -892,6 +1035,23 @@ export type QueryTickersConnectionArgs = {
   instrumentType?: InputMaybe<Scalars['String']['input']>;
   last?: InputMaybe<Scalars['Int']['input']>;
   orderBy?: InputMaybe<ReadonlyArray<TickerOrder>>;
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
+ * spread. `extensions.upstream` of each response tells what the operation cost.
+ */
+export type QueryTradeFlowsArgs = {
+  flowType?: InputMaybe<TradeFlowType>;
+  fromYear?: InputMaybe<Scalars['Int']['input']>;
+  partnerCode?: InputMaybe<Scalars['CountryCode']['input']>;
+  productCode?: InputMaybe<Scalars['String']['input']>;
+  reporterCode?: InputMaybe<Scalars['CountryCode']['input']>;
+  toYear?: InputMaybe<Scalars['Int']['input']>;
 };
 
 /** Plan and spending of the caller's key, as this gateway, and those that share its cache, have seen them. What the service has not told yet is null. */
@@ -1104,6 +1264,57 @@ export type TickerOrderField =
   /** Symbol on the exchange. */
   | 'SYMBOL';
 
+/** A flow of goods between two countries. Named here is what the route is asked by; values, units and whatever else there is are in `record`. */
+export type TradeFlow = {
+  readonly __typename?: 'TradeFlow';
+  /** Which way it goes, in the record's own word, such as `export`; null where the record doesn't say. */
+  readonly flowType?: Maybe<Scalars['String']['output']>;
+  /** Code of the other country, in upper case; null where the record doesn't say. */
+  readonly partnerCode?: Maybe<Scalars['CountryCode']['output']>;
+  /** Code of the product; null where the record doesn't say. */
+  readonly productCode?: Maybe<Scalars['String']['output']>;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+  /** Code of the country that reports it, in upper case; null where the record doesn't say. */
+  readonly reporterCode?: Maybe<Scalars['CountryCode']['output']>;
+  /** The year of the flow; null where the record doesn't say. */
+  readonly year?: Maybe<Scalars['Int']['output']>;
+};
+
+/** Which way goods go. */
+export type TradeFlowType =
+  /** From the reporter to the partner. */
+  | 'EXPORT'
+  /** From the partner to the reporter. */
+  | 'IMPORT';
+
+/** A country's trade at a glance. What is in it is not specified: all of it is in `record`. */
+export type TradeOverview = {
+  readonly __typename?: 'TradeOverview';
+  /** The country. */
+  readonly country: Country;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+};
+
+/** A country that another one trades with. What else is in it is not specified: all of it is in `record`. */
+export type TradePartner = {
+  readonly __typename?: 'TradePartner';
+  /** Code of the partner, in upper case; null where the record doesn't say. */
+  readonly partnerCode?: Maybe<Scalars['CountryCode']['output']>;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+};
+
+/** A product that a country trades in. What else is in it is not specified: all of it is in `record`. */
+export type TradeProduct = {
+  readonly __typename?: 'TradeProduct';
+  /** Code of the product; null where the record doesn't say. */
+  readonly productCode?: Maybe<Scalars['String']['output']>;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+};
+
 /** What a field may ask the service for. */
 export type UpstreamTake =
   /** A call for each object that has the field. */
@@ -1266,6 +1477,10 @@ export type ResolversTypes = {
   OrderDirection: OrderDirection;
   PageInfo: ResolverTypeWrapper<PageInfoRecord>;
   PlatformVersion: ResolverTypeWrapper<PlatformVersionRecord>;
+  Policy: ResolverTypeWrapper<PolicyRecord>;
+  PolicyDocumentType: PolicyDocumentType;
+  PolicyOverview: ResolverTypeWrapper<PolicyOverviewRecord>;
+  PolicyStatus: PolicyStatus;
   ProfileIndicator: ResolverTypeWrapper<ProfileIndicatorRecord>;
   Query: ResolverTypeWrapper<Record<PropertyKey, never>>;
   Quota: ResolverTypeWrapper<QuotaRecord>;
@@ -1281,6 +1496,11 @@ export type ResolversTypes = {
   TickerEdge: ResolverTypeWrapper<Omit<TickerEdge, 'node'> & { node: ResolversTypes['Ticker'] }>;
   TickerOrder: TickerOrder;
   TickerOrderField: TickerOrderField;
+  TradeFlow: ResolverTypeWrapper<TradeFlowRecord>;
+  TradeFlowType: TradeFlowType;
+  TradeOverview: ResolverTypeWrapper<TradeOverviewRecord>;
+  TradePartner: ResolverTypeWrapper<TradePartnerRecord>;
+  TradeProduct: ResolverTypeWrapper<TradeProductRecord>;
   UpstreamTake: UpstreamTake;
   Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
   String: ResolverTypeWrapper<Scalars['String']['output']>;
@@ -1318,6 +1538,8 @@ export type ResolversParentTypes = {
   Office: OfficeRecord;
   PageInfo: PageInfoRecord;
   PlatformVersion: PlatformVersionRecord;
+  Policy: PolicyRecord;
+  PolicyOverview: PolicyOverviewRecord;
   ProfileIndicator: ProfileIndicatorRecord;
   Query: Record<PropertyKey, never>;
   Quota: QuotaRecord;
@@ -1331,6 +1553,10 @@ export type ResolversParentTypes = {
   TickerConnection: TickerConnectionRef;
   TickerEdge: Omit<TickerEdge, 'node'> & { node: ResolversParentTypes['Ticker'] };
   TickerOrder: TickerOrder;
+  TradeFlow: TradeFlowRecord;
+  TradeOverview: TradeOverviewRecord;
+  TradePartner: TradePartnerRecord;
+  TradeProduct: TradeProductRecord;
   Boolean: Scalars['Boolean']['output'];
   String: Scalars['String']['output'];
   Int: Scalars['Int']['output'];
@@ -1386,12 +1612,18 @@ export type CountryResolvers<ContextType = GraphContext, ParentType extends Reso
   observationsConnection?: Resolver<Maybe<ResolversTypes['ObservationConnection']>, ParentType, ContextType, RequireFields<CountryObservationsConnectionArgs, 'latest' | 'scope'>>;
   offices?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Office']>>, ParentType, ContextType>;
   officialName?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  policies?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Policy']>>, ParentType, ContextType, Partial<CountryPoliciesArgs>>;
+  policyOverview?: Resolver<Maybe<ResolversTypes['PolicyOverview']>, ParentType, ContextType, Partial<CountryPolicyOverviewArgs>>;
   profile?: Resolver<Maybe<ResolversTypes['CountryProfile']>, ParentType, ContextType>;
   record?: Resolver<Maybe<ResolversTypes['JSON']>, ParentType, ContextType>;
   region?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   signals?: Resolver<Maybe<ResolversTypes['Signals']>, ParentType, ContextType>;
   subregion?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   tickers?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Ticker']>>, ParentType, ContextType>;
+  tradeFlows?: Resolver<Maybe<ReadonlyArray<ResolversTypes['TradeFlow']>>, ParentType, ContextType, Partial<CountryTradeFlowsArgs>>;
+  tradeOverview?: Resolver<Maybe<ResolversTypes['TradeOverview']>, ParentType, ContextType, Partial<CountryTradeOverviewArgs>>;
+  tradePartners?: Resolver<Maybe<ReadonlyArray<ResolversTypes['TradePartner']>>, ParentType, ContextType>;
+  tradeProducts?: Resolver<Maybe<ReadonlyArray<ResolversTypes['TradeProduct']>>, ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 };
 
@@ -1568,6 +1800,25 @@ export type PlatformVersionResolvers<ContextType = GraphContext, ParentType exte
   version?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
 };
 
+export type PolicyResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Policy'] = ResolversParentTypes['Policy']> = {
+  country?: Resolver<Maybe<ResolversTypes['Country']>, ParentType, ContextType>;
+  documentType?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  publishedAt?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+  source?: Resolver<Maybe<ResolversTypes['Source']>, ParentType, ContextType>;
+  status?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  title?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  wikidataId?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+};
+
+export type PolicyOverviewResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['PolicyOverview'] = ResolversParentTypes['PolicyOverview']> = {
+  activePolicyCount?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
+  country?: Resolver<ResolversTypes['Country'], ParentType, ContextType>;
+  latestPolicy?: Resolver<Maybe<ResolversTypes['Policy']>, ParentType, ContextType>;
+  recentPolicies?: Resolver<ReadonlyArray<ResolversTypes['Policy']>, ParentType, ContextType>;
+  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+};
+
 export type ProfileIndicatorResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['ProfileIndicator'] = ResolversParentTypes['ProfileIndicator']> = {
   indicator?: Resolver<ResolversTypes['Indicator'], ParentType, ContextType>;
   key?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
@@ -1593,12 +1844,14 @@ export type QueryResolvers<ContextType = GraphContext, ParentType extends Resolv
   observations?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Observation']>>, ParentType, ContextType, RequireFields<QueryObservationsArgs, 'latest' | 'scope'>>;
   observationsConnection?: Resolver<Maybe<ResolversTypes['ObservationConnection']>, ParentType, ContextType, RequireFields<QueryObservationsConnectionArgs, 'latest' | 'scope'>>;
   platformVersion?: Resolver<Maybe<ResolversTypes['PlatformVersion']>, ParentType, ContextType>;
+  policies?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Policy']>>, ParentType, ContextType, Partial<QueryPoliciesArgs>>;
   quota?: Resolver<Maybe<ResolversTypes['Quota']>, ParentType, ContextType>;
   source?: Resolver<Maybe<ResolversTypes['Source']>, ParentType, ContextType, RequireFields<QuerySourceArgs, 'key'>>;
   sources?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Source']>>, ParentType, ContextType>;
   ticker?: Resolver<Maybe<ResolversTypes['Ticker']>, ParentType, ContextType, RequireFields<QueryTickerArgs, 'exchangeCode' | 'symbol'>>;
   tickers?: Resolver<Maybe<ReadonlyArray<ResolversTypes['Ticker']>>, ParentType, ContextType, Partial<QueryTickersArgs>>;
   tickersConnection?: Resolver<Maybe<ResolversTypes['TickerConnection']>, ParentType, ContextType, Partial<QueryTickersConnectionArgs>>;
+  tradeFlows?: Resolver<Maybe<ReadonlyArray<ResolversTypes['TradeFlow']>>, ParentType, ContextType, Partial<QueryTradeFlowsArgs>>;
 };
 
 export type QuotaResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Quota'] = ResolversParentTypes['Quota']> = {
@@ -1686,6 +1939,30 @@ export type TickerEdgeResolvers<ContextType = GraphContext, ParentType extends R
   node?: Resolver<ResolversTypes['Ticker'], ParentType, ContextType>;
 };
 
+export type TradeFlowResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['TradeFlow'] = ResolversParentTypes['TradeFlow']> = {
+  flowType?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  partnerCode?: Resolver<Maybe<ResolversTypes['CountryCode']>, ParentType, ContextType>;
+  productCode?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+  reporterCode?: Resolver<Maybe<ResolversTypes['CountryCode']>, ParentType, ContextType>;
+  year?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
+};
+
+export type TradeOverviewResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['TradeOverview'] = ResolversParentTypes['TradeOverview']> = {
+  country?: Resolver<ResolversTypes['Country'], ParentType, ContextType>;
+  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+};
+
+export type TradePartnerResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['TradePartner'] = ResolversParentTypes['TradePartner']> = {
+  partnerCode?: Resolver<Maybe<ResolversTypes['CountryCode']>, ParentType, ContextType>;
+  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+};
+
+export type TradeProductResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['TradeProduct'] = ResolversParentTypes['TradeProduct']> = {
+  productCode?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  record?: Resolver<ResolversTypes['JSON'], ParentType, ContextType>;
+};
+
 export type Resolvers<ContextType = GraphContext> = {
   CommodityBenchmark?: CommodityBenchmarkResolvers<ContextType>;
   Country?: CountryResolvers<ContextType>;
@@ -1711,6 +1988,8 @@ export type Resolvers<ContextType = GraphContext> = {
   Office?: OfficeResolvers<ContextType>;
   PageInfo?: PageInfoResolvers<ContextType>;
   PlatformVersion?: PlatformVersionResolvers<ContextType>;
+  Policy?: PolicyResolvers<ContextType>;
+  PolicyOverview?: PolicyOverviewResolvers<ContextType>;
   ProfileIndicator?: ProfileIndicatorResolvers<ContextType>;
   Query?: QueryResolvers<ContextType>;
   Quota?: QuotaResolvers<ContextType>;
@@ -1723,6 +2002,10 @@ export type Resolvers<ContextType = GraphContext> = {
   Ticker?: TickerResolvers<ContextType>;
   TickerConnection?: TickerConnectionResolvers<ContextType>;
   TickerEdge?: TickerEdgeResolvers<ContextType>;
+  TradeFlow?: TradeFlowResolvers<ContextType>;
+  TradeOverview?: TradeOverviewResolvers<ContextType>;
+  TradePartner?: TradePartnerResolvers<ContextType>;
+  TradeProduct?: TradeProductResolvers<ContextType>;
 };
 
 export type DirectiveResolvers<ContextType = GraphContext> = {

@@ -40,7 +40,7 @@ export interface SchemaParts {
   readonly entities: Entities;
   /** Resolvers of fields for many parents at once, by type and field. */
   readonly batches?: readonly Readonly<Record<string, Batches>>[];
-  /** In place of the SDL of `schema/`. */
+  /** In place of the SDL of `schema/`, which is without that of `schema/extra`. */
   readonly sdl?: string;
   /** Whether alpha-3 codes are a key of countries, too. */
   readonly subgraphIso3?: boolean;
@@ -104,10 +104,13 @@ function tellRouters(schema: GraphQLSchema, document: DocumentNode): void {
   if (field !== undefined) field.resolve = () => ({ sdl });
 }
 
-/** The SDL of `schema/`. */
-export function readSdl(): string {
+/**
+ * The SDL of `schema/`.
+ * @param extra names of what `schema/extra` adds to it
+ */
+export function readSdl(extra: readonly string[] = []): string {
   const files = readdirSync(SDL_FOLDER).filter((name) => name.endsWith('.graphql'));
-  return files
+  return [...files, ...extra.map((name) => `extra/${name}.graphql`)]
     .sort()
     .map((name) => readFileSync(new URL(name, SDL_FOLDER), 'utf8'))
     .join('\n');

@@ -1,6 +1,8 @@
-import type { Fetcher, FetcherParams } from '@graphiql/toolkit';
+import type { Fetcher } from '@graphiql/toolkit';
 import { apiKey } from './api-key.ts';
+import { parsedOperation } from './chart/document.ts';
 import { withNeededFields } from './chart/needed-fields.ts';
+import { isLiveOffered, type LiveStatus, liveStatus } from './live-status.ts';
 import type { Operation } from './operation.ts';
 import { loadSchema } from './schema.ts';
 import { ENDPOINT } from './settings.ts';
@@ -44,7 +46,11 @@ export interface Explained {
 export interface Answer {
   readonly data?: unknown;
   readonly errors?: readonly GraphError[];
-  readonly extensions?: { readonly upstream?: Upstream; readonly explain?: Explained };
+  readonly extensions?: {
+    readonly upstream?: Upstream;
+    readonly explain?: Explained;
+    readonly warnings?: readonly { readonly code: string; readonly message: string }[];
+  };
 }
 
 export interface Exchange {
@@ -136,20 +142,85 @@ export const fetcher: Fetcher = (params, options) => {
   if (params.operationName === 'IntrospectionQuery') {
     return loadSchema(() => send({ query: params.query }, headers)) as never;
   }
-  return observed((signal) => run(params, headers, signal)) as never;
+  liveStatus.set(null);
+  const { query, variables, operationName } = params;
+  const operation = { query, variables: variables ?? undefined, operationName: nameIn(query, operationName) };
+  if (isLiveOffered() && isSubscription(operation)) return subscribed(operation, headers) as never;
+  return observed((signal) => run(operation, headers, signal)) as never;
 };
 
+function isSubscription({ query, operationName }: Operation): boolean {
+  try {
+    return parsedOperation(query, operationName).operation?.operation === 'subscription';
+  } catch {
+    return false;
+  }
+}
+
+/** The events of a subscription as answers, until nobody looks any more. */
+function subscribed(operation: Operation, given: Readonly<Record<string, string>>) {
+  const tab = shownTab;
+  const key = apiKey.get();
+  const headers = { ...(key === '' ? {} : { authorization: `Bearer ${key}` }), ...given };
+  const documentId = trustedIdOf(operation.query);
+  const needed = documentId === null ? withNeededFields(operation.query, operation.operationName) : null;
+  const query = needed?.query ?? operation.query;
+  let status: LiveStatus = { tab, state: 'waiting', events: 0, at: null, words: '' };
+  const tell = (more: Partial<LiveStatus>) => {
+    status = { ...status, ...more };
+    liveStatus.set(status);
+  };
+
+  return {
+    subscribe({ next, complete }: Observer) {
+      const leaving = new AbortController();
+      const { signal } = leaving;
+      tell({});
+      import('./live.ts').then(({ listen, createFiguresTold }) => {
+        if (signal.aborted) return;
+        const figuresTold = createFiguresTold({ ...operation, query });
+        let data: unknown;
+        let last: Answer | undefined;
+        const show = (answer: Answer) => {
+          keep(tab, { operation, answer, drawn: { query, data }, at: Date.now() });
+          next(answer);
+        };
+        listen({
+          sent: { ...operation, ...(documentId === null ? { query } : { documentId }) },
+          headers,
+          signal,
+          onEvent(event) {
+            last = event;
+            data = figuresTold(event.data);
+            const pause = event.extensions?.warnings?.find(({ code }) => code === 'SUBSCRIPTION_PAUSED');
+            const state = pause === undefined ? ('told' as const) : ('paused' as const);
+            tell({ state, words: pause?.message ?? '', events: status.events + 1, at: Date.now() });
+            show({ ...event, data: needed === null ? event.data : needed.asWritten(event.data) });
+          },
+          onEnd(failure) {
+            const errors = failure?.errors ?? last?.errors;
+            tell({ state: 'ended', words: errors?.[0]?.message ?? 'The gateway has ended it.' });
+            if (failure !== null) show(failure);
+            complete();
+          },
+        });
+      });
+      return {
+        unsubscribe() {
+          leaving.abort();
+          tell({ state: 'ended', words: 'You have stopped it.' });
+        },
+      };
+    },
+  };
+}
+
 async function run(
-  { query, variables, operationName }: FetcherParams,
+  operation: Operation,
   headers: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<Answer> {
   const tab = shownTab;
-  const operation: Operation = {
-    query,
-    variables: variables ?? undefined,
-    operationName: nameIn(query, operationName),
-  };
   const exchange = await exchanged(operation, headers, signal);
   if (!signal.aborted) keep(tab, { ...exchange, at: Date.now() });
   return exchange.answer;

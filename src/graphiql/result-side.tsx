@@ -3,6 +3,8 @@ import { type KeyboardEvent, lazy, Suspense, useEffect } from 'react';
 import { CostPane } from './cost-pane.tsx';
 import { ErrorsPane } from './errors-pane.tsx';
 import { type Exchange, lastExchange, showTab, titleOf } from './exchange.ts';
+import { LiveBar } from './live-bar.tsx';
+import { isUnderWay, liveStatus } from './live-status.ts';
 import type { Settings } from './settings.ts';
 import { StartPane } from './start-pane.tsx';
 import { useStore } from './store.ts';
@@ -47,6 +49,7 @@ export function ResultSide({ settings }: { readonly settings: Settings }) {
           {wide ? 'Narrow' : 'Wide'}
         </button>
       </div>
+      <LiveBar />
       {!isBegun && (shown === 'answer' || shown === 'query') ? (
         <div className="side-panel pane start">
           <StartPane settings={settings} />
@@ -141,6 +144,8 @@ function Sides({ shown, narrow, exchange }: SidesProps) {
 function RunButton() {
   const { run } = useGraphiQLActions();
   const isFetching = useGraphiQL((state) => state.isFetching);
+  // That of the subscription is beside what is said of it.
+  if (isUnderWay(useStore(liveStatus))) return null;
   return (
     <button type="button" className="run" disabled={isFetching} onClick={() => void run()}>
       Run

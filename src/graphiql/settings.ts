@@ -1,3 +1,4 @@
+import { offerLive } from './live-status.ts';
 import { setTrusted, type TrustedDocument } from './trusted.ts';
 
 /** What the server tells the page about itself. */
@@ -11,9 +12,11 @@ export interface Settings {
 export const ENDPOINT = '/graphql';
 
 export async function loadSettings(): Promise<Settings> {
-  const { demoKeys, isTrustedOnly } = (await load('settings')) as Pick<Settings, 'demoKeys'> & {
+  const { demoKeys, isTrustedOnly, isLive } = (await load('settings')) as Pick<Settings, 'demoKeys'> & {
     readonly isTrustedOnly: boolean;
+    readonly isLive: boolean;
   };
+  offerLive(isLive);
   if (!isTrustedOnly) return { demoKeys, trusted: null };
   const trusted = (await load('documents')) as readonly TrustedDocument[];
   setTrusted(trusted);

@@ -242,9 +242,12 @@ export class Feed {
   }
 
   async #ask({ sending }: Errand, maxAgeMs: number): Promise<Look> {
-    const records = (await this.#parts.ask(etlStatus, {}, sending, maxAgeMs)) ?? [];
+    const { ask, steadyNow } = this.#parts;
+    const oldestMs = steadyNow() - maxAgeMs;
+    const records = (await ask(etlStatus, {}, sending, maxAgeMs)) ?? [];
     const held = await this.#heldLook();
-    return held?.records === records ? held : { records, atMs: this.#parts.steadyNow() };
+    // That of others who share the store has its own time: by ours, figures that they have fetched since would be too old.
+    return held !== null && held.atMs >= oldestMs ? held : { records, atMs: steadyNow() };
   }
 
   /** Learns from the catalogue which sources bring a metric; without it, any may. */

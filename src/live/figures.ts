@@ -127,11 +127,11 @@ export class FigureWatch {
     readonly behind: readonly Inbox<ObservationChangesRecord>[];
     readonly failure: Error | null;
   }> {
+    const behind = await this.#takeHeld(atMs);
     const maxAgeMs = Math.max(0, this.#parts.steadyNow() - atMs);
-    const behind = new Set<Inbox<ObservationChangesRecord>>();
     let failure: Error | null = null;
     const demands = this.due.map((demand) => aged(demand, maxAgeMs));
-    if (demands.length === 0) return { behind: [], failure };
+    if (demands.length === 0) return { behind: [...behind], failure };
     await errand.figures.fetch(demands, errand.sending, ({ key }, outcome) => {
       const watched = this.#watched.get(key);
       if (watched === undefined) return;
@@ -142,6 +142,24 @@ export class FigureWatch {
       for (const subscriber of this.#put(watched, outcome)) behind.add(subscriber.inbox);
     });
     return { behind: [...behind], failure };
+  }
+
+  /**
+   * Takes over what others who share the store have fetched since. By their age alone, figures that came right after the look would
+   * soon be too old.
+   * @returns who is to be told
+   */
+  async #takeHeld(atMs: number): Promise<Set<Inbox<ObservationChangesRecord>>> {
+    const { keyDigest, entries } = this.#parts;
+    const behind = new Set<Inbox<ObservationChangesRecord>>();
+    const { due } = this;
+    if (due.length === 0) return behind;
+    for (const [key, { rows, atMs: fetchedAtMs }] of await entries.read(keyDigest, due)) {
+      const watched = this.#watched.get(key);
+      if (watched === undefined || fetchedAtMs <= atMs) continue;
+      for (const subscriber of this.#put(watched, rows)) behind.add(subscriber.inbox);
+    }
+    return behind;
   }
 
   /** Takes over what the service has of a demand. @returns who is to be told */

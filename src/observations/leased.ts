@@ -32,13 +32,13 @@ export function leased(next: Fetch, { inFlight, othersEntries, othersTtlMs, now 
       async takeOver(keys) {
         const found = await othersEntries.read(keyDigest, named(keys));
         if (!cache.isAccepted(keyDigest)) return keys;
-        const nowMs = now();
         const missing: string[] = [];
         for (const demand of named(keys)) {
           const entry = found.get(demand.key);
           const isFresh =
             entry !== undefined &&
-            (entry.atMs >= startedAtMs || nowMs < entry.atMs + Math.min(othersTtlMs, demand.maxAgeMs));
+            // What was young enough when it was asked for is not too old for having been waited for.
+            (entry.atMs >= startedAtMs || startedAtMs < entry.atMs + Math.min(othersTtlMs, demand.maxAgeMs));
           if (isFresh) settle(demand, entry.rows);
           else missing.push(demand.key);
         }

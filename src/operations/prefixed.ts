@@ -184,16 +184,21 @@ function renamedIn(text: string, named: ReadonlyMap<string, string>): string {
   );
 }
 
+/** Bytes are those of a table, which has no types. */
 async function* renamedParts(
-  parts: AsyncIterable<string>,
+  parts: AsyncIterable<string | Uint8Array>,
   named: ReadonlyMap<string, string>,
-): AsyncGenerator<string> {
+): AsyncGenerator<string | Uint8Array> {
   let rest = '';
   for await (const part of parts) {
+    if (typeof part !== 'string') {
+      yield part;
+      continue;
+    }
     rest = renamedIn(rest + part, named);
     if (rest.length <= MAX_NAMED) continue;
     yield rest.slice(0, -MAX_NAMED);
     rest = rest.slice(-MAX_NAMED);
   }
-  yield rest;
+  if (rest !== '') yield rest;
 }

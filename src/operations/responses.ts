@@ -9,9 +9,25 @@ export interface GatewayResponse {
   readonly status: number;
   /** By lower-case name. */
   readonly headers: ReadonlyMap<string, string>;
-  readonly body: string | Buffer | AsyncIterable<string>;
+  readonly body: string | Buffer | AsyncIterable<string | Uint8Array>;
   /** Compressed forms of the body by their `Content-Encoding`, where it is kept and so are they. */
   readonly encoded?: Map<string, Promise<Buffer>>;
+}
+
+/** A body that is written while it is sent, no faster than it is read: each chunk is made when it is asked for. */
+export class WrittenBody implements AsyncIterable<Uint8Array> {
+  readonly #chunks: AsyncGenerator<Uint8Array>;
+  /** What is kept for it until it is sent, roughly, in bytes. */
+  readonly heldBytes: number;
+
+  constructor(chunks: AsyncGenerator<Uint8Array>, heldBytes: number) {
+    this.#chunks = chunks;
+    this.heldBytes = heldBytes;
+  }
+
+  [Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    return this.#chunks;
+  }
 }
 
 /**

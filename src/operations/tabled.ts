@@ -12,7 +12,7 @@ import type { HandleRequest } from './batched.ts';
 import { isExplained } from './operation-run.ts';
 import type { PersistedTexts } from './persisted.ts';
 import { type GatewayRequest, textIn } from './requests.ts';
-import type { GatewayResponse } from './responses.ts';
+import { type GatewayResponse, WrittenBody } from './responses.ts';
 
 export interface TabledParts {
   readonly schema: GraphQLSchema;
@@ -28,6 +28,12 @@ const JSON_ANSWER = 'application/graphql-response+json';
 
 /** Rows that are written in one step. */
 const STEP_ROWS = 16;
+
+/** Bytes that are handed on at once, but for what a step adds. */
+const CHUNK_BYTES = 65_536;
+
+/** How many times as long a table may be as the longest answer: cells of outer items stand in each of their rows. */
+const LONGER = 16;
 
 /**
  * Answers with the list of an operation as a table, to those who ask for one by `Accept`. The operation runs like any
@@ -61,10 +67,37 @@ async function answered(
   if (table === null || !isJsonObject(data) || (faults.length > 0 && isNothing(data)))
     return varied({ ...response, status: faults.length > 0 ? statusOfFault(faults[0]) : status });
   const writer = await format.open(table.columns);
-  const bytes = await timeSliced(job, written(table, data, writer, parts.maxAnswerBytes));
-  if (bytes === null) return refused(400, tooLong(parts.maxAnswerBytes), request, extensions);
+  const chunks = chunksOf(written(table, data, writer), job, LONGER * parts.maxAnswerBytes);
   const headers = new Map(varied(response).headers).set('content-type', format.contentType);
-  return { status, headers: told(headers, faults.length, extensions), body: bytes };
+  const sent = await beginning(chunks, body.length * HELD_TIMES);
+  return { status, headers: told(headers, faults.length, extensions), body: sent };
+}
+
+/** What parsed JSON takes of the memory, roughly, for each byte of its text. */
+const HELD_TIMES = 4;
+
+/** What there is to send once the first chunk is made, so that whatever goes wrong with that has a status of its own. */
+async function beginning(
+  chunks: AsyncGenerator<Uint8Array>,
+  heldBytes: number,
+): Promise<Buffer | WrittenBody> {
+  const first = await chunks.next();
+  const bytes = first.done ? Buffer.alloc(0) : Buffer.from(first.value);
+  const second = await chunks.next();
+  if (second.done) return bytes;
+  return new WrittenBody(continued([bytes, second.value], chunks), heldBytes);
+}
+
+async function* continued(
+  made: Uint8Array[],
+  chunks: AsyncGenerator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    for (let chunk = made.shift(); chunk !== undefined; chunk = made.shift()) yield chunk;
+    yield* chunks;
+  } finally {
+    await chunks.return(undefined);
+  }
 }
 
 /** The table that an operation makes; a text says why it makes none, null that it is for other stages to say what is wrong. */
@@ -89,23 +122,53 @@ function tableFor(
   }
 }
 
-/** @returns null where it comes to more than may be sent */
+/** The table in steps, with a chunk after those that complete one. */
 function* written(
   { rows }: AnswerTable,
   data: JsonFields,
   writer: TableWriter,
-  maxBytes: number,
-): Generator<void, Buffer | null> {
+): Generator<Uint8Array | undefined> {
   let count = 0;
-  for (const row of rows(data)) {
+  for (const row of rows(data, true)) {
     writer.add(row);
     count += 1;
-    if (count % STEP_ROWS !== 0) continue;
-    if (writer.bytes() > maxBytes) return null;
+    if (count % STEP_ROWS === 0) yield writer.waiting() >= CHUNK_BYTES ? writer.take() : undefined;
+  }
+  yield writer.finish();
+}
+
+/**
+ * Makes each chunk when it is asked for, in slices.
+ * @throws TooLong, between two of them, where there is more than may be sent
+ */
+async function* chunksOf(
+  steps: Generator<Uint8Array | undefined>,
+  job: Job,
+  maxBytes: number,
+): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for (;;) {
+    const chunk = await timeSliced(job, nextChunk(steps));
+    if (chunk === null) return;
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw new TooLong(maxBytes);
+    yield chunk;
+  }
+}
+
+/** @returns null after the last one */
+function* nextChunk(steps: Generator<Uint8Array | undefined>): Generator<void, Uint8Array | null> {
+  for (let step = steps.next(); !step.done; step = steps.next()) {
+    if (step.value !== undefined) return step.value;
     yield;
   }
-  const bytes = writer.finish();
-  return bytes.length > maxBytes ? null : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  return null;
+}
+
+class TooLong extends Error {
+  constructor(limit: number) {
+    super(`The table is longer than ${limit} bytes, ${LONGER} times MAX_ANSWER_BYTES, and was cut.`);
+  }
 }
 
 /** The request as the other stages see it, which reads the signal only where somebody listens. */
@@ -160,6 +223,7 @@ const STATUSES: Readonly<Record<string, number>> = {
   UPSTREAM_UNAVAILABLE: 503,
   UPSTREAM_INVALID_RESPONSE: 502,
   UPSTREAM_INCOMPLETE: 502,
+  UPSTREAM_ROUTE_ABSENT: 502,
   UPSTREAM_TIMEOUT: 504,
   OPERATION_TIMEOUT: 504,
 };
@@ -175,18 +239,8 @@ function isNothing(value: unknown): boolean {
   return value == null || (isJsonObject(value) && Object.values(value).every(isNothing));
 }
 
-function tooLong(limit: number): string {
-  return `The table would be longer than the ${limit} bytes that this gateway sends at once (MAX_ANSWER_BYTES). Ask for less at once.`;
-}
-
-function refused(
-  status: 400 | 406,
-  message: string,
-  { requestId }: GatewayRequest,
-  extensions: unknown = { upstream: openBill() },
-): GatewayResponse {
-  const code = status === 406 ? 'BAD_REQUEST' : 'OPERATION_TOO_EXPENSIVE';
-  const error = { message, extensions: { code, retryable: false, requestId } };
+function refused(status: 406, message: string, { requestId }: GatewayRequest): GatewayResponse {
+  const error = { message, extensions: { code: 'BAD_REQUEST', retryable: false, requestId } };
   return {
     status,
     headers: new Map([
@@ -194,6 +248,6 @@ function refused(
       ['cache-control', 'no-store'],
       ['vary', 'Authorization, Accept, X-Explain'],
     ]),
-    body: JSON.stringify({ errors: [error], extensions }),
+    body: JSON.stringify({ errors: [error], extensions: { upstream: openBill() } }),
   };
 }

@@ -18,5 +18,13 @@ export const resolvers = [connections.resolvers, countries.resolvers, derived.re
 /** Fields that are resolved for many parents at once, by type. */
 export const batches = [countries.batches, derived.batches, observations.batches];
 
+/** Those of `schema/extra`, which are loaded where a setting asks for them. */
+export const extras = {
+  policy: () => import('./extra/policy.ts'),
+  trade: () => import('./extra/trade.ts'),
+};
+
+type Extra = Awaited<ReturnType<(typeof extras)[keyof typeof extras]>>['resolvers'];
+
 /** Fields of the schema that none of them provides: there may be none. */
-export const unprovided: Record<Unprovided<(typeof resolvers | typeof batches)[number]>, never> = {};
+export const unprovided: Record<Unprovided<(typeof resolvers | typeof batches)[number] | Extra>, never> = {};

@@ -22,6 +22,8 @@ export interface SandboxOptions extends Partial<Omit<Habits, 'runs'>> {
   codeCase?: 'lower' | 'upper';
   /** Limits by plan, in place of the documented ones: `free`, `analyst`, `team`. */
   plans?: Record<string, PlanLimits>;
+  /** Templates of routes that the service doesn't have: they are answered as any path is that leads nowhere. */
+  absentRoutes?: readonly string[];
   /** Delay of every answer. */
   latencyMs?: number;
 }
@@ -46,7 +48,8 @@ const HTML = '<!doctype html><html><body><h1>It works</h1></body></html>';
 
 /** The REST service in miniature: real HTTP, synthetic figures. */
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
-  const { now = Date.now, wrap = 'data', codeCase = 'lower', latencyMs = 0 } = options;
+  const { now = Date.now, wrap = 'data', codeCase = 'lower', latencyMs = 0, absentRoutes = [] } = options;
+  const there = routes.filter(({ template }) => !absentRoutes.includes(template));
   const runs = new Map<string, string>();
   const habits: Habits = {
     runs,
@@ -71,7 +74,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', 'http://sandbox');
     const query = Object.fromEntries(url.searchParams);
-    const found = routeOf(routes, url.pathname);
+    const found = routeOf(there, url.pathname);
     const entry: LoggedRequest = {
       method: request.method ?? 'GET',
       path: url.pathname,
@@ -207,7 +210,14 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   };
 }
 
-const CODE_MEMBERS = new Set(['country_code', 'id', 'country_codes', 'borders']);
+const CODE_MEMBERS = new Set([
+  'country_code',
+  'reporter_country_code',
+  'partner_country_code',
+  'id',
+  'country_codes',
+  'borders',
+]);
 
 /** A JSON replacer that writes country codes in upper case wherever they stand. */
 function upperCodes(this: unknown, name: string, value: unknown): unknown {

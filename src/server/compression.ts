@@ -1,5 +1,14 @@
+import type { Transform } from 'node:stream';
 import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
+import {
+  brotliCompress,
+  constants,
+  createBrotliCompress,
+  createGzip,
+  createZstdCompress,
+  gzip,
+  zstdCompress,
+} from 'node:zlib';
 import { Negotiator } from '@fastify/accept-negotiator';
 import { LRUCache } from 'lru-cache';
 
@@ -14,6 +23,8 @@ interface Compressor {
   readonly once: (body: Buffer) => Promise<Buffer>;
   /** For a body that is kept and sent again. */
   readonly kept: (body: Buffer) => Promise<Buffer>;
+  /** For a body that is written while it is sent. */
+  readonly stream: () => Transform;
 }
 
 const brotli = promisify(brotliCompress);
@@ -30,9 +41,17 @@ const gzipAt = (level: number) => (body: Buffer) => zip(body, { level });
 
 /** Of several encodings that a client likes equally, the first is taken. */
 const COMPRESSORS: Readonly<Record<string, Compressor>> = {
-  zstd: { once: zstdAt(1), kept: zstdAt(9) },
-  br: { once: brotliAt(1), kept: brotliAt(6) },
-  gzip: { once: gzipAt(1), kept: gzipAt(6) },
+  zstd: {
+    once: zstdAt(1),
+    kept: zstdAt(9),
+    stream: () => createZstdCompress({ params: { [constants.ZSTD_c_compressionLevel]: 1 } }),
+  },
+  br: {
+    once: brotliAt(1),
+    kept: brotliAt(6),
+    stream: () => createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }),
+  },
+  gzip: { once: gzipAt(1), kept: gzipAt(6), stream: () => createGzip({ level: 1 }) },
 };
 
 const negotiator = new Negotiator({
@@ -64,4 +83,8 @@ export function compress(
   const known = encoded.get(encoding) ?? kept(bytes);
   encoded.set(encoding, known);
   return known;
+}
+
+export function compressing(encoding: string): Transform {
+  return (COMPRESSORS[encoding] as Compressor).stream();
 }

@@ -26,6 +26,8 @@ const CONTENT_SECURITY_POLICY = [
 ].join('; ');
 
 export interface IdeRouteOptions {
+  /** Whether subscriptions are taken. */
+  readonly isLive: boolean;
   /** Demo keys of the embedded sandbox by name; null where the figures are real. */
   readonly demoKeys: Readonly<Record<string, string>> | null;
   /** The only operations that may run at the moment; null where any may. */
@@ -33,7 +35,7 @@ export interface IdeRouteOptions {
 }
 
 /** `/graphiql`: GraphiQL, from files that were built and compressed beforehand; a browser that opens `/` lands there. */
-export async function graphiqlRoute(app: FastifyInstance, { demoKeys, trusted }: IdeRouteOptions) {
+export async function graphiqlRoute(app: FastifyInstance, { demoKeys, trusted, isLive }: IdeRouteOptions) {
   const isBuilt = existsSync(BUILT);
   if (isBuilt) {
     await app.register(fastifyStatic, {
@@ -62,7 +64,7 @@ export async function graphiqlRoute(app: FastifyInstance, { demoKeys, trusted }:
   app.get('/graphiql/', async (_request, reply) => reply.redirect('/graphiql', 308));
   app.get('/graphiql/settings.json', async (_request, reply) => {
     reply.header('cache-control', 'no-store');
-    return { demoKeys, isTrustedOnly: trusted() !== null };
+    return { demoKeys, isTrustedOnly: trusted() !== null, isLive };
   });
   app.get('/graphiql/documents.json', async (_request, reply) => {
     reply.header('cache-control', 'no-store');

@@ -1,10 +1,11 @@
+import { pipeline, Readable } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Cancellation, type CancelSignal } from '../async/cancellation.ts';
 import { excerpt } from '../errors.ts';
 import type { Gateway, GatewayRequest, GatewayResponse } from '../gateway.ts';
-import { isModern } from '../operations/responses.ts';
+import { isModern, WrittenBody } from '../operations/responses.ts';
 import { MAX_NESTING } from '../upstream/nesting.ts';
-import { compress, encodingFor, isCompressible } from './compression.ts';
+import { compress, compressing, encodingFor, isCompressible } from './compression.ts';
 import { hasSeveralKeys, isWellFormed, MALFORMED_KEY, SEVERAL_KEYS } from './keys.ts';
 import type { LiveTransport } from './live-results.ts';
 import { nestsDeeply } from './nesting.ts';
@@ -32,6 +33,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOp
   const { gateway, hasGraphiql, isDraining, isSubgraph, problem, onTransport } = options;
   const send = (request: FastifyRequest, reply: FastifyReply, answer: GatewayResponse) =>
     sendAnswer(request, reply, answer, options);
+  const { outgoing } = options;
   readShallowJson(app);
 
   // Every refusal has a body of GraphQL errors, and that is what a router is to read.
@@ -69,14 +71,38 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOp
     onTransport(liveStream(app, { live, problem }));
   }
 
+  /** Writes an answer no faster than it is read; where that goes wrong, the connection is cut, so that nobody takes it for whole. */
+  function write(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { status, headers }: GatewayResponse,
+    body: WrittenBody,
+  ): void {
+    const wrote = outgoing.follow(reply.raw, request.raw.socket, body.heldBytes);
+    const fail = (error: NodeJS.ErrnoException | null | undefined) => {
+      if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') problem(error, request.id);
+    };
+    for (const [name, value] of headers) reply.header(name, name === 'vary' ? withVary(reply, value) : value);
+    reply.header('vary', withVary(reply, 'Accept-Encoding'));
+    const source = Readable.from(noted(body, wrote));
+    const encoding = encodingFor(request.headers['accept-encoding']?.toString());
+    reply.code(status);
+    if (encoding === null) reply.send(source.once('error', fail));
+    else reply.header('content-encoding', encoding).send(pipeline(source, compressing(encoding), fail));
+  }
+
   app.all('/graphql', (request, reply) => {
     if (hasGraphiql && wantsPage(request)) {
       reply.redirect('/graphiql', 302);
       return;
     }
     const answer = gateway.handle(new ReceivedRequest(request, reply));
-    if (!(answer instanceof Promise)) send(request, reply, answer);
-    else answer.then((there) => send(request, reply, there)).catch((error: unknown) => reply.send(error));
+    const sendAny = (there: GatewayResponse) => {
+      if (there.body instanceof WrittenBody) write(request, reply, there, there.body);
+      else send(request, reply, there);
+    };
+    if (!(answer instanceof Promise)) sendAny(answer);
+    else answer.then(sendAny).catch((error: unknown) => reply.send(error));
   });
 }
 
@@ -122,6 +148,16 @@ class ReceivedRequest implements GatewayRequest {
   get signal(): CancelSignal {
     this.#signal ??= goneSignal(this.#reply);
     return this.#signal;
+  }
+}
+
+async function* noted(
+  chunks: AsyncIterable<Uint8Array>,
+  note: (bytes: number) => void,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    note(chunk.length);
+    yield chunk;
   }
 }
 

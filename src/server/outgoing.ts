@@ -13,6 +13,11 @@ export interface Outgoing {
    * @returns the bytes to write, and what to call once they are taken
    */
   addPart(socket: Socket, part: Buffer): { readonly bytes: Buffer; readonly taken: () => void };
+  /**
+   * Takes note of an answer that is written as it is read, and of what is kept for it meanwhile.
+   * @returns to be told of each chunk that is about to be written: the client has longer then
+   */
+  follow(response: ServerResponse, socket: Socket, heldBytes: number): (chunkBytes: number) => void;
 }
 
 export interface OutgoingParts {
@@ -23,9 +28,6 @@ export interface OutgoingParts {
   /** Called for each connection that was cut. */
   readonly onCut: (reason: CutReason) => void;
 }
-
-/** How many of the longest answers may wait for slow readers, by their bytes. */
-const ANSWERS_WAITING = 4;
 
 /** What may wait, by how long one answer may be. */
 export function waitingBounds({
@@ -51,9 +53,14 @@ const MIN_BYTES_PER_MS = 100;
 
 interface Waiting {
   readonly socket: Socket;
-  readonly body: Buffer;
-  readonly timer: NodeJS.Timeout;
+  /** Null for an answer that is not made yet. */
+  readonly body: Buffer | null;
+  readonly bytes: number;
+  timer: NodeJS.Timeout;
 }
+
+/** How many of the longest answers may wait for slow readers, by their bytes. */
+const ANSWERS_WAITING = 4;
 
 /**
  * Bounds what slow readers hold. A connection is cut that takes too long for an answer, that asks for ever more and reads
@@ -64,6 +71,8 @@ export function createOutgoing({ maxPerConnection, maxInAll, onCut }: OutgoingPa
   const all = new Set<Waiting>();
   const byConnection = new Map<Socket, Set<Waiting>>();
   const bodies = createBodies();
+  /** What is kept for answers that are not made yet. */
+  let heldBytes = 0;
 
   function connectionOf(socket: Socket): Set<Waiting> {
     const known = byConnection.get(socket);
@@ -82,7 +91,8 @@ export function createOutgoing({ maxPerConnection, maxInAll, onCut }: OutgoingPa
     if (!all.delete(waiting)) return;
     clearTimeout(waiting.timer);
     byConnection.get(waiting.socket)?.delete(waiting);
-    bodies.release(waiting.body);
+    if (waiting.body === null) heldBytes -= waiting.bytes;
+    else bodies.release(waiting.body);
   }
 
   function cut(socket: Socket, reason: CutReason): void {
@@ -92,40 +102,63 @@ export function createOutgoing({ maxPerConnection, maxInAll, onCut }: OutgoingPa
   }
 
   /** @returns null where nothing waits: there is no connection any more */
-  function wait(socket: Socket, body: Buffer): Waiting | null {
+  function wait(socket: Socket, body: Buffer | null, bytes: number, patienceMs: number): Waiting | null {
     if (socket.destroyed) return null;
     const here = connectionOf(socket);
-    if (here.size > 0 && bytesOf(here) + body.length > maxPerConnection) {
+    if (here.size > 0 && bytesOf(here) + bytes > maxPerConnection) {
       cut(socket, 'crowded');
       return null;
     }
-    const timer = setTimeout(cut, PATIENCE_MS + body.length / MIN_BYTES_PER_MS, socket, 'late').unref();
-    const waiting = { socket, body: bodies.take(body), timer };
+    const timer = lateAfter(socket, patienceMs);
+    const waiting = { socket, body: body && bodies.take(body), bytes, timer };
+    if (body === null) heldBytes += bytes;
     all.add(waiting);
     here.add(waiting);
     for (const { socket: longest } of all) {
-      if (bodies.bytes() <= maxInAll) break;
+      if (bodies.bytes() + heldBytes <= maxInAll) break;
       if (longest !== socket) cut(longest, 'crowded');
     }
     return waiting;
   }
 
+  function waitForAll(socket: Socket, body: Buffer): Waiting | null {
+    return wait(socket, body, body.length, PATIENCE_MS + body.length / MIN_BYTES_PER_MS);
+  }
+
+  function lateAfter(socket: Socket, patienceMs: number): NodeJS.Timeout {
+    return setTimeout(cut, patienceMs, socket, 'late').unref();
+  }
+
   return {
     add(response, socket, body) {
-      const waiting = body.length < SHORT_BYTES ? null : wait(socket, body);
+      const waiting = body.length < SHORT_BYTES ? null : waitForAll(socket, body);
       if (waiting !== null) response.once('close', () => remove(waiting));
       return waiting?.body ?? body;
     },
     addPart(socket, part) {
-      const waiting = wait(socket, part);
+      const waiting = waitForAll(socket, part);
       return { bytes: waiting?.body ?? part, taken: () => waiting !== null && remove(waiting) };
+    },
+    follow(response, socket, bytes) {
+      const waiting = wait(socket, null, bytes, PATIENCE_MS);
+      if (waiting === null) return () => {};
+      response.once('close', () => remove(waiting));
+      const beganAtMs = performance.now();
+      let written = 0;
+      return (chunkBytes) => {
+        if (!all.has(waiting)) return;
+        written += chunkBytes;
+        clearTimeout(waiting.timer);
+        const leftMs = PATIENCE_MS + written / MIN_BYTES_PER_MS - (performance.now() - beganAtMs);
+        waiting.timer = lateAfter(socket, Math.max(0, leftMs));
+      };
     },
   };
 }
 
 function bytesOf(waiting: ReadonlySet<Waiting>): number {
   let sum = 0;
-  for (const { body } of waiting) sum += body.length;
+  for (const { bytes } of waiting) sum += bytes;
   return sum;
 }
 

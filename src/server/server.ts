@@ -97,7 +97,7 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
 
   allowOrigins(app, config);
   if (config.graphiql) {
-    const settings = { demoKeys, trusted: () => gateway.trusted };
+    const settings = { demoKeys, trusted: () => gateway.trusted, isLive: gateway.live !== null };
     app.register(async (app) => (await import('./graphiql-route.ts')).graphiqlRoute(app, settings));
   }
   const problem = (error: unknown, requestId: string) => {

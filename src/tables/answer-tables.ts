@@ -7,8 +7,11 @@ export interface AnswerTable {
   /** Response names down to the list, such as `countries.observations`; empty where the answer has no list. */
   readonly path: string;
   readonly columns: readonly TableColumn[];
-  /** Values by column, made as they are asked for. */
-  readonly rows: (data: JsonFields) => Generator<readonly unknown[]>;
+  /**
+   * Values by column, made as they are asked for.
+   * @param isTaken whether items of the outermost list may go from the data once their rows are made
+   */
+  readonly rows: (data: JsonFields, isTaken?: boolean) => Generator<readonly unknown[]>;
 }
 
 export interface TableColumn {
@@ -104,7 +107,7 @@ function tableOf(path: string, steps: readonly Step[]): AnswerTable {
   return {
     path,
     columns: steps.flatMap(({ leaves }) => leaves),
-    rows: (data) => rowsOf(steps, 0, data, []),
+    rows: (data, isTaken = false) => rowsOf(steps, 0, data, [], isTaken),
   };
 }
 
@@ -113,16 +116,21 @@ function* rowsOf(
   depth: number,
   around: JsonFields,
   cells: readonly unknown[],
+  isTaken: boolean,
 ): Generator<readonly unknown[]> {
   const step = steps[depth];
   if (step === undefined) {
     yield cells;
     return;
   }
-  const found = itemsOf(valueAt(around, [...step.objects, step.name]));
+  let isEmpty = true;
+  for (const item of itemsOf(valueAt(around, [...step.objects, step.name]), isTaken)) {
+    isEmpty = false;
+    yield* rowsOf(steps, depth + 1, item, [...cells, ...cellsOf(step.leaves, item)], false);
+  }
   // An item with an empty list in it keeps its row.
-  const items = found.length === 0 && depth > 0 ? [{}] : found;
-  for (const item of items) yield* rowsOf(steps, depth + 1, item, [...cells, ...cellsOf(step.leaves, item)]);
+  if (isEmpty && depth > 0)
+    yield* rowsOf(steps, depth + 1, {}, [...cells, ...cellsOf(step.leaves, {})], false);
 }
 
 /** The leaves of objects, through objects in them but not through lists. */
@@ -144,6 +152,11 @@ function valueAt(item: JsonFields, path: readonly string[]): unknown {
 }
 
 /** The objects of a list, those of lists in it too. */
-function itemsOf(value: unknown): JsonFields[] {
-  return Array.isArray(value) ? value.flat(Number.POSITIVE_INFINITY).filter(isJsonObject) : [];
+function* itemsOf(value: unknown, isTaken: boolean): Generator<JsonFields> {
+  if (!Array.isArray(value)) return;
+  for (const [i, item] of value.entries()) {
+    if (isTaken) value[i] = null;
+    if (isJsonObject(item)) yield item;
+    else yield* itemsOf(item, isTaken);
+  }
 }

@@ -27,8 +27,15 @@ export async function arrowWriter(columns: readonly TableColumn[]): Promise<Tabl
   const builders: readonly Builder[] = fields.map(({ type }) =>
     arrow.makeBuilder({ type, nullValues: [null] }),
   );
+  const written: Uint8Array[] = [];
+  /** The library's own gathers what is written until somebody reads all of it. */
+  class Sink extends arrow.AsyncByteQueue<Uint8Array> {
+    override write(bytes: Uint8Array): void {
+      if (bytes.byteLength > 0) written.push(bytes);
+    }
+  }
   const writer = new arrow.RecordBatchStreamWriter();
-  writer.reset(undefined, schema);
+  writer.reset(new Sink(), schema);
   let rows = 0;
   let bytes = 0;
 
@@ -40,17 +47,23 @@ export async function arrowWriter(columns: readonly TableColumn[]): Promise<Tabl
     rows = 0;
   }
 
+  function take(): Uint8Array {
+    bytes = 0;
+    return Buffer.concat(written.splice(0));
+  }
+
   return {
     add(row) {
       for (const [i, builder] of builders.entries()) builder.append(typed(row[i], columns[i]?.kind));
       rows += 1;
       if (rows === BATCH_ROWS) flush();
     },
-    bytes: () => bytes,
+    waiting: () => bytes,
+    take,
     finish() {
       if (rows > 0) flush();
       writer.finish();
-      return writer.toUint8Array(true);
+      return take();
     },
   };
 }

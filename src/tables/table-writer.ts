@@ -1,8 +1,10 @@
 /** Takes the rows of a table, one at a time. */
 export interface TableWriter {
   add(row: readonly unknown[]): void;
-  /** Bytes written so far, roughly. */
-  bytes(): number;
-  /** All that was written. */
+  /** Bytes written and not yet taken, roughly. */
+  waiting(): number;
+  /** What was written since the last time. */
+  take(): Uint8Array;
+  /** As `take`, of what is left, and with whatever the format ends with. */
   finish(): Uint8Array;
 }

@@ -32,28 +32,19 @@ export const TABLE_FORMATS: Readonly<Record<string, TableFormat>> = {
   },
 };
 
-/** Characters that are encoded at once. */
-const CHUNK_LENGTH = 65_536;
-
 function textWriter(lineOf: (row: readonly unknown[]) => string): TableWriter {
-  const chunks: Buffer[] = [];
   let text = '';
-  let length = 0;
-  const encode = () => {
+  const take = () => {
     const chunk = Buffer.from(text);
-    chunks.push(chunk);
-    length += chunk.length;
     text = '';
+    return chunk;
   };
   return {
     add(row) {
       text += lineOf(row);
-      if (text.length >= CHUNK_LENGTH) encode();
     },
-    bytes: () => length + text.length,
-    finish() {
-      encode();
-      return Buffer.concat(chunks);
-    },
+    waiting: () => text.length,
+    take,
+    finish: take,
   };
 }

@@ -263,7 +263,8 @@ function recordsOf<Params, Result>(
 ): Result | null {
   if (answer.status === 404) {
     if (answer.body === undefined) throw strayNotFound(endpoint.route);
-    if (endpoint.route.includes('{')) return null;
+    // Of an optional route, 404s that say that there is none don't come so far.
+    if (endpoint.route.includes('{') || endpoint.isOptional) return null;
     throw new Failure('UPSTREAM_INVALID_RESPONSE', 'The service does not have this route.', {
       route: endpoint.route,
     });

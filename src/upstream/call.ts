@@ -24,6 +24,8 @@ export interface Endpoint<Params = never, Result = unknown> {
    * @throws Failure UPSTREAM_INVALID_RESPONSE naming the field that breaks the specification
    */
   readonly decode: (body: unknown, params: Params, receivedAt: number) => Result;
+  /** Whether a service may lack the route, since no path is specified for it; see `absentRoutes`. */
+  readonly isOptional?: true;
   /** Whether the records tell when they came. */
   readonly isDated?: true;
   /** Whether an answer may be served again: never, for the usual time, or as the service's headers say. */

@@ -6,6 +6,7 @@ import type { SharedCounters } from '../cache/shared-counters.ts';
 import type { TenantCache } from '../cache/tenant-cache.ts';
 import type { Failure } from '../errors.ts';
 import { createLedger, type Ledger } from '../quota/ledger.ts';
+import { absentRoutes } from './absent-routes.ts';
 import { authenticated } from './authenticated.ts';
 import { type Ask, cached, type Freshness } from './cached.ts';
 import type { Attempt, Send } from './call.ts';
@@ -53,6 +54,8 @@ export interface UpstreamParts {
   readonly onMinuteWait?: ((waitedMs: number) => void) | undefined;
   /** Whether somebody traces: else nothing is done for it. */
   readonly isTraced?: boolean;
+  /** Routes that the service may lack; left out where all are specified. */
+  readonly optionalRoutes?: ReadonlySet<string>;
   /** Where lists and other answers are counted that were looked for among what is held. */
   readonly lookups?: Lookups;
 }
@@ -75,7 +78,10 @@ export function createUpstream(parts: UpstreamParts): Upstream {
     circuits.stopping(rateLimited(parts.isTraced ? tracedAttempts(heard) : heard, { ...parts, ledger })),
   );
   const patient = retried(meter, { retries: parts.retries, budget: createRetryBudget() });
-  const send = parts.remembering(coalesced(outage.watching(parts.isTraced ? tracedCalls(patient) : patient)));
+  const watched = outage.watching(parts.isTraced ? tracedCalls(patient) : patient);
+  const routes = parts.optionalRoutes;
+  const there = routes?.size ? absentRoutes(watched, { routes, now: steadyNow }) : watched;
+  const send = parts.remembering(coalesced(there));
   const ask = cached(send, {
     tenantCache: parts.tenantCache,
     freshness: parts.freshness,

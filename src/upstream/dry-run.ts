@@ -52,24 +52,26 @@ function assumedFigures({ target }: Call, { hasFigure }: Assumptions): unknown {
   return { data, meta: { total: data.length, limit: Number.MAX_SAFE_INTEGER } };
 }
 
-/** What is assumed of each route of which anything is. */
-const ASSUMED: ReadonlyMap<string, (target: string) => unknown> = new Map(
-  Object.values(endpoints).flatMap(({ route, assumed }: Pick<Endpoint, 'route' | 'assumed'>) =>
-    assumed === undefined ? [] : [[route, assumed] as const],
-  ),
-);
+/** What is known of the route of any endpoint. */
+export type AnyEndpoint = Pick<Endpoint, 'route' | 'assumed'>;
 
-/** Routes that have one answer for all, which later operations are priced by. */
-const LISTS: ReadonlySet<string> = new Set([...ASSUMED.keys()].filter((route) => !route.includes('{')));
-
-export function createDryRun(now: () => number): DryRun {
+/** @param more endpoints besides those that every service has */
+export function createDryRun(now: () => number, more: readonly AnyEndpoint[] = []): DryRun {
+  /** What is assumed of each route of which anything is. */
+  const assumedOf: ReadonlyMap<string, (target: string) => unknown> = new Map(
+    [...Object.values(endpoints), ...more].flatMap(({ route, assumed }: AnyEndpoint) =>
+      assumed === undefined ? [] : [[route, assumed] as const],
+    ),
+  );
+  /** Routes that have one answer for all, which later operations are priced by. */
+  const lists: ReadonlySet<string> = new Set([...assumedOf.keys()].filter((route) => !route.includes('{')));
   const known = new LRUCache<string, KnownList>({ max: MAX_LISTS });
   const keyOf = (keyDigest: string, call: Call) => `${keyDigest} ${callKey(call)}`;
 
   return {
     remembering: (next) => async (call, sending) => {
       const answer = await next(call, sending);
-      if (answer.status === 200 && LISTS.has(call.route)) {
+      if (answer.status === 200 && lists.has(call.route)) {
         const key = keyOf(sending.caller.keyDigest, call);
         const before = known.get(key);
         const isOld = before === undefined || answer.receivedAt - before.atMs >= RENEWING_MS;
@@ -89,14 +91,14 @@ export function createDryRun(now: () => number): DryRun {
         return { status, headers: {}, body, receivedAt: now() };
       },
   };
+
+  function assumed(call: Call, assumptions: Assumptions): unknown {
+    if (call.route === endpoints.observations.route) return assumedFigures(call, assumptions);
+    if (lists.has(call.route)) assumptions.onAssumedList();
+    if (assumptions.areFilled) return assumedOf.get(call.route)?.(call.target) ?? {};
+    if (call.route.includes('{')) return NO_RECORD;
+    return lists.has(call.route) ? [] : {};
+  }
 }
 
 const NO_RECORD = { detail: '' };
-
-function assumed(call: Call, assumptions: Assumptions): unknown {
-  if (call.route === endpoints.observations.route) return assumedFigures(call, assumptions);
-  if (LISTS.has(call.route)) assumptions.onAssumedList();
-  if (assumptions.areFilled) return ASSUMED.get(call.route)?.(call.target) ?? {};
-  if (call.route.includes('{')) return NO_RECORD;
-  return LISTS.has(call.route) ? [] : {};
-}

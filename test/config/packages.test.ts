@@ -11,7 +11,13 @@ const read = (file: string) => readFileSync(`${ROOT}${file}`, 'utf8');
 const run = promisify(execFile);
 
 /** Folders with dependencies of their own. */
-const WITH_LOCKS = new Set(['src/graphiql', 'bench/peers', 'test/federation', 'clients/recipes']);
+const WITH_LOCKS = new Set([
+  'src/graphiql',
+  'bench/peers',
+  'test/federation',
+  'test/readers',
+  'clients/recipes',
+]);
 
 const installed = runTimePackages(readLock());
 const ours = JSON.parse(read('package.json'));

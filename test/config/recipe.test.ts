@@ -34,11 +34,11 @@ async function follow(copy: ProjectCopy, { file, isNew, block }: Step): Promise<
   await copy.write(file, `${imports}\n${await copy.read(file)}\n${rest}`);
 }
 
-/** Asks for all countries' policies where ten calls are allowed; the codes of the errors, and the calls that were sent. */
+/** Asks for all countries' holidays where ten calls are allowed; the codes of the errors, and the calls that were sent. */
 const ASKING = `
   import { openProgram } from './test/support/program.ts';
   await using program = await openProgram({ env: { MAX_UPSTREAM_CALLS: '10' } });
-  const { errors } = await program.ask('{ countries { policies { title } } }');
+  const { errors } = await program.ask('{ countries { holidays { title } } }');
   console.log(JSON.stringify([errors.map(({ extensions }) => extensions.code), program.requests().length]));
 `;
 
@@ -58,18 +58,18 @@ describe('a route that is added by the steps of CONTRIBUTING.md', () => {
 
   it('takes six files', () => {
     expect(steps.map(({ file }) => file)).toEqual([
-      'src/upstream/records/policies.ts',
+      'src/upstream/records/holidays.ts',
       'src/upstream/endpoints.ts',
-      'schema/policy.graphql',
-      'src/resolvers/policies.ts',
-      'src/sandbox/routes/policies.ts',
-      'test/queries/policies/two-countries.graphql',
+      'schema/holiday.graphql',
+      'src/resolvers/holidays.ts',
+      'src/sandbox/routes/holidays.ts',
+      'test/queries/holidays/two-countries.graphql',
     ]);
   });
 
   it('answers its golden query as is said, for the bill that is said', async () => {
-    const query = 'test/queries/policies/two-countries';
-    await copy.run('vitest', ['run', 'test/queries/golden', '-t', 'policies/two-countries'], {
+    const query = 'test/queries/holidays/two-countries';
+    await copy.run('vitest', ['run', 'test/queries/golden', '-t', 'holidays/two-countries'], {
       UPDATE_GOLDEN: '1',
     });
     expect(JSON.parse(await copy.read(`${query}.answer.json`))).toEqual(JSON.parse(answer));
@@ -84,10 +84,10 @@ describe('a route that is added by the steps of CONTRIBUTING.md', () => {
       'test/graph/field-costs',
       'test/queries/golden',
       '-t',
-      'Country.policies|Policy\\.|is said of every field|every field and argument',
+      'Country.holidays|Holiday\\.|is said of every field|every field and argument',
     ]);
-    expect(said).toMatch(/✓.* is what it reaches of the service: Country\.policies/);
-    expect(said).toMatch(/✓.* is what it reaches of the service: Policy\.country/);
+    expect(said).toMatch(/✓.* is what it reaches of the service: Country\.holidays/);
+    expect(said).toMatch(/✓.* is what it reaches of the service: Holiday\.country/);
     expect(said).toMatch(/✓.* is said of every field that has a resolver/);
     expect(said).toMatch(/✓.* every field and argument of the graph is used by some golden query/);
   });
@@ -97,7 +97,7 @@ describe('a route that is added by the steps of CONTRIBUTING.md', () => {
   });
 
   it('is refused all the same where its line of cost was forgotten, and would not be if that were free', async () => {
-    await copy.edit('schema/policy.graphql', ' @upstream(takes: EACH)', '');
+    await copy.edit('schema/holiday.graphql', ' @upstream(takes: EACH)', '');
     expect(await ask()).toEqual([['OPERATION_TOO_EXPENSIVE'], 0]);
     await copy.edit('src/graph/field-costs.ts', "? 'NOTHING' : 'UNSAID'", "? 'NOTHING' : 'NOTHING'");
     const [, calls] = await ask();
@@ -105,10 +105,10 @@ describe('a route that is added by the steps of CONTRIBUTING.md', () => {
   });
 
   it('is no program where nothing provides one of its fields', async () => {
-    await copy.edit('src/resolvers/policies.ts', "'effectiveDate', ", '');
-    await expect(ask()).rejects.toThrow('Nothing provides Policy.effectiveDate');
+    await copy.edit('src/resolvers/holidays.ts', "'date', ", '');
+    await expect(ask()).rejects.toThrow('Nothing provides Holiday.date');
     await expect(copy.run('tsc', ['-p', '.'])).rejects.toMatchObject({
-      stdout: expect.stringContaining('Policy.effectiveDate'),
+      stdout: expect.stringContaining('Holiday.date'),
     });
   });
 });

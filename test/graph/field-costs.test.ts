@@ -12,13 +12,12 @@ import {
 import { afterAll, describe, expect, it } from 'vitest';
 import { costOf, type FieldCost, isOpenEnded, takeCosts } from '../../src/graph/field-costs.ts';
 import { encodeId } from '../../src/graph/ids.ts';
-import { createSchema } from '../../src/graph/schema.ts';
-import { entities } from '../../src/resolvers/entities.ts';
-import { batches, resolvers } from '../../src/resolvers/resolvers.ts';
+import { openSchema } from '../../src/resolvers/open-schema.ts';
 import { observations } from '../../src/upstream/endpoints.ts';
 import { openProgram } from '../support/program.ts';
 
-const schema = createSchema({ resolvers, entities, batches });
+const EXTRA_ROUTES = ['policy', 'trade'] as const;
+const { schema } = await openSchema(EXTRA_ROUTES);
 
 /** Countries that are asked for: as many calls for a field, and it takes one for each of them. */
 const CODES = ['KE', 'NG', 'ZA', 'GH', 'EG'];
@@ -40,6 +39,9 @@ const ARGUMENTS: Readonly<Record<string, unknown>> = {
   ids: [encodeId('Country', 'KE')],
   'indicator.key': 'population_total',
   'source.key': 'world_bank_wdi',
+  // Those of all countries are more than one answer holds.
+  'policies.countryCode': 'KE',
+  'tradeFlows.reporterCode': 'KE',
 };
 
 interface Place {
@@ -65,7 +67,12 @@ function written({ name, args }: GraphQLField<unknown, unknown>): string {
   const given = (argument: GraphQLArgument) =>
     ARGUMENTS[`${name}.${argument.name}`] ?? ARGUMENTS[argument.name];
   const texts = args
-    .filter((argument) => isRequiredArgument(argument) || isListType(getNullableType(argument.type)))
+    .filter(
+      (argument) =>
+        `${name}.${argument.name}` in ARGUMENTS ||
+        isRequiredArgument(argument) ||
+        isListType(getNullableType(argument.type)),
+    )
     .map((argument) => `${argument.name}: ${JSON.stringify(given(argument))}`);
   return texts.length === 0 ? name : `${name}(${texts.join(', ')})`;
 }
@@ -103,7 +110,7 @@ const clock = { now: () => time, sleep: async () => {} };
 const program = await openProgram({
   clock,
   sandbox: { now: clock.now },
-  env: { MAX_UPSTREAM_CALLS: '1000' },
+  env: { MAX_UPSTREAM_CALLS: '1000', EXTRA_ROUTES: String(EXTRA_ROUTES) },
 });
 afterAll(() => program[Symbol.asyncDispose]());
 

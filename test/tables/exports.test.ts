@@ -1,5 +1,9 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { tableFromIPC } from 'apache-arrow';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { exchange, open } from '../operations/exchange.ts';
 import { openProgram, type Program } from '../support/program.ts';
 
@@ -56,6 +60,15 @@ function cellsOf(csv: string): string[][] {
   }
   return lines.slice(0, -1);
 }
+
+const DECODERS: readonly [encoding: string, decode: (bytes: Buffer) => Buffer][] = [
+  ['gzip', gunzipSync],
+  ['br', brotliDecompressSync],
+  ['zstd', zstdDecompressSync],
+];
+
+/** Whether something is a row of a table, as it is about to become a line. */
+const isRow = (value: unknown) => typeof value === 'object' && value !== null && 'observations.year' in value;
 
 const asTable = (program: Program, accept: string, query: string, more: object = {}) =>
   exchange(program, { body: { query }, headers: { accept }, ...more });
@@ -232,16 +245,88 @@ describe('what is no table', () => {
     expect(program.requests()).toEqual([]);
   });
 
-  it('a table that is too long says what it has cost', async () => {
+  it('an answer that is too long is no table, and says what it has cost', async () => {
     await using program = await openProgram({ env: { MAX_ANSWER_BYTES: '30000' } });
-    const query =
-      '{ countries { code name officialName observations(metricKeys: ["population_total"]) { year } } }';
-    const json = await asTable(program, 'application/json', query);
-    expect(json.bytes.length).toBeLessThan(30_000 * 5);
+    const query = '{ countries { code observations(metricKeys: ["population_total"]) { year value } } }';
     const { status, text } = await asTable(program, NDJSON, query);
     const { errors, extensions } = JSON.parse(text);
     expect([status, errors[0].extensions.code]).toEqual([400, 'OPERATION_TOO_EXPENSIVE']);
     expect(extensions.upstream.calls).toBeGreaterThan(0);
+  });
+});
+
+/** Some 4,000 rows. */
+const LONG =
+  'query { countries { code name officialName observations(metricKeys: ["population_total"]) { year value unit } } }';
+
+describe('a long table', () => {
+  it.for([CSV, NDJSON, ARROW])('is sent while it is written, in any encoding: %s', async (accept) => {
+    await using program = await open();
+    const whole = await program.send({ body: { query: LONG }, headers: { accept } });
+    expect([whole.status, whole.headers['content-length'], whole.headers['transfer-encoding']]).toEqual([
+      200,
+      undefined,
+      'chunked',
+    ]);
+    expect(whole.headers.vary).toContain('Accept-Encoding');
+    expect(whole.bytes.length).toBeGreaterThan(200_000);
+    const calls = program.requests();
+    expect(calls.length).toBeGreaterThan(0);
+    for (const [encoding, decode] of DECODERS) {
+      const headers = { accept, 'accept-encoding': encoding };
+      const packed = await program.send({ body: { query: LONG }, headers });
+      expect(packed.headers['content-encoding']).toBe(encoding);
+      expect(packed.bytes.length).toBeLessThan(whole.bytes.length / 3);
+      expect(decode(packed.bytes).equals(whole.bytes)).toBe(true);
+    }
+    expect(program.requests()).toEqual([]);
+    expect(program.problems).toEqual([]);
+  });
+
+  it('may be longer than any other answer, and is cut where it would be 16 times as long', async () => {
+    await using program = await openProgram({ env: { MAX_ANSWER_BYTES: '300000' } });
+    const json = await asTable(program, 'application/json', LONG);
+    expect([json.status, json.bytes.length < 300_000]).toEqual([200, true]);
+    const table = await asTable(program, NDJSON, LONG);
+    expect([table.status, table.bytes.length > 300_000]).toEqual([200, true]);
+
+    // A long text in each of many rows.
+    const record = 'a: record b: record c: record d: record e: record f: record';
+    const query = `{ countries(codes: ["KE"]) { ${record} observations(metricKeys: ["rainfall_monthly_mm"]) { year } } }`;
+    await expect(asTable(program, NDJSON, query)).rejects.toThrow('aborted');
+    expect(program.problems.map(String)).toEqual([
+      'Error: The table is longer than 4800000 bytes, 16 times MAX_ANSWER_BYTES, and was cut.',
+    ]);
+  });
+
+  it('is made no further once its reader has left, and no faster than it is read', async () => {
+    await using program = await open();
+    const made = vi.spyOn(JSON, 'stringify');
+    const rows = () => made.mock.calls.filter(([value]) => isRow(value)).length;
+    const sent = request(program.url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: NDJSON,
+        authorization: `Bearer ${program.sandbox.keys.team}`,
+      },
+    });
+    const series = '["population_total", "life_expectancy", "gdp_current_usd", "rainfall_monthly_mm"]';
+    sent.end(JSON.stringify({ query: LONG.replace('["population_total"]', series) }));
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    let before = -1;
+    // As long as the buffers on the way take any.
+    while (rows() > before) {
+      before = rows();
+      await pause(200);
+    }
+    expect(before).toBeGreaterThan(0);
+    expect(before).toBeLessThan(40_000);
+    response.destroy();
+    await pause(200);
+    expect(rows()).toBeLessThanOrEqual(before + 1_000);
+    expect(program.problems).toEqual([]);
+    made.mockRestore();
   });
 });
 

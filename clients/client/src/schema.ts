@@ -63,6 +63,10 @@ export type Country = Node & {
   readonly offices?: Maybe<ReadonlyArray<Office>>;
   /** Official name in English. From the one `/v1/countries` call. */
   readonly officialName?: Maybe<Scalars['String']['output']>;
+  /** Policies of the country. One `/v1/policies` call a country; for those of many, `Query.policies` takes one for all of them. */
+  readonly policies?: Maybe<ReadonlyArray<Policy>>;
+  /** The country's policies at a glance; null where there is nothing of them. One `/v1/policies/country/{code}` call a country. */
+  readonly policyOverview?: Maybe<PolicyOverview>;
   /** Reference record with selected indicators; null where there is none. One `/v1/countries/{code}/profile` call a country. */
   readonly profile?: Maybe<CountryProfile>;
   /** The record just as the service sent it; an error where the service lists no such country. From the one `/v1/countries` call. */
@@ -75,6 +79,14 @@ export type Country = Node & {
   readonly subregion?: Maybe<Scalars['String']['output']>;
   /** Listings of companies of this country. One `/v1/markets/tickers` call for all countries together. */
   readonly tickers?: Maybe<ReadonlyArray<Ticker>>;
+  /** Flows that the country reports. One `/v1/trade/flows` call a country; a list that fills an answer (1,000 rows) is completed by further calls, or has a warning that it isn't whole. */
+  readonly tradeFlows?: Maybe<ReadonlyArray<TradeFlow>>;
+  /** The country's trade at a glance; null where there is none. One `/v1/trade/overview/{code}` call a country. */
+  readonly tradeOverview?: Maybe<TradeOverview>;
+  /** Countries that the country trades with. One `/v1/trade/partners` call a country; the route has no way to ask for more than came, so a list that may have been cut has a warning. */
+  readonly tradePartners?: Maybe<ReadonlyArray<TradePartner>>;
+  /** Products that the country trades in. One `/v1/trade/products` call a country; the route has no way to ask for more than came, so a list that may have been cut has a warning. */
+  readonly tradeProducts?: Maybe<ReadonlyArray<TradeProduct>>;
 };
 
 
@@ -110,6 +122,40 @@ export type CountryObservationsConnectionArgs = {
   orderBy?: InputMaybe<ReadonlyArray<ObservationOrder>>;
   scope?: InputMaybe<ObservationScope>;
   toYear?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/** A country that the service covers. */
+export type CountryPoliciesArgs = {
+  documentType?: InputMaybe<PolicyDocumentType>;
+  fromYear?: InputMaybe<Scalars['Int']['input']>;
+  search?: InputMaybe<Scalars['String']['input']>;
+  status?: InputMaybe<PolicyStatus>;
+  toYear?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/** A country that the service covers. */
+export type CountryPolicyOverviewArgs = {
+  top?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/** A country that the service covers. */
+export type CountryTradeFlowsArgs = {
+  flowType?: InputMaybe<TradeFlowType>;
+  fromYear?: InputMaybe<Scalars['Int']['input']>;
+  partnerCode?: InputMaybe<Scalars['CountryCode']['input']>;
+  productCode?: InputMaybe<Scalars['String']['input']>;
+  toYear?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/** A country that the service covers. */
+export type CountryTradeOverviewArgs = {
+  fromYear?: InputMaybe<Scalars['Int']['input']>;
+  toYear?: InputMaybe<Scalars['Int']['input']>;
+  top?: InputMaybe<Scalars['Int']['input']>;
 };
 
 /** A page of countries. */
@@ -231,6 +277,8 @@ export const ErrorCode = {
   UPSTREAM_INCOMPLETE: 'UPSTREAM_INCOMPLETE',
   /** The service's answer is not JSON, or a record in it breaks the specification. */
   UPSTREAM_INVALID_RESPONSE: 'UPSTREAM_INVALID_RESPONSE',
+  /** The service does not have the route that the field takes; it is not asked for it again for a day. */
+  UPSTREAM_ROUTE_ABSENT: 'UPSTREAM_ROUTE_ABSENT',
   /** The service gave no full answer in time. */
   UPSTREAM_TIMEOUT: 'UPSTREAM_TIMEOUT',
   /** The service failed or broke the connection, on each of `attempts` attempts. */
@@ -602,6 +650,76 @@ export type PlatformVersion = {
   readonly version?: Maybe<Scalars['String']['output']>;
 };
 
+/** A policy of a country, as its record has it. */
+export type Policy = {
+  readonly __typename?: 'Policy';
+  /** The country; null where the record names none. */
+  readonly country?: Maybe<Country>;
+  /** Kind of document, in the record's own word, such as `law`. */
+  readonly documentType?: Maybe<Scalars['String']['output']>;
+  /** Day it was published, `YYYY-MM-DD`; null where the record doesn't say. */
+  readonly publishedAt?: Maybe<Scalars['String']['output']>;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+  /** Key of the body that the record comes from. */
+  readonly source?: Maybe<Source>;
+  /** How it stands, in the record's own word, such as `active`. */
+  readonly status?: Maybe<Scalars['String']['output']>;
+  /** Title of the policy; null where the record has none. */
+  readonly title?: Maybe<Scalars['String']['output']>;
+  /** Its identifier at Wikidata; null where the record has none. */
+  readonly wikidataId?: Maybe<Scalars['String']['output']>;
+};
+
+/** Kinds of documents that policies may be asked for by. */
+export const PolicyDocumentType = {
+  /** A bill that is not yet a law. */
+  BILL: 'BILL',
+  /** A constitution. */
+  CONSTITUTION: 'CONSTITUTION',
+  /** A decree. */
+  DECREE: 'DECREE',
+  /** A law. */
+  LAW: 'LAW',
+  /** Any other kind. */
+  OTHER: 'OTHER',
+  /** A policy. */
+  POLICY: 'POLICY',
+  /** A regulation. */
+  REGULATION: 'REGULATION',
+  /** A strategy. */
+  STRATEGY: 'STRATEGY'
+} as const;
+
+export type PolicyDocumentType = typeof PolicyDocumentType[keyof typeof PolicyDocumentType];
+/** A country's policies at a glance. */
+export type PolicyOverview = {
+  readonly __typename?: 'PolicyOverview';
+  /** How many policies are in force; null where the record doesn't say. */
+  readonly activePolicyCount?: Maybe<Scalars['Int']['output']>;
+  /** The country. */
+  readonly country: Country;
+  /** The policy that was published last; null where the record has none. */
+  readonly latestPolicy?: Maybe<Policy>;
+  /** Policies that were published lately, as many as the service lists. */
+  readonly recentPolicies: ReadonlyArray<Policy>;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+};
+
+/** How a policy stands, as policies may be asked for by it. */
+export const PolicyStatus = {
+  /** In force. */
+  ACTIVE: 'ACTIVE',
+  /** Not yet in force. */
+  DRAFT: 'DRAFT',
+  /** No longer in force. */
+  REPEALED: 'REPEALED',
+  /** The record doesn't know. */
+  UNKNOWN: 'UNKNOWN'
+} as const;
+
+export type PolicyStatus = typeof PolicyStatus[keyof typeof PolicyStatus];
 /** One indicator of a country's profile, as the profile gives it. */
 export type ProfileIndicator = {
   readonly __typename?: 'ProfileIndicator';
@@ -661,6 +779,11 @@ export type Query = {
   readonly observationsConnection?: Maybe<ObservationConnection>;
   /** Version of the platform behind the REST service. Public: needs no key. One `/v1/platform/version` call. */
   readonly platformVersion?: Maybe<PlatformVersion>;
+  /**
+   * Policies of all countries, or of one. One `/v1/policies` call, however many countries they are of; a list that fills an answer (500 rows)
+   * is completed by further calls for years where the service's own count proves it, or has a warning that it isn't whole.
+   */
+  readonly policies?: Maybe<ReadonlyArray<Policy>>;
   /** What this gateway has seen of the caller's plan and spending. Costs nothing. */
   readonly quota?: Maybe<Quota>;
   /** One source; null where the service knows no source of this key. One `/v1/platform/etl-status` call. */
@@ -673,6 +796,11 @@ export type Query = {
   readonly tickers?: Maybe<ReadonlyArray<Ticker>>;
   /** As `tickers`, in pages. */
   readonly tickersConnection?: Maybe<TickerConnection>;
+  /**
+   * Flows of goods, as the trade routes have them: by reporter, by partner, or by both. One `/v1/trade/flows` call; a list that fills an answer
+   * (1,000 rows) is completed by further calls for exports, imports and years, or has a warning that it isn't whole.
+   */
+  readonly tradeFlows?: Maybe<ReadonlyArray<TradeFlow>>;
 };
 
 
@@ -845,6 +973,23 @@ export type QueryObservationsConnectionArgs = {
  * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
  * spread. `extensions.upstream` of each response tells what the operation cost.
  */
+export type QueryPoliciesArgs = {
+  countryCode?: InputMaybe<Scalars['CountryCode']['input']>;
+  documentType?: InputMaybe<PolicyDocumentType>;
+  fromYear?: InputMaybe<Scalars['Int']['input']>;
+  search?: InputMaybe<Scalars['String']['input']>;
+  status?: InputMaybe<PolicyStatus>;
+  toYear?: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
+ * spread. `extensions.upstream` of each response tells what the operation cost.
+ */
 export type QuerySourceArgs = {
   key: Scalars['String']['input'];
 };
@@ -894,6 +1039,23 @@ export type QueryTickersConnectionArgs = {
   instrumentType?: InputMaybe<Scalars['String']['input']>;
   last?: InputMaybe<Scalars['Int']['input']>;
   orderBy?: InputMaybe<ReadonlyArray<TickerOrder>>;
+};
+
+
+/**
+ * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
+ *
+ * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
+ * spread. `extensions.upstream` of each response tells what the operation cost.
+ */
+export type QueryTradeFlowsArgs = {
+  flowType?: InputMaybe<TradeFlowType>;
+  fromYear?: InputMaybe<Scalars['Int']['input']>;
+  partnerCode?: InputMaybe<Scalars['CountryCode']['input']>;
+  productCode?: InputMaybe<Scalars['String']['input']>;
+  reporterCode?: InputMaybe<Scalars['CountryCode']['input']>;
+  toYear?: InputMaybe<Scalars['Int']['input']>;
 };
 
 /** Plan and spending of the caller's key, as this gateway, and those that share its cache, have seen them. What the service has not told yet is null. */
@@ -1110,6 +1272,59 @@ export const TickerOrderField = {
 } as const;
 
 export type TickerOrderField = typeof TickerOrderField[keyof typeof TickerOrderField];
+/** A flow of goods between two countries. Named here is what the route is asked by; values, units and whatever else there is are in `record`. */
+export type TradeFlow = {
+  readonly __typename?: 'TradeFlow';
+  /** Which way it goes, in the record's own word, such as `export`; null where the record doesn't say. */
+  readonly flowType?: Maybe<Scalars['String']['output']>;
+  /** Code of the other country, in upper case; null where the record doesn't say. */
+  readonly partnerCode?: Maybe<Scalars['CountryCode']['output']>;
+  /** Code of the product; null where the record doesn't say. */
+  readonly productCode?: Maybe<Scalars['String']['output']>;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+  /** Code of the country that reports it, in upper case; null where the record doesn't say. */
+  readonly reporterCode?: Maybe<Scalars['CountryCode']['output']>;
+  /** The year of the flow; null where the record doesn't say. */
+  readonly year?: Maybe<Scalars['Int']['output']>;
+};
+
+/** Which way goods go. */
+export const TradeFlowType = {
+  /** From the reporter to the partner. */
+  EXPORT: 'EXPORT',
+  /** From the partner to the reporter. */
+  IMPORT: 'IMPORT'
+} as const;
+
+export type TradeFlowType = typeof TradeFlowType[keyof typeof TradeFlowType];
+/** A country's trade at a glance. What is in it is not specified: all of it is in `record`. */
+export type TradeOverview = {
+  readonly __typename?: 'TradeOverview';
+  /** The country. */
+  readonly country: Country;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+};
+
+/** A country that another one trades with. What else is in it is not specified: all of it is in `record`. */
+export type TradePartner = {
+  readonly __typename?: 'TradePartner';
+  /** Code of the partner, in upper case; null where the record doesn't say. */
+  readonly partnerCode?: Maybe<Scalars['CountryCode']['output']>;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+};
+
+/** A product that a country trades in. What else is in it is not specified: all of it is in `record`. */
+export type TradeProduct = {
+  readonly __typename?: 'TradeProduct';
+  /** Code of the product; null where the record doesn't say. */
+  readonly productCode?: Maybe<Scalars['String']['output']>;
+  /** The record just as the service sent it. */
+  readonly record: Scalars['JSON']['output'];
+};
+
 /** What a field may ask the service for. */
 export const UpstreamTake = {
   /** A call for each object that has the field. */

@@ -25,6 +25,11 @@ const OF_FIGURE_ALONE: Readonly<Record<string, readonly string[]>> = {
   country: ['code', 'name'],
 };
 
+/** What tells which figures there are by all changes so far, besides. */
+const OF_CHANGED_FIGURE: Readonly<Record<string, readonly string[]>> = { ...OF_FIGURE_ALONE, id: [] };
+const OF_EVENT: Readonly<Record<string, readonly string[]>> = { isWhole: [] };
+const OF_CHANGE: Readonly<Record<string, readonly string[]>> = { kind: [], before: ['id'] };
+
 export const FIGURE_FIELDS: ReadonlySet<string> = new Set(['observation', 'observations']);
 export const COUNTRY_FIELDS: ReadonlySet<string> = new Set(['country', 'countries']);
 
@@ -65,7 +70,10 @@ function note(
     }
     if (selection.kind !== Kind.FIELD || selection.selectionSet === undefined) continue;
     const below = selection.selectionSet;
-    if (FIGURE_FIELDS.has(selection.name.value)) {
+    if (selection.name.value === 'observationsChanged') {
+      add(below, OF_EVENT, fieldsOf, insertions);
+      noteChanges(below, fieldsOf, insertions);
+    } else if (FIGURE_FIELDS.has(selection.name.value)) {
       add(below, isCountry ? OF_FIGURE : OF_FIGURE_ALONE, fieldsOf, insertions);
     } else if (COUNTRY_FIELDS.has(selection.name.value) && hasFigures(below)) {
       note(below, add(below, OF_COUNTRY, fieldsOf, insertions), fieldsOf, insertions);
@@ -73,6 +81,17 @@ function note(
       // Whose figures those of a country's signals are, its code says as well.
       note(below, isCountry, fieldsOf, insertions);
     }
+  }
+}
+
+/** @param set of an event of a subscription */
+function noteChanges(set: SelectionSetNode, fieldsOf: FieldsOf, insertions: Map<number, string>): void {
+  for (const { name, selectionSet: changes } of fieldsOf(set)) {
+    if (name.value !== 'changes' || changes === undefined) continue;
+    add(changes, OF_CHANGE, fieldsOf, insertions);
+    for (const { name: inner, selectionSet: figure } of fieldsOf(changes))
+      if (inner.value === 'observation' && figure !== undefined)
+        add(figure, OF_CHANGED_FIGURE, fieldsOf, insertions);
   }
 }
 

@@ -15,6 +15,23 @@ export interface Meta {
   readonly limit: number | null;
 }
 
+/** A list, with counts where there are any: where none are promised, a full page is suspect. */
+export interface RowList<Row> extends Meta {
+  readonly rows: readonly Row[];
+  /** Rows in the body. */
+  readonly received: number;
+}
+
+/** A list that may have been cut, with what the service says of it. */
+export function rowListIn<Row>(
+  body: unknown,
+  route: string,
+  decode: (list: Found<readonly unknown[]>) => readonly Row[],
+): RowList<Row> {
+  const list = listIn(body, route);
+  return { rows: decode(list), received: list.value.length, ...metaIn(body) };
+}
+
 /**
  * The rows of a body. No envelope is specified, so it may be the bare list, `{data: […]}`, or an object with exactly
  * one list under another name, which may itself stand under `data`.

@@ -1,6 +1,6 @@
 import type { Failure } from '../../errors.ts';
 import { alpha2In } from './countries.ts';
-import { listIn, type Meta, metaIn } from './envelope.ts';
+import { type RowList, rowListIn } from './envelope.ts';
 import { invalid, type JsonObject, keyIn, kindOf, numberIn, type Place, textIn } from './fields.ts';
 import { eachFound } from './left-out.ts';
 
@@ -23,16 +23,11 @@ export interface TickerRecord {
   readonly record: JsonObject;
 }
 
-/** With counts where there are any: none are promised, so a full page is suspect. */
-export interface TickerList extends Meta {
-  readonly rows: readonly TickerRecord[];
-  /** Rows in the body. */
-  readonly received: number;
-}
+/** None of its counts are promised. */
+export type TickerList = RowList<TickerRecord>;
 
 export function decodeTickers(body: unknown, route: string): TickerList {
-  const list = listIn(body, route);
-  return { rows: eachFound(list, decodeTicker), received: list.value.length, ...metaIn(body) };
+  return rowListIn(body, route, (list) => eachFound(list, decodeTicker));
 }
 
 function decodeTicker(row: JsonObject, place: Place): TickerRecord {

@@ -1,0 +1,66 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { createSandbox } from '../../src/sandbox/sandbox.ts';
+
+/** As much as any of this takes, for every key: what plans are for is tested elsewhere. */
+const AMPLE = { requestsPerMinute: 100_000, monthlyRequests: 1_000_000_000 };
+
+export const SOURCE = 'world_bank_wdi';
+export const METRIC = 'population_total';
+
+/** The sandbox, with figures of one metric that are revised, and counts of what it is asked. */
+export async function startService() {
+  const sandbox = createSandbox({ plans: { free: AMPLE, analyst: AMPLE, team: AMPLE } });
+  const { url } = await sandbox.listen();
+  let factor = 1;
+  sandbox.faults.set({
+    kind: 'shape',
+    route: '/v1/data',
+    patch: (body) => ({
+      ...body,
+      data: body.data.map((row: { metric_key: string; value: number }) =>
+        row.metric_key === METRIC ? { ...row, value: Math.round(row.value * factor) } : row,
+      ),
+    }),
+  });
+  return {
+    url,
+    close: sandbox.close,
+    /** The source has run, and all figures of the metric are others. */
+    revise(round: number): void {
+      factor = 1 + round / 100;
+      sandbox.refresh(SOURCE);
+    },
+    /** A source has run of which nobody asked for a figure. */
+    runAnother: () => sandbox.refresh('afrobarometer_rounds'),
+    /** What has been asked since the last look, by route and key. */
+    calls(): ReadonlyMap<string, number> {
+      const counts = new Map<string, number>();
+      for (const { route, key } of sandbox.log)
+        counts.set(`${route} ${key}`, (counts.get(`${route} ${key}`) ?? 0) + 1);
+      sandbox.log.clear();
+      return counts;
+    },
+    /** Latest figures as the service has them now, by country. */
+    async figures(codes: readonly string[]): Promise<ReadonlyMap<string, number>> {
+      const search = `country_codes=${codes}&metric_keys=${METRIC}&latest=true`;
+      const answer = await fetch(`${url}/v1/data?${search}`, {
+        headers: { authorization: `Bearer ${sandbox.keys.team}` },
+      });
+      const { data } = (await answer.json()) as { data: { country_code: string; value: number }[] };
+      sandbox.log.pop();
+      return new Map(data.map(({ country_code: code, value }) => [code.toUpperCase(), value]));
+    },
+  };
+}
+
+export type Service = Awaited<ReturnType<typeof startService>>;
+
+/** Waits until something holds; false where it doesn't in time. */
+export async function until(holds: () => boolean | Promise<boolean>, withinMs = 30_000): Promise<boolean> {
+  const endsAtMs = performance.now() + withinMs;
+  while (!(await holds())) {
+    if (performance.now() > endsAtMs) return false;
+    await pause(50);
+  }
+  return true;
+}

@@ -1,0 +1,124 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { createClient as createSse } from 'graphql-sse';
+import { createClient as createWs } from 'graphql-ws';
+import { WebSocket } from 'ws';
+import { METRIC } from './service.ts';
+
+const QUERY = `subscription ($codes: [CountryCode!], $keys: [String!]) {
+  observationsChanged(countryCodes: $codes, metricKeys: $keys, latest: true, since: "0") {
+    changes { kind observation { id value country { code } } before { id } }
+    isWhole
+    revision
+  }
+}`;
+
+/** How long a client waits before it comes back, in milliseconds. */
+const RETRY_MS = 200;
+
+export interface SubscriberParts {
+  readonly transport: 'ws' | 'sse';
+  readonly key: string;
+  readonly codes: readonly string[];
+  /** Where to connect now: asked each time. */
+  readonly url: () => string;
+}
+
+interface Event {
+  readonly changes: readonly {
+    readonly kind: 'ADDED' | 'REVISED' | 'REMOVED';
+    readonly observation: {
+      readonly id: string;
+      readonly value: number;
+      readonly country: { readonly code: string };
+    };
+    readonly before: { readonly id: string } | null;
+  }[];
+  readonly isWhole: boolean;
+  readonly revision: string;
+}
+
+/** A client of a transport's own library, and what it knows by what it was told. */
+export class Subscriber {
+  readonly codes: readonly string[];
+  /** Figures by identifier. */
+  readonly #figures = new Map<string, { readonly code: string; readonly value: number }>();
+  /** Values of the first country, in the order they were told in; whole events begin it anew. */
+  readonly told: number[] = [];
+  readonly problems: string[] = [];
+  /** Whole events: one for each time that it has connected. */
+  wholes = 0;
+  #revision = '';
+  readonly #stop: () => void;
+
+  constructor({ transport, key, codes, url }: SubscriberParts) {
+    this.codes = codes;
+    const authorization = `Bearer ${key}`;
+    const asked = { query: QUERY, variables: { codes, keys: [METRIC] } };
+    const sink = {
+      next: (result: { data?: unknown; errors?: unknown }) => this.#take(result),
+      error: (error: unknown) => void this.problems.push(`ended: ${JSON.stringify(error)} ${String(error)}`),
+      complete: () => void this.problems.push('completed'),
+    };
+    const retries = { retryAttempts: 1_000 };
+    if (transport === 'ws') {
+      const client = createWs({
+        ...retries,
+        url: () => url().replace('http', 'ws'),
+        webSocketImpl: WebSocket,
+        retryWait: () => pause(RETRY_MS),
+        shouldRetry: () => true,
+        connectionParams: { authorization },
+      });
+      client.subscribe(asked, sink as never);
+      this.#stop = () => void Promise.resolve(client.dispose()).catch(() => {});
+    } else {
+      const client = createSse({
+        ...retries,
+        url: () => `${url()}/stream`,
+        retry: () => pause(RETRY_MS),
+        headers: { authorization },
+      });
+      client.subscribe(asked, sink as never);
+      this.#stop = () => client.dispose();
+    }
+  }
+
+  /** Values by country, as it knows them. */
+  figures(): ReadonlyMap<string, number> {
+    return new Map([...this.#figures.values()].map(({ code, value }) => [code, value]));
+  }
+
+  knows(figures: ReadonlyMap<string, number>): boolean {
+    const known = this.figures();
+    return (
+      known.size === this.codes.length && this.codes.every((code) => known.get(code) === figures.get(code))
+    );
+  }
+
+  stop(): void {
+    this.#stop();
+  }
+
+  #take({ data, errors }: { data?: unknown; errors?: unknown }): void {
+    const event = (data as { observationsChanged: Event | null } | null)?.observationsChanged;
+    if (errors !== undefined || event == null) {
+      this.problems.push(`told of errors: ${JSON.stringify(errors)}`);
+      return;
+    }
+    if (event.isWhole) {
+      this.wholes += 1;
+      this.#figures.clear();
+    } else if (event.revision <= this.#revision) {
+      this.problems.push(`a revision that is no later: ${event.revision} after ${this.#revision}`);
+    }
+    this.#revision = event.revision;
+    for (const { kind, observation, before } of event.changes) {
+      if (before !== null && !this.#figures.delete(before.id))
+        this.problems.push(`not known before: ${before.id}`);
+      if (kind === 'REMOVED') continue;
+      const { id, value, country } = observation;
+      this.#figures.set(id, { code: country.code, value });
+      if (country.code === this.codes[0]) this.told.push(value);
+    }
+  }
+}

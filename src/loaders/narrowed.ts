@@ -1,0 +1,161 @@
+import { Failure } from '../errors.ts';
+import type { YearsParams } from '../upstream/extra/years.ts';
+import type { RowList } from '../upstream/records/envelope.ts';
+import { leftOutOf, sumOf, withLeftOut } from '../upstream/records/left-out.ts';
+
+/** Rows after which routes are seen to end where no `limit` is given, or none is heeded. */
+const DEFAULT_ROWS = 100;
+
+/** Calls that one list may take beyond its first. */
+const MAX_FURTHER_CALLS = 24;
+
+/** How a route that cuts its answers is asked for what is left. */
+export interface NarrowedParts<Params extends YearsParams, Row> {
+  /** @returns null where the service has nothing of what is asked for */
+  readonly ask: (params: Params) => Promise<RowList<Row> | null>;
+  /** The `limit` that is asked with; null where the route takes none. */
+  readonly limit: number | null;
+  /** Parts that have all rows of a list between them, whatever these are; null where there are none to be had by. */
+  readonly partsOf?: (params: Params) => readonly Params[] | null;
+  /** The year that the service's `start_year` and `end_year` go by; null where the row doesn't say. */
+  readonly yearOf: (row: Row) => number | null;
+  /** Whether a row passes the filters. */
+  readonly passes: (row: Row, params: Params) => boolean;
+  /** Whether every row that there is has a year: else only the service's own count proves that years have them all. */
+  readonly areAllDated: boolean;
+}
+
+/** A list, and what is known of what it lacks. */
+export interface NarrowedList<Row> {
+  readonly rows: readonly Row[];
+  /** Null where the list is whole. */
+  readonly lack: Lack | null;
+}
+
+export interface Lack {
+  /** How many rows are not there; null where nobody knows whether any is missing. */
+  readonly count: number | null;
+}
+
+/**
+ * All rows that the service has. Where an answer is as long as one may be, or shorter than the service's own count, the list is
+ * asked for in parts, which are shown to have all of it or say what they lack.
+ */
+export async function narrowed<Params extends YearsParams, Row>(
+  params: Params,
+  parts: NarrowedParts<Params, Row>,
+): Promise<NarrowedList<Row> | null> {
+  const first = await parts.ask(params);
+  return first && completed(params, first, parts, { left: MAX_FURTHER_CALLS });
+}
+
+/** What a list lacks that can't be asked for otherwise. */
+export function lackOf(list: RowList<unknown>, limit: number | null): Lack | null {
+  const { received, total } = list;
+  if (total !== null && total > received) return { count: total - received };
+  const isFull =
+    (limit !== null && received >= limit) ||
+    (list.limit !== null && received >= list.limit) ||
+    // A limit that the service doesn't confirm may not have been heeded.
+    (received === DEFAULT_ROWS && total === null && (limit === null || list.limit === null));
+  return isFull ? { count: null } : null;
+}
+
+async function completed<Params extends YearsParams, Row>(
+  params: Params,
+  list: RowList<Row>,
+  parts: NarrowedParts<Params, Row>,
+  calls: { left: number },
+): Promise<NarrowedList<Row>> {
+  const lack = lackOf(list, parts.limit);
+  if (lack === null) return { rows: list.rows, lack };
+  const cut = { rows: list.rows, lack };
+  const byKind = parts.partsOf?.(params) ?? null;
+  const isByYears = byKind === null;
+  // Without a count, rows that have no year would be lost without a trace.
+  if (isByYears && !parts.areAllDated && !(list.total !== null && list.total > list.received)) return cut;
+  const pieces = byKind ?? inYears(params, list.rows, parts.yearOf);
+  if (pieces === null || pieces.length > calls.left) return cut;
+  calls.left -= pieces.length;
+
+  const found: NarrowedList<Row>[] = [];
+  for (const piece of pieces) {
+    const part = await asked(piece, parts);
+    if (part === null || !part.rows.every((row) => isOf(piece, row, parts))) return cut;
+    found.push(await completed(piece, part, parts, calls));
+  }
+  const undated = isByYears ? list.rows.filter((row) => parts.yearOf(row) === null) : [];
+  const all = [...found.flatMap(({ rows }) => rows), ...undated];
+  if (!holdsAllOf(list.rows, all, parts.yearOf)) return cut;
+  const rows = withLeftOut(all, sumOf(found.map((part) => leftOutOf(part.rows))));
+  return { rows, lack: lackOfSum(list, rows.length, found) };
+}
+
+/** Whether there are as many rows of each year as came at first: a service may leave out the last year that is named. */
+function holdsAllOf<Row>(
+  first: readonly Row[],
+  all: readonly Row[],
+  yearOf: (row: Row) => number | null,
+): boolean {
+  const counts = new Map<number | null, number>();
+  for (const row of all) counts.set(yearOf(row), (counts.get(yearOf(row)) ?? 0) + 1);
+  for (const row of first) counts.set(yearOf(row), (counts.get(yearOf(row)) ?? 0) - 1);
+  return [...counts.values()].every((count) => count >= 0);
+}
+
+function lackOfSum(
+  { total, received }: RowList<unknown>,
+  count: number,
+  found: readonly NarrowedList<unknown>[],
+): Lack | null {
+  // A count that isn't above the rows of its own answer may be of these alone.
+  if (total !== null && total > received) return total > count ? { count: total - count } : null;
+  return found.some(({ lack }) => lack !== null) ? { count: null } : null;
+}
+
+/** Null where the service refuses the parameters, or no further call may be sent. */
+async function asked<Params extends YearsParams, Row>(
+  params: Params,
+  { ask }: NarrowedParts<Params, Row>,
+): Promise<RowList<Row> | null> {
+  try {
+    return await ask(params);
+  } catch (error) {
+    const isNoMore =
+      error instanceof Failure && ['BAD_USER_INPUT', 'OPERATION_TOO_EXPENSIVE'].includes(error.code);
+    if (isNoMore) return null;
+    throw error;
+  }
+}
+
+/** Whether a row belongs to a part; where none of the others does either, the service doesn't heed what it was asked for. */
+function isOf<Params extends YearsParams, Row>(
+  params: Params,
+  row: Row,
+  { passes, yearOf }: NarrowedParts<Params, Row>,
+): boolean {
+  const { startYear, endYear } = params;
+  if (!passes(row, params)) return false;
+  if (startYear === undefined && endYear === undefined) return true;
+  const year = yearOf(row);
+  return year !== null && year >= (startYear ?? year) && year <= (endYear ?? year);
+}
+
+/** The years of a list in two or three ranges, cut at the middle one of its rows; null where that leaves no smaller one. */
+function inYears<Params extends YearsParams, Row>(
+  params: Params,
+  rows: readonly Row[],
+  yearOf: (row: Row) => number | null,
+): readonly Params[] | null {
+  const { startYear, endYear } = params;
+  const years = rows.map(yearOf).filter((year) => year !== null);
+  const middle = years.sort((a, b) => a - b)[Math.floor(years.length / 2)];
+  if (middle === undefined || (startYear !== undefined && startYear === endYear)) return null;
+  const upTo = { ...params, endYear: middle - 1 };
+  const from = { ...params, startYear: middle };
+  if (startYear === undefined || middle > startYear) return [upTo, from];
+  return [
+    { ...params, endYear: middle },
+    { ...params, startYear: middle + 1 },
+  ];
+}

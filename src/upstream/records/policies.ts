@@ -1,0 +1,74 @@
+import { alpha2In, countryNamedIn } from './countries.ts';
+import { objectIn, type RowList, rowListIn } from './envelope.ts';
+import { isObject, type JsonObject, labelIn, numberIn, textIn } from './fields.ts';
+import { blockIn, eachFound } from './left-out.ts';
+
+/** Of no field is it specified that it is there: what is missing is null. */
+export interface PolicyRecord {
+  /** ISO 3166-1 alpha-2, upper case. */
+  readonly countryCode: string | null;
+  readonly wikidataId: string | null;
+  readonly title: string | null;
+  /** The record's own word, such as `law`. */
+  readonly documentType: string | null;
+  /** The record's own word, such as `active`. */
+  readonly status: string | null;
+  /** The day, as sent. */
+  readonly publishedAt: string | null;
+  /** Key of a source. */
+  readonly source: string | null;
+  readonly record: JsonObject;
+}
+
+export interface PolicyOverviewRecord {
+  /** ISO 3166-1 alpha-2, upper case. */
+  readonly countryCode: string;
+  readonly latestPolicy: PolicyRecord | null;
+  readonly activePolicyCount: number | null;
+  readonly recentPolicies: readonly PolicyRecord[];
+  readonly record: JsonObject;
+}
+
+export type PolicyList = RowList<PolicyRecord>;
+
+const OVERVIEW = ['latest_policy', 'active_policy_count', 'recent_policies'] as const;
+
+/** @param asked code of the country that was asked for; null where none was */
+export function decodePolicies(body: unknown, route: string, asked: string | null): PolicyList {
+  return rowListIn(body, route, (list) => eachFound(list, (row) => decodePolicy(row, asked)));
+}
+
+/** @param asked code of the country that was asked for, where the body doesn't say */
+export function decodePolicyOverview(body: unknown, route: string, asked: string): PolicyOverviewRecord {
+  const { value: row, place } = objectIn(body, route, OVERVIEW);
+  const { code } = countryNamedIn(row, asked);
+  const { latest_policy: latest } = row;
+  return {
+    countryCode: code,
+    latestPolicy: isObject(latest) ? decodePolicy(latest, code) : null,
+    activePolicyCount: countIn(row, 'active_policy_count'),
+    recentPolicies:
+      row.recent_policies == null
+        ? []
+        : blockIn(row, place, 'recent_policies', (policy) => decodePolicy(policy, code)),
+    record: row,
+  };
+}
+
+function decodePolicy(row: JsonObject, asked: string | null): PolicyRecord {
+  return {
+    countryCode: alpha2In(row, 'country_code', 'country') ?? asked?.toUpperCase() ?? null,
+    wikidataId: textIn(row, 'wikidata_id'),
+    title: textIn(row, 'title', 'name'),
+    documentType: textIn(row, 'document_type'),
+    status: textIn(row, 'policy_status', 'status'),
+    publishedAt: textIn(row, 'published_at'),
+    source: labelIn(row, ['key', 'source'], 'source'),
+    record: row,
+  };
+}
+
+function countIn(row: JsonObject, name: string): number | null {
+  const count = numberIn(row, name);
+  return count !== null && Number.isSafeInteger(count) && Math.abs(count) < 2 ** 31 ? count : null;
+}

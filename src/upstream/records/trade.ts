@@ -1,0 +1,81 @@
+import { alpha2In, countryNamedIn } from './countries.ts';
+import { objectIn, type RowList, rowListIn } from './envelope.ts';
+import { type JsonObject, numberIn, textIn } from './fields.ts';
+import { eachFound } from './left-out.ts';
+
+/*
+ * None of the fields of trade records is specified. Those that are read have the names of the parameters that the routes
+ * take; all else is in the record as sent.
+ */
+
+export interface TradeOverviewRecord {
+  /** ISO 3166-1 alpha-2, upper case. */
+  readonly countryCode: string;
+  readonly record: JsonObject;
+}
+
+export interface TradeFlowRecord {
+  /** ISO 3166-1 alpha-2, upper case. */
+  readonly reporterCode: string | null;
+  /** ISO 3166-1 alpha-2, upper case; of any country of the world. */
+  readonly partnerCode: string | null;
+  readonly productCode: string | null;
+  /** The record's own word, such as `export`. */
+  readonly flowType: string | null;
+  readonly year: number | null;
+  readonly record: JsonObject;
+}
+
+export interface TradePartnerRecord {
+  /** ISO 3166-1 alpha-2, upper case. */
+  readonly partnerCode: string | null;
+  readonly record: JsonObject;
+}
+
+export interface TradeProductRecord {
+  readonly productCode: string | null;
+  readonly record: JsonObject;
+}
+
+/** @param asked code of the country that was asked for, where the body doesn't say */
+export function decodeTradeOverview(body: unknown, route: string, asked: string): TradeOverviewRecord {
+  const { value: row } = objectIn(body, route, ['country', 'country_code']);
+  return { countryCode: countryNamedIn(row, asked).code, record: row };
+}
+
+export function decodeTradeFlows(body: unknown, route: string): RowList<TradeFlowRecord> {
+  return rowListIn(body, route, (list) =>
+    eachFound(list, (row) => ({
+      reporterCode: alpha2In(row, 'reporter_country_code', 'reporter'),
+      partnerCode: partnerIn(row),
+      productCode: productIn(row),
+      flowType: textIn(row, 'flow_type'),
+      year: yearIn(row),
+      record: row,
+    })),
+  );
+}
+
+export function decodeTradePartners(body: unknown, route: string): RowList<TradePartnerRecord> {
+  return rowListIn(body, route, (list) =>
+    eachFound(list, (row) => ({ partnerCode: partnerIn(row), record: row })),
+  );
+}
+
+export function decodeTradeProducts(body: unknown, route: string): RowList<TradeProductRecord> {
+  return rowListIn(body, route, (list) =>
+    eachFound(list, (row) => ({ productCode: productIn(row), record: row })),
+  );
+}
+
+const partnerIn = (row: JsonObject) => alpha2In(row, 'partner_country_code', 'partner');
+
+/** Codes of products are often all digits, and may be sent as a number. */
+function productIn(row: JsonObject): string | null {
+  return textIn(row, 'product_code') ?? numberIn(row, 'product_code')?.toString() ?? null;
+}
+
+function yearIn(row: JsonObject): number | null {
+  const year = numberIn(row, 'year');
+  return year !== null && Number.isInteger(year) && Math.abs(year) < 10_000 ? year : null;
+}
