@@ -1,6 +1,7 @@
 import type { GraphQLFormattedError } from 'graphql';
 import type { Waits } from '../upstream/call.ts';
 import type { OperationRun } from './operation-run.ts';
+import { VARIES } from './responses.ts';
 
 /** What the headers of a response to an operation say. */
 export interface AnswerFacts {
@@ -24,7 +25,7 @@ export function setHeaders(
   if (isKept) headers.set('cache-control', `private, max-age=${maxAgeSeconds}`);
   else headers.set('cache-control', errors?.length === 0 ? 'private' : 'no-store');
   // Whoever keeps an answer may not take it for the plan of the operation, nor for another form of it.
-  headers.set('vary', isKept ? 'Authorization, Accept, X-Explain' : 'Authorization');
+  headers.set('vary', isKept ? VARIES : 'Authorization');
   headers.set('server-timing', timing);
   if (status === 401) headers.set('www-authenticate', 'Bearer');
   const retryAfterSeconds = earliestRetry(errors ?? [], nowMs);

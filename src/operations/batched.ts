@@ -1,7 +1,7 @@
 import type { PromiseOrValue } from '../async/promise-or-value.ts';
 import { FAILURES } from '../errors.ts';
 import { openBill } from '../upstream/call.ts';
-import type { GatewayRequest } from './requests.ts';
+import { ChangedRequest, type GatewayRequest } from './requests.ts';
 import type { GatewayResponse } from './responses.ts';
 
 /** Answers requests of one operation. */
@@ -45,7 +45,9 @@ async function answerAll(
   let leftBytes = maxAnswerBytes;
   const answers = await Promise.all(
     operations.map(async (body) => {
-      const answer = await next(new BatchedRequest(request, body, operations.length > 1));
+      const answer = await next(
+        new ChangedRequest(request, { body, search: '', isBatched: operations.length > 1 }),
+      );
       const text = textOf(answer.body);
       leftBytes -= text?.length ?? 0;
       return { ...answer, body: text === null || leftBytes < 0 ? tooLong(maxAnswerBytes, request) : text };
@@ -58,30 +60,6 @@ async function answerAll(
     headers: headersOf(answers),
     body: `[${answers.map(({ body }) => body).join(',')}]`,
   };
-}
-
-/** One operation of a request, which reads the signal only where somebody listens. */
-class BatchedRequest implements GatewayRequest {
-  readonly method: string;
-  readonly headers: GatewayRequest['headers'];
-  readonly search = '';
-  readonly body: unknown;
-  readonly requestId: string | undefined;
-  readonly isBatched: boolean;
-  readonly #whole: GatewayRequest;
-
-  constructor(whole: GatewayRequest, body: unknown, isBatched: boolean) {
-    this.body = body;
-    this.isBatched = isBatched;
-    this.method = whole.method;
-    this.headers = whole.headers;
-    this.requestId = whole.requestId;
-    this.#whole = whole;
-  }
-
-  get signal() {
-    return this.#whole.signal;
-  }
 }
 
 /** Null where it comes in parts, which no answer of several does. */

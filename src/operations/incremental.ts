@@ -1,8 +1,8 @@
 import type { HandleRequest } from './batched.ts';
 import type { Delivery } from './delivery.ts';
 import type { PersistedTexts } from './persisted.ts';
-import { type GatewayRequest, textIn } from './requests.ts';
-import type { GatewayResponse } from './responses.ts';
+import { acceptingInstead, ChangedRequest, type GatewayRequest, textIn } from './requests.ts';
+import { type GatewayResponse, VARIES } from './responses.ts';
 
 /**
  * Answers in parts, as `multipart/mixed`, those who accept that and defer something (`@defer`, `@stream`): the operation
@@ -33,7 +33,7 @@ async function inParts(
   if (format === null) return next(request);
   const delivery = openDelivery(format);
   const response = await next(new DeferringRequest(request, withoutMultipart(accepts), delivery));
-  const headers = new Map(response.headers).set('vary', 'Authorization, Accept, X-Explain');
+  const headers = new Map(response.headers).set('vary', VARIES);
   const { over, contentType } = delivery;
   if (over === null) return { ...response, headers };
   headers.set('content-type', contentType).set('cache-control', 'no-store');
@@ -48,29 +48,11 @@ export function deliveryOf(request: GatewayRequest): Delivery | null {
   return request instanceof DeferringRequest ? request.delivery : null;
 }
 
-/** The request as the other stages see it, which reads the signal only where somebody listens. */
-class DeferringRequest implements GatewayRequest {
-  readonly method: string;
-  readonly headers: GatewayRequest['headers'];
-  readonly search: string;
-  readonly body: unknown;
-  readonly requestId: string | undefined;
+class DeferringRequest extends ChangedRequest {
   readonly delivery: Delivery;
-  readonly #whole: GatewayRequest;
 
   constructor(whole: GatewayRequest, accept: string, delivery: Delivery) {
-    // A tag names the whole of an answer, which the first part isn't.
-    const { 'if-none-match': _, ...headers } = whole.headers;
-    this.method = whole.method;
-    this.headers = { ...headers, accept };
-    this.search = whole.search;
-    this.body = whole.body;
-    this.requestId = whole.requestId;
+    super(whole, { headers: acceptingInstead(whole.headers, accept) });
     this.delivery = delivery;
-    this.#whole = whole;
-  }
-
-  get signal() {
-    return this.#whole.signal;
   }
 }

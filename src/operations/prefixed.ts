@@ -4,7 +4,7 @@ import { inverted, type PrefixedNames } from '../graph/prefixed-names.ts';
 import { isObject } from '../upstream/records/fields.ts';
 import type { HandleRequest } from './batched.ts';
 import { sha256Of } from './persisted.ts';
-import type { GatewayRequest } from './requests.ts';
+import { ChangedRequest, type GatewayRequest } from './requests.ts';
 import type { GatewayResponse } from './responses.ts';
 
 /** Texts of routers that are kept in our words, and characters of one. */
@@ -81,7 +81,7 @@ function fromBody(
   translated: (params: Params) => Params | null,
 ): GatewayRequest | null {
   const body = isObject(request.body) ? translated(request.body) : null;
-  return body && changed(request, { body });
+  return body && new ChangedRequest(request, { body });
 }
 
 function fromSearch(
@@ -102,24 +102,7 @@ function fromSearch(
   if (own === null) return null;
   for (const [name, value] of Object.entries(own))
     search.set(name, typeof value === 'string' ? value : JSON.stringify(value));
-  return changed(request, { search: `?${search}` });
-}
-
-/** The signal is read only where somebody listens. */
-function changed(request: GatewayRequest, other: Partial<GatewayRequest>): GatewayRequest {
-  const { method, headers, search, body, requestId, isBatched = false } = request;
-  return {
-    method,
-    headers,
-    search,
-    body,
-    requestId,
-    isBatched,
-    ...other,
-    get signal() {
-      return request.signal;
-    },
-  };
+  return new ChangedRequest(request, { search: `?${search}` });
 }
 
 /** An operation in our names. Where it can't be read it is left as it is, for Apollo to say what is wrong. */

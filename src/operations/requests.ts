@@ -21,6 +21,43 @@ export interface GatewayRequest {
   readonly isBatched?: boolean;
 }
 
+/** A request as stages behind one see it that asks for the same otherwise. The signal is read only where somebody listens. */
+export class ChangedRequest implements GatewayRequest {
+  readonly method: string;
+  readonly headers: GatewayRequest['headers'];
+  readonly search: string;
+  readonly body: unknown;
+  readonly requestId: string | undefined;
+  readonly isBatched: boolean;
+  readonly #whole: GatewayRequest;
+
+  constructor(
+    whole: GatewayRequest,
+    changes: Partial<Pick<GatewayRequest, 'headers' | 'search' | 'body' | 'isBatched'>>,
+  ) {
+    this.method = whole.method;
+    this.headers = changes.headers ?? whole.headers;
+    this.search = changes.search ?? whole.search;
+    this.body = 'body' in changes ? changes.body : whole.body;
+    this.requestId = whole.requestId;
+    this.isBatched = changes.isBatched ?? whole.isBatched ?? false;
+    this.#whole = whole;
+  }
+
+  get signal() {
+    return this.#whole.signal;
+  }
+}
+
+/** Headers that ask for an answer of other types; a tag would name another one. */
+export function acceptingInstead(
+  headers: GatewayRequest['headers'],
+  accept: string,
+): GatewayRequest['headers'] {
+  const { 'if-none-match': _, ...others } = headers;
+  return { ...others, accept };
+}
+
 /** What a request asks for. */
 export interface OperationParams {
   readonly text: string;

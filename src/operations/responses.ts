@@ -5,6 +5,9 @@ import type { Bill } from '../upstream/call.ts';
 import type { Warning } from '../warnings.ts';
 import type { GatewayRequest } from './requests.ts';
 
+/** What the form of an answer goes by, where it may be kept. */
+export const VARIES = 'Authorization, Accept, X-Explain';
+
 export interface GatewayResponse {
   readonly status: number;
   /** By lower-case name. */
@@ -113,7 +116,7 @@ function asksForEntities({ selectionSet }: OperationDefinitionNode): boolean {
 }
 
 /** Whether an answer, at whatever depth, holds nothing but nulls. */
-function isNothing(value: unknown): boolean {
+export function isNothing(value: unknown): boolean {
   return value == null || (typeof value === 'object' && Object.values(value).every(isNothing));
 }
 

@@ -11,8 +11,8 @@ import { openBill } from '../upstream/call.ts';
 import type { HandleRequest } from './batched.ts';
 import { isExplained } from './operation-run.ts';
 import type { PersistedTexts } from './persisted.ts';
-import { type GatewayRequest, textIn } from './requests.ts';
-import { type GatewayResponse, WrittenBody } from './responses.ts';
+import { acceptingInstead, ChangedRequest, type GatewayRequest, textIn } from './requests.ts';
+import { type GatewayResponse, isNothing, VARIES, WrittenBody } from './responses.ts';
 
 export interface TabledParts {
   readonly schema: GraphQLSchema;
@@ -55,7 +55,9 @@ async function answered(
 ): Promise<GatewayResponse> {
   const table = tableFor(request, parts);
   if (typeof table === 'string') return refused(406, table, request);
-  const response = await next(new JsonRequest(request));
+  const response = await next(
+    new ChangedRequest(request, { headers: acceptingInstead(request.headers, JSON_ANSWER) }),
+  );
   const { status, body } = response;
   const isWhole = typeof body === 'string' || Buffer.isBuffer(body);
   if (status !== 200 || !isWhole || isExplained(request)) return varied(response);
@@ -171,33 +173,8 @@ class TooLong extends Error {
   }
 }
 
-/** The request as the other stages see it, which reads the signal only where somebody listens. */
-class JsonRequest implements GatewayRequest {
-  readonly method: string;
-  readonly headers: GatewayRequest['headers'];
-  readonly search: string;
-  readonly body: unknown;
-  readonly requestId: string | undefined;
-  readonly #whole: GatewayRequest;
-
-  constructor(whole: GatewayRequest) {
-    // A tag names the JSON of an answer, which isn't what is sent.
-    const { 'if-none-match': _, ...headers } = whole.headers;
-    this.method = whole.method;
-    this.headers = { ...headers, accept: JSON_ANSWER };
-    this.search = whole.search;
-    this.body = whole.body;
-    this.requestId = whole.requestId;
-    this.#whole = whole;
-  }
-
-  get signal() {
-    return this.#whole.signal;
-  }
-}
-
 function varied(response: GatewayResponse): GatewayResponse {
-  const headers = new Map(response.headers).set('vary', 'Authorization, Accept, X-Explain');
+  const headers = new Map(response.headers).set('vary', VARIES);
   headers.delete('etag');
   return { ...response, headers };
 }
@@ -233,12 +210,6 @@ function statusOfFault(fault: unknown): number {
   return (isJsonObject(extensions) ? STATUSES[String(extensions.code)] : undefined) ?? 500;
 }
 
-/** Whether an answer, at whatever depth, holds nothing but nulls. */
-function isNothing(value: unknown): boolean {
-  if (Array.isArray(value)) return value.every(isNothing);
-  return value == null || (isJsonObject(value) && Object.values(value).every(isNothing));
-}
-
 function refused(status: 406, message: string, { requestId }: GatewayRequest): GatewayResponse {
   const error = { message, extensions: { code: 'BAD_REQUEST', retryable: false, requestId } };
   return {
@@ -246,7 +217,7 @@ function refused(status: 406, message: string, { requestId }: GatewayRequest): G
     headers: new Map([
       ['content-type', `${JSON_ANSWER}; charset=utf-8`],
       ['cache-control', 'no-store'],
-      ['vary', 'Authorization, Accept, X-Explain'],
+      ['vary', VARIES],
     ]),
     body: JSON.stringify({ errors: [error], extensions: { upstream: openBill() } }),
   };
