@@ -50,6 +50,8 @@ function wordsFor(code: ErrorCode | undefined): string {
     case ErrorCode.UPSTREAM_INVALID_RESPONSE:
     case ErrorCode.UPSTREAM_INCOMPLETE:
       return 'The service’s answer can’t be used.';
+    case ErrorCode.UPSTREAM_ROUTE_ABSENT:
+      return 'The service has no such records.';
     case ErrorCode.BAD_USER_INPUT:
     case ErrorCode.OPERATION_TOO_EXPENSIVE:
     case ErrorCode.GRAPHQL_PARSE_FAILED:
