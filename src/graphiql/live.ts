@@ -1,6 +1,7 @@
 import { createClient, NetworkError } from 'graphql-sse';
 import { parsedOperation, responseKey } from './chart/document.ts';
-import type { Answer, Operation } from './exchange.ts';
+import type { Answer } from './exchange.ts';
+import type { Operation } from './operation.ts';
 
 /*
  * Subscriptions, over server-sent events. Loaded with the first one that is run.

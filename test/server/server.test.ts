@@ -633,7 +633,7 @@ describe('GraphiQL', () => {
     const response = await get(`${origin}/graphiql/settings.json`);
     expect([response.headers.get('cache-control'), await response.json()]).toEqual([
       'no-store',
-      { demoKeys: null, isTrustedOnly: false },
+      { demoKeys: null, isTrustedOnly: false, isLive: false },
     ]);
   });
 });
