@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
+import { WHOLE_GRAPH } from '../support/golden-settings.ts';
 import { openProgram } from '../support/program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'country-graph-'));
@@ -33,7 +34,7 @@ const names = globSync('*/*.graphql', { cwd: QUERIES })
 
 describe.for(Object.keys(STORES))('with %s, an operation asked again', (store) => {
   it.for(names)('costs nothing and says the same: %s', async (name) => {
-    await using program = await openProgram({ env: { CACHE_URL: STORES[store]?.() ?? '' } });
+    await using program = await openProgram({ env: { ...WHOLE_GRAPH, CACHE_URL: STORES[store]?.() ?? '' } });
     const query = readFileSync(join(QUERIES, `${name}.graphql`), 'utf8');
     const file = join(QUERIES, `${name}.variables.json`);
     const variables = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;

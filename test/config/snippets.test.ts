@@ -10,6 +10,7 @@ import { parse as parseYaml } from 'yaml';
 import { snippetsIn } from '../../scripts/site/snippets.ts';
 import { settingNames } from '../../src/config.ts';
 import { runCommand } from '../support/command.ts';
+import { WHOLE_GRAPH } from '../support/golden-settings.ts';
 import { type Block, blocksIn } from '../support/markdown.ts';
 import { openProgram, type Program } from '../support/program.ts';
 
@@ -47,7 +48,7 @@ const inLanguage = (...languages: readonly string[]) =>
 
 /** What some documents say that the gateway has to be started with. */
 const SETTINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'docs/trade-and-policy.md': { EXTRA_ROUTES: 'trade,policy' },
+  'docs/trade-and-policy.md': WHOLE_GRAPH,
 };
 
 /** Samples for the variables of an operation. */

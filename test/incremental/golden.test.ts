@@ -16,6 +16,7 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { WHOLE_GRAPH } from '../support/golden-settings.ts';
 import { openProgram } from '../support/program.ts';
 import { askInParts, canonical, type Json, type Spec } from './parts.ts';
 
@@ -96,7 +97,7 @@ async function outcomeOf(query: string, variables: Json, spec: Spec | null) {
   await using program = await openProgram({
     clock,
     sandbox: { now: clock.now },
-    env: { MAX_DEPTH: '40', MAX_ALIASES: '200' },
+    env: { ...WHOLE_GRAPH, MAX_DEPTH: '40', MAX_ALIASES: '200' },
   });
   const { whole, parts } = await askInParts(program, query, {
     variables,

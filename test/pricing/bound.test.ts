@@ -7,6 +7,7 @@ import { leadsToFigures } from '../../src/graph/selection.ts';
 import { boundOf, mostCalls } from '../../src/pricing/bound.ts';
 import { entities } from '../../src/resolvers/entities.ts';
 import { batches, resolvers } from '../../src/resolvers/resolvers.ts';
+import { WHOLE_GRAPH } from '../support/golden-settings.ts';
 import { openProgram } from '../support/program.ts';
 
 const MAX_ROWS = 1000;
@@ -36,7 +37,7 @@ it.for(files)('%s takes no more calls than its bound', async (file) => {
   const variables: Variables = existsSync(variablesFile)
     ? JSON.parse(readFileSync(variablesFile, 'utf8'))
     : {};
-  await using program = await openProgram({ env: { MAX_UPSTREAM_CALLS: '1000' } });
+  await using program = await openProgram({ env: { ...WHOLE_GRAPH, MAX_UPSTREAM_CALLS: '1000' } });
   // Of a key that the service has accepted, plans of any size are told.
   await program.ask('{ country(code: "KE") { signals { record } } }');
   program.requests();
@@ -111,7 +112,7 @@ it('holds for figures however they are scattered over countries and indicators',
     (_, i) => `f${i}: country(code: "${codes[i % 16]}") { observation(metricKey: "m_${i}") { value } }`,
   );
   const text = `{ ${fields.join(' ')} }`;
-  await using program = await openProgram({ env: { MAX_UPSTREAM_CALLS: '1000' } });
+  await using program = await openProgram({ env: { ...WHOLE_GRAPH, MAX_UPSTREAM_CALLS: '1000' } });
   const { extensions } = await program.ask(text, { headers: { 'x-explain': '1' } });
   const { calls } = extensions.explain as { calls: number };
   expect(calls).toBeGreaterThan(1);

@@ -11,6 +11,7 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 import { describe, expect, test } from 'vitest';
+import { WHOLE_GRAPH } from '../support/golden-settings.ts';
 import { openProgram } from '../support/program.ts';
 
 /**
@@ -23,9 +24,6 @@ const isUpdating = process.env.UPDATE_GOLDEN === '1';
 /** Windows of minute and month stand still, so that answers which name them can be written down. */
 const clock = { now: () => Date.parse('2026-03-10T12:00:30Z'), sleep: async () => {} };
 
-/** Everything that the graph may have. */
-const WHOLE = { EXTRA_ROUTES: 'policy,trade' };
-
 const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
 const names = files.filter((file) => file.endsWith('.graphql')).map((file) => file.replace('.graphql', ''));
 const read = (file: string) => readFileSync(new URL(file, folder), 'utf8');
@@ -33,7 +31,7 @@ const write = (file: string, text: string) => writeFileSync(new URL(file, folder
 const queryOf = (name: string) => read(`${name}.graphql`);
 
 async function run(name: string) {
-  await using program = await openProgram({ clock, sandbox: { now: clock.now }, env: WHOLE });
+  await using program = await openProgram({ clock, sandbox: { now: clock.now }, env: WHOLE_GRAPH });
   const variables = files.includes(`${name}.variables.json`)
     ? JSON.parse(read(`${name}.variables.json`))
     : undefined;
@@ -88,7 +86,7 @@ describe('golden queries', () => {
 const ASKED_ELSEWHERE = ['Freshness.fetchedAt', 'Query._service', '_Service.sdl'];
 
 test('every field and argument of the graph is used by some golden query', async () => {
-  await using program = await openProgram({ env: WHOLE });
+  await using program = await openProgram({ env: WHOLE_GRAPH });
   const { data, upstream } = await program.ask(getIntrospectionQuery(), { key: null });
   expect(upstream.calls).toBe(0);
   const schema = buildClientSchema(data);
