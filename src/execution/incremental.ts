@@ -15,6 +15,7 @@ import {
 import type { DeferUsage, FieldPlan, ListShape, ObjectDeferral, StreamUsage } from './plan.ts';
 import { Pooled } from './pooled.ts';
 import { type Executed, Run, type RunParts, type RunScope } from './run.ts';
+import { handleRejections } from './scheduler.ts';
 
 export interface IncrementalParts<Told extends ToldPart> extends RunParts {
   /** Makes of what was executed what is told of it. */
@@ -194,6 +195,8 @@ export class IncrementalRun<Told extends ToldPart> {
     const { label, initialCount } = shape.stream as StreamUsage;
     const blockItems = Math.ceil(items.length / MAX_BLOCKS);
     if (!this.#mayAdd(Math.ceil(items.length / blockItems))) return false;
+    // Their runs begin later, or never.
+    handleRejections(items);
     const listPath = lists.holder.path(slot);
     const path = responsePathAsArray(listPath);
     const stream: Stream = { id: this.#ids++, path, label, blocks: [], next: initialCount, isPending: false };

@@ -8,7 +8,7 @@ import { fragmentsIn, planOperation } from '../../src/execution/plan.ts';
 const schema = buildSchema(`
   directive @defer(if: Boolean! = true, label: String) on FRAGMENT_SPREAD | INLINE_FRAGMENT
   directive @stream(if: Boolean! = true, label: String, initialCount: Int! = 0) on FIELD
-  type Query { box: Box, boxes: [Box], solid: [Box!], words: [String!]! }
+  type Query { box: Box, boxes: [Box], solid: [Box!], words: [String!]!, risky: [Box] }
   type Box { name: String!, sure: String!, late: String, inner: Box, innerSure: Box! }
 `);
 
@@ -31,6 +31,11 @@ const box = (name: string): Box => ({ name });
 resolve('Query', 'box', () => box('a'));
 resolve('Query', 'boxes', () => ['a', 'b', 'c'].map(box));
 resolve('Query', 'solid', () => ['a', 'b', 'c'].map(box));
+/** Takes its whole turn, so that whatever comes next waits for another one; by then an item has failed. */
+resolve('Query', 'risky', () => {
+  for (const endsAtMs = performance.now() + 10; performance.now() < endsAtMs; );
+  return [box('a'), Promise.reject(new Error('no b')), box('c')];
+});
 resolve('Query', 'words', () => ['x', 'y', 'z']);
 resolve('Box', 'sure', (source) => gate(`sure ${(source as Box).name}`).promise);
 resolve('Box', 'late', (source) => gate(`late ${(source as Box).name}`).promise);
@@ -86,6 +91,24 @@ function short(told: Delivered<Told>): string {
   const parts = told.parts.map(({ path, part }) => `${path.join('.')} ${JSON.stringify(part.data)}`);
   return `complete ${at}: ${parts.join(' and ')}`;
 }
+
+describe('items that fail before they are waited for', () => {
+  it('are errors of theirs, and no fault of the program', async () => {
+    const unhandled: unknown[] = [];
+    const note = (error: unknown) => unhandled.push(error);
+    process.on('unhandledRejection', note);
+    try {
+      const { first, told } = await begin('{ risky @stream { name } }');
+      expect(await first).toEqual({ data: { risky: [] }, errors: [] });
+      const all = [...(await told()), ...(await told())];
+      expect(all).toContain('over 0 at risky');
+      expect(all.join()).toContain('null');
+    } finally {
+      process.off('unhandledRejection', note);
+    }
+    expect(unhandled).toEqual([]);
+  });
+});
 
 describe('parts of an operation', () => {
   it('are there whole, and those within others after them', async () => {
