@@ -1,4 +1,5 @@
 import { getOperationAST, parse } from 'graphql';
+import { WHOLE_GRAPH } from '../../test/support/golden-settings.ts';
 import { openProgram } from '../../test/support/program.ts';
 
 /** What an operation costs over the sandbox, where nothing is held. */
@@ -22,17 +23,17 @@ export function isQuery(code: string, language: string): boolean {
 
 /** Asks one operation of a gateway that has seen nothing. */
 export async function billOf(query: string, variables: Variables = SAMPLES): Promise<OperationBill> {
-  await using program = await openProgram();
-  const { upstream, errors } = await program.ask(query, { variables: givenTo(query, variables) });
+  await using program = await openProgram({ env: WHOLE_GRAPH });
+  const { data, upstream, errors } = await program.ask(query, { variables: givenTo(query, variables) });
   const [error] = errors;
-  if (upstream === undefined)
-    throw new Error(`An operation of the documents fails: ${error?.message}\n${query}`);
+  // What is refused has a bill too, which says nothing of the operation.
+  if (data == null) throw new Error(`An operation of the documents fails: ${error?.message}\n${query}`);
   return upstream;
 }
 
 /** What operations would cost, by `x-explain`: under a key that the service knows. */
 export async function pricesOf(queries: readonly string[]): Promise<number[]> {
-  await using program = await openProgram();
+  await using program = await openProgram({ env: WHOLE_GRAPH });
   // A key that the service has accepted may plan more figures than one that anybody could have made up.
   await program.ask('{ sources { key } }');
   const prices: number[] = [];

@@ -5,6 +5,7 @@ import { transformWithOxc } from 'vite';
 import { settingNames } from '../../src/config.ts';
 import { FAILURES } from '../../src/errors.ts';
 import { WARNING_CODES } from '../../src/warnings.ts';
+import { blocksOf, withoutRecipe } from '../../test/support/markdown.ts';
 import { billInWords, billOf, isQuery } from './bills.ts';
 import { examplesPage } from './examples.ts';
 import { escapeHtml, relativePath, slugOf } from './html.ts';
@@ -109,9 +110,8 @@ function navigationOf(groups: readonly PageGroup[], model: SchemaModel): Navigat
 
 /** What each operation of the documents costs, by its text. */
 async function captionsOf(texts: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  const blocks = texts.flatMap((text) => [...text.matchAll(/^```graphql.*\n([\s\S]*?)^```$/gm)]);
   const captions = new Map<string, string>();
-  for (const [, code = ''] of blocks) {
+  for (const code of texts.flatMap((text) => blocksOf(withoutRecipe(text), 'graphql'))) {
     if (!captions.has(code) && isQuery(code, 'graphql')) captions.set(code, billInWords(await billOf(code)));
   }
   return captions;

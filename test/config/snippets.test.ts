@@ -11,15 +11,12 @@ import { snippetsIn } from '../../scripts/site/snippets.ts';
 import { settingNames } from '../../src/config.ts';
 import { runCommand } from '../support/command.ts';
 import { WHOLE_GRAPH } from '../support/golden-settings.ts';
-import { type Block, blocksIn } from '../support/markdown.ts';
+import { type Block, blocksIn, withoutRecipe } from '../support/markdown.ts';
 import { openProgram, type Program } from '../support/program.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const read = (file: string) => readFileSync(`${ROOT}${file}`, 'utf8');
 const run = promisify(execFile);
-
-/** Followed to the letter by `recipe.test.ts`. */
-const RECIPE = /^## How to add a route[\s\S]*?(?=^## )/m;
 
 const DOCUMENTS = [
   'README.md',
@@ -39,17 +36,14 @@ interface Snippet extends Block {
 }
 
 const snippets: readonly Snippet[] = DOCUMENTS.flatMap((document) =>
-  blocksIn(read(document).replace(RECIPE, (text) => '\n'.repeat(text.split('\n').length - 1))).map(
-    (block) => ({ ...block, document, place: `${document}:${block.line}` }),
-  ),
+  blocksIn(withoutRecipe(read(document))).map((block) => ({
+    ...block,
+    document,
+    place: `${document}:${block.line}`,
+  })),
 );
 const inLanguage = (...languages: readonly string[]) =>
   snippets.filter(({ language }) => languages.includes(language));
-
-/** What some documents say that the gateway has to be started with. */
-const SETTINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'docs/trade-and-policy.md': WHOLE_GRAPH,
-};
 
 /** Samples for the variables of an operation. */
 const VARIABLES = { code: 'KE' };
@@ -70,8 +64,8 @@ describe('GraphQL', () => {
 
   it.for(operations.filter((snippet) => kindOf(snippet) === 'query'))(
     '$place is answered, for as many calls as the text says',
-    async ({ document, text, after }) => {
-      await using program = await openProgram({ env: SETTINGS[document] ?? {} });
+    async ({ text, after }) => {
+      await using program = await openProgram({ env: WHOLE_GRAPH });
       const { errors, upstream } = await program.ask(text, { variables: VARIABLES });
       expect(errors).toEqual([]);
       expect(program.requests()).toHaveLength(upstream.calls);

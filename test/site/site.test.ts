@@ -124,6 +124,10 @@ describe('the site', () => {
     for (const path of ['getting-started.html', 'costs.html', 'tables-and-tools.html'])
       expect(read(path)).toContain('<figcaption class="bill">');
   });
+
+  it('shows the bill of what settings add to the graph', () => {
+    expect(read('trade-and-policy.html')).toMatch(/<figcaption class="bill">.*1 × \/v1\/trade\/flows/);
+  });
 });
 
 /** Files of secrets are told beside what they hold. */

@@ -8,6 +8,13 @@ export interface Block {
   readonly after: string;
 }
 
+/** How to add a route, by the example of one that isn't there: `recipe.test.ts` follows it to the letter. */
+const RECIPE = /^## How to add a route[\s\S]*?(?=^## )/m;
+
+/** A document without the part whose blocks need the route that it adds. Each line keeps its number. */
+export const withoutRecipe = (markdown: string) =>
+  markdown.replace(RECIPE, (text) => '\n'.repeat(text.split('\n').length - 1));
+
 /** The blocks of code of a document, without their fences. */
 export function blocksIn(markdown: string): Block[] {
   return [
