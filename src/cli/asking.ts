@@ -1,6 +1,5 @@
-import { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import { parseExactly } from '../exact-json.ts';
+import { wholeBody } from '../operations/responses.ts';
 import { CommandError } from './command-error.ts';
 
 /** An operation as it is sent. */
@@ -99,18 +98,13 @@ export async function askSandbox(
         body: question,
         signal: new AbortController().signal,
       });
-      return replyIn(await wholeOf(body), 'The gateway answered');
+      return replyIn(await wholeBody(body), 'The gateway answered');
     } finally {
       await gateway.stop();
     }
   } finally {
     await sandbox.close();
   }
-}
-
-async function wholeOf(body: string | Buffer | AsyncIterable<string | Uint8Array>): Promise<string> {
-  if (typeof body === 'string' || Buffer.isBuffer(body)) return String(body);
-  return text(Readable.from(body));
 }
 
 function graphqlAddress(address: string): string {

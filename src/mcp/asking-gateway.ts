@@ -1,8 +1,7 @@
-import { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import type { CancelSignal } from '../async/cancellation.ts';
 import { parseExactly } from '../exact-json.ts';
 import type { Gateway } from '../gateway.ts';
+import { wholeBody } from '../operations/responses.ts';
 import { type Bill, openBill } from '../upstream/call.ts';
 import { isObject } from '../upstream/records/fields.ts';
 import type { OperationTool } from './operation-tools.ts';
@@ -53,7 +52,7 @@ export async function asked(
     signal,
     requestId,
   });
-  return typeof body === 'string' || Buffer.isBuffer(body) ? String(body) : text(Readable.from(body));
+  return wholeBody(body);
 }
 
 export function replyOf(body: string): GraphqlReply {

@@ -19,10 +19,10 @@ export interface Incoming {
 }
 
 /**
- * A stage that answers requests. The way of every operation is
- * `tabled( incremental( batched( limitsTold( repeated( admitted( prepared( apollo )))))))`: what was answered before is answered by the same
- * bytes, the others wait for their turn, what was found valid before is run by its plan, and the rest is read, validated
- * and answered by Apollo Server. `gateway.ts` puts it together.
+ * A stage that answers requests, once it is known of what operation each is (`received.ts`). The way of every operation is
+ * `limitsTold( repeated( admitted( prepared( apollo ))))`: what was answered before is answered by the same bytes, the others
+ * wait for their turn, what was found valid before is run by its plan, and the rest is read, validated and answered by
+ * Apollo Server. `gateway.ts` puts it together.
  */
 export type Handle = (incoming: Incoming) => PromiseOrValue<GatewayResponse>;
 

@@ -5,7 +5,7 @@ import { isObject } from '../upstream/records/fields.ts';
 import type { HandleRequest } from './batched.ts';
 import { sha256Of } from './persisted.ts';
 import { ChangedRequest, type GatewayRequest } from './requests.ts';
-import type { GatewayResponse } from './responses.ts';
+import { type GatewayResponse, WrittenBody } from './responses.ts';
 
 /** Texts of routers that are kept in our words, and characters of one. */
 const MAX_TEXTS = 1000;
@@ -154,6 +154,8 @@ function withPrefixedTypes(response: GatewayResponse, named: ReadonlyMap<string,
   const { encoded: _, body, ...others } = response;
   if (typeof body === 'string' || Buffer.isBuffer(body))
     return { ...others, body: renamedIn(String(body), named) };
+  // Tables, which have no types.
+  if (body instanceof WrittenBody) return response;
   return { ...others, body: renamedParts(body, named) };
 }
 
@@ -167,21 +169,16 @@ function renamedIn(text: string, named: ReadonlyMap<string, string>): string {
   );
 }
 
-/** Bytes are those of a table, which has no types. */
 async function* renamedParts(
-  parts: AsyncIterable<string | Uint8Array>,
+  parts: AsyncIterable<string>,
   named: ReadonlyMap<string, string>,
-): AsyncGenerator<string | Uint8Array> {
+): AsyncGenerator<string> {
   let rest = '';
   for await (const part of parts) {
-    if (typeof part !== 'string') {
-      yield part;
-      continue;
-    }
     rest = renamedIn(rest + part, named);
     if (rest.length <= MAX_NAMED) continue;
     yield rest.slice(0, -MAX_NAMED);
     rest = rest.slice(-MAX_NAMED);
   }
-  if (rest !== '') yield rest;
+  yield rest;
 }

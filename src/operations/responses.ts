@@ -1,6 +1,9 @@
 import { hash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import fresh from 'fresh';
 import { type GraphQLFormattedError, Kind, type OperationDefinitionNode } from 'graphql';
+import type { PromiseOrValue } from '../async/promise-or-value.ts';
 import type { Bill } from '../upstream/call.ts';
 import type { Warning } from '../warnings.ts';
 import type { GatewayRequest } from './requests.ts';
@@ -12,7 +15,8 @@ export interface GatewayResponse {
   readonly status: number;
   /** By lower-case name. */
   readonly headers: ReadonlyMap<string, string>;
-  readonly body: string | Buffer | AsyncIterable<string | Uint8Array>;
+  /** Texts where it comes in parts; bytes where it is written while it is sent. */
+  readonly body: string | Buffer | AsyncIterable<string> | WrittenBody;
   /** Compressed forms of the body by their `Content-Encoding`, where it is kept and so are they. */
   readonly encoded?: Map<string, Promise<Buffer>>;
 }
@@ -31,6 +35,11 @@ export class WrittenBody implements AsyncIterable<Uint8Array> {
   [Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
     return this.#chunks;
   }
+}
+
+/** The whole of a body, as text, where it is wanted in this process. */
+export function wholeBody(body: GatewayResponse['body']): PromiseOrValue<string> {
+  return typeof body === 'string' || Buffer.isBuffer(body) ? String(body) : text(Readable.from(body));
 }
 
 /**

@@ -33,7 +33,6 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOp
   const { gateway, hasGraphiql, isDraining, isSubgraph, problem, onTransport } = options;
   const send = (request: FastifyRequest, reply: FastifyReply, answer: GatewayResponse) =>
     sendAnswer(request, reply, answer, options);
-  const { outgoing } = options;
   readShallowJson(app);
 
   // Every refusal has a body of GraphQL errors, and that is what a router is to read.
@@ -71,38 +70,14 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOp
     onTransport(liveStream(app, { live, problem }));
   }
 
-  /** Writes an answer no faster than it is read; where that goes wrong, the connection is cut, so that nobody takes it for whole. */
-  function write(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    { status, headers }: GatewayResponse,
-    body: WrittenBody,
-  ): void {
-    const wrote = outgoing.follow(reply.raw, request.raw.socket, body.heldBytes);
-    const fail = (error: NodeJS.ErrnoException | null | undefined) => {
-      if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') problem(error, request.id);
-    };
-    for (const [name, value] of headers) reply.header(name, name === 'vary' ? withVary(reply, value) : value);
-    reply.header('vary', withVary(reply, 'Accept-Encoding'));
-    const source = Readable.from(noted(body, wrote));
-    const encoding = encodingFor(request.headers['accept-encoding']?.toString());
-    reply.code(status);
-    if (encoding === null) reply.send(source.once('error', fail));
-    else reply.header('content-encoding', encoding).send(pipeline(source, compressing(encoding), fail));
-  }
-
   app.all('/graphql', (request, reply) => {
     if (hasGraphiql && wantsPage(request)) {
       reply.redirect('/graphiql', 302);
       return;
     }
     const answer = gateway.handle(new ReceivedRequest(request, reply));
-    const sendAny = (there: GatewayResponse) => {
-      if (there.body instanceof WrittenBody) write(request, reply, there, there.body);
-      else send(request, reply, there);
-    };
-    if (!(answer instanceof Promise)) sendAny(answer);
-    else answer.then(sendAny).catch((error: unknown) => reply.send(error));
+    if (!(answer instanceof Promise)) send(request, reply, answer);
+    else answer.then((there) => send(request, reply, there)).catch((error: unknown) => reply.send(error));
   });
 }
 
@@ -151,6 +126,24 @@ class ReceivedRequest implements GatewayRequest {
   }
 }
 
+/** Writes an answer no faster than it is read; where that goes wrong, the connection is cut, so that nobody takes it for whole. */
+function writeBody(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  body: WrittenBody,
+  { outgoing, problem }: PartStreamParts,
+): void {
+  const wrote = outgoing.follow(reply.raw, request.raw.socket, body.heldBytes);
+  const fail = (error: NodeJS.ErrnoException | null | undefined) => {
+    if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') problem(error, request.id);
+  };
+  reply.header('vary', withVary(reply, 'Accept-Encoding'));
+  const source = Readable.from(noted(body, wrote));
+  const encoding = encodingFor(request.headers['accept-encoding']?.toString());
+  if (encoding === null) reply.send(source.once('error', fail));
+  else reply.header('content-encoding', encoding).send(pipeline(source, compressing(encoding), fail));
+}
+
 async function* noted(
   chunks: AsyncIterable<Uint8Array>,
   note: (bytes: number) => void,
@@ -172,6 +165,10 @@ function sendAnswer(
     reply.header(name, name === 'vary' ? withVary(reply, value) : value);
   }
   reply.code(status);
+  if (body instanceof WrittenBody) {
+    writeBody(request, reply, body, parts);
+    return;
+  }
   if (typeof body !== 'string' && !Buffer.isBuffer(body)) {
     sendParts(request, reply, body, parts);
     return;

@@ -16,7 +16,7 @@ export interface PartStreamParts {
 export function sendParts(
   { id, raw: { socket } }: FastifyRequest,
   reply: FastifyReply,
-  body: AsyncIterable<string | Uint8Array>,
+  body: AsyncIterable<string>,
   { outgoing, isClosing, problem }: PartStreamParts,
 ): void {
   const { raw } = reply;
@@ -29,10 +29,7 @@ export function sendParts(
   const pour = async () => {
     for await (const part of body) {
       if (raw.destroyed) return;
-      const { bytes, taken } = outgoing.addPart(
-        socket,
-        typeof part === 'string' ? Buffer.from(part) : Buffer.from(part),
-      );
+      const { bytes, taken } = outgoing.addPart(socket, Buffer.from(part));
       raw.write(bytes, taken);
     }
     raw.end();
