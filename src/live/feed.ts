@@ -67,7 +67,7 @@ export class Feed {
   #cancel: (() => void) | null = null;
 
   constructor(caller: Caller, parts: FeedParts, onEmpty: () => void) {
-    const { clock, entries, planning, maxUpstreamCalls, steadyNow } = parts;
+    const { clock, entries, planning, maxUpstreamCalls } = parts;
     this.#caller = caller;
     this.#parts = parts;
     this.#onEmpty = onEmpty;
@@ -77,7 +77,6 @@ export class Feed {
       entries,
       planning,
       maxUpstreamCalls,
-      steadyNow,
       now: clock.now,
     });
   }

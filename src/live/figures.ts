@@ -5,7 +5,7 @@ import type { ObservationEntries } from '../observations/entries.ts';
 import { estimate, type Planning } from '../observations/estimate.ts';
 import type { Outcome } from '../observations/outcome.ts';
 import { areUnchanged, namedSources, type SourcesByMetric, sourcesIn } from '../observations/revalidation.ts';
-import { type Demand, demandFor } from '../planner/demand.ts';
+import { changedAt, type Demand } from '../planner/demand.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 import { asAdded, changesBetween, digestOf } from './changes.ts';
 import type { Errand } from './errand.ts';
@@ -17,8 +17,6 @@ export interface FigureWatchParts {
   readonly entries: Pick<ObservationEntries, 'read'>;
   readonly planning: Planning;
   readonly maxUpstreamCalls: number;
-  /** By a clock that never goes back. */
-  readonly steadyNow: () => number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
@@ -127,10 +125,9 @@ export class FigureWatch {
     readonly behind: readonly Inbox<ObservationChangesRecord>[];
     readonly failure: Error | null;
   }> {
-    const behind = await this.#takeHeld(atMs);
-    const maxAgeMs = Math.max(0, this.#parts.steadyNow() - atMs);
+    const behind = new Set<Inbox<ObservationChangesRecord>>();
     let failure: Error | null = null;
-    const demands = this.due.map((demand) => aged(demand, maxAgeMs));
+    const demands = this.due.map((demand) => changedAt(demand, atMs));
     if (demands.length === 0) return { behind: [...behind], failure };
     await errand.figures.fetch(demands, errand.sending, ({ key }, outcome) => {
       const watched = this.#watched.get(key);
@@ -142,24 +139,6 @@ export class FigureWatch {
       for (const subscriber of this.#put(watched, outcome)) behind.add(subscriber.inbox);
     });
     return { behind: [...behind], failure };
-  }
-
-  /**
-   * Takes over what others who share the store have fetched since. By their age alone, figures that came right after the look would
-   * soon be too old.
-   * @returns who is to be told
-   */
-  async #takeHeld(atMs: number): Promise<Set<Inbox<ObservationChangesRecord>>> {
-    const { keyDigest, entries } = this.#parts;
-    const behind = new Set<Inbox<ObservationChangesRecord>>();
-    const { due } = this;
-    if (due.length === 0) return behind;
-    for (const [key, { rows, atMs: fetchedAtMs }] of await entries.read(keyDigest, due)) {
-      const watched = this.#watched.get(key);
-      if (watched === undefined || fetchedAtMs <= atMs) continue;
-      for (const subscriber of this.#put(watched, rows)) behind.add(subscriber.inbox);
-    }
-    return behind;
   }
 
   /** Takes over what the service has of a demand. @returns who is to be told */
@@ -192,9 +171,9 @@ export class FigureWatch {
       if (entry === undefined || look === null || sources === null) return false;
       return entry.atMs > look.atMs || areUnchanged({ entry, metricKey }, byMetric, sources);
     };
-    const maxAgeMs =
-      look === null ? Number.POSITIVE_INFINITY : Math.max(0, this.#parts.steadyNow() - look.atMs);
-    const missing = demands.filter((demand) => !isCurrent(demand)).map((demand) => aged(demand, maxAgeMs));
+    const missing = demands
+      .filter((demand) => !isCurrent(demand))
+      .map((demand) => (look === null ? demand : changedAt(demand, look.atMs)));
     const outcomes = new Map<string, Outcome>();
     if (missing.length > 0)
       await errand.figures.fetch(missing, errand.sending, ({ key }, outcome) => outcomes.set(key, outcome));
@@ -234,10 +213,6 @@ export class FigureWatch {
       if (watched?.subscribers.size === 0) this.#watched.delete(key);
     }
   }
-}
-
-function aged({ mode, countryCode, metricKey }: Demand, maxAgeMs: number): Demand {
-  return demandFor(mode, countryCode, metricKey, maxAgeMs);
 }
 
 /** One subscription to figures: it remembers what it was told last, as far as that isn't what there is now. */

@@ -73,7 +73,8 @@ export function createLoneFigures(
 
 /** The stages that work for one operation; where nothing is ever held, they have nothing to do for most demands. */
 function abovePool(pooled: Fetch, parts: FiguresParts): Fetch {
-  const isOfAnyAge = ({ maxAgeMs }: Demand) => maxAgeMs === Number.POSITIVE_INFINITY;
+  const isOfAnyAge = ({ maxAgeMs, changedAtMs }: Demand) =>
+    maxAgeMs === Number.POSITIVE_INFINITY && changedAtMs === Number.NEGATIVE_INFINITY;
   return (demands, sending, settle) => {
     const hasNothingToDo = parts.tenantCache === NO_TENANT_CACHE && demands.every(isOfAnyAge);
     const fetch = hasNothingToDo

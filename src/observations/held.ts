@@ -1,6 +1,6 @@
 import type { Lookups } from '../cache/lookups.ts';
 import type { TenantCache } from '../cache/tenant-cache.ts';
-import { type Demand, wholeOf } from '../planner/demand.ts';
+import { type Demand, takenUntilMs, wholeOf } from '../planner/demand.ts';
 import type { Freshness } from '../upstream/cached.ts';
 import type { Sending } from '../upstream/call.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
@@ -34,10 +34,10 @@ const RECOUNTING_SHARE = 0.1;
 
 function freshUntilMs(
   { checkedAtMs }: ObservationEntry,
-  { maxAgeMs }: Demand,
+  demand: Demand,
   { freshness }: ServingParts,
 ): number {
-  return checkedAtMs + Math.min(freshness.ttlMs, maxAgeMs);
+  return takenUntilMs(demand, checkedAtMs, freshness.ttlMs);
 }
 
 export function isFresh(demand: Demand & Partial<HeldDemand>, parts: ServingParts): boolean {
@@ -45,10 +45,11 @@ export function isFresh(demand: Demand & Partial<HeldDemand>, parts: ServingPart
 }
 
 /** Whether what is held may be served where the service gives no answer. */
-export function isUsable({ entry, maxAgeMs }: HeldDemand, { freshness, now }: ServingParts): boolean {
+export function isUsable(demand: HeldDemand, { freshness, now }: ServingParts): boolean {
+  const { entry } = demand;
   return (
     entry !== undefined &&
-    now() - entry.checkedAtMs <= Math.min(freshness.ttlMs + freshness.staleMs, maxAgeMs)
+    now() <= takenUntilMs(demand, entry.checkedAtMs, freshness.ttlMs + freshness.staleMs)
   );
 }
 

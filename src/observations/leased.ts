@@ -1,4 +1,5 @@
 import type { InFlight } from '../cache/in-flight.ts';
+import { takenUntilMs } from '../planner/demand.ts';
 import type { ObservationEntries } from './entries.ts';
 import type { Fetch } from './fetch.ts';
 
@@ -38,7 +39,7 @@ export function leased(next: Fetch, { inFlight, othersEntries, othersTtlMs, now 
           const isFresh =
             entry !== undefined &&
             // What was young enough when it was asked for is not too old for having been waited for.
-            (entry.atMs >= startedAtMs || startedAtMs < entry.atMs + Math.min(othersTtlMs, demand.maxAgeMs));
+            (entry.atMs >= startedAtMs || startedAtMs < takenUntilMs(demand, entry.atMs, othersTtlMs));
           if (isFresh) settle(demand, entry.rows);
           else missing.push(demand.key);
         }

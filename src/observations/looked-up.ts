@@ -1,5 +1,5 @@
 import { yieldToEventLoop } from '../async/yielding.ts';
-import type { Demand } from '../planner/demand.ts';
+import { type Demand, takenUntilMs } from '../planner/demand.ts';
 import type { Sending } from '../upstream/call.ts';
 import type { Fetch } from './fetch.ts';
 import { type HeldDemand, type HeldParts, isFresh } from './held.ts';
@@ -42,7 +42,7 @@ function refusedLately(
 ): Outcome | undefined {
   const refused = tenantCache.isAccepted(keyDigest) ? refusedNames.of(keyDigest, demand) : undefined;
   if (refused === undefined) return undefined;
-  const freshUntilMs = refused.atMs + Math.min(freshness.ttlMs, demand.maxAgeMs);
+  const freshUntilMs = takenUntilMs(demand, refused.atMs, freshness.ttlMs);
   if (now() >= freshUntilMs) return undefined;
   bill.cached += 1;
   onHeld?.(freshUntilMs);

@@ -14,6 +14,11 @@ export interface Demand extends Pair {
   readonly key: string;
   /** How old a held answer may be, in milliseconds; infinite where the caller doesn't insist. No part of the key. */
   readonly maxAgeMs: number;
+  /**
+   * What was fetched before, or at that instant, is too old: it may have changed by then. In milliseconds of the clock that
+   * ages are told by; minus infinity where nothing is known of a change. No part of the key.
+   */
+  readonly changedAtMs: number;
 }
 
 export function demandFor(
@@ -27,6 +32,19 @@ export function demandFor(
   if (years === null && maxAgeMs === Number.POSITIVE_INFINITY) return whole;
   const key = years === null ? whole.key : `${whole.key} ${nameOfYears(years)}`;
   return { ...whole, years, key, maxAgeMs };
+}
+
+/** A demand that takes only what was fetched after an instant, by the clock that ages are told by. */
+export function changedAt(demand: Demand, changedAtMs: number): Demand {
+  return { ...demand, changedAtMs };
+}
+
+/**
+ * Until when a demand takes what was known to hold at an instant; minus infinity where it doesn't take it at all.
+ * @param usableMs how long it is taken where the demand doesn't say less
+ */
+export function takenUntilMs({ maxAgeMs, changedAtMs }: Demand, atMs: number, usableMs: number): number {
+  return atMs > changedAtMs ? atMs + Math.min(usableMs, maxAgeMs) : Number.NEGATIVE_INFINITY;
 }
 
 /** The demand for all years of which some are wanted. */
@@ -70,7 +88,14 @@ function addPair(countryCode: string, metricKey: string): NamedPair {
 }
 
 function wholeFor(mode: Mode, pair: Pick<NamedPair, 'countryCode' | 'metricKey' | 'pairKey'>): Demand {
-  return { ...pair, mode, years: null, key: `${mode} ${pair.pairKey}`, maxAgeMs: Number.POSITIVE_INFINITY };
+  return {
+    ...pair,
+    mode,
+    years: null,
+    key: `${mode} ${pair.pairKey}`,
+    maxAgeMs: Number.POSITIVE_INFINITY,
+    changedAtMs: Number.NEGATIVE_INFINITY,
+  };
 }
 
 /** A pair whose name is at hand. */
