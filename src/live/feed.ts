@@ -1,3 +1,4 @@
+import { Mutex } from 'async-mutex';
 import { Cancellation } from '../async/cancellation.ts';
 import type { Clock } from '../async/clock.ts';
 import type { TenantCache } from '../cache/tenant-cache.ts';
@@ -37,6 +38,16 @@ export interface FeedParts
 
 type AnyInbox = Inbox<ObservationChangesRecord> | Inbox<SourceRecord>;
 
+/** @param before settles once those have joined that came before */
+type Subscribe<Joined extends AnyInbox> = (errand: Errand, before: Promise<unknown>) => Promise<Joined>;
+
+/** A subscription that waits for its turn. */
+interface Join {
+  readonly caller: Caller;
+  readonly begin: (errand: Errand, before: Promise<unknown>) => Promise<void>;
+  readonly reject: (error: unknown) => void;
+}
+
 /** How old the catalogue may be that tells which sources bring a metric, in milliseconds. */
 const CATALOGUE_MS = 86_400_000;
 
@@ -56,7 +67,9 @@ export class Feed {
   readonly #allowance = new Allowance();
   readonly #ends = new Cancellation();
   #caller: Caller;
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #turn = new Mutex();
+  /** What begins in the next turn. */
+  readonly #joins: Join[] = [];
   #joining = 0;
   #look: Look | null = null;
   #byMetric: SourcesByMetric = NONE_NAMED;
@@ -83,9 +96,10 @@ export class Feed {
 
   /** As `figures` of {@link LiveSources}. */
   readonly figures = (caller: Caller, ...[demands, since]: Parameters<LiveSources['figures']>) =>
-    this.#join(caller, async (errand) => {
+    this.#join(caller, async (errand, before) => {
       await this.#learnSources(errand);
-      return this.#figures.subscribe(demands, since, this.#look, this.#byMetric, errand);
+      const known = { look: this.#look, byMetric: this.#byMetric };
+      return this.#figures.subscribe(demands, since, known, errand, before);
     });
 
   /** As `sources` of {@link LiveSources}. */
@@ -100,28 +114,48 @@ export class Feed {
     for (const inbox of this.#inboxes) inbox.close();
   }
 
-  async #join<Joined extends AnyInbox>(
-    caller: Caller,
-    subscribe: (errand: Errand) => Promise<Joined>,
-  ): Promise<Joined> {
+  async #join<Joined extends AnyInbox>(caller: Caller, subscribe: Subscribe<Joined>): Promise<Joined> {
     this.#joining += 1;
     this.#caller = caller;
+    const { promise, resolve, reject } = Promise.withResolvers<Joined>();
+    const begin = async (errand: Errand, before: Promise<unknown>) => {
+      const inbox = await subscribe(errand, before);
+      this.#admit(inbox, errand);
+      resolve(inbox);
+    };
+    this.#joins.push({ caller, begin, reject });
+    if (this.#joins.length === 1) void this.#turn.runExclusive(() => this.#beginAll());
     try {
-      return await this.#inTurn(async () => {
-        const errand = openErrand(caller, this.#ends, this.#parts, this.#parts.waitMs);
-        try {
-          await this.#lookFirst(errand);
-          const inbox = await subscribe(errand);
-          this.#admit(inbox, errand);
-          return inbox;
-        } finally {
-          errand.close();
-        }
-      });
+      return await promise;
     } finally {
       this.#joining -= 1;
       this.#leaveIfEmpty();
     }
+  }
+
+  /** Begins all subscriptions that wait by now: what they want is fetched at the same time, and they are added one by one. */
+  async #beginAll(): Promise<void> {
+    const [first] = this.#joins;
+    if (first === undefined) return;
+    const looking = this.#errandOf(first);
+    try {
+      await this.#lookFirst(looking);
+    } catch (error) {
+      looking.close();
+      for (const { reject } of this.#joins.splice(0)) reject(error);
+      return;
+    }
+    let before: Promise<unknown> = Promise.resolve();
+    for (const join of this.#joins.splice(0)) {
+      const errand = join === first ? looking : this.#errandOf(join);
+      const begun = join.begin(errand, before).catch(join.reject).finally(errand.close);
+      before = Promise.all([before, begun]);
+    }
+    await before;
+  }
+
+  #errandOf({ caller }: Join): Errand {
+    return openErrand(caller, this.#ends, this.#parts, this.#parts.waitMs);
   }
 
   #admit(inbox: AnyInbox, { bill }: Errand): void {
@@ -141,23 +175,13 @@ export class Feed {
     this.#onEmpty();
   }
 
-  async #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    const before = this.#turn;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#turn = promise;
-    await before;
-    try {
-      return await work();
-    } finally {
-      resolve();
-    }
-  }
-
   #nextRound(): () => void {
     return this.#parts.clock.after(this.#parts.pollMs, () => {
-      void this.#inTurn(() => this.#round()).finally(() => {
-        if (this.#cancel !== null) this.#cancel = this.#nextRound();
-      });
+      void this.#turn
+        .runExclusive(() => this.#round())
+        .finally(() => {
+          if (this.#cancel !== null) this.#cancel = this.#nextRound();
+        });
     });
   }
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { Failure } from '../errors.ts';
 import type { ObservationChangesRecord } from '../graph/sources.ts';
-import type { ObservationEntries } from '../observations/entries.ts';
+import type { ObservationEntries, ObservationEntry } from '../observations/entries.ts';
 import { estimate, type Planning } from '../observations/estimate.ts';
 import type { Outcome } from '../observations/outcome.ts';
 import { areUnchanged, namedSources, type SourcesByMetric, sourcesIn } from '../observations/revalidation.ts';
@@ -33,6 +33,20 @@ interface Watched {
 
 type FigureRows = readonly ObservationRecord[];
 
+/** What is known of the sources: `look` is null where nothing is. */
+export interface KnownSources {
+  readonly look: Look | null;
+  readonly byMetric: SourcesByMetric;
+}
+
+interface FetchedFigures {
+  /** By the keys of demands. */
+  readonly held: ReadonlyMap<string, ObservationEntry>;
+  readonly outcomes: ReadonlyMap<string, Outcome>;
+  /** Whether it is known when the sources ran last. */
+  readonly isLookedAt: boolean;
+}
+
 /** Digits of an instant in milliseconds, so that revisions are in the order of their texts. */
 const REVISION_DIGITS = 15;
 const DIGEST_LENGTH = 22;
@@ -41,6 +55,8 @@ const DIGEST_LENGTH = 22;
 export class FigureWatch {
   readonly #parts: FigureWatchParts;
   readonly #watched = new Map<string, Watched>();
+  /** What those want that have not been added as yet. */
+  readonly #arriving = new Map<string, Demand>();
 
   constructor(parts: FigureWatchParts) {
     this.#parts = parts;
@@ -57,33 +73,38 @@ export class FigureWatch {
 
   /**
    * Adds a subscription. Its figures are from now on those that are held, whoever has been served them, or else those that the service has; what
-   * these are by now is its first event, where they differ.
-   * @param look what is known of the sources; null where nothing is
+   * these are by now is its first event, where they differ. Those that come at the same time are fetched together.
+   * @param before settles once those have been added that came before
    * @throws Failure where it can't be told what figures there are, or they are too many
    */
   async subscribe(
     demands: readonly Demand[],
     since: string | null,
-    look: Look | null,
-    byMetric: SourcesByMetric,
+    known: KnownSources,
     errand: Errand,
+    before: Promise<unknown>,
   ): Promise<Inbox<ObservationChangesRecord>> {
-    this.#checkSize(demands);
+    this.#checkSize([...this.#arriving.values(), ...demands]);
     const missing = demands.filter(({ key }) => !this.#watched.has(key));
     const keys = demands.map(({ key }) => key);
     const subscriber = new FigureSubscriber(this, keys, this.#parts.now, () => this.#leave(subscriber));
     // Others may leave while this one waits: what it wants stays.
     for (const key of keys) this.#watched.get(key)?.subscribers.add(subscriber);
-    let before: ReadonlyMap<string, FigureRows>;
+    for (const demand of missing) this.#arriving.set(demand.key, demand);
+    let held: ReadonlyMap<string, FigureRows>;
     try {
-      before = await this.#bringIn(missing, subscriber, look, byMetric, errand);
+      const fetched = await this.#fetchMissing(missing, known, errand);
+      await before;
+      held = this.#watch(missing, subscriber, fetched);
       // By now it is known how long the series are.
       this.#checkSize(demands);
     } catch (error) {
       this.#leave(subscriber);
       throw error;
+    } finally {
+      for (const { key } of missing) this.#arriving.delete(key);
     }
-    if (since === null) for (const [key, rows] of before) subscriber.isBehind(key, rows);
+    if (since === null) for (const [key, rows] of held) subscriber.isBehind(key, rows);
     else if (since.slice(REVISION_DIGITS + 1) !== this.digest(keys)) subscriber.wantsAll();
     return subscriber.inbox;
   }
@@ -152,18 +173,12 @@ export class FigureWatch {
     return watched.subscribers;
   }
 
-  /**
-   * Takes in what there is of demands by now.
-   * @returns what was held of those where that is something else
-   */
-  async #bringIn(
+  /** Fetches what isn't held of demands, or may be another by now. */
+  async #fetchMissing(
     demands: readonly Demand[],
-    subscriber: FigureSubscriber,
-    look: Look | null,
-    byMetric: SourcesByMetric,
+    { look, byMetric }: KnownSources,
     errand: Errand,
-  ): Promise<ReadonlyMap<string, FigureRows>> {
-    const before = new Map<string, FigureRows>();
+  ): Promise<FetchedFigures> {
     const held = await this.#parts.entries.read(this.#parts.keyDigest, demands);
     const sources = look && sourcesIn(look.records, look.atMs);
     const isCurrent = ({ key, metricKey }: Demand) => {
@@ -177,20 +192,33 @@ export class FigureWatch {
     const outcomes = new Map<string, Outcome>();
     if (missing.length > 0)
       await errand.figures.fetch(missing, errand.sending, ({ key }, outcome) => outcomes.set(key, outcome));
+    return { held, outcomes, isLookedAt: look !== null };
+  }
+
+  /**
+   * Watches what was fetched, or else what is held, unless others have come to watch it meanwhile.
+   * @returns what was held of those of which there is something else by now
+   */
+  #watch(
+    demands: readonly Demand[],
+    subscriber: FigureSubscriber,
+    { held, outcomes, isLookedAt }: FetchedFigures,
+  ): ReadonlyMap<string, FigureRows> {
+    const before = new Map<string, FigureRows>();
     for (const demand of demands) {
-      const old = held.get(demand.key)?.rows;
-      const outcome = outcomes.get(demand.key) ?? old ?? new Error(`No outcome of ${demand.key}.`);
-      const isFailed = outcome instanceof Error;
-      if (isFailed && old === undefined) throw outcome;
-      const rows = isFailed ? (old ?? []) : outcome;
-      this.#watched.set(demand.key, {
-        demand,
-        rows,
-        digest: null,
-        isDue: isFailed || look === null,
-        subscribers: new Set([subscriber]),
-      });
-      if (old !== undefined && changesBetween(old, rows).length > 0) before.set(demand.key, old);
+      const { key } = demand;
+      const old = held.get(key)?.rows;
+      let watched = this.#watched.get(key);
+      if (watched === undefined) {
+        const outcome = outcomes.get(key) ?? old ?? new Error(`No outcome of ${key}.`);
+        const isFailed = outcome instanceof Error;
+        if (isFailed && old === undefined) throw outcome;
+        const rows = isFailed ? (old ?? []) : outcome;
+        watched = { demand, rows, digest: null, isDue: isFailed || !isLookedAt, subscribers: new Set() };
+        this.#watched.set(key, watched);
+      }
+      watched.subscribers.add(subscriber);
+      if (old !== undefined && changesBetween(old, watched.rows).length > 0) before.set(key, old);
     }
     return before;
   }

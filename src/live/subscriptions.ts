@@ -27,6 +27,7 @@ import type { GatewayRequest } from '../operations/requests.ts';
 import { toldErrors } from '../operations/told-errors.ts';
 import { type Caller, openBill } from '../upstream/call.ts';
 import { isDeep } from '../upstream/nesting.ts';
+import { changesIn, EventWork, SubscriptionPlaces } from './bounds.ts';
 import { type FeedBill, mergeBill, openFeedBill } from './errand.ts';
 import type { Feeds } from './feeds.ts';
 import { Inbox } from './inbox.ts';
@@ -79,64 +80,58 @@ const MANY_CHANGES = 1_000;
 export function createSubscriptions(parts: SubscriptionsParts): Subscriptions {
   const { config, feeds, admission, onFault } = parts;
   const rules = [...specifiedRules, ...limitRules(config)];
-  /** Subscriptions by key digest, those that are about to begin among them. */
-  const counts = new Map<string, number>();
+  const places = new SubscriptionPlaces(config.maxSubscriptions, admission);
+  const eventWork = new EventWork();
   let openCount = 0;
 
-  function take(keyDigest: string): () => void {
-    const count = (counts.get(keyDigest) ?? 0) + 1;
-    if (count > config.maxSubscriptions) throw tooMany(count, config.maxSubscriptions);
-    counts.set(keyDigest, count);
-    let isGiven = false;
-    return () => {
-      if (isGiven) return;
-      isGiven = true;
-      const left = (counts.get(keyDigest) ?? 1) - 1;
-      if (left === 0) counts.delete(keyDigest);
-      else counts.set(keyDigest, left);
-    };
+  async function begin(
+    read: ReadOperation,
+    request: LiveRequest,
+    caller: Caller,
+    onEnd: () => void,
+  ): Promise<Opened> {
+    const run = openRunOf(request, caller, parts);
+    try {
+      const contextValue = { ...run.context, isByGraphqlJs: true, live: feeds.of(caller) };
+      const stream = await createSourceEventStream({ ...read.args, contextValue });
+      if (!(Symbol.asyncIterator in stream)) return { errors: stream.errors ?? [] };
+      const events: AsyncIterable<unknown> = stream;
+      openCount += 1;
+      const results = new EventResults(read, events[Symbol.asyncIterator](), {
+        ...parts,
+        request,
+        caller,
+        eventWork,
+        startRun: run,
+        onEnd() {
+          openCount -= 1;
+          onEnd();
+        },
+      });
+      return { args: read.args, results };
+    } finally {
+      run.deadline.stop();
+      run.participant.leave();
+    }
   }
 
-  async function begin(request: LiveRequest, caller: Caller): Promise<Opened> {
+  async function take(request: LiveRequest, caller: Caller): Promise<Opened> {
     const read = readOperation(request, rules, parts);
     if ('errors' in read) return read;
-    const giveBack = take(caller.keyDigest);
+    const place = places.take(caller);
     let isBegun = false;
     try {
-      const refusal = await admission.enter(caller.flow, request);
-      if (refusal !== null) throw overloaded();
-      const run = openRunOf(request, caller, parts);
-      try {
-        const contextValue = { ...run.context, isByGraphqlJs: true, live: feeds.of(caller) };
-        const stream = await createSourceEventStream({ ...read.args, contextValue });
-        if (!(Symbol.asyncIterator in stream)) return { errors: stream.errors ?? [] };
-        const events: AsyncIterable<unknown> = stream;
-        isBegun = true;
-        openCount += 1;
-        const results = new EventResults(read, events[Symbol.asyncIterator](), {
-          ...parts,
-          request,
-          caller,
-          startRun: run,
-          onEnd() {
-            openCount -= 1;
-            giveBack();
-          },
-        });
-        return { args: read.args, results };
-      } finally {
-        run.deadline.stop();
-        run.participant.leave();
-        admission.leave(caller.flow);
-      }
+      const opened = await place.begin(() => begin(read, request, caller, place.giveBack));
+      isBegun = 'results' in opened;
+      return opened;
     } finally {
-      if (!isBegun) giveBack();
+      if (!isBegun) place.giveBack();
     }
   }
 
   return {
     async open(request, caller) {
-      const opened = await begin(request, caller).catch((error: unknown) => ({ errors: [asGraphql(error)] }));
+      const opened = await take(request, caller).catch((error: unknown) => ({ errors: [asGraphql(error)] }));
       return 'results' in opened ? opened : { errors: told(opened.errors, request.requestId, onFault) };
     },
     count: () => openCount,
@@ -194,6 +189,7 @@ function readOperation(
 interface EventResultsParts extends SubscriptionsParts {
   readonly request: LiveRequest;
   readonly caller: Caller;
+  readonly eventWork: EventWork;
   /** What the beginning ran with. */
   readonly startRun: OperationRun;
   /** Called once the subscription is over. */
@@ -228,11 +224,13 @@ class EventResults implements LiveResults {
 
   async next(): Promise<IteratorResult<ExecutionResult>> {
     if (this.#isOver) return { done: true, value: undefined };
-    const { onFault, request } = this.#parts;
+    const { eventWork, onFault, request } = this.#parts;
     try {
       const { done, value } = await this.#events.next();
       if (done || this.#isOver) return await this.return();
-      return { done: false, value: await this.#resultOf(value as LiveEvent<unknown>) };
+      const event = value as LiveEvent<unknown>;
+      const result = await eventWork.resolve(event.value, () => this.#resultOf(event));
+      return { done: false, value: result };
     } catch (error) {
       const errors = told([asGraphql(error)], request.requestId, onFault);
       this.#errorCodes = errors.map(({ extensions }) => String(extensions?.code));
@@ -293,13 +291,7 @@ class EventResults implements LiveResults {
 
 /** @throws Failure where an event is longer than is sent at once */
 function checkLength({ value }: LiveEvent<unknown>, result: ExecutionResult, limit: number): void {
-  const hasMany =
-    typeof value === 'object' &&
-    value !== null &&
-    'changes' in value &&
-    Array.isArray(value.changes) &&
-    value.changes.length > MANY_CHANGES;
-  if (!hasMany || Buffer.byteLength(JSON.stringify(result)) <= limit) return;
+  if (changesIn(value) <= MANY_CHANGES || Buffer.byteLength(JSON.stringify(result)) <= limit) return;
   throw new Failure(
     'OPERATION_TOO_EXPENSIVE',
     `The event would be longer than the ${limit} bytes that this gateway sends at once (MAX_ANSWER_BYTES). Subscribe to less at once.`,
@@ -371,15 +363,4 @@ function withCode(error: unknown, code: string, tellsSchema = true): GraphQLErro
 
 function refused(code: string, message: string): { readonly errors: readonly GraphQLError[] } {
   return { errors: [new GraphQLError(message, { extensions: { code } })] };
-}
-
-function tooMany(planned: number, limit: number): Failure {
-  const message = `There are ${limit} subscriptions under this key already, which is as many as one may have here (MAX_SUBSCRIPTIONS). End one first, or ask for more in one.`;
-  return new Failure('OPERATION_TOO_EXPENSIVE', message, { planned, limit });
-}
-
-function overloaded(): Failure {
-  return new Failure('OVERLOADED', 'The gateway is overloaded. Nothing was run; ask again a little later.', {
-    retryAfterSeconds: 2,
-  });
 }

@@ -1,0 +1,103 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { EventWork, SubscriptionPlaces } from '../../src/live/bounds.ts';
+import type { AdmissionRefusal } from '../../src/operations/admission.ts';
+
+const eventOf = (changes: number) => ({ changes: Array.from({ length: changes }, () => null) });
+
+/** Has events of so many changes resolved, and tells which were begun after which was done. */
+async function resolved(...sizes: readonly number[]) {
+  const work = new EventWork();
+  const log: string[] = [];
+  const ends: (() => void)[] = [];
+  const all = sizes.map((size) =>
+    work.resolve(size < 0 ? null : eventOf(size), async () => {
+      log.push(`begin ${size}`);
+      await new Promise<void>((resolve) => ends.push(resolve));
+      log.push(`end ${size}`);
+    }),
+  );
+  for (let i = 0; i < sizes.length; i += 1) {
+    await turn();
+    ends.shift()?.();
+  }
+  await Promise.all(all);
+  return log;
+}
+
+it('resolves as many changes at the same time as there is room for', async () => {
+  expect(await resolved(2_000, 2_500, 600)).toEqual([
+    'begin 2000',
+    'begin 2500',
+    'end 2000',
+    'begin 600',
+    'end 2500',
+    'end 600',
+  ]);
+});
+
+it('resolves alone what is larger than the room, and what tells of no change beside others', async () => {
+  expect(await resolved(80_000, 1)).toEqual(['begin 80000', 'end 80000', 'begin 1', 'end 1']);
+  expect(await resolved(-1, 4_900)).toEqual(['begin -1', 'begin 4900', 'end -1', 'end 4900']);
+});
+
+describe('places', () => {
+  function open(refusal: AdmissionRefusal | null = null) {
+    const log: string[] = [];
+    const places = new SubscriptionPlaces(20, {
+      async enter(flow) {
+        log.push(`enter ${flow}`);
+        await turn();
+        return refusal;
+      },
+      leave: (flow) => log.push(`leave ${flow}`),
+    });
+    return { log, take: (keyDigest: string) => places.take({ keyDigest, flow: keyDigest }) };
+  }
+
+  it('are as many as one key may have, each given back once', () => {
+    const { take } = open();
+    const taken = Array.from({ length: 20 }, () => take('key'));
+    expect(() => take('key')).toThrow('There are 20 subscriptions under this key already');
+    take('another');
+    taken[0]?.giveBack();
+    taken[0]?.giveBack();
+    take('key');
+    expect(() => take('key')).toThrow('MAX_SUBSCRIPTIONS');
+  });
+
+  it('of a key take one place among operations together, and 16 of them begin at the same time', async () => {
+    const { take, log } = open();
+    let atOnce = 0;
+    let most = 0;
+    const begin = async () => {
+      atOnce += 1;
+      most = Math.max(most, atOnce);
+      await turn();
+      atOnce -= 1;
+    };
+    const taken = [...Array.from({ length: 20 }, () => take('key')), take('another')];
+    await Promise.all(taken.map((place) => place.begin(begin)));
+    expect(most).toBe(17);
+    expect(log).toEqual(['enter key', 'enter another', 'leave another', 'leave key']);
+    await taken[0]?.begin(async () => {});
+    expect(log.slice(4)).toEqual(['enter key', 'leave key']);
+  });
+
+  it('are refused together where the gateway is overloaded, and nothing is left', async () => {
+    const { take, log } = open('full');
+    const begun = [take('key'), take('key')].map((place) => place.begin(async () => 'begun'));
+    expect(await Promise.allSettled(begun)).toMatchObject([
+      { status: 'rejected', reason: { code: 'OVERLOADED' } },
+      { status: 'rejected', reason: { code: 'OVERLOADED' } },
+    ]);
+    expect(log).toEqual(['enter key']);
+  });
+
+  it('are given back where beginning fails', async () => {
+    const { take, log } = open();
+    const begun = take('key').begin(() => Promise.reject(new Error('broken')));
+    await expect(begun).rejects.toThrow('broken');
+    expect(log).toEqual(['enter key', 'leave key']);
+  });
+});
