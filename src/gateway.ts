@@ -11,7 +11,7 @@ import { createProvenKeys, type ProvenKeys } from './cache/proven.ts';
 import { openStore, type Store } from './cache/store.ts';
 import { NO_TENANT_CACHE, type TenantCache } from './cache/tenant-cache.ts';
 import type { Config } from './config.ts';
-import { prefixedNames } from './graph/prefixed-names.ts';
+import { type PrefixedNames, prefixedNames } from './graph/prefixed-names.ts';
 import { printSdl } from './graph/subgraph-sdl.ts';
 import type { FeedParts } from './live/feed.ts';
 import type { Subscriptions, SubscriptionsParts } from './live/subscriptions.ts';
@@ -183,7 +183,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const apollo = await byApollo(stage);
   const run = admitted(prepared(apollo.handle, stage), { admission, overloaded, openRun });
   const live = config.subscriptions
-    ? { callerOf, subscriptions: await openLive({ ...stage, openRun, admission, feedParts }) }
+    ? { callerOf, subscriptions: await openLive({ ...stage, openRun, admission, feedParts, names }) }
     : null;
   const answered = limitsTold(
     repeated(run, { ...observed, ...caches, lookups: lookups.answers }),
@@ -224,16 +224,20 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
 /** Subscriptions, of which nothing is loaded where they are off. */
 async function openLive({
   feedParts,
+  names,
   ...parts
 }: Omit<SubscriptionsParts, 'feeds'> & {
   readonly feedParts: Omit<FeedParts, 'onFault'>;
+  readonly names: PrefixedNames | null;
 }): Promise<Subscriptions> {
-  const [{ createFeeds }, { createSubscriptions }] = await Promise.all([
+  const [{ createFeeds }, { createSubscriptions }, { prefixedSubscriptions }] = await Promise.all([
     import('./live/feeds.ts'),
     import('./live/subscriptions.ts'),
+    import('./live/prefixed-subscriptions.ts'),
   ]);
   const feeds = createFeeds({ ...feedParts, onFault: parts.onFault });
-  return createSubscriptions({ ...parts, feeds });
+  const subscriptions = createSubscriptions({ ...parts, feeds });
+  return names === null ? subscriptions : prefixedSubscriptions(subscriptions, names, parts.config.maxTokens);
 }
 
 interface ServiceParts extends GatewayParts {

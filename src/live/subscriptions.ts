@@ -57,6 +57,8 @@ type SubscriptionArgs = Pick<ExecutionArgs, 'schema' | 'document' | 'operationNa
 export interface Subscriptions {
   /** Begins a subscription; whatever keeps it from beginning is told, never thrown. */
   open(request: LiveRequest, caller: Caller): Promise<Opened>;
+  /** Whether a text that was sent has a subscription of the name, or as its only operation. */
+  isSubscription(query: unknown, operationName: unknown): boolean;
   /** How many are open. */
   count(): number;
   stop(): void;
@@ -134,9 +136,20 @@ export function createSubscriptions(parts: SubscriptionsParts): Subscriptions {
       const opened = await take(request, caller).catch((error: unknown) => ({ errors: [asGraphql(error)] }));
       return 'results' in opened ? opened : { errors: told(opened.errors, request.requestId, onFault) };
     },
+    isSubscription: (query, name) => isSubscription(query, name, config.maxTokens),
     count: () => openCount,
     stop: feeds.stop,
   };
+}
+
+function isSubscription(query: unknown, operationName: unknown, maxTokens: number): boolean {
+  if (typeof query !== 'string' || !/\bsubscription\b/.test(query)) return false;
+  try {
+    const name = typeof operationName === 'string' ? operationName : null;
+    return getOperationAST(parse(query, { maxTokens }), name)?.operation === 'subscription';
+  } catch {
+    return false;
+  }
 }
 
 interface ReadOperation {

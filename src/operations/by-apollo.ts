@@ -66,7 +66,7 @@ const NOT_ACCEPTABLE = { extensions: { code: 'BAD_REQUEST' } };
 /** Why a subscription gets no answer here, and where it gets one. */
 function subscribedByPost({ subscriptions }: Pick<Config, 'subscriptions'>): GraphQLError {
   const message = subscriptions
-    ? 'A subscription takes a connection of its own: subscribe at /graphql/stream by server-sent events (graphql-sse), or at /graphql over WebSocket (graphql-transport-ws).'
+    ? 'A subscription takes a connection of its own: accept text/event-stream, here or at /graphql/stream (graphql-sse), or subscribe at /graphql over WebSocket (graphql-transport-ws).'
     : 'This gateway offers no subscriptions (SUBSCRIPTIONS=off). Ask by a query, again and again: what has not changed is held.';
   return new GraphQLError(message, { extensions: { code: 'BAD_REQUEST', http: { status: 400 } } });
 }

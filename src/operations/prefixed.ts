@@ -33,7 +33,6 @@ export function prefixed(next: HandleRequest, { names, maxTokens }: PrefixedPart
   /** By the hash of the router's text. */
   const hashes = new LRUCache<string, string>({ max: MAX_TEXTS });
   const named = inverted(names.types);
-  const hasMark = (text: string) => names.marks.some((mark) => text.includes(mark));
 
   function ours(text: string): string {
     const known = texts.get(text);
@@ -58,7 +57,7 @@ export function prefixed(next: HandleRequest, { names, maxTokens }: PrefixedPart
       const known = hash === null ? undefined : hashes.get(hash);
       return known === undefined ? null : { ...told, extensions: withHash(known) };
     }
-    if (!hasMark(query)) return null;
+    if (!hasPrefixed(query, names)) return null;
     const text = ours(query);
     if (hash === null || hash !== sha256Of(query)) return { ...told, query: text };
     const ownHash = sha256Of(text);
@@ -74,6 +73,11 @@ export function prefixed(next: HandleRequest, { names, maxTokens }: PrefixedPart
       ? answer.then((response) => withPrefixedTypes(response, named))
       : withPrefixedTypes(answer, named);
   };
+}
+
+/** Whether a text may have prefixed names. */
+export function hasPrefixed(text: string, { marks }: PrefixedNames): boolean {
+  return marks.some((mark) => text.includes(mark));
 }
 
 function fromBody(
@@ -106,7 +110,7 @@ function fromSearch(
 }
 
 /** An operation in our names. Where it can't be read it is left as it is, for Apollo to say what is wrong. */
-function inOurWords(text: string, { types, fields }: PrefixedNames, maxTokens: number): string {
+export function inOurWords(text: string, { types, fields }: PrefixedNames, maxTokens: number): string {
   const edits: { readonly start: number; readonly end: number; readonly text: string }[] = [];
   const replace = ({ loc }: { readonly loc?: NameNode['loc'] }, by: string) => {
     if (loc !== undefined) edits.push({ start: loc.start, end: loc.end, text: by });
@@ -162,7 +166,8 @@ function withPrefixedTypes(response: GatewayResponse, named: ReadonlyMap<string,
 /** In the text of JSON a quote within a string has a backslash before it, so nothing but a key and its value looks like this. */
 const TYPE_NAMED = new RegExp(`"(?:__typename|${ALIASED}(\\w+))":"(\\w+)"`, 'g');
 
-function renamedIn(text: string, named: ReadonlyMap<string, string>): string {
+/** JSON with the prefixed names of types. */
+export function renamedIn(text: string, named: ReadonlyMap<string, string>): string {
   return text.replace(
     TYPE_NAMED,
     (_, alias: string | undefined, type: string) => `"${alias ?? '__typename'}":"${named.get(type) ?? type}"`,

@@ -8,6 +8,7 @@ import { MAX_NESTING } from '../upstream/nesting.ts';
 import { compress, compressing, encodingFor, isCompressible } from './compression.ts';
 import { hasSeveralKeys, isWellFormed, MALFORMED_KEY, SEVERAL_KEYS } from './keys.ts';
 import type { LiveTransport } from './live-results.ts';
+import type { LiveStream } from './live-stream.ts';
 import { nestsDeeply } from './nesting.ts';
 import { type PartStreamParts, sendParts } from './part-stream.ts';
 
@@ -65,9 +66,11 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOp
   });
 
   const { live } = gateway;
+  let stream: LiveStream | null = null;
   if (live !== null) {
     const { liveStream } = await import('./live-stream.ts');
-    onTransport(liveStream(app, { live, problem }));
+    stream = liveStream(app, { live, problem });
+    onTransport(stream);
   }
 
   app.all('/graphql', (request, reply) => {
@@ -75,6 +78,8 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOp
       reply.redirect('/graphiql', 302);
       return;
     }
+    // Routers subscribe where they ask everything else.
+    if (stream?.isFor(request)) return stream.answer(request, reply);
     const answer = gateway.handle(new ReceivedRequest(request, reply));
     if (!(answer instanceof Promise)) send(request, reply, answer);
     else answer.then((there) => send(request, reply, there)).catch((error: unknown) => reply.send(error));

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
   createHandler,
   type Handler,
@@ -55,11 +55,19 @@ interface StreamContext {
 type StreamRequest = Request<FastifyRequest, StreamContext>;
 type StreamHandler = Handler<FastifyRequest, StreamContext>;
 
+/** Subscriptions over server-sent events. */
+export interface LiveStream extends LiveTransport {
+  /** Whether a request to `/graphql` is to be answered by a stream: one that takes events, for a subscription. */
+  isFor(request: FastifyRequest): boolean;
+  /** Answers a request by a stream. */
+  answer(request: FastifyRequest, reply: FastifyReply): Promise<unknown>;
+}
+
 /**
  * `/graphql/stream`: server-sent events in the protocol of graphql-sse, a connection for each subscription or one for
  * several (a stream that is reserved first).
  */
-export function liveStream(app: FastifyInstance, parts: LiveStreamParts): LiveTransport {
+export function liveStream(app: FastifyInstance, parts: LiveStreamParts): LiveStream {
   /** Ends what is read at the moment. */
   const open = new Set<() => void>();
   const streams = new SharedStreams(parts.live, () => handler);
@@ -68,7 +76,7 @@ export function liveStream(app: FastifyInstance, parts: LiveStreamParts): LiveTr
     onSubscribe: (request, params) => begin(request, params, parts),
   });
 
-  app.all(ADDRESS, async (request, reply) => {
+  async function answer(request: FastifyRequest, reply: FastifyReply) {
     const own = new Outflow(IDLE_MS, () => {});
     reply.raw.once('close', () => own.close());
     const context: StreamContext = { outflow: own, token: null };
@@ -103,9 +111,12 @@ export function liveStream(app: FastifyInstance, parts: LiveStreamParts): LiveTr
     reply.raw.appendHeader('vary', 'Authorization');
     reply.raw.writeHead(status);
     return pour(body, reply.raw, outflow).catch((error: unknown) => parts.problem(error, request.id));
-  });
+  }
 
+  app.all(ADDRESS, answer);
   return {
+    isFor: (request) => isForStream(request, parts.live),
+    answer,
     async end() {
       for (const end of open) end();
     },
@@ -236,6 +247,12 @@ async function pour(messages: AsyncIterable<string>, to: ServerResponse, outflow
     outflow.taken(message);
   }
   to.end();
+}
+
+function isForStream({ method, headers, query, body }: FastifyRequest, { subscriptions }: Live): boolean {
+  if (!headers.accept?.includes(EVENT_STREAM)) return false;
+  const params = method === 'POST' ? body : query;
+  return isObject(params) && subscriptions.isSubscription(params.query, params.operationName);
 }
 
 function streamRequest(raw: FastifyRequest, context: StreamContext): StreamRequest {

@@ -77,6 +77,39 @@ describe('with SUBSCRIPTIONS', () => {
     expect(program.requests()).toEqual([]);
   });
 
+  it.each(['text/event-stream', 'multipart/mixed, text/event-stream;q=0.9, application/json'])(
+    'on, one is answered where everything else is, to %s',
+    async (accept) => {
+      await using program = await openLive();
+      const left = new AbortController();
+      const headers = {
+        accept,
+        authorization: 'Bearer demo-team',
+        'content-type': 'application/json',
+        'apollo-require-preflight': 'yes',
+      };
+      const variables = { ...POPULATION, since: '0' };
+      const search = new URLSearchParams({ query: CHANGED, variables: JSON.stringify(variables) });
+      for (const [address, asking] of [
+        [program.url, { method: 'POST', body: JSON.stringify({ query: CHANGED, variables }) }],
+        [`${program.url}?${search}`, {}],
+      ] as const) {
+        const response = await fetch(address, { headers, signal: left.signal, ...asking });
+        expect(response.headers.get('content-type')).toContain('text/event-stream');
+        const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+        let text = '';
+        while (!text.includes('"isWhole":true')) text += (await reader?.read())?.value ?? '';
+        expect(text).toContain('event: next');
+      }
+      left.abort();
+      expect(program.requests()).toHaveLength(3);
+      // Anything else is answered as ever.
+      const query = JSON.stringify({ query: '{ country(code: "KE") { name } } # subscription' });
+      const response = await fetch(program.url, { method: 'POST', headers, body: query });
+      expect(response.headers.get('content-type')).not.toContain('text/event-stream');
+    },
+  );
+
   it('on, one that is posted is told where to go', async () => {
     await using program = await openLive();
     const posted = await program.ask(CHANGED, { variables: POPULATION });
