@@ -14,7 +14,7 @@ const MAX_CHANGES = 5_000;
 const CHANGES_PER_UNIT = 100;
 
 /** Subscriptions of one key. */
-interface Taken {
+interface KeySubscriptions {
   count: number;
   readonly beginning: Semaphore;
   beginners: number;
@@ -41,7 +41,7 @@ export interface SubscriptionPlace {
 export class SubscriptionPlaces {
   readonly #limit: number;
   readonly #admission: Pick<Admission, 'enter' | 'leave'>;
-  readonly #taken = new Map<string, Taken>();
+  readonly #taken = new Map<string, KeySubscriptions>();
 
   constructor(limit: number, admission: Pick<Admission, 'enter' | 'leave'>) {
     this.#limit = limit;
@@ -71,7 +71,11 @@ export class SubscriptionPlaces {
     };
   }
 
-  async #admitted<Result>(taken: Taken, flow: string, work: () => Promise<Result>): Promise<Result> {
+  async #admitted<Result>(
+    taken: KeySubscriptions,
+    flow: string,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
     // It isn't given up with the client that it was taken for, since others wait for it too.
     taken.admitted ??= Promise.resolve(this.#admission.enter(flow, { signal: new Cancellation() }));
     const { admitted } = taken;

@@ -48,8 +48,8 @@ export type LiveResults = AsyncIterableIterator<ExecutionResult> & {
 };
 
 /** A subscription that has begun, or why none has. */
-export type Opened =
-  | { readonly args: SubscriptionArgs; readonly results: LiveResults }
+export type Opened<Results extends LiveResults = LiveResults> =
+  | { readonly args: SubscriptionArgs; readonly results: Results }
   | { readonly errors: readonly GraphQLError[] };
 
 type SubscriptionArgs = Pick<ExecutionArgs, 'schema' | 'document' | 'operationName' | 'variableValues'>;

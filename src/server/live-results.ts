@@ -1,7 +1,8 @@
-import type { LiveResults } from '../live/subscriptions.ts';
+import type { Live } from '../gateway.ts';
+import type { LiveRequest, LiveResults, Opened } from '../live/subscriptions.ts';
 
 /** What goes on while results are read. */
-export interface Reading {
+interface Reading {
   /** Waited for before the next result is made: until then, its reader isn't ready. */
   readonly ready?: () => Promise<void>;
   /** Called with each result that is handed on. */
@@ -10,11 +11,29 @@ export interface Reading {
   readonly onEnd: () => void;
 }
 
+/** Results as the libraries of transports end them. */
+export type WatchedResults = LiveResults & { throw(error: unknown): Promise<never> };
+
+/** Begins a subscription; from then until it is over, its connection isn't idle. */
+export async function beginSubscription(
+  { subscriptions, callerOf }: Live,
+  request: LiveRequest & { readonly authorization: string | null },
+  { idleness, ...reading }: Omit<Reading, 'onEnd'> & { readonly idleness: Idleness },
+): Promise<Opened<WatchedResults>> {
+  idleness.begin();
+  let isBegun = false;
+  try {
+    const opened = await subscriptions.open(request, callerOf(request));
+    if ('errors' in opened) return opened;
+    isBegun = true;
+    return { ...opened, results: watched(opened.results, { ...reading, onEnd: () => idleness.end() }) };
+  } finally {
+    if (!isBegun) idleness.end();
+  }
+}
+
 /** Results that are made when their reader is ready for them; as libraries want them that end what is a generator alone. */
-export function watched(
-  results: LiveResults,
-  { ready, onResult, onEnd }: Reading,
-): LiveResults & { throw(error: unknown): Promise<never> } {
+function watched(results: LiveResults, { ready, onResult, onEnd }: Reading): WatchedResults {
   let isOver = false;
   const end = () => {
     if (!isOver) onEnd();

@@ -6,7 +6,7 @@ import { Cancellation } from '../async/cancellation.ts';
 import type { Live } from '../gateway.ts';
 import type { LiveResults } from '../live/subscriptions.ts';
 import { hasSeveralKeys, isBearer, isWellFormed } from './keys.ts';
-import { Idleness, type LiveTransport, watched } from './live-results.ts';
+import { beginSubscription, Idleness, type LiveTransport } from './live-results.ts';
 import { requestIdOf } from './request-ids.ts';
 
 export interface LiveSocketsParts {
@@ -152,19 +152,12 @@ function hooksOf({ live }: LiveSocketsParts): ServerOptions<Record<string, unkno
     async onSubscribe({ extra }, id, { query, operationName, variables }) {
       const { authorization, idleness, gone: signal, requestId: socketId } = extra;
       const requestId = `${socketId}/${id}`.slice(0, MAX_REQUEST_ID);
-      idleness.begin();
-      let isBegun = false;
-      try {
-        const request = { query, operationName, variables, requestId, signal };
-        const began = await live.subscriptions.open(request, live.callerOf({ authorization }));
-        if ('errors' in began) return began.errors;
-        isBegun = true;
-        const args = { ...began.args };
-        opened.set(args, watched(began.results, { onEnd: () => idleness.end() }));
-        return args;
-      } finally {
-        if (!isBegun) idleness.end();
-      }
+      const request = { query, operationName, variables, requestId, signal, authorization };
+      const began = await beginSubscription(live, request, { idleness });
+      if ('errors' in began) return began.errors;
+      const args = { ...began.args };
+      opened.set(args, began.results);
+      return args;
     },
     subscribe: (args) => opened.get(args) ?? { data: null },
   };

@@ -13,7 +13,7 @@ import { FAILURES, type FailureCode } from '../errors.ts';
 import type { Live } from '../gateway.ts';
 import { isObject } from '../upstream/records/fields.ts';
 import { isBearer } from './keys.ts';
-import { type LiveTransport, watched } from './live-results.ts';
+import { beginSubscription, type LiveTransport } from './live-results.ts';
 import { Outflow } from './outflow.ts';
 
 export interface LiveStreamParts {
@@ -132,21 +132,12 @@ async function begin(
   { live }: LiveStreamParts,
 ): Promise<OperationResult> {
   const authorization = raw.headers.authorization ?? null;
-  outflow.idleness.begin();
-  let isBegun = false;
-  try {
-    const asked = { query, operationName, variables, requestId: raw.id, signal: outflow.gone };
-    const began = await live.subscriptions.open(asked, live.callerOf({ authorization }));
-    if ('errors' in began) return { data: null, errors: began.errors };
-    isBegun = true;
-    return watched(began.results, {
-      ready: outflow.empty,
-      onResult: outflow.add,
-      onEnd: () => outflow.idleness.end(),
-    });
-  } finally {
-    if (!isBegun) outflow.idleness.end();
-  }
+  const began = await beginSubscription(
+    live,
+    { query, operationName, variables, requestId: raw.id, signal: outflow.gone, authorization },
+    { idleness: outflow.idleness, ready: outflow.empty, onResult: outflow.add },
+  );
+  return 'errors' in began ? { data: null, errors: began.errors } : began.results;
 }
 
 /** Streams that were reserved for several subscriptions each, by their tokens. */
