@@ -1,7 +1,9 @@
 import { useGraphiQL } from '@graphiql/react';
 import { useEffect, useState } from 'react';
+import type { Explained, Upstream } from './answer.ts';
 import { apiKey } from './api-key.ts';
-import { type Explained, lastExchange, nameIn, send, type Upstream } from './exchange.ts';
+import { type Exchange, lastExchange, nameIn } from './exchange.ts';
+import { send } from './send.ts';
 import { useStore } from './store.ts';
 import { variablesIn } from './variables.ts';
 import { Words } from './words.tsx';
@@ -28,11 +30,18 @@ export function CostPane() {
   return (
     <>
       <h2>Last operation</h2>
-      {upstream === undefined ? <p>Run an operation to see what it costs.</p> : <Cost upstream={upstream} />}
+      {upstream === undefined ? <p>{withoutBill(exchange)}</p> : <Cost upstream={upstream} />}
       <Explain />
       <QuotaView />
     </>
   );
+}
+
+function withoutBill(exchange: Exchange | null): string {
+  if (exchange?.partly == null) return 'Run an operation to see what it costs.';
+  return exchange.partly.isStopped
+    ? 'Its last part, which would have had the bill, did not come.'
+    : 'The bill comes with the last part of its answer.';
 }
 
 function Cost({
@@ -188,6 +197,8 @@ function QuotaView() {
   const exchange = useStore(lastExchange);
   const key = useStore(apiKey);
   const [quota, setQuota] = useState<Quota | null>(null);
+  // While parts of an answer come, nothing is asked for each of them.
+  const settled = exchange?.partly?.isStopped === false ? null : exchange;
   // biome-ignore lint/correctness/useExhaustiveDependencies: each operation may have spent something
   useEffect(() => {
     let isCurrent = true;
@@ -202,7 +213,7 @@ function QuotaView() {
     return () => {
       isCurrent = false;
     };
-  }, [exchange, key]);
+  }, [settled, key]);
   if (quota === null) return null;
   const time = (instant: string) => new Date(instant).toLocaleString();
   return (

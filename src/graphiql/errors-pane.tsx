@@ -1,13 +1,15 @@
 import { useGraphiQL } from '@graphiql/react';
 import { isEnumType } from 'graphql';
 import { useEffect, useState } from 'react';
-import { type GraphError, lastExchange } from './exchange.ts';
+import type { GraphError } from './answer.ts';
+import { lastExchange } from './exchange.ts';
 import { useStore } from './store.ts';
 import { Words } from './words.tsx';
 
 /** What the page itself says where there is no answer of the gateway. */
 const OWN_CODES: Readonly<Record<string, string>> = {
   NOT_REACHED: 'Nothing answered.',
+  CUT_OFF: 'The connection broke before all of the answer was there.',
   NOT_GRAPHQL: 'Something answered, but not the gateway.',
 };
 
@@ -22,7 +24,8 @@ export function ErrorsPane() {
     OWN_CODES[code] ??
     'This code has no description.';
   if (exchange === null) return <p>Run an operation; what goes wrong is explained here.</p>;
-  if (errors.length === 0) return <p>The last operation had no errors.</p>;
+  if (errors.length === 0)
+    return <p>{exchange.partly === null ? 'The last operation had no errors.' : 'No errors so far.'}</p>;
   const byCode = Map.groupBy(errors, ({ extensions }) => extensions?.code ?? 'UNKNOWN');
   return [...byCode].map(([code, all]) => (
     <section key={code} className="error" aria-label={code}>

@@ -1,65 +1,24 @@
 import type { Fetcher } from '@graphiql/toolkit';
+import type { Answer } from './answer.ts';
 import { apiKey } from './api-key.ts';
 import { parsedOperation } from './chart/document.ts';
 import { withNeededFields } from './chart/needed-fields.ts';
 import { isLiveOffered, type LiveStatus, liveStatus } from './live-status.ts';
 import type { Operation } from './operation.ts';
 import { loadSchema } from './schema.ts';
-import { ENDPOINT } from './settings.ts';
+import { type Arrival, send, sendInParts } from './send.ts';
 import { createStore } from './store.ts';
 import { trustedIdOf } from './trusted.ts';
-
-export interface GraphError {
-  readonly message: string;
-  readonly path?: readonly (string | number)[];
-  readonly extensions?: Readonly<Record<string, unknown>> & { readonly code?: string };
-}
-
-/** What an operation cost, as `extensions.upstream` tells it. */
-export interface Upstream {
-  readonly calls: number;
-  readonly byRoute: Readonly<Record<string, number>>;
-  readonly shared: number;
-  readonly cached: number;
-  readonly naive: number;
-  readonly stale?: readonly {
-    readonly route: string;
-    readonly code: string;
-    readonly answers: number;
-    readonly ageSeconds: number;
-    readonly retryAt?: string;
-  }[];
-}
-
-/** What an operation would cost, as `extensions.explain` tells it. */
-export interface Explained {
-  readonly calls: number;
-  readonly least: number;
-  readonly most: number;
-  readonly byRoute: Readonly<Record<string, number>>;
-  readonly cached: number;
-  readonly naive: number;
-  readonly limit: number;
-  readonly plan: readonly { readonly route: string; readonly target: string; readonly cached: boolean }[];
-}
-
-export interface Answer {
-  readonly data?: unknown;
-  readonly errors?: readonly GraphError[];
-  readonly extensions?: {
-    readonly upstream?: Upstream;
-    readonly explain?: Explained;
-    readonly warnings?: readonly { readonly code: string; readonly message: string }[];
-  };
-}
 
 export interface Exchange {
   readonly operation: Operation;
   readonly answer: Answer;
   /** The same with what pictures need besides: what was sent, and the data that came. */
   readonly drawn: { readonly query: string; readonly data: unknown };
-  /** When the answer came, in milliseconds of the epoch. */
+  /** When the answer came, or what there is of it, in milliseconds of the epoch. */
   readonly at: number;
+  /** What is to be said of the parts of an answer that isn't whole; null once it is. */
+  readonly partly: { readonly parts: number; readonly isStopped: boolean } | null;
 }
 
 /** The last operation that somebody ran in the tab that is shown, and its answer. */
@@ -81,56 +40,6 @@ function keep(tab: string, exchange: Exchange): void {
   if (tab === shownTab) lastExchange.set(exchange);
 }
 
-/** What stands in place of an answer where there is none that can be read. */
-function noAnswer(code: string, message: string): Answer {
-  return { errors: [{ message, extensions: { code } }] };
-}
-
-/** Asks the gateway. Where it can't be reached or gives no JSON, the answer is an error that says so. */
-export async function send(
-  { query, variables, operationName }: Operation,
-  headers: Readonly<Record<string, string>> = {},
-  signal?: AbortSignal,
-): Promise<Answer> {
-  const key = apiKey.get();
-  const documentId = trustedIdOf(query);
-  const what = documentId === null ? { query } : { documentId };
-  const request: RequestInit = {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/graphql-response+json, application/json;q=0.9',
-      ...(key === '' ? {} : { authorization: `Bearer ${key}` }),
-      ...headers,
-    },
-    body: JSON.stringify({ ...what, variables, operationName }),
-    ...(signal === undefined ? {} : { signal }),
-  };
-  let response: Response;
-  try {
-    response = await fetch(ENDPOINT, request);
-  } catch (error) {
-    if (signal?.aborted === true) throw error;
-    return noAnswer('NOT_REACHED', notReached());
-  }
-  const text = await response.text().catch(() => '');
-  try {
-    return JSON.parse(text) as Answer;
-  } catch {
-    return noAnswer('NOT_GRAPHQL', notGraphql(response.status));
-  }
-}
-
-function notReached(): string {
-  return navigator.onLine
-    ? 'The gateway could not be reached. It may be stopped, or something on the way may be in between; try again in a moment.'
-    : 'This device is offline. Connect it, and run the operation again.';
-}
-
-function notGraphql(status: number): string {
-  return `What answered (status ${status}) is no GraphQL: a proxy or a sign-in page may stand between this page and the gateway.`;
-}
-
 /** Sends what the editor runs, with the key of the key field unless the headers editor says otherwise. */
 export const fetcher: Fetcher = (params, options) => {
   const headers = Object.fromEntries(
@@ -146,7 +55,7 @@ export const fetcher: Fetcher = (params, options) => {
   const { query, variables, operationName } = params;
   const operation = { query, variables: variables ?? undefined, operationName: nameIn(query, operationName) };
   if (isLiveOffered() && isSubscription(operation)) return subscribed(operation, headers) as never;
-  return observed((signal) => run(operation, headers, signal)) as never;
+  return observed((signal, next) => run(operation, headers, signal, next)) as never;
 };
 
 function isSubscription({ query, operationName }: Operation): boolean {
@@ -182,7 +91,7 @@ function subscribed(operation: Operation, given: Readonly<Record<string, string>
         let data: unknown;
         let last: Answer | undefined;
         const show = (answer: Answer) => {
-          keep(tab, { operation, answer, drawn: { query, data }, at: Date.now() });
+          keep(tab, { operation, answer, drawn: { query, data }, at: Date.now(), partly: null });
           next(answer);
         };
         listen({
@@ -215,53 +124,89 @@ function subscribed(operation: Operation, given: Readonly<Record<string, string>
   };
 }
 
+/** How long what comes is gathered before it is shown: an answer may come in a thousand parts. */
+const GATHERED_MS = 50;
+
 async function run(
   operation: Operation,
   headers: Readonly<Record<string, string>>,
   signal: AbortSignal,
-): Promise<Answer> {
+  next: (answer: Answer) => void,
+): Promise<void> {
   const tab = shownTab;
-  const exchange = await exchanged(operation, headers, signal);
-  if (!signal.aborted) keep(tab, { ...exchange, at: Date.now() });
-  return exchange.answer;
+  let shown: Exchange | null = null;
+  let gathered: Arrived | null = null;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const show = () => {
+    timer = undefined;
+    if (gathered === null) return;
+    const { exchange, parts, isLast } = gathered;
+    shown = { ...exchange, at: Date.now(), partly: isLast ? null : { parts, isStopped: false } };
+    gathered = null;
+    keep(tab, shown);
+    next(exchange.answer);
+  };
+  const onAbort = () => {
+    clearTimeout(timer);
+    if (shown?.partly) keep(tab, { ...shown, partly: { ...shown.partly, isStopped: true } });
+  };
+  signal.addEventListener('abort', onAbort);
+  for await (const arrived of arrivalsOf(operation, headers, signal)) {
+    if (signal.aborted) return;
+    gathered = arrived;
+    timer ??= setTimeout(show, GATHERED_MS);
+  }
+  clearTimeout(timer);
+  show();
 }
+
+type Arrived = Omit<Arrival, 'answer'> & { readonly exchange: Omit<Exchange, 'at' | 'partly'> };
 
 /**
  * Sends an operation with the fields that pictures of its figures need, and takes them out of the answer. Where the whole is
  * refused, which takes no call, it is sent as it was written: it may have been refused for what was added.
  */
-async function exchanged(
+async function* arrivalsOf(
   operation: Operation,
   headers: Readonly<Record<string, string>>,
   signal: AbortSignal,
-): Promise<Omit<Exchange, 'at'>> {
+): AsyncGenerator<Arrived> {
   // Where only operations of a list run, nothing can be added to one.
   const isTrusted = trustedIdOf(operation.query) !== null;
   const needed = isTrusted ? null : withNeededFields(operation.query, operation.operationName);
   if (needed !== null) {
-    const answer = await send({ ...operation, query: needed.query }, headers, signal);
-    if (answer.data !== undefined) {
+    let isRefused = false;
+    for await (const arrival of sendInParts({ ...operation, query: needed.query }, headers, signal)) {
+      const { answer } = arrival;
+      isRefused = answer.data === undefined;
+      if (isRefused) break;
       const drawn = { query: needed.query, data: answer.data };
-      return { operation, answer: { ...answer, data: needed.asWritten(answer.data) }, drawn };
+      const written = { ...answer, data: needed.asWritten(answer.data) };
+      yield { ...arrival, exchange: { operation, answer: written, drawn } };
     }
+    if (!isRefused) return;
   }
-  const answer = await send(operation, headers, signal);
-  return { operation, answer, drawn: { query: operation.query, data: answer.data } };
+  for await (const arrival of sendInParts(operation, headers, signal)) {
+    const { answer } = arrival;
+    yield {
+      ...arrival,
+      exchange: { operation, answer, drawn: { query: operation.query, data: answer.data } },
+    };
+  }
 }
 
 /** Work that is given up when nobody looks any more: GraphiQL would write an answer into whichever tab is shown then. */
-function observed(work: (signal: AbortSignal) => Promise<Answer>) {
+function observed(work: (signal: AbortSignal, next: (answer: Answer) => void) => Promise<void>) {
   return {
     subscribe({ next, error, complete }: Observer) {
       const leaving = new AbortController();
-      work(leaving.signal).then(
-        (answer) => {
-          if (leaving.signal.aborted) return;
-          next(answer);
-          complete();
+      const { signal } = leaving;
+      work(signal, next).then(
+        () => {
+          if (!signal.aborted) complete();
         },
         (reason: unknown) => {
-          if (!leaving.signal.aborted) error(reason);
+          if (!signal.aborted) error(reason);
         },
       );
       return { unsubscribe: () => leaving.abort() };

@@ -1,6 +1,6 @@
 import { createClient, NetworkError } from 'graphql-sse';
+import type { Answer } from './answer.ts';
 import { parsedOperation, responseKey } from './chart/document.ts';
-import type { Answer } from './exchange.ts';
 import type { Operation } from './operation.ts';
 
 /*

@@ -5,6 +5,7 @@ import { ErrorsPane } from './errors-pane.tsx';
 import { type Exchange, lastExchange, showTab, titleOf } from './exchange.ts';
 import { LiveBar } from './live-bar.tsx';
 import { isUnderWay, liveStatus } from './live-status.ts';
+import { isComing, PartsBar } from './parts-bar.tsx';
 import type { Settings } from './settings.ts';
 import { StartPane } from './start-pane.tsx';
 import { useStore } from './store.ts';
@@ -50,6 +51,7 @@ export function ResultSide({ settings }: { readonly settings: Settings }) {
         </button>
       </div>
       <LiveBar />
+      <PartsBar />
       {!isBegun && (shown === 'answer' || shown === 'query') ? (
         <div className="side-panel pane start">
           <StartPane settings={settings} />
@@ -144,8 +146,10 @@ function Sides({ shown, narrow, exchange }: SidesProps) {
 function RunButton() {
   const { run } = useGraphiQLActions();
   const isFetching = useGraphiQL((state) => state.isFetching);
-  // That of the subscription is beside what is said of it.
-  if (isUnderWay(useStore(liveStatus))) return null;
+  const isLive = isUnderWay(useStore(liveStatus));
+  const comesInParts = isComing(useStore(lastExchange));
+  // That which stops it is beside what is said of it.
+  if (isLive || comesInParts) return null;
   return (
     <button type="button" className="run" disabled={isFetching} onClick={() => void run()}>
       Run

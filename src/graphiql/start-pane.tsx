@@ -1,8 +1,9 @@
 import { useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { useEffect, useState } from 'react';
 import { apiKey } from './api-key.ts';
-import { nameIn, send } from './exchange.ts';
+import { nameIn } from './exchange.ts';
 import type { Operation } from './operation.ts';
+import { send } from './send.ts';
 import type { Settings } from './settings.ts';
 import { useStore } from './store.ts';
 import { LESSONS } from './tabs.ts';

@@ -1,5 +1,6 @@
+import type { Answer } from '../answer.ts';
 import { apiKey } from '../api-key.ts';
-import { type Answer, send } from '../exchange.ts';
+import { send } from '../send.ts';
 import { createStore } from '../store.ts';
 
 export interface Indicator {

@@ -1,0 +1,43 @@
+export interface GraphError {
+  readonly message: string;
+  readonly path?: readonly (string | number)[];
+  readonly extensions?: Readonly<Record<string, unknown>> & { readonly code?: string };
+}
+
+/** What an operation cost, as `extensions.upstream` tells it. */
+export interface Upstream {
+  readonly calls: number;
+  readonly byRoute: Readonly<Record<string, number>>;
+  readonly shared: number;
+  readonly cached: number;
+  readonly naive: number;
+  readonly stale?: readonly {
+    readonly route: string;
+    readonly code: string;
+    readonly answers: number;
+    readonly ageSeconds: number;
+    readonly retryAt?: string;
+  }[];
+}
+
+/** What an operation would cost, as `extensions.explain` tells it. */
+export interface Explained {
+  readonly calls: number;
+  readonly least: number;
+  readonly most: number;
+  readonly byRoute: Readonly<Record<string, number>>;
+  readonly cached: number;
+  readonly naive: number;
+  readonly limit: number;
+  readonly plan: readonly { readonly route: string; readonly target: string; readonly cached: boolean }[];
+}
+
+export interface Answer {
+  readonly data?: unknown;
+  readonly errors?: readonly GraphError[];
+  readonly extensions?: {
+    readonly upstream?: Upstream;
+    readonly explain?: Explained;
+    readonly warnings?: readonly { readonly code: string; readonly message: string }[];
+  };
+}

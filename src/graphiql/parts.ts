@@ -1,0 +1,83 @@
+import { meros } from 'meros/browser';
+import type { Answer, GraphError } from './answer.ts';
+import { isObject, type JsonObject } from './chart/document.ts';
+import type { Arrival } from './send.ts';
+
+/*
+ * Answers in parts, as the draft of 2022-08-24 has them. Loaded with the first one that comes so.
+ */
+
+type Path = readonly (string | number)[];
+
+/** What has come late: fields of an object, or items of a list from the place on that its path ends with. */
+interface Piece {
+  readonly path: Path;
+  /** Null where they are lost. */
+  readonly data?: JsonObject | null;
+  readonly items?: readonly unknown[] | null;
+  readonly errors?: readonly GraphError[];
+}
+
+export interface Part extends Answer {
+  readonly incremental?: readonly Piece[];
+  readonly hasNext?: boolean;
+}
+
+/** An answer as it grows, each time a part of it has come. */
+export async function* arrivalsIn(response: Response, signal?: AbortSignal): AsyncGenerator<Arrival> {
+  let answer: Answer = {};
+  let parts = 0;
+  try {
+    // Several at once, as `multiple` has them, come once more where an answer is cut.
+    for await (const { json, body } of (await meros<Part>(response)) as AsyncIterable<MerosPart>) {
+      if (!json) break;
+      answer = grownBy(answer, body);
+      parts += 1;
+      const isLast = body.hasNext === false;
+      yield { answer, parts, isLast };
+      if (isLast) return;
+    }
+  } catch (error) {
+    if (signal?.aborted === true) throw error;
+  }
+  const errors = [...(answer.errors ?? []), { message: CUT, extensions: { code: 'CUT_OFF' } }];
+  yield { answer: { ...answer, errors }, parts, isLast: true };
+}
+
+type MerosPart =
+  | { readonly json: true; readonly body: Part }
+  | { readonly json: false; readonly body: string };
+
+const CUT = 'The answer was cut off on its way: what was still to come is missing. Run the operation again.';
+
+/** An answer with what a part adds; objects that somebody may hold are left as they are. */
+export function grownBy(answer: Answer, { incremental = [], data, errors = [], extensions }: Part): Answer {
+  const begun = data === undefined ? answer.data : data;
+  const all = [...(answer.errors ?? []), ...errors, ...incremental.flatMap((piece) => piece.errors ?? [])];
+  return {
+    ...answer,
+    ...(begun === undefined
+      ? {}
+      : { data: incremental.reduce<unknown>((grown, piece) => grownAt(grown, piece.path, piece), begun) }),
+    ...(all.length === 0 ? {} : { errors: all }),
+    ...(extensions === undefined ? {} : { extensions: { ...answer.extensions, ...extensions } }),
+  };
+}
+
+function grownAt(value: unknown, [step, ...rest]: Path, piece: Piece): unknown {
+  if (step === undefined) return piece.data == null ? value : merged(value, piece.data);
+  if (Array.isArray(value) && typeof step === 'number') {
+    const items = rest.length === 0 ? piece.items : undefined;
+    if (items === undefined) return value.with(step, grownAt(value[step], rest, piece));
+    return items === null ? value : [...value.slice(0, step), ...items, ...value.slice(step + items.length)];
+  }
+  return isObject(value) ? { ...value, [step]: grownAt(value[step], rest, piece) } : value;
+}
+
+function merged(there: unknown, more: unknown): unknown {
+  if (Array.isArray(there) && Array.isArray(more))
+    return more.map((item, index) => merged(there[index], item));
+  if (!isObject(there) || !isObject(more)) return more;
+  const added = Object.entries(more).map(([key, value]) => [key, merged(there[key], value)]);
+  return { ...there, ...Object.fromEntries(added) };
+}

@@ -1,0 +1,98 @@
+import type { Answer } from './answer.ts';
+import { apiKey } from './api-key.ts';
+import type { Operation } from './operation.ts';
+import { ENDPOINT } from './settings.ts';
+import { trustedIdOf } from './trusted.ts';
+
+/** What has come of an answer so far. */
+export interface Arrival {
+  readonly answer: Answer;
+  /** How many have come of the parts that it comes in. */
+  readonly parts: number;
+  readonly isLast: boolean;
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+const WHOLE = 'application/graphql-response+json, application/json;q=0.9';
+const IN_PARTS = `multipart/mixed;deferSpec=20220824, ${WHOLE}`;
+
+/** Asks the gateway. Where it can't be reached or gives no JSON, the answer is an error that says so. */
+export async function send(
+  operation: Operation,
+  headers: Headers = {},
+  signal?: AbortSignal,
+): Promise<Answer> {
+  const response = await responseTo(operation, WHOLE, headers, signal);
+  return response === null ? notReached() : read(response);
+}
+
+/** The same, with what has come of the answer so far each time more of it has: once, where the operation defers nothing. */
+export async function* sendInParts(
+  operation: Operation,
+  headers: Headers,
+  signal: AbortSignal,
+): AsyncGenerator<Arrival> {
+  const response = await responseTo(operation, IN_PARTS, headers, signal);
+  if (response !== null && /^multipart\/mixed/i.test(response.headers.get('content-type') ?? '')) {
+    const { arrivalsIn } = await import('./parts.ts');
+    yield* arrivalsIn(response, signal);
+  } else {
+    yield { answer: response === null ? notReached() : await read(response), parts: 1, isLast: true };
+  }
+}
+
+/** Null where nothing answers. */
+async function responseTo(
+  { query, variables, operationName }: Operation,
+  accept: string,
+  headers: Headers,
+  signal?: AbortSignal,
+): Promise<Response | null> {
+  const key = apiKey.get();
+  const documentId = trustedIdOf(query);
+  const what = documentId === null ? { query } : { documentId };
+  const request: RequestInit = {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept,
+      ...(key === '' ? {} : { authorization: `Bearer ${key}` }),
+      ...headers,
+    },
+    body: JSON.stringify({ ...what, variables, operationName }),
+    ...(signal === undefined ? {} : { signal }),
+  };
+  try {
+    return await fetch(ENDPOINT, request);
+  } catch (error) {
+    if (signal?.aborted === true) throw error;
+    return null;
+  }
+}
+
+async function read(response: Response): Promise<Answer> {
+  const text = await response.text().catch(() => '');
+  try {
+    return JSON.parse(text) as Answer;
+  } catch {
+    return noAnswer(
+      'NOT_GRAPHQL',
+      `What answered (status ${response.status}) is no GraphQL: a proxy or a sign-in page may stand between this page and the gateway.`,
+    );
+  }
+}
+
+function notReached(): Answer {
+  return noAnswer(
+    'NOT_REACHED',
+    navigator.onLine
+      ? 'The gateway could not be reached. It may be stopped, or something on the way may be in between; try again in a moment.'
+      : 'This device is offline. Connect it, and run the operation again.',
+  );
+}
+
+/** What stands in place of an answer where there is none that can be read. */
+function noAnswer(code: string, message: string): Answer {
+  return { errors: [{ message, extensions: { code } }] };
+}
