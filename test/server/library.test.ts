@@ -1,0 +1,251 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { pipeline, Readable } from 'node:stream';
+import { pipeline as piped } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import fastify from 'fastify';
+import { describe, expect, it } from 'vitest';
+import { createSandbox } from '../../src/sandbox/sandbox.ts';
+import { createGateway, type GatewayRequest, type OperationEvent } from '../../src/server/library.ts';
+import { ACCEPTS, askInParts, type Json } from '../incremental/parts.ts';
+
+const PROFILE = '/v1/countries/{code}/profile';
+const CARD =
+  '{ country(code: "KE") { name ... @defer(label: "profile") { profile { indicators { name } } } } }';
+const FIGURES =
+  '{ countries(codes: ["KE", "NG"]) { name observations(metricKeys: ["life_expectancy"]) { year value } } }';
+/** A table of some megabytes. */
+const SERIES = `{ countries { name observations(metricKeys: ["life_expectancy", "population_total", "gdp_current_usd"]) {
+  id indicator { key name } year value unit source { key } datasetVersion retrievedAt
+} } }`;
+
+/** A gateway of the package over a sandbox, and what it was heard to say. */
+async function openLibrary(settings: Readonly<Record<string, string>> = {}) {
+  const sandbox = createSandbox();
+  const { url } = await sandbox.listen();
+  const problems: unknown[] = [];
+  const operations: OperationEvent[] = [];
+  const gateway = await createGateway({
+    settings: { COUNTRY_DATA_URL: url, CACHE_URL: 'none', ...settings },
+    onOperation: (event) => void operations.push(event),
+    onProblem: (error) => void problems.push(error),
+  });
+  const unhandled: unknown[] = [];
+  const note = (error: unknown) => void unhandled.push(error);
+  process.on('unhandledRejection', note);
+  return {
+    sandbox,
+    gateway,
+    problems,
+    operations,
+    unhandled,
+    async [Symbol.asyncDispose]() {
+      await gateway.stop();
+      process.off('unhandledRejection', note);
+      await sandbox.close();
+    },
+  };
+}
+
+/** A host with hooks of its own, one of which compresses what isn't. */
+async function openHost() {
+  const library = await openLibrary();
+  const app = fastify();
+  const answered: string[] = [];
+  const streams: Readable[] = [];
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.header('x-host', 'received');
+  });
+  app.addHook('onSend', async (_request, reply, payload) => {
+    reply.header('x-sent', 'by the host');
+    if (payload instanceof Readable) streams.push(payload);
+    const isBare = payload instanceof Readable || Buffer.isBuffer(payload);
+    if (!isBare || reply.hasHeader('content-encoding')) return payload;
+    reply.header('content-encoding', 'gzip').removeHeader('content-length');
+    return pipeline(payload instanceof Readable ? payload : [payload], createGzip(), () => {});
+  });
+  app.addHook('onResponse', async ({ url }, { statusCode }) => void answered.push(`${url} ${statusCode}`));
+  await app.register(library.gateway.plugin, { prefix: '/data' });
+  const origin = await app.listen({ port: 0, host: '127.0.0.1' });
+  return {
+    ...library,
+    url: `${origin}/data/graphql`,
+    answered,
+    streams,
+    async [Symbol.asyncDispose]() {
+      await app.close();
+      await library[Symbol.asyncDispose]();
+    },
+  };
+}
+
+type Host = Awaited<ReturnType<typeof openHost>>;
+
+const headersFor = ({ sandbox }: Pick<Host, 'sandbox'>, accept: string) => ({
+  'content-type': 'application/json',
+  authorization: `Bearer ${sandbox.keys.team}`,
+  accept,
+});
+
+/** The first bytes of an answer, of a client that leaves then. */
+async function leave(host: Pick<Host, 'url' | 'sandbox'>, query: string, accept: string): Promise<string> {
+  const outgoing = request(host.url, { method: 'POST', headers: headersFor(host, accept) });
+  outgoing.end(JSON.stringify({ query }));
+  const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+  const [chunk] = await once(response, 'data');
+  response.on('error', () => {});
+  outgoing.destroy();
+  return String(chunk);
+}
+
+const abortedRoutes = ({ log }: Host['sandbox']) =>
+  [...log].filter(({ aborted }) => aborted).map(({ route }) => route);
+
+describe("a host's own Fastify", () => {
+  it('hands on parts as they come, past hooks that would gather them', async () => {
+    await using host = await openHost();
+    const free = host.sandbox.faults.set({ kind: 'latency', ms: 300, route: PROFILE });
+    const late: Json[] = [];
+    const reply = await askInParts(host, CARD, {
+      spec: 'draft2022',
+      headers: { 'accept-encoding': 'gzip' },
+      onPart: () => late.push([...host.sandbox.log].find(({ route }) => route === PROFILE)?.status),
+    });
+    free();
+    expect(late[0] ?? null).toBe(null);
+    expect(reply.ended).toBe('whole');
+    expect(reply.whole.data.country).toMatchObject({
+      name: 'Kenya',
+      profile: { indicators: expect.any(Array) },
+    });
+    expect(reply.headers).toMatchObject({ 'x-host': 'received', 'x-request-id': expect.any(String) });
+    expect(reply.headers).not.toHaveProperty('content-encoding');
+    // Its headers have left by the time that the host's last hook would run.
+    expect(reply.headers).not.toHaveProperty('x-sent');
+    await expect.poll(() => host.answered).toEqual(['/data/graphql 200']);
+    expect([host.problems, host.unhandled]).toEqual([[], []]);
+  });
+
+  it.for(['identity', 'gzip', 'br'])('sends tables by its hooks, compressed once: %s', async (encoding) => {
+    await using host = await openHost();
+    const ask = async (accept: string) =>
+      fetch(host.url, {
+        method: 'POST',
+        headers: { ...headersFor(host, accept), 'accept-encoding': encoding },
+        body: JSON.stringify({ query: FIGURES }),
+      });
+    const { data } = (await (await ask('application/json')).json()) as Json;
+    const rows = data.countries.flatMap((country: Json) => country.observations);
+    const reply = await ask('text/csv');
+    const lines = (await reply.text()).trimEnd().split('\r\n');
+    expect(lines).toHaveLength(rows.length + 1);
+    expect(reply.headers.get('content-type')).toMatch(/^text\/csv/);
+    expect(reply.headers.get('x-sent')).toBe('by the host');
+    // What the gateway left as it was, this host compresses.
+    expect(reply.headers.get('content-encoding')).toBe(encoding === 'identity' ? 'gzip' : encoding);
+    expect([host.problems, host.unhandled]).toEqual([[], []]);
+  });
+
+  it('ends an operation whose client leaves between two parts', async () => {
+    await using host = await openHost();
+    const { sandbox } = host;
+    sandbox.faults.set({ kind: 'hang', route: PROFILE });
+    expect(await leave(host, CARD, ACCEPTS.v02)).toContain('"Kenya"');
+    await expect.poll(() => host.operations).toHaveLength(1);
+    await expect.poll(() => abortedRoutes(sandbox)).toEqual([PROFILE]);
+    expect([host.problems, host.unhandled]).toEqual([[], []]);
+  });
+
+  it('ends a table whose client leaves in the middle of it', async () => {
+    await using host = await openHost();
+    expect(await leave(host, SERIES, 'text/csv')).not.toBe('');
+    await expect.poll(() => host.streams.map(({ destroyed }) => destroyed)).toEqual([true]);
+    expect(host.streams.map(({ readableEnded }) => readableEnded)).toEqual([false]);
+    expect(host.operations).toHaveLength(1);
+    expect([host.problems, host.unhandled]).toEqual([[], []]);
+  });
+});
+
+/** Bare `handle` behind a server that knows nothing of the gateway: as `docs/operating.md` has it. */
+async function openBare() {
+  const library = await openLibrary();
+  const server = createServer(async (received, response) => {
+    const leaving = new AbortController();
+    response.once('close', () => leaving.abort());
+    const { status, headers, body } = await library.gateway.handle({
+      method: 'POST',
+      headers: received.headers as Record<string, string>,
+      search: '',
+      body: JSON.parse(Buffer.concat(await received.toArray()).toString()),
+      signal: leaving.signal,
+    });
+    response.writeHead(status, Object.fromEntries(headers));
+    if (typeof body === 'string' || Buffer.isBuffer(body)) response.end(body);
+    else await piped(Readable.from(body), response).catch(() => {});
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return {
+    ...library,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await library[Symbol.asyncDispose]();
+    },
+  };
+}
+
+describe('the bare handler', () => {
+  it('gives parts as texts', async () => {
+    await using bare = await openBare();
+    bare.sandbox.faults.set({ kind: 'latency', ms: 300, route: PROFILE });
+    const late: Json[] = [];
+    const reply = await askInParts(bare, CARD, {
+      onPart: () => late.push([...bare.sandbox.log].find(({ route }) => route === PROFILE)?.status),
+    });
+    expect(late[0] ?? null).toBe(null);
+    expect([reply.ended, reply.whole.data.country.name]).toEqual(['whole', 'Kenya']);
+    expect([bare.problems, bare.unhandled]).toEqual([[], []]);
+  });
+
+  it('gives tables as bytes', async () => {
+    await using bare = await openBare();
+    const reply = await fetch(bare.url, {
+      method: 'POST',
+      headers: headersFor(bare, 'text/csv'),
+      body: JSON.stringify({ query: FIGURES }),
+    });
+    expect((await reply.text()).split('\r\n')[0]).toBe('name,observations.year,observations.value');
+    expect([bare.problems, bare.unhandled]).toEqual([[], []]);
+  });
+
+  it('ends an operation by its signal, between two parts', async () => {
+    await using bare = await openBare();
+    bare.sandbox.faults.set({ kind: 'hang', route: PROFILE });
+    expect(await leave(bare, CARD, ACCEPTS.v02)).toContain('"Kenya"');
+    await expect.poll(() => bare.operations).toHaveLength(1);
+    await expect.poll(() => abortedRoutes(bare.sandbox)).toEqual([PROFILE]);
+    expect([bare.problems, bare.unhandled]).toEqual([[], []]);
+  });
+
+  it.for([
+    ['parts', CARD, ACCEPTS.v02],
+    ['rows of a table', SERIES, 'text/csv'],
+  ] as const)('leaves nothing open where %s are never read', async ([, query, accept]) => {
+    await using library = await openLibrary();
+    const given: GatewayRequest = {
+      method: 'POST',
+      headers: headersFor(library, accept),
+      search: '',
+      body: { query },
+      signal: new AbortController().signal,
+    };
+    const { status, body } = await library.gateway.handle(given);
+    expect([status, typeof body]).toEqual([200, 'object']);
+    await expect.poll(() => library.operations).toHaveLength(1);
+    const part = await (body as AsyncIterable<unknown>)[Symbol.asyncIterator]().return?.();
+    expect(part).toEqual({ value: undefined, done: true });
+    expect([library.problems, library.unhandled]).toEqual([[], []]);
+  });
+});
