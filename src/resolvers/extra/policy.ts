@@ -52,8 +52,9 @@ export const resolvers = {
       loaders.load(policyOverview, { code, top: topOf(top) }),
   },
   PolicyOverview: {
-    ...plainFields('PolicyOverview', 'latestPolicy', 'activePolicyCount', 'record'),
+    ...plainFields('PolicyOverview', 'activePolicyCount', 'record'),
     country: ({ countryCode }) => ({ code: countryCode }),
+    latestPolicy: (overview, _, context, info) => warned(context, () => info.path, overview).latestPolicy,
     recentPolicies: ({ recentPolicies }, _, context, info) =>
       warned(context, () => info.path, recentPolicies),
   },

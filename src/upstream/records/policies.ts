@@ -1,7 +1,7 @@
 import { alpha2In, countryNamedIn } from './countries.ts';
 import { objectIn, type RowList, rowListIn } from './envelope.ts';
-import { isObject, type JsonObject, labelIn, numberIn, textIn } from './fields.ts';
-import { blockIn, eachFound } from './left-out.ts';
+import { inside, invalid, isObject, type JsonObject, kindOf, labelIn, numberIn, textIn } from './fields.ts';
+import { blockIn, eachFound, withLeftOut } from './left-out.ts';
 
 /** Of no field is it specified that it is there: what is missing is null. */
 export interface PolicyRecord {
@@ -38,12 +38,15 @@ export function decodePolicies(body: unknown, route: string, asked: string | nul
   return rowListIn(body, route, (list) => eachFound(list, (row) => decodePolicy(row, asked)));
 }
 
-/** @param asked code of the country that was asked for, where the body doesn't say */
+/**
+ * Says of itself that it lacks its latest policy, where something else stands in its place.
+ * @param asked code of the country that was asked for, where the body doesn't say
+ */
 export function decodePolicyOverview(body: unknown, route: string, asked: string): PolicyOverviewRecord {
   const { value: row, place } = objectIn(body, route, OVERVIEW);
   const { code } = countryNamedIn(row, asked);
   const { latest_policy: latest } = row;
-  return {
+  const overview: PolicyOverviewRecord = {
     countryCode: code,
     latestPolicy: isObject(latest) ? decodePolicy(latest, code) : null,
     activePolicyCount: countIn(row, 'active_policy_count'),
@@ -53,6 +56,9 @@ export function decodePolicyOverview(body: unknown, route: string, asked: string
         : blockIn(row, place, 'recent_policies', (policy) => decodePolicy(policy, code)),
     record: row,
   };
+  if (latest == null || isObject(latest)) return overview;
+  const first = invalid(inside(place, 'latest_policy'), `expected object, received ${kindOf(latest)}`);
+  return withLeftOut(overview, { count: 1, first });
 }
 
 function decodePolicy(row: JsonObject, asked: string | null): PolicyRecord {
