@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { callKey, type Endpoint, makeCall } from '../../src/upstream/call.ts';
 import * as endpoints from '../../src/upstream/endpoints.ts';
+import * as policy from '../../src/upstream/extra/policy.ts';
+import * as trade from '../../src/upstream/extra/trade.ts';
 import { leftOutOf } from '../../src/upstream/records/left-out.ts';
 
 const RECEIVED_AT = Date.UTC(2026, 0, 1);
@@ -53,6 +55,42 @@ describe('targets', () => {
       '/v1/markets/tickers?country_code=NG&exchange_code=NGX&instrument_type=EQUITY&limit=500',
       false,
     ],
+    [makeCall(trade.tradeOverview, KE), '/v1/trade/overview/KE', false],
+    [
+      makeCall(trade.tradeOverview, { ...KE, top: 3, startYear: 2020, endYear: 2024 }),
+      '/v1/trade/overview/KE?end_year=2024&start_year=2020&top_limit=3',
+      false,
+    ],
+    [makeCall(trade.tradeFlows, {}), '/v1/trade/flows?limit=1000', false],
+    [
+      makeCall(trade.tradeFlows, {
+        reporterCode: 'ke',
+        partnerCode: 'cn',
+        productCode: '0902',
+        flowType: 'export',
+        startYear: 2020,
+        endYear: 2024,
+      }),
+      '/v1/trade/flows?end_year=2024&flow_type=export&limit=1000&partner_country_code=CN&product_code=0902&reporter_country_code=KE&start_year=2020',
+      false,
+    ],
+    [makeCall(trade.tradePartners, KE), '/v1/trade/partners?reporter_country_code=KE', false],
+    [makeCall(trade.tradeProducts, KE), '/v1/trade/products?reporter_country_code=KE', false],
+    [makeCall(policy.policies, {}), '/v1/policies?limit=500', false],
+    [
+      makeCall(policy.policies, {
+        countryCode: 'ke',
+        documentType: 'law',
+        status: 'active',
+        search: 'data & more',
+        startYear: 2020,
+        endYear: 2024,
+      }),
+      '/v1/policies?country_code=KE&document_type=law&end_year=2024&limit=500&q=data%20%26%20more&start_year=2020&status=active',
+      false,
+    ],
+    [makeCall(policy.policyOverview, KE), '/v1/policies/country/KE', false],
+    [makeCall(policy.policyOverview, { ...KE, top: 3 }), '/v1/policies/country/KE?top_limit=3', false],
   ];
   it.each(cases)('%j', (call, target, isPublic) => {
     expect(callKey(call)).toBe(target);
@@ -69,6 +107,24 @@ describe('the country of an answer', () => {
     expect(endpoint.decode({ data: {} }, KE, RECEIVED_AT).countryCode).toBe('KE');
   });
 
+  it.each([
+    ['tradeOverview', trade.tradeOverview],
+    ['policyOverview', policy.policyOverview],
+  ])('%s takes it from the body, else from the call', (_, endpoint) => {
+    const of = (data: object) => endpoint.decode({ data }, KE, RECEIVED_AT).countryCode;
+    expect([of({ country: { code: 'ug' } }), of({})]).toEqual(['UG', 'KE']);
+  });
+
+  it('policies takes it from each row, else from the call, else from nowhere', () => {
+    const data = [{ country_code: 'ug' }, {}];
+    const of = (countryCode?: string) =>
+      policy.policies.decode({ data }, { countryCode }, RECEIVED_AT).rows.map((row) => row.countryCode);
+    expect([of('ke'), of()]).toEqual([
+      ['UG', 'KE'],
+      ['UG', null],
+    ]);
+  });
+
   it('governmentStructure takes it from the body, else from the call', () => {
     const offices = [{ office_name: 'President' }];
     const of = (body: unknown) => endpoints.governmentStructure.decode(body, KE, RECEIVED_AT)[0]?.countryCode;
@@ -78,9 +134,12 @@ describe('the country of an answer', () => {
 });
 
 describe('what pricing takes an answer to be', () => {
-  const assuming = Object.values(endpoints).flatMap(({ route, assumed, decode }: Endpoint) =>
-    assumed === undefined ? [] : [{ route, body: assumed(route), decode }],
-  );
+  const all = [...Object.values(endpoints), ...Object.values(trade), ...Object.values(policy)];
+  const assuming = all
+    .filter((one) => typeof one === 'object')
+    .flatMap(({ route, assumed, decode }: Endpoint) =>
+      assumed === undefined ? [] : [{ route, body: assumed(route), decode }],
+    );
 
   it.for(assuming)('is an answer of $route', ({ body, decode }) => {
     expect(leftOutOf(Object(decode(body, KE as never, RECEIVED_AT)))).toBe(null);
