@@ -91,8 +91,10 @@ function ownBound(
   const isList = holdsList(field);
   switch (costOf(field)) {
     case 'NOTHING':
-    case 'ONCE':
       return NO_CALLS;
+    case 'ONCE':
+      // Lists that the service filters are asked for once a filter; which arguments it takes is no matter here.
+      return parents === null && isList && hasArguments(node) ? { ...NO_CALLS, calls: 1 } : NO_CALLS;
     case 'EACH':
       return (parents ?? 1) === 1 ? { ...NO_CALLS, calls: 1 } : UNBOUNDED;
     case 'IDENTIFIED':
@@ -104,6 +106,10 @@ function ownBound(
     case 'UNSAID':
       return UNBOUNDED;
   }
+}
+
+function hasArguments({ arguments: given = [] }: FieldNode): boolean {
+  return given.length > 0;
 }
 
 /** Whether a field brings several things: as a list, or as a page of one. */

@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { WHOLE_GRAPH } from '../support/golden-settings.ts';
 import { heapBytes } from '../support/heap.ts';
 import { openProgram } from '../support/program.ts';
 
@@ -168,5 +169,17 @@ describe('an operation over the limit', () => {
       limit: 4,
     });
     expect(strict.requests()).toEqual([]);
+  });
+
+  it.for([
+    'indicators(category: "X") { key }',
+    'tradeFlows(reporterCode: "KE", productCode: "X") { year }',
+    'policies(search: "X") { title }',
+  ])('is refused unsent where its lists are filtered in so many ways: %s', async (field) => {
+    await using program = await openProgram({ env: { ...WHOLE_GRAPH, MAX_UPSTREAM_CALLS: '10' } });
+    const fields = Array.from({ length: 14 }, (_, at) => `a${at}: ${field.replace('X', `x${at}`)}`);
+    const { errors } = await program.ask(`{ ${fields.join(' ')} }`);
+    expect(errors.map(({ extensions }) => extensions.code)).toEqual(['OPERATION_TOO_EXPENSIVE']);
+    expect(program.requests()).toEqual([]);
   });
 });
