@@ -59,6 +59,25 @@ describe('the price', () => {
     expect(program.requests()).toHaveLength(12);
   });
 
+  it.for([
+    '{ country(code: "NG") { tradeFlows { year } } }',
+    '{ tradeFlows(reporterCode: "NG") { year } }',
+    '{ country(code: "ZA") { policies { title } } }',
+  ])('has what a long list takes within its range, and is just that once it was seen: %s', async (query) => {
+    await using program = await open();
+    const priceOf = async () => {
+      const { calls, least, most } = (await program.ask(query, explain)).extensions.explain as Record<
+        string,
+        number
+      >;
+      return { calls, least, most };
+    };
+    expect(await priceOf()).toEqual({ calls: 1, least: 1, most: 60 });
+    expect((await program.ask(query)).upstream.calls).toBe(3);
+    expect(await priceOf()).toEqual({ calls: 3, least: 3, most: 3 });
+    expect((await program.ask(query)).upstream.calls).toBe(3);
+  });
+
   it.for(['{ countries { tradeOverview { record } } }', '{ countries { policies { title } } }'])(
     'is refused unsent where it is too much: %s',
     async (query) => {
