@@ -15,6 +15,7 @@ import { isObject } from '../upstream/records/fields.ts';
 import { isBearer } from './keys.ts';
 import { beginSubscription, type LiveTransport } from './live-results.ts';
 import { Outflow } from './outflow.ts';
+import { copyHeaders } from './raw-headers.ts';
 
 export interface LiveStreamParts {
   readonly live: Live;
@@ -105,9 +106,7 @@ export function liveStream(app: FastifyInstance, parts: LiveStreamParts): LiveSt
     // The client may have left while the subscription began.
     if (reply.raw.closed) return onClosed();
     reply.raw.once('close', onClosed);
-    for (const [name, value] of Object.entries({ ...reply.getHeaders(), ...headers })) {
-      if (value !== undefined) reply.raw.setHeader(name, value);
-    }
+    copyHeaders(reply.headers(headers));
     reply.raw.appendHeader('vary', 'Authorization');
     reply.raw.writeHead(status);
     return pour(body, reply.raw, outflow).catch((error: unknown) => parts.problem(error, request.id));

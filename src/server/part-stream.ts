@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Outgoing } from './outgoing.ts';
+import { copyHeaders } from './raw-headers.ts';
 
 export interface PartStreamParts {
   readonly outgoing: Outgoing;
@@ -22,9 +23,7 @@ export function sendParts(
   const { raw } = reply;
   if (isClosing()) reply.header('connection', 'close');
   reply.hijack();
-  for (const [name, value] of Object.entries(reply.getHeaders())) {
-    if (value !== undefined) raw.setHeader(name, value);
-  }
+  copyHeaders(reply);
   raw.writeHead(reply.statusCode);
   const pour = async () => {
     for await (const part of body) {
