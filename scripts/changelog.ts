@@ -4,15 +4,13 @@
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { sectionBelow } from './sections.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 
 /** What stands below the heading `## 0.1.0` or `## 0.1.0 (2026-12-01)`, up to the next; null where there is none. */
 export function sectionOf(changelog: string, version: string): string | null {
-  const [, ...sections] = changelog.split(/^## /m);
-  const section = sections.find((text) => text.split(/\s/, 1)[0] === version);
-  const text = section?.slice(section.indexOf('\n') + 1).trim();
-  return text === undefined || text === '' ? null : text;
+  return sectionBelow(changelog, (heading) => heading.split(/\s/, 1)[0] === version)?.trim() || null;
 }
 
 function main(tag = ''): void {

@@ -1,4 +1,5 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
+import { sectionBelow } from '../sections.ts';
 import { withSnippets } from './snippets.ts';
 
 /** A page that is made of a document of the repository, or of one section of it. */
@@ -87,7 +88,7 @@ export function textOfPage({ file, section }: DocumentPage, root: string): strin
 
 /** A section as a document of its own, a level up. */
 function sectionOf(text: string, heading: string): string {
-  const [, body] = new RegExp(`^## ${heading}\\n([\\s\\S]*?)(?=^## |$(?![\\s\\S]))`, 'm').exec(text) ?? [];
-  if (body === undefined) throw new Error(`There is no section ${heading}.`);
+  const body = sectionBelow(text, (one) => one === heading);
+  if (body === null) throw new Error(`There is no section ${heading}.`);
   return `# ${heading}\n${body.replace(/^##(#+ )/gm, '$1')}`;
 }
