@@ -1,5 +1,4 @@
 import { parseExactly } from '../exact-json.ts';
-import { wholeBody } from '../operations/responses.ts';
 import { CommandError } from './command-error.ts';
 
 /** An operation as it is sent. */
@@ -73,35 +72,15 @@ export async function askSandbox(
   question: AskedOperation,
   givenKey: string | undefined,
 ): Promise<GivenAnswer> {
-  const [{ readConfig }, { createGateway }, { openSandbox }] = await Promise.all([
-    import('../config.ts'),
-    import('../gateway.ts'),
+  const [{ askQuietly }, { openSandbox }] = await Promise.all([
+    import('./quiet-gateway.ts'),
     import('./serve.ts'),
   ]);
   const sandbox = await openSandbox();
   try {
     const { url } = await sandbox.listen({ host: '127.0.0.1', port: 0 });
-    const observer = { operation() {}, attempt() {}, problem() {} };
-    const gateway = await createGateway({
-      config: readConfig({ CACHE_URL: 'none' }),
-      upstreamUrl: url,
-      observer,
-    });
-    try {
-      const { body } = await gateway.handle({
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          authorization: `Bearer ${givenKey ?? sandbox.keys.team}`,
-        },
-        search: '',
-        body: question,
-        signal: new AbortController().signal,
-      });
-      return replyIn(await wholeBody(body), 'The gateway answered');
-    } finally {
-      await gateway.stop();
-    }
+    const authorization = `Bearer ${givenKey ?? sandbox.keys.team}`;
+    return replyIn(await askQuietly(url, question, { authorization }), 'The gateway answered');
   } finally {
     await sandbox.close();
   }

@@ -1,6 +1,5 @@
-import { readConfig } from '../config.ts';
-import { createGateway } from '../gateway.ts';
 import { CommandError } from './command-error.ts';
+import { askQuietly } from './quiet-gateway.ts';
 
 /** The part of an explained response that is printed. */
 interface Explained {
@@ -25,38 +24,27 @@ const NO_KEY = 'Bearer explain';
  * @throws CommandError where the operation would be refused
  */
 export async function explain(query: string, variables: unknown, operationName?: string): Promise<string> {
-  const observer = { operation() {}, attempt() {}, problem() {} };
-  const config = readConfig({ CACHE_URL: 'none' });
-  const gateway = await createGateway({ config, upstreamUrl: 'http://127.0.0.1', observer });
-  try {
-    const { body } = await gateway.handle({
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: NO_KEY, 'x-explain': '1' },
-      search: '',
-      body: { query, variables, ...(operationName === undefined ? {} : { operationName }) },
-      signal: new AbortController().signal,
-    });
-    const { errors = [], extensions } = JSON.parse(String(body)) as Explained;
-    const plan = extensions?.explain;
-    if (plan === undefined || errors.length > 0)
-      throw new CommandError(errors.map(({ message }) => message).join('\n'));
-    const width = Math.max(5, ...Object.keys(plan.byRoute).map((route) => route.length));
-    const row = (calls: number | string, route: string, request: string) =>
-      `${String(calls).padStart(5)}  ${route.padEnd(width)}  ${request}`.trimEnd();
-    const requests = (route: string) =>
-      plan.plan.filter((call) => call.route === route).map(({ target }) => target);
-    return [
-      row('calls', 'route', 'requests'),
-      ...Object.entries(plan.byRoute).flatMap(([route, calls]) =>
-        requests(route).map((target, i) => row(i === 0 ? calls : '', i === 0 ? route : '', `GET ${target}`)),
-      ),
-      row(
-        plan.calls,
-        'in all',
-        `(at least ${plan.least}, at most ${plan.most}; ${plan.naive} if each field fetched for itself)`,
-      ),
-    ].join('\n');
-  } finally {
-    await gateway.stop();
-  }
+  const question = { query, variables, ...(operationName === undefined ? {} : { operationName }) };
+  // Nothing is sent, so that any address does.
+  const body = await askQuietly('http://127.0.0.1', question, { authorization: NO_KEY, 'x-explain': '1' });
+  const { errors = [], extensions } = JSON.parse(body) as Explained;
+  const plan = extensions?.explain;
+  if (plan === undefined || errors.length > 0)
+    throw new CommandError(errors.map(({ message }) => message).join('\n'));
+  const width = Math.max(5, ...Object.keys(plan.byRoute).map((route) => route.length));
+  const row = (calls: number | string, route: string, request: string) =>
+    `${String(calls).padStart(5)}  ${route.padEnd(width)}  ${request}`.trimEnd();
+  const requests = (route: string) =>
+    plan.plan.filter((call) => call.route === route).map(({ target }) => target);
+  return [
+    row('calls', 'route', 'requests'),
+    ...Object.entries(plan.byRoute).flatMap(([route, calls]) =>
+      requests(route).map((target, i) => row(i === 0 ? calls : '', i === 0 ? route : '', `GET ${target}`)),
+    ),
+    row(
+      plan.calls,
+      'in all',
+      `(at least ${plan.least}, at most ${plan.most}; ${plan.naive} if each field fetched for itself)`,
+    ),
+  ].join('\n');
 }
