@@ -2,9 +2,7 @@ import { Failure } from '../errors.ts';
 import type { YearsParams } from '../upstream/extra/years.ts';
 import type { RowList } from '../upstream/records/envelope.ts';
 import { leftOutOf, sumOf, withLeftOut } from '../upstream/records/left-out.ts';
-
-/** Rows after which routes are seen to end where no `limit` is given, or none is heeded. */
-const DEFAULT_ROWS = 100;
+import { DEFAULT_ROWS } from './ticker-lists.ts';
 
 /** Calls that one list may take beyond its first. */
 const MAX_FURTHER_CALLS = 24;

@@ -4,8 +4,9 @@ import type { Sending } from '../upstream/call.ts';
 import { type TickersParams, tickers } from '../upstream/endpoints.ts';
 import type { TickerList } from '../upstream/records/markets.ts';
 
-/** Rows after which the route is seen to end when no `limit` is given, and the highest limit it is seen to take. */
+/** Rows after which routes are seen to end where no `limit` is given, or none is heeded. */
 export const DEFAULT_ROWS = 100;
+/** The highest limit that the route is seen to take. */
 const MAX_ROWS = 500;
 
 /** What the answers have taught about the route. Shared by all callers. */
