@@ -6,6 +6,7 @@ import {
 } from '@apollo/server';
 import {
   ApolloServerPluginCacheControlDisabled,
+  ApolloServerPluginInlineTraceDisabled,
   ApolloServerPluginLandingPageDisabled,
 } from '@apollo/server/plugin/disabled';
 import {
@@ -116,6 +117,8 @@ export async function createApollo<Context extends object>({
     logger: { debug() {}, info() {}, warn() {}, error: (message) => onFault(message, 'apollo') },
     plugins: [
       ApolloServerPluginCacheControlDisabled(),
+      // It would wrap every resolver of the schema for good, at the first request with a header that anyone can send.
+      ApolloServerPluginInlineTraceDisabled(),
       ApolloServerPluginLandingPageDisabled(),
       hooksPlugin(hooks, contexts),
     ],
