@@ -32,6 +32,7 @@ import { prepared } from './operations/by-plan.ts';
 import { type CallerHeaders, createCallers, UNPROVEN } from './operations/callers.ts';
 import type { OperationEvent } from './operations/events.ts';
 import { createExecution } from './operations/execution.ts';
+import { type FieldTraces, openFieldTraces } from './operations/field-traces.ts';
 import { limitsTold } from './operations/limits-told.ts';
 import { createOpenRun } from './operations/open-run.ts';
 import { createOverloaded } from './operations/overloaded.ts';
@@ -136,16 +137,16 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const { schema, optionalEndpoints } = await openSchema(config.extraRoutes, config);
   const held = { store, tenantCache, inFlight, proven, lookups };
   const service = openService({ ...parts, ...held, clock, steadyNow, optionalEndpoints });
+  const names = config.subgraphPrefix === undefined ? null : prefixedNames(schema, config.subgraphPrefix);
+  const fieldTraces = await openFieldTraces({ isOn: config.federatedTraces, names, now: clock.now });
   const { openRun, price, learned, feedParts } = composeRuns(service, {
+    ...held,
     config,
     clock,
     steadyNow,
     schema,
-    tenantCache,
-    inFlight,
-    proven,
     observer,
-    lookups,
+    fieldTraces,
   });
   const persisted =
     config.trustedDocuments === undefined
@@ -179,14 +180,13 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     keeping: createAnswerKeeping(caches),
     execution: createExecution({ ...observed, ...config, schema, price, maxRows: () => learned.maxRows }),
   };
-  const names = config.subgraphPrefix === undefined ? null : prefixedNames(schema, config.subgraphPrefix);
   const apollo = await byApollo(stage);
   const run = admitted(prepared(apollo.handle, stage), { admission, overloaded, openRun });
   const live = config.subscriptions
     ? { callerOf, subscriptions: await openLive({ ...stage, openRun, admission, feedParts, names }) }
     : null;
   const answered = limitsTold(
-    repeated(run, { ...observed, ...caches, lookups: lookups.answers }),
+    repeated(run, { ...observed, ...caches, fieldTraces, lookups: lookups.answers }),
     service.upstream.ledger,
   );
   const handle = parts.tracer === undefined ? answered : traced(answered, parts.tracer);
@@ -288,22 +288,27 @@ function openService({
   return { dryRun, upstream };
 }
 
-interface RunsParts {
-  readonly config: Config;
-  readonly clock: Clock;
-  readonly steadyNow: () => number;
+interface RunsParts
+  extends Omit<ServiceParts, 'upstreamUrl' | 'store' | 'optionalEndpoints' | 'link' | 'tracer'> {
   readonly schema: GraphQLSchema;
-  readonly tenantCache: TenantCache;
-  readonly inFlight: InFlight;
-  readonly proven: ProvenKeys;
-  readonly observer: Observer;
-  readonly lookups: CacheLookups;
+  readonly fieldTraces: FieldTraces;
 }
 
 /** What operations run with, and what they are priced with: the same loaders and planner. */
 function composeRuns(
   { dryRun, upstream: { ask: askService, send, ledger, outage, keyRefusal } }: ReturnType<typeof openService>,
-  { config, clock, steadyNow: now, schema, tenantCache, inFlight, proven, observer, lookups }: RunsParts,
+  {
+    config,
+    clock,
+    steadyNow: now,
+    schema,
+    tenantCache,
+    inFlight,
+    proven,
+    observer,
+    lookups,
+    fieldTraces,
+  }: RunsParts,
 ) {
   const freshness = freshnessIn(config);
   const learned = createLearned(now);
@@ -381,6 +386,7 @@ function composeRuns(
     openRun: createOpenRun({
       ...common,
       config,
+      fieldTraces,
       ask,
       observations,
       tenantCache,

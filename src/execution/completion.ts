@@ -47,6 +47,8 @@ export interface ColumnParts {
    * @throws where they are too many
    */
   readonly onList: ((items: number) => void) | undefined;
+  /** Sees objects that are there; undefined where nobody wants to know. */
+  readonly observer: { objects(objects: ObjectColumn): void } | undefined;
   /** Takes what isn't delivered with the rest; undefined where nothing is deferred. */
   readonly later: Later | undefined;
 }
@@ -219,6 +221,7 @@ export class Completion {
   /** Goes on to the fields of objects that are there now. */
   descend(objects: ObjectColumn): void {
     const { plan } = objects;
+    this.#parts.observer?.objects(objects);
     const isPlain = objects.objects.some((object) => object !== null) ? plan.builder.isPlain : null;
     for (let slot = 0; isPlain !== null && slot < objects.objects.length; slot += 1) {
       const object = objects.objects[slot] as object | null;

@@ -34,6 +34,20 @@ export interface RunParts {
   readonly onList?: (items: number) => void;
   /** Whether everything is resolved, and no answer made of it. */
   readonly isDry?: boolean;
+  /** Sees what is resolved; left out where nobody wants to know. */
+  readonly observer?: RunObserver | undefined;
+}
+
+/** Sees what a run resolves, while it does. */
+export interface RunObserver {
+  /** Objects are there: what their properties say can be read. */
+  objects(objects: ObjectColumn): void;
+  /**
+   * A field is about to be resolved for all objects of a selection.
+   * @returns called with a value for each of these, by slot: itself, or the promise or the list of promises that the
+   *   resolver gave
+   */
+  field(holder: FieldHolder): (values: readonly unknown[]) => void;
 }
 
 /** What of an operation one run answers. */
@@ -72,8 +86,12 @@ interface Each {
   readonly args: Record<string, unknown>;
   readonly info: GraphQLResolveInfo & FieldInfo;
   readonly values: unknown[];
+  readonly seen: Seen;
   readonly complete: (values: unknown[]) => void;
 }
+
+/** Takes the values of a field for whoever observes the run; undefined where nobody does. */
+type Seen = ReturnType<RunObserver['field']> | undefined;
 
 /** One run, of an operation or of a part of it that is delivered apart. */
 export class Run {
@@ -101,6 +119,7 @@ export class Run {
       scheduler: this.#scheduler,
       errors: this.#errors,
       onList: parts.onList,
+      observer: parts.observer,
       later: scope.later(this),
     });
   }
@@ -146,6 +165,7 @@ export class Run {
 
   #resolve({ objects, index, field }: FieldTask): void {
     const holder = new FieldHolder(objects, field);
+    const seen = this.#parts.observer?.field(holder);
     const complete = (values: unknown[]) => {
       objects.columns[index] = this.#completion.complete(field, field.shape, holder, values);
     };
@@ -153,15 +173,18 @@ export class Run {
     try {
       args = field.argumentsOf(this.#parts.variables);
     } catch (error) {
-      complete(objects.objects.map((object) => (object === null ? ABSENT : toError(error))));
+      const values = objects.objects.map((object) => (object === null ? ABSENT : toError(error)));
+      seen?.(values);
+      complete(values);
       return;
     }
-    if (field.by === 'batch') this.#resolveTogether(holder, args, complete);
+    if (field.by === 'batch') this.#resolveTogether(holder, args, seen, complete);
     else
       this.#resolveEach(
         {
           holder,
           args,
+          seen,
           complete,
           info: this.#completion.infoOf(field, holder),
           values: new Array(objects.objects.length),
@@ -201,6 +224,7 @@ export class Run {
       }
     }
     if (objects.length > 1) info.slot = -1;
+    each.seen?.(values);
     this.#scheduler.waitForAll(values, each.complete);
   }
 
@@ -212,6 +236,7 @@ export class Run {
   #resolveTogether(
     holder: FieldHolder,
     args: Record<string, unknown>,
+    seen: Seen,
     complete: (values: unknown[]) => void,
   ): void {
     // Some of the objects may be lost before their values are there.
@@ -223,7 +248,9 @@ export class Run {
         next += 1;
         return given instanceof Error ? given : given[next - 1];
       };
-      complete(asked.map((object) => (object === null ? ABSENT : nextValue())));
+      const values = asked.map((object) => (object === null ? ABSENT : nextValue()));
+      seen?.(values);
+      complete(values);
     };
     if (there.length === 0) {
       spread([]);

@@ -78,6 +78,7 @@ export function createExecution(parts: ExecutionParts): Execution {
     errors: readonly GraphQLFormattedError[],
   ): void {
     run.errors = errors;
+    run.fieldTrace?.end(errors);
     const event = {
       ...eventOf(run.bill, operation),
       durationMs: now() - run.startedAtMs,
@@ -167,7 +168,7 @@ export function createExecution(parts: ExecutionParts): Execution {
 /** Runs an operation by its plan; where it comes to more than it may, that is all there is to say. */
 async function runBounded(
   { plan, variables, leadsToFigures }: PlannedOperation,
-  { context, participant }: OperationRun,
+  { context, participant, fieldTrace }: OperationRun,
   execute: typeof runPlan,
 ): Promise<Executed> {
   const { caller, effort, batchGate } = context;
@@ -181,6 +182,7 @@ async function runBounded(
       onPause: batchGate.closeDuring,
       onList: effort.list,
       job: caller,
+      observer: fieldTrace ?? undefined,
     });
   } catch (fault) {
     if (effort.refusal === null || fault !== effort.refusal) throw fault;

@@ -11,6 +11,7 @@ import type { QuotaRecord } from '../quota/account.ts';
 import { type Caller, openBill, type Sending } from '../upstream/call.ts';
 import { Deadline } from '../upstream/deadline.ts';
 import { payerOf } from '../upstream/payer.ts';
+import type { FieldTraces } from './field-traces.ts';
 import { isExplained, type OpenRun, type OperationRun } from './operation-run.ts';
 
 export interface OpenRunParts extends Pick<LoadersParts, 'ask' | 'tickersLearned' | 'listed' | 'heldNames'> {
@@ -18,6 +19,7 @@ export interface OpenRunParts extends Pick<LoadersParts, 'ask' | 'tickersLearned
   readonly observations: ObservationClient;
   readonly tenantCache: TenantCache;
   readonly effortFor: (caller: Caller) => Effort;
+  readonly fieldTraces: FieldTraces;
   readonly keyRefusal: (keyDigest: string) => Failure | null;
   readonly quota: (keyDigest: string) => Promise<QuotaRecord>;
   readonly now: () => number;
@@ -26,7 +28,7 @@ export interface OpenRunParts extends Pick<LoadersParts, 'ask' | 'tickersLearned
 
 /** Makes what one operation runs with: its bill, its deadline, its loaders. */
 export function createOpenRun(parts: OpenRunParts): OpenRun {
-  const { config, observations, tenantCache, effortFor, quota, now, steadyNow } = parts;
+  const { config, observations, tenantCache, effortFor, fieldTraces, quota, now, steadyNow } = parts;
   return (request, caller, trace, delivery = null) => {
     const bill = openBill();
     const waits = { service: new Stopwatch(), store: new Stopwatch() };
@@ -49,6 +51,7 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
         if (freshUntilMs < run.fetchedUntilMs) run.fetchedUntilMs = freshUntilMs;
       },
     };
+    const fieldTrace = delivery === null ? fieldTraces.begin(request) : null;
     const { participant, figures } = observations.join(caller);
     // The others are about to ask: whoever asks first waits until it is known what all of them want.
     if (request.isBatched) participant.expect();
@@ -74,6 +77,7 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
       bill,
       waits,
       trace,
+      fieldTrace,
       startedAtMs,
       requestId: request.requestId,
       accepts: request.headers.accept ?? '',
@@ -84,7 +88,8 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
       fetchedUntilMs: tenantCache === NO_TENANT_CACHE ? 0 : Number.POSITIVE_INFINITY,
       generation: tenantCache.generation(caller.keyDigest),
       isOfSchema: false,
-      isLasting: true,
+      // A trace is of one run, and of no other that would be answered by the same.
+      isLasting: fieldTrace === null,
     };
     return run;
   };

@@ -6,6 +6,7 @@ import type { Bill, Caller, Waits } from '../upstream/call.ts';
 import type { Deadline } from '../upstream/deadline.ts';
 import type { Delivery } from './delivery.ts';
 import type { OperationEvent } from './events.ts';
+import type { FieldTrace } from './field-traces.ts';
 import type { GatewayRequest } from './requests.ts';
 import type { Extensions } from './responses.ts';
 
@@ -18,6 +19,8 @@ export interface OperationRun {
   readonly waits: Waits;
   /** Its span, where somebody traces. */
   readonly trace: Trace | undefined;
+  /** What a router that asks for it is told of the fields; null where none does. */
+  readonly fieldTrace: FieldTrace | null;
   readonly startedAtMs: number;
   readonly requestId: string | undefined;
   /** The `Accept` header. */
@@ -61,8 +64,8 @@ export function isExplained({ headers }: GatewayRequest): boolean {
 }
 
 /** What the answer to an operation says of itself. */
-export function extensionsOf({ bill, context: { warnings } }: OperationRun): Extensions {
-  return { upstream: shown(bill), warnings: warnings.told() };
+export function extensionsOf({ bill, context: { warnings }, fieldTrace }: OperationRun): Extensions {
+  return { upstream: shown(bill), warnings: warnings.told(), ftv1: fieldTrace?.written };
 }
 
 /**

@@ -2,6 +2,7 @@ import { mapValue } from '../async/promise-or-value.ts';
 import type { Lookups } from '../cache/lookups.ts';
 import { rounded, secondsUntil, setHeaders } from './answer-headers.ts';
 import type { OperationEvent } from './events.ts';
+import type { FieldTraces } from './field-traces.ts';
 import { eventOf, isLasting, type OperationRun, type WrittenAnswer } from './operation-run.ts';
 import type { Handle } from './pipeline.ts';
 import type { OperationParams } from './requests.ts';
@@ -13,6 +14,7 @@ import { describeOperation } from './traced.ts';
 export interface RepeatedParts {
   readonly responseCache: ResponseCache;
   readonly schemaAnswers: SchemaAnswers;
+  readonly fieldTraces: Pick<FieldTraces, 'areWanted'>;
   readonly now: () => number;
   readonly steadyNow: () => number;
   readonly onOperation: (event: OperationEvent) => void;
@@ -22,10 +24,10 @@ export interface RepeatedParts {
 
 /** Answers once more what was answered before, as long as that holds; leaves the rest to the next stage. */
 export function repeated(next: Handle, parts: RepeatedParts): Handle {
-  const { responseCache, schemaAnswers, now, steadyNow, onOperation, lookups } = parts;
+  const { responseCache, schemaAnswers, fieldTraces, now, steadyNow, onOperation, lookups } = parts;
   return (incoming) => {
     const { request, caller, plain } = incoming;
-    if (plain === null) return next(incoming);
+    if (plain === null || fieldTraces.areWanted(request)) return next(incoming);
     const { params, contentType } = plain;
     const startedAtMs = now();
     const ofSchema = mayReadSchema(params.text) ? schemaAnswers.find(params) : null;
@@ -65,7 +67,8 @@ export function createAnswerKeeping({
   responseCache,
   schemaAnswers,
 }: Pick<RepeatedParts, 'responseCache' | 'schemaAnswers'>): AnswerKeeping {
-  function keepOfSchema(params: OperationParams, body: string, { bill }: OperationRun): void {
+  function keepOfSchema(params: OperationParams, body: string, { bill, fieldTrace }: OperationRun): void {
+    if (fieldTrace !== null) return;
     const event = { ...eventOf(bill, null), type: 'query' as const, repeated: true, errorCodes: [] };
     schemaAnswers.keep(params, body, event);
   }

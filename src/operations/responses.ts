@@ -55,6 +55,8 @@ export interface Extensions {
   readonly upstream: Bill;
   /** Undefined, and not in the answer, where there are none. */
   readonly warnings: readonly Warning[] | undefined;
+  /** The trace of its fields, as Apollo's routers name it; undefined where it wasn't asked for. */
+  readonly ftv1: string | undefined;
 }
 
 /** An answer's body, as far as a plan has written it. */

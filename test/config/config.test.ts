@@ -48,6 +48,7 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
   SUBGRAPH: ['true', 'ON', '1'],
   SUBGRAPH_ISO3: ['true'],
   SUBGRAPH_OMIT: ['node health', 'no-de'],
+  FEDERATED_TRACES: ['ftv1', 'ON'],
   SUBGRAPH_PREFIX: ['CG', '_', '1_', 'C-G_', 'C_G_'],
   INTROSPECTION: ['true', 'ON', '1'],
   GRAPHIQL: ['yes', 'Off'],

@@ -5,7 +5,7 @@ import { CASES, startProducts } from './products.ts';
 
 /**
  * Published cases for what our subgraph uses, and for what others may use on our types. Left out: `composeDirective`,
- * which we have no use for, and `ftv1`, which reports to a hosted service.
+ * which we have no use for, and `ftv1`, which asks the server, and that is another here than ours: see `requests.test.ts`.
  */
 const USED = [
   'introspection',

@@ -1,5 +1,6 @@
 import { ApolloGateway, RemoteGraphQLDataSource } from '@apollo/gateway';
 import { ApolloServer } from '@apollo/server';
+import { ApolloServerPluginInlineTrace } from '@apollo/server/plugin/inlineTrace';
 import { startStandaloneServer } from '@apollo/server/standalone';
 import { createGatewayRuntime, type GatewayConfigSupergraph } from '@graphql-hive/gateway-runtime';
 
@@ -29,6 +30,8 @@ export interface RouterOptions {
   readonly accept?: string;
   /** Whether it names operations by their hash, and sends their text only where that isn't known. */
   readonly apq?: boolean;
+  /** Whether it asks for traces, and has them in its own; Apollo Gateway alone can. */
+  readonly isTracing?: boolean;
 }
 
 interface RouterContext {
@@ -37,7 +40,7 @@ interface RouterContext {
 
 async function startApollo(
   supergraphSdl: string,
-  { accept, apq = false }: RouterOptions = {},
+  { accept, apq = false, isTracing = false }: RouterOptions = {},
 ): Promise<Router> {
   const gateway = new ApolloGateway({
     supergraphSdl,
@@ -53,13 +56,15 @@ async function startApollo(
       }),
     logger: { debug() {}, info() {}, warn() {}, error() {} },
   });
-  const server = new ApolloServer<RouterContext>({ gateway });
+  const plugins = isTracing ? [ApolloServerPluginInlineTrace()] : [];
+  const server = new ApolloServer<RouterContext>({ gateway, plugins });
   const { url } = await startStandaloneServer(server, {
     listen: { port: 0, host: '127.0.0.1' },
     context: async ({ req }) => ({ authorization: req.headers.authorization }),
   });
   return {
-    ask: (query, authorization) => answerOf(fetch(url, postOf(query, authorization))),
+    ask: (query, authorization) =>
+      answerOf(fetch(url, postOf(query, authorization, isTracing ? TRACED : {}))),
     [Symbol.asyncDispose]: () => server.stop(),
   };
 }
@@ -98,10 +103,18 @@ export async function startHive(
   };
 }
 
-function postOf(query: string, authorization: string | undefined) {
+/** As a router is asked for a trace, so that it asks subgraphs for theirs. */
+const TRACED = { 'apollo-federation-include-trace': 'ftv1' };
+
+function postOf(
+  query: string,
+  authorization: string | undefined,
+  others: Readonly<Record<string, string>> = {},
+) {
   const headers = {
     'content-type': 'application/json',
     ...(authorization === undefined ? {} : { authorization }),
+    ...others,
   };
   return { method: 'POST', headers, body: JSON.stringify({ query }) };
 }
