@@ -137,7 +137,8 @@ async function startOther(name: string, variable: string) {
   return { name, url, child };
 }
 
-async function answering(url: string): Promise<void> {
+/** Waits until a server answers. */
+export async function answering(url: string): Promise<void> {
   for (let attempt = 0; attempt < 100; attempt += 1) {
     const body = JSON.stringify({ query: '{ __typename }' });
     const response = await fetch(url, {

@@ -106,7 +106,7 @@ export async function startHive(
 /** As a router is asked for a trace, so that it asks subgraphs for theirs. */
 const TRACED = { 'apollo-federation-include-trace': 'ftv1' };
 
-function postOf(
+export function postOf(
   query: string,
   authorization: string | undefined,
   others: Readonly<Record<string, string>> = {},
@@ -119,7 +119,7 @@ function postOf(
   return { method: 'POST', headers, body: JSON.stringify({ query }) };
 }
 
-async function answerOf(response: Promise<Response> | Response): Promise<RouterAnswer> {
+export async function answerOf(response: Promise<Response> | Response): Promise<RouterAnswer> {
   return (await (await response).json()) as RouterAnswer;
 }
 
