@@ -47,7 +47,9 @@ export async function startService() {
         headers: { authorization: `Bearer ${sandbox.keys.team}` },
       });
       const { data } = (await answer.json()) as { data: { country_code: string; value: number }[] };
-      sandbox.log.pop();
+      // Others may have asked meanwhile.
+      const own = sandbox.log.findLastIndex(({ query }) => query.country_codes === String(codes));
+      sandbox.log.splice(own, 1);
       return new Map(data.map(({ country_code: code, value }) => [code.toUpperCase(), value]));
     },
   };
