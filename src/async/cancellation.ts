@@ -49,8 +49,8 @@ export class Cancellation implements CancelSignal {
 }
 
 /** The promise's outcome, or the signal's reason if that comes first. */
-export async function untilAborted<T>(promise: Promise<T>, signal: CancelSignal): Promise<T> {
-  signal.throwIfAborted();
+export function untilAborted<T>(promise: Promise<T>, signal: CancelSignal): Promise<T> {
+  if (signal.aborted) return Promise.reject(signal.reason);
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);
     const settled = () => signal.removeEventListener('abort', onAbort);

@@ -5,6 +5,7 @@ import { createLru } from './lru.ts';
  * made up, so that none of the latter takes the place of one of the former.
  */
 export interface KeyTable<Value extends object> {
+  readonly isEmpty: boolean;
   get(keyDigest: string): Value | undefined;
   /** Remembers a key of which nothing is known yet. */
   add(keyDigest: string, value: Value): void;
@@ -41,6 +42,9 @@ export function createKeyTable<Value extends object>({ proven, unproven }: KeyTa
   }
 
   return {
+    get isEmpty() {
+      return known.size === 0 && others.size === 0;
+    },
     get: (keyDigest) => find(keyDigest)?.value,
     add(keyDigest, value) {
       others.set(keyDigest, value);

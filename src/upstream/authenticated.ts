@@ -13,7 +13,7 @@ interface Listener extends Pick<TenantCache, 'accept'> {
  * accepts it, and may be served what is held for it, or refuses it, when nothing of that is served any more.
  */
 export function authenticated(next: Send, ...listeners: readonly Listener[]): Send {
-  return async (call, sending) => {
+  return (call, sending) => {
     const { keyDigest } = sending.caller;
     if (call.isPublic) return next(call, sending);
     return hearingOfKey(next(call, sending), {
@@ -29,20 +29,22 @@ export function authenticated(next: Send, ...listeners: readonly Listener[]): Se
 }
 
 /** Tells what the answer to a protected call says of the key: it is accepted, refused (401, 403), or nothing is said. */
-export async function hearingOfKey(
+export function hearingOfKey(
   answering: Promise<Answer>,
   told: { readonly accept: () => void; readonly refuse: (failure: Failure) => Promise<void> | void },
 ): Promise<Answer> {
-  try {
-    const answer = await answering;
-    // A 404 without words of the service's own may come from whatever stands before it, and says nothing of the key.
-    if (answer.status !== 404 || answer.body !== undefined) told.accept();
-    return answer;
-  } catch (error) {
-    if (error instanceof Failure) {
-      if (error.code === 'UNAUTHENTICATED' || error.code === 'FORBIDDEN') await told.refuse(error);
-      if (error.code === 'BAD_USER_INPUT') told.accept();
-    }
-    throw error;
-  }
+  return answering.then(
+    (answer) => {
+      // A 404 without words of the service's own may come from whatever stands before it, and says nothing of the key.
+      if (answer.status !== 404 || answer.body !== undefined) told.accept();
+      return answer;
+    },
+    async (error: unknown) => {
+      if (error instanceof Failure) {
+        if (error.code === 'UNAUTHENTICATED' || error.code === 'FORBIDDEN') await told.refuse(error);
+        if (error.code === 'BAD_USER_INPUT') told.accept();
+      }
+      throw error;
+    },
+  );
 }

@@ -118,10 +118,16 @@ export function cached(send: Send, parts: CachedParts): Ask {
     }
 
     /** Asks, or has it from others who share the store and are asking at the moment. */
-    async function fetch(held: HeldRecords<Result> | null): Promise<Result | null> {
+    function fetch(held: HeldRecords<Result> | null): Promise<Result | null> {
       if (isHeld && lookups !== undefined) lookups.misses += 1;
       const others = mayBeHeld ? inFlight.cache : null;
-      if (others === null) return fetchOwn(held);
+      return others === null ? fetchOwn(held) : fetchTogether(held, others);
+    }
+
+    async function fetchTogether(
+      held: HeldRecords<Result> | null,
+      others: TenantCache,
+    ): Promise<Result | null> {
       sending.deadline?.start();
       const startedAtMs = now();
       let records: Result | null = null;
@@ -170,7 +176,7 @@ export function cached(send: Send, parts: CachedParts): Ask {
           recordsOf(endpoint, params, read, answer.receivedAt),
         );
         decoded.put(fresh, { atMs: answer.receivedAt, records });
-        const allowedMs = endpoint.caching === 'http' ? allowanceOf(answer, fresh) : null;
+        const allowedMs = kept !== null && endpoint.caching === 'http' ? allowanceOf(answer, fresh) : null;
         const isKept = isHeld && allowedMs !== 'no-store';
         const freshMs = isKept ? Math.min(allowedMs ?? freshness.ttlMs, freshness.ttlMs, maxAgeMs) : 0;
         sending.onFetched?.(freshMs > 0 ? answer.receivedAt + freshMs : 0);

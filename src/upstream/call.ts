@@ -61,21 +61,17 @@ export function makeCall<Params>(endpoint: Endpoint<Params, unknown>, params: Pa
   const pathname = endpoint.route.replace(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(path[name] ?? ''),
   );
-  const search = Object.entries(query)
-    .filter((entry): entry is [string, string] => entry[1] !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, value]) => `${name}=${encodeList(value)}`)
-    .join('&');
-  return {
-    route: endpoint.route,
-    isPublic: endpoint.isPublic,
-    target: search === '' ? pathname : `${pathname}?${search}`,
-  };
+  let target = pathname;
+  for (const name of Object.keys(query).sort()) {
+    const value = query[name];
+    if (value !== undefined) target += `${target === pathname ? '?' : '&'}${name}=${encodeList(value)}`;
+  }
+  return { route: endpoint.route, isPublic: endpoint.isPublic, target };
 }
 
 /** Commas separate the codes of a list and may stand in a query as they are. */
 function encodeList(value: string): string {
-  return value.split(',').map(encodeURIComponent).join(',');
+  return encodeURIComponent(value).replaceAll('%2C', ',');
 }
 
 /** What the service said, undecoded, and when. */

@@ -2,7 +2,7 @@ import { createKeyTable } from '../cache/key-table.ts';
 import type { ProvenKeys } from '../cache/proven.ts';
 import { Failure } from '../errors.ts';
 import type { Call, Send } from './call.ts';
-import { Pause, pausing } from './pause.ts';
+import { NO_PAUSES, Pause, pausing } from './pause.ts';
 import { isUnanswered } from './retried.ts';
 
 /**
@@ -66,7 +66,11 @@ export function createCircuits({ proven, now, wallNow }: CircuitsParts): Circuit
   const ofKeys = createKeyTable<KeyCircuit>(MAX_CIRCUITS);
   const ofRoutes = new Map<string, RouteCircuit>();
 
+  /** Whether nothing has failed, of all that is remembered. */
+  const isUntroubled = () => ofKeys.isEmpty && ofRoutes.size === 0;
+
   function pausesFor(call: Call, keyDigest: string): readonly (Pause | undefined)[] {
+    if (isUntroubled()) return NO_PAUSES;
     return [ofKeys.get(nameOf(call, keyDigest))?.pause, ofRoutes.get(call.route)?.pause];
   }
 
@@ -116,11 +120,12 @@ export function createCircuits({ proven, now, wallNow }: CircuitsParts): Circuit
     }
   }
 
-  function answered(name: string, route: string): void {
-    const own = ofKeys.get(name);
+  function answered(call: Call, keyDigest: string): void {
+    if (isUntroubled()) return;
+    const own = ofKeys.get(nameOf(call, keyDigest));
     if (own !== undefined) own.failures = 0;
     own?.pause.end();
-    const circuit = ofRoutes.get(route);
+    const circuit = ofRoutes.get(call.route);
     circuit?.failures.clear();
     circuit?.pause.end();
   }
@@ -141,23 +146,25 @@ export function createCircuits({ proven, now, wallNow }: CircuitsParts): Circuit
   return {
     open,
     stopping: (next) => pausing(next, { of: pausesFor, failure: keptBack, now }),
-    hearing: (next) => async (call, sending) => {
+    hearing: (next) => (call, sending) => {
       const { route, isPublic } = call;
       const keyDigest = isPublic ? ANYBODY : sending.caller.keyDigest;
-      const name = nameOf(call, keyDigest);
-      const ownRound = ofKeys.get(name)?.pause.round ?? 0;
-      const roundOfAll = ofRoutes.get(route)?.pause.round ?? 0;
-      try {
-        const answer = await next(call, sending);
-        answered(name, route);
-        return answer;
-      } catch (error) {
-        if (isUnanswered(error)) {
-          failed(name, keyDigest, error, ownRound);
-          if (!isPublic) failedForAll(route, keyDigest, error, roundOfAll);
-        } else if (error instanceof Failure) answered(name, route);
-        throw error;
-      }
+      const [own, ofAll] = pausesFor(call, keyDigest);
+      const ownRound = own?.round ?? 0;
+      const roundOfAll = ofAll?.round ?? 0;
+      return next(call, sending).then(
+        (answer) => {
+          answered(call, keyDigest);
+          return answer;
+        },
+        (error: unknown) => {
+          if (isUnanswered(error)) {
+            failed(nameOf(call, keyDigest), keyDigest, error, ownRound);
+            if (!isPublic) failedForAll(route, keyDigest, error, roundOfAll);
+          } else if (error instanceof Failure) answered(call, keyDigest);
+          throw error;
+        },
+      );
     },
   };
 }

@@ -31,20 +31,16 @@ export function coalesced(next: Send): Send {
     return shared;
   }
 
-  return async (call, sending) => {
+  return (call, sending) => {
     sending.deadline?.start();
     // Whoever has been given up sends nothing more.
-    sending.signal.throwIfAborted();
+    if (sending.signal.aborted) return Promise.reject(sending.signal.reason);
     const whose = call.isPublic ? '' : sending.caller.keyDigest;
     const name = `${whose} ${callKey(call)} ${JSON.stringify(sending.headers ?? null)}`;
     const known = inFlight.get(name);
     known?.waiting.push(sending.payer);
     const shared = known ?? send(name, call, sending);
-    try {
-      const answer = await untilAborted(shared.answer, sending.signal);
-      if (known !== undefined) sending.bill.shared += 1;
-      return answer;
-    } finally {
+    function leave(): void {
       shared.waiting.splice(shared.waiting.indexOf(sending.payer), 1);
       // One that was answered is under this name no longer.
       if (shared.waiting.length === 0 && inFlight.get(name) === shared) {
@@ -52,5 +48,16 @@ export function coalesced(next: Send): Send {
         shared.ends.abort();
       }
     }
+    return untilAborted(shared.answer, sending.signal).then(
+      (answer) => {
+        leave();
+        if (known !== undefined) sending.bill.shared += 1;
+        return answer;
+      },
+      (error: unknown) => {
+        leave();
+        throw error;
+      },
+    );
   };
 }

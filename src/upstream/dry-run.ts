@@ -68,16 +68,20 @@ export function createDryRun(now: () => number, more: readonly AnyEndpoint[] = [
   const known = new LRUCache<string, KnownList>({ max: MAX_LISTS });
   const keyOf = (keyDigest: string, call: Call) => `${keyDigest} ${callKey(call)}`;
 
+  function remember(key: string, { body, receivedAt }: Answer): void {
+    const before = known.get(key);
+    if (before !== undefined && receivedAt - before.atMs < RENEWING_MS) return;
+    known.set(key, { body, atMs: receivedAt });
+  }
+
   return {
-    remembering: (next) => async (call, sending) => {
-      const answer = await next(call, sending);
-      if (answer.status === 200 && lists.has(call.route)) {
-        const key = keyOf(sending.caller.keyDigest, call);
-        const before = known.get(key);
-        const isOld = before === undefined || answer.receivedAt - before.atMs >= RENEWING_MS;
-        if (isOld) known.set(key, { body: answer.body, atMs: answer.receivedAt });
-      }
-      return answer;
+    remembering: (next) => (call, sending) => {
+      const answering = next(call, sending);
+      if (!lists.has(call.route)) return answering;
+      return answering.then((answer) => {
+        if (answer.status === 200) remember(keyOf(sending.caller.keyDigest, call), answer);
+        return answer;
+      });
     },
     answering:
       (note, assumptions) =>

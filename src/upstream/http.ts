@@ -3,8 +3,8 @@ import { Agent, errors } from 'undici';
 import { yieldToEventLoop } from '../async/yielding.ts';
 import { Failure, type FailureFields } from '../errors.ts';
 import { parseExactly } from '../exact-json.ts';
-import type { Answer, Call, Caller, Send, Sending } from './call.ts';
-import { Broken, exchange, Late } from './exchange.ts';
+import type { Answer, Call, Send, Sending } from './call.ts';
+import { Broken, exchange, Late, type Received } from './exchange.ts';
 import { isDeep, MAX_NESTING } from './nesting.ts';
 import { createSameBodies } from './same-bodies.ts';
 
@@ -65,10 +65,7 @@ export function createHttp(parts: HttpParts): { send: Send; close: () => Promise
     };
   }
 
-  async function read(bytes: Buffer, call: Call, caller: Caller): Promise<unknown> {
-    const known = bodies.find(call.target, bytes);
-    if (known !== undefined) return known;
-    if (bytes.length > LONG_BODY) await yieldToEventLoop(caller);
+  function read(bytes: Buffer, call: Call): unknown {
     const body = parseJson(textOf(bytes), call);
     bodies.add(call.target, bytes, body);
     return body;
@@ -77,17 +74,21 @@ export function createHttp(parts: HttpParts): { send: Send; close: () => Promise
   const send: Send = async (call, sending) => {
     const { caller, signal, onLeaving } = sending;
     signal.throwIfAborted();
-    const { status, headers, body } = await exchange(agent, {
-      ...requestFor(call, sending),
-      signal,
-      onLeaving,
-    }).catch((error: unknown) => {
+    let received: Received;
+    try {
+      received = await exchange(agent, { ...requestFor(call, sending), signal, onLeaving });
+    } catch (error) {
       throw failureIn(error, call);
-    });
+    }
+    const { status, headers, body } = received;
     sending.onStatus?.(status);
     const receivedAt = () => (parts.steadyNow ?? parts.now)();
     if (status === 200) {
-      const found = await read(body, call, caller);
+      let found = bodies.find(call.target, body);
+      if (found === undefined) {
+        if (body.length > LONG_BODY) await yieldToEventLoop(caller);
+        found = read(body, call);
+      }
       return { status, headers: plain(headers), body: found, receivedAt: receivedAt() };
     }
     const text = textOf(body);
@@ -124,10 +125,16 @@ function failureIn(error: unknown, call: Call): unknown {
 
 /** Headers as an answer has them: one value a name. */
 function plain(headers: IncomingHttpHeaders): Answer['headers'] {
-  const values = Object.entries(headers);
-  if (values.every((entry): entry is [string, string] => typeof entry[1] === 'string'))
-    return headers as Answer['headers'];
-  return Object.fromEntries(values.map(([name, value = '']) => [name, [value].flat().join(', ')]));
+  for (const name in headers) {
+    if (typeof headers[name] !== 'string') return joined(headers);
+  }
+  return headers as Answer['headers'];
+}
+
+function joined(headers: IncomingHttpHeaders): Answer['headers'] {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value = '']) => [name, [value].flat().join(', ')]),
+  );
 }
 
 /**

@@ -3,7 +3,7 @@ import type { ProvenKeys } from '../cache/proven.ts';
 import type { Failure } from '../errors.ts';
 import { hearingOfKey } from './authenticated.ts';
 import type { Call, Send } from './call.ts';
-import { Pause, pausing } from './pause.ts';
+import { NO_PAUSES, Pause, pausing } from './pause.ts';
 
 /**
  * Sends nothing under a key that the service has just refused: after a 401 no call, after a 403 none to that route. Calls
@@ -61,7 +61,7 @@ export function createKeyRefusals({ proven, now }: KeyRefusalsParts): KeyRefusal
 
   function pausesFor({ route }: Call, keyDigest: string): readonly (Pause | undefined)[] {
     const held = keys.get(keyDigest);
-    return held === undefined ? [] : [held.all, held.byRoute.get(route)];
+    return held === undefined ? NO_PAUSES : [held.all, held.byRoute.get(route)];
   }
 
   function probeOf(call: Call, keyDigest: string): Promise<void> | null {
@@ -77,14 +77,13 @@ export function createKeyRefusals({ proven, now }: KeyRefusalsParts): KeyRefusal
     stopping(next) {
       const failure = (refusal: Failure, { route }: Call) => refusal.with({ route });
       const stopped = pausing(next, { of: pausesFor, failure, now });
-      return async (call, sending) => {
+      return (call, sending) => {
         if (call.isPublic) return next(call, sending);
         const probe = probeOf(call, sending.caller.keyDigest);
-        if (probe !== null) await probe;
-        return stopped(call, sending);
+        return probe === null ? stopped(call, sending) : probe.then(() => stopped(call, sending));
       };
     },
-    hearing: (next) => async (call, sending) => {
+    hearing: (next) => (call, sending) => {
       if (call.isPublic) return next(call, sending);
       const { keyDigest } = sending.caller;
       const { route } = call;

@@ -25,20 +25,21 @@ export function createOutage(now: () => number): Outage {
   let seenAtMs = 0;
 
   return {
-    watching: (next) => async (call, sending) => {
-      try {
-        const answer = await next(call, sending);
-        failures = 0;
-        return answer;
-      } catch (error) {
-        if (isUnanswered(error) && !isUnsent(error)) {
-          failures += 1;
-          last = error;
-          seenAtMs = now();
-        }
-        throw error;
-      }
-    },
+    watching: (next) => (call, sending) =>
+      next(call, sending).then(
+        (answer) => {
+          failures = 0;
+          return answer;
+        },
+        (error: unknown) => {
+          if (isUnanswered(error) && !isUnsent(error)) {
+            failures += 1;
+            last = error;
+            seenAtMs = now();
+          }
+          throw error;
+        },
+      ),
     failure() {
       if (failures < MIN_FAILURES) return null;
       if (now() - seenAtMs < PAUSE_MS) return last;

@@ -76,9 +76,11 @@ export class Pause {
   }
 }
 
+export const NO_PAUSES: readonly Pause[] = [];
+
 /** What keeps calls back, and what they fail with then. */
 export interface Pauses {
-  /** Those that concern a call, as they stand now. */
+  /** Those that concern a call, as they stand now: mostly {@link NO_PAUSES}. */
   of(call: Call, keyDigest: string): readonly (Pause | undefined)[];
   failure(why: Failure, call: Call, pause: Pause): Failure;
   readonly now: () => number;
@@ -89,24 +91,27 @@ export interface Pauses {
  * A call that was let through as a probe is over when it is answered, however that goes.
  */
 export function pausing(next: Send, { of, failure, now }: Pauses): Send {
-  return async (call, sending) => {
+  return (call, sending) => {
     const { keyDigest } = sending.caller;
     const visit = {};
-    function check(): void {
+    function keptBack(): Failure | null {
       for (const pause of of(call, keyDigest)) {
         const why = pause?.keepsBack(visit, now());
-        if (pause !== undefined && why) throw failure(why, call, pause);
+        if (pause !== undefined && why) return failure(why, call, pause);
       }
+      return null;
     }
-    const beforeLeaving = () => {
+    function beforeLeaving(): void {
       sending.beforeLeaving?.();
-      check();
-    };
-    try {
-      check();
-      return await next(call, { ...sending, beforeLeaving });
-    } finally {
+      const why = keptBack();
+      if (why !== null) throw why;
+    }
+    function release(): void {
       for (const pause of of(call, keyDigest)) pause?.release(visit);
     }
+    const why = keptBack();
+    const answering = why === null ? next(call, { ...sending, beforeLeaving }) : Promise.reject(why);
+    answering.then(release, release);
+    return answering;
   };
 }

@@ -123,30 +123,28 @@ export function rateLimited(next: Send, { ledger, clock, onAttempt, onMinuteWait
     }
   }
 
-  async function patient(call: Call, sending: Sending, queue: CallQueue | null): Promise<Answer> {
-    for (;;) {
-      try {
-        return await attempt(call, sending, queue);
-      } catch (error) {
-        if (!(error instanceof Failure)) throw error;
-        const isLimited = queue !== null && error.code === 'RATE_LIMITED';
-        const mayWait = isLimited && ledger.opensAtMs(sending.caller.keyDigest) <= sending.waitDeadlineMs;
-        if (!mayWait) throw error.with({ route: call.route });
-      }
-    }
+  function patient(call: Call, sending: Sending, queue: CallQueue | null): Promise<Answer> {
+    return attempt(call, sending, queue).catch((error: unknown) => {
+      if (!(error instanceof Failure)) throw error;
+      const isLimited = queue !== null && error.code === 'RATE_LIMITED';
+      const mayWait = isLimited && ledger.opensAtMs(sending.caller.keyDigest) <= sending.waitDeadlineMs;
+      if (!mayWait) throw error.with({ route: call.route });
+      return patient(call, sending, queue);
+    });
   }
 
-  return async (call, sending) => {
+  return (call, sending) => {
     if (call.isPublic) return patient(call, sending, null);
     const { keyDigest } = sending.caller;
     const queue = queueOf(keyDigest);
     queue.calls += 1;
-    try {
-      return await patient(call, sending, queue);
-    } finally {
+    const end = () => {
       queue.calls -= 1;
       if (queue.calls === 0) queues.delete(keyDigest);
-    }
+    };
+    const answering = patient(call, sending, queue);
+    answering.then(end, end);
+    return answering;
   };
 }
 

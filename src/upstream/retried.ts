@@ -53,27 +53,28 @@ export function retried(next: Send, parts: RetriedParts): Send {
       ),
     },
   );
-  return async (call, sending) => {
-    let attempts = 0;
-    async function attempt(): Promise<Answer> {
+  return (call, sending) => {
+    let attempts = 1;
+    /** What an attempt failed with; a ToRetry where another one follows. */
+    function judged(error: unknown): unknown {
+      if (isUnsent(error)) attempts -= 1;
+      const mayRetry = attempts <= retries && !sending.signal.aborted && isPassing(error);
+      return mayRetry && budget.take() ? new ToRetry(error) : error;
+    }
+    function attempt(): Promise<Answer> {
       attempts += 1;
-      try {
-        return await next(call, sending);
-      } catch (error) {
-        if (isUnsent(error)) attempts -= 1;
-        const mayRetry = attempts <= retries && !sending.signal.aborted && isPassing(error);
-        throw mayRetry && budget.take() ? new ToRetry(error) : error;
-      }
+      return next(call, sending).catch((error: unknown) => {
+        throw judged(error);
+      });
     }
     budget.add();
-    try {
-      return await attempt();
-    } catch (error) {
+    return next(call, sending).catch((thrown: unknown) => {
+      const error = judged(thrown);
       if (!(error instanceof ToRetry)) throw told(error, attempts);
       return again(attempt, error, sending).catch((last: unknown) => {
         throw told(last instanceof ToRetry ? last.failure : last, attempts);
       });
-    }
+    });
   };
 
   /** Goes on after a first attempt that failed: most calls need none of this. */
