@@ -60,12 +60,15 @@ export interface LoadersParts {
 
 export function createLoaders(parts: LoadersParts): Loaders {
   const { ask } = parts;
-  const staleness = new WeakMap<object, FailureCode>();
+  /** Of records that are served past their time: hardly any operation has some. */
+  let staleness: WeakMap<object, FailureCode> | undefined;
   const leftOut: LeftOutRows[] = [];
   const sending: Sending = {
     ...parts.sending,
     onStale(records, why) {
-      if (typeof records === 'object' && records !== null) staleness.set(records, why);
+      if (typeof records !== 'object' || records === null) return;
+      staleness ??= new WeakMap();
+      staleness.set(records, why);
     },
     onLeftOut(rows) {
       leftOut.push(rows);
@@ -84,19 +87,27 @@ export function createLoaders(parts: LoadersParts): Loaders {
   });
   const countries = list(service.countries);
   const sources = list(service.etlStatus);
-  const catalogue = createCatalogue(ask, sending);
-  const tickers = createTickerLoader(ask, sending, parts.tickersLearned);
+  const catalogue = later(() => createCatalogue(ask, sending));
+  const tickers = later(() => createTickers(ask, sending, parts.tickersLearned));
   const observations = createObservationLoader({ ...parts, sending });
 
   return {
     load: createEndpointLoader(ask, sending),
     countries: counted(countries),
     sources: counted(sources),
-    indicators: counted(catalogue),
+    indicators: counted((filter) => catalogue()(filter)),
     country: countedByKey(byKey(countries, ({ code }) => code)),
     source: countedByKey(byKey(sources, ({ key }) => key)),
-    indicator: countedByKey(byKey(catalogue, ({ key }) => key)),
-    tickers: { where: counted(onceEach(tickers.where)), find: counted(tickers.find) },
+    indicator: countedByKey(
+      byKey(
+        () => catalogue()(),
+        ({ key }) => key,
+      ),
+    ),
+    tickers: {
+      where: counted((filter) => tickers().where(filter)),
+      find: counted((exchangeCode, symbol) => tickers().find(exchangeCode, symbol)),
+    },
     listed: parts.listed,
     heldNames: (dimension) => parts.heldNames?.(dimension, sending.caller.keyDigest) ?? null,
     servedBy({ freshUntilMs }) {
@@ -112,10 +123,10 @@ export function createLoaders(parts: LoadersParts): Loaders {
       },
       leftOut: () => leftOut,
       cameWith(record, rows) {
-        const why = staleness.get(record);
-        if (why !== undefined) for (const row of rows) staleness.set(row, why);
+        const why = staleness?.get(record);
+        if (why !== undefined) for (const row of rows) staleness?.set(row, why);
       },
-      staleness: (row) => staleness.get(row) ?? null,
+      staleness: (row) => staleness?.get(row) ?? null,
     },
   };
 }
@@ -194,6 +205,21 @@ function createCatalogue(ask: Ask, sending: Sending): Loaders['indicators'] {
     });
 }
 
+/** Listings of each filter, chosen once: a country of a thousand listings is asked for its own a thousand times. */
+function createTickers(ask: Ask, sending: Sending, learned: TickersLearned): TickerLoader {
+  const { where, find } = createTickerLoader(ask, sending, learned);
+  return { where: onceEach(where), find };
+}
+
+/** Makes something for the first who wants it: most operations load one kind of thing, or two. */
+function later<Value extends object>(make: () => Value): () => Value {
+  let made: Value | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
 function once<Value>(load: () => PromiseOrValue<Value>): () => PromiseOrValue<Value> {
   let loading: { readonly value: PromiseOrValue<Value> } | undefined;
   return () => {
@@ -202,7 +228,6 @@ function once<Value>(load: () => PromiseOrValue<Value>): () => PromiseOrValue<Va
   };
 }
 
-/** Listings of each filter, chosen once: a country of a thousand listings is asked for its own a thousand times. */
 function onceEach(where: TickerLoader['where']): TickerLoader['where'] {
   const chosen = new Map<string, ReturnType<TickerLoader['where']>>();
   return (filter) => {
