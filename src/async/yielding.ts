@@ -38,6 +38,7 @@ interface Slice {
 }
 
 interface Flow {
+  readonly name: string;
   /** Of short jobs, as they came. */
   readonly short: Slice[];
   /** Of long jobs, those of the oldest first. */
@@ -64,7 +65,7 @@ let beginningsSinceMs: number | null = null;
 export function inSlice(job: Job, run: () => void): void {
   let flow = flows.get(job.flow);
   if (flow === undefined) {
-    flow = { short: [], long: [], behind: job.behind, isLongNext: false, usedMs: currentMs };
+    flow = { name: job.flow, short: [], long: [], behind: job.behind, isLongNext: false, usedMs: currentMs };
     flows.set(job.flow, flow);
   }
   if (isIdle(flow)) flow.usedMs = Math.max(flow.usedMs, currentMs);
@@ -152,10 +153,10 @@ function charge(nowMs: number): void {
 /** The flow that has had the least time of those that wait. Those that have nothing to do are forgotten once that is fair. */
 function next(): Flow | null {
   let least: Flow | null = null;
-  for (const [name, flow] of flows) {
+  for (const flow of flows.values()) {
     if (!isIdle(flow)) {
       if (least === null || flow.usedMs < least.usedMs) least = flow;
-    } else if (flow.usedMs <= currentMs) flows.delete(name);
+    } else if (flow.usedMs <= currentMs) flows.delete(flow.name);
   }
   return least;
 }

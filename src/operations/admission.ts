@@ -110,6 +110,8 @@ class Gate implements Admission {
   readonly #lanes = new Map<string, Lane>();
   /** Of others, so that those who come one after the other need no new one each time. */
   readonly #idle = new Map<string, Lane>();
+  /** Those of all flows that have a place and wait for a slice. */
+  #beginning = 0;
   #heapLookedAtMs = Number.NEGATIVE_INFINITY;
   #isHeapFull = false;
   #sweeping: NodeJS.Timeout | undefined;
@@ -202,7 +204,7 @@ class Gate implements Admission {
   #release(lane: Lane): void {
     lane.underWay -= 1;
     this.load.underWay -= 1;
-    if (this.load.waiting > 0) this.#advance();
+    this.#advance();
     this.#forgetIdle(lane);
   }
 
@@ -226,22 +228,29 @@ class Gate implements Admission {
       };
       signal.addEventListener('abort', giveUp, { once: true });
       lane.queue.push(waiter);
-      this.#advance();
+      if (this.#hasPlace(lane)) this.#place(lane);
     });
   }
 
-  /** Gives places to those that wait, a flow after the other. */
+  /** Gives places to those that wait and have none, a flow after the other. */
   #advance(): void {
+    if (this.load.waiting <= this.#beginning) return;
     for (let isMoving = true; isMoving; ) {
       isMoving = false;
       for (const lane of [...this.#lanes.values()]) {
         if (lane.beginning >= lane.queue.length || !this.#hasPlace(lane)) continue;
         isMoving = true;
-        lane.beginning += 1;
-        this.#take(lane);
-        inSlice(lane.job, () => this.#begin(lane));
+        this.#place(lane);
       }
     }
+  }
+
+  /** Has an operation of a flow begin in a slice, at a place that is taken for it now. */
+  #place(lane: Lane): void {
+    lane.beginning += 1;
+    this.#beginning += 1;
+    this.#take(lane);
+    inSlice(lane.job, () => this.#begin(lane));
   }
 
   /** Lets the next operation of a flow begin at the place that was taken for it. */
@@ -249,6 +258,7 @@ class Gate implements Admission {
     this.#forgiveStall();
     const nowMs = this.#parts.now();
     lane.beginning -= 1;
+    this.#beginning -= 1;
     const isTooLate = isFirstLate(lane, nowMs);
     const waiter = lane.queue.shift();
     if (isTooLate) this.load.refused.late += 1;
