@@ -53,7 +53,9 @@ export function completed(next: FetchTask, parts: CompletedParts): FetchTask {
         for (const code of rectangle.countryCodes) learned.answered.countries.add(code.toUpperCase());
         for (const key of rectangle.metricKeys) learned.answered.metrics.add(key);
         noteFigured(answer.list.rows, learned);
-        if (!(await calls.isCutShort(part, answer, sending))) return receive(part, answer);
+        const looking = calls.isCutShort(part, answer, sending);
+        const isCut = looking instanceof Promise ? await looking : looking;
+        if (!isCut) return receive(part, answer);
         return pairs.length === 0 ? NOT_WHOLE : completeYears({ task: part, answer, sending }, parts);
       }),
     );

@@ -1,3 +1,4 @@
+import type { PromiseOrValue } from '../async/promise-or-value.ts';
 import { Failure } from '../errors.ts';
 import { isCut } from '../planner/completeness.ts';
 import { expectedRows, type Pair, type Rectangle, type RowsOf } from '../planner/cover.ts';
@@ -77,7 +78,7 @@ export interface DataCalls {
    */
   askFor(asked: Asked, sending: Sending, mayTry?: boolean): Promise<Reply>;
   /** Whether an answer has to be taken as cut short; asks once whether limits are heeded, where that decides. */
-  isCutShort(asked: QueryScope, rows: Rows, sending: Sending): Promise<boolean>;
+  isCutShort(asked: QueryScope, rows: Rows, sending: Sending): PromiseOrValue<boolean>;
 }
 
 export interface DataCallsParts {
@@ -111,14 +112,12 @@ export function createDataCalls({ send, learned, now }: DataCallsParts): DataCal
   }
 
   /** One call, with `limit` where that may be needed, and with other limits or none where it was refused for that. */
-  async function askWithLimit(asked: Asked, sending: Sending, mayTry: boolean): Promise<Reply> {
+  async function askWithLimit(asked: Asked, sending: Sending, limit: number): Promise<Reply> {
     const { mode, rectangle, years } = asked;
     const named = years && widened(years);
-    const asking = (limit?: number) => ask({ mode, rectangle, limit, named }, sending);
+    const asking = (most?: number) => ask({ mode, rectangle, limit: most, named }, sending);
     const isForLimit = (refusal: Refusal) =>
       named === null ? mayBeForLimit(refusal) : isForLimitAlone(refusal);
-    const limit = limitFor(asked, mayTry);
-    if (limit === undefined) return asking();
     const reply = await asking(limit);
     if (!reply.isRefused || !isForLimit(reply)) return reply;
     const highest = highestLimitIn(reply.detail, limit);
@@ -145,9 +144,16 @@ export function createDataCalls({ send, learned, now }: DataCallsParts): DataCal
     return learned.limitParam === 'accepted' || isWorthTrying ? learned.maxRows : undefined;
   }
 
-  const askFor: DataCalls['askFor'] = async (asked, sending, mayTry = true) => {
-    const reply = await askWithLimit(asked, sending, mayTry);
-    return reply.isRefused ? reply : { ...reply, years: asked.years };
+  const askFor: DataCalls['askFor'] = (asked, sending, mayTry = true) => {
+    const { mode, rectangle, years } = asked;
+    const limit = limitFor(asked, mayTry);
+    const replying =
+      limit === undefined
+        ? ask({ mode, rectangle, named: years && widened(years) }, sending)
+        : askWithLimit(asked, sending, limit);
+    return years === null
+      ? replying
+      : replying.then((reply) => (reply.isRefused ? reply : { ...reply, years }));
   };
 
   /** Whether a call may have been refused for its `limit`: never by a 404, and where limits are taken only if it says so. */
@@ -156,11 +162,7 @@ export function createDataCalls({ send, learned, now }: DataCallsParts): DataCal
     return isAboutLimit(detail) || learned.limitParam !== 'accepted';
   }
 
-  const isCutShort: DataCalls['isCutShort'] = async (
-    { mode, rectangle },
-    { list, groups, limit },
-    sending,
-  ) => {
+  const isCutShort: DataCalls['isCutShort'] = ({ mode, rectangle }, { list, groups, limit }, sending) => {
     const { received, meta } = list;
     const looksCut = () =>
       isCut({
@@ -176,9 +178,10 @@ export function createDataCalls({ send, learned, now }: DataCallsParts): DataCal
     const isTold = (meta.total !== null && meta.total > received) || meta.limit !== null;
     if (isTold || limit === undefined || received >= limit || learned.limitEffect !== 'unknown') return true;
     // Just as long as a default page, though more was asked for: whole, if limits make a difference at all.
-    const one = await ask({ mode, rectangle, limit: 1 }, sending);
-    learned.learn('limitEffect', !one.isRefused && one.list.received <= 1 ? 'heeded' : 'ignored');
-    return looksCut();
+    return ask({ mode, rectangle, limit: 1 }, sending).then((one) => {
+      learned.learn('limitEffect', !one.isRefused && one.list.received <= 1 ? 'heeded' : 'ignored');
+      return looksCut();
+    });
   };
 
   return { ask, askFor, isCutShort };

@@ -72,7 +72,10 @@ async function fetchTogether(demands: readonly Demand[], together: Together): Pr
   await Promise.all(hopefulParts(plan, learned).map((part) => fetch(part, settling(part))));
   // A series that can't be had whole has a latest figure all the same.
   const again = plan.series.filter((pair) => withoutSeries.has(keyOf(pair)));
-  await fetch({ mode: 'latest', years: null, pairs: again, rowsOf: oneRow }, settleLatest);
+  if (again.length > 0) {
+    await fetch({ mode: 'latest', years: null, pairs: again, rowsOf: oneRow }, settleLatest);
+  }
+  if (withoutLatest.length === 0) return;
   // Where the latest row holds no value, the latest figure stands further back.
   const ofSeries = hopefulRows(withoutLatest, learned);
   await fetch({ mode: 'series', years: null, pairs: withoutLatest, rowsOf: ofSeries }, (pair, outcome) =>

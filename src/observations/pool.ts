@@ -103,7 +103,11 @@ export function createObservationPool(next: Fetch, parts: PoolParts): Observatio
           try {
             if (missing.size > 0) {
               sending.waits?.service.begin();
-              await untilAborted(done, sending.signal).finally(() => sending.waits?.service.end());
+              try {
+                await untilAborted(done, sending.signal);
+              } finally {
+                sending.waits?.service.end();
+              }
             }
           } catch (reason) {
             settleLate(missing.values(), settle, reason);
@@ -123,7 +127,8 @@ export function createObservationPool(next: Fetch, parts: PoolParts): Observatio
           const { batching } = tenant;
           batching?.window.arrived(self);
           tenant.participants.delete(self);
-          if (tenant.participants.size === 0 && batching?.queue.isEmpty !== false) tenants.delete(keyDigest);
+          if (tenant.participants.size === 0 && batching?.queue.isEmpty() !== false)
+            tenants.delete(keyDigest);
         },
       };
     },
@@ -139,21 +144,21 @@ function openBatching(keyDigest: string, next: Fetch, parts: PoolParts): Batchin
     ...parts,
     shareLeft: () => ledger.shareLeft(keyDigest),
     hasPlenty: () => ledger.hasPlenty(keyDigest),
-    isUnderWay: () => queue.isUnderWay,
+    isUnderWay: queue.isUnderWay,
     /** Where the minute is spent, requests that may not wait for the next one are refused, the others stay. */
     send() {
       try {
         const opensAtMs = ledger.opensAtMs(keyDigest);
         if (opensAtMs <= clock.now()) {
-          if (shutSinceMs !== null && queue.isWaiting) onMinuteWait?.(clock.now() - shutSinceMs);
+          if (shutSinceMs !== null && queue.isWaiting()) onMinuteWait?.(clock.now() - shutSinceMs);
           shutSinceMs = null;
           queue.send(next);
           return null;
         }
         const refusal = ledger.refusal(keyDigest).with({ route: '/v1/data' });
         queue.settleWaiting(refusal, ({ sending }) => sending.waitDeadlineMs < opensAtMs);
-        shutSinceMs = queue.isWaiting ? (shutSinceMs ?? clock.now()) : null;
-        return queue.isWaiting ? opensAtMs : null;
+        shutSinceMs = queue.isWaiting() ? (shutSinceMs ?? clock.now()) : null;
+        return queue.isWaiting() ? opensAtMs : null;
       } catch (error) {
         // Timers call this: a fault on the way fails what has gathered, and nothing else.
         queue.settleWaiting(

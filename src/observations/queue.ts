@@ -31,11 +31,11 @@ export interface Batch {
 
 /** What is asked for under one key and has no outcome: it waits to be sent, or is under way. */
 export interface Queue {
-  readonly isEmpty: boolean;
+  isEmpty(): boolean;
   /** Whether a batch is under way. */
-  readonly isUnderWay: boolean;
+  isUnderWay(): boolean;
   /** Whether something waits to be sent. */
-  readonly isWaiting: boolean;
+  isWaiting(): boolean;
   /** @returns whether some of it is not under way yet */
   add(request: Request): boolean;
   /** The request is answered or given up: a batch that nobody waits for any more is given up too. */
@@ -84,15 +84,9 @@ export function createQueue(onBatch?: (size: BatchSize) => void): Queue {
   }
 
   return {
-    get isEmpty() {
-      return all.size === 0;
-    },
-    get isUnderWay() {
-      return all.size > waiting;
-    },
-    get isWaiting() {
-      return waiting > 0;
-    },
+    isEmpty: () => all.size === 0,
+    isUnderWay: () => all.size > waiting,
+    isWaiting: () => waiting > 0,
     add(request) {
       let isNew = false;
       for (const demand of request.missing.values()) {

@@ -21,8 +21,7 @@ export function ranged<Wanted extends MaybeHeld>(
   next: Fetch<Wanted>,
   parts: ServingParts & Planning,
 ): Fetch<Wanted> {
-  return async (demands, sending, settle) => {
-    if (!demands.some(({ years }) => years !== null)) return next(demands, sending, settle);
+  const inRanges: Fetch<Wanted> = async (demands, sending, settle) => {
     const isRange = await rangesOf(demands, parts, sending.caller);
     // Several ranges may be one whole series, which may be wanted as such besides.
     const asked = new Map<string, { readonly sent: Wanted; readonly askers: Wanted[] }>();
@@ -41,6 +40,10 @@ export function ranged<Wanted extends MaybeHeld>(
       }
     });
   };
+  return (demands, sending, settle) =>
+    demands.some(({ years }) => years !== null)
+      ? inRanges(demands, sending, settle)
+      : next(demands, sending, settle);
 }
 
 /** Names a demand beside others for the same figures that allow another age. */

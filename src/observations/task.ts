@@ -76,17 +76,15 @@ export type Receive = (part: Task, answer: Rows) => Promise<FetchedRows>;
 export type FetchTask = (task: Task, sending: Sending, receive: Receive) => Promise<FetchedRows>;
 
 /** A failure on the way is the outcome of every pair that was to be fetched there. */
-export async function settlingFailures(
+export function settlingFailures(
   { pairs, settle }: PairsToFetch,
   fetch: () => Promise<FetchedRows>,
 ): Promise<FetchedRows> {
-  try {
-    return await fetch();
-  } catch (error) {
+  return fetch().catch((error: unknown) => {
     if (!(error instanceof Failure)) throw error;
     for (const pair of pairs) settle(pair, error);
     return NOT_WHOLE;
-  }
+  });
 }
 
 export function sum(parts: readonly FetchedRows[]): FetchedRows {
