@@ -1,8 +1,16 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import {
+  Counter,
+  type CounterConfiguration,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  Registry,
+} from 'prom-client';
 import type { Gateway, Observer } from '../gateway.ts';
 import { createNamedOperations } from './named-operations.ts';
 import type { CutReason } from './outgoing.ts';
 import { type WatchedGateway, watchGateway } from './state-metrics.ts';
+import { TalliedHistogram, type TalliedValues } from './tallied-histogram.ts';
 
 export interface Metrics extends Observer {
   readonly contentType: string;
@@ -50,13 +58,13 @@ export function createMetrics({
   const figures = figuresMetrics(registers);
   tellBuild(version, registers);
 
-  const operations = new Counter({
+  countOf(() => operationSeconds.all(), {
     name: 'country_graph_operations_total',
     help: 'GraphQL operations answered; outcome is ok, or error where the answer holds one.',
     labelNames: ['type', 'outcome'],
     registers,
   });
-  const operationSeconds = new Histogram({
+  const operationSeconds = new TalliedHistogram({
     name: 'country_graph_operation_duration_seconds',
     help: 'Time from a GraphQL request to its answer.',
     labelNames: ['type', 'outcome'],
@@ -69,13 +77,13 @@ export function createMetrics({
     labelNames: ['code'],
     registers,
   });
-  const attempts = new Counter({
+  countOf(() => attemptSeconds.all(), {
     name: 'country_graph_upstream_attempts_total',
     help: 'Requests sent to the REST service, retries included: what it bills.',
     labelNames: ['route', 'outcome'],
     registers,
   });
-  const attemptSeconds = new Histogram({
+  const attemptSeconds = new TalliedHistogram({
     name: 'country_graph_upstream_attempt_duration_seconds',
     help: 'Time of one request to the REST service, body included.',
     labelNames: ['route', 'outcome'],
@@ -112,9 +120,8 @@ export function createMetrics({
     text: async () => (await textOfAll?.()) ?? registry.metrics(),
     snapshot: () => registry.getMetricsAsJSON(),
     operation(event) {
-      const labels = { type: event.type ?? 'none', outcome: event.errorCodes.length === 0 ? 'ok' : 'error' };
-      operations.inc(labels);
-      operationSeconds.observe(labels, event.durationMs / 1000);
+      const outcome = event.errorCodes.length === 0 ? 'ok' : 'error';
+      operationSeconds.of(event.type ?? 'none', outcome).observe(event.durationMs / 1000);
       for (const code of event.errorCodes) errors.inc({ code });
       if (event.shared > 0) saved.inc({ by: 'shared' }, event.shared);
       if (event.cached > 0) saved.inc({ by: 'cached' }, event.cached);
@@ -131,8 +138,7 @@ export function createMetrics({
       named.expect(() => gateway.trusted);
     },
     attempt({ route, outcome, durationMs }) {
-      attempts.inc({ route, outcome });
-      attemptSeconds.observe({ route, outcome }, durationMs / 1000);
+      attemptSeconds.of(route, outcome).observe(durationMs / 1000);
     },
     problem() {
       problems.inc();
@@ -142,13 +148,13 @@ export function createMetrics({
 
 /** How figures are fetched: batches, rows, and waits for minutes. */
 function figuresMetrics(registers: Registry[]): Required<Pick<Observer, 'batch' | 'rows' | 'minuteWait'>> {
-  const operations = new Histogram({
+  const operations = new TalliedHistogram({
     name: 'country_graph_batch_operations',
     help: 'Operations whose figures were asked for together, by batch; a batch takes one data call where the limits allow.',
     buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500],
     registers,
   });
-  const demands = new Histogram({
+  const demands = new TalliedHistogram({
     name: 'country_graph_batch_demands',
     help: 'Figures and series that were asked for together, by batch.',
     buckets: [1, 5, 10, 50, 100, 500, 1_000, 5_000, 10_000],
@@ -170,10 +176,11 @@ function figuresMetrics(registers: Registry[]): Required<Pick<Observer, 'batch' 
     buckets: [1, 5, 10, 20, 30, 60, 120],
     registers,
   });
+  const [batchedOperations, batchedDemands] = [operations.of(), demands.of()];
   return {
     batch(size) {
-      operations.observe(size.operations);
-      demands.observe(size.demands);
+      batchedOperations.observe(size.operations);
+      batchedDemands.observe(size.demands);
     },
     rows(some, ofThemUnwanted) {
       received.inc(some);
@@ -183,6 +190,17 @@ function figuresMetrics(registers: Registry[]): Required<Pick<Observer, 'batch' 
       waits.observe(waitedMs / 1000);
     },
   };
+}
+
+/** A counter of how many values stand in a histogram, under its labels. */
+function countOf(tallies: () => readonly TalliedValues[], parts: CounterConfiguration<string>): void {
+  new Counter({
+    ...parts,
+    collect() {
+      this.reset();
+      for (const { labels, count } of tallies()) this.inc(labels, count);
+    },
+  });
 }
 
 /** Who doesn't take what the program writes. @returns connections that were cut */

@@ -1,5 +1,6 @@
-import { Counter, Histogram, type Registry } from 'prom-client';
+import { Counter, type Registry } from 'prom-client';
 import type { OperationEvent } from '../gateway.ts';
+import { TalliedHistogram } from './tallied-histogram.ts';
 
 /** Names that are told apart, where clients may send any. */
 const MAX_NAMES = 100;
@@ -28,18 +29,23 @@ export interface NamedOperations {
  * without an error. All others are "other", and those without a name have an empty one.
  */
 export function createNamedOperations(registers: Registry[]): NamedOperations {
-  const durations = new Histogram({
+  const durations = new TalliedHistogram({
     name: 'country_graph_named_operation_duration_seconds',
     help: 'Time from a GraphQL request to its answer, by the name of the operation: empty for none, "other" beyond the first hundred.',
     labelNames: ['operation', 'outcome'],
     buckets: SECONDS,
     registers,
   });
-  const calls = new Counter({
+  const calls = new Map<string, number>();
+  new Counter({
     name: 'country_graph_named_operation_calls_total',
     help: 'Requests sent to the REST service, by the name of the operation that was billed.',
     labelNames: ['operation'],
     registers,
+    collect() {
+      this.reset();
+      for (const [operation, count] of calls) this.inc({ operation }, count);
+    },
   });
   let known = new Set(['']);
   let mayGrow = true;
@@ -69,8 +75,8 @@ export function createNamedOperations(registers: Registry[]): NamedOperations {
     count(event) {
       const isWhole = event.errorCodes.length === 0;
       const operation = labelFor(event.name ?? '', isWhole);
-      durations.observe({ operation, outcome: isWhole ? 'ok' : 'error' }, event.durationMs / 1000);
-      if (event.calls > 0) calls.inc({ operation }, event.calls);
+      durations.of(operation, isWhole ? 'ok' : 'error').observe(event.durationMs / 1000);
+      if (event.calls > 0) calls.set(operation, (calls.get(operation) ?? 0) + event.calls);
     },
     expect(documents) {
       trustedNow = documents;
