@@ -1,23 +1,15 @@
 import axe, { type AxeResults } from 'axe-core';
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hasChromium } from '../support/chromium.ts';
-import { type Opening, openGraphiql, run, saved, side, write } from '../support/graphiql.ts';
+import { type Opening, run, saved, scenesOfGraphiql, side, write } from '../support/graphiql.ts';
 import { openProgram } from '../support/program.ts';
 
-// A page draws its charts in a second, and in several where other suites take the machine.
-vi.setConfig({ expect: { poll: { timeout: 10_000 } }, testTimeout: 60_000 });
-
-let graphiql: Awaited<ReturnType<typeof openGraphiql>>;
-
-beforeAll(async () => {
-  if (hasChromium) graphiql = await openGraphiql();
-}, 60_000);
-afterAll(() => graphiql?.close());
+const { open } = scenesOfGraphiql();
 
 /** The answer to an operation in the pane, under the key of the team. */
 async function charted(query: string, opening: Opening = {}) {
-  const scene = await graphiql.open(opening);
+  const scene = await open(opening);
   await scene.page.getByLabel('API key', { exact: true }).fill('demo-team');
   await write(scene.page, query);
   const answer = await run(scene.page);
@@ -249,7 +241,7 @@ describe.skipIf(!hasChromium)('an answer', () => {
   it('of 54 countries and 207 indicators is usable in two seconds, as a dozen pictures and the rest by choice', {
     retry: 2,
   }, async () => {
-    await using scene = await graphiql.open({ viewport: { width: 1400, height: 900 } });
+    await using scene = await open({ viewport: { width: 1400, height: 900 } });
     const { page } = scene;
     await page.getByLabel('API key', { exact: true }).fill('demo-team');
     await side(page, 'Picture');
@@ -329,7 +321,7 @@ describe.skipIf(!hasChromium)('an answer', () => {
   });
 
   it('is that of the operation as it was written where what was added is too much', async () => {
-    await using scene = await graphiql.open({ env: { CACHE_URL: 'memory:', MAX_DEPTH: '3' } });
+    await using scene = await open({ env: { CACHE_URL: 'memory:', MAX_DEPTH: '3' } });
     await write(
       scene.page,
       '{ countries(codes: ["KE"]) { observation(metricKey: "life_expectancy") { value } } }',
@@ -341,7 +333,7 @@ describe.skipIf(!hasChromium)('an answer', () => {
 
 describe.skipIf(!hasChromium)('the pane', () => {
   it('is loaded when it is first opened', async () => {
-    await using scene = await graphiql.open();
+    await using scene = await open();
     const loaded = () =>
       scene.page.evaluate(() =>
         performance.getEntriesByType('resource').some(({ name }) => name.includes('chart-pane')),

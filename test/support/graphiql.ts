@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { pipeline } from 'node:stream';
 import type { ConsoleMessage, Locator, Page, Request } from 'playwright-core';
-import { afterAll, beforeAll, vi } from 'vitest';
+import { beforeAll, vi } from 'vitest';
 import { hasChromium, openBrowser } from './chromium.ts';
 import { openProgram, type Program, type ProgramOptions } from './program.ts';
 
@@ -14,10 +14,16 @@ export interface Opening extends ProgramOptions {
 }
 
 /**
- * A browser with one page for all tests of a file, at one address: what it has compiled of GraphiQL's scripts, it takes for
- * each of them.
+ * A browser with one page for all tests of a process, at one address: what it has compiled of GraphiQL's scripts, it takes for
+ * each of them. To start it takes as long as several tests, so that files share it; it ends with the process.
  */
-export async function openGraphiql() {
+export function openGraphiql(): ReturnType<typeof startGraphiql> {
+  started ??= startGraphiql();
+  return started;
+}
+let started: ReturnType<typeof startGraphiql> | undefined;
+
+async function startGraphiql() {
   /** Of the test that runs. */
   let program: Program;
   let bytes = 0;
@@ -81,10 +87,6 @@ export async function openGraphiql() {
         },
       };
     },
-    async close() {
-      front.close();
-      await browser.close();
-    },
   };
 }
 
@@ -147,7 +149,7 @@ export async function saved(page: Page, button: Locator) {
   return { name: file.suggestedFilename(), bytes: readFileSync((await file.path()) ?? '') };
 }
 
-/** The same for all tests of a file, which needs no browser where there is none. */
+/** The same for the tests of a file, which needs no browser where there is none. */
 export function scenesOfGraphiql() {
   // A page draws its charts in a second, and in several where other suites take the machine.
   vi.setConfig({ expect: { poll: { timeout: 10_000 } } });
@@ -155,7 +157,6 @@ export function scenesOfGraphiql() {
   beforeAll(async () => {
     if (hasChromium) graphiql = await openGraphiql();
   }, 60_000);
-  afterAll(() => graphiql?.close());
   return {
     open: (opening?: Opening) => graphiql.open(opening),
     bytesReceived: () => graphiql.bytesReceived(),
