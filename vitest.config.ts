@@ -1,39 +1,19 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { ALONE, PROGRAMS } from './test/suites.ts';
 
-/** Suites that measure memory or time, or set clocks or globals: each has a process of its own. */
-const ALONE = [
-  'test/async/*.test.ts',
-  'test/bench/*.test.ts',
-  'test/cache/in-flight.test.ts',
-  'test/cache/redis.test.ts',
-  'test/cache/shared-counters.test.ts',
-  'test/chaos/*.test.ts',
-  'test/execution/*.test.ts',
-  'test/federation/*.test.ts',
-  'test/fuzz/*.test.ts',
-  'test/graphiql/graphiql.test.ts',
-  'test/operations/admission.test.ts',
-  'test/operations/footprint.test.ts',
-  'test/oracle/*.test.ts',
-  'test/planner/*.test.ts',
-  'test/pricing/pricing.test.ts',
-  'test/readers/*.test.ts',
-  'test/server/*.test.ts',
-  'test/upstream/*.test.ts',
-];
 const ALL = 'test/**/*.test.ts';
 
 /** Routers and composers have a lock of their own; where they are not installed, their suites are left out, but never in CI. */
-const FEDERATION = 'test/federation/**';
+const FEDERATION = 'test/federation/*.test.ts';
 const hasRouters = process.env.CI === 'true' || existsSync('test/federation/node_modules');
 if (!hasRouters) console.warn('Left out: test/federation, whose routers `npm run federation` installs.');
 /** As are DuckDB and Polars, which are large. */
-const READERS = 'test/readers/**';
+const READERS = 'test/readers/*.test.ts';
 const hasReaders = process.env.CI === 'true' || existsSync('test/readers/node_modules');
 if (!hasReaders) console.warn('Left out: test/readers, which `npm run readers` installs.');
-const LEFT_OUT = [...(hasRouters ? [] : [FEDERATION]), ...(hasReaders ? [] : [READERS])];
+const OTHERS = [...(hasRouters ? [FEDERATION] : []), ...(hasReaders ? [READERS] : [])];
 
 export default defineConfig({
   // The generation that Node finds, and the libraries with it: two generations of one schema's classes work with neither.
@@ -54,19 +34,18 @@ export default defineConfig({
     // As long as a busy machine may take: what comes at once is seen at once all the same.
     expect: { poll: { timeout: 15_000 } },
     maxWorkers: 3,
-    // To load the program takes a second: the other suites share two processes. They come last and are short, so that
-    // neither processor waits for the other at the end.
+    // To load the program takes a second: most suites share a few processes. They come last and are short, so that neither
+    // processor waits for the other at the end.
     projects: [
-      {
-        extends: true,
-        test: { name: 'alone', include: ALONE, exclude: [...LEFT_OUT, '**/node_modules/**'] },
-      },
+      { extends: true, test: { name: 'others', include: OTHERS } },
+      { extends: true, test: { name: 'programs', include: PROGRAMS, isolate: false } },
+      { extends: true, test: { name: 'alone', include: ALONE } },
       {
         extends: true,
         test: {
           name: 'together',
           include: [ALL],
-          exclude: [...ALONE, ...LEFT_OUT, '**/node_modules/**'],
+          exclude: [...ALONE, ...PROGRAMS, FEDERATION, READERS, '**/node_modules/**'],
           isolate: false,
         },
       },

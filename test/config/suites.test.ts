@@ -1,0 +1,26 @@
+import { globSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { ALONE, PROGRAMS } from '../suites.ts';
+
+/** What starts a browser or a balancer, or compiles the package or a copy of the project. */
+const DEAR = /^import .* from '\.\.\/support\/(chromium|graphiql|haproxy|packed|project-copy)\.ts'/m;
+
+describe('suites that npm test leaves to npm run test:programs', () => {
+  it('have all that start a browser or a balancer, or compile the package', () => {
+    const dear = globSync('test/*/*.test.ts').filter((file) => DEAR.test(readFileSync(file, 'utf8')));
+    expect(dear.length).toBeGreaterThan(10);
+    const left = new Set(PROGRAMS.flatMap((pattern) => globSync(pattern)));
+    expect(dear.filter((file) => !left.has(file))).toEqual([]);
+  });
+
+  it.for([...ALONE, ...PROGRAMS])('are there: %s', (pattern) => {
+    expect(globSync(pattern).length).toBeGreaterThan(0);
+  });
+
+  it('are run by what CI runs, with all others', () => {
+    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+    expect(scripts['test:all']).toBe('vitest run');
+    expect(scripts.check.endsWith(' && npm run test:all --')).toBe(true);
+    expect(readFileSync('.ci/run', 'utf8')).toContain('npm run check -- ');
+  });
+});
