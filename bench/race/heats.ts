@@ -37,8 +37,12 @@ export interface RowResult {
   readonly halfLoad: HalfLoad | null;
 }
 
-/** Load that isn't measured: before a server's first run, and before each further one. */
-const WARM_UP_SECONDS = 0.6;
+/**
+ * Load that isn't measured: before a server's first run in a row, before its first one with so many connections, and before
+ * each further one. Servers run for days; in their first seconds most of what they take is compiling.
+ */
+export const WARM_UP_SECONDS = 4;
+const CHANGE_SECONDS = 0.6;
 const LEAD_SECONDS = 0.3;
 
 /** All servers in one row: started anew, their answers compared, then measured in turn, round after round. */
@@ -56,14 +60,15 @@ export async function raceRow(row: Row, options: RaceOptions): Promise<RowResult
   await compareAnswers(field, row);
 
   const samples = new Map(field.map((running) => [running, new Map<number, Sample>()]));
-  for (const connections of options.connections) {
+  for (const [change, connections] of options.connections.entries()) {
+    const firstLead = change === 0 ? WARM_UP_SECONDS : CHANGE_SECONDS;
     const taken = new Map<Running, Sample[]>();
     // One connection can't show what keys of their own change.
     const runners = field.filter(({ server }) => !server.keyEach || connections > 1);
     const order = (running: Running) => ({ body: bodyFor(running.server, row), connections });
     for (const running of runners) taken.set(running, []);
     for (let round = 0; round < options.rounds; round += 1) {
-      const leadSeconds = round === 0 ? WARM_UP_SECONDS : LEAD_SECONDS;
+      const leadSeconds = round === 0 ? firstLead : LEAD_SECONDS;
       for (const [running, each] of taken) {
         each.push(
           await measure(running, upstream, { ...order(running), leadSeconds, seconds: options.seconds }),
