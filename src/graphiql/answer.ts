@@ -41,3 +41,11 @@ export interface Answer {
     readonly warnings?: readonly { readonly code: string; readonly message: string }[];
   };
 }
+
+/** What has come of an answer so far. */
+export interface Arrival {
+  readonly answer: Answer;
+  /** How many have come of the parts that it comes in. */
+  readonly parts: number;
+  readonly isLast: boolean;
+}

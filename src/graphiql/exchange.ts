@@ -1,12 +1,12 @@
 import type { Fetcher } from '@graphiql/toolkit';
-import type { Answer } from './answer.ts';
+import type { Answer, Arrival } from './answer.ts';
 import { apiKey } from './api-key.ts';
 import { parsedOperation } from './chart/document.ts';
 import { withNeededFields } from './chart/needed-fields.ts';
 import { isLiveOffered, type LiveStatus, liveStatus } from './live-status.ts';
 import type { Operation } from './operation.ts';
 import { loadSchema } from './schema.ts';
-import { type Arrival, send, sendInParts } from './send.ts';
+import { send, sendInParts } from './send.ts';
 import { createStore } from './store.ts';
 import { trustedIdOf } from './trusted.ts';
 

@@ -1,7 +1,6 @@
 import { meros } from 'meros/browser';
-import type { Answer, GraphError } from './answer.ts';
+import type { Answer, Arrival, GraphError } from './answer.ts';
 import { isObject, type JsonObject } from './chart/document.ts';
-import type { Arrival } from './send.ts';
 
 /*
  * Answers in parts, as the draft of 2022-08-24 has them. Loaded with the first one that comes so.

@@ -1,16 +1,8 @@
-import type { Answer } from './answer.ts';
+import type { Answer, Arrival } from './answer.ts';
 import { apiKey } from './api-key.ts';
 import type { Operation } from './operation.ts';
 import { ENDPOINT } from './settings.ts';
 import { trustedIdOf } from './trusted.ts';
-
-/** What has come of an answer so far. */
-export interface Arrival {
-  readonly answer: Answer;
-  /** How many have come of the parts that it comes in. */
-  readonly parts: number;
-  readonly isLast: boolean;
-}
 
 type Headers = Readonly<Record<string, string>>;
 

@@ -1,6 +1,7 @@
 import { useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { useEffect, useState } from 'react';
 import { apiKey } from './api-key.ts';
+import { parsedOperation } from './chart/document.ts';
 import { nameIn } from './exchange.ts';
 import type { Operation } from './operation.ts';
 import { send } from './send.ts';
@@ -127,11 +128,22 @@ function Price() {
   );
 }
 
+/** Whether there is anything to ask: not while somebody writes, and not of a subscription. */
+function isQuery({ query, operationName }: Operation): boolean {
+  try {
+    return parsedOperation(query, operationName).operation?.operation === 'query';
+  } catch {
+    return false;
+  }
+}
+
+const UNPRICED = "The service behind this counts calls. This operation can't be priced as it stands.";
+
 async function price(operation: Operation, signal: AbortSignal): Promise<string> {
+  if (!isQuery(operation)) return UNPRICED;
   const { extensions } = await send(operation, { 'x-explain': '1' }, signal);
   const plan = extensions?.explain;
-  if (plan === undefined)
-    return "The service behind this counts calls. This operation can't be priced as it stands.";
+  if (plan === undefined) return UNPRICED;
   const calls = plan.calls === 1 ? '1 call' : `${plan.calls} calls`;
   const saved = plan.naive > plan.calls ? `, instead of ${plan.naive} if each field fetched for itself` : '';
   return plan.calls === 0

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Answer } from '../../src/graphiql/answer.ts';
+import type { Answer, Arrival } from '../../src/graphiql/answer.ts';
 import { arrivalsIn, grownBy, type Part } from '../../src/graphiql/parts.ts';
-import type { Arrival } from '../../src/graphiql/send.ts';
 import { ACCEPTS, canonical } from '../incremental/parts.ts';
 import { openProgram, type Program } from '../support/program.ts';
 
