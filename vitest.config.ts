@@ -33,7 +33,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     // As long as a busy machine may take: what comes at once is seen at once all the same.
     expect: { poll: { timeout: 15_000 } },
-    maxWorkers: 3,
+    maxWorkers: 2,
     // To load the program takes a second: most suites share a few processes. They come last and are short, so that neither
     // processor waits for the other at the end.
     projects: [
