@@ -1,7 +1,7 @@
 import type { Fetcher } from '@graphiql/toolkit';
 import type { Answer, Arrival } from './answer.ts';
 import { apiKey } from './api-key.ts';
-import { parsedOperation } from './chart/document.ts';
+import { operationTypeIn } from './chart/document.ts';
 import { withNeededFields } from './chart/needed-fields.ts';
 import { isLiveOffered, type LiveStatus, liveStatus } from './live-status.ts';
 import type { Operation } from './operation.ts';
@@ -54,17 +54,10 @@ export const fetcher: Fetcher = (params, options) => {
   liveStatus.set(null);
   const { query, variables, operationName } = params;
   const operation = { query, variables: variables ?? undefined, operationName: nameIn(query, operationName) };
-  if (isLiveOffered() && isSubscription(operation)) return subscribed(operation, headers) as never;
+  if (isLiveOffered() && operationTypeIn(query, operation.operationName) === 'subscription')
+    return subscribed(operation, headers) as never;
   return observed((signal, next) => run(operation, headers, signal, next)) as never;
 };
-
-function isSubscription({ query, operationName }: Operation): boolean {
-  try {
-    return parsedOperation(query, operationName).operation?.operation === 'subscription';
-  } catch {
-    return false;
-  }
-}
 
 /** The events of a subscription as answers, until nobody looks any more. */
 function subscribed(operation: Operation, given: Readonly<Record<string, string>>) {

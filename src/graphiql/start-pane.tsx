@@ -1,7 +1,7 @@
 import { useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { useEffect, useState } from 'react';
 import { apiKey } from './api-key.ts';
-import { parsedOperation } from './chart/document.ts';
+import { operationTypeIn } from './chart/document.ts';
 import { nameIn } from './exchange.ts';
 import type { Operation } from './operation.ts';
 import { send } from './send.ts';
@@ -128,19 +128,11 @@ function Price() {
   );
 }
 
-/** Whether there is anything to ask: not while somebody writes, and not of a subscription. */
-function isQuery({ query, operationName }: Operation): boolean {
-  try {
-    return parsedOperation(query, operationName).operation?.operation === 'query';
-  } catch {
-    return false;
-  }
-}
-
 const UNPRICED = "The service behind this counts calls. This operation can't be priced as it stands.";
 
 async function price(operation: Operation, signal: AbortSignal): Promise<string> {
-  if (!isQuery(operation)) return UNPRICED;
+  // There is nothing to ask while somebody writes, nor of a subscription.
+  if (operationTypeIn(operation.query, operation.operationName) !== 'query') return UNPRICED;
   const { extensions } = await send(operation, { 'x-explain': '1' }, signal);
   const plan = extensions?.explain;
   if (plan === undefined) return UNPRICED;

@@ -43,22 +43,22 @@ export async function openFieldTraces({
   if (!isOn) return NO_FIELD_TRACES;
   const { Trace } = await import('@apollo/usage-reporting-protobuf');
   const clocks = { now, elapsedMs };
-  const told = toldNames(names);
+  const routers = routerNames(names);
   const areWanted: FieldTraces['areWanted'] = ({ headers }) =>
     headers['apollo-federation-include-trace'] === 'ftv1';
   return {
     areWanted,
-    begin: (request) => (areWanted(request) ? new FieldTrace(clocks, told, Trace) : null),
+    begin: (request) => (areWanted(request) ? new FieldTrace(clocks, routers, Trace) : null),
   };
 }
 
 /** What a trace calls types and fields: as the router does. */
-interface ToldNames {
+interface RouterNames {
   type(type: string): string;
   field(parentType: string, field: string): string;
 }
 
-function toldNames(names: PrefixedNames | null): ToldNames {
+function routerNames(names: PrefixedNames | null): RouterNames {
   if (names === null) return { type: (type) => type, field: (_, field) => field };
   const [types, fields] = [inverted(names.types), inverted(names.fields)];
   return {
@@ -74,7 +74,7 @@ type Clocks = Required<Pick<FieldTracesParts, 'now' | 'elapsedMs'>>;
 interface SeenField {
   readonly holder: FieldHolder;
   /** The objects by slot, null where there was none. */
-  readonly asked: readonly (object | null)[];
+  readonly parents: readonly (object | null)[];
   readonly beganNs: number;
   /** By slot; 0 where the value never came. */
   readonly endedNs: number[];
@@ -103,7 +103,7 @@ export class FieldTrace implements RunObserver {
   /** Base64 of the protocol buffer; undefined while the operation runs, and where nothing was to be seen of it. */
   written: string | undefined;
   readonly #clocks: Clocks;
-  readonly #names: ToldNames;
+  readonly #names: RouterNames;
   readonly #format: typeof Trace;
   readonly #startedAtMs: number;
   readonly #startedMs: number;
@@ -114,7 +114,7 @@ export class FieldTrace implements RunObserver {
   /** Whether our executor has run the operation: what graphql-js does isn't seen. */
   #isSeen = false;
 
-  constructor(clocks: Clocks, names: ToldNames, format: typeof Trace) {
+  constructor(clocks: Clocks, names: RouterNames, format: typeof Trace) {
     this.#clocks = clocks;
     this.#names = names;
     this.#format = format;
@@ -132,10 +132,10 @@ export class FieldTrace implements RunObserver {
   }
 
   field(holder: FieldHolder): (values: readonly unknown[]) => void {
-    const asked = holder.objects.objects.slice();
-    if (!this.#add(countOf(asked))) return () => {};
-    const endedNs = new Array<number>(asked.length).fill(0);
-    this.#fields.push({ holder, asked, beganNs: this.#elapsedNs(), endedNs });
+    const parents = holder.objects.objects.slice();
+    if (!this.#add(countOf(parents))) return () => {};
+    const endedNs = new Array<number>(parents.length).fill(0);
+    this.#fields.push({ holder, parents, beganNs: this.#elapsedNs(), endedNs });
     return (values) => {
       for (const [slot, value] of values.entries()) {
         whenThere(value, () => {
@@ -147,8 +147,8 @@ export class FieldTrace implements RunObserver {
 
   /** The operation is over. */
   end(errors: readonly GraphQLFormattedError[]): void {
-    const isTold = this.#isSeen || errors.length > 0;
-    if (!isTold || this.#size > MAX_FIELDS) return;
+    const hasSomething = this.#isSeen || errors.length > 0;
+    if (!hasSomething || this.#size > MAX_FIELDS) return;
     const durationNs = this.#elapsedNs();
     for (const error of errors.slice(0, MAX_ERRORS)) this.#addError(error);
     for (const seen of this.#fields) this.#addField(seen, durationNs);
@@ -179,7 +179,7 @@ export class FieldTrace implements RunObserver {
   #addProperties({ objects, there, atNs }: SeenObjects): void {
     const properties = objects.plan.fields.filter(({ by }) => by === 'leaf property');
     // Most are alike for all objects, so that they share a node.
-    const told = properties.map((field) => {
+    const nodes = properties.map((field) => {
       const { key } = field;
       const node = { responseName: key, ...this.#describe(field), startTime: atNs, endTime: atNs };
       return { key, node };
@@ -188,7 +188,7 @@ export class FieldTrace implements RunObserver {
       if (object === null) continue;
       const branch = this.#at(objects.holder.path(slot));
       branch.node.child ??= [];
-      for (const { key, node } of told) {
+      for (const { key, node } of nodes) {
         const known = branch.below?.get(key);
         if (known === undefined) branch.node.child.push(node);
         else Object.assign(known.node, node);
@@ -196,9 +196,9 @@ export class FieldTrace implements RunObserver {
     }
   }
 
-  #addField({ holder, asked, beganNs, endedNs }: SeenField, durationNs: number): void {
+  #addField({ holder, parents, beganNs, endedNs }: SeenField, durationNs: number): void {
     const about = this.#describe(holder.field);
-    for (const [slot, object] of asked.entries()) {
+    for (const [slot, object] of parents.entries()) {
       if (object === null) continue;
       const { node } = this.#at(holder.path(slot));
       Object.assign(node, about, { startTime: beganNs, endTime: endedNs[slot] || durationNs });

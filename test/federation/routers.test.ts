@@ -43,20 +43,13 @@ describe('composition with another subgraph', () => {
 
 describe.for(Object.keys(ROUTERS))('through %s', (name) => {
   async function open(env: Readonly<Record<string, string>> = {}) {
-    const program = await openProgram({ env });
-    const advice = await startAdvice();
+    const opened = new AsyncDisposableStack();
+    const program = opened.use(await openProgram({ env }));
+    const advice = opened.use(await startAdvice());
     const services = servicesOf(await sdlOf(program.url), program.url, advice.url);
     const { supergraphSdl = '' } = composeByApollo(services);
-    const router = await (ROUTERS[name] as (typeof ROUTERS)[string])(supergraphSdl);
-    return {
-      program,
-      router,
-      async [Symbol.asyncDispose]() {
-        await router[Symbol.asyncDispose]();
-        await advice[Symbol.asyncDispose]();
-        await program[Symbol.asyncDispose]();
-      },
-    };
+    const router = opened.use(await (ROUTERS[name] as (typeof ROUTERS)[string])(supergraphSdl));
+    return { program, router, [Symbol.asyncDispose]: () => opened.disposeAsync() };
   }
   const byRoute = (requests: readonly string[]) =>
     Object.fromEntries(

@@ -22,15 +22,16 @@ describe.each([
   { name: 'by prefixed names', prefix: 'cg_', theirs: '', options: {} },
 ])('subscriptions through Hive Gateway, $name', ({ prefix, theirs, options }) => {
   async function open() {
-    const program = await openLive({ env: prefix === '' ? {} : { SUBGRAPH_PREFIX: prefix } });
-    const advice = await startAdvice();
+    const opened = new AsyncDisposableStack();
+    const program = opened.use(await openLive({ env: prefix === '' ? {} : { SUBGRAPH_PREFIX: prefix } }));
+    const advice = opened.use(await startAdvice());
     const sdl = await (await fetch(new URL('/schema.graphql', program.url))).text();
     const ours = { name: 'country-graph', typeDefs: parse(sdl), url: program.url };
     // By other names, countries of theirs are none of ours.
     const others = prefix === '' ? [{ name: 'advice', typeDefs: parse(ADVICE_SDL), url: advice.url }] : [];
     const { supergraphSdl } = composeServices([ours, ...others]);
     if (supergraphSdl === undefined) throw new Error('It does not compose.');
-    const router = createGatewayRuntime({
+    const gateway = createGatewayRuntime({
       supergraph: supergraphSdl,
       logging: false,
       propagateHeaders: {
@@ -40,15 +41,8 @@ describe.each([
       },
       transportEntries: { '*.http': { options } },
     });
-    return {
-      program,
-      router,
-      async [Symbol.asyncDispose]() {
-        await router[Symbol.asyncDispose]();
-        await advice[Symbol.asyncDispose]();
-        await program[Symbol.asyncDispose]();
-      },
-    };
+    const router = opened.use(gateway);
+    return { program, router, [Symbol.asyncDispose]: () => opened.disposeAsync() };
   }
 
   it('tell of each change, with what other subgraphs know of it', async () => {

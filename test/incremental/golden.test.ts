@@ -1,10 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import {
-  buildClientSchema,
   type DirectiveNode,
   type FieldNode,
   type GraphQLSchema,
-  getIntrospectionQuery,
   getNullableType,
   isListType,
   Kind,
@@ -16,20 +13,13 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { WHOLE_GRAPH } from '../support/golden-settings.ts';
-import { openProgram } from '../support/program.ts';
+import { goldenNames, goldenOperation, goldenSchema, openGolden } from '../support/golden-queries.ts';
 import { askInParts, canonical, type Json, type Spec } from './parts.ts';
 
 /*
  * The golden queries once more, with parts of them deferred: put together, the parts are the answer that the query has
  * without, at the same bill.
  */
-const folder = new URL('../queries/', import.meta.url);
-const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
-const names = files.filter((file) => file.endsWith('.graphql')).map((file) => file.replace('.graphql', ''));
-const read = (file: string) => readFileSync(new URL(file, folder), 'utf8');
-const clock = { now: () => Date.parse('2026-03-10T12:00:30Z'), sleep: async () => {} };
-
 /** Ways in which each query is deferred, by each format. `DEFERRED_ROUNDS=10 vitest run test/incremental/golden.test.ts` takes minutes. */
 const ROUNDS = Number(process.env.DEFERRED_ROUNDS ?? 1);
 
@@ -94,11 +84,7 @@ function deferring(query: string, schema: GraphQLSchema, draw: () => number): st
 }
 
 async function outcomeOf(query: string, variables: Json, spec: Spec | null) {
-  await using program = await openProgram({
-    clock,
-    sandbox: { now: clock.now },
-    env: { ...WHOLE_GRAPH, MAX_DEPTH: '40', MAX_ALIASES: '200' },
-  });
+  await using program = await openGolden({ MAX_DEPTH: '40', MAX_ALIASES: '200' });
   const { whole, parts } = await askInParts(program, query, {
     variables,
     ...(spec === null ? { accept: 'application/json' } : { spec }),
@@ -120,17 +106,13 @@ async function outcomeOf(query: string, variables: Json, spec: Spec | null) {
 describe('golden queries in parts', () => {
   let schema: GraphQLSchema;
   beforeAll(async () => {
-    await using program = await openProgram();
-    schema = buildClientSchema((await program.ask(getIntrospectionQuery(), { key: null })).data);
+    schema = await goldenSchema();
   });
 
-  test.for(names)('%s', async (name) => {
-    const query = read(`${name}.graphql`);
-    const variables = files.includes(`${name}.variables.json`)
-      ? JSON.parse(read(`${name}.variables.json`))
-      : undefined;
+  test.for(goldenNames)('%s', async (name) => {
+    const { query, variables } = goldenOperation(name);
     const plain = await outcomeOf(query, variables, null);
-    const draw = drawer(name.length * 7919 + names.indexOf(name));
+    const draw = drawer(name.length * 7919 + goldenNames.indexOf(name));
     for (let round = 0; round < 2 * ROUNDS; round += 1) {
       const spec = round % 2 === 0 ? 'v02' : 'draft2022';
       const deferred = deferring(query, schema, draw);

@@ -1,11 +1,8 @@
-import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { HeaderMap } from '@apollo/server';
 import { Trace } from '@apollo/usage-reporting-protobuf';
 import {
-  buildClientSchema,
   type GraphQLSchema,
-  getIntrospectionQuery,
   getNamedType,
   isObjectType,
   parse,
@@ -18,7 +15,13 @@ import { readConfig } from '../../src/config.ts';
 import { createApollo } from '../../src/operations/apollo.ts';
 import { createPersisted } from '../../src/operations/persisted.ts';
 import { openSchema } from '../../src/resolvers/open-schema.ts';
-import { WHOLE_GRAPH } from '../support/golden-settings.ts';
+import {
+  goldenNames,
+  goldenOperation,
+  goldenSchema,
+  openGolden,
+  readGolden,
+} from '../support/golden-queries.ts';
 import { openProgram } from '../support/program.ts';
 import { open } from './exchange.ts';
 
@@ -78,36 +81,26 @@ function fieldsIn(data: unknown, keys: ReturnType<typeof keysIn>, path = ''): st
   });
 }
 
-const QUERIES = new URL('../queries/', import.meta.url);
-const read = (file: string) => readFileSync(new URL(file, QUERIES), 'utf8');
-const golden = globSync('*/*.graphql', { cwd: QUERIES }).map((file) => file.replace('.graphql', ''));
 /** All of those whose bill goes by which fields are resolved together, and two of each other kind. */
-const names = golden.sort().filter((name, i) => {
+const names = goldenNames.filter((name, i) => {
   const kind = dirname(name);
-  return ['derived', 'entities'].includes(kind) || kind !== dirname(golden[i - 2] ?? '');
+  return ['derived', 'entities'].includes(kind) || kind !== dirname(goldenNames[i - 2] ?? '');
 });
 
 describe('an operation of a router that asks for a trace', () => {
-  const clock = { now: () => Date.parse('2026-03-10T12:00:30Z'), sleep: async () => {} };
-
   let schema: GraphQLSchema;
   beforeAll(async () => {
-    await using program = await openProgram({ env: WHOLE_GRAPH });
-    schema = buildClientSchema((await program.ask(getIntrospectionQuery())).data);
+    schema = await goldenSchema();
   });
 
   it.for(names)('has the answer and the bill that it has without: %s', async (name) => {
-    await using program = await openProgram({
-      clock,
-      sandbox: { now: clock.now },
-      env: { ...WHOLE_GRAPH, ...env },
-    });
-    const file = `${name}.variables.json`;
-    const variables = existsSync(new URL(file, QUERIES)) ? JSON.parse(read(file)) : undefined;
-    const query = read(`${name}.graphql`);
+    await using program = await openGolden(env);
+    const { query, variables } = goldenOperation(name);
     const { data, errors, extensions } = await program.ask(query, { variables, headers: TRACED });
-    expect(errors.length > 0 ? { data, errors } : { data }).toEqual(JSON.parse(read(`${name}.answer.json`)));
-    const requests = read(`${name}.calls.txt`)
+    expect(errors.length > 0 ? { data, errors } : { data }).toEqual(
+      JSON.parse(readGolden(`${name}.answer.json`)),
+    );
+    const requests = readGolden(`${name}.calls.txt`)
       .split('\n')
       .filter((line) => line.startsWith('GET'));
     expect(program.requests().sort()).toEqual(requests);

@@ -17,3 +17,17 @@ export function lackOf(list: object): { count: number; detail: string | undefine
   const leftOut = leftOutOf(list);
   return leftOut && { count: leftOut.count, detail: leftOut.first.fields.detail };
 }
+
+/** Bodies that hold no list of records, with what is said of each. */
+export const NO_LISTS = [
+  [{ data: [7] }, 'data[0]: expected object, received number'],
+  [{ data: 'none' }, 'data: expected array, received string'],
+  ['none', 'body: expected array, received string'],
+] as const;
+
+/** Bodies that hold no single record, with what is said of each. */
+export const NO_OBJECTS = [
+  [{ data: [] }, 'data: expected object, received array'],
+  [[], 'body: expected object, received array'],
+  [null, 'body: expected object, received null'],
+] as const;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decodePolicies, decodePolicyOverview } from '../../src/upstream/records/policies.ts';
-import { failureOf, lackOf } from './failure-of.ts';
+import { failureOf, lackOf, NO_LISTS, NO_OBJECTS } from './failure-of.ts';
 
 const LIST = '/v1/policies';
 const OVERVIEW = '/v1/policies/country/{code}';
@@ -76,11 +76,7 @@ describe('decodePolicies', () => {
     expect(lackOf(rows)).toEqual({ count: 3, detail: 'data[0]: expected object, received number' });
   });
 
-  it.for([
-    [{ data: [7] }, 'data[0]: expected object, received number'],
-    [{ data: 'none' }, 'data: expected array, received string'],
-    ['none', 'body: expected array, received string'],
-  ] as const)('is no list: %j', ([body, detail]) => {
+  it.for(NO_LISTS)('is no list: %j', ([body, detail]) => {
     const { code, fields } = failureOf(() => decode(body));
     expect([code, fields.detail]).toEqual(['UPSTREAM_INVALID_RESPONSE', detail]);
   });
@@ -150,11 +146,7 @@ describe('decodePolicyOverview', () => {
     expect(latestPolicy).toEqual(record);
   });
 
-  it.for([
-    [{ data: [] }, 'data: expected object, received array'],
-    [[], 'body: expected object, received array'],
-    [null, 'body: expected object, received null'],
-  ] as const)('is no object: %j', ([body, detail]) => {
+  it.for(NO_OBJECTS)('is no object: %j', ([body, detail]) => {
     const { code, fields } = failureOf(() => decode(body));
     expect([code, fields.detail]).toEqual(['UPSTREAM_INVALID_RESPONSE', detail]);
   });

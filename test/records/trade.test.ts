@@ -5,7 +5,7 @@ import {
   decodeTradePartners,
   decodeTradeProducts,
 } from '../../src/upstream/records/trade.ts';
-import { failureOf, lackOf } from './failure-of.ts';
+import { failureOf, lackOf, NO_LISTS, NO_OBJECTS } from './failure-of.ts';
 
 const flow = {
   reporter_country_code: 'ke',
@@ -100,11 +100,7 @@ describe.for([
     expect(lackOf(rows)).toEqual({ count: 2, detail: 'data[1]: expected object, received number' });
   });
 
-  it.for([
-    [{ data: [7] }, 'data[0]: expected object, received number'],
-    [{ data: 'none' }, 'data: expected array, received string'],
-    ['none', 'body: expected array, received string'],
-  ] as const)('is none: %j', ([body, detail]) => {
+  it.for(NO_LISTS)('is none: %j', ([body, detail]) => {
     const { code, fields } = failureOf(() => decode(body));
     expect([code, fields.detail]).toEqual(['UPSTREAM_INVALID_RESPONSE', detail]);
   });
@@ -126,11 +122,7 @@ describe('decodeTradeOverview', () => {
     expect(decoded.record).toBe(overview);
   });
 
-  it.for([
-    [{ data: [] }, 'data: expected object, received array'],
-    [[], 'body: expected object, received array'],
-    [null, 'body: expected object, received null'],
-  ] as const)('is no object: %j', ([body, detail]) => {
+  it.for(NO_OBJECTS)('is no object: %j', ([body, detail]) => {
     const { code, fields } = failureOf(() => decode(body));
     expect([code, fields.detail]).toEqual(['UPSTREAM_INVALID_RESPONSE', detail]);
   });

@@ -4,6 +4,7 @@ import {
   type FragmentDefinitionNode,
   Kind,
   type OperationDefinitionNode,
+  type OperationTypeNode,
   parse,
   type SelectionSetNode,
 } from 'graphql';
@@ -28,6 +29,15 @@ export function parsedOperation(query: string, operationName: string | undefined
     operation: operations.find(({ name }) => name?.value === operationName) ?? operations[0],
     fieldsOf: fieldsWith(definitions),
   };
+}
+
+/** What kind of operation a text has; null where it has none, or is no GraphQL as yet. */
+export function operationTypeIn(query: string, operationName: string | undefined): OperationTypeNode | null {
+  try {
+    return parsedOperation(query, operationName).operation?.operation ?? null;
+  } catch {
+    return null;
+  }
 }
 
 function fieldsWith(definitions: readonly DefinitionNode[]): FieldsOf {
