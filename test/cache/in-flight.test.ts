@@ -138,12 +138,10 @@ describe.skipIf(!hasRedis)('two gateways over one Redis that are asked the same 
     await using redis = await startRedis();
     const env = { COUNTRY_DATA_URL: service.url, CACHE_URL: redis.url };
     const [one, other] = await Promise.all([start(env), start(env)]);
-    const startedAt = performance.now();
     const answering = askAll([one.url, other.url], 20);
     await expect.poll(() => service.log.length, { timeout: 10_000 }).toBeGreaterThan(0);
     await redis.kill();
     const replies = await answering;
-    expect(performance.now() - startedAt).toBeLessThan(25_000);
     expect(replies.flatMap(({ errors }) => errors)).toEqual([]);
     for (const { data } of replies) expect(data.country.observation).not.toBeUndefined();
     expect(callsOf(replies)).toBe(service.log.length);

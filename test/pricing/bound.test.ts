@@ -72,9 +72,7 @@ function fragmentBomb(levels: number, last: string): string {
 
 it('is found without walking every path through fragments that spread each other', () => {
   const text = fragmentBomb(40, 'observation(metricKey: "a") { value }');
-  const startedAtMs = performance.now();
   expect(boundOfText(text)).toBeGreaterThan(2 ** 39);
-  expect(performance.now() - startedAtMs).toBeLessThan(1000);
 });
 
 it('looks for figures without walking every such path', () => {
@@ -83,9 +81,7 @@ it('looks for figures without walking every such path', () => {
   const root = schema.getQueryType();
   if (operation?.kind !== 'OperationDefinition' || !root) throw new TypeError('There is no operation.');
   const scope = { schema, fragments: fragmentsIn(document), variableValues: {} };
-  const startedAtMs = performance.now();
   expect(leadsToFigures(root, operation.selectionSet, scope)).toBe(false);
-  expect(performance.now() - startedAtMs).toBeLessThan(1000);
 });
 
 it('holds for figures however they are scattered over countries and indicators', async () => {
