@@ -7,6 +7,7 @@ import { covers, isWithin, type YearRange } from '../planner/year-range.ts';
 import { observations } from '../upstream/endpoints.ts';
 import type { JsonObject } from '../upstream/records/fields.ts';
 import { decodeObservations, type ObservationRecord } from '../upstream/records/observations.ts';
+import { createCommonTexts } from './common-texts.ts';
 
 /** The figures of one pair as they are held: none where the service held none. */
 export interface ObservationEntry {
@@ -61,6 +62,7 @@ interface RawRange {
 const entries = createObjectMemo<ObservationEntry>('entry');
 
 export function createObservationEntries(tenantCache: TenantCache): ObservationEntries {
+  const shareTexts = createCommonTexts();
   return {
     atHand(keyDigest, demand) {
       if (!tenantCache.isAtHand) return undefined;
@@ -86,6 +88,7 @@ export function createObservationEntries(tenantCache: TenantCache): ObservationE
     keep(keyDigest, { mode, years }, figures, atMs) {
       if (tenantCache === NO_TENANT_CACHE) return;
       const values = new Map<string, RawRows | RawRange>();
+      for (const { rows } of figures) shareTexts(rows);
       const put = (name: string, rows: readonly ObservationRecord[]) => {
         const raw = rows.map(({ record }) => record);
         const value = years === null ? raw : { years, rows: raw };

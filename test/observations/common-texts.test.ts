@@ -1,0 +1,73 @@
+import { expect, it } from 'vitest';
+import { createCommonTexts } from '../../src/observations/common-texts.ts';
+import { decodeObservations, type ObservationRecord } from '../../src/upstream/records/observations.ts';
+import { heapBytes } from '../support/heap.ts';
+
+const row = {
+  country_code: 'KE',
+  country_name: 'Kenya',
+  metric_key: 'population_total',
+  metric_name: 'Population, total',
+  year: 2024,
+  period: '2024',
+  as_of_period: '2024-07-01',
+  location_name: null,
+  value: 1,
+  unit: 'people',
+  source: 'world_bank_wdi',
+  value_status: 'reported',
+  estimate_low: null,
+  estimate_high: null,
+  dataset_version: 'synthetic-2026.1',
+  retrieved_at: '2026-07-24T03:03:40.220314Z',
+  note: 'of no kind that is known',
+};
+
+/** Rows as they come: each text is one of its own. */
+function sent(rows: readonly object[]): readonly ObservationRecord[] {
+  return decodeObservations(JSON.parse(JSON.stringify({ data: rows })), '/v1/data', 0).rows;
+}
+
+it('changes nothing that a row says, nor what was sent', () => {
+  const rows = [
+    row,
+    { ...row, country_code: 'ke', value: 2 },
+    { ...row, as_of_period: null, dataset_version: null },
+    { ...row, location_name: ' ', country_name: '' },
+  ];
+  const [before, after] = [sent(rows), sent(rows)];
+  createCommonTexts()(after);
+  expect(after).toEqual(before);
+  expect(after.map(({ record }) => record)).toEqual(rows);
+});
+
+it('has rows that say the same hold it once', () => {
+  const rows = Array.from({ length: 20_000 }, (_, value) => ({ ...row, value }));
+  const shareTexts = createCommonTexts();
+  const heldBy = (hold: (rows: readonly ObservationRecord[]) => void) => {
+    const before = heapBytes();
+    const held = sent(rows);
+    hold(held);
+    const bytes = heapBytes() - before;
+    expect(held).toHaveLength(rows.length);
+    return bytes;
+  };
+  heldBy(() => {});
+  expect(heldBy(shareTexts)).toBeLessThan(0.75 * heldBy(() => {}));
+});
+
+it('forgets texts, in place of knowing ever more of them', () => {
+  const shareTexts = createCommonTexts();
+  const round = (from: number) => {
+    const rows = Array.from({ length: 10_000 }, (_, i) => ({
+      ...row,
+      unit: `unit ${from + i} ${'x'.repeat(500)}`,
+    }));
+    shareTexts(sent(rows));
+  };
+  round(0);
+  const before = heapBytes();
+  for (let i = 1; i < 20; i += 1) round(i * 10_000);
+  // 190,000 further units, of 500 bytes each, would be 95 MB.
+  expect(heapBytes() - before).toBeLessThan(30e6);
+});
