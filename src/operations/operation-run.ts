@@ -54,7 +54,7 @@ export type OpenRun = (
 export interface WrittenAnswer {
   readonly status: number;
   readonly data: string;
-  readonly body: string;
+  readonly body: string | Buffer;
   readonly operation: OperationDefinitionNode;
 }
 

@@ -60,14 +60,18 @@ export interface AnswerKeeping {
   /** Keeps the answer of a run where it holds for a while. */
   keep(params: OperationParams, answer: WrittenAnswer, run: OperationRun): void;
   /** Keeps what the schema says of itself. */
-  keepOfSchema(params: OperationParams, body: string, run: OperationRun): void;
+  keepOfSchema(params: OperationParams, body: string | Buffer, run: OperationRun): void;
 }
 
 export function createAnswerKeeping({
   responseCache,
   schemaAnswers,
 }: Pick<RepeatedParts, 'responseCache' | 'schemaAnswers'>): AnswerKeeping {
-  function keepOfSchema(params: OperationParams, body: string, { bill, fieldTrace }: OperationRun): void {
+  function keepOfSchema(
+    params: OperationParams,
+    body: string | Buffer,
+    { bill, fieldTrace }: OperationRun,
+  ): void {
     if (fieldTrace !== null) return;
     const event = { ...eventOf(bill, null), type: 'query' as const, repeated: true, errorCodes: [] };
     schemaAnswers.keep(params, body, event);

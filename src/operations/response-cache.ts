@@ -33,7 +33,7 @@ export interface ResponseCache {
   keep(
     question: Question,
     answer: {
-      readonly body: string;
+      readonly body: string | Buffer;
       readonly data: string;
       readonly event: StoredAnswer['event'];
       readonly isWhole: boolean;
@@ -90,13 +90,13 @@ export function createResponseCache({ tenantCache, maxBytes, now }: ResponseCach
       if (answer === null || tenantCache.isAtHand) return answer;
       return tenantCache.lookUp(question.keyDigest).then(() => holding(name, question));
     },
-    keep(question, { body: text, data, event, isWhole }, freshUntilMs, generation) {
+    keep(question, { body, data, event, isWhole }, freshUntilMs, generation) {
       // It would never be found again, but take the place of one that is: what is public is answered under any key.
       if (!tenantCache.isAccepted(question.keyDigest)) return;
       const dataBytes = Buffer.byteLength(data);
       const answer = storedAnswer(
-        Buffer.from(text),
-        (body) => dataIn(body, dataBytes),
+        body,
+        (bytes) => dataIn(bytes, dataBytes),
         event,
         isWhole ? freshUntilMs : 0,
       );
@@ -107,11 +107,12 @@ export function createResponseCache({ tenantCache, maxBytes, now }: ResponseCach
 
 /** @param dataOf what of the body names the answer */
 export function storedAnswer(
-  body: Buffer,
+  written: string | Buffer,
   dataOf: (body: Buffer) => Buffer,
   event: StoredAnswer['event'],
   freshUntilMs = 0,
 ): StoredAnswer {
+  const body = typeof written === 'string' ? Buffer.from(written) : written;
   let tag: string | undefined;
   return {
     body,

@@ -6,7 +6,7 @@ import { type StoredAnswer, storedAnswer } from './response-cache.ts';
 /** Answers to questions about the schema: the same for every key, for as long as the program runs. */
 export interface SchemaAnswers {
   find(params: OperationParams): StoredAnswer | null;
-  keep(params: OperationParams, body: string, event: StoredAnswer['event']): void;
+  keep(params: OperationParams, body: string | Buffer, event: StoredAnswer['event']): void;
 }
 
 /** The introspection of all of the schema takes some 100 KB. */
@@ -33,7 +33,7 @@ export function createSchemaAnswers(maxBytes: number): SchemaAnswers {
     keep(params, body, event) {
       entries.set(
         nameOf(params),
-        storedAnswer(Buffer.from(body), (bytes) => bytes, event),
+        storedAnswer(body, (bytes) => bytes, event),
       );
     },
   };
