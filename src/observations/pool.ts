@@ -1,5 +1,6 @@
 import { untilAborted } from '../async/cancellation.ts';
 import type { Clock } from '../async/clock.ts';
+import { KeyedStates } from '../async/keyed-states.ts';
 import { Failure } from '../errors.ts';
 import type { Demand } from '../planner/demand.ts';
 import type { Ledger } from '../quota/ledger.ts';
@@ -48,7 +49,8 @@ export interface PoolParts {
 
 /** All that goes on under one key. */
 interface Tenant {
-  readonly participants: Set<object>;
+  /** Operations that have joined and not left. */
+  participants: number;
   /** Null until something is fetched: most operations take everything from what is held. */
   batching: Batching | null;
 }
@@ -61,26 +63,21 @@ interface Batching {
 
 /** @param next fetches what has been asked for by several operations, on behalf of all of them */
 export function createObservationPool(next: Fetch, parts: PoolParts): ObservationPool {
-  const tenants = new Map<string, Tenant>();
-
-  function tenantOf(keyDigest: string): Tenant {
-    let tenant = tenants.get(keyDigest);
-    if (tenant === undefined) {
-      tenant = { participants: new Set(), batching: null };
-      tenants.set(keyDigest, tenant);
-    }
-    return tenant;
-  }
+  const tenants = new KeyedStates<Tenant>(
+    () => ({ participants: 0, batching: null }),
+    ({ participants, batching }) => participants === 0 && batching?.queue.isEmpty() !== false,
+  );
 
   return {
     join({ keyDigest }) {
-      const tenant = tenantOf(keyDigest);
+      const tenant = tenants.of(keyDigest);
       const batch = () => {
         tenant.batching ??= openBatching(keyDigest, next, parts);
         return tenant.batching;
       };
       const self = {};
-      tenant.participants.add(self);
+      let isHere = true;
+      tenant.participants += 1;
       tenant.batching?.window.joined();
 
       return {
@@ -124,11 +121,10 @@ export function createObservationPool(next: Fetch, parts: PoolParts): Observatio
           tenant.batching?.window.arrived(self);
         },
         leave() {
-          const { batching } = tenant;
-          batching?.window.arrived(self);
-          tenant.participants.delete(self);
-          if (tenant.participants.size === 0 && batching?.queue.isEmpty() !== false)
-            tenants.delete(keyDigest);
+          if (!isHere) return;
+          isHere = false;
+          tenant.participants -= 1;
+          tenant.batching?.window.arrived(self);
         },
       };
     },

@@ -1,4 +1,5 @@
 import type { Clock } from '../async/clock.ts';
+import { KeyedStates } from '../async/keyed-states.ts';
 import { excerpt, Failure } from '../errors.ts';
 import type { Ledger } from '../quota/ledger.ts';
 import type { Answer, Attempt, Call, Send, Sending } from './call.ts';
@@ -36,16 +37,10 @@ interface CallQueue {
  * deadline first; the others fail at once. Public routes are billed but not held back.
  */
 export function rateLimited(next: Send, { ledger, clock, onAttempt, onMinuteWait }: RateLimitedParts): Send {
-  const queues = new Map<string, CallQueue>();
-
-  function queueOf(keyDigest: string): CallQueue {
-    let queue = queues.get(keyDigest);
-    if (queue === undefined) {
-      queue = { calls: 0, inFlight: 0, forPlace: [], forMinute: [] };
-      queues.set(keyDigest, queue);
-    }
-    return queue;
-  }
+  const queues = new KeyedStates<CallQueue>(
+    () => ({ calls: 0, inFlight: 0, forPlace: [], forMinute: [] }),
+    ({ calls }) => calls === 0,
+  );
 
   /** Takes a place in flight and a unit of the minute's budget, waiting for either as long as allowed. */
   async function takeTurn(queue: CallQueue, sending: Sending): Promise<void> {
@@ -135,12 +130,10 @@ export function rateLimited(next: Send, { ledger, clock, onAttempt, onMinuteWait
 
   return (call, sending) => {
     if (call.isPublic) return patient(call, sending, null);
-    const { keyDigest } = sending.caller;
-    const queue = queueOf(keyDigest);
+    const queue = queues.of(sending.caller.keyDigest);
     queue.calls += 1;
     const end = () => {
       queue.calls -= 1;
-      if (queue.calls === 0) queues.delete(keyDigest);
     };
     const answering = patient(call, sending, queue);
     answering.then(end, end);
