@@ -1,7 +1,8 @@
 /**
  * The service of the race, a process of its own: asks the sandbox the first time that a target is wanted, and answers
  * from memory from then on. No keys, no limits, no conditional requests, so that it is never what a gateway waits for,
- * unless `LATENCY_MS` has each answer wait that long, and longer by a drawn time of mean `TAIL_MS`.
+ * unless `LATENCY_MS` has each answer wait that long, and longer by a drawn time of mean `TAIL_MS`. `/__prompt` has answers
+ * come at once, `/__late` has them wait again, and `/__draws` begins the draws anew.
  */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -19,8 +20,11 @@ const MOST_HELD = 3_000;
 
 const latencyMs = Number(process.env.LATENCY_MS ?? 0);
 const tailMs = Number(process.env.TAIL_MS ?? 0);
+const SEED = 20_261_122;
+
 /** The same times in each run. */
-const dice = new Dice(20_261_122);
+let dice = new Dice(SEED);
+let isLate = true;
 
 const PASSED_ON = ['content-type', 'etag', 'cache-control'];
 
@@ -29,7 +33,7 @@ const unlimited = { requestsPerMinute: 1e9, monthlyRequests: 1e9 };
 const sandbox = createSandbox({ plans: { team: unlimited } });
 const { url } = await sandbox.listen();
 const held = new Map<string, Promise<Held> | Held>();
-let counts: Record<string, number> = {};
+const counts: Record<string, number> = {};
 
 async function ask(target: string): Promise<Held> {
   const answer = await fetch(url + target, { headers: { authorization: `Bearer ${sandbox.keys.team}` } });
@@ -46,7 +50,7 @@ async function ask(target: string): Promise<Held> {
 }
 
 function sendInTime(response: ServerResponse, answer: Held): void {
-  if (latencyMs === 0) send(response, answer);
+  if (latencyMs === 0 || !isLate) send(response, answer);
   else setTimeout(send, latencyMs - tailMs * Math.log(1 - dice.next()), response, answer);
 }
 
@@ -58,8 +62,9 @@ function send(response: ServerResponse, { status, headers, body }: Held): void {
 const server = createServer((request, response) => {
   const target = request.url ?? '/';
   if (target === '/__counts') return response.end(JSON.stringify(counts));
-  if (target === '/__reset') {
-    counts = {};
+  if (target.startsWith('/__')) {
+    if (target === '/__draws') dice = new Dice(SEED);
+    else isLate = target === '/__late';
     return response.end();
   }
   const query = target.indexOf('?');

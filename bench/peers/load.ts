@@ -36,6 +36,7 @@ const options: autocannon.Options = {
   },
   verifyBody(body) {
     const isRight = String(body).startsWith('{"data":{');
+    if (!isRight && wrong === 0) console.error(`wrong: ${String(body).slice(0, 500)}`);
     if (!isRight) wrong += 1;
     return isRight;
   },

@@ -9,7 +9,7 @@ export const LATENCY = { leastMs: 40, tailMs: 10 };
 export const DELAYED_CONNECTIONS = [1, 32];
 
 /** One round tells enough where most of the time is waiting, as long as it has some answers. */
-const SECONDS = 3;
+const SECONDS = 6;
 
 /** Ours, cold, against peers that put figures together: to wait for a call a field shows nothing but that. */
 const ENTERED = SERVERS.filter(

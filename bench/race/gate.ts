@@ -89,7 +89,10 @@ function ready(starts: readonly StartResult[]): Threshold {
 function noneWrong({ rows, delayed, skewed, hour }: Raced): Threshold {
   const wrong = [
     ...[...rows, ...delayed].flatMap(({ heats, halfLoad: at }) => [
-      ...heats.flatMap(({ samples }) => [...samples.values()].map((sample) => sample.wrong)),
+      ...heats.flatMap(({ samples, wrongEarly }) => [
+        wrongEarly,
+        ...[...samples.values()].map((sample) => sample.wrong),
+      ]),
       (at?.ours.wrong ?? 0) + (at?.theirs.wrong ?? 0),
     ]),
     ...[...skewed, ...hour].map((result) => result.wrong),

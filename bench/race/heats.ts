@@ -3,7 +3,7 @@ import { measure, medianOf, type Sample } from './load.ts';
 import { measurePaced, type PacedSample } from './paced-load.ts';
 import type { Row } from './rows.ts';
 import { answerOf, bodyFor, OURS_COLD, type Running, type Server, startServer } from './servers.ts';
-import { type Latency, startUpstream } from './service.ts';
+import { type Latency, startUpstream, type Upstream } from './service.ts';
 
 export interface RaceOptions {
   readonly servers: readonly Server[];
@@ -21,6 +21,8 @@ export interface Heat {
   readonly server: Server;
   /** By number of connections. */
   readonly samples: ReadonlyMap<number, Sample>;
+  /** Wrong answers before anything was measured. */
+  readonly wrongEarly: number;
   readonly peakRssMb: number;
 }
 
@@ -38,12 +40,17 @@ export interface RowResult {
 }
 
 /**
- * Load that isn't measured: before a server's first run in a row, before its first one with so many connections, and before
- * each further one. Servers run for days; in their first seconds most of what they take is compiling.
+ * Load before anything is measured, over a service that takes no time. Servers run for days; in their first seconds most of
+ * what they take is compiling.
  */
-export const WARM_UP_SECONDS = 4;
+export const WARM_UP_SECONDS = 12;
+
+/** Load that isn't measured before a server's first run with so many connections, and before each further one. */
 const CHANGE_SECONDS = 0.6;
 const LEAD_SECONDS = 0.3;
+
+/** For how many times as long as others ours and the fastest peer are measured at half load: one answer in a hundred counts. */
+const HALF_LOAD_TIMES = 3;
 
 /** All servers in one row: started anew, their answers compared, then measured in turn, round after round. */
 export async function raceRow(row: Row, options: RaceOptions): Promise<RowResult> {
@@ -58,17 +65,17 @@ export async function raceRow(row: Row, options: RaceOptions): Promise<RowResult
     }),
   );
   await compareAnswers(field, row);
+  const wrongEarly = await warmUp(field, row, upstream, Math.max(...options.connections));
 
   const samples = new Map(field.map((running) => [running, new Map<number, Sample>()]));
-  for (const [change, connections] of options.connections.entries()) {
-    const firstLead = change === 0 ? WARM_UP_SECONDS : CHANGE_SECONDS;
+  for (const connections of options.connections) {
     const taken = new Map<Running, Sample[]>();
     // One connection can't show what keys of their own change.
     const runners = field.filter(({ server }) => !server.keyEach || connections > 1);
     const order = (running: Running) => ({ body: bodyFor(running.server, row), connections });
     for (const running of runners) taken.set(running, []);
     for (let round = 0; round < options.rounds; round += 1) {
-      const leadSeconds = round === 0 ? firstLead : LEAD_SECONDS;
+      const leadSeconds = round === 0 ? CHANGE_SECONDS : LEAD_SECONDS;
       for (const [running, each] of taken) {
         each.push(
           await measure(running, upstream, { ...order(running), leadSeconds, seconds: options.seconds }),
@@ -81,11 +88,34 @@ export async function raceRow(row: Row, options: RaceOptions): Promise<RowResult
   const heats = field.map((running) => ({
     server: running.server,
     samples: samples.get(running) ?? new Map<number, Sample>(),
+    wrongEarly: wrongEarly.get(running) ?? 0,
     peakRssMb: running.child.peakRssMb(),
   }));
   // Once more: now some answer from what they hold.
   await compareAnswers(field, row);
   return { row, heats, halfLoad: options.halfLoad ? await atHalfLoad(row, heats, field, options) : null };
+}
+
+/** @returns how many answers of each were wrong */
+async function warmUp(
+  field: readonly Running[],
+  row: Row,
+  upstream: Upstream,
+  connections: number,
+): Promise<ReadonlyMap<Running, number>> {
+  await upstream.setLate(false);
+  const wrong = new Map<Running, number>();
+  for (const running of field) {
+    const order = {
+      body: bodyFor(running.server, row),
+      connections,
+      leadSeconds: 0,
+      seconds: WARM_UP_SECONDS,
+    };
+    wrong.set(running, (await measure(running, upstream, order)).wrong);
+  }
+  await upstream.setLate(true);
+  return wrong;
 }
 
 /** @throws where a server answers otherwise than the first one */
@@ -116,7 +146,7 @@ async function atHalfLoad(
   const theirs = field.find(({ server }) => server === best?.server);
   if (best === undefined || ours === undefined || theirs === undefined) return null;
   const perSecond = Math.max(1, Math.floor((best.samples.get(most)?.perSecond ?? 0) / 2));
-  const order = { perSecond, seconds, rounds };
+  const order = { perSecond, seconds: HALF_LOAD_TIMES * seconds, rounds };
   const [mine, peers] = await measurePaced(
     [ours, theirs].map((running) => ({ running, body: bodyFor(running.server, row) })),
     order,

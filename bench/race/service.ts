@@ -4,6 +4,10 @@ export interface Upstream {
   readonly url: string;
   /** Requests that it has received. */
   calls(): Promise<number>;
+  /** Has answers take the time that they are to take; or none, while servers warm up. */
+  setLate(isLate: boolean): Promise<void>;
+  /** Begins the draws of times anew, so that each run meets the same ones. */
+  drawAnew(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -21,8 +25,14 @@ export async function startUpstream(latency: Latency = { leastMs: 0, tailMs: 0 }
   return {
     url: child.url,
     calls: () => callsTo(child.url),
+    setLate: (isLate) => tell(child.url, isLate ? '__late' : '__prompt'),
+    drawAnew: () => tell(child.url, '__draws'),
     [Symbol.asyncDispose]: child[Symbol.asyncDispose],
   };
+}
+
+async function tell(url: string, what: string): Promise<void> {
+  await (await fetch(`${url}/${what}`)).arrayBuffer();
 }
 
 /** Requests that the service at this address has received. */

@@ -43,7 +43,8 @@ export function heatTable({ heats }: RowResult, connections: number): string {
   const body = heats.flatMap((heat) => {
     const sample = heat.samples.get(connections);
     if (sample === undefined) return [];
-    const wrong = sample.wrong === 0 ? '' : ` (${sample.wrong} WRONG)`;
+    const count = sample.wrong + heat.wrongEarly;
+    const wrong = count === 0 ? '' : ` (${count} WRONG)`;
     return [
       [
         `${heat.server.name}${wrong}`,
