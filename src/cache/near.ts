@@ -5,8 +5,15 @@ import type { StoreEntry } from './store-entry.ts';
 
 /** A value, as it is held in this process. */
 interface Near {
+  /** Undefined where the store had none. */
   readonly value: unknown;
 }
+
+/**
+ * How long it counts that the store had nothing under a name. Whoever puts something there says so at once; but a store
+ * that can't be reached has nothing either, and doesn't say when it can.
+ */
+const NOTHING_MS = 1_000;
 
 /** The part of a store that is read and written. */
 interface FarStore {
@@ -16,8 +23,9 @@ interface FarStore {
 }
 
 /**
- * Holds what this process reads and writes of a hub's store here as well, as objects, so that it can be read at once. What
- * others change is dropped here as soon as they do, and is the store's to tell from then on.
+ * Holds what this process reads and writes of a hub's store here as well, as objects, so that it can be read at once, and
+ * that nothing is held under a name, which operations look for again and again. What others change is dropped here as soon
+ * as they do, and is the store's to tell from then on.
  */
 export function near<Far extends FarStore>(
   store: Far,
@@ -47,17 +55,19 @@ export function near<Far extends FarStore>(
     ...store,
     peek: (key: string) => held.get(key)?.value,
     async getMany(keys: readonly string[]) {
-      const values = keys.map((key) => held.get(key)?.value);
-      const missing = keys.filter((_, i) => values[i] === undefined);
-      if (missing.length === 0) return values;
+      const known = keys.map((key) => held.get(key));
+      const missing = keys.filter((_, i) => known[i] === undefined);
       const before = changes;
-      const read = await store.getMany(missing);
+      const read = missing.length === 0 ? [] : await store.getMany(missing);
       let next = 0;
       return keys.map((key, i) => {
-        if (values[i] !== undefined) return values[i];
+        const at = known[i];
+        if (at !== undefined) return at.value;
         const value = read[next];
         next += 1;
-        if (value !== undefined && changes === before) held.set(key, { value });
+        // What others have changed meanwhile may be newer, and so may what was written here.
+        if (changes === before && !held.has(key))
+          held.set(key, { value }, value === undefined ? { ttl: NOTHING_MS } : {});
         return value;
       });
     },
