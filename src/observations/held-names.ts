@@ -1,7 +1,8 @@
+import { LRUCache } from 'lru-cache';
 import { mapValue, type PromiseOrValue } from '../async/promise-or-value.ts';
 import { createObjectMemo } from '../cache/object-memo.ts';
 import type { Dimension, Learned } from '../planner/learned.ts';
-import { type CachedParts, held } from '../upstream/cached.ts';
+import { type CachedParts, type HeldList, held } from '../upstream/cached.ts';
 import { countries, indicators } from '../upstream/endpoints.ts';
 import { leftOutOf } from '../upstream/records/left-out.ts';
 
@@ -17,8 +18,20 @@ export interface HeldNames {
 /** Finds the names of a list that is held for a key; null where none is, or it may not be all there is. */
 export type FindHeldNames = (dimension: Dimension, keyDigest: string) => PromiseOrValue<HeldNames | null>;
 
+/** Countries by their codes, or metrics by their keys. */
+type NamedList = readonly { readonly code?: string; readonly key?: string }[];
+
 /** A list of as many rows may have been cut at the service's usual number, and not say so. */
 const USUAL_ROWS = 100;
+
+/**
+ * How long it counts that no list is held, where to look for one takes a round trip to the store: what depends on it is a call
+ * for a name that may be unknown, and most operations name something.
+ */
+const NOTHING_MS = 1_000;
+
+/** Keys of which that is known. */
+const MAX_KEYS = 1_000;
 
 const folded = createObjectMemo<ReadonlySet<string>>('names');
 
@@ -30,22 +43,41 @@ export function createHeldNames(
   parts: Pick<CachedParts, 'tenantCache' | 'freshness' | 'now'>,
   { figured }: Pick<Learned, 'figured'>,
 ): FindHeldNames {
-  const find = {
-    countries: held(countries, {}, parts),
-    metrics: held(indicators, {}, parts),
-  };
-  const namesIn = {
-    countries: (list: readonly { readonly code?: string; readonly key?: string }[]) =>
-      list.map(({ code = '' }) => code),
-    metrics: (list: readonly { readonly code?: string; readonly key?: string }[]) =>
-      list.map(({ key = '' }) => key),
-  };
+  const find: Readonly<Record<Dimension, (keyDigest: string) => PromiseOrValue<HeldList<NamedList> | null>>> =
+    {
+      countries: held(countries, {}, parts),
+      metrics: held(indicators, {}, parts),
+    };
+  const { tenantCache, now } = parts;
+  const none = new LRUCache<string, { readonly atMs: number; readonly generation: number }>({
+    max: MAX_KEYS,
+  });
+
+  function isKnownMissing(dimension: Dimension, keyDigest: string): boolean {
+    const known = none.get(`${dimension} ${keyDigest}`);
+    return (
+      known !== undefined &&
+      now() - known.atMs < NOTHING_MS &&
+      known.generation === tenantCache.generation(keyDigest)
+    );
+  }
+
+  function look(dimension: Dimension, keyDigest: string): PromiseOrValue<HeldList<NamedList> | null> {
+    if (tenantCache.isAtHand) return find[dimension](keyDigest);
+    if (isKnownMissing(dimension, keyDigest)) return null;
+    const generation = tenantCache.generation(keyDigest);
+    return mapValue(find[dimension](keyDigest), (found) => {
+      if (found === null) none.set(`${dimension} ${keyDigest}`, { atMs: now(), generation });
+      return found;
+    });
+  }
+
   return (dimension, keyDigest) =>
-    mapValue(find[dimension](keyDigest), (found) => {
+    mapValue(look(dimension, keyDigest), (found) => {
       if (found === null) return null;
-      const list: readonly { readonly code?: string; readonly key?: string }[] = found.records;
+      const list = found.records;
       if (list.length === 0 || list.length === USUAL_ROWS || leftOutOf(list) !== null) return null;
-      const names = namesIn[dimension](list);
+      const names = list.map(({ code, key }) => code ?? key ?? '');
       const all = folded.of(list) ?? new Set(names.map((name) => name.toUpperCase()));
       folded.put(list, all);
       const has = (name: string) => all.has(name.toUpperCase());

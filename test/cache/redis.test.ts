@@ -4,6 +4,7 @@ import { createClient } from '@redis/client';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
 import { freePort } from '../support/free-port.ts';
+import { movingClock } from '../support/moving-clock.ts';
 import { openProgram } from '../support/program.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 
@@ -185,4 +186,22 @@ describe.skipIf(!hasRedis)('a Redis that dies in the middle of a load run and co
     expect(second.port).toBe(first.port);
     expect(failures).toEqual([]);
   });
+});
+
+it.skipIf(!hasRedis)('is asked but once a moment for a list of names that nobody holds', async () => {
+  await using redis = await startRedis();
+  const { clock } = movingClock(Date.now());
+  const env = { CACHE_URL: redis.url, ANSWERS_MAX_BYTES: '0', CACHE_RENEWAL: 'off' };
+  await using program = await openProgram({ clock, sandbox: { now: clock.now }, env });
+  const query = '{ country(code: "KE") { observation(metricKey: "population_total") { value } } }';
+  const ask = async () => (await program.ask(query)).upstream;
+  for (let i = 0; i < 3; i += 1) await ask();
+  const client = await createClient({ url: redis.url }).connect();
+  const reads = async () => Number(/cmdstat_mget:calls=(\d+)/.exec(await client.info('commandstats'))?.[1]);
+  const before = await reads();
+  for (let i = 0; i < 10; i += 1) expect(await ask()).toMatchObject({ calls: 0 });
+  const taken = (await reads()) - before;
+  await client.close();
+  // The figure alone.
+  expect(taken).toBe(10);
 });
