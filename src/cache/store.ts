@@ -5,9 +5,9 @@ import { type HubLink, openHubBacking } from './hub-link.ts';
 import type { Leases } from './leases.ts';
 import { openMemory } from './memory.ts';
 import { near } from './near.ts';
-import { packing } from './packing.ts';
 import type { SharedCounters } from './shared-counters.ts';
 import type { StoreEntry } from './store-entry.ts';
+import { unpacked } from './unpacked.ts';
 
 /**
  * Where values are held between operations. It never fails and never takes longer than its bound: a store that can't be
@@ -53,7 +53,7 @@ export interface StoreOptions {
   readonly url: string;
   /** How long one read or write may take before it is given up. */
   readonly timeoutMs: number;
-  /** How much a store in memory may hold, roughly. */
+  /** How much a store in memory may hold, roughly; of another one, half as much is kept at hand. */
   readonly maxBytes: number;
   /** Milliseconds since the epoch, by a clock that never goes back. */
   readonly now?: () => number;
@@ -65,6 +65,9 @@ export interface StoreOptions {
 
 /** Comes before each key outside this process, so that a Redis may serve others too. */
 const NAMESPACE = 'country-graph:';
+
+/** How much of a store elsewhere is kept at hand as it was read, as a share of what a store in memory may hold. */
+const AT_HAND_SHARE = 0.5;
 
 /** How much further the clocks of others who share the store may be. */
 const AHEAD_MS = 60_000;
@@ -102,9 +105,11 @@ function newsOver({ ask, onTold, onChanged }: HubLink, timeoutMs: number): Store
 async function storeOver(backing: Backing, options: StoreOptions): Promise<Store> {
   const { now = Date.now } = options;
   const guard = guarded(backing, options);
+  // A hub's values are at hand in `near.ts`.
+  const atHandBytes = options.link === undefined ? options.maxBytes * AT_HAND_SHARE : 0;
   const keyv = new Keyv({
-    store: guard.adapter,
-    ...(backing.holdsObjects ? { serialization: false } : { serialization: packing }),
+    store: backing.holdsObjects ? guard.adapter : unpacked(guard.adapter, atHandBytes),
+    serialization: false,
   });
   // What can't be written as text is a fault too. Where nobody listens for it, Keyv throws it at whoever wrote.
   keyv.on('error', options.onFault);

@@ -1,0 +1,53 @@
+import type { KeyvStorageAdapter, KeyvStorageEntry } from 'keyv';
+import { LRUCache } from 'lru-cache';
+import { roughBytes } from './memory.ts';
+import { packing } from './packing.ts';
+
+/** What a text was read as, or written from. */
+interface Read {
+  readonly text: string;
+  readonly envelope: unknown;
+}
+
+/** An adapter of texts, as Keyv takes it. */
+interface TextAdapter {
+  getMany(keys: string[]): Promise<unknown[]>;
+  setMany(entries: KeyvStorageEntry[]): Promise<unknown>;
+}
+
+/**
+ * Keeps envelopes as texts in a store of another process. What the texts under a key were last read as is kept at hand, so
+ * that a text which is still the same is not parsed, decompressed and decoded again. It is shared: whoever reads it leaves
+ * it as it is.
+ * @param maxBytes how much may be kept at hand, roughly
+ */
+export function unpacked(store: KeyvStorageAdapter, maxBytes: number): KeyvStorageAdapter {
+  const texts = store as unknown as TextAdapter;
+  const known = new LRUCache<string, Read>({
+    maxSize: Math.max(1, maxBytes),
+    sizeCalculation: ({ text, envelope }, key) => key.length + text.length + roughBytes(envelope),
+  });
+
+  function envelopeOf(key: string, text: unknown): unknown {
+    if (typeof text !== 'string') return undefined;
+    const last = known.get(key);
+    if (last?.text === text) return last.envelope;
+    const envelope = packing.parse<unknown>(text);
+    known.set(key, { text, envelope });
+    return envelope;
+  }
+
+  const adapter: TextAdapter = {
+    async getMany(keys) {
+      const found = await texts.getMany(keys);
+      return keys.map((key, i) => envelopeOf(key, found[i]));
+    },
+    async setMany(entries) {
+      const written = entries.map((entry) => ({ ...entry, value: packing.stringify(entry.value) }));
+      for (const [i, { key, value: envelope }] of entries.entries())
+        known.set(key, { text: written[i]?.value ?? '', envelope });
+      return texts.setMany(written);
+    },
+  };
+  return { ...store, ...adapter } as unknown as KeyvStorageAdapter;
+}

@@ -1,0 +1,66 @@
+import type { KeyvStorageAdapter } from 'keyv';
+import { expect, it } from 'vitest';
+import { packing } from '../../src/cache/packing.ts';
+import { unpacked } from '../../src/cache/unpacked.ts';
+
+/** A store of texts, and an adapter of envelopes over it. */
+function open(maxBytes = 1e6) {
+  const texts = new Map<string, string>();
+  const store = {
+    getMany: async (keys: string[]) => keys.map((key) => texts.get(key)),
+    async setMany(entries: readonly { key: string; value: string }[]) {
+      for (const { key, value } of entries) texts.set(key, value);
+    },
+  };
+  const adapter = unpacked(store as unknown as KeyvStorageAdapter, maxBytes) as unknown as {
+    getMany(keys: string[]): Promise<unknown[]>;
+    setMany(entries: readonly { key: string; value: unknown }[]): Promise<unknown>;
+  };
+  return { texts, adapter };
+}
+
+const envelope = (value: unknown) => ({ value, expires: 2_000_000_000_000 });
+const long = envelope({ rows: Array.from({ length: 500 }, (_, id) => ({ id })) });
+
+it.each([
+  ['short', envelope({ id: 1 })],
+  ['long', long],
+])('reads a text that is still the same as what it was read as, or written from: %s', async (_, written) => {
+  const { texts, adapter } = open();
+  await adapter.setMany([{ key: 'own', value: written }]);
+  texts.set('other', packing.stringify(written));
+  const [own, other] = await adapter.getMany(['own', 'other']);
+  expect([own, other]).toEqual([written, written]);
+  expect(own).toBe(written);
+  expect((await adapter.getMany(['other', 'own'])).map((read, i) => read === [other, own][i])).toEqual([
+    true,
+    true,
+  ]);
+});
+
+it('reads what others have written since, and nothing where it is gone', async () => {
+  const { texts, adapter } = open();
+  await adapter.setMany([{ key: 'a', value: long }]);
+  texts.set('a', packing.stringify(envelope('newer')));
+  expect(await adapter.getMany(['a', 'b'])).toEqual([envelope('newer'), undefined]);
+  texts.delete('a');
+  expect(await adapter.getMany(['a'])).toEqual([undefined]);
+});
+
+it('shares nothing between keys, though their texts are the same', async () => {
+  const { texts, adapter } = open();
+  for (const key of ['a', 'b']) texts.set(key, packing.stringify(long));
+  const [a, b] = await adapter.getMany(['a', 'b']);
+  expect(a).toEqual(b);
+  expect(a).not.toBe(b);
+});
+
+it('keeps no more at hand than it may', async () => {
+  const { texts, adapter } = open(2_000);
+  for (let i = 0; i < 100; i += 1) texts.set(`${i}`, packing.stringify(envelope(`value ${i}`)));
+  const keys = [...texts.keys()];
+  const first = await adapter.getMany(keys);
+  const again = await adapter.getMany(keys);
+  expect(again).toEqual(first);
+  expect(again.filter((read, i) => read === first[i]).length).toBeLessThan(40);
+});
