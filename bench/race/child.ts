@@ -56,13 +56,8 @@ export function startChild({ args, core, env = {} }: ChildOptions): Child {
   return {
     process: child,
     lines: createInterface({ input: child.stdout }),
-    cpuMs() {
-      const stat = ofProc(child, 'stat');
-      // The name in brackets may hold spaces; utime and stime are the 12th and 13th field after it.
-      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      return ((Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND) * 1000;
-    },
-    peakRssMb: () => (Number(/VmHWM:\s+(\d+)/.exec(ofProc(child, 'status'))?.[1]) * 1024) / 1e6,
+    cpuMs: () => cpuMsOf(child.pid),
+    peakRssMb: () => (Number(/VmHWM:\s+(\d+)/.exec(readProc(`${child.pid}/status`))?.[1]) * 1024) / 1e6,
     async [Symbol.asyncDispose]() {
       isWanted = true;
       child.kill('SIGKILL');
@@ -80,7 +75,13 @@ export function coreMs(): number {
   return (ticks / TICKS_PER_SECOND) * 1000;
 }
 
-const ofProc = (child: ChildProcess, file: string) => readProc(`${child.pid}/${file}`);
+/** User and system time of all threads of a process so far; NaN where there is no /proc. */
+export function cpuMsOf(pid: number | undefined): number {
+  const stat = readProc(`${pid}/stat`);
+  // The name in brackets may hold spaces; utime and stime are the 12th and 13th field after it.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return ((Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND) * 1000;
+}
 
 function readProc(file: string): string {
   try {
