@@ -4,7 +4,7 @@ import { roughBytes } from './memory.ts';
 import { packing } from './packing.ts';
 
 /** What a text was read as, or written from. */
-interface Read {
+interface KnownText {
   readonly text: string;
   readonly envelope: unknown;
 }
@@ -23,7 +23,7 @@ interface TextAdapter {
  */
 export function unpacked(store: KeyvStorageAdapter, maxBytes: number): KeyvStorageAdapter {
   const texts = store as unknown as TextAdapter;
-  const known = new LRUCache<string, Read>({
+  const known = new LRUCache<string, KnownText>({
     maxSize: Math.max(1, maxBytes),
     sizeCalculation: ({ text, envelope }, key) => key.length + text.length + roughBytes(envelope),
   });
