@@ -1,6 +1,6 @@
 import { ConsecutiveBreaker, circuitBreaker, handleAll, TimeoutStrategy, timeout, wrap } from 'cockatiel';
-import type { KeyvStorageAdapter, KeyvStorageEntry } from 'keyv';
-import type { Backing, Fault } from './backing.ts';
+import type { KeyvStorageEntry } from 'keyv';
+import type { Adapter, Backing, Fault } from './backing.ts';
 
 /** Failures in a row after which the store is left alone for a while. */
 const MAX_FAILURES = 3;
@@ -17,9 +17,14 @@ const PURGE_TIMEOUT_MS = 30_000;
 /** How long a close waits for writes under way. */
 const CLOSE_TIMEOUT_MS = 1_000;
 
+/** What Keyv is given; it asks for no more of the contract than this. */
+export interface GuardedAdapter extends Adapter {
+  readonly capabilities: { readonly expires: true };
+  deleteMany(keys: string[]): Promise<boolean[]>;
+}
+
 export interface Guarded extends Omit<Backing, 'adapter' | 'holdsObjects' | 'peek' | 'first' | 'onReturn'> {
-  /** What Keyv is given; it asks for no more of the contract than this. */
-  readonly adapter: KeyvStorageAdapter;
+  readonly adapter: GuardedAdapter;
   /** Null where the store could not tell. */
   first(name: string, value: string): Promise<string | null>;
   onReturn(listener: () => void): void;
@@ -92,7 +97,7 @@ export function guarded(
         writing.delete(write);
         return entries.map(() => true);
       },
-    } as unknown as KeyvStorageAdapter,
+    },
     async clear(prefix) {
       const patient = wrap(breaker, timeout(PURGE_TIMEOUT_MS, TimeoutStrategy.Aggressive));
       await attempt(patient, () => backing.clear(prefix), undefined);

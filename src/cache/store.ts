@@ -1,4 +1,4 @@
-import Keyv from 'keyv';
+import Keyv, { type KeyvStorageAdapter } from 'keyv';
 import type { Backing, Fault } from './backing.ts';
 import { guarded } from './guarded.ts';
 import { type HubLink, openHubBacking } from './hub-link.ts';
@@ -107,10 +107,8 @@ async function storeOver(backing: Backing, options: StoreOptions): Promise<Store
   const guard = guarded(backing, options);
   // A hub's values are at hand in `near.ts`.
   const atHandBytes = options.link === undefined ? options.maxBytes * AT_HAND_SHARE : 0;
-  const keyv = new Keyv({
-    store: backing.holdsObjects ? guard.adapter : unpacked(guard.adapter, atHandBytes),
-    serialization: false,
-  });
+  const adapter = backing.holdsObjects ? guard.adapter : unpacked(guard.adapter, atHandBytes);
+  const keyv = new Keyv({ store: adapter as unknown as KeyvStorageAdapter, serialization: false });
   // What can't be written as text is a fault too. Where nobody listens for it, Keyv throws it at whoever wrote.
   keyv.on('error', options.onFault);
   const named = isInHub(options.url) ? (key: string) => key : (key: string) => NAMESPACE + key;

@@ -1,5 +1,5 @@
-import type { KeyvStorageAdapter, KeyvStorageEntry } from 'keyv';
 import { LRUCache } from 'lru-cache';
+import type { Adapter } from './backing.ts';
 import { roughBytes } from './memory.ts';
 import { packing } from './packing.ts';
 
@@ -9,20 +9,13 @@ interface KnownText {
   readonly envelope: unknown;
 }
 
-/** An adapter of texts, as Keyv takes it. */
-interface TextAdapter {
-  getMany(keys: string[]): Promise<unknown[]>;
-  setMany(entries: KeyvStorageEntry[]): Promise<unknown>;
-}
-
 /**
  * Keeps envelopes as texts in a store of another process. What the texts under a key were last read as is kept at hand, so
  * that a text which is still the same is not parsed, decompressed and decoded again. It is shared: whoever reads it leaves
  * it as it is.
  * @param maxBytes how much may be kept at hand, roughly
  */
-export function unpacked(store: KeyvStorageAdapter, maxBytes: number): KeyvStorageAdapter {
-  const texts = store as unknown as TextAdapter;
+export function unpacked<Texts extends Adapter>(store: Texts, maxBytes: number): Texts {
   const known = new LRUCache<string, KnownText>({
     maxSize: Math.max(1, maxBytes),
     sizeCalculation: ({ text, envelope }, key) => key.length + text.length + roughBytes(envelope),
@@ -37,17 +30,17 @@ export function unpacked(store: KeyvStorageAdapter, maxBytes: number): KeyvStora
     return envelope;
   }
 
-  const adapter: TextAdapter = {
+  return {
+    ...store,
     async getMany(keys) {
-      const found = await texts.getMany(keys);
+      const found = await store.getMany(keys);
       return keys.map((key, i) => envelopeOf(key, found[i]));
     },
     async setMany(entries) {
       const written = entries.map((entry) => ({ ...entry, value: packing.stringify(entry.value) }));
       for (const [i, { key, value: envelope }] of entries.entries())
         known.set(key, { text: written[i]?.value ?? '', envelope });
-      return texts.setMany(written);
+      return store.setMany(written);
     },
   };
-  return { ...store, ...adapter } as unknown as KeyvStorageAdapter;
 }

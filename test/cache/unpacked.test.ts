@@ -1,22 +1,18 @@
-import type { KeyvStorageAdapter } from 'keyv';
 import { expect, it } from 'vitest';
+import type { Adapter } from '../../src/cache/backing.ts';
 import { packing } from '../../src/cache/packing.ts';
 import { unpacked } from '../../src/cache/unpacked.ts';
 
 /** A store of texts, and an adapter of envelopes over it. */
 function open(maxBytes = 1e6) {
   const texts = new Map<string, string>();
-  const store = {
-    getMany: async (keys: string[]) => keys.map((key) => texts.get(key)),
-    async setMany(entries: readonly { key: string; value: string }[]) {
-      for (const { key, value } of entries) texts.set(key, value);
+  const store: Adapter = {
+    getMany: async (keys) => keys.map((key) => texts.get(key)),
+    async setMany(entries) {
+      for (const { key, value } of entries) texts.set(key, String(value));
     },
   };
-  const adapter = unpacked(store as unknown as KeyvStorageAdapter, maxBytes) as unknown as {
-    getMany(keys: string[]): Promise<unknown[]>;
-    setMany(entries: readonly { key: string; value: unknown }[]): Promise<unknown>;
-  };
-  return { texts, adapter };
+  return { texts, adapter: unpacked(store, maxBytes) };
 }
 
 const envelope = (value: unknown) => ({ value, expires: 2_000_000_000_000 });
