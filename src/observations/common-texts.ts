@@ -3,6 +3,21 @@ import type { ObservationRecord } from '../upstream/records/observations.ts';
 /** How many texts are known before all of them are forgotten; rows keep those that they have. */
 const MAX_TEXTS = 20_000;
 
+/** Fields whose texts stand in many rows, in our words and in the service's. */
+const FIELDS = [
+  ['countryCode', 'country_code'],
+  ['countryName', 'country_name'],
+  ['metricKey', 'metric_key'],
+  ['metricName', 'metric_name'],
+  ['period', 'period'],
+  ['asOfPeriod', 'as_of_period'],
+  ['unit', 'unit'],
+  ['source', 'source'],
+  ['valueStatus', 'value_status'],
+  ['datasetVersion', 'dataset_version'],
+  ['retrievedAt', 'retrieved_at'],
+] as const satisfies readonly (readonly [ours: keyof ObservationRecord, sent: string])[];
+
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 /**
@@ -23,22 +38,13 @@ export function createCommonTexts(): (rows: readonly ObservationRecord[]) => voi
   return (rows) => {
     for (const row of rows as readonly Mutable<ObservationRecord>[]) {
       const record = row.record as Record<string, unknown>;
-      const place = (name: string, text: string) => {
-        if (record[name] === text) record[name] = text;
-        return text;
-      };
-      row.countryCode = place('country_code', common(row.countryCode));
-      row.metricKey = place('metric_key', common(row.metricKey));
-      row.period = place('period', common(row.period));
-      row.unit = place('unit', common(row.unit));
-      row.source = place('source', common(row.source));
-      row.valueStatus = place('value_status', common(row.valueStatus));
-      row.retrievedAt = place('retrieved_at', common(row.retrievedAt));
-      if (row.countryName !== null) row.countryName = place('country_name', common(row.countryName));
-      if (row.metricName !== null) row.metricName = place('metric_name', common(row.metricName));
-      if (row.asOfPeriod !== null) row.asOfPeriod = place('as_of_period', common(row.asOfPeriod));
-      if (row.datasetVersion !== null)
-        row.datasetVersion = place('dataset_version', common(row.datasetVersion));
+      for (const [ours, sent] of FIELDS) {
+        const given = row[ours];
+        if (given === null) continue;
+        const text = common(given);
+        row[ours] = text;
+        if (record[sent] === text) record[sent] = text;
+      }
     }
   };
 }

@@ -2,26 +2,9 @@ import { expect, it } from 'vitest';
 import { createCommonTexts } from '../../src/observations/common-texts.ts';
 import { decodeObservations, type ObservationRecord } from '../../src/upstream/records/observations.ts';
 import { heapBytes } from '../support/heap.ts';
+import { SENT_ROW } from '../support/sent-row.ts';
 
-const row = {
-  country_code: 'KE',
-  country_name: 'Kenya',
-  metric_key: 'population_total',
-  metric_name: 'Population, total',
-  year: 2024,
-  period: '2024',
-  as_of_period: '2024-07-01',
-  location_name: null,
-  value: 1,
-  unit: 'people',
-  source: 'world_bank_wdi',
-  value_status: 'reported',
-  estimate_low: null,
-  estimate_high: null,
-  dataset_version: 'synthetic-2026.1',
-  retrieved_at: '2026-07-24T03:03:40.220314Z',
-  note: 'of no kind that is known',
-};
+const row = { ...SENT_ROW, country_code: 'KE', note: 'of no kind that is known' };
 
 /** Rows as they come: each text is one of its own. */
 function sent(rows: readonly object[]): readonly ObservationRecord[] {
