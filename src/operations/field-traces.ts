@@ -138,7 +138,7 @@ export class FieldTrace implements RunObserver {
     this.#fields.push({ holder, parents, beganNs: this.#elapsedNs(), endedNs });
     return (values) => {
       for (const [slot, value] of values.entries()) {
-        whenThere(value, () => {
+        onSettled(value, () => {
           endedNs[slot] = this.#elapsedNs();
         });
       }
@@ -250,10 +250,10 @@ function countOf(objects: readonly (object | null)[]): number {
   return objects.reduce((count, object) => (object === null ? count : count + 1), 0);
 }
 
-/** Calls back as soon as a value is there, with all items where it is a list. */
-function whenThere(value: unknown, callBack: () => void): void {
+/** Calls back as soon as a value has settled, with all items where it is a list. */
+function onSettled(value: unknown, callBack: () => void): void {
   if (isPromise(value)) {
-    value.then((given) => whenThere(given, callBack), callBack);
+    value.then((given) => onSettled(given, callBack), callBack);
     return;
   }
   const items = Array.isArray(value) ? value.filter(isPromise) : [];
