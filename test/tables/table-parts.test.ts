@@ -10,6 +10,7 @@ import { tabled } from '../../src/operations/tabled.ts';
 import { csvLine } from '../../src/tables/cells.ts';
 import { parsedInSteps } from '../../src/tables/sliced-json.ts';
 import { tableFormatFor } from '../../src/tables/table-accepts.ts';
+import { threadMs } from '../support/thread-ms.ts';
 
 /** Takes all steps at once, and counts them. */
 function parsed(text: string): { value: unknown; steps: number } {
@@ -129,12 +130,6 @@ async function tableOf(accept: string): Promise<GatewayResponse> {
     jobOf: () => ({ flow: 'test' }),
   };
   return tabled(next, parts)(request);
-}
-
-/** Processor time of this thread, in milliseconds. */
-function threadMs(before?: NodeJS.CpuUsage): number {
-  const { user, system } = process.threadCpuUsage(before);
-  return (user + system) / 1_000;
 }
 
 /** How many turns others had while a table was written, and the longest time between two as a share of all. */

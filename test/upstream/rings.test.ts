@@ -7,6 +7,7 @@ import { coalesced } from '../../src/upstream/coalesced.ts';
 import { rateLimited } from '../../src/upstream/rate-limited.ts';
 import { retried } from '../../src/upstream/retried.ts';
 import { createRetryBudget } from '../../src/upstream/retry-budget.ts';
+import { threadMs } from '../support/thread-ms.ts';
 import { createGate, sendingFor, settle } from './sending.ts';
 
 const CALL: Call = { route: '/v1/data', isPublic: false, target: '/v1/data?country_codes=KE' };
@@ -214,7 +215,9 @@ describe('rateLimited', () => {
     const { ring, ledger } = open(async () => {
       throw new Failure('RATE_LIMITED', 'no', { detail });
     });
+    const before = process.threadCpuUsage();
     await expect(ring(CALL, sendingFor())).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+    expect(threadMs(before)).toBeLessThan(200);
     expect(ledger.quota('one').state).toBe('MINUTE_SPENT');
   });
 
