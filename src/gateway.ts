@@ -11,10 +11,10 @@ import { createProvenKeys, type ProvenKeys } from './cache/proven.ts';
 import { openStore, type Store } from './cache/store.ts';
 import { NO_TENANT_CACHE, type TenantCache } from './cache/tenant-cache.ts';
 import type { Config } from './config.ts';
-import { type PrefixedNames, prefixedNames } from './graph/prefixed-names.ts';
+import { prefixedNames } from './graph/prefixed-names.ts';
 import { printSdl } from './graph/subgraph-sdl.ts';
 import type { FeedParts } from './live/feed.ts';
-import type { Subscriptions, SubscriptionsParts } from './live/subscriptions.ts';
+import type { Subscriptions } from './live/subscriptions.ts';
 import { createEffort } from './loaders/effort.ts';
 import { createTickersLearned } from './loaders/ticker-lists.ts';
 import { createObservationClient } from './observations/client.ts';
@@ -30,11 +30,13 @@ import { admitted } from './operations/admitted.ts';
 import { byApollo } from './operations/by-apollo.ts';
 import { prepared } from './operations/by-plan.ts';
 import { type CallerHeaders, createCallers, UNPROVEN } from './operations/callers.ts';
+import { coalesced } from './operations/coalesced.ts';
 import type { OperationEvent } from './operations/events.ts';
 import { createExecution } from './operations/execution.ts';
 import { type FieldTraces, openFieldTraces } from './operations/field-traces.ts';
 import { limitsTold } from './operations/limits-told.ts';
 import { createOpenRun } from './operations/open-run.ts';
+import { opened } from './operations/opened.ts';
 import { createOverloaded } from './operations/overloaded.ts';
 import { createPersisted, type TrustedDocument } from './operations/persisted.ts';
 import { createPlainRequests } from './operations/plain-requests.ts';
@@ -181,12 +183,15 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     execution: createExecution({ ...observed, ...config, schema, price, maxRows: () => learned.maxRows }),
   };
   const apollo = await byApollo(stage);
-  const run = admitted(prepared(apollo.handle, stage), { admission, overloaded, openRun });
-  const live = config.subscriptions
-    ? { callerOf, subscriptions: await openLive({ ...stage, openRun, admission, feedParts, names }) }
-    : null;
+  const run = opened(prepared(apollo.handle, stage), { openRun });
+  const begun = admitted(coalesced(run, { ...observed, ...config, fieldTraces }), { admission, overloaded });
+  const openLive = async () => {
+    const { openSubscriptions } = await import('./live/open-subscriptions.ts');
+    return { callerOf, subscriptions: openSubscriptions({ ...stage, openRun, admission, feedParts, names }) };
+  };
+  const live = config.subscriptions ? await openLive() : null;
   const answered = limitsTold(
-    repeated(run, { ...observed, ...caches, fieldTraces, lookups: lookups.answers }),
+    repeated(begun, { ...observed, ...caches, fieldTraces, lookups: lookups.answers }),
     service.upstream.ledger,
   );
   const handle = parts.tracer === undefined ? answered : traced(answered, parts.tracer);
@@ -219,25 +224,6 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       await store?.close();
     },
   };
-}
-
-/** Subscriptions, of which nothing is loaded where they are off. */
-async function openLive({
-  feedParts,
-  names,
-  ...parts
-}: Omit<SubscriptionsParts, 'feeds'> & {
-  readonly feedParts: Omit<FeedParts, 'onFault'>;
-  readonly names: PrefixedNames | null;
-}): Promise<Subscriptions> {
-  const [{ createFeeds }, { createSubscriptions }, { prefixedSubscriptions }] = await Promise.all([
-    import('./live/feeds.ts'),
-    import('./live/subscriptions.ts'),
-    import('./live/prefixed-subscriptions.ts'),
-  ]);
-  const feeds = createFeeds({ ...feedParts, onFault: parts.onFault });
-  const subscriptions = createSubscriptions({ ...parts, feeds });
-  return names === null ? subscriptions : prefixedSubscriptions(subscriptions, names, parts.config.maxTokens);
 }
 
 interface ServiceParts extends GatewayParts {

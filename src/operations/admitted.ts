@@ -1,42 +1,31 @@
 import { mapValue } from '../async/promise-or-value.ts';
-import type { Caller } from '../upstream/call.ts';
 import type { Admission } from './admission.ts';
-import type { OpenRun, OperationRun } from './operation-run.ts';
-import type { Handle, HandleRun, Incoming } from './pipeline.ts';
+import type { Handle, Incoming } from './pipeline.ts';
 import type { GatewayResponse } from './responses.ts';
 
 export interface AdmittedParts {
   readonly admission: Admission;
   /** The answer to operations that are refused unseen. */
   readonly overloaded: (accepts: string, requestId?: string) => GatewayResponse;
-  readonly openRun: OpenRun;
 }
 
-/** Opens the run of an operation once it may begin, and closes it; answers those that may not that the gateway is overloaded. */
-export function admitted(next: HandleRun, { admission, overloaded, openRun }: AdmittedParts): Handle {
-  async function runOf(incoming: Incoming): Promise<GatewayResponse> {
-    const { request, caller, trace, delivery } = incoming;
-    let run: OperationRun | null = null;
+/** Lets operations on once they may begin; answers those that may not that the gateway is overloaded. */
+export function admitted(next: Handle, { admission, overloaded }: AdmittedParts): Handle {
+  async function answer(incoming: Incoming): Promise<GatewayResponse> {
+    const { caller, delivery } = incoming;
     try {
-      run = openRun(request, caller, trace, delivery);
-      return await next(incoming, run);
+      return await next(incoming);
     } finally {
-      const over = run?.delivery?.over ?? null;
-      if (over === null) close(run, caller);
-      else void over.finally(() => close(run, caller));
+      const over = delivery?.over ?? null;
+      if (over === null) admission.leave(caller.flow);
+      else void over.finally(() => admission.leave(caller.flow));
     }
-  }
-
-  function close(run: OperationRun | null, { flow }: Caller): void {
-    run?.deadline.stop();
-    run?.participant.leave();
-    admission.leave(flow);
   }
 
   return (incoming) => {
     const { request, caller } = incoming;
     return mapValue(admission.enter(caller.flow, request), (refusal) =>
-      refusal === null ? runOf(incoming) : overloaded(request.headers.accept ?? '', request.requestId),
+      refusal === null ? answer(incoming) : overloaded(request.headers.accept ?? '', request.requestId),
     );
   };
 }

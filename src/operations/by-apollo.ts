@@ -20,7 +20,7 @@ import { setRunHeaders } from './answer-headers.ts';
 import { type ApolloParts, createApollo, type OperationHooks } from './apollo.ts';
 import { type PreparedParts, preparedFor } from './by-plan.ts';
 import { isDeepRequest } from './nesting.ts';
-import { extensionsOf, type OperationRun, type WrittenAnswer } from './operation-run.ts';
+import { extensionsOf, type OperationRun } from './operation-run.ts';
 import type { HandleRun } from './pipeline.ts';
 import type { PlainRequests } from './plain-requests.ts';
 import type { PlannedOperation } from './prepared.ts';
@@ -55,8 +55,6 @@ interface ApolloContext extends GraphContext {
 interface Passed {
   /** The operation, with its plan; null where graphql-js has to execute it, or nobody. */
   planned: PlannedOperation | null;
-  /** The answer, where a plan has written it. */
-  written: WrittenAnswer | null;
   /** The answer's data, where none has. */
   data: unknown;
 }
@@ -91,7 +89,7 @@ export async function byApollo(
   const handle: HandleRun = async ({ request, plain }, run) => {
     if (isDeepRequest(request)) return refuseDeep(run, parts);
     const { method, headers: given, search, body: content } = forApollo(request, persisted);
-    const passed: Passed = { planned: null, written: null, data: null };
+    const passed: Passed = { planned: null, data: null };
     const {
       status = 200,
       headers,
@@ -106,7 +104,8 @@ export async function byApollo(
     if (tooLong !== null) run.errors = [tooLong];
     setRunHeaders(headers, status, run, parts);
     if (body.kind !== 'complete') return { status, headers, body: body.asyncIterator };
-    const { planned, written } = passed;
+    const { planned } = passed;
+    const { written } = run;
     // What a plan has written is sent as it is: Apollo would write it in one go, however long it is.
     const byApollo =
       tooLong === null
@@ -166,11 +165,11 @@ function hooksOf(parts: ByApolloParts): OperationHooks<ApolloContext> {
     async execute(operation, context) {
       const { planned } = context.passed;
       if (planned === null) return execute({ ...operation, contextValue: context });
-      context.passed.written = await execution.answer(planned, context.run);
+      await execution.answer(planned, context.run);
       return { data: null };
     },
     complete({ operation, errors, data, status, hadOperation }, { run, passed }) {
-      if (passed.written !== null) return { status: passed.written.status, extensions: {} };
+      if (run.written !== null) return { status: run.written.status, extensions: {} };
       passed.data = data;
       execution.finish(run, operation, errors);
       return {

@@ -149,10 +149,12 @@ export function createExecution(parts: ExecutionParts): Execution {
       const isLong = tooLong(executed.data);
       const data = isLong === null ? executed.data : 'null';
       const errors = isLong === null ? executed.errors.map((error) => tell(error, run.requestId)) : [isLong];
-      if (isLong === null && deliver(run, operation, { data, errors }))
-        return { status: 200, data, body: '', operation };
+      if (isLong === null && deliver(run, operation, { data, errors })) {
+        run.written = { status: 200, data, body: '', operation };
+        return run.written;
+      }
       finish(run, operation, errors);
-      return {
+      run.written = {
         status: statusOf(
           { accepts, errors, data: () => JSON.parse(data), operation, hadOperation: true },
           200,
@@ -161,6 +163,7 @@ export function createExecution(parts: ExecutionParts): Execution {
         body: writeBody(data, toldErrors(errors, run.requestId), extensionsOf(run)),
         operation,
       };
+      return run.written;
     },
   };
 }

@@ -84,6 +84,7 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
       isExplained: isExplained(request),
       delivery,
       errors: null,
+      written: null,
       freshUntilMs: Number.POSITIVE_INFINITY,
       fetchedUntilMs: tenantCache === NO_TENANT_CACHE ? 0 : Number.POSITIVE_INFINITY,
       generation: tenantCache.generation(caller.keyDigest),

@@ -33,6 +33,8 @@ export interface OperationRun {
   readonly generation: number;
   /** Set once there is a response to an operation: before that, a request has cost nothing. */
   errors: readonly GraphQLFormattedError[] | null;
+  /** What its plan has written; null before, and where it has none. */
+  written: WrittenAnswer | null;
   /** When the first of what was served as it is held is past its time; infinite while nothing was. */
   freshUntilMs: number;
   /** When the first of what was fetched is past its time; infinite while nothing was, 0 where that isn't known. */

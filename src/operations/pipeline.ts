@@ -20,9 +20,9 @@ export interface Incoming {
 
 /**
  * A stage that answers requests, once it is known of what operation each is (`received.ts`). The way of every operation is
- * `limitsTold( repeated( admitted( prepared( apollo ))))`: what was answered before is answered by the same bytes, the others
- * wait for their turn, what was found valid before is run by its plan, and the rest is read, validated and answered by
- * Apollo Server. `gateway.ts` puts it together.
+ * `limitsTold( repeated( admitted( coalesced( opened( prepared( apollo ))))))`: what was answered before is answered by the
+ * same bytes, the others wait for their turn, equal ones in flight are run once, what was found valid before is run by its
+ * plan, and the rest is read, validated and answered by Apollo Server. `gateway.ts` puts it together.
  */
 export type Handle = (incoming: Incoming) => PromiseOrValue<GatewayResponse>;
 

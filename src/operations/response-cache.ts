@@ -22,6 +22,11 @@ export interface Question extends Omit<OperationParams, 'isPersisted'> {
   readonly keyDigest: string;
 }
 
+/** Two questions of one name ask for the same thing. */
+export function questionName({ keyDigest, operationName, text, variables }: Question): string {
+  return `${keyDigest}\n${operationName ?? ''}\n${JSON.stringify(variables)}\n${text}`;
+}
+
 export interface ResponseCache {
   /** The answer that still holds; at once, where nobody else can know more of the key. */
   find(question: Question): PromiseOrValue<StoredAnswer | null>;
@@ -70,9 +75,6 @@ export function createResponseCache({ tenantCache, maxBytes, now }: ResponseCach
       OVERHEAD_BYTES + 2 * name.length + Math.ceil(body.length * (1 + ENCODED_SHARE)),
   });
 
-  const nameOf = ({ keyDigest, operationName, text, variables }: Question) =>
-    `${keyDigest}\n${operationName ?? ''}\n${JSON.stringify(variables)}\n${text}`;
-
   function holding(name: string, { keyDigest }: Question): StoredAnswer | null {
     const entry = entries.get(name);
     if (entry === undefined) return null;
@@ -85,7 +87,7 @@ export function createResponseCache({ tenantCache, maxBytes, now }: ResponseCach
 
   return {
     find(question) {
-      const name = nameOf(question);
+      const name = questionName(question);
       const answer = holding(name, question);
       if (answer === null || tenantCache.isAtHand) return answer;
       return tenantCache.lookUp(question.keyDigest).then(() => holding(name, question));
@@ -100,7 +102,7 @@ export function createResponseCache({ tenantCache, maxBytes, now }: ResponseCach
         event,
         isWhole ? freshUntilMs : 0,
       );
-      entries.set(nameOf(question), { answer, freshUntilMs, generation });
+      entries.set(questionName(question), { answer, freshUntilMs, generation });
     },
   };
 }

@@ -1,0 +1,195 @@
+import { Cancellation, type CancelSignal } from '../async/cancellation.ts';
+import type { Bill } from '../upstream/call.ts';
+import { rounded, setRunHeaders } from './answer-headers.ts';
+import type { OperationEvent } from './events.ts';
+import type { FieldTraces } from './field-traces.ts';
+import type { RanOperation } from './opened.ts';
+import { eventOf, extensionsOf, type OperationRun, shown, type WrittenAnswer } from './operation-run.ts';
+import type { Handle, Incoming } from './pipeline.ts';
+import type { PlainRequest } from './plain-requests.ts';
+import { ChangedRequest, type GatewayRequest } from './requests.ts';
+import { questionName, type StoredAnswer, storedAnswer } from './response-cache.ts';
+import { dataIn, type Extensions, type GatewayResponse, tagged, writeBody } from './responses.ts';
+import { toldErrors } from './told-errors.ts';
+import { describeOperation } from './traced.ts';
+
+export interface CoalescedParts {
+  readonly operationTimeoutMs: number;
+  readonly fieldTraces: Pick<FieldTraces, 'areWanted'>;
+  readonly now: () => number;
+  readonly steadyNow: () => number;
+  readonly onOperation: (event: OperationEvent) => void;
+}
+
+/** For which share of the time that it may take a run can be joined: so much earlier its deadline may be than that of who joins. */
+const JOINED_SHARE = 0.01;
+
+/**
+ * Runs equal operations of one key once while they are in flight. The first of them pays, the others have its answers
+ * as shared ones. The run is given up when the last one that waits for it has left.
+ */
+export function coalesced(
+  next: (incoming: Incoming) => Promise<RanOperation>,
+  parts: CoalescedParts,
+): Handle {
+  const { operationTimeoutMs, fieldTraces, steadyNow } = parts;
+  const joinedMs = operationTimeoutMs * JOINED_SHARE;
+  const inFlight = new Map<string, SharedRun>();
+
+  async function begin(name: string, incoming: Incoming): Promise<GatewayResponse> {
+    const shared = new SharedRun(steadyNow(), () => {
+      if (inFlight.get(name) === shared) inFlight.delete(name);
+    });
+    shared.add(incoming.request);
+    inFlight.set(name, shared);
+    shared.ran = next({ ...incoming, request: new SharedRequest(incoming.request, shared) });
+    try {
+      return (await shared.ran).response;
+    } finally {
+      shared.close();
+    }
+  }
+
+  async function join(shared: SharedRun, plain: PlainRequest, incoming: Incoming): Promise<GatewayResponse> {
+    const startedAtMs = parts.now();
+    shared.add(incoming.request);
+    const { run } = await shared.ran;
+    const answer = shared.answer(run);
+    // What no plan has written is Apollo's answer to one request.
+    if (answer === null) return (await next(incoming)).response;
+    return answerAlike(answer, { incoming, plain, startedAtMs }, run, parts);
+  }
+
+  return async (incoming) => {
+    const { request, caller, plain, delivery } = incoming;
+    if (plain === null || delivery !== null || fieldTraces.areWanted(request))
+      return (await next(incoming)).response;
+    const question = questionName({ ...plain.params, keyDigest: caller.keyDigest });
+    const name = `${request.headers.accept ?? ''}\n${question}`;
+    const shared = inFlight.get(name);
+    const isJoined = shared !== undefined && steadyNow() - shared.sinceMs < joinedMs;
+    return isJoined ? join(shared, plain, incoming) : begin(name, incoming);
+  };
+}
+
+/** What all who have joined a run are answered. */
+interface SharedAnswer extends WrittenAnswer {
+  readonly extensions: Extensions;
+  readonly errors: NonNullable<OperationRun['errors']>;
+  readonly event: StoredAnswer['event'];
+  /** The answer to all of them; null where it tells errors, each of which names the request that it is told to. */
+  readonly stored: StoredAnswer | null;
+}
+
+/** A run that several requests may wait for. */
+class SharedRun {
+  /** When it began; milliseconds. */
+  readonly sinceMs: number;
+  ran!: Promise<RanOperation>;
+  readonly #onClose: () => void;
+  readonly #waiting: GatewayRequest[] = [];
+  #left = 0;
+  #ends: Cancellation | undefined;
+  #answer: SharedAnswer | null | undefined;
+
+  constructor(sinceMs: number, onClose: () => void) {
+    this.sinceMs = sinceMs;
+    this.#onClose = onClose;
+  }
+
+  /** From now on nobody can join. */
+  close(): void {
+    this.#onClose();
+  }
+
+  add(request: GatewayRequest): void {
+    this.#waiting.push(request);
+    if (this.#ends !== undefined) this.#listenTo(request, this.#ends);
+  }
+
+  /** Aborts when all have left. Only made where somebody listens. */
+  get signal(): CancelSignal {
+    if (this.#ends === undefined) {
+      this.#ends = new Cancellation();
+      for (const request of this.#waiting) this.#listenTo(request, this.#ends);
+    }
+    return this.#ends;
+  }
+
+  #listenTo({ signal }: GatewayRequest, ends: Cancellation): void {
+    const onLeave = () => {
+      this.#left += 1;
+      if (this.#left < this.#waiting.length) return;
+      this.close();
+      ends.abort(signal.reason);
+    };
+    if (signal.aborted) onLeave();
+    else signal.addEventListener('abort', onLeave, { once: true });
+  }
+
+  /** Null where no plan has written it. */
+  answer(run: OperationRun): SharedAnswer | null {
+    this.#answer ??= sharedAnswer(run);
+    return this.#answer;
+  }
+}
+
+/** A request as its run sees it: given up when nobody waits for the run any more. */
+class SharedRequest extends ChangedRequest {
+  readonly #shared: SharedRun;
+
+  constructor(request: GatewayRequest, shared: SharedRun) {
+    super(request, {});
+    this.#shared = shared;
+  }
+
+  override get signal(): CancelSignal {
+    return this.#shared.signal;
+  }
+}
+
+function sharedAnswer(run: OperationRun): SharedAnswer | null {
+  const { written, errors } = run;
+  if (written === null || errors === null) return null;
+  const extensions = { ...extensionsOf(run), upstream: sharedBill(run.bill) };
+  const { data, operation } = written;
+  const errorCodes = errors.map(({ extensions: told }) => String(told?.code));
+  const event = { ...eventOf(extensions.upstream, operation), errorCodes };
+  if (errors.length > 0) return { ...written, errors, extensions, event, stored: null };
+  const dataBytes = Buffer.byteLength(data);
+  const stored = storedAnswer(writeBody(data, [], extensions), (body) => dataIn(body, dataBytes), event);
+  return { ...written, errors, extensions, event, stored };
+}
+
+/** The bill of one that has joined: it has sent nothing, and shares what was sent. */
+function sharedBill(bill: Bill): Bill {
+  return { ...shown(bill), calls: 0, byRoute: {}, shared: bill.shared + bill.calls };
+}
+
+/** One request that has joined a run. */
+interface Joined {
+  readonly incoming: Incoming;
+  readonly plain: PlainRequest;
+  /** When it came; milliseconds. */
+  readonly startedAtMs: number;
+}
+
+/** Answers a request that has joined a run, and tells those who keep count. */
+function answerAlike(
+  { status, data, errors, extensions, event, stored }: SharedAnswer,
+  { incoming: { request, trace }, plain, startedAtMs }: Joined,
+  run: OperationRun,
+  parts: CoalescedParts,
+): GatewayResponse {
+  const durationMs = parts.now() - startedAtMs;
+  if (trace !== undefined) describeOperation(trace, event);
+  parts.onOperation({ ...event, durationMs, requestId: request.requestId });
+  const headers = new Map([['content-type', plain.contentType]]);
+  setRunHeaders(headers, status, run, parts);
+  headers.set('server-timing', `upstream;dur=${rounded(durationMs)}, cache;dur=0`);
+  const { body, encoded } = stored ?? {
+    body: writeBody(data, toldErrors(errors, request.requestId), extensions),
+  };
+  const response = { status, headers, body, ...(encoded && { encoded }) };
+  return tagged(request, plain.params.isPersisted, response, errors, stored?.tag ?? (() => ''));
+}

@@ -1,0 +1,32 @@
+import type { OpenRun, OperationRun } from './operation-run.ts';
+import type { HandleRun, Incoming } from './pipeline.ts';
+import type { GatewayResponse } from './responses.ts';
+
+/** What came of an operation, and the run that it came of. */
+export interface RanOperation {
+  readonly response: GatewayResponse;
+  readonly run: OperationRun;
+}
+
+/** Opens the run of an operation, and closes it once all of the answer is there. */
+export function opened(
+  next: HandleRun,
+  { openRun }: { readonly openRun: OpenRun },
+): (incoming: Incoming) => Promise<RanOperation> {
+  return async (incoming) => {
+    const { request, caller, trace, delivery } = incoming;
+    const run = openRun(request, caller, trace, delivery);
+    try {
+      return { response: await next(incoming, run), run };
+    } finally {
+      const over = run.delivery?.over ?? null;
+      if (over === null) close(run);
+      else void over.finally(() => close(run));
+    }
+  };
+}
+
+function close({ deadline, participant }: OperationRun): void {
+  deadline.stop();
+  participant.leave();
+}
