@@ -141,9 +141,9 @@ function outcomeOf(national: National): Outcome {
 }
 
 /** Demands that were asked for together. */
-interface AskedSet {
+class AskedSet {
   /** Resolves with null once they have come, else with why not. */
-  failure: Promise<Error | null> | null;
+  failure: Promise<Error | null> | null = null;
 }
 
 /** What comes of the outcomes of demands, in their order; at once where they are all there. */
@@ -157,40 +157,37 @@ type WithOutcomes = <Result>(
  * rest, what a field asks for as one set: a promise for each of thousands of demands would take longer than they do.
  */
 function createOutcomes({ figures, sending, batchGate }: ObservationLoaderParts): WithOutcomes {
-  /** What the operation has. */
-  const outcomes = new Map<string, Outcome>();
-  /** What it has asked for, each demand by the set that it was part of. */
-  const asked = new Map<string, AskedSet>();
+  /** What the operation has, and of what it has asked for the set that it was part of. */
+  const known = new Map<string, Outcome | AskedSet>();
   const loader = new DataLoader<readonly Demand[], null>(fetchAll, {
     cache: false,
     batchScheduleFn: (leave) => batchGate.whenOpen(leave),
   });
 
   async function fetchAll(sets: readonly (readonly Demand[])[]): Promise<null[]> {
-    await figures.fetch(sets.flat(), sending, (demand, outcome) => outcomes.set(nameOf(demand), outcome));
+    await figures.fetch(sets.flat(), sending, (demand, outcome) => known.set(nameOf(demand), outcome));
     return sets.map(() => null);
   }
 
   /** Asks for what has not been asked for, each demand once. @returns what becomes of each */
   async function load(demands: readonly Demand[]): Promise<Outcome[]> {
-    const own: AskedSet = { failure: null };
+    const own = new AskedSet();
     const fresh: Demand[] = [];
     const sets = new Set<AskedSet>();
     for (const demand of demands) {
       const name = nameOf(demand);
-      let set = asked.get(name);
-      if (set === undefined) {
-        set = own;
-        asked.set(name, own);
-        fresh.push(demand);
-      }
-      sets.add(set);
+      const set = known.get(name);
+      if (set instanceof AskedSet) sets.add(set);
+      if (set !== undefined) continue;
+      known.set(name, own);
+      fresh.push(demand);
     }
+    if (fresh.length > 0) sets.add(own);
     if (fresh.length > 0) own.failure = loader.load(fresh).catch(errorOf);
     const failures = await Promise.all(Array.from(sets, ({ failure }) => failure));
     const failure = failures.find((one) => one !== null);
     return demands.map(
-      (demand) => outcomes.get(nameOf(demand)) ?? failure ?? new Error(`No outcome of ${demand.key}.`),
+      (demand) => cameOf(known.get(nameOf(demand))) ?? failure ?? new Error(`No outcome of ${demand.key}.`),
     );
   }
 
@@ -198,16 +195,15 @@ function createOutcomes({ figures, sending, batchGate }: ObservationLoaderParts)
   function askedAs(demand: Demand): Demand {
     if (demand.years === null) return demand;
     const whole = wholeOf(demand);
-    const name = nameOf(whole);
-    return asked.has(name) || outcomes.has(name) ? whole : demand;
+    return known.has(nameOf(whole)) ? whole : demand;
   }
 
   function find(demand: Demand, findHeld: ReturnType<Figures['held']>): Outcome | undefined {
     const name = nameOf(askedAs(demand));
-    const known = outcomes.get(name);
-    if (known !== undefined || findHeld === null || asked.has(name)) return known;
+    const own = known.get(name);
+    if (own !== undefined || findHeld === null) return cameOf(own);
     const found = findHeld(demand);
-    if (found !== undefined) outcomes.set(name, found);
+    if (found !== undefined) known.set(name, found);
     return found;
   }
 
@@ -247,6 +243,11 @@ function createOutcomes({ figures, sending, batchGate }: ObservationLoaderParts)
     const looking = timeSliced(sending.caller, lookInBlocks(demands, found));
     return looking instanceof Promise ? batchGate.closeDuring(looking).then(finish) : finish();
   };
+}
+
+/** What has come of a demand; undefined where nothing has. */
+function cameOf(known: Outcome | AskedSet | undefined): Outcome | undefined {
+  return known instanceof AskedSet ? undefined : known;
 }
 
 function errorOf(thrown: unknown): Error {

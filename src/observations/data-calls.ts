@@ -215,7 +215,11 @@ export function everyPair(
 }
 
 export function pairsOf({ countryCodes, metricKeys }: Rectangle): Pair[] {
-  return countryCodes.flatMap((countryCode) => metricKeys.map((metricKey) => pairOf(countryCode, metricKey)));
+  const pairs: Pair[] = [];
+  for (const countryCode of countryCodes) {
+    for (const metricKey of metricKeys) pairs.push(pairOf(countryCode, metricKey));
+  }
+  return pairs;
 }
 
 function isPresent({ figures, blanks }: Groups, countryCode: string, metricKey: string): boolean {

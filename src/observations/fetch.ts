@@ -3,7 +3,7 @@ import type { Sending } from '../upstream/call.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 import type { Outcome } from './outcome.ts';
 
-/** Called once a demand, as soon as its outcome is known. */
+/** Called once a demand, as soon as its outcome is known, with a demand of the same key. */
 export type Settle = (demand: Demand, outcome: Outcome) => void;
 
 /**

@@ -1,7 +1,7 @@
 import { type Job, timeSliced, yieldToEventLoop } from '../async/yielding.ts';
 import { Failure } from '../errors.ts';
 import type { Pair } from '../planner/cover.ts';
-import { type Demand, keyOf, type Mode } from '../planner/demand.ts';
+import { type Demand, demandFor, keyOf, type Mode } from '../planner/demand.ts';
 import { type ModePlan, oneRow, type PlanPart } from '../planner/modes.ts';
 import { newestOf } from '../planner/newest.ts';
 import { covers, type YearRange } from '../planner/year-range.ts';
@@ -39,9 +39,14 @@ async function fetchTogether(demands: readonly Demand[], together: Together): Pr
   const plan = await modesOf(demands, planning, sending.caller);
   const wanted = byMode(demands);
   const settleIn = (mode: Mode, pair: Pair, outcome: Outcome, years: YearRange | null = null) => {
-    const latest = mode === 'latest' ? wanted.latest.get(keyOf(pair)) : undefined;
-    if (latest !== undefined) settle(latest, outcome);
-    if (mode === 'latest') return;
+    if (mode === 'latest') {
+      const latest =
+        wanted.latest === ALL_ASKED
+          ? demandFor(mode, pair.countryCode, pair.metricKey)
+          : wanted.latest.get(keyOf(pair));
+      if (latest !== undefined) settle(latest, outcome);
+      return;
+    }
     for (const demand of takeAnswered(wanted.series, pair, years)) settle(demand, outcome);
   };
   const fetch = ({ mode, years, pairs, rowsOf }: PlanPart, settlePair: SettlePair) =>
@@ -58,7 +63,7 @@ async function fetchTogether(demands: readonly Demand[], together: Together): Pr
   const settleSeries: SettlePair = (pair, outcome) => {
     const rows = outcome === 'no figure' ? [] : outcome;
     settleIn('series', pair, rows);
-    if (!wanted.latest.has(keyOf(pair))) return;
+    if (wanted.latest === ALL_ASKED || !wanted.latest.has(keyOf(pair))) return;
     if (rows instanceof Failure && rows.code === 'UPSTREAM_INCOMPLETE') withoutSeries.set(keyOf(pair), rows);
     else settleLatest(pair, latestOf(rows));
   };
@@ -95,7 +100,16 @@ async function modesOf(demands: readonly Demand[], planning: Planning, job: Job)
 /** Demands for series by their pairs: they may differ in their years. */
 type SeriesByPair = Map<string, Demand[]>;
 
-function byMode(demands: readonly Demand[]): { latest: ReadonlyMap<string, Demand>; series: SeriesByPair } {
+/** Latest figures alone are wanted, so that each pair that is asked for is one of them. */
+const ALL_ASKED = Symbol('all asked');
+
+interface WantedByMode {
+  readonly latest: ReadonlyMap<string, Demand> | typeof ALL_ASKED;
+  readonly series: SeriesByPair;
+}
+
+function byMode(demands: readonly Demand[]): WantedByMode {
+  if (demands.every(({ mode }) => mode === 'latest')) return { latest: ALL_ASKED, series: new Map() };
   const latest = new Map<string, Demand>();
   const series: SeriesByPair = new Map();
   for (const demand of demands) {

@@ -89,16 +89,16 @@ export function createObservationPool(next: Fetch, parts: PoolParts): Observatio
             settleLate(demands, settle, sending.signal.reason);
             return;
           }
-          const missing = new Map(demands.map((demand) => [demand.key, demand]));
           let onDone = () => {};
           const done = new Promise<void>((resolve) => {
             onDone = resolve;
           });
-          const request: Request = { sending, settle, missing, batches: new Set(), onDone };
+          const missing = demands.length;
+          const request: Request = { sending, settle, demands, missing, batches: new Set(), onDone };
           if (queue.add(request)) window.demanded();
           window.arrived(self);
           try {
-            if (missing.size > 0) {
+            if (missing > 0) {
               sending.waits?.service.begin();
               try {
                 await untilAborted(done, sending.signal);
@@ -107,7 +107,7 @@ export function createObservationPool(next: Fetch, parts: PoolParts): Observatio
               }
             }
           } catch (reason) {
-            settleLate(missing.values(), settle, reason);
+            settleLate(queue.withdraw(request), settle, reason);
             return;
           } finally {
             queue.withdraw(request);
@@ -171,7 +171,7 @@ function openBatching(keyDigest: string, next: Fetch, parts: PoolParts): Batchin
  * What has not come when an operation is given up: its time was over.
  * @throws the reason where it was given up for another one: then nobody reads its answer
  */
-function settleLate(demands: Iterable<Demand>, settle: Settle, reason: unknown): void {
+function settleLate(demands: readonly Demand[], settle: Settle, reason: unknown): void {
   if (!(reason instanceof Failure)) throw reason;
   for (const demand of demands) settle(demand, reason);
 }

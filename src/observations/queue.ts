@@ -11,8 +11,10 @@ import type { Outcome } from './outcome.ts';
 export interface Request {
   readonly sending: Sending;
   readonly settle: Settle;
-  /** Demands that have no outcome yet, by their keys. */
-  readonly missing: Map<string, Demand>;
+  /** No two of one key. */
+  readonly demands: readonly Demand[];
+  /** How many of them have no outcome yet. */
+  missing: number;
   /** Batches that bring some of it. */
   readonly batches: Set<Batch>;
   /** Called once nothing is missing. */
@@ -38,8 +40,11 @@ export interface Queue {
   isWaiting(): boolean;
   /** @returns whether some of it is not under way yet */
   add(request: Request): boolean;
-  /** The request is answered or given up: a batch that nobody waits for any more is given up too. */
-  withdraw(request: Request): void;
+  /**
+   * The request is answered or given up: a batch that nobody waits for any more is given up too.
+   * @returns its demands that have no outcome
+   */
+  withdraw(request: Request): readonly Demand[];
   /** Settles what waits to be sent for these requests. */
   settleWaiting(outcome: Outcome, isMeant?: (request: Request) => boolean): void;
   /** Sends all that waits, as one batch. */
@@ -49,7 +54,8 @@ export interface Queue {
 /** A demand, and who waits for it. */
 interface Queued {
   readonly demand: Demand;
-  readonly requests: Request[];
+  /** Replaced, not changed: demands that came together have them in common. */
+  requests: readonly Request[];
   /** What it is under way with; null while it waits to be sent. */
   batch: Batch | null;
 }
@@ -89,13 +95,17 @@ export function createQueue(onBatch?: (size: BatchSize) => void): Queue {
     isWaiting: () => waiting > 0,
     add(request) {
       let isNew = false;
-      for (const demand of request.missing.values()) {
+      const alone = [request];
+      for (const demand of request.demands) {
         const queued = all.get(demand.key);
         if (queued === undefined) {
-          all.set(demand.key, { demand, requests: [request], batch: null });
+          all.set(demand.key, { demand, requests: alone, batch: null });
           waiting += 1;
+        } else if (queued.requests.includes(request)) {
+          request.missing -= 1;
+          continue;
         } else {
-          queued.requests.push(request);
+          queued.requests = [...queued.requests, request];
           if (queued.batch !== null) {
             join(queued.batch, request);
             continue;
@@ -106,37 +116,43 @@ export function createQueue(onBatch?: (size: BatchSize) => void): Queue {
       return isNew;
     },
     withdraw(request) {
-      for (const key of request.missing.keys()) {
-        const queued = all.get(key);
-        if (queued === undefined) continue;
-        const { requests, batch } = queued;
-        const place = requests.indexOf(request);
-        if (place !== -1) requests.splice(place, 1);
-        if (requests.length === 0 && batch === null) dropWaiting(key);
+      const missing: Demand[] = [];
+      if (request.missing > 0) {
+        for (const demand of request.demands) {
+          const queued = all.get(demand.key);
+          if (!queued?.requests.includes(request)) continue;
+          missing.push(demand);
+          queued.requests = queued.requests.filter((other) => other !== request);
+          if (queued.requests.length === 0 && queued.batch === null) dropWaiting(demand.key);
+        }
+        request.missing = 0;
       }
       for (const batch of request.batches) {
         batch.requests.delete(request);
         if (batch.requests.size === 0) giveUp(batch);
       }
+      return missing;
     },
     settleWaiting(outcome, isMeant = () => true) {
-      for (const [key, { requests, batch }] of all) {
+      for (const [key, queued] of all) {
+        const { demand, requests, batch } = queued;
         if (batch !== null) continue;
         const meant = requests.filter(isMeant);
-        const others = requests.filter((request) => !meant.includes(request));
-        requests.splice(0, requests.length, ...others);
-        if (others.length === 0) dropWaiting(key);
-        for (const request of meant) answer(request, key, outcome);
+        queued.requests = requests.filter((request) => !meant.includes(request));
+        if (queued.requests.length === 0) dropWaiting(key);
+        for (const request of meant) answer(request, demand, outcome);
       }
     },
     send(next) {
       const demands: Demand[] = [];
       let own: Batch | undefined;
+      let joined: Queued['requests'] | undefined;
       for (const queued of all.values()) {
         const first = queued.requests[0];
         if (queued.batch !== null || first === undefined) continue;
         own ??= openBatch(first);
-        for (const request of queued.requests) join(own, request);
+        if (queued.requests !== joined) for (const request of queued.requests) join(own, request);
+        joined = queued.requests;
         queued.batch = own;
         demands.push(queued.demand);
       }
@@ -151,7 +167,7 @@ export function createQueue(onBatch?: (size: BatchSize) => void): Queue {
         const queued = all.get(key);
         if (queued?.batch !== own) return;
         all.delete(key);
-        for (const request of queued.requests) answer(request, key, outcome);
+        for (const request of queued.requests) answer(request, queued.demand, outcome);
       };
       // Nobody waits any longer, or the gateway is at fault: then each demand fails with the fault.
       next(demands, sendingOf(own), settle).then(
@@ -182,12 +198,10 @@ function join(batch: Batch, request: Request): void {
     batch.trace.link(request.sending.trace);
 }
 
-function answer(request: Request, key: string, outcome: Outcome): void {
-  const demand = request.missing.get(key);
-  if (demand === undefined) return;
-  request.missing.delete(key);
+function answer(request: Request, demand: Demand, outcome: Outcome): void {
+  request.missing -= 1;
   request.settle(demand, outcome);
-  if (request.missing.size === 0) request.onDone();
+  if (request.missing === 0) request.onDone();
 }
 
 /** On behalf of all requests of a batch. */
@@ -208,5 +222,5 @@ function sendingOf(batch: Batch): Sending {
 
 /** Those that wait for something of a batch, first come first: what it sends is billed to them alone. */
 function payersOf({ requests }: Batch): Payer[] {
-  return [...requests].filter(({ missing }) => missing.size > 0).map(({ sending }) => sending.payer);
+  return [...requests].filter(({ missing }) => missing > 0).map(({ sending }) => sending.payer);
 }
