@@ -74,11 +74,20 @@ export function writeBody(
   return data.length > LONG_DATA ? bytesOf([start, data, end]) : start + data + end;
 }
 
+/** Room for characters that take more than a byte: to measure a long text takes several times what it takes to write it. */
+const SPARE_BYTES = 1_024;
+
+/** Bytes that the longest character takes: a text that ends further from the end of its room was written whole. */
+const LONGEST_CHARACTER = 4;
+
 function bytesOf(texts: readonly string[]): Buffer {
-  const bytes = Buffer.allocUnsafe(texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0));
+  const bytes = Buffer.allocUnsafe(texts.reduce((sum, { length }) => sum + length, SPARE_BYTES));
   let at = 0;
-  for (const text of texts) at += bytes.write(text, at);
-  return bytes;
+  for (const text of texts) {
+    at += bytes.write(text, at);
+    if (bytes.length - at < LONGEST_CHARACTER) return Buffer.from(texts.join(''));
+  }
+  return bytes.subarray(0, at);
 }
 
 /** The data in the bytes of a body that tells no errors. */
