@@ -50,7 +50,7 @@ export function delayedSection(results: readonly RowResult[]): string {
   const { leastMs, tailMs } = LATENCY;
   return [
     `## Over a service that takes ${leastMs} ms`,
-    `Each answer of the service waits ${leastMs} ms, and longer by an exponential tail of mean ${tailMs} ms, the same draws in each run. Ours cold; one round of ${SECONDS} s.`,
+    `Each answer of the service waits ${leastMs} ms, and longer by an exponential tail of mean ${tailMs} ms, drawn evenly (by Halton's sequence) and alike in each run. Ours cold; one round of ${SECONDS} s.`,
     ...DELAYED_CONNECTIONS.flatMap((count) => [
       `${count} connection${count === 1 ? '' : 's'}:`,
       delayedTable(results, count),

@@ -100,11 +100,21 @@ function noneWrong({ rows, delayed, skewed, hour }: Raced): Threshold {
   return { what: 'no wrong answer under load, by anybody', measured: String(wrong), isKept: wrong === 0 };
 }
 
-/** A figure of ours by that of the fastest peer over a service that takes its time, in each row at each load. */
+/** Ratios are told to the percent. */
+const ROUNDING = 0.005;
+
+/** A run ends in the middle of operations: with one connection that is one of sixty, or less. */
+const CUT_SHARE = 0.03;
+
+/**
+ * A figure of ours by that of the fastest peer over a service that takes its time, in each row at each load.
+ * @param spare how far beyond 1 the ratio may be
+ */
 function overDelay(
   delayed: readonly RowResult[],
   what: string,
   figure: (sample: Sample) => number,
+  spare = ROUNDING,
 ): Threshold {
   const ratios = delayed.map((result) => {
     const figureOf = (heat: Heat | undefined, connections: number) => {
@@ -119,7 +129,7 @@ function overDelay(
   return {
     what: `with ${LATENCY.leastMs} ms upstream latency: ${what} the fastest peer's in any row, at ${DELAYED_CONNECTIONS.join(' and ')} connections`,
     measured: ratios.map(({ letter, each }) => `${letter} ${each.map(short).join('/')}`).join(', '),
-    isKept: ratios.length > 0 && ratios.every(({ each }) => each.every((ratio) => ratio <= 1)),
+    isKept: ratios.length > 0 && ratios.every(({ each }) => each.every((ratio) => ratio <= 1 + spare)),
   };
 }
 
@@ -162,7 +172,7 @@ export function thresholds(raced: Raced): Threshold[] {
     halfLoad(rows),
     overDelay(delayed, 'p50 no worse than', ({ p50Ms }) => p50Ms),
     overDelay(delayed, 'p99 no worse than', ({ p99Ms }) => p99Ms),
-    overDelay(delayed, 'calls at most', ({ calls }) => calls),
+    overDelay(delayed, 'calls at most', ({ calls }) => calls, CUT_SHARE),
     memory(rows),
     ready(starts),
     noneTurnedAway(raced.skewed),

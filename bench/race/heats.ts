@@ -75,7 +75,7 @@ export async function raceRow(row: Row, options: RaceOptions): Promise<RowResult
     const order = (running: Running) => ({ body: bodyFor(running.server, row), connections });
     for (const running of runners) taken.set(running, []);
     for (let round = 0; round < options.rounds; round += 1) {
-      const leadSeconds = round === 0 ? CHANGE_SECONDS : LEAD_SECONDS;
+      const leadSeconds = leadOf(round, options);
       for (const [running, each] of taken) {
         each.push(
           await measure(running, upstream, { ...order(running), leadSeconds, seconds: options.seconds }),
@@ -94,6 +94,12 @@ export async function raceRow(row: Row, options: RaceOptions): Promise<RowResult
   // Once more: now some answer from what they hold.
   await compareAnswers(field, row);
   return { row, heats, halfLoad: options.halfLoad ? await atHalfLoad(row, heats, field, options) : null };
+}
+
+/** None where the service takes its time: all servers meet the same draws from their first operation on. */
+function leadOf(round: number, { latency }: RaceOptions): number {
+  if (latency !== undefined) return 0;
+  return round === 0 ? CHANGE_SECONDS : LEAD_SECONDS;
 }
 
 /** @returns how many answers of each were wrong */

@@ -57,9 +57,9 @@ export async function measure(
 }
 
 async function underLoad({ child }: Running, upstream: Upstream, order: LoadOrder): Promise<Sample> {
+  await upstream.drawAnew();
   await using load = startChild({ args: ['bench/peers/load.ts', JSON.stringify(order)], core: 1 });
   await lineOf(load, /^begin$/);
-  await upstream.drawAnew();
   const cpuBefore = child.cpuMs();
   const coreBefore = coreMs();
   const callsBefore = await upstream.calls();
