@@ -87,8 +87,8 @@ bottleneck, the load generator or waiting. "Others" is what the gateway's core s
 than a few per cent, and the machine was not free for the race. CPU is that of the gateway. Memory is the most that the
 process held over all its runs of the row.
 
-- *ours, cold*: nothing is held (\`CACHE_URL=none\`); all connections under one key, so that operations in flight share
-  calls, which peers don't do. *a key each*: every connection has its own key, so that nothing is shared.
+- *ours, cold*: nothing is held (\`CACHE_URL=none\`); all connections under one key, so that equal operations in flight are
+  run once, and others share calls; peers do neither. *a key each*: every connection has its own key, so that nothing is shared.
 - *warm*: figures and lists are held, whole answers are not (\`ANSWERS_MAX_BYTES=0\`). *repeated*: as it comes.
 - *mercurius-jit, yoga-dataloader, apollo-dataloader*: one schema and REST client, DataLoader per operation, one data
   call for all figures of an operation; nothing is held between operations. *apollo-naive*: a call a field.
