@@ -96,16 +96,14 @@ export function createQueue(onBatch?: (size: BatchSize) => void): Queue {
     add(request) {
       let isNew = false;
       const alone = [request];
+      const withIt = onceForEach((requests) => [...requests, request]);
       for (const demand of request.demands) {
         const queued = all.get(demand.key);
         if (queued === undefined) {
           all.set(demand.key, { demand, requests: alone, batch: null });
           waiting += 1;
-        } else if (queued.requests.includes(request)) {
-          request.missing -= 1;
-          continue;
         } else {
-          queued.requests = [...queued.requests, request];
+          queued.requests = withIt(queued.requests);
           if (queued.batch !== null) {
             join(queued.batch, request);
             continue;
@@ -117,16 +115,17 @@ export function createQueue(onBatch?: (size: BatchSize) => void): Queue {
     },
     withdraw(request) {
       const missing: Demand[] = [];
-      if (request.missing > 0) {
-        for (const demand of request.demands) {
-          const queued = all.get(demand.key);
-          if (!queued?.requests.includes(request)) continue;
-          missing.push(demand);
-          queued.requests = queued.requests.filter((other) => other !== request);
-          if (queued.requests.length === 0 && queued.batch === null) dropWaiting(demand.key);
-        }
-        request.missing = 0;
+      const withoutIt = onceForEach((requests) => requests.filter((other) => other !== request));
+      for (const demand of request.missing > 0 ? request.demands : []) {
+        const queued = all.get(demand.key);
+        if (queued === undefined) continue;
+        const others = withoutIt(queued.requests);
+        if (others.length === queued.requests.length) continue;
+        missing.push(demand);
+        queued.requests = others;
+        if (others.length === 0 && queued.batch === null) dropWaiting(demand.key);
       }
+      request.missing = 0;
       for (const batch of request.batches) {
         batch.requests.delete(request);
         if (batch.requests.size === 0) giveUp(batch);
@@ -178,6 +177,21 @@ export function createQueue(onBatch?: (size: BatchSize) => void): Queue {
         },
       );
     },
+  };
+}
+
+/** Demands that have their requests in common still do after a change: it is made once for all of them. */
+function onceForEach(
+  change: (requests: Queued['requests']) => Queued['requests'],
+): (requests: Queued['requests']) => Queued['requests'] {
+  let from: Queued['requests'] = [];
+  let to = from;
+  return (requests) => {
+    if (requests !== from) {
+      from = requests;
+      to = change(requests);
+    }
+    return to;
   };
 }
 
