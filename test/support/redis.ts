@@ -5,24 +5,44 @@ import { freePort } from './free-port.ts';
 /** Whether suites with a real Redis run: where the program is missing they skip, but never in CI. */
 export const hasRedis = process.env.CI === 'true' || spawnSync('redis-server', ['--version']).status === 0;
 
-/** A Redis in a process of its own, with nothing in it and nothing on disk. */
+/** How often another port is tried: one that was free a moment ago may be somebody's connection by now. */
+const MAX_ATTEMPTS = 5;
+
+/**
+ * A Redis in a process of its own, with nothing in it and nothing on disk.
+ * @throws where it ends before it is ready
+ */
 export async function startRedis(port?: number) {
-  const at = port ?? (await freePort());
-  const child: ChildProcess = spawn(
+  for (let attempts = 1; ; attempts += 1) {
+    const at = port ?? (await freePort());
+    const child = await readyAt(at);
+    if (child !== null) return running(child, at);
+    if (port !== undefined || attempts === MAX_ATTEMPTS)
+      throw new Error(`Redis doesn't start at port ${at}.`);
+  }
+}
+
+/** Null where it has ended instead. */
+async function readyAt(port: number): Promise<ChildProcess | null> {
+  const child = spawn(
     'redis-server',
-    ['--port', String(at), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'],
+    ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'],
     { stdio: ['ignore', 'pipe', 'ignore'] },
   );
-  const failed = once(child, 'error').then(([error]) => Promise.reject(error));
-  const ready = new Promise<void>((resolve) => {
-    child.stdout?.on('data', (chunk) => {
-      if (String(chunk).includes('Ready to accept connections')) resolve();
+  let said = '';
+  const ready = new Promise<ChildProcess>((resolve) => {
+    child.stdout.on('data', (chunk) => {
+      said += chunk;
+      if (said.includes('Ready to accept connections')) resolve(child);
     });
   });
-  await Promise.race([ready, failed]);
+  return Promise.race([ready, once(child, 'exit').then(() => null)]);
+}
+
+function running(child: ChildProcess, port: number) {
   return {
-    port: at,
-    url: `redis://127.0.0.1:${at}`,
+    port,
+    url: `redis://127.0.0.1:${port}`,
     /** Ends it at once, as a crash would. */
     async kill() {
       if (child.exitCode !== null || child.signalCode !== null) return;
