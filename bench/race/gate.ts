@@ -100,9 +100,6 @@ function noneWrong({ rows, delayed, skewed, hour }: Raced): Threshold {
   return { what: 'no wrong answer under load, by anybody', measured: String(wrong), isKept: wrong === 0 };
 }
 
-/** Ratios are told to the percent. */
-const ROUNDING = 0.005;
-
 /** A run ends in the middle of operations: with one connection that is one of sixty, or less. */
 const CUT_SHARE = 0.03;
 
@@ -114,7 +111,7 @@ function overDelay(
   delayed: readonly RowResult[],
   what: string,
   figure: (sample: Sample) => number,
-  spare = ROUNDING,
+  spare = 0,
 ): Threshold {
   const ratios = delayed.map((result) => {
     const figureOf = (heat: Heat | undefined, connections: number) => {
