@@ -1,5 +1,6 @@
 import { mapValue } from '../async/promise-or-value.ts';
 import type { Admission } from './admission.ts';
+import { onceOver } from './delivery.ts';
 import type { Handle, Incoming } from './pipeline.ts';
 import type { GatewayResponse } from './responses.ts';
 
@@ -16,9 +17,7 @@ export function admitted(next: Handle, { admission, overloaded }: AdmittedParts)
     try {
       return await next(incoming);
     } finally {
-      const over = delivery?.over ?? null;
-      if (over === null) admission.leave(caller.flow);
-      else void over.finally(() => admission.leave(caller.flow));
+      onceOver(delivery, () => admission.leave(caller.flow));
     }
   }
 

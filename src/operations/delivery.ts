@@ -40,6 +40,13 @@ export function openDelivery(format: DeliveryFormat): Delivery {
   return new Delivery(format);
 }
 
+/** Calls back once an answer is executed: at once where it is whole, else with the last of its parts. */
+export function onceOver(delivery: Delivery | null, callBack: () => void): void {
+  const over = delivery?.over ?? null;
+  if (over === null) callBack();
+  else void over.finally(callBack);
+}
+
 /**
  * One answer on its way in parts, from the request that asked for it so to the last of them. Its parts are written once
  * they are there, and sent as fast as their reader takes them: what comes in between goes together.

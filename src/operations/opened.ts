@@ -1,3 +1,4 @@
+import { onceOver } from './delivery.ts';
 import type { OpenRun, OperationRun } from './operation-run.ts';
 import type { HandleRun, Incoming } from './pipeline.ts';
 import type { GatewayResponse } from './responses.ts';
@@ -19,9 +20,7 @@ export function opened(
     try {
       return { response: await next(incoming, run), run };
     } finally {
-      const over = run.delivery?.over ?? null;
-      if (over === null) close(run);
-      else void over.finally(() => close(run));
+      onceOver(delivery, () => close(run));
     }
   };
 }

@@ -1,6 +1,7 @@
 import { mapValue } from '../async/promise-or-value.ts';
 import type { Trace, Tracer } from '../async/trace.ts';
 import { faultIn } from '../upstream/traced.ts';
+import { onceOver } from './delivery.ts';
 import type { OperationEvent } from './events.ts';
 import type { Handle } from './pipeline.ts';
 import type { GatewayResponse } from './responses.ts';
@@ -19,9 +20,7 @@ export function traced(next: Handle, tracer: Tracer): Handle {
     };
     /** An operation that is answered in parts ends with the last of them. */
     const endsWith = (response: GatewayResponse) => {
-      const over = incoming.delivery?.over ?? null;
-      if (over === null) return end(response);
-      void over.finally(() => end(response));
+      onceOver(incoming.delivery, () => end(response));
       return response;
     };
     const fail = (error: unknown): never => {
