@@ -221,7 +221,8 @@ class EventResults implements LiveResults {
   readonly #total = openBill();
   /** What is on no event's bill as yet. */
   #unbilled: FeedBill;
-  #errorCodes: string[] = [];
+  /** What has ended it. */
+  #errors: ReturnType<typeof told> = [];
   #isOver = false;
 
   constructor(read: ReadOperation, events: AsyncIterator<unknown>, parts: EventResultsParts) {
@@ -246,7 +247,7 @@ class EventResults implements LiveResults {
       return { done: false, value: result };
     } catch (error) {
       const errors = told([asGraphql(error)], request.requestId, onFault);
-      this.#errorCodes = errors.map(({ extensions }) => String(extensions?.code));
+      this.#errors = errors;
       await this.return();
       return { done: false, value: { data: null, errors } };
     }
@@ -262,10 +263,9 @@ class EventResults implements LiveResults {
       if (this.#events instanceof Inbox) mergeBill(this.#total, this.#events.takeBill());
       onEnd();
       onOperation({
-        ...eventOf(this.#total, this.#read.operation),
+        ...eventOf(this.#total, this.#read.operation, this.#errors),
         durationMs: now() - startRun.startedAtMs,
         requestId: request.requestId,
-        errorCodes: this.#errorCodes,
       });
     }
     return { done: true, value: undefined };

@@ -1,24 +1,20 @@
 import { Cancellation, type CancelSignal } from '../async/cancellation.ts';
 import type { Bill } from '../upstream/call.ts';
 import { rounded, setRunHeaders } from './answer-headers.ts';
-import type { OperationEvent } from './events.ts';
-import type { FieldTraces } from './field-traces.ts';
 import type { RanOperation } from './opened.ts';
 import { eventOf, extensionsOf, type OperationRun, shown, type WrittenAnswer } from './operation-run.ts';
 import type { Handle, Incoming } from './pipeline.ts';
 import type { PlainRequest } from './plain-requests.ts';
+import type { RepeatedParts } from './repeated.ts';
 import { ChangedRequest, type GatewayRequest } from './requests.ts';
 import { questionName, type StoredAnswer, storedAnswer } from './response-cache.ts';
-import { dataIn, type Extensions, type GatewayResponse, tagged, writeBody } from './responses.ts';
+import { type Extensions, type GatewayResponse, tagged, writeBody } from './responses.ts';
 import { toldErrors } from './told-errors.ts';
 import { describeOperation } from './traced.ts';
 
-export interface CoalescedParts {
+export interface CoalescedParts
+  extends Pick<RepeatedParts, 'fieldTraces' | 'now' | 'steadyNow' | 'onOperation'> {
   readonly operationTimeoutMs: number;
-  readonly fieldTraces: Pick<FieldTraces, 'areWanted'>;
-  readonly now: () => number;
-  readonly steadyNow: () => number;
-  readonly onOperation: (event: OperationEvent) => void;
 }
 
 /** For which share of the time that it may take a run can be joined: so much earlier its deadline may be than that of who joins. */
@@ -86,20 +82,16 @@ class SharedRun {
   /** When it began; milliseconds. */
   readonly sinceMs: number;
   ran!: Promise<RanOperation>;
-  readonly #onClose: () => void;
+  /** From now on nobody can join. */
+  readonly close: () => void;
   readonly #waiting: GatewayRequest[] = [];
   #left = 0;
   #ends: Cancellation | undefined;
-  #answer: SharedAnswer | null | undefined;
+  #answer: SharedAnswer | null = null;
 
-  constructor(sinceMs: number, onClose: () => void) {
+  constructor(sinceMs: number, close: () => void) {
     this.sinceMs = sinceMs;
-    this.#onClose = onClose;
-  }
-
-  /** From now on nobody can join. */
-  close(): void {
-    this.#onClose();
+    this.close = close;
   }
 
   add(request: GatewayRequest): void {
@@ -153,11 +145,9 @@ function sharedAnswer(run: OperationRun): SharedAnswer | null {
   if (written === null || errors === null) return null;
   const extensions = { ...extensionsOf(run), upstream: sharedBill(run.bill) };
   const { data, operation } = written;
-  const errorCodes = errors.map(({ extensions: told }) => String(told?.code));
-  const event = { ...eventOf(extensions.upstream, operation), errorCodes };
+  const event = eventOf(extensions.upstream, operation, errors);
   if (errors.length > 0) return { ...written, errors, extensions, event, stored: null };
-  const dataBytes = Buffer.byteLength(data);
-  const stored = storedAnswer(writeBody(data, [], extensions), (body) => dataIn(body, dataBytes), event);
+  const stored = storedAnswer(writeBody(data, [], extensions), () => Buffer.from(data), event);
   return { ...written, errors, extensions, event, stored };
 }
 

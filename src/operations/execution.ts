@@ -80,10 +80,9 @@ export function createExecution(parts: ExecutionParts): Execution {
     run.errors = errors;
     run.fieldTrace?.end(errors);
     const event = {
-      ...eventOf(run.bill, operation),
+      ...eventOf(run.bill, operation, errors),
       durationMs: now() - run.startedAtMs,
       requestId: run.requestId,
-      errorCodes: errors.map(({ extensions }) => String(extensions?.code)),
     };
     if (run.trace !== undefined) describeOperation(run.trace, event);
     onOperation(event);

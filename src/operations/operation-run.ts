@@ -88,7 +88,8 @@ export function isLasting({ bill, errors, isLasting, freshUntilMs }: OperationRu
 export function eventOf(
   { calls, shared, cached, stale = [] }: Bill,
   operation: OperationDefinitionNode | null,
-): Omit<OperationEvent, 'durationMs' | 'errorCodes' | 'requestId'> {
+  errors: readonly Pick<GraphQLFormattedError, 'extensions'>[],
+): Omit<OperationEvent, 'durationMs' | 'requestId'> {
   return {
     name: operation?.name?.value ?? null,
     type: operation?.operation ?? null,
@@ -97,5 +98,6 @@ export function eventOf(
     cached,
     stale: stale.reduce((sum, { answers }) => sum + answers, 0),
     repeated: false,
+    errorCodes: errors.map(({ extensions }) => String(extensions?.code)),
   };
 }

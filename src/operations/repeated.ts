@@ -73,7 +73,7 @@ export function createAnswerKeeping({
     { bill, fieldTrace }: OperationRun,
   ): void {
     if (fieldTrace !== null) return;
-    const event = { ...eventOf(bill, null), type: 'query' as const, repeated: true, errorCodes: [] };
+    const event = { ...eventOf(bill, null, []), type: 'query' as const, repeated: true };
     schemaAnswers.keep(params, body, event);
   }
 
@@ -84,7 +84,7 @@ export function createAnswerKeeping({
         mayReadSchema(params.text) && readsSchemaAlone(operation) && run.errors?.length === 0;
       if (isOfSchema) keepOfSchema(params, body, run);
       if (!isLasting(run)) return;
-      const event = { ...eventOf(run.bill, operation), repeated: true, errorCodes: [] };
+      const event = { ...eventOf(run.bill, operation, []), repeated: true };
       const question = { ...params, keyDigest: run.context.caller.keyDigest };
       const isWhole = run.context.warnings.told() === undefined;
       responseCache.keep(question, { body, data, event, isWhole }, run.freshUntilMs, run.generation);
