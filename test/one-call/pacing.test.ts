@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { openProgram } from '../support/program.ts';
+import { openProgram, type Program } from '../support/program.ts';
 
 /** A clock that stands still until everybody who can go on has gone to sleep. */
 function createHeldClock(startMs: number) {
@@ -35,11 +35,24 @@ const BURST = Array.from({ length: 40 }, (_, i) =>
 );
 
 /** Lets the gateway see a per-minute 429 of the free plan, in the minute before. */
-async function teachPlan(program: Awaited<ReturnType<typeof openProgram>>) {
+async function teachPlan(program: Program) {
   for (const code of CODES.slice(0, 6)) {
     void program.ask(profileOf(code), { key: program.sandbox.keys.free });
     await expect.poll(() => program.sandbox.log.length + 0).toBeGreaterThan(CODES.indexOf(code));
   }
+}
+
+/** Asks in one request, so that nothing comes after the time has been moved on. */
+async function askAtOnce({ url, sandbox }: Program, queries: readonly string[]) {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${sandbox.keys.free}` },
+    body: JSON.stringify(queries.map((query) => ({ query }))),
+  });
+  return (await response.json()) as {
+    readonly data: { readonly country: unknown };
+    readonly errors?: readonly unknown[];
+  }[];
 }
 
 it('answers a burst of 40 operations in two windows, without a refused call', async () => {
@@ -47,9 +60,9 @@ it('answers a burst of 40 operations in two windows, without a refused call', as
   await using program = await openProgram({
     sandbox: { now: clock.now },
     clock,
-    env: { RATE_LIMIT_WAIT_MS: '61000', OPERATION_TIMEOUT_MS: '120000' },
+    env: { RATE_LIMIT_WAIT_MS: '61000', OPERATION_TIMEOUT_MS: '120000', MAX_BATCHED_OPERATIONS: '40' },
   });
-  const { ask, sandbox } = program;
+  const { sandbox } = program;
   await teachPlan(program);
   await expect.poll(sleeping).toBe(1);
   advance();
@@ -57,14 +70,15 @@ it('answers a burst of 40 operations in two windows, without a refused call', as
   expect(new Date(clock.now()).toISOString()).toBe('2026-11-21T10:00:00.000Z');
 
   sandbox.log.clear();
-  const replies = Promise.all(BURST.map((query) => ask(query, { key: sandbox.keys.free })));
+  const replies = askAtOnce(program, BURST);
   // The call that was left over has taken one of the five of this minute.
   await expect.poll(() => sandbox.log.length).toBe(4);
   await expect.poll(sleeping).toBeGreaterThan(0);
   advance();
   const answered = await replies;
 
-  expect(answered.flatMap(({ errors }) => errors)).toEqual([]);
+  expect(answered).toHaveLength(BURST.length);
+  expect(answered.flatMap(({ errors = [] }) => errors)).toEqual([]);
   expect(answered.every(({ data }) => data.country !== null)).toBe(true);
   expect(sandbox.log.map(({ status }) => status)).toEqual(Array.from({ length: 9 }, () => 200));
   expect(sandbox.log.filter(({ path }) => path === '/v1/data')).toHaveLength(1);
