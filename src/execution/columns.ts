@@ -1,6 +1,8 @@
 import type { ResponsePath } from 'graphql';
+import type { KeptTexts, SelectionTexts } from './kept-texts.ts';
 import type { ObjectBuilder, Oddity, Values } from './objects.ts';
 import type { AbstractShape, FieldPlan, LeafShape, ListShape, ObjectPlan, Shape } from './plan.ts';
+import { pieces } from './stringify.ts';
 
 /*
  * An answer in the making, by columns: all values of one field of one selection stand together, a slot for each
@@ -38,12 +40,28 @@ export abstract class Column<S extends Shape = Shape> implements Values {
   abstract isNull(slot: number): boolean;
   abstract setNull(slot: number): void;
   abstract valueAt(slot: number): unknown;
-  /** Makes the values ready, in steps. */
-  abstract build(oddityOf: OddityOf): Generator<void>;
+  /** Makes the values ready, in steps; or the JSON of them, where some of it is kept. */
+  abstract build(building: Building): Generator<void>;
+
+  /** Whether it has the JSON of its values in place of these. */
+  get isWritten(): boolean {
+    return false;
+  }
+
+  textAt(slot: number): string {
+    return JSON.stringify(this.valueAt(slot));
+  }
 }
 
-/** Says what becomes of odd values below one selection. */
-export type OddityOf = (objects: ObjectColumn) => Oddity;
+/** What columns are built with. */
+export interface Building {
+  /** Says what becomes of odd values below one selection. */
+  readonly oddityOf: (objects: ObjectColumn) => Oddity;
+  /** JSON of objects that were written before; undefined where none is kept. */
+  readonly texts: KeptTexts | undefined;
+  /** The errors of the run so far. */
+  readonly errors: readonly unknown[];
+}
 
 /** Leaves that a resolver gave. */
 export class LeafColumn extends Column<LeafShape> {
@@ -76,7 +94,10 @@ export class ObjectColumn extends Column {
   readonly objects: (object | null)[];
   /** By the fields' places in the plan. */
   readonly columns: (Column | undefined)[];
+  /** Where texts of its objects are kept; null where they aren't. */
+  kept: SelectionTexts | null = null;
   #built: (object | null)[] = [];
+  #texts: string[] | null = null;
 
   constructor(shape: Shape, holder: Holder, plan: ObjectPlan, objects: (object | null)[]) {
     super(shape, holder);
@@ -97,21 +118,64 @@ export class ObjectColumn extends Column {
     return this.#built[slot];
   }
 
-  *build(oddityOf: OddityOf): Generator<void> {
-    for (const column of this.columns) if (column !== undefined) yield* column.build(oddityOf);
-    const { objects, columns } = this;
+  override get isWritten(): boolean {
+    return this.#texts !== null;
+  }
+
+  override textAt(slot: number): string {
+    return this.#texts?.[slot] ?? super.textAt(slot);
+  }
+
+  *build(building: Building): Generator<void> {
+    const { kept, objects, columns } = this;
+    const errorsBefore = building.errors.length;
+    const known = kept?.textsOf(this);
+    if (known !== undefined && isWhole(known)) {
+      this.#texts = known;
+      return;
+    }
+    for (const column of columns) if (column !== undefined) yield* column.build(building);
     const build: ObjectBuilder['build'] = objects.some((object) => object !== null)
       ? this.plan.builder.build
       : () => ({});
-    const odd = oddityOf(this);
+    const odd = building.oddityOf(this);
     const built: (object | null)[] = new Array(objects.length);
     for (let slot = 0; slot < objects.length; slot += 1) {
       const object = objects[slot] as object | null;
-      built[slot] = object === null ? null : build(object, slot, columns, odd);
+      built[slot] = object === null || known?.[slot] !== undefined ? null : build(object, slot, columns, odd);
       if (slot % BLOCK_SLOTS === BLOCK_SLOTS - 1) yield;
     }
     this.#built = built;
+    if (known === undefined && !columns.some((column) => column?.isWritten)) return;
+    this.#texts = yield* this.#written(known ?? []);
+    if (building.errors.length === errorsBefore) kept?.keep(this, this.#texts);
   }
+
+  /** JSON of each object. */
+  *#written(known: readonly (string | undefined)[]): Generator<void, string[]> {
+    const texts: string[] = [];
+    for (let slot = 0; slot < this.objects.length; slot += 1) {
+      texts.push(known[slot] ?? (yield* this.#writtenAt(slot)));
+      if (slot % BLOCK_SLOTS === BLOCK_SLOTS - 1) yield;
+    }
+    return texts;
+  }
+
+  *#writtenAt(slot: number): Generator<void, string> {
+    const built = this.#built[slot] as Readonly<Record<string, unknown>> | null;
+    if (built === null || !this.columns.some((column) => column?.isWritten)) return JSON.stringify(built);
+    const members: string[] = [];
+    for (const [index, { key }] of this.plan.fields.entries()) {
+      const column = this.columns[index];
+      const text = column?.isWritten ? column.textAt(slot) : yield* pieces(built[key]);
+      if (text !== undefined) members.push(`${JSON.stringify(key)}:${text}`);
+    }
+    return `{${members.join(',')}}`;
+  }
+}
+
+function isWhole(texts: readonly (string | undefined)[]): texts is string[] {
+  return !texts.includes(undefined);
 }
 
 /** Where the column of a field hangs. */
@@ -166,14 +230,32 @@ export class ListColumn extends Column<ListShape> implements Holder {
     return this.#built[slot];
   }
 
-  *build(oddityOf: OddityOf): Generator<void> {
+  override get isWritten(): boolean {
+    return this.items?.isWritten ?? false;
+  }
+
+  override textAt(slot: number): string {
+    if (!this.isWritten) return super.textAt(slot);
+    const texts = this.#ofItems(slot, (items, item) => items.textAt(item));
+    return texts === null ? 'null' : `[${texts.join(',')}]`;
+  }
+
+  #ofItems<Value>(slot: number, read: (items: Column, item: number) => Value): Value[] | null {
+    if (this.#isNull[slot]) return null;
     const items = this.items as Column;
-    yield* items.build(oddityOf);
+    const end = this.#starts[slot + 1] as number;
+    const values: Value[] = [];
+    for (let item = this.#starts[slot] as number; item < end; item += 1) values.push(read(items, item));
+    return values;
+  }
+
+  *build(building: Building): Generator<void> {
+    const items = this.items as Column;
+    if (items instanceof ObjectColumn) items.kept = building.texts?.of(items) ?? null;
+    yield* items.build(building);
+    if (items.isWritten) return;
     for (let slot = 0; slot < this.#isNull.length; slot += 1) {
-      const end = this.#starts[slot + 1] as number;
-      const list: unknown[] = [];
-      for (let item = this.#starts[slot] as number; item < end; item += 1) list.push(items.valueAt(item));
-      this.#built.push(this.#isNull[slot] ? null : list);
+      this.#built.push(this.#ofItems(slot, (items, item) => items.valueAt(item)));
       if (slot % BLOCK_SLOTS === BLOCK_SLOTS - 1) yield;
     }
   }
@@ -233,8 +315,16 @@ export class AbstractColumn extends Column<AbstractShape> implements Holder {
     return this.#chosen[slot]?.valueAt(slot) ?? null;
   }
 
-  *build(oddityOf: OddityOf): Generator<void> {
-    for (const objects of this.byType.values()) yield* objects.build(oddityOf);
+  override get isWritten(): boolean {
+    return [...this.byType.values()].some((objects) => objects.isWritten);
+  }
+
+  override textAt(slot: number): string {
+    return this.#chosen[slot]?.textAt(slot) ?? 'null';
+  }
+
+  *build(building: Building): Generator<void> {
+    for (const objects of this.byType.values()) yield* objects.build(building);
   }
 
   above(slot: number): Position {

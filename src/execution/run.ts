@@ -6,6 +6,7 @@ import { type Column, FieldHolder, type Holder, ObjectColumn } from './columns.t
 import { ABSENT, Completion, type FieldTask, type Later, type RunTask, serialized } from './completion.ts';
 import { FieldErrors } from './field-errors.ts';
 import { type FieldInfo, TogetherInfo } from './infos.ts';
+import type { KeptTexts } from './kept-texts.ts';
 import type { FieldPlan, ObjectPlan, Plan, Shape } from './plan.ts';
 import { atOnce, type ResolveTogether } from './pooled.ts';
 import { handleRejections, isPromise, Scheduler } from './scheduler.ts';
@@ -34,6 +35,8 @@ export interface RunParts {
   readonly onList?: (items: number) => void;
   /** Whether everything is resolved, and no answer made of it. */
   readonly isDry?: boolean;
+  /** JSON of objects that runs have in common; left out where none is kept. */
+  readonly texts?: KeptTexts;
   /** Sees what is resolved; left out where nobody wants to know. */
   readonly observer?: RunObserver | undefined;
 }
@@ -148,8 +151,16 @@ export class Run {
   text(): PromiseOrValue<Executed> {
     if (this.#parts.isDry) return this.#executed('null');
     return mapValue(this.#build(), () =>
-      mapValue(stringify(this.#value(), this.#job), (data) => this.#executed(data)),
+      mapValue(this.#written() ?? stringify(this.#value(), this.#job), (data) => this.#executed(data)),
     );
+  }
+
+  /** The answer where its columns have its JSON; null where they have its values. */
+  #written(): string | null {
+    const root = this.#root as Column;
+    if (!root.isWritten) return null;
+    if ('plan' in this.#scope.root) return root.textAt(0);
+    return `[${this.#scope.root.items.map((_, slot) => root.textAt(slot)).join(',')}]`;
   }
 
   /** Whether nothing has come of it: what may not be null is missing. */
@@ -269,7 +280,7 @@ export class Run {
 
   /** Makes the objects of the answer. */
   #build(): PromiseOrValue<void> {
-    const building = (this.#root as Column).build((objects) => (index, slot, value) => {
+    const oddityOf = (objects: ObjectColumn) => (index: number, slot: number, value: unknown) => {
       if (value == null) return null;
       const field = objects.plan.fields[index] as FieldPlan;
       try {
@@ -278,8 +289,10 @@ export class Run {
         this.#errors.add(field, error, new FieldHolder(objects, field), slot);
         return null;
       }
-    });
-    return timeSliced(this.#job, building);
+    };
+    const { texts } = this.#parts;
+    const building = { oddityOf, texts, errors: this.#errors.all };
+    return timeSliced(this.#job, (this.#root as Column).build(building));
   }
 
   #executed(data: string): Executed {

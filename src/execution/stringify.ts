@@ -20,8 +20,8 @@ function isLong(value: unknown): boolean {
   return false;
 }
 
-/** Undefined where the value has no JSON, as by `JSON.stringify`. */
-function* pieces(value: unknown): Generator<void, string | undefined> {
+/** JSON, written in steps where there is a long list; undefined where the value has none, as by `JSON.stringify`. */
+export function* pieces(value: unknown): Generator<void, string | undefined> {
   if (!isLong(value)) return JSON.stringify(value);
   const texts: string[] = [];
   if (Array.isArray(value)) {

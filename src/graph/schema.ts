@@ -30,6 +30,9 @@ const SDL_FOLDER = new URL('../../schema/', import.meta.url);
 /** Fields of `Query` that need no key. `_service` tells a router our SDL. */
 const PUBLIC_FIELDS: ReadonlySet<string> = new Set(['health', 'platformVersion', '_service']);
 
+/** Types whose objects are records that are held for many operations, as the service sent them. */
+const IMMUTABLE_TYPES: readonly string[] = ['Observation'];
+
 /** Resolvers of the fields of a type for many parents at once. */
 // biome-ignore lint/suspicious/noExplicitAny: each has parents and arguments of its own
 type Batches = Readonly<Record<string, BatchResolver<any, any, any, any>>>;
@@ -74,6 +77,7 @@ export function createSchema({
   readPlainly(schema, resolvers);
   resolveTogether(schema, batches);
   requireResolvers(schema);
+  sayImmutable(schema);
   writeCosts(schema, said);
   countItems(schema);
   gateWhileLoading(schema);
@@ -162,6 +166,14 @@ function resolveTogether(schema: GraphQLSchema, batches: NonNullable<SchemaParts
       field.resolve = async (source, args, context, info) =>
         (await batch([source], args, context, { ...info, pathOf: () => info.path }))[0];
     }
+  }
+}
+
+/** Lets what is written of objects be kept. */
+function sayImmutable(schema: GraphQLSchema): void {
+  for (const name of IMMUTABLE_TYPES) {
+    const type = schema.getType(name);
+    if (isObjectType(type)) type.extensions = { ...type.extensions, isImmutable: true };
   }
 }
 

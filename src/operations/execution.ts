@@ -5,6 +5,7 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import { Failure } from '../errors.ts';
+import { KeptTexts } from '../execution/kept-texts.ts';
 import { type Plan, planOperation } from '../execution/plan.ts';
 import { type Executed, runPlan } from '../execution/run.ts';
 import { formatError } from '../graph/error-formatting.ts';
@@ -63,8 +64,12 @@ export interface ExecutionParts {
   readonly onFault: (fault: unknown, where: string, requestId?: string) => void;
 }
 
+/** What JSON of rows comes to at the most, roughly, that operations have in common. */
+const KEPT_TEXT_BYTES = 16 * 1024 * 1024;
+
 export function createExecution(parts: ExecutionParts): Execution {
   const { schema, maxUpstreamCalls: limit, maxAnswerBytes, price, now, onOperation, onFault } = parts;
+  const texts = new KeptTexts(KEPT_TEXT_BYTES);
   const tell = (error: GraphQLError, requestId?: string) =>
     formatError(error.toJSON(), error, (fault) => onFault(fault, 'operation', requestId));
 
@@ -144,7 +149,7 @@ export function createExecution(parts: ExecutionParts): Execution {
       const { accepts } = run;
       const { operation } = planned.prepared;
       const inParts = run.delivery?.runner(planned, deliveryParts(run)) ?? null;
-      const executed = await runBounded(planned, run, inParts ?? runPlan);
+      const executed = await runBounded(planned, run, texts, inParts ?? runPlan);
       const isLong = tooLong(executed.data);
       const data = isLong === null ? executed.data : 'null';
       const errors = isLong === null ? executed.errors.map((error) => tell(error, run.requestId)) : [isLong];
@@ -171,6 +176,7 @@ export function createExecution(parts: ExecutionParts): Execution {
 async function runBounded(
   { plan, variables, leadsToFigures }: PlannedOperation,
   { context, participant, fieldTrace }: OperationRun,
+  texts: KeptTexts,
   execute: typeof runPlan,
 ): Promise<Executed> {
   const { caller, effort, batchGate } = context;
@@ -184,6 +190,7 @@ async function runBounded(
       onPause: batchGate.closeDuring,
       onList: effort.list,
       job: caller,
+      texts,
       observer: fieldTrace ?? undefined,
     });
   } catch (fault) {

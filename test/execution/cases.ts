@@ -13,6 +13,7 @@ import {
   validate,
   visit,
 } from 'graphql';
+import type { KeptTexts } from '../../src/execution/kept-texts.ts';
 import { type Plan, planOperation } from '../../src/execution/plan.ts';
 import { runPlan } from '../../src/execution/run.ts';
 import { Dice, mix } from './dice.ts';
@@ -75,9 +76,10 @@ export async function runOurs(
   plan = planOf(drawn),
   onPause = () => {},
   onPath?: Draws['onPath'],
+  texts?: KeptTexts,
 ): Promise<Outcome> {
   const context: Draws = { ...drawn.draws, mayDrop: false, onPath };
-  return runPlan({ plan, context, variables: coercedVariables(drawn), onPause });
+  return runPlan({ plan, context, variables: coercedVariables(drawn), onPause, ...(texts && { texts }) });
 }
 
 export async function runTheirs(

@@ -11,6 +11,7 @@ import {
   validate,
 } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { KeptTexts, SelectionTexts } from '../../src/execution/kept-texts.ts';
 import { conditionsOf, planOperation } from '../../src/execution/plan.ts';
 import { createSchema } from '../../src/graph/schema.ts';
 import { entities } from '../../src/resolvers/entities.ts';
@@ -38,6 +39,20 @@ const createProduct = () => createSchema({ resolvers, entities, batches });
 const schemas = Array.from({ length: 24 }, (_, number) =>
   drawnSchema(number % 2 === 0 ? createProduct : createArchive, number),
 );
+
+/** How many texts were looked for, and found. */
+function countLookups() {
+  const seen = { found: 0, changed: 0 };
+  const { textsOf } = SelectionTexts.prototype;
+  vi.spyOn(SelectionTexts.prototype, 'textsOf').mockImplementation(function (this: SelectionTexts, column) {
+    const texts = textsOf.call(this, column);
+    const missing = texts.filter((text) => text === undefined).length;
+    seen.found += texts.length - missing;
+    seen.changed += missing;
+    return texts;
+  });
+  return seen;
+}
 
 describe('a corpus of operations', () => {
   /** graphql-js leaves its own promises behind where an item of a list is lost before others are there. */
@@ -92,6 +107,30 @@ describe('a corpus of operations', () => {
     expect(seen.lost).toBeGreaterThan(100);
     expect(seen.long).toBeGreaterThan(10);
     expect(seen.pauses).toBeGreaterThan(1000);
+  });
+
+  test('has them over objects that were written before', { timeout: 100_000 }, async () => {
+    const seen = countLookups();
+    for (let number = 0; number < OPERATIONS / 5; number += 1) {
+      const { draws, ...drawn } = drawCase(
+        schemas[number % schemas.length] as GraphQLSchema,
+        mix(SEED, 1_000_000 + number),
+      );
+      const objects = new Map<string, object>();
+      const texts = new KeptTexts(1_000_000, 1);
+      const plan = planOf({ ...drawn, draws });
+      // What fields say that are resolved changes in the fourth run, and is as before in the last.
+      for (const change of [0, 0, 0, 1, 0]) {
+        const again = { ...drawn, draws: { ...draws, objects, change } };
+        const difference = differenceOf(
+          await runOurs(again, plan, undefined, undefined, texts),
+          await runTheirs(again),
+        );
+        if (difference !== null) expect.fail(`Number ${number}: ${difference}\n${print(drawn.document)}`);
+      }
+    }
+    expect(seen.found).toBeGreaterThan(2_000);
+    expect(seen.changed).toBeGreaterThan(2_000);
   });
 });
 

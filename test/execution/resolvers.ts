@@ -25,6 +25,10 @@ export interface Draws {
   readonly isLong: boolean;
   /** Whether promises may be dropped: graphql-js does so where a list is lost to one item before it comes to others. */
   readonly mayDrop: boolean;
+  /** Objects that runs have in common; undefined where each run draws its own. */
+  readonly objects?: Map<string, object> | undefined;
+  /** What resolvers give differs by it, but for lists. */
+  readonly change?: number;
   /** Hears where each resolver is told that it is. */
   readonly onPath?: ((path: ResponsePath) => void) | undefined;
 }
@@ -63,6 +67,7 @@ export function resolveByDraws(schema: GraphQLSchema, seed: number): void {
       Object.assign(field, { resolve: undefined, extensions: {} }, resolver);
     }
     values.define(type, properties);
+    type.extensions = { ...type.extensions, isImmutable: true };
   }
 }
 
@@ -112,7 +117,8 @@ class Values {
   field(type: GraphQLOutputType, place: number): DrawField {
     return (source, args, draws) => {
       const { seed = 0, depth = 0 } = (source ?? {}) as Partial<Source>;
-      const dice = new Dice(mix(place, draws.seed, seed, seedOf(JSON.stringify(args))));
+      const change = isListType(getNullableType(type)) ? 0 : (draws.change ?? 0);
+      const dice = new Dice(mix(place, draws.seed + change, seed, seedOf(JSON.stringify(args))));
       if (dice.chance(draws.faultRate / 2)) throw drawThrown(dice);
       return this.#draw(type, dice, depth, draws);
     };
@@ -133,7 +139,11 @@ class Values {
 
   #drawObject(type: GraphQLObjectType, dice: Dice, depth: number, draws: Draws): Source {
     const Drawn = this.#classes.get(type) as SourceClass;
-    return new Drawn(dice.below(2 ** 31), depth + 1, draws);
+    const seed = dice.below(2 ** 31);
+    const name = `${type.name}/${seed}/${depth}`;
+    const object = (draws.objects?.get(name) as Source | undefined) ?? new Drawn(seed, depth + 1, draws);
+    draws.objects?.set(name, object);
+    return object;
   }
 
   #drawList(itemType: GraphQLOutputType, dice: Dice, depth: number, draws: Draws): unknown {
