@@ -166,7 +166,9 @@ function keptOf({ rectangle, pairs }: Task, whole: Runs): Runs {
  */
 function scaled({ mode, rectangle }: Task, answer: Rows, whole: Runs, learned: Learned): RowsOf {
   const total = totalBeyond(answer);
-  const rowsLeft = total === null ? learned.maxRows * 2 : total - rowsIn(whole);
+  // An answer as long as a limit, of as many rows as the service counts, is whole unless it counts what it sends.
+  const unknown = answer.list.meta.total === null ? learned.maxRows * 2 : learned.maxRows + 1;
+  const rowsLeft = total === null ? unknown : total - rowsIn(whole);
   // At least one row each: the total shows that some of these are longer than was thought.
   const { years } = answer;
   const known = years === null ? learned.seriesRows : learned.rowsWithin(widened(years));

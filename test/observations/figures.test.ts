@@ -404,6 +404,21 @@ describe('what a set of demands costs', () => {
     },
   );
 
+  test('an answer as long as a limit, and as the service counts, has its pairs without rows asked for together', async () => {
+    const table = tableOf(3, 1, (c) => (c === 2 ? 5 : 0));
+    const habits = {
+      defaultRows: 5,
+      maxRows: 5,
+      total: 'true',
+      tellsLimit: false,
+      overLimit: 'refuse',
+    } as const;
+    const demands = table.countryCodes.map((code) => demandFor('series', code, 'metric_0'));
+    const { targets } = await open(table, habits).fetch(demands);
+    // Two to learn the limit, one for all without rows, three for the one whose rows are as many as the limit.
+    expect(targets).toHaveLength(6);
+  });
+
   it('three calls for thirty series of 2,100 rows, and again three', async () => {
     const table = tableOf(30, 1, () => 70);
     const { fetch } = open(table);
