@@ -69,13 +69,20 @@ export interface BatchSize {
 
 /** @param onBatch called with each batch that is sent */
 export function createQueue(onBatch?: (size: BatchSize) => void): Queue {
-  /** By the keys of the demands. */
-  const all = new Map<string, Queued>();
+  /** By the keys of the demands. Made anew once it is empty: see `TransientMap`, which would box each demand. */
+  let all = new Map<string, Queued>();
   /** How many of them wait to be sent. */
   let waiting = 0;
 
   function dropWaiting(key: string): void {
-    if (all.delete(key)) waiting -= 1;
+    if (!all.has(key)) return;
+    waiting -= 1;
+    drop(key);
+  }
+
+  function drop(key: string): void {
+    all.delete(key);
+    if (all.size === 0) all = new Map();
   }
 
   /** Has nobody wait for what the batch still has to bring: whoever asks from now on must not wait for one given up. */
@@ -83,7 +90,7 @@ export function createQueue(onBatch?: (size: BatchSize) => void): Queue {
     let hasMore = false;
     for (const [key, queued] of all) {
       if (queued.batch !== batch) continue;
-      all.delete(key);
+      drop(key);
       hasMore = true;
     }
     if (hasMore) batch.ends.abort();
@@ -165,7 +172,7 @@ export function createQueue(onBatch?: (size: BatchSize) => void): Queue {
       const settle: Settle = ({ key }, outcome) => {
         const queued = all.get(key);
         if (queued?.batch !== own) return;
-        all.delete(key);
+        drop(key);
         for (const request of queued.requests) answer(request, queued.demand, outcome);
       };
       // Nobody waits any longer, or the gateway is at fault: then each demand fails with the fault.

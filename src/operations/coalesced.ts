@@ -1,4 +1,5 @@
 import { Cancellation, type CancelSignal } from '../async/cancellation.ts';
+import { TransientMap } from '../async/transient-map.ts';
 import type { Bill } from '../upstream/call.ts';
 import { rounded, setRunHeaders } from './answer-headers.ts';
 import type { RanOperation } from './opened.ts';
@@ -30,7 +31,7 @@ export function coalesced(
 ): Handle {
   const { operationTimeoutMs, fieldTraces, steadyNow } = parts;
   const joinedMs = operationTimeoutMs * JOINED_SHARE;
-  const inFlight = new Map<string, SharedRun>();
+  const inFlight = new TransientMap<SharedRun>();
 
   async function begin(name: string, incoming: Incoming): Promise<GatewayResponse> {
     const shared = new SharedRun(steadyNow(), () => {

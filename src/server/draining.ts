@@ -26,22 +26,22 @@ export interface OpenRequests {
 }
 
 export function watchOpenRequests(app: FastifyInstance): OpenRequests {
-  const open = new Set<object>();
+  let open = 0;
   let lastClosed = () => {};
   app.addHook('onRequest', (_request, reply, done) => {
-    open.add(reply.raw);
+    open += 1;
     reply.raw.once('close', () => {
-      open.delete(reply.raw);
-      if (open.size === 0) lastClosed();
+      open -= 1;
+      if (open === 0) lastClosed();
     });
     done();
   });
   return {
     get count() {
-      return open.size;
+      return open;
     },
     none() {
-      if (open.size === 0) return Promise.resolve();
+      if (open === 0) return Promise.resolve();
       const { promise, resolve } = Promise.withResolvers<void>();
       lastClosed = resolve;
       return promise;

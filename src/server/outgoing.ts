@@ -54,7 +54,7 @@ const MIN_BYTES_PER_MS = 100;
 interface Waiting {
   readonly socket: Socket;
   /** Null for an answer that is not made yet. */
-  readonly body: Buffer | null;
+  body: Buffer | null;
   readonly bytes: number;
   timer: NodeJS.Timeout;
 }
@@ -93,6 +93,8 @@ export function createOutgoing({ maxPerConnection, maxInAll, onCut }: OutgoingPa
     byConnection.get(waiting.socket)?.delete(waiting);
     if (waiting.body === null) heldBytes -= waiting.bytes;
     else bodies.release(waiting.body);
+    // Tables that the sets had before may still lead here.
+    waiting.body = null;
   }
 
   function cut(socket: Socket, reason: CutReason): void {

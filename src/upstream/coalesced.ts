@@ -1,4 +1,5 @@
 import { Cancellation, untilAborted } from '../async/cancellation.ts';
+import { TransientMap } from '../async/transient-map.ts';
 import { type Answer, type Call, callKey, type Payer, type Send, type Sending } from './call.ts';
 import { sharedPayer } from './payer.ts';
 
@@ -16,7 +17,7 @@ interface SharedCall {
  * Public calls are shared by all.
  */
 export function coalesced(next: Send): Send {
-  const inFlight = new Map<string, SharedCall>();
+  const inFlight = new TransientMap<SharedCall>();
 
   function send(name: string, call: Call, sending: Sending): SharedCall {
     const ends = new Cancellation();
