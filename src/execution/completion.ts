@@ -80,7 +80,7 @@ export class Completion {
     this.#parts = parts;
   }
 
-  complete(field: FieldPlan, shape: Shape, holder: Holder, values: unknown[]): Column {
+  complete(field: FieldPlan, shape: Shape, holder: Holder, values: readonly unknown[]): Column {
     switch (shape.kind) {
       case 'leaf':
         return this.#completeLeaves(field, shape, holder, values);
@@ -103,7 +103,7 @@ export class Completion {
     return null;
   }
 
-  #completeLeaves(field: FieldPlan, shape: LeafShape, holder: Holder, values: unknown[]): Column {
+  #completeLeaves(field: FieldPlan, shape: LeafShape, holder: Holder, values: readonly unknown[]): Column {
     const column = new LeafColumn(shape, holder, values.length);
     for (let slot = 0; slot < values.length; slot += 1) {
       const value = this.#presence(field, column, values[slot], slot);
@@ -121,7 +121,7 @@ export class Completion {
     field: FieldPlan,
     shape: Shape,
     holder: Holder,
-    values: unknown[],
+    values: readonly unknown[],
     selected: ObjectPlan,
   ): Column {
     const plan = this.#planFor(selected, values.length);
@@ -133,7 +133,7 @@ export class Completion {
     return column;
   }
 
-  #completeLists(field: FieldPlan, shape: ListShape, holder: Holder, values: unknown[]): Column {
+  #completeLists(field: FieldPlan, shape: ListShape, holder: Holder, values: readonly unknown[]): Column {
     const column = new ListColumn(shape, holder, values.length);
     const items: unknown[] = [];
     for (let slot = 0; slot < values.length; slot += 1) {
@@ -177,7 +177,12 @@ export class Completion {
     }
   }
 
-  #completeAbstract(field: FieldPlan, shape: AbstractShape, holder: Holder, values: unknown[]): Column {
+  #completeAbstract(
+    field: FieldPlan,
+    shape: AbstractShape,
+    holder: Holder,
+    values: readonly unknown[],
+  ): Column {
     const column = new AbstractColumn(shape, holder, values.length);
     const { type } = shape;
     const { context, plan } = this.#parts;

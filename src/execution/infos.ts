@@ -73,8 +73,13 @@ export class TogetherInfo extends FieldInfo implements Pick<BatchInfo, keyof Own
   }
 
   pathOf(parent: number): ResponsePath {
+    return this.holder.path(this.#slotOf(parent)) as ResponsePath;
+  }
+
+  #slotOf(parent: number): number {
+    if (parent === 0) return this.#asked.findIndex((object) => object !== null);
     this.#slots ??= this.#asked.flatMap((object, slot) => (object === null ? [] : slot));
-    return this.holder.path(this.#slots[parent] as number) as ResponsePath;
+    return this.#slots[parent] as number;
   }
 }
 

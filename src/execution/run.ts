@@ -90,7 +90,7 @@ interface Each {
   readonly info: GraphQLResolveInfo & FieldInfo;
   readonly values: unknown[];
   readonly seen: Seen;
-  readonly complete: (values: unknown[]) => void;
+  readonly complete: (values: readonly unknown[]) => void;
 }
 
 /** Takes the values of a field for whoever observes the run; undefined where nobody does. */
@@ -177,7 +177,7 @@ export class Run {
   #resolve({ objects, index, field }: FieldTask): void {
     const holder = new FieldHolder(objects, field);
     const seen = this.#parts.observer?.field(holder);
-    const complete = (values: unknown[]) => {
+    const complete = (values: readonly unknown[]) => {
       objects.columns[index] = this.#completion.complete(field, field.shape, holder, values);
     };
     let args: Record<string, unknown>;
@@ -248,12 +248,17 @@ export class Run {
     holder: FieldHolder,
     args: Record<string, unknown>,
     seen: Seen,
-    complete: (values: unknown[]) => void,
+    complete: (values: readonly unknown[]) => void,
   ): void {
     // Some of the objects may be lost before their values are there.
     const asked = holder.objects.objects.slice();
-    const there = asked.filter((object) => object !== null);
+    const there = asked.includes(null) ? asked.filter((object) => object !== null) : (asked as object[]);
     const spread = (given: readonly unknown[] | Error) => {
+      if (there === asked && !(given instanceof Error) && given.length === asked.length) {
+        seen?.(given);
+        complete(given);
+        return;
+      }
       let next = 0;
       const nextValue = () => {
         next += 1;

@@ -165,7 +165,7 @@ function createOutcomes({ figures, sending, batchGate }: ObservationLoaderParts)
   });
 
   async function fetchAll(sets: readonly (readonly Demand[])[]): Promise<null[]> {
-    await figures.fetch(sets.flat(), sending, (demand, outcome) => known.set(nameOf(demand), outcome));
+    await figures.fetch(allOf(sets), sending, (demand, outcome) => known.set(nameOf(demand), outcome));
     return sets.map(() => null);
   }
 
@@ -225,7 +225,9 @@ function createOutcomes({ figures, sending, batchGate }: ObservationLoaderParts)
     const found: (Outcome | undefined)[] = [];
     const finish = () => {
       if (areAll(found)) return make(found);
-      const missing = demands.filter((_, i) => found[i] === undefined).map(askedAs);
+      const missing: Demand[] = [];
+      for (let i = 0; i < demands.length; i += 1)
+        if (found[i] === undefined) missing.push(askedAs(demands[i] as Demand));
       const isLarge = missing.length > BLOCK;
       return load(missing).then(async (loaded) => {
         // What has settled the last of them took its time, and so does what is made of them.
@@ -243,6 +245,13 @@ function createOutcomes({ figures, sending, batchGate }: ObservationLoaderParts)
     const looking = timeSliced(sending.caller, lookInBlocks(demands, found));
     return looking instanceof Promise ? batchGate.closeDuring(looking).then(finish) : finish();
   };
+}
+
+/** Several times as fast as `flat`. */
+function allOf(sets: readonly (readonly Demand[])[]): Demand[] {
+  const all: Demand[] = [];
+  for (const set of sets) for (const demand of set) all.push(demand);
+  return all;
 }
 
 /** What has come of a demand; undefined where nothing has. */

@@ -6,7 +6,7 @@ import { mayNameYears } from '../planner/learned.ts';
 import type { Sending } from '../upstream/call.ts';
 import { observations } from '../upstream/endpoints.ts';
 import { type Groups, learnLength, pairsOf, type Rows, sentOf } from './data-calls.ts';
-import type { ObservationEntries } from './entries.ts';
+import type { ObservationEntries, PairFigures } from './entries.ts';
 import { type CallBounds, inWhole, limitsOf } from './estimate.ts';
 import { type FetchedRows, type FetchTask, NONE_WHOLE, type PairsToFetch, sum, type Task } from './task.ts';
 
@@ -76,15 +76,21 @@ function handOut(
   }
   const faulty = faultsIn(list.faults, groups);
   const isBlank = (key: string) => mode === 'latest' && blanks.has(key) && !figures.has(key);
-  const kept = [];
-  for (const pair of pairsOf(rectangle)) {
-    const key = keyOf(pair);
-    const rows = figures.get(key) ?? [];
-    if (mode === 'series') learnLength(pair, { years, rows, sent: sentOf(groups, key) }, learned);
-    if (!faulty.has(key) && !isBlank(key)) kept.push({ pair, rows });
+  const all = isAll(pairs, rectangle) ? pairs : pairsOf(rectangle);
+  if (mode === 'series') {
+    for (const pair of all) {
+      const key = keyOf(pair);
+      learnLength(pair, { years, rows: figures.get(key) ?? [], sent: sentOf(groups, key) }, learned);
+    }
+  }
+  function* toKeep(): Generator<PairFigures> {
+    for (const pair of all) {
+      const key = keyOf(pair);
+      if (!faulty.has(key) && !isBlank(key)) yield { pair, rows: figures.get(key) ?? [] };
+    }
   }
   // An answer with rows that can't be told whose they are is not held, so that whoever asks again is told again.
-  if (stray === undefined) keep(sending.caller.keyDigest, { mode, years }, kept, receivedAt);
+  if (stray === undefined) keep(sending.caller.keyDigest, { mode, years }, toKeep(), receivedAt);
   // Rows that belong to no pair count with those that are wanted.
   const strays = list.received - list.rows.length - list.blanks.length;
   let rows = strays;
@@ -95,6 +101,11 @@ function handOut(
   }
   onRows?.(list.received, list.received - rows + strays);
   return { rows, isWhole: true };
+}
+
+/** Whether pairs of a rectangle, none twice, are all that it has. */
+function isAll(pairs: readonly Pair[], { countryCodes, metricKeys }: Rectangle): boolean {
+  return pairs.length === countryCodes.length * metricKeys.length;
 }
 
 /** @throws Failure where it can't be told whose a row is that breaks the specification */

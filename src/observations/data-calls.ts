@@ -170,7 +170,8 @@ export function createDataCalls({ send, learned, now }: DataCallsParts): DataCal
         total: meta.total,
         limit: meta.limit,
         askedLimit: limit,
-        isEveryPairPresent: mode === 'latest' && everyPair(rectangle, (c, m) => isPresent(groups, c, m)),
+        isEveryPairPresent: () =>
+          mode === 'latest' && everyPair(rectangle, (c, m) => isPresent(groups, c, m)),
         isTotalTrue: learned.totals === 'true',
         limitEffect: learned.limitEffect,
       });

@@ -35,7 +35,7 @@ export interface ObservationEntries {
    * Keeps what an answer said of each of these pairs. A series is held as the latest figure too; of a range of years
    * those rows alone are held that lie in it.
    */
-  keep(keyDigest: string, asked: KeptAs, figures: readonly PairFigures[], atMs: number): void;
+  keep(keyDigest: string, asked: KeptAs, figures: Iterable<PairFigures>, atMs: number): void;
 }
 
 /** What an answer was asked for of each pair. */
@@ -88,7 +88,6 @@ export function createObservationEntries(tenantCache: TenantCache): ObservationE
     keep(keyDigest, { mode, years }, figures, atMs) {
       if (tenantCache === NO_TENANT_CACHE) return;
       const values = new Map<string, RawRows | RawRange>();
-      for (const { rows } of figures) shareTexts(rows);
       const put = (name: string, rows: readonly ObservationRecord[]) => {
         const raw = rows.map(({ record }) => record);
         const value = years === null ? raw : { years, rows: raw };
@@ -96,6 +95,7 @@ export function createObservationEntries(tenantCache: TenantCache): ObservationE
         values.set(name, value);
       };
       for (const { pair, rows } of figures) {
+        shareTexts(rows);
         if (years !== null) {
           put(
             rangeName(pair),

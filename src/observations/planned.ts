@@ -1,7 +1,7 @@
 import { type Job, timeSliced, yieldToEventLoop } from '../async/yielding.ts';
 import { Failure } from '../errors.ts';
 import type { Pair } from '../planner/cover.ts';
-import { type Demand, demandFor, keyOf, type Mode } from '../planner/demand.ts';
+import { type Demand, keyOf, latestFor, type Mode } from '../planner/demand.ts';
 import { type ModePlan, oneRow, type PlanPart } from '../planner/modes.ts';
 import { newestOf } from '../planner/newest.ts';
 import { covers, type YearRange } from '../planner/year-range.ts';
@@ -40,10 +40,7 @@ async function fetchTogether(demands: readonly Demand[], together: Together): Pr
   const wanted = byMode(demands);
   const settleIn = (mode: Mode, pair: Pair, outcome: Outcome, years: YearRange | null = null) => {
     if (mode === 'latest') {
-      const latest =
-        wanted.latest === ALL_ASKED
-          ? demandFor(mode, pair.countryCode, pair.metricKey)
-          : wanted.latest.get(keyOf(pair));
+      const latest = wanted.latest === ALL_ASKED ? latestFor(pair) : wanted.latest.get(keyOf(pair));
       if (latest !== undefined) settle(latest, outcome);
       return;
     }

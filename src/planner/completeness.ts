@@ -14,7 +14,7 @@ export interface Extent {
   /** The limit that was asked for. */
   readonly askedLimit: number | undefined;
   /** Whether a row came for every pair of a call for latest figures, so that none can be missing. */
-  readonly isEveryPairPresent: boolean;
+  readonly isEveryPairPresent: () => boolean;
   /** Whether the service's totals have proved to count rows beyond those sent. */
   readonly isTotalTrue: boolean;
   /** Whether the limit that is asked for has proved to make a difference. */
@@ -35,11 +35,15 @@ export function isCut({
   limitEffect,
 }: Extent): boolean {
   if (total !== null && total > received) return true;
-  if (isEveryPairPresent || (total !== null && isTotalTrue)) return false;
-  if (limit !== null) return received >= limit;
-  if (askedLimit !== undefined && limitEffect === 'heeded') return received >= askedLimit;
-  const isAtLimit = limitEffect === 'unknown' && received === askedLimit;
-  return received > 0 && (isAtLimit || received === DEFAULT_MAX_ROWS);
+  if (total !== null && isTotalTrue) return false;
+  return isAtLimit() && !isEveryPairPresent();
+
+  function isAtLimit(): boolean {
+    if (limit !== null) return received >= limit;
+    if (askedLimit !== undefined && limitEffect === 'heeded') return received >= askedLimit;
+    const isAsLong = limitEffect === 'unknown' && received === askedLimit;
+    return received > 0 && (isAsLong || received === DEFAULT_MAX_ROWS);
+  }
 }
 
 /**

@@ -49,9 +49,8 @@ export function* covering(
   limits: CoverLimits,
   rowsOf: RowsOf,
 ): Steps<readonly Rectangle[]> {
-  const countryCodes = [...new Set(pairs.map((pair) => pair.countryCode))].sort();
-  const metricKeys = [...new Set(pairs.map((pair) => pair.metricKey))].sort();
-  const whole = { countryCodes, metricKeys };
+  const whole = smallestAround(pairs);
+  const { countryCodes, metricKeys } = whole;
   if (fitsCall(whole, limits, rowsOf)) return pairs.length === 0 ? [] : [whole];
   const grid = createGrid(countryCodes, metricKeys, limits, rowsOf);
 
@@ -74,6 +73,16 @@ export function* covering(
       const { lines, columns } = boundsOf(grid, cells);
       return { countryCodes: chosen(countryCodes, lines), metricKeys: chosen(metricKeys, columns) };
     });
+}
+
+function smallestAround(pairs: readonly Pair[]): Rectangle {
+  const codes = new Set<string>();
+  const keys = new Set<string>();
+  for (const { countryCode, metricKey } of pairs) {
+    codes.add(countryCode);
+    keys.add(metricKey);
+  }
+  return { countryCodes: [...codes].sort(), metricKeys: [...keys].sort() };
 }
 
 /** Whether one call may bring the rectangle: as `enclose` says it of all cells, without a grid. */

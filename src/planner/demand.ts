@@ -34,6 +34,15 @@ export function demandFor(
   return { ...whole, years, key, maxAgeMs };
 }
 
+/** The demand for the latest figure of a pair, however old: the pair itself, where it is one. */
+export function latestFor(pair: Pair): Demand {
+  return isDemand(pair) && pair.mode === 'latest' ? pair : namedPair(pair.countryCode, pair.metricKey).latest;
+}
+
+function isDemand(pair: Pair | Demand): pair is Demand {
+  return 'mode' in pair;
+}
+
 /** A demand that takes only what was fetched after an instant, by the clock that ages are told by. */
 export function changedAt(demand: Demand, changedAtMs: number): Demand {
   return { ...demand, changedAtMs };

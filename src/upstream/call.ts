@@ -69,9 +69,12 @@ export function makeCall<Params>(endpoint: Endpoint<Params, unknown>, params: Pa
   return { route: endpoint.route, isPublic: endpoint.isPublic, target };
 }
 
+/** What stands for itself in a query. */
+const PLAIN = /^[\w,.-]*$/;
+
 /** Commas separate the codes of a list and may stand in a query as they are. */
 function encodeList(value: string): string {
-  return encodeURIComponent(value).replaceAll('%2C', ',');
+  return PLAIN.test(value) ? value : encodeURIComponent(value).replaceAll('%2C', ',');
 }
 
 /** What the service said, undecoded, and when. */

@@ -189,5 +189,11 @@ export const governmentStructure: Endpoint<CountryParams, readonly OfficeRecord[
 };
 
 function listed(names: readonly string[]): string | undefined {
-  return names.length === 0 ? undefined : [...new Set(names)].sort().join(',');
+  if (names.length === 0) return undefined;
+  return (isAscending(names) ? names : [...new Set(names)].sort()).join(',');
+}
+
+/** Whether they are sorted, and none stands there twice. */
+function isAscending(names: readonly string[]): boolean {
+  return names.every((name, i) => i === 0 || (names[i - 1] as string) < name);
 }

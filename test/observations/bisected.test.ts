@@ -33,7 +33,7 @@ function open(isRefused: (rectangle: Rectangle) => Refusal | null, further: Part
   };
   const stage = bisected(ask, {
     learned,
-    keep: (_key, _mode, figures) => kept.push(...figures.map(({ pair }) => pair.metricKey)),
+    keep: (_key, _mode, figures) => kept.push(...Array.from(figures, ({ pair }) => pair.metricKey)),
     refusedNames: { remember: (_key, _dimension, name) => remembered.push(name) },
     ...further,
   });

@@ -21,8 +21,8 @@ async function complete(
   const parts = {
     calls,
     learned,
-    keep: (_key: string, _asked: unknown, figures: readonly { pair: { countryCode: string } }[]) => {
-      kept.push(...figures.map(({ pair }) => pair.countryCode));
+    keep: (_key: string, _asked: unknown, figures: Iterable<{ pair: { countryCode: string } }>) => {
+      kept.push(...Array.from(figures, ({ pair }) => pair.countryCode));
     },
   };
   const received: Task[] = [];

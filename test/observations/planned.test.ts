@@ -109,7 +109,7 @@ async function cover(
   const parts: CoveredParts = {
     learned,
     codesPerCall,
-    keep: (_key, _mode, figures) => kept.push(...figures.map(({ pair }) => keyOf(pair))),
+    keep: (_key, _mode, figures) => kept.push(...Array.from(figures, ({ pair }) => keyOf(pair))),
   };
   const settled = new Map<string, Outcome | 'no figure'>();
   const wanted: PairsToFetch = {
