@@ -146,24 +146,25 @@ export class ObjectColumn extends Column {
       if (slot % BLOCK_SLOTS === BLOCK_SLOTS - 1) yield;
     }
     this.#built = built;
-    if (known === undefined && !columns.some((column) => column?.isWritten)) return;
-    this.#texts = yield* this.#written(known ?? []);
+    const hasTextBelow = columns.some((column) => column?.isWritten);
+    if (known === undefined && !hasTextBelow) return;
+    this.#texts = yield* this.#written(known ?? [], hasTextBelow);
     if (building.errors.length === errorsBefore) kept?.keep(this, this.#texts);
   }
 
   /** JSON of each object. */
-  *#written(known: readonly (string | undefined)[]): Generator<void, string[]> {
+  *#written(known: readonly (string | undefined)[], hasTextBelow: boolean): Generator<void, string[]> {
     const texts: string[] = [];
     for (let slot = 0; slot < this.objects.length; slot += 1) {
-      texts.push(known[slot] ?? (yield* this.#writtenAt(slot)));
+      texts.push(known[slot] ?? (yield* this.#writtenAt(slot, hasTextBelow)));
       if (slot % BLOCK_SLOTS === BLOCK_SLOTS - 1) yield;
     }
     return texts;
   }
 
-  *#writtenAt(slot: number): Generator<void, string> {
+  *#writtenAt(slot: number, hasTextBelow: boolean): Generator<void, string> {
     const built = this.#built[slot] as Readonly<Record<string, unknown>> | null;
-    if (built === null || !this.columns.some((column) => column?.isWritten)) return JSON.stringify(built);
+    if (built === null || !hasTextBelow) return JSON.stringify(built);
     const members: string[] = [];
     for (const [index, { key }] of this.plan.fields.entries()) {
       const column = this.columns[index];

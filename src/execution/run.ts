@@ -254,17 +254,7 @@ export class Run {
     const asked = holder.objects.objects.slice();
     const there = asked.includes(null) ? asked.filter((object) => object !== null) : (asked as object[]);
     const spread = (given: readonly unknown[] | Error) => {
-      if (there === asked && !(given instanceof Error) && given.length === asked.length) {
-        seen?.(given);
-        complete(given);
-        return;
-      }
-      let next = 0;
-      const nextValue = () => {
-        next += 1;
-        return given instanceof Error ? given : given[next - 1];
-      };
-      const values = asked.map((object) => (object === null ? ABSENT : nextValue()));
+      const values = spreadOver(asked, given, there === asked);
       seen?.(values);
       complete(values);
     };
@@ -303,4 +293,19 @@ export class Run {
   #executed(data: string): Executed {
     return { data, errors: this.#errors.all };
   }
+}
+
+/**
+ * What objects were resolved to together, by slot: ABSENT where there is none.
+ * @param areAllThere whether none of them is null
+ */
+function spreadOver(
+  asked: readonly (object | null)[],
+  given: readonly unknown[] | Error,
+  areAllThere: boolean,
+): readonly unknown[] {
+  if (given instanceof Error) return asked.map((object) => (object === null ? ABSENT : given));
+  if (areAllThere && given.length === asked.length) return given;
+  let next = 0;
+  return asked.map((object) => (object === null ? ABSENT : given[next++]));
 }
