@@ -5,6 +5,12 @@ import type { Adapter, Backing, Fault } from './backing.ts';
 /** Failures in a row after which the store is left alone for a while. */
 const MAX_FAILURES = 3;
 
+/**
+ * How many times as long as a value shared counters may take: a value that is late is a miss, but a count without them may be
+ * one too many.
+ */
+const COUNTERS_PATIENCE = 3;
+
 /** How long it is left alone before one more try. */
 const PAUSE_MS = 3_000;
 
@@ -32,17 +38,16 @@ export interface Guarded extends Omit<Backing, 'adapter' | 'holdsObjects' | 'pee
 
 /**
  * Stands before a store so that its troubles are nobody else's: what fails or takes too long is a miss, after some
- * failures in a row the store isn't asked for a while, and a minute's troubles are told once.
+ * failures in a row the store isn't asked for a while, and a minute's troubles are told once. Values that are late don't keep
+ * counters from being asked.
  */
 export function guarded(
   backing: Backing,
   { timeoutMs, onFault }: { readonly timeoutMs: number; readonly onFault: Fault },
 ): Guarded {
-  const breaker = circuitBreaker(handleAll, {
-    halfOpenAfter: PAUSE_MS,
-    breaker: new ConsecutiveBreaker(MAX_FAILURES),
-  });
+  const breaker = openBreaker();
   const bounded = wrap(breaker, timeout(timeoutMs, TimeoutStrategy.Aggressive));
+  const counting = wrap(openBreaker(), timeout(COUNTERS_PATIENCE * timeoutMs, TimeoutStrategy.Aggressive));
   const { sharedCounters, leases } = backing;
   const writing = new Set<Promise<unknown>>();
   let toldAtMs = Number.NEGATIVE_INFINITY;
@@ -105,9 +110,9 @@ export function guarded(
     first: (name, value) => attempt(bounded, () => backing.first(name, value), null),
     onReturn: (listener) => void listeners.push(listener),
     sharedCounters: sharedCounters && {
-      take: (account, at) => attempt(bounded, () => sharedCounters.take(account, at), null),
-      read: (account, at) => attempt(bounded, () => sharedCounters.read(account, at), null),
-      note: (account, note) => attempt(bounded, () => sharedCounters.note(account, note), undefined),
+      take: (account, at) => attempt(counting, () => sharedCounters.take(account, at), null),
+      read: (account, at) => attempt(counting, () => sharedCounters.read(account, at), null),
+      note: (account, note) => attempt(counting, () => sharedCounters.note(account, note), undefined),
     },
     leases: leases && {
       take: (lease, terms) => attempt(bounded, () => leases.take(lease, terms), null),
@@ -120,4 +125,11 @@ export function guarded(
       await backing.close();
     },
   };
+}
+
+function openBreaker() {
+  return circuitBreaker(handleAll, {
+    halfOpenAfter: PAUSE_MS,
+    breaker: new ConsecutiveBreaker(MAX_FAILURES),
+  });
 }

@@ -45,9 +45,6 @@ export interface KeyLimits {
   readonly limits: readonly RateLimit[];
 }
 
-/** How often shared counters are asked for a request before one is taken without them: what is late once mostly isn't again. */
-const MAX_ATTEMPTS = 3;
-
 /**
  * Keeps what each key has spent, by key digest. Where gateways share counters, those count, and what stands here is a copy to decide by at once. Where
  * they can't be reached any more, a gateway takes nothing for the rest of the minute, since others may go on with what is
@@ -77,15 +74,12 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
   }
 
   async function takeShared(counters: SharedCounters, keyDigest: string): Promise<boolean> {
-    for (let attempt = 1; ; attempt += 1) {
-      const snapshot = await counters.take(keyDigest, accountOf(keyDigest).window(now()));
-      const account = accountOf(keyDigest);
-      if (snapshot !== null) account.copy(snapshot);
-      if (snapshot === null && attempt < MAX_ATTEMPTS) continue;
-      const isTaken = snapshot !== null && account.isMinuteShared ? snapshot.isTaken : account.takeAlone();
-      if (isTaken) probe(keyDigest, account);
-      return isTaken;
-    }
+    const snapshot = await counters.take(keyDigest, accountOf(keyDigest).window(now()));
+    const account = accountOf(keyDigest);
+    if (snapshot !== null) account.copy(snapshot);
+    const isTaken = snapshot !== null && account.isMinuteShared ? snapshot.isTaken : account.takeAlone();
+    if (isTaken) probe(keyDigest, account);
+    return isTaken;
   }
 
   return {

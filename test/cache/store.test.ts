@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Backing } from '../../src/cache/backing.ts';
 import { guarded } from '../../src/cache/guarded.ts';
 import { openMemory } from '../../src/cache/memory.ts';
@@ -229,6 +229,38 @@ describe('a store that', () => {
     expect(asked).toBe(3);
     expect(told).toHaveLength(1);
     await close();
+  });
+
+  it('is late with values, but not with its counters, goes on counting', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const after = <T>(ms: number, value: T) => new Promise<T>((resolve) => setTimeout(resolve, ms, value));
+    const taken = { isTaken: true, callsThisMinute: 1, callsThisMonth: 1, note: null };
+    let takes = 0;
+    const { adapter, sharedCounters } = guarded(
+      {
+        ...openMemory(1000),
+        adapter: { getMany: () => after(110, ['late']), setMany: () => after(110, undefined) },
+        sharedCounters: {
+          take() {
+            takes += 1;
+            return after(250, taken);
+          },
+          read: () => after(310, taken),
+          note: () => after(250, undefined),
+        },
+      },
+      { timeoutMs: 100, onFault() {} },
+    );
+    const at = { minute: 1, month: 1, nowMs: 60_000 };
+    const reads = Array.from({ length: 5 }, () => adapter.getMany(['a']));
+    await vi.advanceTimersByTimeAsync(120);
+    expect(await Promise.all(reads)).toEqual(Array(5).fill([undefined]));
+    const late = [sharedCounters?.take('one', at), sharedCounters?.read('one', at)];
+    await vi.advanceTimersByTimeAsync(320);
+    expect(await Promise.all(late)).toEqual([taken, null]);
+    // Once: a take that is given up may have been counted.
+    expect(takes).toBe(1);
   });
 
   it('is back is told to whoever waits for it', async () => {
