@@ -234,20 +234,20 @@ describe('a store that', () => {
   it('is late with values, but not with its counters, goes on counting', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
-    const after = <T>(ms: number, value: T) => new Promise<T>((resolve) => setTimeout(resolve, ms, value));
+    const later = <T>(ms: number, value: T) => new Promise<T>((resolve) => setTimeout(resolve, ms, value));
     const taken = { isTaken: true, callsThisMinute: 1, callsThisMonth: 1, note: null };
     let takes = 0;
     const { adapter, sharedCounters } = guarded(
       {
         ...openMemory(1000),
-        adapter: { getMany: () => after(110, ['late']), setMany: () => after(110, undefined) },
+        adapter: { getMany: () => later(110, ['late']), setMany: () => later(110, undefined) },
         sharedCounters: {
           take() {
             takes += 1;
-            return after(250, taken);
+            return later(250, taken);
           },
-          read: () => after(310, taken),
-          note: () => after(250, undefined),
+          read: () => later(310, taken),
+          note: () => later(250, undefined),
         },
       },
       { timeoutMs: 100, onFault() {} },
