@@ -4,6 +4,7 @@ import { LESSONS } from '../../src/graphiql/tabs.ts';
 import { hasChromium } from '../support/chromium.ts';
 import { pane, run, scenesOfGraphiql, side, tab, write } from '../support/graphiql.ts';
 import { openProgram } from '../support/program.ts';
+import { untilMinuteHas } from '../support/wall-clock.ts';
 
 const { open } = scenesOfGraphiql();
 
@@ -123,6 +124,7 @@ describe.skipIf(!hasChromium)('the cost', () => {
 
   it('of the key is shown, with what is left', async () => {
     await using scene = await open();
+    await untilMinuteHas(10);
     await side(scene.page, 'Cost');
     await run(scene.page);
     await expect
@@ -140,6 +142,7 @@ describe.skipIf(!hasChromium)('what goes wrong', () => {
       body: { detail: "rate limit exceeded for plan 'free': 5 requests per minute" },
     });
     await side(scene.page, 'Errors');
+    await untilMinuteHas(15);
     await run(scene.page);
     const error = scene.page.getByLabel('RATE_LIMITED');
     await expect.poll(() => error.innerText()).toContain('The requests of this minute are spent.');

@@ -4,6 +4,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ConfigError, readConfig } from '../../src/config.ts';
+import { movingClock } from '../support/moving-clock.ts';
 import { openProgram, type Program, type ProgramOptions } from '../support/program.ts';
 import { CARD, CATALOGUE, trustedFile } from './documents.ts';
 
@@ -169,12 +170,13 @@ describe('tools by HTTP', () => {
   });
 
   it('say when it is worth asking again', async () => {
-    await using program = await openTools();
+    const { clock } = movingClock(Date.parse('2026-11-21T10:00:30Z'));
+    await using program = await openTools({ clock, sandbox: { now: clock.now } });
     await using client = await connected(program, program.sandbox.keys.free);
     for (let i = 0; i < 5; i += 1) await call(client, 'Catalogue');
     const { errors, data, upstream } = await call(client, 'Catalogue');
     expect(errors).toMatchObject([
-      { code: 'RATE_LIMITED', retryable: true, retryAt: expect.stringMatching(/^\d{4}-.*Z$/) },
+      { code: 'RATE_LIMITED', retryable: true, retryAt: '2026-11-21T10:01:00.000Z' },
     ]);
     expect(data).toEqual({ indicators: null });
     expect(program.requests()).toHaveLength(5 + upstream.calls);
