@@ -107,7 +107,7 @@ export function createPlainGateway(upstreamUrl: string) {
         batchGate,
         effort: { want() {}, list() {}, refusal: null },
         tickersLearned: createTickersLearned(Date.now),
-        listed: createLearned(Date.now).listed,
+        learned: createLearned(Date.now),
         maxListItems: 1000,
         quota: async () => upstream.ledger.quota(key),
       });

@@ -35,10 +35,19 @@ function gated(
   return (source, args, context, info) => {
     const result = resolve(source, args, context, info);
     const loading = Array.isArray(result) ? result.filter(isPromise) : isPromise(result) ? [result] : [];
-    if (loading.length > 0 && gatesBatch(info))
-      for (const promise of loading) context.batchGate.closeDuring(promise);
+    if (loading.length > 0 && gatesBatch(info)) {
+      for (const promise of loading) if (!askedAhead.has(promise)) context.batchGate.closeDuring(promise);
+    }
     return result;
   };
+}
+
+const askedAhead = new WeakSet<Promise<unknown>>();
+
+/** Marks what a field is still loading as nothing that the batch waits for: all that it leads to has been asked for. */
+export function marksAskedAhead<Result>(loading: Promise<Result>): Promise<Result> {
+  askedAhead.add(loading);
+  return loading;
 }
 
 /** Whether the selection below a field leads to figures. Execution hands the same nodes to each item of a list. */

@@ -39,6 +39,11 @@ export interface Loaders {
   readonly observations: ObservationLoader;
   /** Names in the lists that the service has given so far, to anybody; none before it has. Asks for nothing. */
   readonly listed: Learned['listed'];
+  /**
+   * Codes of the countries that the list will most likely have, in its order, where one call more is no matter and what they
+   * are asked for may thus be asked for already; null elsewhere. Asks for nothing.
+   */
+  expectedCountries(): readonly string[] | null;
   /** Names of a list that is held, as the operation may be answered by it; see {@link FindHeldNames}. Asks for nothing. */
   heldNames(dimension: Dimension): PromiseOrValue<HeldNames | null>;
   /** Counts that some of the answer follows from what is held. */
@@ -53,7 +58,9 @@ export interface LoadersParts {
   readonly batchGate: BatchGate;
   readonly effort: Effort;
   readonly tickersLearned: TickersLearned;
-  readonly listed: Learned['listed'];
+  readonly learned: Pick<Learned, 'listed' | 'countryCodes'>;
+  /** Whether calls are plenty for a key; left out where nothing is asked for before it is known to be wanted. */
+  readonly hasPlenty?: ((keyDigest: string) => boolean) | undefined;
   /** Left out where nothing is held. */
   readonly heldNames?: FindHeldNames | undefined;
 }
@@ -108,7 +115,12 @@ export function createLoaders(parts: LoadersParts): Loaders {
       where: counted((filter) => tickers().where(filter)),
       find: counted((exchangeCode, symbol) => tickers().find(exchangeCode, symbol)),
     },
-    listed: parts.listed,
+    listed: parts.learned.listed,
+    expectedCountries() {
+      const { countryCodes } = parts.learned;
+      const mayAsk = countryCodes.length > 0 && parts.hasPlenty?.(sending.caller.keyDigest) === true;
+      return mayAsk ? countryCodes : null;
+    },
     heldNames: (dimension) => parts.heldNames?.(dimension, sending.caller.keyDigest) ?? null,
     servedBy({ freshUntilMs }) {
       sending.bill.cached += 1;
@@ -121,6 +133,7 @@ export function createLoaders(parts: LoadersParts): Loaders {
         sending.bill.naive += countryCodes.length;
         return observations.nationals(countryCodes, metricKey, maxAgeMs);
       },
+      nationalsAhead: observations.nationalsAhead,
       leftOut: () => leftOut,
       cameWith(record, rows) {
         const why = staleness?.get(record);

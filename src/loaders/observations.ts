@@ -33,6 +33,17 @@ export interface ObservationLoader {
     metricKey: string,
     maxAgeMs: number,
   ): PromiseOrValue<readonly National[]>;
+  /**
+   * Asks for what `nationals` will most likely be asked for, of the same countries in the same order: it then gives what becomes
+   * of that.
+   * @returns settles once that is known, and is never rejected; undefined where it is at hand
+   * @throws Failure OPERATION_TOO_EXPENSIVE where they are more than may be
+   */
+  nationalsAhead(
+    countryCodes: readonly string[],
+    metricKey: string,
+    maxAgeMs: number,
+  ): Promise<unknown> | undefined;
   /** Figures that others are compared with. */
   readonly operands: OperandLoader;
   /** Rows of answers to this operation that belong to no figure that can be asked for. */
@@ -75,9 +86,10 @@ function nameOf({ key, maxAgeMs }: Demand): string {
 
 export function createObservationLoader(
   parts: ObservationLoaderParts,
-): Pick<ObservationLoader, 'rows' | 'nationals' | 'operands'> {
+): Pick<ObservationLoader, 'rows' | 'nationals' | 'nationalsAhead' | 'operands'> {
   const { effort } = parts;
   const withOutcomes = createOutcomes(parts);
+  const ahead = new Map<string, NationalsAhead>();
 
   const demandsFor = ({ mode, countryCodes, metricKeys, maxAgeMs, years }: WantedRows): Demand[] => {
     effort.want(countryCodes.length * metricKeys.length);
@@ -109,6 +121,9 @@ export function createObservationLoader(
     });
   }
 
+  const loadNationals = (countryCodes: readonly string[], metricKey: string, maxAgeMs: number) =>
+    nationalsOf(demandsFor({ mode: 'latest', countryCodes, metricKeys: [metricKey], maxAgeMs }));
+
   return {
     rows(wanted, choose = (rows) => rows) {
       const { metricKeys } = wanted;
@@ -130,9 +145,30 @@ export function createObservationLoader(
       outcomesOf: (demands) => withOutcomes(demands, (outcomes) => outcomes),
       nationalsOf,
     }),
-    nationals: (countryCodes, metricKey, maxAgeMs) =>
-      nationalsOf(demandsFor({ mode: 'latest', countryCodes, metricKeys: [metricKey], maxAgeMs })),
+    nationals(countryCodes, metricKey, maxAgeMs) {
+      const asked = ahead.get(nationalsName(metricKey, maxAgeMs));
+      if (asked !== undefined && areSame(asked.countryCodes, countryCodes)) return asked.nationals;
+      return loadNationals(countryCodes, metricKey, maxAgeMs);
+    },
+    nationalsAhead(countryCodes, metricKey, maxAgeMs) {
+      const name = nationalsName(metricKey, maxAgeMs);
+      const nationals = ahead.get(name)?.nationals ?? loadNationals(countryCodes, metricKey, maxAgeMs);
+      if (!ahead.has(name)) ahead.set(name, { countryCodes, nationals });
+      // Whoever wants them is told what is wrong.
+      return nationals instanceof Promise ? nationals.catch(() => {}) : undefined;
+    },
   };
+}
+
+interface NationalsAhead {
+  readonly countryCodes: readonly string[];
+  readonly nationals: PromiseOrValue<readonly National[]>;
+}
+
+const nationalsName = (metricKey: string, maxAgeMs: number) => `${metricKey} within ${maxAgeMs} ms`;
+
+function areSame(some: readonly string[], others: readonly string[]): boolean {
+  return some.length === others.length && some.every((name, i) => name === others[i]);
 }
 
 function outcomeOf(national: National): Outcome {

@@ -8,7 +8,8 @@ import type { IndicatorRecord } from '../upstream/records/indicators.ts';
 import type { BisectedParts } from './bisected.ts';
 
 /** Notes the names in the lists that go by: the service knows them, so they are the last to be suspected of a refusal. */
-export function notingNames(ask: Ask, { listed }: Learned): Ask {
+export function notingNames(ask: Ask, learned: Learned): Ask {
+  const { listed } = learned;
   /** Lists are served again and again as they are held. */
   const noted = new WeakSet<object>();
   const isNew = (list: object) => {
@@ -20,7 +21,9 @@ export function notingNames(ask: Ask, { listed }: Learned): Ask {
     mapValue(ask(endpoint, params, sending, maxAgeMs), (result) => {
       if (result === null || typeof result !== 'object') return result;
       if (endpoint.route === countries.route && isNew(result)) {
-        for (const { code } of result as readonly CountryRecord[]) listed.countries.add(code);
+        const codes = (result as readonly CountryRecord[]).map(({ code }) => code);
+        for (const code of codes) listed.countries.add(code);
+        learned.learnCountryCodes(codes);
       }
       if (endpoint.route === indicators.route && isNew(result)) {
         // A measure without data may be unknown where data are asked for.

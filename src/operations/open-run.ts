@@ -14,7 +14,8 @@ import { payerOf } from '../upstream/payer.ts';
 import type { FieldTraces } from './field-traces.ts';
 import { isExplained, type OpenRun, type OperationRun } from './operation-run.ts';
 
-export interface OpenRunParts extends Pick<LoadersParts, 'ask' | 'tickersLearned' | 'listed' | 'heldNames'> {
+export interface OpenRunParts
+  extends Pick<LoadersParts, 'ask' | 'tickersLearned' | 'learned' | 'hasPlenty' | 'heldNames'> {
   readonly config: Config;
   readonly observations: ObservationClient;
   readonly tenantCache: TenantCache;
@@ -63,7 +64,8 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
         batchGate: createBatchGate(config.batchHoldMs),
         effort: effortFor(caller),
         tickersLearned: parts.tickersLearned,
-        listed: parts.listed,
+        learned: parts.learned,
+        hasPlenty: parts.hasPlenty,
         heldNames: parts.heldNames,
         maxListItems: config.maxListItems,
         keyRefusal: () => parts.keyRefusal(caller.keyDigest),

@@ -68,6 +68,9 @@ export interface Learned extends Readonly<Facts> {
   readonly answered: Readonly<Record<Dimension, NameSet>>;
   /** Names in the service's own lists. */
   readonly listed: Readonly<Record<Dimension, NameSet>>;
+  /** Codes of the list of countries that came last, in its order; none before one has. It may be another by now. */
+  readonly countryCodes: readonly string[];
+  learnCountryCodes(codes: readonly string[]): void;
   /** Names that figures have come for, in upper case. */
   readonly figured: Readonly<Record<Dimension, NameSet>>;
   /** Changes whenever other rows are expected of any series than before. */
@@ -105,6 +108,7 @@ export function createLearned(now: () => number): Learned {
   const ranges = new Map<string, { readonly name: string; readonly rows: number }>();
 
   let rowsVersion = 0;
+  let countryCodes: readonly string[] = [];
 
   function fact<Name extends keyof Facts>(name: Name): Facts[Name] {
     const known = facts[name];
@@ -145,6 +149,12 @@ export function createLearned(now: () => number): Learned {
     },
     answered: { countries: createNameSet(), metrics: createNameSet() },
     listed: { countries: createNameSet(), metrics: createNameSet() },
+    get countryCodes() {
+      return countryCodes;
+    },
+    learnCountryCodes(codes) {
+      countryCodes = codes;
+    },
     figured: { countries: createNameSet(), metrics: createNameSet() },
     get rowsVersion() {
       return rowsVersion;
@@ -244,6 +254,8 @@ export function frozen(learned: Learned, totals: 'untold' | 'unknown'): Learned 
     learn() {},
     answered: fixedNames(learned.answered),
     listed: fixedNames(learned.listed),
+    countryCodes: learned.countryCodes,
+    learnCountryCodes() {},
     figured: fixedNames(learned.figured),
     rowsVersion: learned.rowsVersion,
     seriesRows: learned.seriesRows,

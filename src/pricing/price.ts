@@ -189,7 +189,7 @@ function openDryRun(parts: PricingParts, caller: Caller, supposed: Supposed, lea
     batchGate: createBatchGate(parts.holdMs),
     effort,
     tickersLearned: { ...parts.tickersLearned },
-    listed: parts.learned.listed,
+    learned: parts.learned,
     maxListItems: parts.maxListItems,
     heldNames: createHeldNames({ tenantCache, freshness, now }, parts.learned),
     quota: () => parts.quota(caller.keyDigest),

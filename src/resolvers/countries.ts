@@ -13,6 +13,7 @@ import type { ObservationRecord } from '../upstream/records/observations.ts';
 import { checkMetricKey, maxAgeMsOf } from './arguments.ts';
 import { countryList, countryWithoutList, LIST_FIELDS, selectedOf } from './country-list.ts';
 import { askAhead, derivedOf, latestOf } from './derived-ahead.ts';
+import { withFiguresAhead } from './figures-ahead.ts';
 import { namesOfFigures } from './known-names.ts';
 import { observationList, observationPage } from './observation-lists.ts';
 import { namedBy, pageOf, pagingOf } from './paging.ts';
@@ -99,12 +100,22 @@ export const batches = { Country: { observation } };
 
 export const resolvers = {
   Query: {
-    countries: countryList,
+    countries(_, args, context, info) {
+      return withFiguresAhead(countryList(_, args, context, info), context, info, (expected) => {
+        const { codes, region, subregion } = args;
+        // Which countries are of a region the list alone tells.
+        if (region != null || subregion != null) return [];
+        return codes == null ? expected : [...new Set(codes)].filter((code) => expected.includes(code));
+      });
+    },
     countriesConnection(_, args, context, info) {
       const paging = pagingOf(args, 'Country', context.maxListItems);
       return mapValue(countryList(_, args, context, info), (list) => pageOf(paging, NAMING, list));
     },
-    country: (_, { code }, context, info) => countryByCode(code, context, info),
+    country: (_, { code }, context, info) =>
+      withFiguresAhead(countryByCode(code, context, info), context, info, (expected) =>
+        expected.includes(code) ? [code] : [],
+      ),
   },
   Country,
   CountryProfile: {
