@@ -59,9 +59,11 @@ export function createKeyTable<Value extends object>({ proven, unproven }: KeyTa
     },
     isProven: (keyDigest) => find(keyDigest)?.isProven === true,
     provenEntries: () => known.entries(),
-    *entries() {
-      yield* known.entries();
-      yield* others.entries();
-    },
+    entries: () => inTurn(known.entries(), others.entries()),
   };
+}
+
+function* inTurn<Entry>(first: Iterable<Entry>, then: Iterable<Entry>): Generator<Entry> {
+  yield* first;
+  yield* then;
 }

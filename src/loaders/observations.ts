@@ -249,14 +249,6 @@ function createOutcomes({ figures, sending, batchGate }: ObservationLoaderParts)
     for (const demand of demands) found.push(find(demand, findHeld));
   }
 
-  /** As `look`; other work has its turns in between. */
-  function* lookInBlocks(demands: readonly Demand[], found: (Outcome | undefined)[]): Generator<void, void> {
-    for (let start = 0; start < demands.length; start += BLOCK) {
-      look(demands.slice(start, start + BLOCK), found);
-      yield;
-    }
-  }
-
   return (demands, make) => {
     const found: (Outcome | undefined)[] = [];
     const finish = () => {
@@ -278,9 +270,23 @@ function createOutcomes({ figures, sending, batchGate }: ObservationLoaderParts)
       look(demands, found);
       return finish();
     }
-    const looking = timeSliced(sending.caller, lookInBlocks(demands, found));
+    const looking = timeSliced(
+      sending.caller,
+      inBlocks(demands, (some) => look(some, found)),
+    );
     return looking instanceof Promise ? batchGate.closeDuring(looking).then(finish) : finish();
   };
+}
+
+/** Does something with some demands after others; other work has its turns in between. */
+function* inBlocks(
+  demands: readonly Demand[],
+  work: (some: readonly Demand[]) => void,
+): Generator<void, void> {
+  for (let start = 0; start < demands.length; start += BLOCK) {
+    work(demands.slice(start, start + BLOCK));
+    yield;
+  }
 }
 
 /** Several times as fast as `flat`. */

@@ -1,7 +1,7 @@
 import { timeSliced, yieldToEventLoop } from '../async/yielding.ts';
 import type { Failure } from '../errors.ts';
 import { covering, type Pair, type Rectangle } from '../planner/cover.ts';
-import { keyOf, pairKey } from '../planner/demand.ts';
+import { keyOf, type Mode, pairKey } from '../planner/demand.ts';
 import { mayNameYears } from '../planner/learned.ts';
 import type { Sending } from '../upstream/call.ts';
 import { observations } from '../upstream/endpoints.ts';
@@ -69,13 +69,12 @@ function handOut(
   sending: Sending,
   { learned, keep, onRows }: CoveredParts,
 ): FetchedRows {
-  const { figures, blanks } = groups;
+  const { figures } = groups;
   const [stray] = list.unknown;
   if (stray !== undefined) {
     sending.onLeftOut?.({ route: observations.route, count: list.unknown.length, detail: stray.detail });
   }
   const faulty = faultsIn(list.faults, groups);
-  const isBlank = (key: string) => mode === 'latest' && blanks.has(key) && !figures.has(key);
   const all = isAll(pairs, rectangle) ? pairs : pairsOf(rectangle);
   if (mode === 'series') {
     for (const pair of all) {
@@ -83,24 +82,38 @@ function handOut(
       learnLength(pair, { years, rows: figures.get(key) ?? [], sent: sentOf(groups, key) }, learned);
     }
   }
-  function* toKeep(): Generator<PairFigures> {
-    for (const pair of all) {
-      const key = keyOf(pair);
-      if (!faulty.has(key) && !isBlank(key)) yield { pair, rows: figures.get(key) ?? [] };
-    }
-  }
   // An answer with rows that can't be told whose they are is not held, so that whoever asks again is told again.
-  if (stray === undefined) keep(sending.caller.keyDigest, { mode, years }, toKeep(), receivedAt);
+  if (stray === undefined) {
+    keep(sending.caller.keyDigest, { mode, years }, figuresToKeep(all, mode, groups, faulty), receivedAt);
+  }
   // Rows that belong to no pair count with those that are wanted.
   const strays = list.received - list.rows.length - list.blanks.length;
   let rows = strays;
   for (const pair of pairs) {
     const key = keyOf(pair);
-    settle(pair, faulty.get(key) ?? (isBlank(key) ? 'no figure' : (figures.get(key) ?? [])));
+    settle(pair, faulty.get(key) ?? (isBlank(key, mode, groups) ? 'no figure' : (figures.get(key) ?? [])));
     rows += sentOf(groups, key);
   }
   onRows?.(list.received, list.received - rows + strays);
   return { rows, isWhole: true };
+}
+
+function* figuresToKeep(
+  pairs: readonly Pair[],
+  mode: Mode,
+  groups: Groups,
+  faulty: ReadonlyMap<string, Failure>,
+): Generator<PairFigures> {
+  for (const pair of pairs) {
+    const key = keyOf(pair);
+    if (faulty.has(key) || isBlank(key, mode, groups)) continue;
+    yield { pair, rows: groups.figures.get(key) ?? [] };
+  }
+}
+
+/** Whether the latest row holds no value: the latest figure stands further back. */
+function isBlank(key: string, mode: Mode, { figures, blanks }: Groups): boolean {
+  return mode === 'latest' && blanks.has(key) && !figures.has(key);
 }
 
 /** Whether pairs of a rectangle, none twice, are all that it has. */

@@ -11,7 +11,7 @@ export interface AnswerTable {
    * Values by column, made as they are asked for.
    * @param isTaken whether items of the outermost list may go from the data once their rows are made
    */
-  readonly rows: (data: JsonFields, isTaken?: boolean) => Generator<readonly unknown[]>;
+  readonly rows: (data: JsonFields, isTaken?: boolean) => Iterable<readonly unknown[]>;
 }
 
 export interface TableColumn {
@@ -44,9 +44,7 @@ export function tablesOf(fields: readonly AnswerField[]): readonly AnswerTable[]
     {
       path: '',
       columns: leaves,
-      *rows(data) {
-        yield cellsOf(leaves, data);
-      },
+      rows: (data) => [cellsOf(leaves, data)],
     },
   ];
 }
