@@ -25,7 +25,9 @@ it('changes nothing that a row says, nor what was sent', () => {
 });
 
 it('has rows that say the same hold it once', () => {
-  const rows = Array.from({ length: 20_000 }, (_, value) => ({ ...row, value }));
+  // Long texts: 16 MB of them are far more than what else in this process comes and goes meanwhile.
+  const texts = { metric_name: 'name '.repeat(80), unit: 'unit '.repeat(80) };
+  const rows = Array.from({ length: 20_000 }, (_, value) => ({ ...row, ...texts, value }));
   const shareTexts = createCommonTexts();
   const heldBy = (hold: (rows: readonly ObservationRecord[]) => void) => {
     const before = heapBytes();
@@ -36,7 +38,7 @@ it('has rows that say the same hold it once', () => {
     return bytes;
   };
   heldBy(() => {});
-  expect(heldBy(shareTexts)).toBeLessThan(0.75 * heldBy(() => {}));
+  expect(heldBy(shareTexts)).toBeLessThan(0.5 * heldBy(() => {}));
 });
 
 it('forgets texts, in place of knowing ever more of them', () => {
