@@ -15,7 +15,7 @@ import { prefixedNames } from './graph/prefixed-names.ts';
 import { printSdl } from './graph/subgraph-sdl.ts';
 import type { FeedParts } from './live/feed.ts';
 import type { Subscriptions } from './live/subscriptions.ts';
-import { createEffort } from './loaders/effort.ts';
+import { CountedEffort } from './loaders/effort.ts';
 import { createTickersLearned } from './loaders/ticker-lists.ts';
 import { createObservationClient } from './observations/client.ts';
 import { createObservationEntries } from './observations/entries.ts';
@@ -313,7 +313,7 @@ function composeRuns(
     overfetchRows: config.batchOverfetchRows,
   };
   const tickersLearned = createTickersLearned(now);
-  const effortFor = ({ keyDigest }: Caller) => createEffort({ isProven: () => proven.has(keyDigest) });
+  const effortFor = ({ keyDigest }: Caller) => new CountedEffort({ isProven: () => proven.has(keyDigest) });
   const quota = async (keyDigest: string) => {
     await ledger.refresh(keyDigest);
     return ledger.quota(keyDigest);

@@ -29,42 +29,41 @@ export interface EffortParts {
   readonly isProven: () => boolean;
 }
 
-export function createEffort({ isProven }: EffortParts): Effort {
-  let refusal: Failure | null = null;
-  let [figures, items] = [0, 0];
+/** One that counts for one operation. A class, since an object literal with a getter has the engine make a hidden class for each. */
+export class CountedEffort implements Effort {
+  refusal: Failure | null = null;
+  readonly #isProven: EffortParts['isProven'];
+  #figures = 0;
+  #items = 0;
 
-  function refuse(message: string, planned: number, limit: number): never {
-    refusal = new Failure('OPERATION_TOO_EXPENSIVE', message, { planned, limit });
-    throw refusal;
+  constructor({ isProven }: EffortParts) {
+    this.#isProven = isProven;
   }
 
-  function check(count: number, what: string): void {
-    const limit = isProven() ? MOST_THINGS : MOST_UNPROVEN;
+  want(count: number): void {
+    if (this.refusal !== null) throw this.refusal;
+    this.#figures += count;
+    this.#check(this.#figures, 'figures');
+  }
+
+  list(count: number): void {
+    if (this.refusal !== null) throw this.refusal;
+    this.#items += count;
+    this.#check(this.#items, 'items of lists');
+  }
+
+  #check(count: number, what: string): void {
+    const limit = this.#isProven() ? MOST_THINGS : MOST_UNPROVEN;
     if (count <= limit) return;
     const whose =
       limit === MOST_THINGS
         ? '.'
         : ' under a key that the service has not accepted lately. Ask for something small first, so that the key is known.';
-    refuse(
+    this.refusal = new Failure(
+      'OPERATION_TOO_EXPENSIVE',
       `The operation comes to more ${what} than the ${limit} that this gateway takes${whose}`,
-      count,
-      limit,
+      { planned: count, limit },
     );
+    throw this.refusal;
   }
-
-  return {
-    get refusal() {
-      return refusal;
-    },
-    want(count) {
-      if (refusal !== null) throw refusal;
-      figures += count;
-      check(figures, 'figures');
-    },
-    list(count) {
-      if (refusal !== null) throw refusal;
-      items += count;
-      check(items, 'items of lists');
-    },
-  };
 }

@@ -188,7 +188,7 @@ async function runBounded(
       context,
       variables,
       onPause: batchGate.closeDuring,
-      onList: effort.list,
+      onList: (items: number) => effort.list(items),
       job: caller,
       texts,
       observer: fieldTrace ?? undefined,

@@ -254,7 +254,15 @@ async function runDry(
   if (plan !== null) {
     const { batchGate, effort } = context;
     const onPause = batchGate.closeDuring;
-    const run = { plan, context, variables, onPause, onList: effort.list, isDry: true, job: caller };
+    const run = {
+      plan,
+      context,
+      variables,
+      onPause,
+      onList: (items: number) => effort.list(items),
+      isDry: true,
+      job: caller,
+    };
     return (await runPlan(run)).errors;
   }
   const result = await execute({
