@@ -1,4 +1,5 @@
 import { Cancellation, type CancelSignal } from '../async/cancellation.ts';
+import { InGroups } from '../async/in-groups.ts';
 import { TransientMap } from '../async/transient-map.ts';
 import type { Bill } from '../upstream/call.ts';
 import { rounded, setRunHeaders } from './answer-headers.ts';
@@ -20,6 +21,12 @@ export interface CoalescedParts
 
 /** For which share of the time that it may take a run can be joined: so much earlier its deadline may be than that of who joins. */
 const JOINED_SHARE = 0.01;
+
+/**
+ * Those who have waited for a run for this long, in milliseconds, are answered in groups: the first ones to ask again begin
+ * the next run meanwhile, and the others still find it under way. A shorter one would be over, and be paid for again.
+ */
+const GROUPED_MS = 20;
 
 /**
  * Runs equal operations of one key once while they are in flight. The first of them pays, the others have its answers
@@ -49,8 +56,9 @@ export function coalesced(
 
   async function join(shared: SharedRun, plain: PlainRequest, incoming: Incoming): Promise<GatewayResponse> {
     const startedAtMs = parts.now();
-    shared.add(incoming.request);
+    const place = shared.join(incoming.request);
     const { run } = await shared.ran;
+    if (steadyNow() - shared.sinceMs >= GROUPED_MS) await shared.turns.turnOf(place);
     const answer = shared.answer(run);
     // What no plan has written is Apollo's answer to one request.
     if (answer === null) return (await next(incoming)).response;
@@ -85,6 +93,8 @@ class SharedRun {
   ran!: Promise<RanOperation>;
   /** From now on nobody can join. */
   readonly close: () => void;
+  /** In which those who have joined are answered. */
+  readonly turns = new InGroups();
   readonly #waiting: GatewayRequest[] = [];
   #left = 0;
   #ends: Cancellation | undefined;
@@ -98,6 +108,12 @@ class SharedRun {
   add(request: GatewayRequest): void {
     this.#waiting.push(request);
     if (this.#ends !== undefined) this.#listenTo(request, this.#ends);
+  }
+
+  /** @returns how many have joined before */
+  join(request: GatewayRequest): number {
+    this.add(request);
+    return this.#waiting.length - 2;
   }
 
   /** Aborts when all have left. Only made where somebody listens. */

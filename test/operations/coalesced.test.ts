@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { Cancellation } from '../../src/async/cancellation.ts';
 import { coalesced } from '../../src/operations/coalesced.ts';
@@ -120,6 +121,9 @@ describe('operations that differ', () => {
   });
 });
 
+/** Once all promises that were settled are followed. */
+const tick = promisify(process.nextTick);
+
 interface Difference {
   readonly key?: 'analyst';
   readonly variables?: object;
@@ -195,5 +199,19 @@ describe('a run that several wait for', () => {
     await setImmediate();
     ask();
     expect(runs).toHaveLength(2);
+  });
+
+  it.each([
+    { what: 'at once, after a short one', ms: 19, atFirst: 11 },
+    { what: 'in groups, after one that has taken its time', ms: 20, atFirst: 3 },
+  ])('lets those who have joined go on $what', async ({ ms, atFirst }) => {
+    const { runs, ask, pass } = openStage();
+    for (let i = 0; i < 11; i += 1) ask();
+    pass(ms);
+    // Of an answer that no plan has written, each who has joined makes a run of their own.
+    runs[0]?.end.resolve({ run: { written: null } } as RanOperation);
+    await tick();
+    expect(runs).toHaveLength(atFirst);
+    while (runs.length < 11) await setImmediate();
   });
 });
