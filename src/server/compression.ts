@@ -1,13 +1,18 @@
 import type { Transform } from 'node:stream';
 import { promisify } from 'node:util';
 import {
+  type BrotliOptions,
   brotliCompress,
+  brotliCompressSync,
   constants,
   createBrotliCompress,
   createGzip,
   createZstdCompress,
   gzip,
+  gzipSync,
+  type ZstdOptions,
   zstdCompress,
+  zstdCompressSync,
 } from 'node:zlib';
 import { Negotiator } from '@fastify/accept-negotiator';
 import { LRUCache } from 'lru-cache';
@@ -15,12 +20,17 @@ import { LRUCache } from 'lru-cache';
 /** Bodies below this travel in one packet as they are. */
 const MIN_BYTES = 1_024;
 
+/** Bodies up to this that are sent once are compressed in less time than it takes to have another thread do it. */
+const MAX_HERE_BYTES = 16_384;
+
 /** Kinds of `Accept-Encoding` headers of which it is remembered what they ask for. */
 const MAX_HEADERS = 100;
 
 interface Compressor {
   /** For a body that is sent once: as fast as still pays. */
   readonly once: (body: Buffer) => Promise<Buffer>;
+  /** The same for a short body, in this thread. */
+  readonly onceHere: (body: Buffer) => Buffer;
   /** For a body that is kept and sent again. */
   readonly kept: (body: Buffer) => Promise<Buffer>;
   /** For a body that is written while it is sent. */
@@ -31,27 +41,34 @@ const brotli = promisify(brotliCompress);
 const zstd = promisify(zstdCompress);
 const zip = promisify(gzip);
 
-const brotliAt = (quality: number) => (body: Buffer) =>
-  brotli(body, {
-    params: { [constants.BROTLI_PARAM_QUALITY]: quality, [constants.BROTLI_PARAM_SIZE_HINT]: body.length },
-  });
-const zstdAt = (level: number) => (body: Buffer) =>
-  zstd(body, { params: { [constants.ZSTD_c_compressionLevel]: level } });
-const gzipAt = (level: number) => (body: Buffer) => zip(body, { level });
+const BROTLI_FAST: BrotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
+const ZSTD_FAST: ZstdOptions = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+const GZIP_FAST = { level: 1 };
+
+const brotliOptions = (quality: number, { length }: Buffer): BrotliOptions => ({
+  params: { [constants.BROTLI_PARAM_QUALITY]: quality, [constants.BROTLI_PARAM_SIZE_HINT]: length },
+});
 
 /** Of several encodings that a client likes equally, the first is taken. */
 const COMPRESSORS: Readonly<Record<string, Compressor>> = {
   zstd: {
-    once: zstdAt(1),
-    kept: zstdAt(9),
-    stream: () => createZstdCompress({ params: { [constants.ZSTD_c_compressionLevel]: 1 } }),
+    once: (body) => zstd(body, ZSTD_FAST),
+    onceHere: (body) => zstdCompressSync(body, ZSTD_FAST),
+    kept: (body) => zstd(body, { params: { [constants.ZSTD_c_compressionLevel]: 9 } }),
+    stream: () => createZstdCompress(ZSTD_FAST),
   },
   br: {
-    once: brotliAt(1),
-    kept: brotliAt(6),
-    stream: () => createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }),
+    once: (body) => brotli(body, brotliOptions(1, body)),
+    onceHere: (body) => brotliCompressSync(body, brotliOptions(1, body)),
+    kept: (body) => brotli(body, brotliOptions(6, body)),
+    stream: () => createBrotliCompress(BROTLI_FAST),
   },
-  gzip: { once: gzipAt(1), kept: gzipAt(6), stream: () => createGzip({ level: 1 }) },
+  gzip: {
+    once: (body) => zip(body, GZIP_FAST),
+    onceHere: (body) => gzipSync(body, GZIP_FAST),
+    kept: (body) => zip(body, { level: 6 }),
+    stream: () => createGzip(GZIP_FAST),
+  },
 };
 
 const negotiator = new Negotiator({
@@ -72,14 +89,14 @@ export function encodingFor(accepted: string | undefined): string | null {
 }
 
 /** @param encoded forms that are kept with the body, where it is kept */
-export function compress(
+export async function compress(
   body: string | Buffer,
   encoding: string,
   encoded: Map<string, Promise<Buffer>> | undefined,
 ): Promise<Buffer> {
-  const { once, kept } = COMPRESSORS[encoding] as Compressor;
+  const { once, onceHere, kept } = COMPRESSORS[encoding] as Compressor;
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-  if (encoded === undefined) return once(bytes);
+  if (encoded === undefined) return bytes.length > MAX_HERE_BYTES ? once(bytes) : onceHere(bytes);
   const known = encoded.get(encoding) ?? kept(bytes);
   encoded.set(encoding, known);
   return known;

@@ -1,5 +1,7 @@
+import { setImmediate } from 'node:timers/promises';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { compress } from '../../src/server/compression.ts';
 import { open } from './exchange.ts';
 
 const COUNTRIES = '{ countries { code name } }';
@@ -99,3 +101,21 @@ it('leaves small answers as they are', async () => {
   expect(headers.vary).toBe('Authorization, Accept, X-Explain');
   expect(bytes.equals(program.plain.bytes)).toBe(true);
 });
+
+it.for([
+  [16_384, 'compressed', 'another turn'],
+  [8_000_000, 'another turn', 'compressed'],
+] as const)(
+  'hands a body of %i bytes to another thread only where that pays',
+  async ([length, ...expected]) => {
+    for (const encoding of Object.keys(DECODERS)) {
+      const order: string[] = [];
+      const turn = setImmediate().then(() => order.push('another turn'));
+      const bytes = await compress('a'.repeat(length), encoding, undefined);
+      order.push('compressed');
+      await turn;
+      expect(DECODERS[encoding]?.(bytes)).toHaveLength(length);
+      expect(order).toEqual(expected);
+    }
+  },
+);
