@@ -7,7 +7,34 @@ export interface Received {
   readonly status: number;
   /** By lower-case name. */
   readonly headers: IncomingHttpHeaders;
-  readonly body: Buffer;
+  readonly body: ReceivedBody;
+}
+
+/** A body in the pieces in which it came. They are part of all that was read from the connection at once. */
+export class ReceivedBody {
+  readonly #chunks: readonly Buffer[];
+  /** In bytes. */
+  readonly length: number;
+
+  constructor(chunks: readonly Buffer[]) {
+    this.#chunks = chunks;
+    this.length = chunks.reduce((sum, { length }) => sum + length, 0);
+  }
+
+  /** A copy in one piece, which keeps nothing else alive. */
+  copy(): Buffer {
+    return Buffer.concat(this.#chunks, this.length);
+  }
+
+  equals(bytes: Buffer): boolean {
+    if (bytes.length !== this.length) return false;
+    let at = 0;
+    return this.#chunks.every((chunk) => {
+      const from = at;
+      at += chunk.length;
+      return bytes.compare(chunk, 0, chunk.length, from, at) === 0;
+    });
+  }
 }
 
 export interface ExchangeParts {
@@ -96,9 +123,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    const [first = Buffer.alloc(0), ...others] = this.#chunks;
-    const body = others.length === 0 ? first : Buffer.concat(this.#chunks);
-    if (this.#end()) this.#resolve({ status: this.#status, headers: this.#headers, body });
+    if (!this.#end()) return;
+    this.#resolve({ status: this.#status, headers: this.#headers, body: new ReceivedBody(this.#chunks) });
   }
 
   onResponseError(_: unknown, cause: unknown): void {

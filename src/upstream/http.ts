@@ -4,7 +4,7 @@ import { yieldToEventLoop } from '../async/yielding.ts';
 import { Failure, type FailureFields } from '../errors.ts';
 import { parseExactly } from '../exact-json.ts';
 import type { Answer, Call, Send, Sending } from './call.ts';
-import { Broken, exchange, Late, type Received } from './exchange.ts';
+import { Broken, exchange, Late, type Received, type ReceivedBody } from './exchange.ts';
 import { isDeep, MAX_NESTING } from './nesting.ts';
 import { createSameBodies } from './same-bodies.ts';
 
@@ -65,7 +65,8 @@ export function createHttp(parts: HttpParts): { send: Send; close: () => Promise
     };
   }
 
-  function read(bytes: Buffer, call: Call): unknown {
+  function read(received: ReceivedBody, call: Call): unknown {
+    const bytes = received.copy();
     const body = parseJson(textOf(bytes), call);
     bodies.add(call.target, bytes, body);
     return body;
@@ -91,7 +92,7 @@ export function createHttp(parts: HttpParts): { send: Send; close: () => Promise
       }
       return { status, headers: plain(headers), body: found, receivedAt: receivedAt() };
     }
-    const text = textOf(body);
+    const text = textOf(body.copy());
     if (text.length > LONG_BODY) await yieldToEventLoop(caller);
     if (status === 404 || status === 304) {
       const words = status === 404 ? wordsIn(text) : undefined;

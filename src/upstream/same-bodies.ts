@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { ReceivedBody } from './exchange.ts';
 
 /** Bytes of answers that are remembered, and of one of them: a full data call of 1,000 rows has half a megabyte. */
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -16,7 +17,8 @@ interface Read {
  */
 export interface SameBodies {
   /** What these bytes were read as, if they are those of the last answer; undefined where they are not. */
-  find(target: string, bytes: Buffer): unknown;
+  find(target: string, received: ReceivedBody): unknown;
+  /** @param bytes theirs alone: what else is in their memory would be kept with them */
   add(target: string, bytes: Buffer, body: unknown): void;
 }
 
@@ -27,13 +29,12 @@ export function createSameBodies(): SameBodies {
     sizeCalculation: ({ bytes }, target) => bytes.length + target.length,
   });
   return {
-    find(target, bytes) {
+    find(target, received) {
       const read = last.get(target);
-      return read?.bytes.equals(bytes) ? read.body : undefined;
+      return read !== undefined && received.equals(read.bytes) ? read.body : undefined;
     },
     add(target, bytes, body) {
-      // A copy, since those that came are part of all that was read from the connection at once.
-      if (bytes.length <= MAX_BODY_BYTES) last.set(target, { bytes: Buffer.from(bytes), body });
+      if (bytes.length <= MAX_BODY_BYTES) last.set(target, { bytes, body });
     },
   };
 }

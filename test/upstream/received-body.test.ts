@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+import { ReceivedBody } from '../../src/upstream/exchange.ts';
+
+const bodyOf = (...pieces: readonly string[]) => new ReceivedBody(pieces.map((piece) => Buffer.from(piece)));
+
+it.each([
+  { pieces: ['{"data":', '[]', '}'], text: '{"data":[]}', isSame: true },
+  { pieces: ['{"data":[]}'], text: '{"data":[]}', isSame: true },
+  { pieces: ['{"data":', '[1', '}'], text: '{"data":[]}', isSame: false },
+  { pieces: ['{"data":', '[]', '} '], text: '{"data":[]}', isSame: false },
+  { pieces: ['{"data":', '[]'], text: '{"data":[]}', isSame: false },
+  { pieces: [], text: '', isSame: true },
+])('compares $pieces with $text piece by piece', ({ pieces, text, isSame }) => {
+  expect(bodyOf(...pieces).equals(Buffer.from(text))).toBe(isSame);
+});
+
+it('is copied in one piece, of which it keeps nothing', () => {
+  const piece = Buffer.from('whole');
+  const copy = new ReceivedBody([piece.subarray(0, 1), piece.subarray(1)]).copy();
+  piece.fill('x');
+  expect(String(copy)).toBe('whole');
+});
