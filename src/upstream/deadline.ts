@@ -18,7 +18,9 @@ export interface DeadlineParts {
 export class Deadline {
   readonly #parts: DeadlineParts;
   readonly #ends = new Cancellation();
-  #stop: (() => void) | undefined;
+  #client: CancelSignal | undefined;
+  #onLeave: (() => void) | undefined;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(parts: DeadlineParts) {
     this.#parts = parts;
@@ -31,26 +33,29 @@ export class Deadline {
 
   /** The operation is about to wait: from now on the signal tells when it is given up. */
   start(): void {
-    if (this.#stop !== undefined) return;
+    if (this.#client !== undefined) return;
     const { request, startedAtMs, timeoutMs, now } = this.#parts;
-    const client = request.signal;
-    const onLeave = () => this.#ends.abort(client.reason);
-    const timer = setTimeout(() => this.#onTimeout(), Math.max(0, startedAtMs + timeoutMs - now()));
-    client.addEventListener('abort', onLeave, { once: true });
-    if (client.aborted) onLeave();
-    this.#stop = () => {
-      clearTimeout(timer);
-      client.removeEventListener('abort', onLeave);
-    };
+    this.#client = request.signal;
+    this.#onLeave = leaving(this.#ends, this.#client);
+    this.#timer = setTimeout(endLate, Math.max(0, startedAtMs + timeoutMs - now()), this.#ends, timeoutMs);
+    this.#client.addEventListener('abort', this.#onLeave, { once: true });
+    if (this.#client.aborted) this.#onLeave();
   }
 
   /** The operation is over. */
   stop(): void {
-    this.#stop?.();
+    if (this.#client === undefined || this.#onLeave === undefined) return;
+    clearTimeout(this.#timer);
+    this.#client.removeEventListener('abort', this.#onLeave);
   }
+}
 
-  #onTimeout(): void {
-    const message = `The operation took longer than the ${this.#parts.timeoutMs} ms that it may (OPERATION_TIMEOUT_MS), and this had not come by then. Ask again later, or for less at once.`;
-    this.#ends.abort(new Failure('OPERATION_TIMEOUT', message));
-  }
+/** Apart from the deadline, so that a listener that is left behind keeps nothing of the operation alive. */
+function leaving(ends: Cancellation, client: CancelSignal): () => void {
+  return () => ends.abort(client.reason);
+}
+
+function endLate(ends: Cancellation, timeoutMs: number): void {
+  const message = `The operation took longer than the ${timeoutMs} ms that it may (OPERATION_TIMEOUT_MS), and this had not come by then. Ask again later, or for less at once.`;
+  ends.abort(new Failure('OPERATION_TIMEOUT', message));
 }
