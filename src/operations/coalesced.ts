@@ -56,9 +56,9 @@ export function coalesced(
 
   async function join(shared: SharedRun, plain: PlainRequest, incoming: Incoming): Promise<GatewayResponse> {
     const startedAtMs = parts.now();
-    const place = shared.join(incoming.request);
+    shared.add(incoming.request);
     const { run } = await shared.ran;
-    if (steadyNow() - shared.sinceMs >= GROUPED_MS) await shared.turns.turnOf(place);
+    if (steadyNow() - shared.sinceMs >= GROUPED_MS) await shared.groups.next();
     const answer = shared.answer(run);
     // What no plan has written is Apollo's answer to one request.
     if (answer === null) return (await next(incoming)).response;
@@ -94,7 +94,7 @@ class SharedRun {
   /** From now on nobody can join. */
   readonly close: () => void;
   /** In which those who have joined are answered. */
-  readonly turns = new InGroups();
+  readonly groups = new InGroups();
   readonly #waiting: GatewayRequest[] = [];
   #left = 0;
   #ends: Cancellation | undefined;
@@ -108,12 +108,6 @@ class SharedRun {
   add(request: GatewayRequest): void {
     this.#waiting.push(request);
     if (this.#ends !== undefined) this.#listenTo(request, this.#ends);
-  }
-
-  /** @returns how many have joined before */
-  join(request: GatewayRequest): number {
-    this.add(request);
-    return this.#waiting.length - 2;
   }
 
   /** Aborts when all have left. Only made where somebody listens. */

@@ -3,23 +3,22 @@ import { InGroups } from '../../src/async/in-groups.ts';
 
 /** How many went on in each iteration of the event loop, of so many who wait for the same thing. */
 async function groupsOf(count: number): Promise<readonly number[]> {
-  const turns = new InGroups();
+  const inGroups = new InGroups();
   const places: number[] = [];
   const groups: number[] = [];
   let size = 0;
   const all = Array.from({ length: count }, async (_, place) => {
-    await turns.turnOf(place);
+    await inGroups.next();
     places.push(place);
     size += 1;
   });
-  const isDone = Promise.all(all).then(() => true);
   const closeGroup = () => {
     if (size > 0) groups.push(size);
     size = 0;
     if (places.length < count) setImmediate(closeGroup);
   };
   setImmediate(closeGroup);
-  await isDone;
+  await Promise.all(all);
   if (size > 0) groups.push(size);
   expect(places).toEqual(Array.from({ length: count }, (_, place) => place));
   return groups;
@@ -30,5 +29,5 @@ it('lets a few go on at once, and ever more of the others, as they came, up to a
 });
 
 it('keeps nobody waiting who is alone', () => {
-  expect(new InGroups().turnOf(0)).toBeUndefined();
+  expect(new InGroups().next()).toBeUndefined();
 });
