@@ -11,6 +11,13 @@ export interface DeadlineParts {
   readonly request: { readonly signal: CancelSignal };
 }
 
+/** What a deadline that has been started listens to. */
+interface Started {
+  readonly client: CancelSignal;
+  readonly onLeave: () => void;
+  readonly timer: NodeJS.Timeout;
+}
+
 /**
  * When one operation is given up: by its client, or because its time is over. Nothing is set up before the operation
  * first waits for the service, since most take what they need from what is held.
@@ -18,9 +25,7 @@ export interface DeadlineParts {
 export class Deadline {
   readonly #parts: DeadlineParts;
   readonly #ends = new Cancellation();
-  #client: CancelSignal | undefined;
-  #onLeave: (() => void) | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #started: Started | undefined;
 
   constructor(parts: DeadlineParts) {
     this.#parts = parts;
@@ -33,20 +38,22 @@ export class Deadline {
 
   /** The operation is about to wait: from now on the signal tells when it is given up. */
   start(): void {
-    if (this.#client !== undefined) return;
+    if (this.#started !== undefined) return;
     const { request, startedAtMs, timeoutMs, now } = this.#parts;
-    this.#client = request.signal;
-    this.#onLeave = leaving(this.#ends, this.#client);
-    this.#timer = setTimeout(endLate, Math.max(0, startedAtMs + timeoutMs - now()), this.#ends, timeoutMs);
-    this.#client.addEventListener('abort', this.#onLeave, { once: true });
-    if (this.#client.aborted) this.#onLeave();
+    const client = request.signal;
+    const onLeave = leaving(this.#ends, client);
+    const timer = setTimeout(endLate, Math.max(0, startedAtMs + timeoutMs - now()), this.#ends, timeoutMs);
+    client.addEventListener('abort', onLeave, { once: true });
+    if (client.aborted) onLeave();
+    this.#started = { client, onLeave, timer };
   }
 
   /** The operation is over. */
   stop(): void {
-    if (this.#client === undefined || this.#onLeave === undefined) return;
-    clearTimeout(this.#timer);
-    this.#client.removeEventListener('abort', this.#onLeave);
+    if (this.#started === undefined) return;
+    const { client, onLeave, timer } = this.#started;
+    clearTimeout(timer);
+    client.removeEventListener('abort', onLeave);
   }
 }
 
