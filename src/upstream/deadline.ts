@@ -41,7 +41,7 @@ export class Deadline {
     if (this.#started !== undefined) return;
     const { request, startedAtMs, timeoutMs, now } = this.#parts;
     const client = request.signal;
-    const onLeave = leaving(this.#ends, client);
+    const onLeave = () => this.#ends.abort(client.reason);
     const timer = setTimeout(endLate, Math.max(0, startedAtMs + timeoutMs - now()), this.#ends, timeoutMs);
     client.addEventListener('abort', onLeave, { once: true });
     if (client.aborted) onLeave();
@@ -55,11 +55,6 @@ export class Deadline {
     clearTimeout(timer);
     client.removeEventListener('abort', onLeave);
   }
-}
-
-/** Apart from the deadline, so that a listener that is left behind keeps nothing of the operation alive. */
-function leaving(ends: Cancellation, client: CancelSignal): () => void {
-  return () => ends.abort(client.reason);
 }
 
 function endLate(ends: Cancellation, timeoutMs: number): void {

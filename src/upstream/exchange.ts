@@ -95,8 +95,10 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#resolve = resolve;
     this.#reject = reject;
     this.#timer = setTimeout(() => this.#giveUp(new Late()), parts.timeoutMs);
-    this.#onAbort = () => this.#giveUp(parts.signal.reason);
-    parts.signal.addEventListener('abort', this.#onAbort, { once: true });
+    // In a variable first: see `oldClosures` in scripts/structure.ts.
+    const onAbort = () => this.#giveUp(parts.signal.reason);
+    this.#onAbort = onAbort;
+    parts.signal.addEventListener('abort', onAbort, { once: true });
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
