@@ -6,10 +6,6 @@ import { setFlagsFromString } from 'node:v8';
 // finds it: with that, young collections take ten times as long, and the slowest answers with them.
 setFlagsFromString('--no-allocation-site-pretenuring');
 
-// Where little is asked for during some seconds, the engine would collect for the least memory, and throw away the code that
-// it has compiled: what is asked next would be served at half the speed for seconds. It collects as it allocates.
-setFlagsFromString('--memory-reducer-gc-count=0');
-
 // Before anything else is loaded: a second start finds the code of the first one compiled.
 enableCompileCache();
 const { runCommand } = await import('./commands.ts');
