@@ -93,9 +93,12 @@ async function settled({ child }: Running): Promise<void> {
   }
 }
 
+/** The middle value; of an even number, halfway between the two middle ones, so that none is favoured. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+  const upper = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+  const lower = sorted[Math.ceil(sorted.length / 2) - 1] ?? Number.NaN;
+  return (lower + upper) / 2;
 }
 
 /** Each figure's median over the rounds; of wrong answers, all. */
