@@ -79,7 +79,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #resolve: (received: Received) => void;
   readonly #reject: (reason: unknown) => void;
   readonly #timer: NodeJS.Timeout;
-  readonly #onAbort: () => void;
+  readonly #onAbort = () => this.#giveUp(this.#parts.signal.reason);
   readonly #chunks: Buffer[] = [];
   #controller: Dispatcher.DispatchController | null = null;
   #isOver = false;
@@ -95,10 +95,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#resolve = resolve;
     this.#reject = reject;
     this.#timer = setTimeout(() => this.#giveUp(new Late()), parts.timeoutMs);
-    // In a variable first: see `oldClosures` in scripts/structure.ts.
-    const onAbort = () => this.#giveUp(parts.signal.reason);
-    this.#onAbort = onAbort;
-    parts.signal.addEventListener('abort', onAbort, { once: true });
+    parts.signal.addEventListener('abort', this.#onAbort, { once: true });
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
