@@ -15,7 +15,7 @@ const MODES: readonly CheckedMode[] = ['cold', 'warm', 'repeated'];
 /**
  * The optimising compilers stay out of it: which allocations they do away with changes by a fifth from run to run with
  * what they come to inline, while code as it is written allocates the same each time. The young generation is large
- * enough that nothing is collected during a sample, and everything is allocated there, as under `src/cli/main.ts`.
+ * enough that nothing is collected during a sample, and everything is allocated there, as under `bin/country-graph.cjs`.
  */
 const NODE_ARGS = [
   '--no-maglev',

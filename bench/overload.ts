@@ -44,7 +44,7 @@ const service = await sandbox.listen();
 async function startGateway(kinds: readonly Kind[]): Promise<Listening> {
   const env = { COUNTRY_DATA_URL: service.url, LOG_LEVEL: 'warn', GRAPHIQL: 'off' };
   const gateway = await startListening({
-    args: ['src/cli/main.ts', 'serve'],
+    args: ['bin/country-graph.cjs', 'serve'],
     core: 0,
     env,
   });

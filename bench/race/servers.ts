@@ -25,7 +25,7 @@ const ours = (mode: Mode, name: string, env: Readonly<Record<string, string>>): 
   name: `ours, ${name}`,
   kind: 'ours',
   mode,
-  args: ['src/cli/main.ts', 'serve'],
+  args: ['bin/country-graph.cjs', 'serve'],
   env: { LOG_LEVEL: 'warn', GRAPHIQL: 'off', ...env },
 });
 

@@ -54,7 +54,7 @@ function start(args: readonly string[], env: Record<string, string> = {}, comman
   return { child, text, exited, printed, signal };
 }
 
-const SERVE = ['src/cli/main.ts', 'serve'];
+const SERVE = ['bin/country-graph.cjs', 'serve'];
 const ADDRESS = /http:\/\/\S+\/graphql(?=\n)/;
 
 /** A service that leaves its answers to the test. */
@@ -87,7 +87,7 @@ const HEALTHY = [200, { health: { status: 'ok' } }];
 
 describe('serve', () => {
   it('runs over the embedded sandbox and prints one line with its address', async () => {
-    const program = start(['src/cli/main.ts']);
+    const program = start(['bin/country-graph.cjs']);
     const url = await program.printed(ADDRESS);
     expect(await ask(url)).toEqual(HEALTHY);
     const lines = program.text.stdout.trimEnd().split('\n');
@@ -100,6 +100,17 @@ describe('serve', () => {
     expect(await program.exited).toBe(0);
     for (const line of program.text.stderr.trimEnd().split('\n'))
       expect(() => JSON.parse(line)).not.toThrow();
+  });
+
+  it('keeps the engine from throwing its code away while nobody asks', async () => {
+    const early = ['--trace-memory-reducer', '--gc-memory-reducer-start-delay-ms=300'];
+    const program = start([...early, ...SERVE]);
+    await program.printed(ADDRESS);
+    // Without the file that tells the engine so.
+    const without = start([...early, 'src/cli/main.ts', 'serve']);
+    await without.printed(ADDRESS);
+    await without.printed(/Memory reducer/);
+    expect(program.text.stdout).not.toContain('Memory reducer');
   });
 
   it('runs over a service that it is told, and prints no keys then', async () => {
@@ -277,7 +288,7 @@ describe('serve', () => {
 
 describe('the other commands', () => {
   it('sandbox runs the service alone', async () => {
-    const program = start(['src/cli/main.ts', 'sandbox', '--port', '0']);
+    const program = start(['bin/country-graph.cjs', 'sandbox', '--port', '0']);
     const url = await program.printed(/http:\/\/127\.0\.0\.1:\d+/);
     expect((await fetch(`${url}/health`)).status).toBe(200);
     program.signal('SIGTERM');
@@ -285,7 +296,7 @@ describe('the other commands', () => {
   });
 
   it('sandbox refuses what is no port', async () => {
-    const program = start(['src/cli/main.ts', 'sandbox', '--port', 'x']);
+    const program = start(['bin/country-graph.cjs', 'sandbox', '--port', 'x']);
     expect(await program.exited).toBe(1);
     expect(program.text.stderr).toContain('from 0 to 65535');
   });
@@ -293,7 +304,7 @@ describe('the other commands', () => {
   it('schema prints the SDL that the server shows', async () => {
     const server = start(SERVE);
     const { origin } = new URL(await server.printed(ADDRESS));
-    const program = start(['src/cli/main.ts', 'schema']);
+    const program = start(['bin/country-graph.cjs', 'schema']);
     expect(await program.exited).toBe(0);
     expect(program.text.stdout).toBe(await (await fetch(`${origin}/schema.graphql`)).text());
   });
