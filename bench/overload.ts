@@ -10,6 +10,7 @@ import { Connection } from './overload/connection.ts';
 import type { Order, Tally } from './overload/load.ts';
 import { type Kind, requestOf } from './overload/requests.ts';
 import { type Listening, lineOf, pinSelf, startChild, startListening } from './race/child.ts';
+import { START_ARGS } from './race/servers.ts';
 import { short, table } from './race/table.ts';
 
 const MOST = { besideHogMs: 250, acceptedMs: 1_000, recoveredMs: 2_000, floodRssMb: 400, besideFloodMs: 100 };
@@ -44,7 +45,7 @@ const service = await sandbox.listen();
 async function startGateway(kinds: readonly Kind[]): Promise<Listening> {
   const env = { COUNTRY_DATA_URL: service.url, LOG_LEVEL: 'warn', GRAPHIQL: 'off' };
   const gateway = await startListening({
-    args: ['bin/country-graph.cjs', 'serve'],
+    args: START_ARGS,
     core: 0,
     env,
   });

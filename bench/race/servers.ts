@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { type Listening, startListening } from './child.ts';
 import type { Row } from './rows.ts';
 
@@ -20,12 +21,22 @@ export interface Server {
 
 export type Mode = 'cold' | 'cold-keys' | 'warm' | 'repeated';
 
+/** Arguments of Node with which `npm start` runs the gateway. */
+export const START_ARGS: readonly string[] = startArgs();
+
+function startArgs(): string[] {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const [exec, node, ...args] = scripts.start.split(' ');
+  if (exec !== 'exec' || node !== 'node') throw new Error(`npm start runs no Node: ${scripts.start}`);
+  return args;
+}
+
 /** Just as a user starts it, but for what the mode says. */
 const ours = (mode: Mode, name: string, env: Readonly<Record<string, string>>): Server => ({
   name: `ours, ${name}`,
   kind: 'ours',
   mode,
-  args: ['bin/country-graph.cjs', 'serve'],
+  args: START_ARGS,
   env: { LOG_LEVEL: 'warn', GRAPHIQL: 'off', ...env },
 });
 

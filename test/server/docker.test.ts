@@ -155,6 +155,11 @@ describe('the image', () => {
     expect(last('USER')).toBe('node');
   });
 
+  it('runs what npm start runs', async () => {
+    const { scripts } = JSON.parse(await readFile('package.json', 'utf8'));
+    expect(`exec ${commandOf(last('CMD')).join(' ')}`).toBe(scripts.start);
+  });
+
   it('starts without development dependencies, and its health check tells when it is ready', async () => {
     const port = await freePort();
     const env = environment({ PORT: String(port) });
