@@ -2,6 +2,7 @@ import { DELAYED_CONNECTIONS, LATENCY } from './delayed.ts';
 import { fastestPeer, type Heat, type RowResult } from './heats.ts';
 import type { HourResult } from './hour.ts';
 import type { Sample } from './load.ts';
+import type { SizeResult } from './scale.ts';
 import { BARE_PROXY, MERCURIUS, type Mode, OURS_DEFAULT, STATIC_BYTES } from './servers.ts';
 import type { SkewedResult } from './skewed.ts';
 import type { StartResult } from './starts.ts';
@@ -16,6 +17,7 @@ export interface Threshold {
 
 const CONNECTIONS = 32;
 const READY_MS = 500;
+const BLOCK_MS = 50;
 const SPARE_RSS_MB = 100;
 
 const speedOf = (heat: Heat | undefined, connections = CONNECTIONS) =>
@@ -130,6 +132,15 @@ function overDelay(
   };
 }
 
+function noLongBlock(scale: readonly SizeResult[]): Threshold {
+  const blocks = scale.map(({ longestBlockMs }) => longestBlockMs);
+  return {
+    what: `nothing blocks for over ${BLOCK_MS} ms, whatever the size of the answer`,
+    measured: blocks.map((ms) => `${short(ms)} ms`).join(', '),
+    isKept: blocks.length > 0 && blocks.every((ms) => ms <= BLOCK_MS),
+  };
+}
+
 function noneTurnedAway(skewed: readonly SkewedResult[]): Threshold {
   const ours = skewed.find(({ server }) => server.kind === 'ours')?.turnedAway ?? Number.NaN;
   return {
@@ -147,6 +158,8 @@ export interface Raced {
   readonly delayed: readonly RowResult[];
   readonly skewed: readonly SkewedResult[];
   readonly hour: readonly HourResult[];
+  /** Answers of growing size. */
+  readonly scale: readonly SizeResult[];
 }
 
 export function thresholds(raced: Raced): Threshold[] {
@@ -170,6 +183,7 @@ export function thresholds(raced: Raced): Threshold[] {
     overDelay(delayed, 'p50 no worse than', ({ p50Ms }) => p50Ms),
     overDelay(delayed, 'p99 no worse than', ({ p99Ms }) => p99Ms),
     overDelay(delayed, 'calls at most', ({ calls }) => calls, CUT_SHARE),
+    noLongBlock(raced.scale),
     memory(rows),
     ready(starts),
     noneTurnedAway(raced.skewed),

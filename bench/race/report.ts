@@ -29,7 +29,7 @@ export async function writeReport(seconds: number, rounds: number): Promise<bool
   const skewed = await measureSkewed();
   const hour = await measureHour();
   const scale = await measureScale();
-  const gate = thresholds({ rows, starts, delayed, skewed, hour });
+  const gate = thresholds({ rows, starts, delayed, skewed, hour, scale });
   const minutes = (performance.now() - startedAt) / 60_000;
 
   const report = [
