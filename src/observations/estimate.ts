@@ -1,4 +1,13 @@
-import { type CoverLimits, cover, expectedRows, type Pair, type RowsOf, taken } from '../planner/cover.ts';
+import {
+  type CoverLimits,
+  cover,
+  coverWithin,
+  expectedRows,
+  type Pair,
+  type Rectangle,
+  type RowsOf,
+  taken,
+} from '../planner/cover.ts';
 import { type Demand, keyOf, pairKey } from '../planner/demand.ts';
 import type { Learned } from '../planner/learned.ts';
 import { type ModeLimits, type ModePlan, type PlanPart, partsOf } from '../planner/modes.ts';
@@ -35,14 +44,41 @@ export function estimate(demands: readonly Demand[], planning: Planning): Estima
   const { learned } = planning;
   const limits = modeLimits(planning);
   const plan = taken(planningModes(demands, limits, learned));
-  let [calls, rows] = [0, 0];
+  const total = { calls: 0, rows: 0 };
+  for (const { pairs, rowsOf } of hopefulParts(plan, learned))
+    add(total, cover(pairs, limits, rowsOf), rowsOf);
+  return total;
+}
+
+/**
+ * Whether demands are planned to take no more than this. What is told by their own rows, or by one call that doesn't hold
+ * them, is not parted first.
+ */
+export function fitsWithin(most: Estimate, demands: readonly Demand[], planning: Planning): boolean {
+  const { learned } = planning;
+  const limits = modeLimits(planning);
+  const plan = taken(planningModes(demands, limits, learned));
+  const total = { calls: 0, rows: 0 };
   for (const { pairs, rowsOf } of hopefulParts(plan, learned)) {
-    for (const rectangle of cover(pairs, limits, rowsOf)) {
-      calls += 1;
-      rows += expectedRows(rectangle, rowsOf);
-    }
+    const ownRows = pairs.reduce(
+      (sum, { countryCode, metricKey }) => sum + rowsOf(countryCode, metricKey),
+      0,
+    );
+    if (total.rows + ownRows > most.rows) return false;
+    const rectangles = coverWithin(most.calls - total.calls, pairs, limits, rowsOf);
+    if (rectangles === null) return false;
+    add(total, rectangles, rowsOf);
   }
-  return { calls, rows };
+  return total.rows <= most.rows;
+}
+
+function add(
+  total: { -readonly [Part in keyof Estimate]: number },
+  rectangles: readonly Rectangle[],
+  rowsOf: RowsOf,
+): void {
+  total.calls += rectangles.length;
+  for (const rectangle of rectangles) total.rows += expectedRows(rectangle, rowsOf);
 }
 
 /** What a plan asks for, each part with the rows to cover it by. */

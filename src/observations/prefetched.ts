@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { type Demand, demandFor } from '../planner/demand.ts';
-import { estimate, type Planning } from './estimate.ts';
+import { estimate, fitsWithin, type Planning } from './estimate.ts';
 import type { Fetch } from './fetch.ts';
 
 /**
@@ -109,11 +109,13 @@ function goingAlong(
   const alone = estimate(demands, planning);
   // Short of the limit, so that a figure more than was expected doesn't cut the answer.
   const limitRows = learned.limitParam === 'accepted' ? learned.maxRows : learned.defaultRows;
-  const mostRows = Math.min(alone.rows + overfetchRows, alone.calls * limitRows * 0.9);
+  const most = {
+    calls: alone.calls,
+    rows: Math.min(alone.rows + overfetchRows, alone.calls * limitRows * 0.9),
+  };
   for (let count = known.length; count > 0; count = Math.floor(count / 3)) {
     const some = known.slice(0, count);
-    const { calls, rows } = estimate([...demands, ...some], planning);
-    if (calls <= alone.calls && rows <= mostRows) return some;
+    if (fitsWithin(most, [...demands, ...some], planning)) return some;
   }
   return [];
 }

@@ -43,6 +43,21 @@ export function cover(pairs: readonly Pair[], limits: CoverLimits, rowsOf: RowsO
   return taken(covering(pairs, limits, rowsOf));
 }
 
+/** As {@link cover}, or null where it takes more calls than these: that one doesn't do is told without parting anything. */
+export function coverWithin(
+  mostCalls: number,
+  pairs: readonly Pair[],
+  limits: CoverLimits,
+  rowsOf: RowsOf,
+): readonly Rectangle[] | null {
+  const { countryCodes, metricKeys } = smallestAround(pairs);
+  // A pair that exceeds the limits alone still gets its call.
+  const isOne = countryCodes.length * metricKeys.length <= 1;
+  if (mostCalls <= 1 && !isOne && !fitsCall({ countryCodes, metricKeys }, limits, rowsOf)) return null;
+  const rectangles = cover(pairs, limits, rowsOf);
+  return rectangles.length <= mostCalls ? rectangles : null;
+}
+
 /** As {@link cover}, in steps: of thousands of pairs, each takes milliseconds. */
 export function* covering(
   pairs: readonly Pair[],

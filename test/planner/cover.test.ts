@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import {
   type CoverLimits,
   cover,
+  coverWithin,
   expectedRows,
   type Pair,
   type Rectangle,
@@ -42,6 +43,13 @@ describe('the number of calls', () => {
     { asked: '5 lists of 14, the last of leftovers', pairs: table(20, 4), limits: { maxRows: 16 }, calls: 5 },
   ])('$asked: $calls', ({ pairs, limits, rowsOf = oneRow, calls }) => {
     expect(cover(pairs, { ...roomy, ...limits }, rowsOf)).toHaveLength(calls);
+  });
+
+  test('that one call is not enough is told without parting them', () => {
+    const counted: RowsOf = () => {
+      throw new Error('The rows of each were asked for.');
+    };
+    expect(coverWithin(1, table(54, 207), roomy, counted)).toBeNull();
   });
 
   test('lists that overlap are told apart', () => {
@@ -192,6 +200,16 @@ describe('for any demands, limits and rows', () => {
         );
         expect(problem.pairs.filter((pair) => !covered.has(nameOf(pair)))).toEqual([]);
         expect(rectangles.filter((rectangle) => !fits(rectangle, problem))).toEqual([]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('within a number of calls they are the same, or none', () => {
+    fc.assert(
+      fc.property(small, fc.nat({ max: 4 }), ({ pairs, limits, rowsOf }, mostCalls) => {
+        const all = cover(pairs, limits, rowsOf);
+        expect(coverWithin(mostCalls, pairs, limits, rowsOf)).toEqual(all.length <= mostCalls ? all : null);
       }),
       { numRuns: 500 },
     );
