@@ -96,7 +96,6 @@ describe.skipIf(!hasProgram('haproxy', '-v'))('two gateways behind a load balanc
   it('answer all but what is under way on the one that is killed', { timeout: 60_000 }, async () => {
     const sandbox = createSandbox();
     const { url: service } = await sandbox.listen();
-    // So long that each gateway always has operations under way.
     sandbox.faults.set({ kind: 'latency', ms: 150 });
     const ports = [await freePort(), await freePort()];
     const env = { COUNTRY_DATA_URL: service, CACHE_URL: 'none', LOG_LEVEL: 'silent', GRAPHIQL: 'off' };
@@ -120,6 +119,11 @@ describe.skipIf(!hasProgram('haproxy', '-v'))('two gateways behind a load balanc
       }
     });
     await pause(2000);
+    // Clients that ask the same come to ask in step, so that at times nothing is under way: now they all wait.
+    const endSlowness = sandbox.faults.set({ kind: 'latency', ms: 3000 });
+    await pause(500);
+    await balancer.untilAllBusy();
+    endSlowness();
     first?.kill('SIGKILL');
     if (first) await once(first, 'exit');
     const goneAt = performance.now();

@@ -6,6 +6,9 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from './free-port.ts';
 
+/** Column of HAProxy's CSV: requests under way. */
+const SESSIONS = 4;
+
 /** A load balancer in a process of its own, before programs of this machine; it asks each of them whether it is ready. */
 export async function startHaproxy(ports: readonly number[]) {
   const port = await freePort();
@@ -41,17 +44,20 @@ ${servers.join('\n')}
     if (ready?.status === 200) break;
     await pause(50);
   }
+  /** Waits until what the balancer says of its servers, a line of CSV each in the order of their ports, is so. */
+  const until = async (isSo: (servers: readonly string[]) => boolean) => {
+    for (;;) {
+      const csv = await (await fetch(`${url}/balancer;csv`)).text();
+      if (isSo(csv.split('\n').filter((line) => line.startsWith('gateways,gateway-')))) return;
+      await pause(50);
+    }
+  };
   return {
     url,
     /** Waits until the balancer has found all of them ready. */
-    async untilAllUp(): Promise<void> {
-      for (;;) {
-        const csv = await (await fetch(`${url}/balancer;csv`)).text();
-        const up = csv.split('\n').filter((line) => /^gateways,gateway-/.test(line) && /,UP,/.test(line));
-        if (up.length === ports.length) return;
-        await pause(50);
-      }
-    },
+    untilAllUp: () => until((lines) => lines.filter((line) => line.includes(',UP,')).length === ports.length),
+    /** Waits until each of them has at least one request under way. */
+    untilAllBusy: () => until((lines) => lines.every((line) => Number(line.split(',')[SESSIONS]) > 0)),
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL');
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
