@@ -3,6 +3,7 @@
 // syntax, or of a module that is missing.
 'use strict';
 const fs = require('node:fs');
+const { enableCompileCache } = require('node:module');
 const path = require('node:path');
 const url = require('node:url');
 const v8 = require('node:v8');
@@ -23,6 +24,8 @@ if (here[0] < LEAST[0] || (here[0] === LEAST[0] && here[1] < LEAST[1])) {
   // After some seconds without load it collects for the least memory, and throws away the code that it has compiled:
   // the next load begins at half the rate. The most that it can be made to wait, in milliseconds.
   v8.setFlagsFromString('--gc-memory-reducer-start-delay-ms=2147483647');
+  // A second start finds the code of the first one compiled, its types taken out.
+  enableCompileCache();
   // A checkout runs as it stands, the package as it was built.
   const source = path.join(__dirname, '../src/cli/main.ts');
   const main = fs.existsSync(source) ? source : path.join(__dirname, '../lib/cli/main.js');

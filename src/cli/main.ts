@@ -1,7 +1,3 @@
-#!/usr/bin/env node
-import { enableCompileCache } from 'node:module';
+import { runCommand } from './commands.ts';
 
-// Before anything else is loaded: a second start finds the code of the first one compiled.
-enableCompileCache();
-const { runCommand } = await import('./commands.ts');
 await runCommand(process.env);

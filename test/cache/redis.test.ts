@@ -18,7 +18,7 @@ afterEach(async () => {
 
 /** A gateway as a user starts it, in a process of its own. */
 async function startGateway(env: Record<string, string>) {
-  const child = spawn(process.execPath, ['src/cli/main.ts', 'serve'], {
+  const child = spawn(process.execPath, ['bin/country-graph.cjs', 'serve'], {
     env: { PATH: process.env.PATH, PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -264,7 +264,7 @@ describe('a file of TRUSTED_DOCUMENTS', () => {
   });
 
   it('that is not there ends the program with 2, in a line', async () => {
-    const child = spawn(process.execPath, ['src/cli/main.ts', 'serve'], {
+    const child = spawn(process.execPath, ['bin/country-graph.cjs', 'serve'], {
       env: { PATH: process.env.PATH, PORT: '0', TRUSTED_DOCUMENTS: FAULTY['that is not there'] },
       stdio: ['ignore', 'ignore', 'pipe'],
     });

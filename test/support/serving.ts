@@ -27,7 +27,7 @@ export async function startServing({
   env = {},
   nodeArgs = [],
   isLogKept = false,
-  bin = 'src/cli/main.ts',
+  bin = 'bin/country-graph.cjs',
   node = process.execPath,
   cwd,
 }: ServingOptions): Promise<Serving> {
