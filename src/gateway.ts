@@ -195,9 +195,14 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     service.upstream.ledger,
   );
   const handle = parts.tracer === undefined ? answered : traced(answered, parts.tracer);
+  let sdl: string | undefined;
 
   return {
-    sdl: printSdl(schema, config.subgraphOmit, names),
+    get sdl() {
+      // Few ask for it, and the program starts sooner without.
+      sdl ??= printSdl(schema, config.subgraphOmit, names);
+      return sdl;
+    },
     schema,
     get trusted() {
       return persisted.trusted;

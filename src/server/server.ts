@@ -23,6 +23,8 @@ const REQUEST_TIMEOUT_MS = 30_000;
 /** Characters of texts that are not worth keeping count of. */
 const SHORT_LENGTH = 4_096;
 const PREFLIGHT_MAX_AGE_SECONDS = 600;
+/** No route has a schema of Fastify's, so that what reads and writes by one is not loaded. */
+const NO_COMPILERS = { buildValidator: withoutSchemas, buildSerializer: withoutSchemas };
 /** What pages of other origins may read beside what browsers show them anyway. */
 const EXPOSED_HEADERS = [
   'retry-after',
@@ -65,6 +67,10 @@ export interface ServerParts {
   readonly demoKeys: Readonly<Record<string, string>> | null;
 }
 
+function withoutSchemas(): never {
+  throw new Error('No route has a schema.');
+}
+
 export function createServer({ config, gateway, metrics, log, demoKeys }: ServerParts): Server {
   const app = fastify({
     bodyLimit: config.maxBodyBytes,
@@ -75,6 +81,7 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
       ...(config.subscriptions ? { shouldUpgradeCallback: isWebSocket } : {}),
     },
     genReqId: requestIdOf,
+    schemaController: { compilersFactory: NO_COMPILERS },
   });
   metrics.watch(gateway);
   const stopBounding = boundHeapGrowth(gateway.load);
