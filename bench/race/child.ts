@@ -51,7 +51,8 @@ export function startChild({ args, core, env = {} }: ChildOptions): Child {
   let isWanted = false;
   child.once('exit', (code, signal) => {
     living.delete(child);
-    if (!isWanted && code !== 0) console.error(`${args.join(' ')} ended with ${signal ?? code}`);
+    if (!isWanted && code !== 0 && signal !== 'SIGTERM')
+      console.error(`${args.join(' ')} ended with ${signal ?? code}`);
   });
   return {
     process: child,

@@ -41,7 +41,7 @@ export async function writeReport(seconds: number, rounds: number): Promise<bool
     hourSection(hour),
     [
       '## Start',
-      'From the start of the process to the line that tells its address; median of three.',
+      'From the start of the process to the line that tells its address; median of three, after one that was ended by SIGTERM.',
       table(
         ['server', 'ms'],
         starts.map(({ server, medianMs }) => [
