@@ -105,31 +105,48 @@ function noneWrong({ rows, delayed, skewed, hour }: Raced): Threshold {
 /** A run ends in the middle of operations: with one connection that is one of sixty, or less. */
 const CUT_SHARE = 0.03;
 
-/**
- * A figure of ours by that of the fastest peer over a service that takes its time, in each row at each load.
- * @param spare how far beyond 1 the ratio may be
- */
+/** What a service that takes its time makes of ours, by what it makes of the fastest peer. */
+const OVER_DELAY: readonly {
+  readonly what: string;
+  readonly figure: (sample: Sample) => number;
+  /** How far beyond 1 the ratio may be; left out, so far as the peer's own rounds are beyond their median. */
+  readonly spare?: number;
+}[] = [
+  { what: "p50 no worse than the fastest peer's own rounds", figure: ({ p50Ms }) => p50Ms },
+  { what: "p99 no worse than the fastest peer's own rounds", figure: ({ p99Ms }) => p99Ms },
+  { what: "calls at most the fastest peer's", figure: ({ calls }) => calls, spare: CUT_SHARE },
+];
+
+/** Ours in this mode, in each row at each load: the ratio of the medians, and what it may be. */
 function overDelay(
   delayed: readonly RowResult[],
-  what: string,
-  figure: (sample: Sample) => number,
-  spare = 0,
-): Threshold {
-  const ratios = delayed.map((result) => {
-    const figureOf = (heat: Heat | undefined, connections: number) => {
-      const sample = heat?.samples.get(connections);
-      return sample === undefined ? Number.NaN : figure(sample);
+  mode: Mode,
+  name: string,
+  connections: readonly number[],
+): Threshold[] {
+  return OVER_DELAY.map(({ what, figure, spare }) => {
+    const rows = delayed.map((result) => {
+      const each = connections.map((count) => {
+        const peer = fastestPeer(result.heats, count);
+        const theirs = figureOf(peer, count, figure);
+        const worst = Math.max(...(peer?.rounds.get(count) ?? []).map(figure));
+        const most = spare === undefined ? worst / theirs : 1 + spare;
+        return { ratio: figureOf(oursIn(result, mode), count, figure) / theirs, most };
+      });
+      return { letter: result.row.letter, each };
+    });
+    const told = ({ ratio, most }: { ratio: number; most: number }) => `${short(ratio)} of ${short(most)}`;
+    return {
+      what: `with ${LATENCY.leastMs} ms upstream latency, ${name}: ${what}, in any row at ${connections.join(' and ')} connections`,
+      measured: rows.map(({ letter, each }) => `${letter} ${each.map(told).join(' / ')}`).join(', '),
+      isKept: rows.length > 0 && rows.every(({ each }) => each.every(({ ratio, most }) => ratio <= most)),
     };
-    const of = (connections: number) =>
-      figureOf(oursIn(result, 'cold'), connections) /
-      figureOf(fastestPeer(result.heats, connections), connections);
-    return { letter: result.row.letter, each: DELAYED_CONNECTIONS.map(of) };
   });
-  return {
-    what: `with ${LATENCY.leastMs} ms upstream latency: ${what} the fastest peer's in any row, at ${DELAYED_CONNECTIONS.join(' and ')} connections`,
-    measured: ratios.map(({ letter, each }) => `${letter} ${each.map(short).join('/')}`).join(', '),
-    isKept: ratios.length > 0 && ratios.every(({ each }) => each.every((ratio) => ratio <= 1 + spare)),
-  };
+}
+
+function figureOf(heat: Heat | undefined, connections: number, figure: (sample: Sample) => number): number {
+  const sample = heat?.samples.get(connections);
+  return sample === undefined ? Number.NaN : figure(sample);
 }
 
 function noLongBlock(scale: readonly SizeResult[]): Threshold {
@@ -180,9 +197,8 @@ export function thresholds(raced: Raced): Threshold[] {
     againstPeers(fromB, 'warm', 3, 'warm: at least 3 × the fastest peer in rows b to e'),
     againstFloor(rows, 'repeated', STATIC_BYTES, 0.5, 'repeated: at least half of static bytes in row c'),
     halfLoad(rows),
-    overDelay(delayed, 'p50 no worse than', ({ p50Ms }) => p50Ms),
-    overDelay(delayed, 'p99 no worse than', ({ p99Ms }) => p99Ms),
-    overDelay(delayed, 'calls at most', ({ calls }) => calls, CUT_SHARE),
+    ...overDelay(delayed, 'cold', 'one key', DELAYED_CONNECTIONS),
+    ...overDelay(delayed, 'cold-keys', 'a key each', [CONNECTIONS]),
     noLongBlock(raced.scale),
     memory(rows),
     ready(starts),

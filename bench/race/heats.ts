@@ -19,8 +19,10 @@ export interface RaceOptions {
 /** What one server has shown in one row. */
 export interface Heat {
   readonly server: Server;
-  /** By number of connections. */
+  /** Medians of its rounds, by number of connections. */
   readonly samples: ReadonlyMap<number, Sample>;
+  /** What the medians are of. */
+  readonly rounds: ReadonlyMap<number, readonly Sample[]>;
   /** Wrong answers before anything was measured. */
   readonly wrongEarly: number;
   readonly peakRssMb: number;
@@ -67,7 +69,7 @@ export async function raceRow(row: Row, options: RaceOptions): Promise<RowResult
   await compareAnswers(field, row);
   const wrongEarly = await warmUp(field, row, upstream, Math.max(...options.connections));
 
-  const samples = new Map(field.map((running) => [running, new Map<number, Sample>()]));
+  const rounds = new Map(field.map((running) => [running, new Map<number, Sample[]>()]));
   for (const connections of options.connections) {
     const taken = new Map<Running, Sample[]>();
     // One connection can't show what keys of their own change.
@@ -82,15 +84,19 @@ export async function raceRow(row: Row, options: RaceOptions): Promise<RowResult
         );
       }
     }
-    for (const [running, each] of taken) samples.get(running)?.set(connections, medianOf(each));
+    for (const [running, each] of taken) rounds.get(running)?.set(connections, each);
   }
 
-  const heats = field.map((running) => ({
-    server: running.server,
-    samples: samples.get(running) ?? new Map<number, Sample>(),
-    wrongEarly: wrongEarly.get(running) ?? 0,
-    peakRssMb: running.child.peakRssMb(),
-  }));
+  const heats = field.map((running) => {
+    const each = rounds.get(running) ?? new Map<number, Sample[]>();
+    return {
+      server: running.server,
+      samples: new Map([...each].map(([connections, taken]) => [connections, medianOf(taken)])),
+      rounds: each,
+      wrongEarly: wrongEarly.get(running) ?? 0,
+      peakRssMb: running.child.peakRssMb(),
+    };
+  });
   // Once more: now some answer from what they hold.
   await compareAnswers(field, row);
   return { row, heats, halfLoad: options.halfLoad ? await atHalfLoad(row, heats, field, options) : null };
