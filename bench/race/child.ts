@@ -35,7 +35,8 @@ export interface Child {
 export interface ChildOptions {
   /** Arguments of Node. */
   readonly args: readonly string[];
-  readonly core: 0 | 1;
+  /** Which one it is kept to, or which ones. */
+  readonly core: number | readonly number[];
   readonly env?: Readonly<Record<string, string>>;
 }
 

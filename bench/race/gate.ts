@@ -1,4 +1,5 @@
 import { DELAYED_CONNECTIONS, LATENCY } from './delayed.ts';
+import type { GatewaysResult } from './gateways.ts';
 import { fastestPeer, type Heat, type RowResult } from './heats.ts';
 import type { HourResult } from './hour.ts';
 import type { Sample } from './load.ts';
@@ -7,6 +8,7 @@ import { BARE_PROXY, MERCURIUS, type Mode, OURS_DEFAULT, STATIC_BYTES } from './
 import type { SkewedResult } from './skewed.ts';
 import type { StartResult } from './starts.ts';
 import { short } from './table.ts';
+import { type WorkersResult, workersFactor } from './workers.ts';
 
 /** A threshold, what was measured, and whether it is kept. What was not measured is not kept. */
 export interface Threshold {
@@ -88,7 +90,7 @@ function ready(starts: readonly StartResult[]): Threshold {
   return { what: `ready in under ${READY_MS} ms`, measured: `${short(ms)} ms`, isKept: ms < READY_MS };
 }
 
-function noneWrong({ rows, delayed, skewed, hour }: Raced): Threshold {
+function noneWrong({ rows, delayed, skewed, hour, workers, gateways }: Raced): Threshold {
   const wrong = [
     ...[...rows, ...delayed].flatMap(({ heats, halfLoad: at }) => [
       ...heats.flatMap(({ samples, wrongEarly }) => [
@@ -97,7 +99,8 @@ function noneWrong({ rows, delayed, skewed, hour }: Raced): Threshold {
       ]),
       (at?.ours.wrong ?? 0) + (at?.theirs.wrong ?? 0),
     ]),
-    ...[...skewed, ...hour].map((result) => result.wrong),
+    ...[...skewed, ...hour, ...workers].map((result) => result.wrong),
+    gateways?.wrong ?? 0,
   ].reduce((sum, count) => sum + count, 0);
   return { what: 'no wrong answer under load, by anybody', measured: String(wrong), isKept: wrong === 0 };
 }
@@ -167,6 +170,26 @@ function noneTurnedAway(skewed: readonly SkewedResult[]): Threshold {
   };
 }
 
+export const LEAST_WORKERS_FACTOR = 1.7;
+
+function allCores(workers: readonly WorkersResult[]): Threshold {
+  const factor = workersFactor(workers);
+  return {
+    what: `two workers, each with a core and load of its own: at least ${LEAST_WORKERS_FACTOR} × one`,
+    measured: short(factor),
+    isKept: factor >= LEAST_WORKERS_FACTOR,
+  };
+}
+
+function oneForTwo(gateways: GatewaysResult | null): Threshold {
+  const { operations = Number.NaN, ofOne = Number.NaN, ofTwo = Number.NaN } = gateways ?? {};
+  return {
+    what: `two gateways on one Redis, the same ${operations} cold operations at once: the calls of one`,
+    measured: `${short(ofTwo)}, one ${short(ofOne)}`,
+    isKept: ofTwo <= ofOne,
+  };
+}
+
 /** All that has been measured. */
 export interface Raced {
   readonly rows: readonly RowResult[];
@@ -175,6 +198,9 @@ export interface Raced {
   readonly delayed: readonly RowResult[];
   readonly skewed: readonly SkewedResult[];
   readonly hour: readonly HourResult[];
+  readonly workers: readonly WorkersResult[];
+  /** Null where there is no Redis. */
+  readonly gateways: GatewaysResult | null;
   /** Answers of growing size. */
   readonly scale: readonly SizeResult[];
 }
@@ -199,6 +225,8 @@ export function thresholds(raced: Raced): Threshold[] {
     halfLoad(rows),
     ...overDelay(delayed, 'cold', 'one key', DELAYED_CONNECTIONS),
     ...overDelay(delayed, 'cold-keys', 'a key each', [CONNECTIONS]),
+    allCores(raced.workers),
+    oneForTwo(raced.gateways),
     noLongBlock(raced.scale),
     memory(rows),
     ready(starts),

@@ -3,14 +3,17 @@ import { arch, cpus, totalmem } from 'node:os';
 import { isPinned } from './child.ts';
 import { delayedSection, raceDelayed } from './delayed.ts';
 import { thresholds } from './gate.ts';
+import { measureGateways } from './gateways.ts';
 import { type RowResult, raceRow, WARM_UP_SECONDS } from './heats.ts';
 import { hourSection, measureHour } from './hour.ts';
+import { profileCold, profileSection } from './profiled.ts';
 import { ROWS } from './rows.ts';
 import { measureScale, scaleTable } from './scale.ts';
 import { SERVERS } from './servers.ts';
 import { measureSkewed, skewedSection } from './skewed.ts';
 import { measureStarts } from './starts.ts';
 import { heatTable, short, table } from './table.ts';
+import { measureWorkers, workersSection } from './workers.ts';
 
 const FILE = 'bench/REPORT.md';
 const CONNECTIONS = [32, 1];
@@ -28,8 +31,11 @@ export async function writeReport(seconds: number, rounds: number): Promise<bool
   const delayed = await raceDelayed();
   const skewed = await measureSkewed();
   const hour = await measureHour();
+  const workers = await measureWorkers();
+  const gateways = await measureGateways();
   const scale = await measureScale();
-  const gate = thresholds({ rows, starts, delayed, skewed, hour, scale });
+  const profiled = await profileCold();
+  const gate = thresholds({ rows, starts, delayed, skewed, hour, workers, gateways, scale });
   const minutes = (performance.now() - startedAt) / 60_000;
 
   const report = [
@@ -39,6 +45,7 @@ export async function writeReport(seconds: number, rounds: number): Promise<bool
     delayedSection(delayed),
     skewedSection(skewed),
     hourSection(hour),
+    workersSection(workers),
     [
       '## Start',
       'From the start of the process to the line that tells its address; median of three, after one that was ended by SIGTERM.',
@@ -55,6 +62,7 @@ export async function writeReport(seconds: number, rounds: number): Promise<bool
       'Cold, one operation at a time, each size in a process of its own; "first" is its first answer, "then" the median of those after it. A block is the longest time that the event loop stood still, the first answer included.',
       scaleTable(scale),
     ].join('\n\n'),
+    profileSection(profiled),
     [
       '## It must show',
       'Speed at 32 connections, unless another number is named.',

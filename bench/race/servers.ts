@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type Listening, startListening } from './child.ts';
+import { type ChildOptions, type Listening, startListening } from './child.ts';
 import type { Row } from './rows.ts';
 
 /** What takes part in the race. */
@@ -53,6 +53,11 @@ const floor = (name: string): Server => ({
 });
 
 export const OURS_COLD = ours('cold', 'cold', { CACHE_URL: 'none' });
+export const OURS_COLD_KEYS: Server = {
+  ...ours('cold-keys', 'cold, a key each', { CACHE_URL: 'none' }),
+  keyEach: true,
+};
+export const OURS_WARM = ours('warm', 'warm', { ANSWERS_MAX_BYTES: '0' });
 /** With the settings that it comes with. */
 export const OURS_DEFAULT = ours('repeated', 'repeated', {});
 export const MERCURIUS = peer('mercurius-jit', 'mercurius-jit');
@@ -61,8 +66,8 @@ export const STATIC_BYTES = floor('static-bytes');
 
 export const SERVERS: readonly Server[] = [
   OURS_COLD,
-  { ...ours('cold-keys', 'cold, a key each', { CACHE_URL: 'none' }), keyEach: true },
-  ours('warm', 'warm', { ANSWERS_MAX_BYTES: '0' }),
+  OURS_COLD_KEYS,
+  OURS_WARM,
   OURS_DEFAULT,
   MERCURIUS,
   peer('yoga-dataloader', 'yoga-dataloader'),
@@ -81,11 +86,15 @@ export interface Running {
 export async function startServer(
   server: Server,
   upstreamUrl: string,
-  more: { readonly env?: Readonly<Record<string, string>>; readonly nodeArgs?: readonly string[] } = {},
+  more: {
+    readonly env?: Readonly<Record<string, string>>;
+    readonly nodeArgs?: readonly string[];
+    readonly core?: ChildOptions['core'];
+  } = {},
 ): Promise<Running> {
   const child = await startListening({
     args: [...(more.nodeArgs ?? []), ...server.args],
-    core: 0,
+    core: more.core ?? 0,
     env: { COUNTRY_DATA_URL: upstreamUrl, UPSTREAM_URL: upstreamUrl, ...server.env, ...more.env },
   });
   return { server, child };

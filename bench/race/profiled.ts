@@ -1,0 +1,92 @@
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { lineOf } from './child.ts';
+import { type LoadOrder, measure, type Sample } from './load.ts';
+import { ROWS, type Row } from './rows.ts';
+import type { CpuProfile } from './self-times.ts';
+import { bodyFor, OURS_COLD_KEYS, type Server, startServer } from './servers.ts';
+import { startUpstream } from './service.ts';
+import { stageTimes } from './stages.ts';
+import { short, table } from './table.ts';
+
+export interface ProfileOptions {
+  readonly seconds: number;
+  /** Seconds of load before that, which are not in the profile; neither is the start. */
+  readonly warmUpSeconds: number;
+  readonly connections: number;
+}
+
+export interface Profiled {
+  readonly row: Row;
+  /** Of the time that the profile is of. */
+  readonly sample: Sample;
+  readonly profile: CpuProfile;
+  /** Where the profile lies. */
+  readonly file: string;
+}
+
+/** Where ours spends its time in one row of the race, under load. */
+export async function profileRow(
+  row: Row,
+  server: Server,
+  { seconds, warmUpSeconds, connections }: ProfileOptions,
+): Promise<Profiled> {
+  const file = join(mkdtempSync(join(tmpdir(), 'country-graph-')), `${row.name}-${server.mode}.cpuprofile`);
+  await using upstream = await startUpstream();
+  const running = await startServer(server, upstream.url, {
+    nodeArgs: ['--import', './bench/race/profiler.ts'],
+    env: { PROFILE_FILE: file },
+  });
+  await using child = running.child;
+  const signalled = async (word: string) => {
+    const told = lineOf(child, new RegExp(`^profile ${word}$`));
+    child.process.kill('SIGUSR2');
+    await told;
+  };
+  const order: Pick<LoadOrder, 'body' | 'connections' | 'leadSeconds'> = {
+    body: bodyFor(server, row),
+    connections,
+    leadSeconds: 0.3,
+  };
+  await measure(running, upstream, { ...order, seconds: warmUpSeconds });
+  await signalled('begun');
+  const sample = await measure(running, upstream, { ...order, seconds });
+  await signalled('written');
+  return { row, sample, profile: JSON.parse(readFileSync(file, 'utf8')), file };
+}
+
+/** What each stage takes of an operation, in microseconds of the processor; the one that takes most first. */
+export function stagesOf({ profile, sample }: Profiled): { readonly name: string; readonly us: number }[] {
+  return stageTimes(profile).map(({ name, share }) => ({ name, us: share * sample.cpuMs * 1000 }));
+}
+
+/** All rows, cold, a key each. */
+export async function profileCold(): Promise<Profiled[]> {
+  const profiled: Profiled[] = [];
+  for (const row of ROWS) {
+    console.error(`Row ${row.letter}, profiled`);
+    profiled.push(await profileRow(row, OURS_COLD_KEYS, { seconds: 5, warmUpSeconds: 6, connections: 32 }));
+  }
+  return profiled;
+}
+
+export function profileSection(profiled: readonly Profiled[]): string {
+  const columns = profiled.map((each) => new Map(stagesOf(each).map(({ name, us }) => [name, us])));
+  const names = [...new Set(columns.flatMap((column) => [...column.keys()]))];
+  const most = (name: string) => Math.max(...columns.map((column) => column.get(name) ?? 0));
+  const told = (us: number) => (us < 0.5 ? '0' : us.toFixed(0));
+  return [
+    '## Where an operation takes its time',
+    'Ours, cold, a key each, 32 connections: microseconds of the processor an operation, by the code that samples of the profiler fell in, which itself takes some of it. `npm run bench:profile -- c cold-keys` shows more of one row.',
+    table(
+      ['stage', ...profiled.map(({ row }) => `row ${row.letter}`)],
+      [
+        ...names
+          .toSorted((a, b) => most(b) - most(a))
+          .map((name) => [name, ...columns.map((column) => told(column.get(name) ?? 0))]),
+        ['in all', ...profiled.map(({ sample }) => short(sample.cpuMs * 1000))],
+      ],
+    ),
+  ].join('\n\n');
+}

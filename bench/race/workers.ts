@@ -1,0 +1,127 @@
+import { childrenOf } from '../../test/support/descendants.ts';
+import { cpuMsOf, lineOf, startChild } from './child.ts';
+import { type LoadOrder, type LoadResult, median } from './load.ts';
+import { ROWS } from './rows.ts';
+import { bodyFor, OURS_WARM, type Running, startServer } from './servers.ts';
+import { startUpstream } from './service.ts';
+import { short, table } from './table.ts';
+
+const CONNECTIONS = 16;
+/** Many short ones: what else a machine does comes and goes within seconds, and is alike for two that follow each other. */
+const ROUNDS = 9;
+const WARM_UP_SECONDS = 6;
+
+interface WorkersSample {
+  readonly perSecond: number;
+  /** Operations for each second of processor time of the gateway's processes. */
+  readonly perCoreSecond: number;
+  readonly wrong: number;
+}
+
+export interface WorkersResult extends WorkersSample {
+  /** Workers, and cores that they and their load have. */
+  readonly count: number;
+  /** How many times as many operations a second as the first count in the same round. */
+  readonly factor: number;
+}
+
+/**
+ * What several workers answer in row c from what is held, and what one does. Each has a core, and as much load as the others, which
+ * is made on the same core: so what the load takes is alike for one and for several.
+ */
+export async function measureWorkers(
+  counts: readonly number[] = [1, 2],
+  seconds = 1.5,
+): Promise<WorkersResult[]> {
+  await using upstream = await startUpstream();
+  await using stack = new AsyncDisposableStack();
+  const field: { readonly count: number; readonly running: Running; readonly taken: WorkersSample[] }[] = [];
+  for (const count of counts) {
+    const env = { WORKERS: String(count) };
+    const running = await startServer(OURS_WARM, upstream.url, { env, core: coresOf(count) });
+    stack.use(running.child);
+    await underLoad(running, { count, seconds: WARM_UP_SECONDS });
+    field.push({ count, running, taken: [] });
+  }
+  console.error(`${counts.join(' and ')} workers`);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const { count, running, taken } of field) {
+      taken.push(await underLoad(running, { count, seconds }));
+    }
+  }
+  return field.map(({ count, taken }) => ({
+    count,
+    perSecond: median(taken.map(({ perSecond }) => perSecond)),
+    factor: median(
+      taken.map(({ perSecond }, i) => perSecond / (field[0]?.taken[i]?.perSecond ?? Number.NaN)),
+    ),
+    perCoreSecond: median(taken.map(({ perCoreSecond }) => perCoreSecond)),
+    wrong: taken.reduce((sum, { wrong }) => sum + wrong, 0),
+  }));
+}
+
+const coresOf = (count: number) => Array.from({ length: count }, (_, core) => core);
+
+async function underLoad(
+  { child, server }: Running,
+  { count, seconds }: { readonly count: number; readonly seconds: number },
+): Promise<WorkersSample> {
+  const order: LoadOrder = {
+    url: child.url,
+    body: bodyFor(server, rowC()),
+    connections: CONNECTIONS,
+    leadSeconds: 1,
+    seconds,
+    key: 'demo-team',
+    keyEach: false,
+  };
+  await using stack = new AsyncDisposableStack();
+  const loads = coresOf(count).map((core) =>
+    stack.use(startChild({ args: ['bench/peers/load.ts', JSON.stringify(order)], core })),
+  );
+  await Promise.all(loads.map((load) => lineOf(load, /^begin$/)));
+  const pids = [child.process.pid, ...childrenOf(child.process.pid)];
+  const cpuMs = () => pids.map(cpuMsOf).reduce((sum, ms) => sum + ms, 0);
+  const before = cpuMs();
+  const told = await Promise.all(loads.map((load) => lineOf(load, /^\{.*\}$/)));
+  const taken = cpuMs() - before;
+  const results = told.map(([line]) => JSON.parse(line) as LoadResult);
+  const sum = (figure: (result: LoadResult) => number) =>
+    results.reduce((all, each) => all + figure(each), 0);
+  return {
+    perSecond: sum(({ operations, elapsedMs }) => (operations / elapsedMs) * 1000),
+    perCoreSecond: (sum(({ operations }) => operations) / taken) * 1000,
+    wrong: sum(({ wrong }) => wrong),
+  };
+}
+
+function rowC() {
+  const row = ROWS.find(({ letter }) => letter === 'c');
+  if (row === undefined) throw new Error('There is no row c.');
+  return row;
+}
+
+/** How many times as much the last number of workers answers as the first; NaN where none was measured. */
+export function workersFactor(results: readonly WorkersResult[]): number {
+  return results.at(-1)?.factor ?? Number.NaN;
+}
+
+export function workersTable(results: readonly WorkersResult[]): string {
+  return table(
+    ['workers', 'op/s', '× one', 'op/s of a core'],
+    results.map(({ count, perSecond, factor, perCoreSecond, wrong }) => [
+      `${count}${wrong === 0 ? '' : ` (${wrong} WRONG)`}`,
+      short(perSecond),
+      short(factor),
+      short(perCoreSecond),
+    ]),
+  );
+}
+
+export function workersSection(results: readonly WorkersResult[]): string {
+  return [
+    '## On all cores',
+    `Row c, warm, by \`WORKERS\`: each worker has a core, and ${CONNECTIONS} connections' load that is made on the same core, so that the load takes as much of a core whatever the number. Medians of ${ROUNDS} rounds, in each of which one number follows the other.`,
+    workersTable(results),
+  ].join('\n\n');
+}
