@@ -46,7 +46,10 @@ export function guarded(
   { timeoutMs, onFault }: { readonly timeoutMs: number; readonly onFault: Fault },
 ): Guarded {
   const breaker = openBreaker();
-  const bounded = wrap(breaker, timeout(timeoutMs, TimeoutStrategy.Aggressive));
+  // What this process holds is neither late nor away, and is written with each answer of the service.
+  const bounded = backing.holdsObjects
+    ? AT_ONCE
+    : wrap(breaker, timeout(timeoutMs, TimeoutStrategy.Aggressive));
   const counting = wrap(openBreaker(), timeout(COUNTERS_PATIENCE * timeoutMs, TimeoutStrategy.Aggressive));
   const { sharedCounters, leases } = backing;
   const writing = new Set<Promise<unknown>>();
@@ -67,11 +70,7 @@ export function guarded(
     onFault(error);
   }
 
-  async function attempt<T, F>(
-    policy: Pick<typeof bounded, 'execute'>,
-    work: () => Promise<T>,
-    otherwise: F,
-  ) {
+  async function attempt<T, F>(policy: Policy, work: () => Promise<T>, otherwise: F) {
     try {
       const result = await policy.execute(work);
       if (isAway) returned();
@@ -126,6 +125,12 @@ export function guarded(
     },
   };
 }
+
+interface Policy {
+  execute<T>(work: () => Promise<T>): Promise<T>;
+}
+
+const AT_ONCE: Policy = { execute: (work) => work() };
 
 function openBreaker() {
   return circuitBreaker(handleAll, {

@@ -17,6 +17,8 @@ const folder = mkdtempSync(join(tmpdir(), 'country-graph-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const TTL_MS = 60_000;
+/** Of a store that isn't in this process. */
+const ELSEWHERE = { holdsObjects: false, peek: null };
 const FIGURE =
   '{ observations(countryCodes: ["KE"], metricKeys: ["population_total"], latest: true) { value } }';
 
@@ -211,6 +213,7 @@ describe('a store that', () => {
     };
     const backing: Backing = {
       ...memory,
+      ...ELSEWHERE,
       adapter: { getMany: fault, setMany: fault },
       clear: fault,
       first: fault,
@@ -240,6 +243,7 @@ describe('a store that', () => {
     const { adapter, sharedCounters } = guarded(
       {
         ...openMemory(1000),
+        ...ELSEWHERE,
         adapter: { getMany: () => later(110, ['late']), setMany: () => later(110, undefined) },
         sharedCounters: {
           take() {
