@@ -2,7 +2,8 @@ import type { ResponsePath } from 'graphql';
 import type { KeptTexts, SelectionTexts } from './kept-texts.ts';
 import type { ObjectBuilder, Oddity, Values } from './objects.ts';
 import type { AbstractShape, FieldPlan, LeafShape, ListShape, ObjectPlan, Shape } from './plan.ts';
-import { pieces } from './stringify.ts';
+import { writeJson } from './stringify.ts';
+import type { PieceWriter } from './text-pieces.ts';
 
 /*
  * An answer in the making, by columns: all values of one field of one selection stand together, a slot for each
@@ -43,13 +44,14 @@ export abstract class Column<S extends Shape = Shape> implements Values {
   /** Makes the values ready, in steps; or the JSON of them, where some of it is kept. */
   abstract build(building: Building): Generator<void>;
 
-  /** Whether it has the JSON of its values in place of these. */
+  /** Whether there is JSON in place of some of its values, so that it has to be written. */
   get isWritten(): boolean {
     return false;
   }
 
-  textAt(slot: number): string {
-    return JSON.stringify(this.valueAt(slot));
+  /** Writes the JSON of a value, in steps where it is long. */
+  write(slot: number, text: PieceWriter): Generator<void> {
+    return writeJson(this.valueAt(slot), text);
   }
 }
 
@@ -97,7 +99,9 @@ export class ObjectColumn extends Column {
   /** Where texts of its objects are kept; null where they aren't. */
   kept: SelectionTexts | null = null;
   #built: (object | null)[] = [];
-  #texts: string[] | null = null;
+  /** JSON of each object; null where they are not written yet. */
+  texts: readonly string[] | null = null;
+  #hasTextBelow = false;
 
   constructor(shape: Shape, holder: Holder, plan: ObjectPlan, objects: (object | null)[]) {
     super(shape, holder);
@@ -119,11 +123,26 @@ export class ObjectColumn extends Column {
   }
 
   override get isWritten(): boolean {
-    return this.#texts !== null;
+    return this.texts !== null || this.#hasTextBelow;
   }
 
-  override textAt(slot: number): string {
-    return this.#texts?.[slot] ?? super.textAt(slot);
+  override *write(slot: number, text: PieceWriter): Generator<void> {
+    const built = this.#built[slot] as Readonly<Record<string, unknown>> | null | undefined;
+    if (this.texts !== null) text.add(this.texts[slot] as string);
+    else if (built && this.#hasTextBelow) yield* this.#writeFields(slot, built, text);
+    else yield* writeJson(built, text);
+  }
+
+  *#writeFields(slot: number, built: Readonly<Record<string, unknown>>, text: PieceWriter): Generator<void> {
+    let before = '{';
+    for (const [index, { key }] of this.plan.fields.entries()) {
+      text.add(`${before}${JSON.stringify(key)}:`);
+      const column = this.columns[index];
+      if (column?.isWritten) yield* column.write(slot, text);
+      else yield* writeJson(built[key], text);
+      before = ',';
+    }
+    text.add('}');
   }
 
   *build(building: Building): Generator<void> {
@@ -131,7 +150,7 @@ export class ObjectColumn extends Column {
     const errorsBefore = building.errors.length;
     const known = kept?.textsOf(this);
     if (known !== undefined && isWhole(known)) {
-      this.#texts = known;
+      this.texts = known;
       return;
     }
     for (const column of columns) if (column !== undefined) yield* column.build(building);
@@ -146,32 +165,16 @@ export class ObjectColumn extends Column {
       if (slot % BLOCK_SLOTS === BLOCK_SLOTS - 1) yield;
     }
     this.#built = built;
-    const hasTextBelow = columns.some((column) => column?.isWritten);
-    if (known === undefined && !hasTextBelow) return;
-    this.#texts = yield* this.#written(known ?? [], hasTextBelow);
-    if (building.errors.length === errorsBefore) kept?.keep(this, this.#texts);
-  }
-
-  /** JSON of each object. */
-  *#written(known: readonly (string | undefined)[], hasTextBelow: boolean): Generator<void, string[]> {
+    this.#hasTextBelow = columns.some((column) => column?.isWritten);
+    if (known === undefined) return;
+    // Where texts of objects are kept, none are of anything below them.
     const texts: string[] = [];
-    for (let slot = 0; slot < this.objects.length; slot += 1) {
-      texts.push(known[slot] ?? (yield* this.#writtenAt(slot, hasTextBelow)));
+    for (let slot = 0; slot < objects.length; slot += 1) {
+      texts.push(known[slot] ?? JSON.stringify(built[slot]));
       if (slot % BLOCK_SLOTS === BLOCK_SLOTS - 1) yield;
     }
-    return texts;
-  }
-
-  *#writtenAt(slot: number, hasTextBelow: boolean): Generator<void, string> {
-    const built = this.#built[slot] as Readonly<Record<string, unknown>> | null;
-    if (built === null || !hasTextBelow) return JSON.stringify(built);
-    const members: string[] = [];
-    for (const [index, { key }] of this.plan.fields.entries()) {
-      const column = this.columns[index];
-      const text = column?.isWritten ? column.textAt(slot) : yield* pieces(built[key]);
-      if (text !== undefined) members.push(`${JSON.stringify(key)}:${text}`);
-    }
-    return `{${members.join(',')}}`;
+    this.texts = texts;
+    if (building.errors.length === errorsBefore) kept?.keep(this, texts);
   }
 }
 
@@ -235,18 +238,31 @@ export class ListColumn extends Column<ListShape> implements Holder {
     return this.items?.isWritten ?? false;
   }
 
-  override textAt(slot: number): string {
-    if (!this.isWritten) return super.textAt(slot);
-    const texts = this.#ofItems(slot, (items, item) => items.textAt(item));
-    return texts === null ? 'null' : `[${texts.join(',')}]`;
+  override *write(slot: number, text: PieceWriter): Generator<void> {
+    if (!this.isWritten || this.#isNull[slot]) {
+      yield* writeJson(this.valueAt(slot) ?? null, text);
+      return;
+    }
+    const items = this.items as Column;
+    const texts = items instanceof ObjectColumn ? items.texts : null;
+    const start = this.#starts[slot] as number;
+    const end = this.#starts[slot + 1] as number;
+    text.add('[');
+    for (let item = start; item < end; item += 1) {
+      if (item > start) text.add(',');
+      if (texts !== null) text.add(texts[item] as string);
+      else yield* items.write(item, text);
+      if (item % BLOCK_SLOTS === BLOCK_SLOTS - 1) yield;
+    }
+    text.add(']');
   }
 
-  #ofItems<Value>(slot: number, read: (items: Column, item: number) => Value): Value[] | null {
+  #itemsOf(slot: number): unknown[] | null {
     if (this.#isNull[slot]) return null;
     const items = this.items as Column;
     const end = this.#starts[slot + 1] as number;
-    const values: Value[] = [];
-    for (let item = this.#starts[slot] as number; item < end; item += 1) values.push(read(items, item));
+    const values: unknown[] = [];
+    for (let item = this.#starts[slot] as number; item < end; item += 1) values.push(items.valueAt(item));
     return values;
   }
 
@@ -256,7 +272,7 @@ export class ListColumn extends Column<ListShape> implements Holder {
     yield* items.build(building);
     if (items.isWritten) return;
     for (let slot = 0; slot < this.#isNull.length; slot += 1) {
-      this.#built.push(this.#ofItems(slot, (items, item) => items.valueAt(item)));
+      this.#built.push(this.#itemsOf(slot));
       if (slot % BLOCK_SLOTS === BLOCK_SLOTS - 1) yield;
     }
   }
@@ -320,8 +336,8 @@ export class AbstractColumn extends Column<AbstractShape> implements Holder {
     return [...this.byType.values()].some((objects) => objects.isWritten);
   }
 
-  override textAt(slot: number): string {
-    return this.#chosen[slot]?.textAt(slot) ?? 'null';
+  override write(slot: number, text: PieceWriter): Generator<void> {
+    return this.#chosen[slot]?.write(slot, text) ?? writeJson(null, text);
   }
 
   *build(building: Building): Generator<void> {

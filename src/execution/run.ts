@@ -11,11 +11,12 @@ import type { FieldPlan, ObjectPlan, Plan, Shape } from './plan.ts';
 import { atOnce, type ResolveTogether } from './pooled.ts';
 import { handleRejections, isPromise, Scheduler } from './scheduler.ts';
 import { stringify } from './stringify.ts';
+import { PieceWriter, type TextPieces } from './text-pieces.ts';
 
 /** The outcome of an operation. */
 export interface Executed {
   /** `data` as JSON. */
-  readonly data: string;
+  readonly data: TextPieces;
   readonly errors: readonly GraphQLError[];
 }
 
@@ -149,18 +150,28 @@ export class Run {
   }
 
   text(): PromiseOrValue<Executed> {
-    if (this.#parts.isDry) return this.#executed('null');
-    return mapValue(this.#build(), () =>
-      mapValue(this.#written() ?? stringify(this.#value(), this.#job), (data) => this.#executed(data)),
-    );
+    if (this.#parts.isDry) return this.#executed(['null']);
+    return mapValue(this.#build(), () => mapValue(this.#written(), (data) => this.#executed(data)));
   }
 
-  /** The answer where its columns have its JSON; null where they have its values. */
-  #written(): string | null {
+  #written(): PromiseOrValue<TextPieces> {
     const root = this.#root as Column;
-    if (!root.isWritten) return null;
-    if ('plan' in this.#scope.root) return root.textAt(0);
-    return `[${this.#scope.root.items.map((_, slot) => root.textAt(slot)).join(',')}]`;
+    if (!root.isWritten) return stringify(this.#value(), this.#job);
+    const text = new PieceWriter();
+    return mapValue(timeSliced(this.#job, this.#write(root, text)), () => text.pieces());
+  }
+
+  *#write(column: Column, text: PieceWriter): Generator<void> {
+    const { root } = this.#scope;
+    if ('plan' in root) {
+      yield* column.write(0, text);
+      return;
+    }
+    for (const slot of root.items.keys()) {
+      text.add(slot === 0 ? '[' : ',');
+      yield* column.write(slot, text);
+    }
+    text.add(root.items.length === 0 ? '[]' : ']');
   }
 
   /** Whether nothing has come of it: what may not be null is missing. */
@@ -290,7 +301,7 @@ export class Run {
     return timeSliced(this.#job, (this.#root as Column).build(building));
   }
 
-  #executed(data: string): Executed {
+  #executed(data: TextPieces): Executed {
     return { data, errors: this.#errors.all };
   }
 }

@@ -1,41 +1,62 @@
+import { mapValue, type PromiseOrValue } from '../async/promise-or-value.ts';
 import { type Job, timeSliced } from '../async/yielding.ts';
+import { PieceWriter, type TextPieces } from './text-pieces.ts';
 
-/** Items of a long list that are written in one step. */
-const BLOCK_ITEMS = 64;
+/** Items that are written in one step, those of the lists in them included. */
+const STEP_ITEMS = 64;
 
-/** Items beyond which a list is long. */
-const MAX_ITEMS = 2_000;
+/** Items beyond which a value is written in steps. */
+const MAX_ITEMS = 4 * STEP_ITEMS;
 
-/** JSON of plain data; a long list is written in steps, so that others have their turns. */
-export function stringify(value: unknown, job: Job = { flow: '' }): string | Promise<string> {
-  if (!isLong(value)) return JSON.stringify(value);
-  return timeSliced(job, pieces(value)) as string | Promise<string>;
+/** JSON of plain data; where it is long it is written in steps, so that others have their turns. */
+export function stringify(value: unknown, job: Job = { flow: '' }): PromiseOrValue<TextPieces> {
+  if (!isLong(value)) return [JSON.stringify(value)];
+  const text = new PieceWriter();
+  return mapValue(timeSliced(job, writeJson(value, text)), () => text.pieces());
 }
 
-/** Whether there is a long list, in objects and first items as far down as they go. */
-function isLong(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (Array.isArray(value)) return value.length > MAX_ITEMS || isLong(value[0]);
-  for (const key in value) if (isLong((value as Record<string, unknown>)[key])) return true;
-  return false;
-}
-
-/** JSON, written in steps where there is a long list; undefined where the value has none, as by `JSON.stringify`. */
-export function* pieces(value: unknown): Generator<void, string | undefined> {
-  if (!isLong(value)) return JSON.stringify(value);
-  const texts: string[] = [];
-  if (Array.isArray(value)) {
-    const isOfLists = isLong(value[0]);
-    for (let start = 0; start < value.length; start += isOfLists ? 1 : BLOCK_ITEMS) {
-      const block = value.slice(start, start + BLOCK_ITEMS);
-      texts.push(isOfLists ? ((yield* pieces(value[start])) ?? 'null') : JSON.stringify(block).slice(1, -1));
+/** Writes JSON, in steps where there are many items; nothing where a value has none. */
+export function* writeJson(value: unknown, text: PieceWriter): Generator<void> {
+  if (!isLong(value)) {
+    const short: string | undefined = JSON.stringify(value);
+    if (short !== undefined) text.add(short);
+  } else if (Array.isArray(value)) {
+    const ofFirst = itemsIn(value[0]);
+    text.add('[');
+    for (let start = 0, end = 0; start < value.length; start = end) {
+      if (start > 0) text.add(',');
+      end = Math.min(value.length, start + Math.ceil(STEP_ITEMS / (1 + ofFirst)));
+      if (end - start > 1) text.add(JSON.stringify(value.slice(start, end)).slice(1, -1));
+      else if (hasJson(value[start])) yield* writeJson(value[start], text);
+      else text.add('null');
       yield;
     }
-    return `[${texts.join(',')}]`;
+    text.add(']');
+  } else {
+    let before = '{';
+    for (const [key, member] of Object.entries(value as object)) {
+      if (!hasJson(member)) continue;
+      text.add(`${before}${JSON.stringify(key)}:`);
+      yield* writeJson(member, text);
+      before = ',';
+    }
+    text.add('}');
   }
-  for (const [key, member] of Object.entries(value as object)) {
-    const text = yield* pieces(member);
-    if (text !== undefined) texts.push(`${JSON.stringify(key)}:${text}`);
-  }
-  return `{${texts.join(',')}}`;
+}
+
+function hasJson(value: unknown): boolean {
+  return value !== undefined && typeof value !== 'symbol' && typeof value !== 'function';
+}
+
+function isLong(value: unknown): boolean {
+  return itemsIn(value) > MAX_ITEMS;
+}
+
+/** Items of the lists in a value, roughly: those of a list are taken to have as many in them as the first one. */
+function itemsIn(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  if (Array.isArray(value)) return value.length * (1 + itemsIn(value[0]));
+  let items = 0;
+  for (const key in value) items += itemsIn((value as Record<string, unknown>)[key]);
+  return items;
 }

@@ -100,7 +100,7 @@ export async function byApollo(
     });
     // What the client can't take is not sent, though it may have been made.
     if (status === 406) run.errors = null;
-    const tooLong = body.kind === 'complete' ? execution.tooLong(body.string) : null;
+    const tooLong = body.kind === 'complete' ? execution.tooLong([body.string]) : null;
     if (tooLong !== null) run.errors = [tooLong];
     setRunHeaders(headers, status, run, parts);
     if (body.kind !== 'complete') return { status, headers, body: body.asyncIterator };
@@ -110,7 +110,7 @@ export async function byApollo(
     const byApollo =
       tooLong === null
         ? worded(body.string, run)
-        : writeBody('null', toldErrors([tooLong], run.requestId), extensionsOf(run));
+        : writeBody(['null'], toldErrors([tooLong], run.requestId), extensionsOf(run));
     const text = written !== null && run.errors !== null ? written.body : byApollo;
     const response = { status, headers, body: text };
     if (run.errors === null) return response;
@@ -122,7 +122,7 @@ export async function byApollo(
     else if (plain !== null && written !== null && preparedFor(plain.params, run, parts) !== undefined)
       keeping.keep(plain.params, written, run);
     return tagged(request, !hasText(request), response, run.errors, () =>
-      entityTag(written?.data ?? JSON.stringify(passed.data)),
+      entityTag(written?.data ?? [JSON.stringify(passed.data)]),
     );
   };
   return { handle, stop: () => apollo.stop() };

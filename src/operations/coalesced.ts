@@ -158,7 +158,7 @@ function sharedAnswer(run: OperationRun): SharedAnswer | null {
   const { data, operation } = written;
   const event = eventOf(extensions.upstream, operation, errors);
   if (errors.length > 0) return { ...written, errors, extensions, event, stored: null };
-  const stored = storedAnswer(writeBody(data, [], extensions), () => Buffer.from(data), event);
+  const stored = storedAnswer(writeBody(data, [], extensions), () => Buffer.from(data.join('')), event);
   return { ...written, errors, extensions, event, stored };
 }
 

@@ -5,6 +5,7 @@ import { createDeferringCollector, hasActiveDeferrals } from '../execution/defer
 import { IncrementalRun } from '../execution/incremental.ts';
 import { fragmentsIn, planOperation } from '../execution/plan.ts';
 import type { Executed, runPlan } from '../execution/run.ts';
+import { byteLengthOf } from '../execution/text-pieces.ts';
 import type { ValidOperation } from './apollo.ts';
 import type { DeliveredPart, DeliveryFormat, WrittenPart } from './delivery-formats.ts';
 import type { PlannedOperation } from './prepared.ts';
@@ -107,15 +108,15 @@ export class Delivery {
         ...given,
         plan,
         tell: (executed, isLost) => this.#written(executed, isLost, parts),
-        fault: (error) => this.#written({ data: 'null', errors: [asGraphQLError(error)] }, true, parts),
+        fault: (error) => this.#written({ data: ['null'], errors: [asGraphQLError(error)] }, true, parts),
         onChange: () => this.#wake(),
       });
       const first = await run.first();
-      this.#bytes += Buffer.byteLength(first.data);
+      this.#bytes += byteLengthOf(first.data);
       const isLong = this.#bytes > parts.maxAnswerBytes;
       // Where everything that was deferred is lost, there is nothing to wait for but the calls that are under way.
       while ((isLong || !run.hasMore) && run.isRunning) await this.#change();
-      if (isLong) return { data: 'null', errors: [parts.tooLong()] };
+      if (isLong) return { data: ['null'], errors: [parts.tooLong()] };
       if (run.hasMore) this.#run = run;
       return first;
     };
@@ -187,7 +188,7 @@ export class Delivery {
     isLost: boolean,
     { maxAnswerBytes, tell, tooLong, requestId }: DeliveryParts,
   ): WrittenPart {
-    const data = isLost ? null : executed.data;
+    const data = isLost ? null : executed.data.join('');
     this.#bytes += data === null ? 0 : Buffer.byteLength(data);
     const isLong = this.#bytes > maxAnswerBytes;
     const faults = isLong ? [tooLong()] : executed.errors;

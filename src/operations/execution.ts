@@ -8,6 +8,7 @@ import { Failure } from '../errors.ts';
 import { KeptTexts } from '../execution/kept-texts.ts';
 import { type Plan, planOperation } from '../execution/plan.ts';
 import { type Executed, runPlan } from '../execution/run.ts';
+import { byteLengthOf, lengthOf, type TextPieces } from '../execution/text-pieces.ts';
 import { formatError } from '../graph/error-formatting.ts';
 import { type Bound, mostCalls } from '../pricing/bound.ts';
 import type { Pricing } from '../pricing/price.ts';
@@ -49,7 +50,7 @@ export interface Execution {
     errors: readonly GraphQLFormattedError[],
   ): void;
   /** What is said where an answer would be longer than this gateway sends; null where it isn't. */
-  tooLong(text: string): GraphQLFormattedError | null;
+  tooLong(text: TextPieces): GraphQLFormattedError | null;
 }
 
 export interface ExecutionParts {
@@ -64,6 +65,9 @@ export interface ExecutionParts {
   readonly onFault: (fault: unknown, where: string, requestId?: string) => void;
 }
 
+/** Data of an answer that has none. */
+const NULL: TextPieces = ['null'];
+
 /** What JSON of rows comes to at the most, roughly, that operations have in common. */
 const KEPT_TEXT_BYTES = 16 * 1024 * 1024;
 
@@ -73,7 +77,7 @@ export function createExecution(parts: ExecutionParts): Execution {
   const tell = (error: GraphQLError, requestId?: string) =>
     formatError(error.toJSON(), error, (fault) => onFault(fault, 'operation', requestId));
 
-  function tooLong(text: string): GraphQLFormattedError | null {
+  function tooLong(text: TextPieces): GraphQLFormattedError | null {
     return isLonger(text, maxAnswerBytes) ? tell(answerTooLong(maxAnswerBytes)) : null;
   }
 
@@ -105,14 +109,15 @@ export function createExecution(parts: ExecutionParts): Execution {
   function deliver(
     run: OperationRun,
     operation: OperationDefinitionNode,
-    { data, errors }: Omit<FirstPart, 'onOver'>,
+    data: TextPieces,
+    errors: FirstPart['errors'],
   ): boolean {
     const told = toldErrors(errors, run.requestId);
     const onOver = (all: readonly GraphQLFormattedError[]) => {
       finish(run, operation, all);
       return extensionsOf(run);
     };
-    if (!run.delivery?.begin({ data, errors: told, onOver })) return false;
+    if (!run.delivery?.begin({ data: data.join(''), errors: told, onOver })) return false;
     run.errors = errors;
     run.isLasting = false;
     return true;
@@ -151,16 +156,16 @@ export function createExecution(parts: ExecutionParts): Execution {
       const inParts = run.delivery?.runner(planned, deliveryParts(run)) ?? null;
       const executed = await runBounded(planned, run, texts, inParts ?? runPlan);
       const isLong = tooLong(executed.data);
-      const data = isLong === null ? executed.data : 'null';
+      const data = isLong === null ? executed.data : NULL;
       const errors = isLong === null ? executed.errors.map((error) => tell(error, run.requestId)) : [isLong];
-      if (isLong === null && deliver(run, operation, { data, errors })) {
+      if (isLong === null && deliver(run, operation, data, errors)) {
         run.written = { status: 200, data, body: '', operation };
         return run.written;
       }
       finish(run, operation, errors);
       run.written = {
         status: statusOf(
-          { accepts, errors, data: () => JSON.parse(data), operation, hadOperation: true },
+          { accepts, errors, data: () => JSON.parse(data.join('')), operation, hadOperation: true },
           200,
         ),
         data,
@@ -196,7 +201,7 @@ async function runBounded(
   } catch (fault) {
     if (effort.refusal === null || fault !== effort.refusal) throw fault;
     const { refusal } = effort;
-    return { data: 'null', errors: [new GraphQLError(refusal.message, { originalError: refusal })] };
+    return { data: NULL, errors: [new GraphQLError(refusal.message, { originalError: refusal })] };
   }
 }
 
@@ -207,8 +212,9 @@ function refused(failure: Failure): GraphQLError {
   });
 }
 
-function isLonger(text: string, maxBytes: number): boolean {
-  return text.length > maxBytes || (text.length * 3 > maxBytes && Buffer.byteLength(text) > maxBytes);
+function isLonger(text: TextPieces, maxBytes: number): boolean {
+  const length = lengthOf(text);
+  return length > maxBytes || (length * 3 > maxBytes && byteLengthOf(text) > maxBytes);
 }
 
 function answerTooLong(limit: number): GraphQLError {

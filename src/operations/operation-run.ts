@@ -1,5 +1,6 @@
 import type { GraphQLFormattedError, OperationDefinitionNode } from 'graphql';
 import type { Trace } from '../async/trace.ts';
+import type { TextPieces } from '../execution/text-pieces.ts';
 import type { GraphContext } from '../graph/context.ts';
 import type { Participant } from '../observations/pool.ts';
 import type { Bill, Caller, Waits } from '../upstream/call.ts';
@@ -55,7 +56,7 @@ export type OpenRun = (
 /** What came of an operation that ran by its plan. */
 export interface WrittenAnswer {
   readonly status: number;
-  readonly data: string;
+  readonly data: TextPieces;
   readonly body: string | Buffer;
   readonly operation: OperationDefinitionNode;
 }

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { PromiseOrValue } from '../async/promise-or-value.ts';
 import type { TenantCache } from '../cache/tenant-cache.ts';
+import { byteLengthOf, type TextPieces } from '../execution/text-pieces.ts';
 import type { OperationEvent } from './events.ts';
 import type { OperationParams } from './requests.ts';
 import { dataIn, entityTag } from './responses.ts';
@@ -39,7 +40,7 @@ export interface ResponseCache {
     question: Question,
     answer: {
       readonly body: string | Buffer;
-      readonly data: string;
+      readonly data: TextPieces;
       readonly event: StoredAnswer['event'];
       readonly isWhole: boolean;
     },
@@ -95,7 +96,7 @@ export function createResponseCache({ tenantCache, maxBytes, now }: ResponseCach
     keep(question, { body, data, event, isWhole }, freshUntilMs, generation) {
       // It would never be found again, but take the place of one that is: what is public is answered under any key.
       if (!tenantCache.isAccepted(question.keyDigest)) return;
-      const dataBytes = Buffer.byteLength(data);
+      const dataBytes = byteLengthOf(data);
       const answer = storedAnswer(
         body,
         (bytes) => dataIn(bytes, dataBytes),

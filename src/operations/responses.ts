@@ -1,9 +1,10 @@
-import { hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import fresh from 'fresh';
 import { type GraphQLFormattedError, Kind, type OperationDefinitionNode } from 'graphql';
 import type { PromiseOrValue } from '../async/promise-or-value.ts';
+import { lengthOf, type TextPieces } from '../execution/text-pieces.ts';
 import type { Bill } from '../upstream/call.ts';
 import type { Warning } from '../warnings.ts';
 import type { GatewayRequest } from './requests.ts';
@@ -46,8 +47,10 @@ export function wholeBody(body: GatewayResponse['body']): PromiseOrValue<string>
  * Names what an answer says: its data, not what it cost. Weak, since bodies of one name differ in
  * `extensions.upstream`.
  */
-export function entityTag(data: string | Buffer): string {
-  return `W/"${hash('sha256', data, 'base64url').slice(0, 27)}"`;
+export function entityTag(data: TextPieces | Buffer): string {
+  const hash = createHash('sha256');
+  for (const piece of Buffer.isBuffer(data) ? [data] : data) hash.update(piece);
+  return `W/"${hash.digest('base64url').slice(0, 27)}"`;
 }
 
 /** What an answer says of itself. */
@@ -64,14 +67,14 @@ const LONG_DATA = 16_384;
 
 /** An answer's body, as far as a plan has written it. */
 export function writeBody(
-  data: string,
+  data: TextPieces,
   errors: readonly GraphQLFormattedError[],
   extensions: Extensions,
 ): string | Buffer {
   const told = errors.length === 0 ? '' : `"errors":${JSON.stringify(errors)},`;
   const start = `{${told}"data":`;
   const end = `,"extensions":${JSON.stringify(extensions)}}`;
-  return data.length > LONG_DATA ? bytesOf([start, data, end]) : start + data + end;
+  return lengthOf(data) > LONG_DATA ? bytesOf([start, ...data, end]) : start + data.join('') + end;
 }
 
 /** Room for characters that take more than a byte: to measure a long text takes several times what it takes to write it. */

@@ -79,7 +79,9 @@ export async function runOurs(
   texts?: KeptTexts,
 ): Promise<Outcome> {
   const context: Draws = { ...drawn.draws, mayDrop: false, onPath };
-  return runPlan({ plan, context, variables: coercedVariables(drawn), onPause, ...(texts && { texts }) });
+  const variables = coercedVariables(drawn);
+  const { data, errors } = await runPlan({ plan, context, variables, onPause, ...(texts && { texts }) });
+  return { data: data.join(''), errors };
 }
 
 export async function runTheirs(

@@ -66,11 +66,11 @@ async function begin(query: string) {
     plan,
     context: {},
     variables: {},
-    tell: ({ data, errors }, isLost) => ({ isLost, ...toldOf(data, errors) }),
+    tell: ({ data, errors }, isLost) => ({ isLost, ...toldOf(data.join(''), errors) }),
     fault: (error) => ({ isLost: true, data: null, errors: [String(error)] }),
     onChange() {},
   });
-  const first = Promise.resolve(run.first()).then(({ data, errors }) => toldOf(data, errors));
+  const first = Promise.resolve(run.first()).then(({ data, errors }) => toldOf(data.join(''), errors));
   return {
     run,
     first,

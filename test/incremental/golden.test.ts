@@ -96,7 +96,8 @@ async function outcomeOf(query: string, variables: Json, spec: Spec | null) {
       data: canonical(whole.data),
       faults,
       upstream: canonical(whole.extensions.upstream),
-      warnings: canonical(whole.extensions.warnings ?? []),
+      // They are told in the order in which they come up, which parts that run beside each other may change.
+      warnings: (whole.extensions.warnings ?? []).map(canonical).sort(),
       requests: program.requests().sort(),
       problems: program.problems,
     },

@@ -22,7 +22,7 @@ it.each(['e', 'é', '€', '🌍'])(
     ]) {
       const data = JSON.stringify('x'.repeat(20_000) + character.repeat(count));
       const expected = `{"data":${data},"extensions":${JSON.stringify({ upstream: openBill() })}}`;
-      expect(String(writeBody(data, [], extensions)) === expected, `${count} of them`).toBe(true);
+      expect(String(writeBody([data], [], extensions)) === expected, `${count} of them`).toBe(true);
     }
   },
 );
