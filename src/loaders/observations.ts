@@ -87,19 +87,14 @@ function nameOf({ key, maxAgeMs }: Demand): string {
 export function createObservationLoader(
   parts: ObservationLoaderParts,
 ): Pick<ObservationLoader, 'rows' | 'nationals' | 'nationalsAhead' | 'operands'> {
-  const { effort } = parts;
+  const { effort, sending, batchGate } = parts;
   const withOutcomes = createOutcomes(parts);
   const ahead = new Map<string, NationalsAhead>();
 
-  const demandsFor = ({ mode, countryCodes, metricKeys, maxAgeMs, years }: WantedRows): Demand[] => {
-    effort.want(countryCodes.length * metricKeys.length);
-    const demands: Demand[] = [];
-    for (const countryCode of countryCodes) {
-      for (const metricKey of metricKeys) {
-        demands.push(demandFor(mode, countryCode, metricKey, maxAgeMs, years));
-      }
-    }
-    return demands;
+  const demandsFor = (wanted: WantedRows): PromiseOrValue<readonly Demand[]> => {
+    effort.want(wanted.countryCodes.length * wanted.metricKeys.length);
+    const demands = timeSliced(sending.caller, demanding(wanted));
+    return demands instanceof Promise ? batchGate.closeDuring(demands) : demands;
   };
 
   /** The latest national rows of demands for latest ones. */
@@ -122,7 +117,7 @@ export function createObservationLoader(
   }
 
   const loadNationals = (countryCodes: readonly string[], metricKey: string, maxAgeMs: number) =>
-    nationalsOf(demandsFor({ mode: 'latest', countryCodes, metricKeys: [metricKey], maxAgeMs }));
+    mapValue(demandsFor({ mode: 'latest', countryCodes, metricKeys: [metricKey], maxAgeMs }), nationalsOf);
 
   return {
     rows(wanted, choose = (rows) => rows) {
@@ -136,9 +131,10 @@ export function createObservationLoader(
         }
         return rows;
       };
-      const demands = demandsFor(wanted);
-      if (!wanted.isNational) return withOutcomes(demands, rowsIn);
-      return mapValue(nationalsOf(demands), (nationals) => rowsIn(nationals.map(outcomeOf)));
+      return mapValue(demandsFor(wanted), (demands) => {
+        if (!wanted.isNational) return withOutcomes(demands, rowsIn);
+        return mapValue(nationalsOf(demands), (nationals) => rowsIn(nationals.map(outcomeOf)));
+      });
     },
     operands: createOperandLoader({
       effort,
@@ -158,6 +154,23 @@ export function createObservationLoader(
       return nationals instanceof Promise ? nationals.catch(() => {}) : undefined;
     },
   };
+}
+
+/** A demand for each country and metric, in steps where there are many. */
+function* demanding(wanted: WantedRows): Generator<void, Demand[]> {
+  const { mode, countryCodes, metricKeys, maxAgeMs, years } = wanted;
+  const demands: Demand[] = [];
+  let left = BLOCK;
+  for (const countryCode of countryCodes) {
+    for (const metricKey of metricKeys) {
+      demands.push(demandFor(mode, countryCode, metricKey, maxAgeMs, years));
+    }
+    left -= metricKeys.length;
+    if (left > 0) continue;
+    left = BLOCK;
+    yield;
+  }
+  return demands;
 }
 
 interface NationalsAhead {
@@ -201,7 +214,10 @@ function createOutcomes({ figures, sending, batchGate }: ObservationLoaderParts)
   });
 
   async function fetchAll(sets: readonly (readonly Demand[])[]): Promise<null[]> {
-    await figures.fetch(allOf(sets), sending, (demand, outcome) => known.set(nameOf(demand), outcome));
+    const demands = allOf(sets);
+    // To gather them took its time, and so does what comes next.
+    if (demands.length > BLOCK) await yieldToEventLoop(sending.caller);
+    await figures.fetch(demands, sending, (demand, outcome) => known.set(nameOf(demand), outcome));
     return sets.map(() => null);
   }
 

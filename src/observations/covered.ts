@@ -1,8 +1,9 @@
-import { timeSliced, yieldToEventLoop } from '../async/yielding.ts';
+import { timeSliced } from '../async/yielding.ts';
 import type { Failure } from '../errors.ts';
 import { covering, type Pair, type Rectangle } from '../planner/cover.ts';
 import { keyOf, type Mode, pairKey } from '../planner/demand.ts';
 import { mayNameYears } from '../planner/learned.ts';
+import type { Steps } from '../planner/tiling.ts';
 import type { Sending } from '../upstream/call.ts';
 import { observations } from '../upstream/endpoints.ts';
 import { type Groups, learnLength, pairsOf, type Rows, sentOf } from './data-calls.ts';
@@ -23,6 +24,9 @@ export interface CoveredParts extends CallBounds {
 /** Pairs that take milliseconds to plan. */
 export const MANY = 1_000;
 
+/** Pairs that are looked at in one step. */
+const STEP_PAIRS = 512;
+
 /**
  * Covers pairs with as few calls as the limits allow, and hands each answer's rows to their pairs. The stages below may
  * find that a rectangle has to be asked for in pieces after all: its task covers them by this stage again.
@@ -33,11 +37,10 @@ export function covered(next: FetchTask, parts: CoveredParts): FetchPairs {
     const { caller } = sending;
     const { pairs, rowsOf } = wanted;
     if (pairs.length === 0) return NONE_WHOLE;
-    const rectangles = await timeSliced(caller, covering(pairs, limitsOf(parts), rowsOf));
-    if (pairs.length > MANY) await yieldToEventLoop(caller);
+    const shares = await timeSliced(caller, sharing(pairs, covering(pairs, limitsOf(parts), rowsOf)));
     const replan: Task['replan'] = (some, changes = {}) =>
       fetchPairs({ ...wanted, ...changes, pairs: some }, sending);
-    const tasks = shareOut(pairs, rectangles).map((share): Task => ({ ...wanted, ...share, replan }));
+    const tasks = shares.map((share): Task => ({ ...wanted, ...share, replan }));
     const fetch = (task: Task) =>
       next(task, sending, async (part, answer) => handOut(part, answer, sending, parts));
     // The first call teaches what the service takes: the others wait for it, so that not all run into the same wall.
@@ -131,14 +134,20 @@ function faultsIn(faults: Rows['list']['faults'], { askedKeyOf }: Groups): Map<s
   return byPair;
 }
 
-/** Gives each pair to the first rectangle that holds it. */
-function shareOut(
+/** Gives each pair to the first of the rectangles that holds it; in steps, since thousands of pairs take long. */
+function* sharing(
   pairs: readonly Pair[],
-  rectangles: readonly Rectangle[],
-): { rectangle: Rectangle; pairs: readonly Pair[] }[] {
+  covering: Steps<readonly Rectangle[]>,
+): Steps<readonly Pick<Task, 'rectangle' | 'pairs'>[]> {
+  const rectangles = yield* covering;
   if (rectangles.length === 1) return rectangles.map((rectangle) => ({ rectangle, pairs }));
-  const left = new Map(pairs.map((pair) => [keyOf(pair), pair]));
-  return rectangles.map((rectangle) => {
+  const left = new Map<string, Pair>();
+  for (const [index, pair] of pairs.entries()) {
+    left.set(keyOf(pair), pair);
+    if (index % STEP_PAIRS === STEP_PAIRS - 1) yield;
+  }
+  const shares: Pick<Task, 'rectangle' | 'pairs'>[] = [];
+  for (const rectangle of rectangles) {
     const own: Pair[] = [];
     for (const { countryCode, metricKey } of pairsOf(rectangle)) {
       const key = pairKey(countryCode, metricKey);
@@ -147,6 +156,8 @@ function shareOut(
       own.push(pair);
       left.delete(key);
     }
-    return { rectangle, pairs: own };
-  });
+    shares.push({ rectangle, pairs: own });
+    yield;
+  }
+  return shares;
 }

@@ -10,7 +10,7 @@
  * Up to a dozen pairs the number of calls is the least there is. Beyond, it is never more than by naming all metrics
  * for some countries at a time, or all countries for some metrics, and mostly near to what the rows alone require.
  */
-import { ascending, boundsOf, type CoverLimits, createGrid, fitsAlone, marked } from './grid.ts';
+import { ascending, boundsOf, type CoverLimits, creatingGrid, fitsAlone, marked } from './grid.ts';
 import { type Steps, tiling } from './tiling.ts';
 
 export type { CoverLimits };
@@ -43,6 +43,9 @@ export function cover(pairs: readonly Pair[], limits: CoverLimits, rowsOf: RowsO
   return taken(covering(pairs, limits, rowsOf));
 }
 
+/** Pairs that are marked in one step. */
+const STEP_PAIRS = 512;
+
 /** As {@link cover}, or null where it takes more calls than these: that one doesn't do is told without parting anything. */
 export function coverWithin(
   mostCalls: number,
@@ -58,7 +61,7 @@ export function coverWithin(
   return rectangles.length <= mostCalls ? rectangles : null;
 }
 
-/** As {@link cover}, in steps: of thousands of pairs, each takes milliseconds. */
+/** As {@link cover}, in steps, since thousands of pairs take long. */
 export function* covering(
   pairs: readonly Pair[],
   limits: CoverLimits,
@@ -67,20 +70,24 @@ export function* covering(
   const whole = smallestAround(pairs);
   const { countryCodes, metricKeys } = whole;
   if (fitsCall(whole, limits, rowsOf)) return pairs.length === 0 ? [] : [whole];
-  const grid = createGrid(countryCodes, metricKeys, limits, rowsOf);
+  yield;
+  const grid = yield* creatingGrid(countryCodes, metricKeys, limits, rowsOf);
 
   const lineOf = indexesOf(countryCodes);
   const columnOf = indexesOf(metricKeys);
   const demanded = new Uint8Array(grid.rows.length);
-  for (const { countryCode, metricKey } of pairs) {
+  for (const [index, { countryCode, metricKey }] of pairs.entries()) {
     demanded[lineOf(countryCode) * metricKeys.length + columnOf(metricKey)] = 1;
+    if (index % STEP_PAIRS === STEP_PAIRS - 1) yield;
   }
   const cells = marked(demanded);
   const alone = cells.filter((cell) => !fitsAlone(grid, cell)).map((cell) => [cell]);
+  yield;
   const parts = yield* tiling(
     grid,
     cells.filter((cell) => fitsAlone(grid, cell)),
   );
+  yield;
 
   return [...alone, ...parts.map((part) => ascending([...part.cells]))]
     .sort(([a = 0], [b = 0]) => a - b)

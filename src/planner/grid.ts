@@ -35,12 +35,13 @@ export interface Part {
   readonly rows: number;
 }
 
-export function createGrid(
+/** In steps, of a line each. */
+export function* creatingGrid(
   lines: readonly string[],
   columns: readonly string[],
   limits: CoverLimits,
   rowsOf: (line: string, column: string) => number,
-): Grid {
+): Generator<void, Grid> {
   const rows = new Float64Array(lines.length * columns.length);
   const flippedRows = new Float64Array(rows.length);
   for (const [l, line] of lines.entries()) {
@@ -49,6 +50,7 @@ export function createGrid(
       rows[l * columns.length + c] = expected;
       flippedRows[c * lines.length + l] = expected;
     }
+    yield;
   }
   const grid: Grid = {
     lines,

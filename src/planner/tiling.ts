@@ -21,7 +21,7 @@ import {
 export type Steps<Result> = Generator<void, Result>;
 
 /** Undefined where the strategy has nothing to say. The cells do not fit one call together, but each does alone. */
-type Strategy = (grid: Grid, cells: Cells) => Part[] | undefined;
+type Strategy = (grid: Grid, cells: Cells) => Steps<Part[] | undefined>;
 
 /** As many cells are still parted by trying everything: 3^11 steps, about a millisecond. */
 const MOST_ENUMERATED = 12;
@@ -53,13 +53,12 @@ function* propose(grid: Grid, cells: Cells): Steps<Part[]> {
   if (cells.length <= MOST_ENUMERATED) return enumerate(grid, cells);
   const fewest = fewestCalls(grid, cells);
   const rows = demandedRows(grid, cells);
-  let best = chunk(grid, cells);
   yield;
+  let best = yield* chunk(grid, cells);
   for (const strategy of FURTHER) {
     if (best.length === fewest && totalRows(best) <= rows) break;
-    const parts = strategy(grid, cells);
+    const parts = yield* strategy(grid, cells);
     if (parts && isBetter(parts, best)) best = parts;
-    yield;
   }
   return best;
 }
@@ -91,11 +90,11 @@ function unevenness(parts: readonly Part[]): number {
 }
 
 function flipped(strategy: Strategy): Strategy {
-  return (grid, cells) =>
-    strategy(grid.flipped, ascending(flip(grid, cells)))?.map(({ cells, rows }) => ({
-      cells: flip(grid.flipped, cells),
-      rows,
-    }));
+  return function* (grid, cells) {
+    const parts = yield* strategy(grid.flipped, ascending(flip(grid, cells)));
+    yield;
+    return parts?.map(({ cells, rows }) => ({ cells: flip(grid.flipped, cells), rows }));
+  };
 }
 
 /**
@@ -103,15 +102,16 @@ function flipped(strategy: Strategy): Strategy {
  * fewer calls, so nothing here is ever worse than naming all metrics for some countries at a time. Where as many
  * calls allow it, they are made about equal.
  */
-function chunk(grid: Grid, cells: Cells): Part[] {
+function* chunk(grid: Grid, cells: Cells): Steps<Part[]> {
   const segments = segmentsOf(grid, cells);
-  const full = cut(grid, segments);
-  const even = cut(grid, segments, demandedRows(grid, cells) / full.length);
+  yield;
+  const full = yield* cut(grid, segments);
+  const even = yield* cut(grid, segments, demandedRows(grid, cells) / full.length);
   return isBetter(even, full) ? even : full;
 }
 
 /** `share`: rows after which a part is closed although more would fit. */
-function cut(grid: Grid, segments: readonly Segment[], share = Infinity): Part[] {
+function* cut(grid: Grid, segments: readonly Segment[], share = Infinity): Steps<Part[]> {
   const builders: CallBuilder[] = [];
   let rows = 0;
   for (const segment of segments) {
@@ -126,18 +126,20 @@ function cut(grid: Grid, segments: readonly Segment[], share = Infinity): Part[]
       builder.add(segment);
     }
     rows += segment.rows;
+    yield;
   }
   return builders.map((builder) => builder.part);
 }
 
 /** From the longest line that is left, add the line that wastes least for what it brings, until none fits. */
-function grow(grid: Grid, cells: Cells): Part[] {
+function* grow(grid: Grid, cells: Cells): Steps<Part[]> {
   const waiting = segmentsOf(grid, cells).sort((a, b) => b.rows - a.rows || a.line - b.line);
   const parts: Part[] = [];
   for (let first = waiting.shift(); first; first = waiting.shift()) {
     const builder = new CallBuilder(grid, first);
     for (let next = takeLeastWasteful(builder, waiting); next; next = takeLeastWasteful(builder, waiting)) {
       builder.add(next);
+      yield;
     }
     parts.push(builder.part);
   }
@@ -171,7 +173,7 @@ function waste(together: number, before: number, added: number): number {
  * Group the columns, and cut within each group: tables that are longer than a call, or much wider than one, are
  * covered by tiles rather than by bands. Where more than half is holes, there is nothing to tile.
  */
-function tile(grid: Grid, cells: Cells): Part[] | undefined {
+function* tile(grid: Grid, cells: Cells): Steps<Part[] | undefined> {
   const { lines, columns } = boundsOf(grid, cells);
   if (cells.length * 2 < lines.length * columns.length) return undefined;
   const fill: typeof grow =
@@ -186,10 +188,16 @@ function tile(grid: Grid, cells: Cells): Part[] | undefined {
     effort += cells.length;
     if (effort > TILING_EFFORT) break;
     const groups = groupColumns(grid, cells, columns, size);
-    const parts = groups.flatMap((group) => fill(grid, group));
+    const parts = yield* partsOfAll(groups, (group) => fill(grid, group));
     if (!best || isBetter(parts, best.parts)) best = { parts, groups };
   }
-  return best?.groups.flatMap((group) => grow(grid, group));
+  return best && (yield* partsOfAll(best.groups, (group) => grow(grid, group)));
+}
+
+function* partsOfAll(groups: readonly Cells[], fill: (group: Cells) => Steps<Part[]>): Steps<Part[]> {
+  const parts: Part[] = [];
+  for (const group of groups) parts.push(...(yield* fill(group)));
+  return parts;
 }
 
 function groupColumns(grid: Grid, cells: Cells, columns: readonly number[], size: number): Cells[] {
@@ -202,7 +210,7 @@ function groupColumns(grid: Grid, cells: Cells, columns: readonly number[], size
  * metrics with all the countries that ask for at least these; the largest of these tables is one call (or several),
  * then the one with most of what is left, and so on.
  */
-function untangle(grid: Grid, cells: Cells): Part[] | undefined {
+function* untangle(grid: Grid, cells: Cells): Steps<Part[] | undefined> {
   const width = grid.columns.length;
   const columnsOf = new Map<number, number[]>();
   for (const cell of cells) {
@@ -228,7 +236,7 @@ function untangle(grid: Grid, cells: Cells): Part[] | undefined {
       .filter((table) => table.length > 0);
     const largest = tables.reduce((a, b) => (demandedRows(grid, b) > demandedRows(grid, a) ? b : a));
     const table = enclose(grid, ascending(largest));
-    parts.push(...(table ? [table] : chunk(grid, largest)));
+    parts.push(...(table ? [table] : yield* chunk(grid, largest)));
     for (const cell of largest) open.delete(cell);
   }
   return parts.length <= MOST_GATHERED ? gather(grid, parts) : parts;

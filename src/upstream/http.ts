@@ -1,10 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Agent, errors } from 'undici';
-import { yieldToEventLoop } from '../async/yielding.ts';
+import { type Job, timeSliced, yieldToEventLoop } from '../async/yielding.ts';
 import { Failure, type FailureFields } from '../errors.ts';
 import { parseExactly } from '../exact-json.ts';
 import type { Answer, Call, Send, Sending } from './call.ts';
 import { Broken, exchange, Late, type Received, type ReceivedBody } from './exchange.ts';
+import { parsedInPieces } from './long-json.ts';
 import { isDeep, MAX_NESTING } from './nesting.ts';
 import { createSameBodies } from './same-bodies.ts';
 
@@ -65,9 +66,17 @@ export function createHttp(parts: HttpParts): { send: Send; close: () => Promise
     };
   }
 
-  function read(received: ReceivedBody, call: Call): unknown {
+  async function read(received: ReceivedBody, call: Call, job: Job): Promise<unknown> {
     const bytes = received.copy();
-    const body = parseJson(textOf(bytes), call);
+    const isLong = bytes.length > LONG_BODY;
+    if (isLong) await yieldToEventLoop(job);
+    let body: unknown;
+    try {
+      body = isLong ? await timeSliced(job, parsedInPieces(bytes)) : parseExactly(textOf(bytes));
+    } catch (error) {
+      throw invalid(call, 'the body is not JSON', error);
+    }
+    if (isDeep(body)) throw invalid(call, `the body is nested more than ${MAX_NESTING} levels deep`);
     bodies.add(call.target, bytes, body);
     return body;
   }
@@ -85,11 +94,7 @@ export function createHttp(parts: HttpParts): { send: Send; close: () => Promise
     sending.onStatus?.(status);
     const receivedAt = () => (parts.steadyNow ?? parts.now)();
     if (status === 200) {
-      let found = bodies.find(call.target, body);
-      if (found === undefined) {
-        if (body.length > LONG_BODY) await yieldToEventLoop(caller);
-        found = read(body, call);
-      }
+      const found = bodies.find(call.target, body) ?? (await read(body, call, caller));
       return { status, headers: plain(headers), body: found, receivedAt: receivedAt() };
     }
     const text = textOf(body.copy());
@@ -145,17 +150,6 @@ function joined(headers: IncomingHttpHeaders): Answer['headers'] {
 function textOf(bytes: Buffer): string {
   const text = bytes.toString();
   return text.startsWith('\uFEFF') ? text.slice(1) : text;
-}
-
-function parseJson(text: string, call: Call): unknown {
-  let body: unknown;
-  try {
-    body = parseExactly(text);
-  } catch (error) {
-    throw invalid(call, 'the body is not JSON', error);
-  }
-  if (isDeep(body)) throw invalid(call, `the body is nested more than ${MAX_NESTING} levels deep`);
-  return body;
 }
 
 function invalid(call: Call, detail: string, cause?: unknown): Failure {

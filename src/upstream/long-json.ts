@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto';
+import { StringDecoder } from 'node:string_decoder';
+import { parseExactly } from '../exact-json.ts';
+
+/** Bytes that are read in one step: a fraction of a millisecond. */
+const STEP_BYTES = 32_768;
+
+/** Characters in which the end of an object is looked for, again with each step. */
+const MOST_KEPT = 8 * STEP_BYTES;
+
+/** How objects of a list follow one another, by who writes it. */
+const BETWEEN_OBJECTS = ['},{', '}, {'];
+
+/** Stands for the name of a list whose end is parsed by itself: no answer has a member of this name. */
+const REST = randomUUID();
+
+/**
+ * The value of a long body, in steps, so that others have their turns. A long list of objects is parsed some objects at
+ * a time, and so is never one text: one beyond 128 KB takes longer to be made than all the rest.
+ * @throws SyntaxError where it is no JSON
+ */
+export function* parsedInPieces(bytes: Buffer): Generator<void, unknown> {
+  let parsed: unknown;
+  try {
+    parsed = yield* listInPieces(textsOf(bytes));
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  return parsed ?? parseExactly([...textsOf(bytes)].join(''));
+}
+
+/** The text of a body, without a byte order mark. */
+function* textsOf(bytes: Buffer): Generator<string, void> {
+  const decoder = new StringDecoder();
+  for (let from = 0; from < bytes.length; from += STEP_BYTES) {
+    const text = decoder.write(bytes.subarray(from, from + STEP_BYTES));
+    yield from === 0 && text.startsWith('\uFEFF') ? text.slice(1) : text;
+  }
+  yield decoder.end();
+}
+
+/**
+ * A list of objects, or an object whose first list holds objects. It is parsed between objects that are taken to be those
+ * of the list; where one of the pieces is no JSON, they weren't.
+ * @returns undefined where there is no such list
+ * @throws SyntaxError
+ */
+function* listInPieces(texts: Iterable<string>): Generator<void, unknown> {
+  const items: unknown[] = [];
+  let before: string | undefined;
+  let rest = '';
+  for (const text of texts) {
+    rest += text;
+    if (before === undefined) {
+      const start = rest.indexOf('[');
+      if (start < 0) return undefined;
+      before = rest.slice(0, start);
+      rest = rest.slice(start + 1);
+    }
+    const end = Math.max(...BETWEEN_OBJECTS.map((between) => rest.lastIndexOf(between)));
+    if (end < 0 && rest.length > MOST_KEPT) return undefined;
+    if (end < 0) continue;
+    for (const item of parseExactly(`[${rest.slice(0, end + 1)}]`) as unknown[]) items.push(item);
+    rest = rest.slice(rest.indexOf('{', end));
+    yield;
+  }
+  if (before === undefined || items.length === 0) return undefined;
+  if (before.trim() === '') return items.concat(parseExactly(`[${rest}`));
+  return objectAround(before, items, rest);
+}
+
+/** @throws SyntaxError */
+function objectAround(before: string, items: unknown[], rest: string): unknown {
+  const name = /("(?:[^"\\]|\\.)*")\s*:\s*$/.exec(before)?.[1];
+  if (name === undefined) return undefined;
+  const members = parseExactly(`${before}null}`) as object;
+  const { [REST]: last, ...after } = parseExactly(`{"${REST}":[${rest}`) as Record<string, unknown>;
+  return { ...members, [JSON.parse(name)]: items.concat(last), ...after };
+}
