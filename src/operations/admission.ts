@@ -76,7 +76,7 @@ const LEAST_SHARE = 16;
  * wait, and those that are begun are to be answered soon. A few clients that ask one thing after the other make a queue
  * too, which grows no further: refusing them would spare nobody anything.
  */
-const MOST_WAIT_MS = { few: 2_000, burst: 800, lasting: 400 };
+const MOST_WAIT_MS = { few: 5_000, burst: 800, lasting: 400 };
 const BURST_MS = 800;
 const FEW = 32;
 

@@ -110,7 +110,7 @@ describe('those that wait', () => {
       [true, false],
     ]);
     expect(load).toMatchObject({ underWay: 16, waiting: 16, delayed: 16, refused: { full: 1, late: 0 } });
-    pass(3_000);
+    pass(6_000);
     leave('one');
     await settle();
     expect(waiting[0]?.outcome).toBe('late');
@@ -146,7 +146,7 @@ describe('those that wait', () => {
     }
     expect(outcomes(waiting)).toEqual({ begun: 16 });
     const last = ask('one');
-    pass(2_100);
+    pass(5_100);
     leave('one');
     await expect.poll(() => last.outcome).toBe('late');
   });
