@@ -7,6 +7,9 @@ export type TextPieces = readonly string[];
 /** Characters beyond which a piece is ended. */
 const PIECE_LENGTH = 32_768;
 
+/** Characters of a text that is a piece by itself: to copy it once more would not pay. */
+const LONG_TEXT = 4_096;
+
 export function lengthOf(text: TextPieces): number {
   return text.reduce((sum, { length }) => sum + length, 0);
 }
@@ -22,6 +25,11 @@ export class PieceWriter {
   #length = 0;
 
   add(text: string): void {
+    if (text.length >= LONG_TEXT) {
+      this.#end();
+      this.#pieces.push(text);
+      return;
+    }
     this.#texts.push(text);
     this.#length += text.length;
     if (this.#length >= PIECE_LENGTH) this.#end();
@@ -29,11 +37,12 @@ export class PieceWriter {
 
   /** All that was added. */
   pieces(): TextPieces {
-    if (this.#texts.length > 0) this.#end();
+    this.#end();
     return this.#pieces;
   }
 
   #end(): void {
+    if (this.#texts.length === 0) return;
     this.#pieces.push(this.#texts.join(''));
     this.#texts = [];
     this.#length = 0;

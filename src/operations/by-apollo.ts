@@ -69,9 +69,6 @@ function subscribedByPost({ subscriptions }: Pick<Config, 'subscriptions'>): Gra
   return new GraphQLError(message, { extensions: { code: 'BAD_REQUEST', http: { status: 400 } } });
 }
 
-/** Characters of operations that take milliseconds to read. */
-const LONG_TEXT = 4_000;
-
 /** The last stage: Apollo Server reads, validates and answers a request. */
 export async function byApollo(
   parts: ByApolloParts,
@@ -145,8 +142,8 @@ function hooksOf(parts: ByApolloParts): OperationHooks<ApolloContext> {
         throw new GraphQLError('The client takes no answer of ours.', NOT_ACCEPTABLE);
       const { variableValues } = scope;
       const { caller } = run.context;
-      // What was parsed and validated in one go is planned in another.
-      if (text.length > LONG_TEXT) await yieldToEventLoop(caller);
+      // What was parsed and validated in one go is planned and begun in another: the first time, each takes milliseconds.
+      await yieldToEventLoop(caller);
       if (run.isExplained) return execution.explain(valid, variableValues, run);
       const planned = operations
         .prepare(text, operationName, document, operation, proven.has(caller.keyDigest))
