@@ -33,3 +33,9 @@ it('lets others have their turns while it writes what takes long', async () => {
   isOver = true;
   expect(turns).toBeGreaterThan(1);
 });
+
+it('writes no text that the engine would give pages of its own', async () => {
+  const pieces = await stringify({ countries: [{ rows: rows(20_000) }, { rows: rows(20_000) }] });
+  expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(100_000);
+  expect(pieces.length).toBeLessThan(2_000);
+});

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import {
   type CoverLimits,
   cover,
+  covering,
   coverWithin,
   expectedRows,
   type Pair,
@@ -50,6 +51,23 @@ describe('the number of calls', () => {
       throw new Error('The rows of each were asked for.');
     };
     expect(coverWithin(1, table(54, 207), roomy, counted)).toBeNull();
+  });
+
+  test('others have their turns while thousands of pairs are parted', () => {
+    const steps = covering(table(54, 207), roomy, (countryCode, metricKey) => {
+      asked.add(`${countryCode} ${metricKey}`);
+      return 1;
+    });
+    const asked = new Set<string>();
+    let most = 0;
+    let count = 0;
+    for (let step = steps.next(); !step.done; step = steps.next()) {
+      most = Math.max(most, asked.size);
+      asked.clear();
+      count += 1;
+    }
+    expect(most).toBe(207);
+    expect(count).toBeGreaterThan(3 * 54);
   });
 
   test('lists that overlap are told apart', () => {
