@@ -34,7 +34,8 @@ interface Wanted {
   readonly report?: true;
 }
 
-const DEFAULTS = { seconds: process.env.BENCH_SECONDS ?? '2', rounds: process.env.BENCH_ROUNDS ?? '3' };
+/** Many short rounds by turns: the rates of a machine that is shared change by half within a minute, for some programs more than for others. */
+const DEFAULTS = { seconds: process.env.BENCH_SECONDS ?? '1', rounds: process.env.BENCH_ROUNDS ?? '5' };
 const OTHERS = SERVERS.flatMap(({ mode, name }) => (mode === undefined ? name : []));
 const MODES: readonly string[] = SERVERS.flatMap(({ mode }) => mode ?? []);
 
