@@ -90,11 +90,13 @@ function unevenness(parts: readonly Part[]): number {
 }
 
 function flipped(strategy: Strategy): Strategy {
-  return function* (grid, cells) {
-    const parts = yield* strategy(grid.flipped, ascending(flip(grid, cells)));
-    yield;
-    return parts?.map(({ cells, rows }) => ({ cells: flip(grid.flipped, cells), rows }));
-  };
+  return (grid, cells) => turnedOver(strategy, grid, cells);
+}
+
+function* turnedOver(strategy: Strategy, grid: Grid, cells: Cells): Steps<Part[] | undefined> {
+  const parts = yield* strategy(grid.flipped, ascending(flip(grid, cells)));
+  yield;
+  return parts?.map(({ cells, rows }) => ({ cells: flip(grid.flipped, cells), rows }));
 }
 
 /**
