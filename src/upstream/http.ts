@@ -3,6 +3,7 @@ import { Agent, errors } from 'undici';
 import { type Job, timeSliced, yieldToEventLoop } from '../async/yielding.ts';
 import { Failure, type FailureFields } from '../errors.ts';
 import { parseExactly } from '../exact-json.ts';
+import { textOf } from './body-text.ts';
 import type { Answer, Call, Send, Sending } from './call.ts';
 import { Broken, exchange, Late, type Received, type ReceivedBody } from './exchange.ts';
 import { parsedInPieces } from './long-json.ts';
@@ -141,15 +142,6 @@ function joined(headers: IncomingHttpHeaders): Answer['headers'] {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value = '']) => [name, [value].flat().join(', ')]),
   );
-}
-
-/**
- * Decoded here, since texts that undici decodes stay alive until the next full collection. A byte order mark is none of
- * the text.
- */
-function textOf(bytes: Buffer): string {
-  const text = bytes.toString();
-  return text.startsWith('\uFEFF') ? text.slice(1) : text;
 }
 
 function invalid(call: Call, detail: string, cause?: unknown): Failure {

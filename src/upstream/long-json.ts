@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { StringDecoder } from 'node:string_decoder';
 import { parseExactly } from '../exact-json.ts';
+import { textOf, textsOf } from './body-text.ts';
 
 /** Bytes that are read in one step: a fraction of a millisecond. */
 const STEP_BYTES = 32_768;
@@ -22,21 +22,11 @@ const REST = randomUUID();
 export function* parsedInPieces(bytes: Buffer): Generator<void, unknown> {
   let parsed: unknown;
   try {
-    parsed = yield* listInPieces(textsOf(bytes));
+    parsed = yield* listInPieces(textsOf(bytes, STEP_BYTES));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }
-  return parsed ?? parseExactly([...textsOf(bytes)].join(''));
-}
-
-/** The text of a body, without a byte order mark. */
-function* textsOf(bytes: Buffer): Generator<string, void> {
-  const decoder = new StringDecoder();
-  for (let from = 0; from < bytes.length; from += STEP_BYTES) {
-    const text = decoder.write(bytes.subarray(from, from + STEP_BYTES));
-    yield from === 0 && text.startsWith('\uFEFF') ? text.slice(1) : text;
-  }
-  yield decoder.end();
+  return parsed ?? parseExactly(textOf(bytes));
 }
 
 /**
