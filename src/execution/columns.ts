@@ -130,7 +130,7 @@ export class ObjectColumn extends Column {
     const built = this.#built[slot] as Readonly<Record<string, unknown>> | null | undefined;
     if (this.texts !== null) text.add(this.texts[slot] as string);
     else if (built && this.#hasTextBelow) yield* this.#writeFields(slot, built, text);
-    else yield* writeJson(built, text);
+    else yield* super.write(slot, text);
   }
 
   *#writeFields(slot: number, built: Readonly<Record<string, unknown>>, text: PieceWriter): Generator<void> {
@@ -239,8 +239,12 @@ export class ListColumn extends Column<ListShape> implements Holder {
   }
 
   override *write(slot: number, text: PieceWriter): Generator<void> {
-    if (!this.isWritten || this.#isNull[slot]) {
-      yield* writeJson(this.valueAt(slot) ?? null, text);
+    if (!this.isWritten) {
+      yield* super.write(slot, text);
+      return;
+    }
+    if (this.#isNull[slot]) {
+      text.add('null');
       return;
     }
     const items = this.items as Column;

@@ -21,9 +21,6 @@ export interface CoveredParts extends CallBounds {
   readonly onRows?: ((received: number, unwanted: number) => void) | undefined;
 }
 
-/** Pairs that take milliseconds to plan. */
-export const MANY = 1_000;
-
 /** Pairs that are looked at in one step. */
 const STEP_PAIRS = 512;
 

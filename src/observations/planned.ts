@@ -6,12 +6,15 @@ import { type ModePlan, oneRow, type PlanPart } from '../planner/modes.ts';
 import { newestOf } from '../planner/newest.ts';
 import { covers, type YearRange } from '../planner/year-range.ts';
 import type { Sending } from '../upstream/call.ts';
-import { type FetchPairs, MANY } from './covered.ts';
+import type { FetchPairs } from './covered.ts';
 import { hopefulParts, hopefulRows, modeLimits, type Planning } from './estimate.ts';
 import type { Fetch, Settle } from './fetch.ts';
 import { planningModes } from './mode-plans.ts';
 import type { Outcome } from './outcome.ts';
 import { type NameSearch, openNameSearch, type SettlePair } from './task.ts';
+
+/** Demands that take milliseconds to plan. */
+const MANY = 1_000;
 
 /** One fetch of demands that may share calls. */
 interface Together {
