@@ -69,7 +69,10 @@ export function* covering(
 ): Steps<readonly Rectangle[]> {
   const whole = smallestAround(pairs);
   const { countryCodes, metricKeys } = whole;
-  if (fitsCall(whole, limits, rowsOf)) return pairs.length === 0 ? [] : [whole];
+  // With more names than rows, those alone take long to add up: in steps, then.
+  if (countryCodes.length * metricKeys.length <= limits.maxRows && fitsCall(whole, limits, rowsOf)) {
+    return pairs.length === 0 ? [] : [whole];
+  }
   yield;
   const grid = yield* creatingGrid(countryCodes, metricKeys, limits, rowsOf);
 
@@ -115,11 +118,9 @@ function fitsCall(
 ): boolean {
   const { countryCodes, metricKeys } = rectangle;
   if (countryCodes.length > maxCodes || metricKeys.length > maxCodes) return false;
-  // With this many names, the rows alone take long to add up.
-  if (countryCodes.length * metricKeys.length > maxRows) return false;
   return (
     addressLength(countryCodes) + addressLength(metricKeys) <= maxAddress &&
-    expectedRows(rectangle, rowsOf) <= maxRows
+    expectedRows(rectangle, rowsOf, maxRows) <= maxRows
   );
 }
 
@@ -149,11 +150,16 @@ export function taken<Result>(steps: Steps<Result>): Result {
   }
 }
 
-/** Rows that a call for the rectangle is expected to bring. */
-export function expectedRows({ countryCodes, metricKeys }: Rectangle, rowsOf: RowsOf): number {
+/** Rows that a call for the rectangle is expected to bring; beyond `most` they aren't added up any further. */
+export function expectedRows(
+  { countryCodes, metricKeys }: Rectangle,
+  rowsOf: RowsOf,
+  most = Infinity,
+): number {
   let rows = 0;
   for (const countryCode of countryCodes) {
     for (const metricKey of metricKeys) rows += rowsOf(countryCode, metricKey);
+    if (rows > most) break;
   }
   return rows;
 }

@@ -47,10 +47,14 @@ describe('the number of calls', () => {
   });
 
   test('that one call is not enough is told without parting them', () => {
+    let asked = 0;
     const counted: RowsOf = () => {
-      throw new Error('The rows of each were asked for.');
+      asked += 1;
+      return 1;
     };
     expect(coverWithin(1, table(54, 207), roomy, counted)).toBeNull();
+    // With the first country that is too many, no row further is asked for.
+    expect(asked).toBeLessThanOrEqual(roomy.maxRows + 207);
   });
 
   test('others have their turns while thousands of pairs are parted', () => {
@@ -231,6 +235,14 @@ describe('for any demands, limits and rows', () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  test('figures without rows are no reason for another call, however many they are', () => {
+    const pairs = ['m.0', 'm.1', 'm.2'].map((metricKey) => ({ countryCode: 'C0', metricKey }));
+    const limits = { maxRows: 2, maxCodes: 5, maxAddress: 10_000 };
+    expect(coverWithin(1, pairs, limits, () => 0)).toEqual([
+      { countryCodes: ['C0'], metricKeys: ['m.0', 'm.1', 'm.2'] },
+    ]);
   });
 
   test('few pairs take the fewest calls there can be', () => {
