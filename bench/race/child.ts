@@ -8,7 +8,12 @@ export const isPinned = cpus().length > 1 && spawnSync('taskset', ['-c', '0', 't
 
 /** Leaves core 0 to the gateway, as far as this process is concerned. */
 export function pinSelf(): void {
-  if (isPinned) spawnSync('taskset', ['-acp', '1', String(process.pid)]);
+  pin(process.pid, 1);
+}
+
+/** Keeps all threads of a process that is running to a core. */
+export function pin(pid: number, core: number): void {
+  if (isPinned) spawnSync('taskset', ['-acp', String(core), String(pid)]);
 }
 
 /** Ticks of the kernel's CPU accounting in a second: 100 on every Linux that is in use. */

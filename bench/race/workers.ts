@@ -1,5 +1,5 @@
 import { childrenOf } from '../../test/support/descendants.ts';
-import { cpuMsOf, lineOf, startChild } from './child.ts';
+import { cpuMsOf, lineOf, pin, startChild } from './child.ts';
 import { type LoadOrder, type LoadResult, median } from './load.ts';
 import { ROWS } from './rows.ts';
 import { bodyFor, OURS_WARM, type Running, startServer } from './servers.ts';
@@ -26,7 +26,7 @@ export interface WorkersResult extends WorkersSample {
 }
 
 /**
- * What several workers answer in row c from what is held, and what one does. Each has a core, and as much load as the others, which
+ * What several workers answer in row c from what is held, and what one does. Each is kept to a core, and has as much load as the others, which
  * is made on the same core: so what the load takes is alike for one and for several.
  */
 export async function measureWorkers(
@@ -40,6 +40,8 @@ export async function measureWorkers(
     const env = { WORKERS: String(count) };
     const running = await startServer(OURS_WARM, upstream.url, { env, core: coresOf(count) });
     stack.use(running.child);
+    // A scheduler would move them about, and the load with them.
+    for (const [core, pid] of childrenOf(running.child.process.pid).entries()) pin(pid, core);
     await underLoad(running, { count, seconds: WARM_UP_SECONDS });
     field.push({ count, running, taken: [] });
   }
@@ -121,7 +123,7 @@ export function workersTable(results: readonly WorkersResult[]): string {
 export function workersSection(results: readonly WorkersResult[]): string {
   return [
     '## On all cores',
-    `Row c, warm, by \`WORKERS\`: each worker has a core, and ${CONNECTIONS} connections' load that is made on the same core, so that the load takes as much of a core whatever the number. Medians of ${ROUNDS} rounds, in each of which one number follows the other.`,
+    `Row c, warm, by \`WORKERS\`: each worker is kept to a core, and has ${CONNECTIONS} connections' load that is made on the same core, so that the load takes as much of a core whatever the number. Medians of ${ROUNDS} rounds, in each of which one number follows the other.`,
     workersTable(results),
   ].join('\n\n');
 }
