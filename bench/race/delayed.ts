@@ -1,4 +1,4 @@
-import { fastestPeer, type RowResult, raceRow } from './heats.ts';
+import { fastestPeer, type RowResult, raceRow, speedRatio } from './heats.ts';
 import { ROWS, type Row } from './rows.ts';
 import { SERVERS } from './servers.ts';
 import { short, table } from './table.ts';
@@ -48,8 +48,7 @@ export function delayedTable(results: readonly RowResult[], connections: number)
       const sample = heat.samples.get(connections);
       if (sample === undefined) return [];
       const { perSecond, p50Ms, p99Ms, calls, cpuMs } = sample;
-      const ratio = perSecond / (best?.samples.get(connections)?.perSecond ?? Number.NaN);
-      const figures = [perSecond, ratio, p50Ms, p99Ms, calls, cpuMs];
+      const figures = [perSecond, speedRatio(heat, best, connections), p50Ms, p99Ms, calls, cpuMs];
       return [[`${row.letter}, ${heat.server.name}`, ...figures.map(short)]];
     });
   });

@@ -1,6 +1,6 @@
 import { DELAYED_CONNECTIONS, LATENCY } from './delayed.ts';
 import type { GatewaysResult } from './gateways.ts';
-import { fastestPeer, type Heat, type RowResult } from './heats.ts';
+import { fastestPeer, type Heat, type RowResult, speedRatio } from './heats.ts';
 import type { HourResult } from './hour.ts';
 import type { Sample } from './load.ts';
 import type { SizeResult } from './scale.ts';
@@ -22,8 +22,6 @@ const READY_MS = 500;
 const BLOCK_MS = 50;
 const SPARE_RSS_MB = 100;
 
-const speedOf = (heat: Heat | undefined, connections = CONNECTIONS) =>
-  heat?.samples.get(connections)?.perSecond ?? Number.NaN;
 const oursIn = ({ heats }: RowResult, mode: Mode) => heats.find(({ server }) => server.mode === mode);
 
 /** Ours in this mode by the fastest peer, row by row. */
@@ -36,9 +34,7 @@ function againstPeers(
 ): Threshold {
   const ratios = rows.map((result) => ({
     letter: result.row.letter,
-    ratio:
-      speedOf(oursIn(result, mode), connections) /
-      speedOf(fastestPeer(result.heats, connections), connections),
+    ratio: speedRatio(oursIn(result, mode), fastestPeer(result.heats, connections), connections),
   }));
   return {
     what,
@@ -57,7 +53,8 @@ function againstFloor(
 ): Threshold {
   const result = rows.find(({ row }) => row.letter === 'c');
   const base = result?.heats.find(({ server }) => server === floor);
-  const ratio = result === undefined ? Number.NaN : speedOf(oursIn(result, mode)) / speedOf(base);
+  const ours = result === undefined ? undefined : oursIn(result, mode);
+  const ratio = speedRatio(ours, base, CONNECTIONS);
   return { what, measured: short(ratio), isKept: ratio >= least };
 }
 

@@ -89,7 +89,7 @@ To repeat: \`npm run bench\`, or \`npm run bench:race -- --report\` for this par
 Every gateway answers the same operation over the same service, which answers from memory (\`bench/upstream.ts\`), and
 its answer is compared with ours before anything is measured. ${pinning}
 Figures are medians of ${rounds} rounds of ${seconds} s, all servers in turn within a round; a slow server is measured
-longer, up to five times. Before anything is measured in a row each is under load for ${WARM_UP_SECONDS} s: servers run for days,
+longer, up to five times. Ratios of speeds are medians of what they were in each round, since a machine may be half as fast for a minute. Before anything is measured in a row each is under load for ${WARM_UP_SECONDS} s: servers run for days,
 and what their first seconds are like stands under "100 keys". "Busy" is the share of a core that the gateway took: well below 100 %, something else was the
 bottleneck, the load generator or waiting. "Others" is what the gateway's core spent on anything else meanwhile: more
 than a few per cent, and the machine was not free for the race. CPU is that of the gateway. Memory is the most that the

@@ -1,5 +1,5 @@
-import type { Heat, RowResult } from './heats.ts';
-import { fastestPeer } from './heats.ts';
+import type { RowResult } from './heats.ts';
+import { fastestPeer, speedRatio } from './heats.ts';
 import { BARE_PROXY } from './servers.ts';
 
 /** Three figures that mean something, and no more. */
@@ -49,8 +49,8 @@ export function heatTable({ heats }: RowResult, connections: number): string {
       [
         `${heat.server.name}${wrong}`,
         short(sample.perSecond),
-        ratio(heat, best, connections),
-        ratio(heat, floor, connections),
+        short(speedRatio(heat, best, connections)),
+        short(speedRatio(heat, floor, connections)),
         short(sample.p50Ms),
         short(sample.p99Ms),
         short(sample.cpuMs),
@@ -62,9 +62,4 @@ export function heatTable({ heats }: RowResult, connections: number): string {
     ];
   });
   return table(HEAD, body);
-}
-
-function ratio(heat: Heat, base: Heat | undefined, connections: number): string {
-  const [mine, theirs] = [heat, base].map((one) => one?.samples.get(connections)?.perSecond ?? Number.NaN);
-  return short((mine ?? Number.NaN) / (theirs ?? Number.NaN));
 }
