@@ -5,9 +5,16 @@ import { FAILURES, Failure, type FailureCode } from '../errors.ts';
 /** Said instead of whatever went wrong inside. */
 const FIXED_SENTENCE = 'The gateway met a fault of its own. It has been logged.';
 
+/** What an operation ends with whose client has left. Logs and metrics count it; nobody is told, so callers know no such code. */
+const LEFT = {
+  message: 'The client has left before its answer was there.',
+  extensions: { code: 'CLIENT_CLOSED_REQUEST', retryable: false },
+};
+
 /**
  * The one place where an error becomes what the caller sees. A Failure keeps its words and fields; a fault of the
- * caller keeps its code; anything else becomes INTERNAL_SERVER_ERROR with a fixed sentence, and is reported whole.
+ * caller keeps its code; what is ended because its client has left is told apart; anything else becomes
+ * INTERNAL_SERVER_ERROR with a fixed sentence, and is reported whole.
  */
 export function formatError(
   formatted: GraphQLFormattedError,
@@ -34,8 +41,8 @@ export function formatError(
     const retryable = FAILURES[code as FailureCode]?.retryable ?? false;
     return withExtensions(formatted, formatted.message, { ...formatted.extensions, code, retryable });
   }
-  // Where the client has left, what was under way for it ends like this, and nobody reads the answer.
-  if (!isAbort(cause)) onFault(cause);
+  if (isAbort(cause)) return withExtensions(formatted, LEFT.message, LEFT.extensions);
+  onFault(cause);
   return withExtensions(formatted, FIXED_SENTENCE, {
     code: ApolloServerErrorCode.INTERNAL_SERVER_ERROR,
     retryable: false,
@@ -61,6 +68,7 @@ function isWrongArgument(cause: unknown): boolean {
   );
 }
 
+/** Upstream requests are aborted like this once nobody waits for them. */
 function isAbort(cause: unknown): boolean {
   return cause instanceof Error && cause.name === 'AbortError';
 }

@@ -11,6 +11,7 @@ import { createGateway, type GatewayRequest, type OperationEvent } from '../../s
 import { ACCEPTS, askInParts, type Json } from '../incremental/parts.ts';
 
 const PROFILE = '/v1/countries/{code}/profile';
+const DATA = '/v1/data';
 const CARD =
   '{ country(code: "KE") { name ... @defer(label: "profile") { profile { indicators { name } } } } }';
 const FIGURES =
@@ -227,6 +228,25 @@ describe('the bare handler', () => {
     await expect.poll(() => bare.operations).toHaveLength(1);
     await expect.poll(() => abortedRoutes(bare.sandbox)).toEqual([PROFILE]);
     expect([bare.problems, bare.unhandled]).toEqual([[], []]);
+  });
+
+  it('counts an operation whose client leaves as such, and as no fault', async () => {
+    await using library = await openLibrary();
+    library.sandbox.faults.set({ kind: 'hang', route: DATA });
+    const leaving = new AbortController();
+    const handled = library.gateway.handle({
+      method: 'POST',
+      headers: headersFor(library, 'application/json'),
+      search: '',
+      body: { query: FIGURES },
+      signal: leaving.signal,
+    });
+    await expect.poll(() => [...library.sandbox.log].map(({ route }) => route)).toContain(DATA);
+    leaving.abort();
+    await handled;
+    expect(library.operations).toHaveLength(1);
+    expect(new Set(library.operations[0]?.errorCodes)).toEqual(new Set(['CLIENT_CLOSED_REQUEST']));
+    expect([library.problems, library.unhandled]).toEqual([[], []]);
   });
 
   it.for([
