@@ -28,7 +28,7 @@ export function demandFor(
   maxAgeMs = Number.POSITIVE_INFINITY,
   years: YearRange | null = null,
 ): Demand {
-  const whole = namedPair(countryCode, metricKey)[mode];
+  const whole = wholeFor(mode, namedPair(countryCode, metricKey));
   if (years === null && maxAgeMs === Number.POSITIVE_INFINITY) return whole;
   const key = years === null ? whole.key : `${whole.key} ${nameOfYears(years)}`;
   return { ...whole, years, key, maxAgeMs };
@@ -36,7 +36,9 @@ export function demandFor(
 
 /** The demand for the latest figure of a pair, however old: the pair itself, where it is one. */
 export function latestFor(pair: Pair): Demand {
-  return isDemand(pair) && pair.mode === 'latest' ? pair : namedPair(pair.countryCode, pair.metricKey).latest;
+  return isDemand(pair) && pair.mode === 'latest'
+    ? pair
+    : wholeFor('latest', namedPair(pair.countryCode, pair.metricKey));
 }
 
 function isDemand(pair: Pair | Demand): pair is Demand {
@@ -61,11 +63,9 @@ export function wholeOf<Wanted extends Demand>(demand: Wanted): Wanted {
   return demand.years === null ? demand : { ...demand, years: null, key: wholeKey(demand) };
 }
 
-/** A pair, with the demands for all years of it, of whatever age. */
-interface NamedPair extends Pair {
+/** A pair, with the demands for all years of it, of whatever age, that there have been: for most pairs, of one mode. */
+interface NamedPair extends Pair, Record<Mode, Demand | null> {
   readonly pairKey: string;
-  readonly latest: Demand;
-  readonly series: Demand;
 }
 
 /**
@@ -88,20 +88,28 @@ function addPair(countryCode: string, metricKey: string): NamedPair {
     known.clear();
     count = 0;
   }
-  const pair = { countryCode, metricKey, pairKey: `${countryCode.toUpperCase()} ${metricKey}` };
-  const named = { ...pair, latest: wholeFor('latest', pair), series: wholeFor('series', pair) };
+  const pairKey = `${countryCode.toUpperCase()} ${metricKey}`;
+  const named: NamedPair = { countryCode, metricKey, pairKey, latest: null, series: null };
   const byCountry = known.get(metricKey) ?? new Map<string, NamedPair>();
   known.set(metricKey, byCountry.set(countryCode, named));
   count += 1;
   return named;
 }
 
-function wholeFor(mode: Mode, pair: Pick<NamedPair, 'countryCode' | 'metricKey' | 'pairKey'>): Demand {
+/** The demand for all years of a pair. */
+function wholeFor(mode: Mode, pair: NamedPair): Demand {
+  pair[mode] ??= newDemand(mode, pair);
+  return pair[mode];
+}
+
+function newDemand(mode: Mode, { countryCode, metricKey, pairKey }: NamedPair): Demand {
   return {
-    ...pair,
+    countryCode,
+    metricKey,
+    pairKey,
     mode,
     years: null,
-    key: `${mode} ${pair.pairKey}`,
+    key: `${mode} ${pairKey}`,
     maxAgeMs: Number.POSITIVE_INFINITY,
     changedAtMs: Number.NEGATIVE_INFINITY,
   };
@@ -129,5 +137,5 @@ export function wholeKey(demand: Demand): string {
 
 /** The key of all demands for a pair in a mode. */
 export function demandKey(mode: Mode, { countryCode, metricKey }: Pair): string {
-  return namedPair(countryCode, metricKey)[mode].key;
+  return wholeFor(mode, namedPair(countryCode, metricKey)).key;
 }
