@@ -1,3 +1,5 @@
+import type { Steps } from './steps.ts';
+
 /*
  * Work that takes milliseconds shares the event loop here: it is cut into slices, and between slices timers and sockets
  * have their turns. Slices wait by flow, and the flow that has had the least time goes next (start-time fair queueing),
@@ -87,7 +89,7 @@ export function yieldToEventLoop(job: Job): Promise<void> {
 }
 
 /** Takes the steps of some work, at once where that doesn't take long; else others have their turns in between. */
-export function timeSliced<Result>(job: Job, steps: Generator<void, Result>): Result | Promise<Result> {
+export function timeSliced<Result>(job: Job, steps: Steps<Result>): Result | Promise<Result> {
   const pausesAtMs = performance.now() + TURN_MS;
   for (;;) {
     const step = steps.next();

@@ -1,4 +1,5 @@
 import type { ResponsePath } from 'graphql';
+import type { Steps } from '../async/steps.ts';
 import type { KeptTexts, SelectionTexts } from './kept-texts.ts';
 import type { ObjectBuilder, Oddity, Values } from './objects.ts';
 import type { AbstractShape, FieldPlan, LeafShape, ListShape, ObjectPlan, Shape } from './plan.ts';
@@ -42,7 +43,7 @@ export abstract class Column<S extends Shape = Shape> implements Values {
   abstract setNull(slot: number): void;
   abstract valueAt(slot: number): unknown;
   /** Makes the values ready, in steps; or the JSON of them, where some of it is kept. */
-  abstract build(building: Building): Generator<void>;
+  abstract build(building: Building): Steps<void>;
 
   /** Whether there is JSON in place of some of its values, so that it has to be written. */
   get isWritten(): boolean {
@@ -50,7 +51,7 @@ export abstract class Column<S extends Shape = Shape> implements Values {
   }
 
   /** Writes the JSON of a value, in steps where it is long. */
-  write(slot: number, text: PieceWriter): Generator<void> {
+  write(slot: number, text: PieceWriter): Steps<void> {
     return writeJson(this.valueAt(slot), text);
   }
 }
@@ -87,7 +88,7 @@ export class LeafColumn extends Column<LeafShape> {
     return this.values[slot];
   }
 
-  *build(): Generator<void> {}
+  *build(): Steps<void> {}
 }
 
 /** Objects of one type, and a column for each of their fields that needs one. */
@@ -126,14 +127,14 @@ export class ObjectColumn extends Column {
     return this.texts !== null || this.#hasTextBelow;
   }
 
-  override *write(slot: number, text: PieceWriter): Generator<void> {
+  override *write(slot: number, text: PieceWriter): Steps<void> {
     const built = this.#built[slot] as Readonly<Record<string, unknown>> | null | undefined;
     if (this.texts !== null) text.add(this.texts[slot] as string);
     else if (built && this.#hasTextBelow) yield* this.#writeFields(slot, built, text);
     else yield* super.write(slot, text);
   }
 
-  *#writeFields(slot: number, built: Readonly<Record<string, unknown>>, text: PieceWriter): Generator<void> {
+  *#writeFields(slot: number, built: Readonly<Record<string, unknown>>, text: PieceWriter): Steps<void> {
     let before = '{';
     for (const [index, { key }] of this.plan.fields.entries()) {
       text.add(`${before}${JSON.stringify(key)}:`);
@@ -145,7 +146,7 @@ export class ObjectColumn extends Column {
     text.add('}');
   }
 
-  *build(building: Building): Generator<void> {
+  *build(building: Building): Steps<void> {
     const { kept, objects, columns } = this;
     const errorsBefore = building.errors.length;
     const known = kept?.textsOf(this);
@@ -238,7 +239,7 @@ export class ListColumn extends Column<ListShape> implements Holder {
     return this.items?.isWritten ?? false;
   }
 
-  override *write(slot: number, text: PieceWriter): Generator<void> {
+  override *write(slot: number, text: PieceWriter): Steps<void> {
     if (!this.isWritten) {
       yield* super.write(slot, text);
       return;
@@ -270,7 +271,7 @@ export class ListColumn extends Column<ListShape> implements Holder {
     return values;
   }
 
-  *build(building: Building): Generator<void> {
+  *build(building: Building): Steps<void> {
     const items = this.items as Column;
     if (items instanceof ObjectColumn) items.kept = building.texts?.of(items) ?? null;
     yield* items.build(building);
@@ -340,11 +341,11 @@ export class AbstractColumn extends Column<AbstractShape> implements Holder {
     return [...this.byType.values()].some((objects) => objects.isWritten);
   }
 
-  override write(slot: number, text: PieceWriter): Generator<void> {
+  override write(slot: number, text: PieceWriter): Steps<void> {
     return this.#chosen[slot]?.write(slot, text) ?? writeJson(null, text);
   }
 
-  *build(building: Building): Generator<void> {
+  *build(building: Building): Steps<void> {
     for (const objects of this.byType.values()) yield* objects.build(building);
   }
 

@@ -1,6 +1,7 @@
 import type { GraphQLError, GraphQLResolveInfo } from 'graphql';
 import { toError } from 'graphql/jsutils/toError.js';
 import { mapValue, type PromiseOrValue } from '../async/promise-or-value.ts';
+import type { Steps } from '../async/steps.ts';
 import { type Job, timeSliced } from '../async/yielding.ts';
 import { type Column, FieldHolder, type Holder, ObjectColumn } from './columns.ts';
 import { ABSENT, Completion, type FieldTask, type Later, type RunTask, serialized } from './completion.ts';
@@ -161,7 +162,7 @@ export class Run {
     return mapValue(timeSliced(this.#job, this.#write(root, text)), () => text.pieces());
   }
 
-  *#write(column: Column, text: PieceWriter): Generator<void> {
+  *#write(column: Column, text: PieceWriter): Steps<void> {
     const { root } = this.#scope;
     if ('plan' in root) {
       yield* column.write(0, text);

@@ -1,4 +1,5 @@
 import { mapValue, type PromiseOrValue } from '../async/promise-or-value.ts';
+import type { Steps } from '../async/steps.ts';
 import { type Job, timeSliced } from '../async/yielding.ts';
 import { PieceWriter, type TextPieces } from './text-pieces.ts';
 
@@ -16,7 +17,7 @@ export function stringify(value: unknown, job: Job = { flow: '' }): PromiseOrVal
 }
 
 /** Writes JSON, in steps where there are many items; nothing where a value has none. */
-export function* writeJson(value: unknown, text: PieceWriter): Generator<void> {
+export function* writeJson(value: unknown, text: PieceWriter): Steps<void> {
   if (!isLong(value)) {
     const short: string | undefined = JSON.stringify(value);
     if (short !== undefined) text.add(short);

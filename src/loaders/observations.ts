@@ -1,5 +1,6 @@
 import DataLoader from 'dataloader';
 import { mapValue, type PromiseOrValue } from '../async/promise-or-value.ts';
+import type { Steps } from '../async/steps.ts';
 import { timeSliced, yieldToEventLoop } from '../async/yielding.ts';
 import type { FailureCode } from '../errors.ts';
 import type { BatchGate } from '../observations/batch-gate.ts';
@@ -157,7 +158,7 @@ export function createObservationLoader(
 }
 
 /** A demand for each country and metric, in steps where there are many. */
-function* demanding(wanted: WantedRows): Generator<void, Demand[]> {
+function* demanding(wanted: WantedRows): Steps<Demand[]> {
   const { mode, countryCodes, metricKeys, maxAgeMs, years } = wanted;
   const demands: Demand[] = [];
   let left = BLOCK;
@@ -295,10 +296,7 @@ function createOutcomes({ figures, sending, batchGate }: ObservationLoaderParts)
 }
 
 /** Does something with some demands after others; other work has its turns in between. */
-function* inBlocks(
-  demands: readonly Demand[],
-  work: (some: readonly Demand[]) => void,
-): Generator<void, void> {
+function* inBlocks(demands: readonly Demand[], work: (some: readonly Demand[]) => void): Steps<void> {
   for (let start = 0; start < demands.length; start += BLOCK) {
     work(demands.slice(start, start + BLOCK));
     yield;

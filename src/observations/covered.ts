@@ -1,9 +1,9 @@
+import type { Steps } from '../async/steps.ts';
 import { timeSliced } from '../async/yielding.ts';
 import type { Failure } from '../errors.ts';
 import { covering, type Pair, type Rectangle } from '../planner/cover.ts';
 import { keyOf, type Mode, pairKey } from '../planner/demand.ts';
 import { mayNameYears } from '../planner/learned.ts';
-import type { Steps } from '../planner/tiling.ts';
 import type { Sending } from '../upstream/call.ts';
 import { observations } from '../upstream/endpoints.ts';
 import { type Groups, learnLength, pairsOf, type Rows, sentOf } from './data-calls.ts';

@@ -1,3 +1,4 @@
+import { taken } from '../async/steps.ts';
 import {
   type CoverLimits,
   cover,
@@ -6,7 +7,6 @@ import {
   type Pair,
   type Rectangle,
   type RowsOf,
-  taken,
 } from '../planner/cover.ts';
 import { type Demand, keyOf, pairKey } from '../planner/demand.ts';
 import type { Learned } from '../planner/learned.ts';

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
+import type { Steps } from '../async/steps.ts';
 import type { Pair } from '../planner/cover.ts';
 import { type Demand, pairOf } from '../planner/demand.ts';
 import { type Learned, mayNameYears } from '../planner/learned.ts';
 import { choosingModes, type ModeLimits, type ModePlan, type RowsWithin } from '../planner/modes.ts';
-import type { Steps } from '../planner/tiling.ts';
 import { widened } from '../planner/year-range.ts';
 
 /** Plans that are at hand, and demands of a plan that is worth its memory. */

@@ -1,4 +1,5 @@
 import { type GraphQLSchema, parse } from 'graphql';
+import type { Steps } from '../async/steps.ts';
 import { type Job, timeSliced } from '../async/yielding.ts';
 import { fieldsBySchema, TooManyFields } from '../tables/answer-fields.ts';
 import { type AnswerTable, operationIn, tablesOf } from '../tables/answer-tables.ts';
@@ -159,7 +160,7 @@ async function* chunksOf(
 }
 
 /** @returns null after the last one */
-function* nextChunk(steps: Generator<Uint8Array | undefined>): Generator<void, Uint8Array | null> {
+function* nextChunk(steps: Generator<Uint8Array | undefined>): Steps<Uint8Array | null> {
   for (let step = steps.next(); !step.done; step = steps.next()) {
     if (step.value !== undefined) return step.value;
     yield;

@@ -10,8 +10,9 @@
  * Up to a dozen pairs the number of calls is the least there is. Beyond, it is never more than by naming all metrics
  * for some countries at a time, or all countries for some metrics, and mostly near to what the rows alone require.
  */
+import { type Steps, taken } from '../async/steps.ts';
 import { ascending, boundsOf, type CoverLimits, creatingGrid, fitsAlone, marked } from './grid.ts';
-import { type Steps, tiling } from './tiling.ts';
+import { tiling } from './tiling.ts';
 
 export type { CoverLimits };
 
@@ -140,14 +141,6 @@ function indexesOf(names: readonly string[]): (name: string) => number {
 
 function chosen(names: readonly string[], indexes: readonly number[]): readonly string[] {
   return indexes.flatMap((index) => names[index] ?? []);
-}
-
-/** Takes all steps of some work at once. */
-export function taken<Result>(steps: Steps<Result>): Result {
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-  }
 }
 
 /** Rows that a call for the rectangle is expected to bring; beyond `most` they aren't added up any further. */

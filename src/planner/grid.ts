@@ -1,3 +1,5 @@
+import type { Steps } from '../async/steps.ts';
+
 /**
  * The planner's problem in small numbers. Country codes become lines and metric keys become columns of a grid, a
  * pair becomes a cell (`line * columns.length + column`), so that sets of pairs are lists of integers and their
@@ -41,7 +43,7 @@ export function* creatingGrid(
   columns: readonly string[],
   limits: CoverLimits,
   rowsOf: (line: string, column: string) => number,
-): Generator<void, Grid> {
+): Steps<Grid> {
   const rows = new Float64Array(lines.length * columns.length);
   const flippedRows = new Float64Array(rows.length);
   for (const [l, line] of lines.entries()) {

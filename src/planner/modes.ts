@@ -1,6 +1,6 @@
-import { type CoverLimits, covering, expectedRows, type Pair, type RowsOf, taken } from './cover.ts';
+import { type Steps, taken } from '../async/steps.ts';
+import { type CoverLimits, covering, expectedRows, type Pair, type RowsOf } from './cover.ts';
 import { type Demand, keyOf, type Mode } from './demand.ts';
-import type { Steps } from './tiling.ts';
 import { nameOfYears, spanOf, type YearRange } from './year-range.ts';
 
 export interface ModePlan {

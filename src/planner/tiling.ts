@@ -3,6 +3,7 @@
  * cut, scattered figures want to be gathered, and lists that overlap want to be told apart. So each is a strategy,
  * and {@link tiling} takes the best of what they propose. All of them are deterministic and bounded.
  */
+import type { Steps } from '../async/steps.ts';
 import {
   ascending,
   boundsOf,
@@ -16,9 +17,6 @@ import {
   type Segment,
   segmentsOf,
 } from './grid.ts';
-
-/** Work that others may have their turns in between. */
-export type Steps<Result> = Generator<void, Result>;
 
 /** Undefined where the strategy has nothing to say. The cells do not fit one call together, but each does alone. */
 type Strategy = (grid: Grid, cells: Cells) => Steps<Part[] | undefined>;

@@ -1,4 +1,5 @@
 import { mapValue, type PromiseOrValue } from '../async/promise-or-value.ts';
+import type { Steps } from '../async/steps.ts';
 import { timeSliced } from '../async/yielding.ts';
 import type { GraphContext } from '../graph/context.ts';
 import type { OrderDirection } from '../graph/generated.ts';
@@ -82,10 +83,7 @@ function sorted<Row, Field extends string>(
 }
 
 /** Sorts many rows in blocks, and puts these together two by two. */
-function* sortInSteps<Row>(
-  rows: readonly Row[],
-  compare: (a: Row, b: Row) => number,
-): Generator<void, readonly Row[]> {
+function* sortInSteps<Row>(rows: readonly Row[], compare: (a: Row, b: Row) => number): Steps<readonly Row[]> {
   let blocks: (readonly Row[])[] = [];
   for (let start = 0; start < rows.length; start += BLOCK) {
     blocks.push(rows.slice(start, start + BLOCK).sort(compare));
@@ -105,7 +103,7 @@ function* merge<Row>(
   first: readonly Row[],
   second: readonly Row[],
   compare: (a: Row, b: Row) => number,
-): Generator<void, readonly Row[]> {
+): Steps<readonly Row[]> {
   const merged: Row[] = [];
   let [i, j] = [0, 0];
   for (;;) {

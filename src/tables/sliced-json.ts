@@ -1,3 +1,4 @@
+import type { Steps } from '../async/steps.ts';
 import { parseExactly } from '../exact-json.ts';
 
 /** Characters that are parsed in one step: a fraction of a millisecond. */
@@ -11,14 +12,14 @@ interface Cursor {
  * The value of a JSON text without blanks, parsed in steps, so that others have their turns.
  * @throws SyntaxError where it is none
  */
-export function* parsedInSteps(text: string): Generator<void, unknown> {
+export function* parsedInSteps(text: string): Steps<unknown> {
   const cursor = { at: 0 };
   const value = yield* valueAt(text, cursor);
   if (cursor.at < text.length) throw new SyntaxError('There is more than one value.');
   return value;
 }
 
-function* valueAt(text: string, cursor: Cursor): Generator<void, unknown> {
+function* valueAt(text: string, cursor: Cursor): Steps<unknown> {
   const end = endOf(text, cursor.at, cursor.at + STEP_LENGTH);
   if (end === null) return yield* text[cursor.at] === '[' ? itemsAt(text, cursor) : fieldsAt(text, cursor);
   const value = parseExactly(text.slice(cursor.at, end));
@@ -28,7 +29,7 @@ function* valueAt(text: string, cursor: Cursor): Generator<void, unknown> {
 }
 
 /** A long list: as many items at once as make a step, a longer one by itself. */
-function* itemsAt(text: string, cursor: Cursor): Generator<void, unknown[]> {
+function* itemsAt(text: string, cursor: Cursor): Steps<unknown[]> {
   const items: unknown[] = [];
   do {
     const start = cursor.at + 1;
@@ -53,7 +54,7 @@ function* itemsAt(text: string, cursor: Cursor): Generator<void, unknown[]> {
   return items;
 }
 
-function* fieldsAt(text: string, cursor: Cursor): Generator<void, Record<string, unknown>> {
+function* fieldsAt(text: string, cursor: Cursor): Steps<Record<string, unknown>> {
   const fields: [string, unknown][] = [];
   do {
     const start = cursor.at + 1;

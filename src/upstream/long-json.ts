@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Steps } from '../async/steps.ts';
 import { parseExactly } from '../exact-json.ts';
 import { textOf, textsOf } from './body-text.ts';
 
@@ -19,7 +20,7 @@ const REST = randomUUID();
  * a time, and so is never one text: one beyond 128 KB takes longer to be made than all the rest.
  * @throws SyntaxError where it is no JSON
  */
-export function* parsedInPieces(bytes: Buffer): Generator<void, unknown> {
+export function* parsedInPieces(bytes: Buffer): Steps<unknown> {
   let parsed: unknown;
   try {
     parsed = yield* listInPieces(textsOf(bytes, STEP_BYTES));
@@ -35,7 +36,7 @@ export function* parsedInPieces(bytes: Buffer): Generator<void, unknown> {
  * @returns undefined where there is no such list
  * @throws SyntaxError
  */
-function* listInPieces(texts: Iterable<string>): Generator<void, unknown> {
+function* listInPieces(texts: Iterable<string>): Steps<unknown> {
   const items: unknown[] = [];
   let before: string | undefined;
   let rest = '';

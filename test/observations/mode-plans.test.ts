@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { taken } from '../../src/async/steps.ts';
 import { planningModes } from '../../src/observations/mode-plans.ts';
-import { taken } from '../../src/planner/cover.ts';
 import { demandFor } from '../../src/planner/demand.ts';
 import { createLearned } from '../../src/planner/learned.ts';
 
