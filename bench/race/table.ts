@@ -1,5 +1,4 @@
-import type { RowResult } from './heats.ts';
-import { fastestPeer, speedRatio } from './heats.ts';
+import { fastestPeer, type RowResult, speedRatio } from './heats.ts';
 import { BARE_PROXY } from './servers.ts';
 
 /** Three figures that mean something, and no more. */

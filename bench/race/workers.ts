@@ -26,8 +26,8 @@ export interface WorkersResult extends WorkersSample {
 }
 
 /**
- * What several workers answer in row c from what is held, and what one does. Each is kept to a core, and has as much load as the others, which
- * is made on the same core: so what the load takes is alike for one and for several.
+ * What several workers answer in row c from what is held, and what one does. Each is kept to a core, and has as much load as the
+ * others, which is made on the same core: so what the load takes is alike for one and for several.
  */
 export async function measureWorkers(
   counts: readonly number[] = [1, 2],

@@ -1,11 +1,10 @@
-import type { Steps } from './steps.ts';
-
 /*
  * Work that takes milliseconds shares the event loop here: it is cut into slices, and between slices timers and sockets
  * have their turns. Slices wait by flow, and the flow that has had the least time goes next (start-time fair queueing),
  * so that one flow's many slices delay another flow by one slice and not by all of them. Within a flow, short jobs take
  * turns with long ones, and long ones run one after the other: half-finished ones would only fill the memory.
  */
+import type { Steps } from './steps.ts';
 
 /** What slices are part of, such as an operation. */
 export interface Job {

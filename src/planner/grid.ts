@@ -1,11 +1,10 @@
-import type { Steps } from '../async/steps.ts';
-
 /**
  * The planner's problem in small numbers. Country codes become lines and metric keys become columns of a grid, a
  * pair becomes a cell (`line * columns.length + column`), so that sets of pairs are lists of integers and their
  * expected rows one flat array. A grid knows itself turned over (metrics as lines, countries as columns): whatever
  * works along lines works along columns too.
  */
+import type { Steps } from '../async/steps.ts';
 
 /** What one call may bring and name. */
 export interface CoverLimits {
