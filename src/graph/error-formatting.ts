@@ -5,11 +5,8 @@ import { FAILURES, Failure, type FailureCode } from '../errors.ts';
 /** Said instead of whatever went wrong inside. */
 const FIXED_SENTENCE = 'The gateway met a fault of its own. It has been logged.';
 
-/** What an operation ends with whose client has left. Logs and metrics count it; nobody is told, so callers know no such code. */
-const LEFT = {
-  message: 'The client has left before its answer was there.',
-  extensions: { code: 'CLIENT_CLOSED_REQUEST', retryable: false },
-};
+/** The code that logs and metrics count where the client has left. Nobody is told, so callers know no such code. */
+export const CLIENT_LEFT = 'CLIENT_CLOSED_REQUEST';
 
 /**
  * The one place where an error becomes what the caller sees. A Failure keeps its words and fields; a fault of the
@@ -41,7 +38,9 @@ export function formatError(
     const retryable = FAILURES[code as FailureCode]?.retryable ?? false;
     return withExtensions(formatted, formatted.message, { ...formatted.extensions, code, retryable });
   }
-  if (isAbort(cause)) return withExtensions(formatted, LEFT.message, LEFT.extensions);
+  if (isAbort(cause)) {
+    return withExtensions(formatted, 'The client has left.', { code: CLIENT_LEFT, retryable: false });
+  }
   onFault(cause);
   return withExtensions(formatted, FIXED_SENTENCE, {
     code: ApolloServerErrorCode.INTERNAL_SERVER_ERROR,

@@ -5,6 +5,7 @@ import { type EnumTypeDefinitionNode, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { readConfig, settingNames } from '../../src/config.ts';
 import { FAILURES } from '../../src/errors.ts';
+import { CLIENT_LEFT } from '../../src/graph/error-formatting.ts';
 import { blocksOf } from '../support/markdown.ts';
 import { openProgram } from '../support/program.ts';
 
@@ -74,7 +75,8 @@ describe('docs/operating.md', () => {
   const operating = read('docs/operating.md');
 
   it('names settings that are there, and nothing else that looks like one', () => {
-    const others = [...Object.keys(FAILURES), 'INTERNAL_SERVER_ERROR', 'ROWS_LEFT_OUT', ...OF_OPENTELEMETRY];
+    const codes = [...Object.keys(FAILURES), CLIENT_LEFT, 'INTERNAL_SERVER_ERROR', 'ROWS_LEFT_OUT'];
+    const others = [...codes, ...OF_OPENTELEMETRY];
     const named = [...operating.matchAll(/(?<![\w/.])([A-Z][A-Z]+(?:_[A-Z]+)+)(?![\w*.])/g)].map(
       ([, name]) => name,
     );
