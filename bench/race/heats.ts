@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { measure, median, medianOf, type Sample } from './load.ts';
+import { measure, medianOf, medianRatio, type Sample } from './load.ts';
 import { measurePaced, type PacedSample } from './paced-load.ts';
 import type { Row } from './rows.ts';
 import { answerOf, bodyFor, OURS_COLD, type Running, type Server, startServer } from './servers.ts';
@@ -146,15 +146,9 @@ export function fastestPeer(heats: readonly Heat[], connections: number): Heat |
   return heats.filter(({ server }) => server.kind === 'peer').toSorted((a, b) => speed(b) - speed(a))[0];
 }
 
-/**
- * How many times as many operations a second one has answered as another: the median of their rounds, in each of which they
- * follow one another. A machine may be half as fast for a minute, and medians of their own would be of different minutes.
- * @returns NaN where one of them didn't run
- */
+/** How many times as many operations a second one has answered as another; NaN where one of them didn't run. */
 export function speedRatio(heat: Heat | undefined, base: Heat | undefined, connections: number): number {
-  const speeds = [heat, base].map((one) => one?.rounds.get(connections) ?? []);
-  const [mine = [], theirs = []] = speeds.map((rounds) => rounds.map(({ perSecond }) => perSecond));
-  return median(mine.map((speed, round) => speed / (theirs[round] ?? Number.NaN)));
+  return medianRatio(heat?.rounds.get(connections) ?? [], base?.rounds.get(connections) ?? []);
 }
 
 async function atHalfLoad(

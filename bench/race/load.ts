@@ -101,6 +101,18 @@ export function median(values: readonly number[]): number {
   return (lower + upper) / 2;
 }
 
+/**
+ * How many times as many operations a second some rounds show as others: the median of what it is in each round, in which
+ * they follow one another. A machine may be half as fast for a minute, and medians of their own would be of different minutes.
+ * @returns NaN where there are no rounds of one of them
+ */
+export function medianRatio(
+  rounds: readonly Pick<Sample, 'perSecond'>[],
+  others: readonly Pick<Sample, 'perSecond'>[],
+): number {
+  return median(rounds.map(({ perSecond }, i) => perSecond / (others[i]?.perSecond ?? Number.NaN)));
+}
+
 /** Each figure's median over the rounds; of wrong answers, all. */
 export function medianOf(samples: readonly Sample[]): Sample {
   const of = (figure: (sample: Sample) => number) => median(samples.map(figure));

@@ -1,6 +1,6 @@
 import { childrenOf } from '../../test/support/descendants.ts';
 import { cpuMsOf, lineOf, pin, startChild } from './child.ts';
-import { type LoadOrder, type LoadResult, median } from './load.ts';
+import { type LoadOrder, type LoadResult, median, medianRatio } from './load.ts';
 import { ROWS } from './rows.ts';
 import { bodyFor, OURS_WARM, type Running, startServer } from './servers.ts';
 import { startUpstream } from './service.ts';
@@ -54,9 +54,7 @@ export async function measureWorkers(
   return field.map(({ count, taken }) => ({
     count,
     perSecond: median(taken.map(({ perSecond }) => perSecond)),
-    factor: median(
-      taken.map(({ perSecond }, i) => perSecond / (field[0]?.taken[i]?.perSecond ?? Number.NaN)),
-    ),
+    factor: medianRatio(taken, field[0]?.taken ?? []),
     perCoreSecond: median(taken.map(({ perCoreSecond }) => perCoreSecond)),
     wrong: taken.reduce((sum, { wrong }) => sum + wrong, 0),
   }));
