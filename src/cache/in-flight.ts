@@ -1,7 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { type CancelSignal, untilAborted } from '../async/cancellation.ts';
 import type { Clock } from '../async/clock.ts';
-import type { Lease, LeaseState, Leases, LeaseTerms } from './leases.ts';
+import {
+  type HeldState,
+  isAway,
+  isHeld,
+  type Lease,
+  type LeaseState,
+  type Leases,
+  type LeaseTerms,
+} from './leases.ts';
 import type { TenantCache } from './tenant-cache.ts';
 
 /** Has what is asked for at the same time by several who share a store fetched by one of them. */
@@ -59,21 +67,21 @@ export const ALONE: InFlight = { cache: null, together: ({ names, fetch }) => fe
 
 export function createInFlight(parts: InFlightParts): InFlight {
   const { leases, cache } = parts;
-  /** What this process fetches or is about to, and whether the lease turned out to be its own. */
-  const own = new Map<string, Promise<boolean>>();
+  /** What this process fetches or is about to, and in what state each name turned out to be. */
+  const own = new Map<string, Promise<LeaseState>>();
 
   /** Takes leases, but for names that this process has already: those are its own. */
   async function take(group: string, names: readonly string[], terms: Terms): Promise<TakenLeases> {
     const known = names.map((name) => own.get(`${group} ${name}`));
     const asked = names.filter((_, i) => known[i] === undefined);
     const lease = { group, names: asked, holder: randomUUID(), lifeMs: LIFE_MS };
-    const again = asked.map((name) => terms.seen.has(name));
+    const passedOver = asked.map((name) => terms.seen.get(name) ?? null);
     const taking =
-      asked.length === 0 ? Promise.resolve([]) : leases.take(lease, { again, isWhole: terms.isWhole });
+      asked.length === 0 ? Promise.resolve([]) : leases.take(lease, { passedOver, isWhole: terms.isWhole });
     for (const [i, name] of asked.entries()) {
       own.set(
         `${group} ${name}`,
-        taking.then((states) => states === null || states[i] === 'own'),
+        taking.then((states) => states?.[i] ?? 'own'),
       );
     }
     const states = await taking;
@@ -81,7 +89,7 @@ export function createInFlight(parts: InFlightParts): InFlight {
     const stateOf = new Map<string, LeaseState>();
     for (const [i, name] of names.entries()) {
       const mine = known[i];
-      if (mine !== undefined) stateOf.set(name, (await mine) ? 'own' : 'away');
+      if (mine !== undefined) stateOf.set(name, await mine);
     }
     // Where the store is lost, each fetches for itself.
     for (const [i, name] of asked.entries()) stateOf.set(name, states?.[i] ?? 'own');
@@ -110,17 +118,18 @@ export function createInFlight(parts: InFlightParts): InFlight {
       work.catch(() => {});
       fetching.push(work);
     };
-    const seen = new Set<string>();
+    const seen = new Map<string, HeldState>();
     let missing = names;
     while (missing.length > 0) {
       const isWhole = performance.now() < startedMs + Math.min(HOLD_MS, parts.maxWaitMs);
       const { stateOf, leased } = await take(group, missing, { seen, isWhole });
-      const inState = (state: LeaseState) => missing.filter((name) => stateOf.get(name) === state);
-      const [mine, free, away] = [inState('own'), inState('free'), inState('away')];
+      const { mine, free, away, others } = byState(missing, stateOf);
       if (mine.length > 0) begin(fetchLeased(wanted, mine, leased));
-      const others = missing.filter((name) => stateOf.get(name) !== 'own');
       if (others.length === 0) break;
-      for (const name of [...away, ...inState('fetched')]) seen.add(name);
+      for (const name of others) {
+        const state = stateOf.get(name);
+        if (state !== undefined && isHeld(state)) seen.set(name, state);
+      }
       const holdMs = free.length === 0 ? untilMs : Math.min(untilMs, startedMs + HOLD_MS);
       await untilOver(group, away, holdMs, signal, parts);
       missing = await wanted.takeOver(others);
@@ -145,8 +154,20 @@ interface TakenLeases {
 }
 
 interface Terms extends Pick<LeaseTerms, 'isWhole'> {
-  /** Names that others were at before, and that have not come of it. */
-  readonly seen: ReadonlySet<string>;
+  /** The state in which names of others were found before, and that have not come of it. */
+  readonly seen: ReadonlyMap<string, HeldState>;
+}
+
+/** @returns the names that are to be fetched, those that nobody fetches, those that others are at, and all but the first */
+function byState(names: readonly string[], states: ReadonlyMap<string, LeaseState>) {
+  const where = (isIt: (state: LeaseState) => boolean) =>
+    names.filter((name) => isIt(states.get(name) ?? 'own'));
+  return {
+    mine: where((state) => state === 'own'),
+    free: where((state) => state === 'free'),
+    away: where(isAway),
+    others: where((state) => state !== 'own'),
+  };
 }
 
 /** Waits until none of the names is being fetched by others any more, the time is over, or the store is lost. */

@@ -20,8 +20,11 @@ export interface Leases {
 }
 
 export interface LeaseTerms {
-  /** By the place of a name, whether it is taken although it was fetched a moment ago. */
-  readonly again: readonly boolean[];
+  /**
+   * By the place of a name, the state in which it was found by who has looked since at what was fetched, which wasn't enough: it is
+   * taken although it was fetched a moment ago, unless somebody else has fetched it since. Null where nobody has looked.
+   */
+  readonly passedOver: readonly (HeldState | null)[];
   /** Whether nothing is taken where others are at some of the names. */
   readonly isWhole: boolean;
 }
@@ -37,10 +40,13 @@ export interface Lease {
 }
 
 /**
- * `own`: it was taken. `free`: it could have been. `fetched`: it was fetched a moment ago, and lies in the store. `away`: others
+ * What a store has under a name, with the holder. `fetched`: it was fetched a moment ago, and lies in the store. `away`: others
  * are at it.
  */
-export type LeaseState = 'own' | 'free' | 'fetched' | 'away';
+export type HeldState = `${'away' | 'fetched'} ${string}`;
+
+/** `own`: it was taken. `free`: it could have been. */
+export type LeaseState = 'own' | 'free' | HeldState;
 
 /**
  * How long a name that was fetched says so, in milliseconds: longer than it takes from a look at the store to a call, so that
@@ -48,14 +54,11 @@ export type LeaseState = 'own' | 'free' | 'fetched' | 'away';
  */
 export const FETCHED_MS = 3_000;
 
-/** What the holder of a name is called once it was fetched. */
-export const FETCHED = 'fetched';
-
 /** Names that are remembered at once. */
 const MAX_NAMES = 200_000;
 
 interface Taken {
-  readonly holder: string;
+  readonly state: HeldState;
   readonly untilMs: number;
 }
 
@@ -63,43 +66,60 @@ interface Taken {
 export function createLeases(now: () => number): Leases {
   const taken = createLru<Taken>(MAX_NAMES);
   const keyOf = (group: string, name: string) => `${group} ${name}`;
-  const holderOf = (key: string) => {
+  const stateOf = (key: string) => {
     const lease = taken.get(key);
-    return lease !== undefined && lease.untilMs > now() ? lease.holder : null;
+    return lease !== undefined && lease.untilMs > now() ? lease.state : null;
   };
   return {
     async take({ group, names, holder, lifeMs }, terms) {
       const keys = names.map((name) => keyOf(group, name));
-      const states = statesOf(keys.map(holderOf), terms);
+      const states = statesOf(keys.map(stateOf), terms);
       for (const [i, key] of keys.entries()) {
-        if (states[i] === 'own') taken.set(key, { holder, untilMs: now() + lifeMs });
+        if (states[i] === 'own') taken.set(key, { state: awayState(holder), untilMs: now() + lifeMs });
       }
       return states;
     },
-    look: async (group, names) => names.map((name) => isAway(holderOf(keyOf(group, name)))),
+    look: async (group, names) => names.map((name) => isAway(stateOf(keyOf(group, name)))),
     async end({ group, names, holder }, isFetched) {
       for (const name of names) {
         const key = keyOf(group, name);
-        if (holderOf(key) !== holder) continue;
-        if (isFetched) taken.set(key, { holder: FETCHED, untilMs: now() + FETCHED_MS });
+        if (stateOf(key) !== awayState(holder)) continue;
+        if (isFetched) taken.set(key, { state: fetchedState(holder), untilMs: now() + FETCHED_MS });
         else taken.delete(key);
       }
     },
   };
 }
 
-/** What somebody who wants names finds, where these have them; what is `own` is then to be taken. */
-export function statesOf(
-  holders: readonly (string | null)[],
-  { again, isWhole }: LeaseTerms,
-): readonly LeaseState[] {
-  const free = isWhole && holders.some(isAway) ? 'free' : 'own';
-  return holders.map((holder, i) => {
-    if (holder === null || (holder === FETCHED && again[i])) return free;
-    return holder === FETCHED ? 'fetched' : 'away';
-  });
+export function awayState(holder: string): HeldState {
+  return `away ${holder}`;
 }
 
-export function isAway(holder: string | null): boolean {
-  return holder !== null && holder !== FETCHED;
+export function fetchedState(holder: string): HeldState {
+  return `fetched ${holder}`;
+}
+
+export function isAway(state: string | null): boolean {
+  return state?.startsWith('away ') ?? false;
+}
+
+export function isHeld(state: LeaseState): state is HeldState {
+  return state !== 'own' && state !== 'free';
+}
+
+/** What a name is in, that was found in a state, once its holder has fetched it. */
+export function onceFetched(found: HeldState): HeldState {
+  return fetchedState(found.slice(found.indexOf(' ') + 1));
+}
+
+/** What somebody who wants names finds, where these are in such states; what is `own` is then to be taken. */
+export function statesOf(
+  held: readonly (HeldState | null)[],
+  { passedOver, isWhole }: LeaseTerms,
+): readonly LeaseState[] {
+  const free = isWhole && held.some(isAway) ? 'free' : 'own';
+  return held.map((state, i) => {
+    const passed = passedOver[i] ?? null;
+    return state === null || (passed !== null && state === onceFetched(passed)) ? free : state;
+  });
 }

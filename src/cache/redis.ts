@@ -1,6 +1,14 @@
 import { createClient } from '@redis/client';
 import type { Backing } from './backing.ts';
-import { FETCHED, FETCHED_MS, isAway, type LeaseState, type Leases } from './leases.ts';
+import {
+  awayState,
+  FETCHED_MS,
+  fetchedState,
+  isAway,
+  type LeaseState,
+  type Leases,
+  onceFetched,
+} from './leases.ts';
 import {
   type CounterSnapshot,
   MINUTE_KEPT_MS,
@@ -136,16 +144,15 @@ function countersIn(client: Connection, namespace: string): SharedCounters {
 
 /** As `statesOf` of the leases has it, where nothing can come between the look and the lease. */
 const LEASE = `
-local holders, free, states = redis.call('MGET', unpack(KEYS)), 'own', {}
-if ARGV[4] == 'whole' then
-  for _, holder in ipairs(holders) do if holder and holder ~= ARGV[5] then free = 'free' end end
+local held, free, states = redis.call('MGET', unpack(KEYS)), 'own', {}
+if ARGV[3] == 'whole' then
+  for _, state in ipairs(held) do if state and string.sub(state, 1, 5) == 'away ' then free = 'free' end end
 end
 for i, key in ipairs(KEYS) do
-  local isFetched = holders[i] == ARGV[5]
-  if not holders[i] or (isFetched and string.sub(ARGV[3], i, i) == '1') then
+  if not held[i] or held[i] == ARGV[3 + i] then
     if free == 'own' then redis.call('SET', key, ARGV[1], 'PX', ARGV[2]) end
     states[i] = free
-  else states[i] = isFetched and 'fetched' or 'away' end
+  else states[i] = held[i] end
 end
 return states
 `;
@@ -173,17 +180,16 @@ function leasesIn(client: Connection, namespace: string): Leases {
       }),
     );
   return {
-    async take({ group, names, holder, lifeMs }, { again, isWhole }) {
-      const flags = again.map(Number).join('');
+    async take({ group, names, holder, lifeMs }, { passedOver, isWhole }) {
+      const overridden = passedOver.map((state) => (state === null ? '' : onceFetched(state)));
       const parts = await inParts(names, (some, from) =>
         client.eval(LEASE, {
           keys: keysOf(group, some),
           arguments: [
-            holder,
+            awayState(holder),
             String(lifeMs),
-            flags.slice(from, from + some.length),
             isWhole ? 'whole' : 'part',
-            FETCHED,
+            ...overridden.slice(from, from + some.length),
           ],
         }),
       );
@@ -194,7 +200,7 @@ function leasesIn(client: Connection, namespace: string): Leases {
       return parts.flat().map(isAway);
     },
     async end({ group, names, holder }, isFetched) {
-      const args = [holder, isFetched ? FETCHED : '', String(FETCHED_MS)];
+      const args = [awayState(holder), isFetched ? fetchedState(holder) : '', String(FETCHED_MS)];
       await inParts(names, (some) => client.eval(END, { keys: keysOf(group, some), arguments: args }));
     },
   };

@@ -2,7 +2,15 @@ import { chmodSync, closeSync, existsSync, openSync, renameSync, statSync } from
 import type { DatabaseSync } from 'node:sqlite';
 import { ConfigError } from '../config.ts';
 import type { Backing, Fault } from './backing.ts';
-import { FETCHED, FETCHED_MS, isAway, type Leases, statesOf } from './leases.ts';
+import {
+  awayState,
+  FETCHED_MS,
+  fetchedState,
+  type HeldState,
+  isAway,
+  type Leases,
+  statesOf,
+} from './leases.ts';
 import {
   type CounterSnapshot,
   MONTH_KEPT_MS,
@@ -218,30 +226,30 @@ function countersIn(db: DatabaseSync): SharedCounters {
 }
 
 function leasesIn(db: DatabaseSync): Leases {
-  const select = db.prepare('SELECT holder FROM leases WHERE name = ? AND expires > ?');
+  const select = db.prepare('SELECT holder AS state FROM leases WHERE name = ? AND expires > ?');
   const write = db.prepare(
     'INSERT INTO leases VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires = excluded.expires',
   );
   const remove = db.prepare('DELETE FROM leases WHERE name = ?');
   const keyOf = (group: string, name: string) => `${group} ${name}`;
-  const holderOf = (key: string) => (select.get(key, Date.now())?.holder as string | undefined) ?? null;
+  const stateOf = (key: string) => (select.get(key, Date.now())?.state as HeldState | undefined) ?? null;
   return {
     take: async ({ group, names, holder, lifeMs }, terms) =>
       inTransaction(db, () => {
         const keys = names.map((name) => keyOf(group, name));
-        const states = statesOf(keys.map(holderOf), terms);
+        const states = statesOf(keys.map(stateOf), terms);
         for (const [i, key] of keys.entries()) {
-          if (states[i] === 'own') write.run(key, holder, Date.now() + lifeMs);
+          if (states[i] === 'own') write.run(key, awayState(holder), Date.now() + lifeMs);
         }
         return states;
       }),
-    look: async (group, names) => names.map((name) => isAway(holderOf(keyOf(group, name)))),
+    look: async (group, names) => names.map((name) => isAway(stateOf(keyOf(group, name)))),
     async end({ group, names, holder }, isFetched) {
       inTransaction(db, () => {
         for (const name of names) {
           const key = keyOf(group, name);
-          if (holderOf(key) !== holder) continue;
-          if (isFetched) write.run(key, FETCHED, Date.now() + FETCHED_MS);
+          if (stateOf(key) !== awayState(holder)) continue;
+          if (isFetched) write.run(key, fetchedState(holder), Date.now() + FETCHED_MS);
           else remove.run(key);
         }
       });

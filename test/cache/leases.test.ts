@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/async/clock.ts';
 import { createInFlight } from '../../src/cache/in-flight.ts';
-import { createLeases, type Leases } from '../../src/cache/leases.ts';
+import { createLeases, type HeldState, type Leases } from '../../src/cache/leases.ts';
 import { openStore } from '../../src/cache/store.ts';
 import { NO_TENANT_CACHE } from '../../src/cache/tenant-cache.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
@@ -34,7 +34,7 @@ const lease = (holder: string, names: readonly string[], lifeMs = 60_000, group 
   holder,
   lifeMs,
 });
-const part = (names: readonly string[]) => ({ again: names.map(() => false), isWhole: false });
+const part = (names: readonly string[]) => ({ passedOver: names.map(() => null), isWhole: false });
 
 describe.for(Object.entries(KINDS).filter(([name]) => name !== 'Redis' || hasRedis))(
   'leases in %s',
@@ -44,11 +44,11 @@ describe.for(Object.entries(KINDS).filter(([name]) => name !== 'Redis' || hasRed
       const names = ['a', 'b', 'c'];
       expect(await leases.take(lease('x', ['a', 'b']), part(names))).toEqual(['own', 'own']);
       expect(await leases.take(lease('y', names), { ...part(names), isWhole: true })).toEqual([
-        'away',
-        'away',
+        'away x',
+        'away x',
         'free',
       ]);
-      expect(await leases.take(lease('y', names), part(names))).toEqual(['away', 'away', 'own']);
+      expect(await leases.take(lease('y', names), part(names))).toEqual(['away x', 'away x', 'own']);
       expect(await leases.take(lease('y', ['a'], 60_000, 'two'), part(['a']))).toEqual(['own']);
       expect(await leases.look('one', ['a', 'b', 'c', 'd'])).toEqual([true, true, true, false]);
       // Nobody ends what is another one's.
@@ -56,8 +56,12 @@ describe.for(Object.entries(KINDS).filter(([name]) => name !== 'Redis' || hasRed
       await leases.end(lease('x', ['a']), true);
       await leases.end(lease('x', ['b']), false);
       expect(await leases.look('one', names)).toEqual([false, false, true]);
-      expect(await leases.take(lease('z', ['a', 'b']), part(names))).toEqual(['fetched', 'own']);
-      expect(await leases.take(lease('z', ['a']), { again: [true], isWhole: true })).toEqual(['own']);
+      expect(await leases.take(lease('z', ['a', 'b']), part(names))).toEqual(['fetched x', 'own']);
+      const again = (passedOver: HeldState) =>
+        leases.take(lease('z', ['a']), { passedOver: [passedOver], isWhole: true });
+      // What somebody else has fetched since is looked at first.
+      expect(await again('fetched w')).toEqual(['fetched x']);
+      expect(await again('away x')).toEqual(['own']);
       await close();
     });
 
@@ -103,6 +107,40 @@ describe('what is in flight', () => {
     await Promise.all([one(['a', 'b']), other(['a', 'b']), other(['b'])]);
     await other(['a']);
     expect(fetches).toEqual(['one: a b']);
+  });
+
+  it('is fetched by one where what both have looked at is too old', async () => {
+    const leases = createLeases(() => performance.now());
+    const fetches: string[] = [];
+    let version = 1;
+    const open = (who: string, readMs: number) => {
+      const inFlight = createInFlight({
+        leases,
+        cache: NO_TENANT_CACHE,
+        clock: systemClock,
+        maxWaitMs: 5_000,
+      });
+      return (wanted: number) =>
+        inFlight.together({
+          group: 'key',
+          names: ['a'],
+          signal: new AbortController().signal,
+          async fetch() {
+            fetches.push(`${who}: ${wanted}`);
+            version = wanted;
+          },
+          async takeOver(names) {
+            const read = version;
+            await systemClock.sleep(readMs);
+            return read < wanted ? names : [];
+          },
+        });
+    };
+    // The one has fetched by the time that the other has seen that what was there is too old.
+    const [quick, slow] = [open('quick', 1), open('slow', 100)];
+    await quick(1);
+    await Promise.all([slow(2), quick(2)]);
+    expect(fetches).toEqual(['quick: 1', 'quick: 2']);
   });
 
   it('has the rest of a batch wait for a moment, since others are about to fetch that too', async () => {
