@@ -49,6 +49,7 @@ function* propose(grid: Grid, cells: Cells): Steps<Part[]> {
   const whole = enclose(grid, cells);
   if (whole) return [whole];
   if (cells.length <= MOST_ENUMERATED) return enumerate(grid, cells);
+  yield;
   const fewest = fewestCalls(grid, cells);
   const rows = demandedRows(grid, cells);
   yield;

@@ -68,9 +68,10 @@ export function createHttp(parts: HttpParts): { send: Send; close: () => Promise
   }
 
   async function read(received: ReceivedBody, call: Call, job: Job): Promise<unknown> {
-    const bytes = received.copy();
-    const isLong = bytes.length > LONG_BODY;
+    const isLong = received.length > LONG_BODY;
+    // Several may have come whole at the same time, and to copy one takes milliseconds.
     if (isLong) await yieldToEventLoop(job);
+    const bytes = received.copy();
     let body: unknown;
     try {
       body = isLong ? await timeSliced(job, parsedInPieces(bytes)) : parseExactly(textOf(bytes));
