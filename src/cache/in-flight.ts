@@ -9,7 +9,6 @@ import {
   type LeaseState,
   type Leases,
   type LeaseTerms,
-  onceFetched,
 } from './leases.ts';
 import type { TenantCache } from './tenant-cache.ts';
 
@@ -127,7 +126,10 @@ export function createInFlight(parts: InFlightParts): InFlight {
       const { mine, free, away, others } = byState(missing, stateOf);
       if (mine.length > 0) begin(fetchLeased(wanted, mine, leased));
       if (others.length === 0) break;
-      for (const [name, state] of stateOf) if (isHeld(state)) seen.set(name, onceFetched(state));
+      for (const name of others) {
+        const state = stateOf.get(name);
+        if (state !== undefined && isHeld(state)) seen.set(name, state);
+      }
       const holdMs = free.length === 0 ? untilMs : Math.min(untilMs, startedMs + HOLD_MS);
       await untilOver(group, away, holdMs, signal, parts);
       missing = await wanted.takeOver(others);
@@ -152,7 +154,7 @@ interface TakenLeases {
 }
 
 interface Terms extends Pick<LeaseTerms, 'isWhole'> {
-  /** Names that others were at before, with the state in which they are once these have fetched them. */
+  /** The state in which names of others were found before, and that have not come of it. */
   readonly seen: ReadonlyMap<string, HeldState>;
 }
 
