@@ -38,8 +38,9 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOp
 
   // Every refusal has a body of GraphQL errors, and that is what a router is to read.
   if (isSubgraph) {
-    app.addHook('onSend', async (_request, reply) => {
+    app.addHook('onSend', (_request, reply, payload, done) => {
       if (reply.statusCode >= 400) reply.code(200);
+      done(null, payload);
     });
   }
 

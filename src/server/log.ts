@@ -35,16 +35,19 @@ export function createLog(
     outlet,
   );
   return {
-    operation: ({ name, durationMs, errorCodes, ...event }) =>
+    operation(event) {
+      if (!log.isLevelEnabled('info')) return;
+      const { name, durationMs, errorCodes, ...others } = event;
       log.info(
         {
           name: name && excerpt(name),
-          ...event,
+          ...others,
           durationMs: Math.round(durationMs),
           errorCodes: countsOf(errorCodes),
         },
         'operation',
-      ),
+      );
+    },
     attempt: ({ durationMs, ...event }) =>
       log.debug({ ...event, durationMs: Math.round(durationMs) }, 'attempt'),
     problem: (error, where, requestId) => log.error({ err: error, where, requestId }, 'problem'),

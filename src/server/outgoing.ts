@@ -4,10 +4,10 @@ import type { Socket } from 'node:net';
 /** Answers that are written, but not yet taken by their clients. */
 export interface Outgoing {
   /**
-   * Takes note of an answer that is about to be written to a connection.
-   * @returns the bytes to write: those of an equal answer that is under way, where there is one
+   * Has an answer written to a connection, and takes note of it unless all of it is taken at once.
+   * @param write called with the bytes to write: those of an equal long answer that is under way, where there is one
    */
-  add(response: ServerResponse, socket: Socket, body: Buffer): Buffer;
+  write(response: ServerResponse, socket: Socket, body: Buffer, write: (bytes: Buffer) => void): void;
   /**
    * Takes note of a part of an answer, which waits until it is taken and not until the answer is over.
    * @returns the bytes to write, and what to call once they are taken
@@ -44,7 +44,7 @@ export type CutReason = 'late' | 'crowded';
 /** Shorter answers are gone at once, and a connection can't have enough of them wait to matter. */
 const SHORT_BYTES = 4_096;
 
-/** Answers from here on are compared with others of their length. */
+/** Answers from here on are hardly ever taken at once, and compared with others of their length before they are written. */
 const LONG_BYTES = 65_536;
 
 /** How long a client may take for an answer: this, and as long as a slow line needs for its bytes. */
@@ -127,15 +127,21 @@ export function createOutgoing({ maxPerConnection, maxInAll, onCut }: OutgoingPa
     return wait(socket, body, body.length, PATIENCE_MS + body.length / MIN_BYTES_PER_MS);
   }
 
+  function removeOnceOver(response: ServerResponse, waiting: Waiting): void {
+    response.once('close', () => remove(waiting));
+  }
+
   function lateAfter(socket: Socket, patienceMs: number): NodeJS.Timeout {
     return setTimeout(cut, patienceMs, socket, 'late').unref();
   }
 
   return {
-    add(response, socket, body) {
-      const waiting = body.length < SHORT_BYTES ? null : waitForAll(socket, body);
-      if (waiting !== null) response.once('close', () => remove(waiting));
-      return waiting?.body ?? body;
+    write(response, socket, body, write) {
+      const isLong = body.length >= LONG_BYTES;
+      let waiting = isLong ? waitForAll(socket, body) : null;
+      write(waiting?.body ?? body);
+      if (!isLong && body.length >= SHORT_BYTES && !isTaken(response)) waiting = waitForAll(socket, body);
+      if (waiting !== null) removeOnceOver(response, waiting);
     },
     addPart(socket, part) {
       const waiting = waitForAll(socket, part);
@@ -144,7 +150,7 @@ export function createOutgoing({ maxPerConnection, maxInAll, onCut }: OutgoingPa
     follow(response, socket, bytes) {
       const waiting = wait(socket, null, bytes, PATIENCE_MS);
       if (waiting === null) return () => {};
-      response.once('close', () => remove(waiting));
+      removeOnceOver(response, waiting);
       const beganAtMs = performance.now();
       let written = 0;
       return (chunkBytes) => {
@@ -156,6 +162,11 @@ export function createOutgoing({ maxPerConnection, maxInAll, onCut }: OutgoingPa
       };
     },
   };
+}
+
+/** Whether all of a response has left the process. Node's `writableFinished` becomes true in a later turn. */
+function isTaken({ writableEnded, writableLength }: ServerResponse): boolean {
+  return writableEnded && writableLength === 0;
 }
 
 function bytesOf(waiting: ReadonlySet<Waiting>): number {

@@ -99,7 +99,10 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
     const isText = typeof payload === 'string';
     if (!isText && !Buffer.isBuffer(payload)) done(null, payload);
     else if (isText && payload.length < SHORT_LENGTH) done(null, payload);
-    else done(null, outgoing.add(reply.raw, request.raw.socket, isText ? Buffer.from(payload) : payload));
+    else {
+      const body = isText ? Buffer.from(payload) : payload;
+      outgoing.write(reply.raw, request.raw.socket, body, (bytes) => done(null, bytes));
+    }
   });
 
   allowOrigins(app, config);

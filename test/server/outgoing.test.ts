@@ -21,6 +21,7 @@ function open() {
 
 /** A response whose end the test decides on; of one there is all that is used. */
 const response = () => new Socket() as unknown as ServerResponse;
+const onto = () => {};
 const body = (kilobytes: number, fill = 0) => Buffer.alloc(kilobytes * KB, fill);
 
 describe('answers on their way', () => {
@@ -29,7 +30,7 @@ describe('answers on their way', () => {
     const socket = new Socket();
     for (let i = 0; i < 100; i++) {
       const taken = response();
-      outgoing.add(taken, socket, body(150, i));
+      outgoing.write(taken, socket, body(150, i), onto);
       taken.destroy();
       await once(taken, 'close');
     }
@@ -39,7 +40,9 @@ describe('answers on their way', () => {
 
   it('are the same bytes where they are equal, and count once', () => {
     const { outgoing, cuts } = open();
-    const sent = Array.from({ length: 100 }, () => outgoing.add(response(), new Socket(), body(150)));
+    const sent: Buffer[] = [];
+    for (let i = 0; i < 100; i++)
+      outgoing.write(response(), new Socket(), body(150), (bytes) => void sent.push(bytes));
     expect(new Set(sent).size).toBe(1);
     expect(cuts).toEqual([]);
   });
@@ -48,7 +51,7 @@ describe('answers on their way', () => {
     const { outgoing, cuts } = open();
     const sockets = [1, 2, 3, 4].map((fill) => {
       const socket = new Socket();
-      outgoing.add(response(), socket, body(150, fill));
+      outgoing.write(response(), socket, body(150, fill), onto);
       return socket;
     });
     expect(sockets.map(({ destroyed }) => destroyed)).toEqual([true, true, false, false]);
@@ -58,23 +61,33 @@ describe('answers on their way', () => {
   it('that are more than one connection may leave waiting cut that one alone', () => {
     const { outgoing, cuts } = open();
     const other = new Socket();
-    outgoing.add(response(), other, body(100, 9));
+    outgoing.write(response(), other, body(100, 9), onto);
     const socket = new Socket();
-    for (let i = 0; i < 3; i++) outgoing.add(response(), socket, body(80, i));
+    for (let i = 0; i < 3; i++) outgoing.write(response(), socket, body(80, i), onto);
     expect([cuts, socket.destroyed, other.destroyed]).toEqual([['crowded'], true, false]);
-    outgoing.add(response(), new Socket(), body(250, 10));
+    outgoing.write(response(), new Socket(), body(250, 10), onto);
     expect([cuts, other.destroyed]).toEqual([['crowded'], false]);
+  });
+
+  it('that are short are counted where they are not taken as they are written', () => {
+    const { outgoing, cuts } = open();
+    const taken = { writableEnded: true, writableLength: 0 } as ServerResponse;
+    const [reading, stuck] = [new Socket(), new Socket()];
+    for (let i = 0; i < 10; i++) outgoing.write(taken, reading, body(60, i), onto);
+    expect([cuts, reading.destroyed]).toEqual([[], false]);
+    for (let i = 0; i < 4; i++) outgoing.write(response(), stuck, body(60, i), onto);
+    expect([cuts, stuck.destroyed]).toEqual([['crowded'], true]);
   });
 
   it('that are longer than the bound are sent all the same, one a connection', () => {
     const { outgoing, cuts } = open();
-    outgoing.add(response(), new Socket(), body(500));
+    outgoing.write(response(), new Socket(), body(500), onto);
     expect(cuts).toEqual([]);
   });
 
   it('are cut when they take longer than a slow line would', () => {
     const { outgoing, cuts } = open();
-    outgoing.add(response(), new Socket(), body(150));
+    outgoing.write(response(), new Socket(), body(150), onto);
     vi.advanceTimersByTime(31_000);
     expect(cuts).toEqual([]);
     vi.advanceTimersByTime(1_000);
@@ -84,10 +97,10 @@ describe('answers on their way', () => {
   it('are forgotten when their connection ends, though no answer hears of it', async () => {
     const { outgoing, cuts } = open();
     const socket = new Socket();
-    outgoing.add(response(), socket, body(190, 1));
+    outgoing.write(response(), socket, body(190, 1), onto);
     socket.destroy();
     await once(socket, 'close');
-    for (const fill of [2, 3]) outgoing.add(response(), new Socket(), body(190, fill));
+    for (const fill of [2, 3]) outgoing.write(response(), new Socket(), body(190, fill), onto);
     expect(cuts).toEqual([]);
   });
 });
