@@ -237,8 +237,7 @@ function createOutcomes({ figures, sending, batchGate }: ObservationLoaderParts)
     }
     if (fresh.length > 0) sets.add(own);
     if (fresh.length > 0) own.failure = loader.load(fresh).catch(errorOf);
-    const failures = await Promise.all(Array.from(sets, ({ failure }) => failure));
-    const failure = failures.find((one) => one !== null);
+    const failure = await firstFailure(Array.from(sets, (set) => set.failure));
     return demands.map(
       (demand) => cameOf(known.get(nameOf(demand))) ?? failure ?? new Error(`No outcome of ${demand.key}.`),
     );
@@ -273,13 +272,16 @@ function createOutcomes({ figures, sending, batchGate }: ObservationLoaderParts)
       const missing: Demand[] = [];
       for (let i = 0; i < demands.length; i += 1)
         if (found[i] === undefined) missing.push(askedAs(demands[i] as Demand));
-      const isLarge = missing.length > BLOCK;
+      const makeAll = (loaded: readonly Outcome[]) => {
+        let next = 0;
+        return make(found.map((outcome) => outcome ?? (loaded[next++] as Outcome)));
+      };
+      if (missing.length <= BLOCK) return load(missing).then(makeAll);
       return load(missing).then(async (loaded) => {
         // What has settled the last of them took its time, and so does what is made of them.
-        if (isLarge) await yieldToEventLoop(sending.caller);
-        let next = 0;
-        const made = await make(found.map((outcome) => outcome ?? (loaded[next++] as Outcome)));
-        if (isLarge) await yieldToEventLoop(sending.caller);
+        await yieldToEventLoop(sending.caller);
+        const made = await makeAll(loaded);
+        await yieldToEventLoop(sending.caller);
         return made;
       });
     };
@@ -308,6 +310,13 @@ function allOf(sets: readonly (readonly Demand[])[]): Demand[] {
   const all: Demand[] = [];
   for (const set of sets) for (const demand of set) all.push(demand);
   return all;
+}
+
+/** Why sets have not come, once all are settled; null where they came well. Mostly there is one. */
+function firstFailure(failures: readonly AskedSet['failure'][]): PromiseOrValue<Error | null> {
+  const [only = null] = failures;
+  if (failures.length <= 1) return only;
+  return Promise.all(failures).then((all) => all.find((failure) => failure !== null) ?? null);
 }
 
 /** What has come of a demand; undefined where nothing has. */

@@ -1,3 +1,4 @@
+import type { PromiseOrValue } from '../async/promise-or-value.ts';
 import { yieldToEventLoop } from '../async/yielding.ts';
 import { Failure } from '../errors.ts';
 import {
@@ -65,7 +66,7 @@ export function bisected(ask: DataCalls['askFor'], parts: BisectedParts): FetchT
   return (task, sending, receive) => askFor(task, { ...parts, ask, sending, receive });
 }
 
-function askFor(task: Task, search: Search): Promise<FetchedRows> {
+function askFor(task: Task, search: Search): PromiseOrValue<FetchedRows> {
   const { ask, sending, receive, learned } = search;
   return settlingFailures(task, async () => {
     if (task.years !== null && !mayNameYears(learned)) return askInWhole(task, search);

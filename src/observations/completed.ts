@@ -1,3 +1,4 @@
+import { mapValue } from '../async/promise-or-value.ts';
 import { Failure } from '../errors.ts';
 import { wholeRuns } from '../planner/completeness.ts';
 import type { RowsOf } from '../planner/cover.ts';
@@ -48,15 +49,15 @@ export function completed(next: FetchTask, parts: CompletedParts): FetchTask {
   const { calls, learned } = parts;
   return (task, sending, receive) =>
     next(task, sending, (part, answer) =>
-      settlingFailures(part, async () => {
+      settlingFailures(part, () => {
         const { rectangle, pairs } = part;
         for (const code of rectangle.countryCodes) learned.answered.countries.add(code.toUpperCase());
         for (const key of rectangle.metricKeys) learned.answered.metrics.add(key);
         noteFigured(answer.list.rows, learned);
-        const looking = calls.isCutShort(part, answer, sending);
-        const isCut = looking instanceof Promise ? await looking : looking;
-        if (!isCut) return receive(part, answer);
-        return pairs.length === 0 ? NOT_WHOLE : completeYears({ task: part, answer, sending }, parts);
+        return mapValue(calls.isCutShort(part, answer, sending), (isCut) => {
+          if (!isCut) return receive(part, answer);
+          return pairs.length === 0 ? NOT_WHOLE : completeYears({ task: part, answer, sending }, parts);
+        });
       }),
     );
 }

@@ -34,14 +34,17 @@ export function covered(next: FetchTask, parts: CoveredParts): FetchPairs {
     const { caller } = sending;
     const { pairs, rowsOf } = wanted;
     if (pairs.length === 0) return NONE_WHOLE;
-    const shares = await timeSliced(caller, sharing(pairs, covering(pairs, limitsOf(parts), rowsOf)));
+    const sharingOut = timeSliced(caller, sharing(pairs, covering(pairs, limitsOf(parts), rowsOf)));
+    const shares = sharingOut instanceof Promise ? await sharingOut : sharingOut;
     const replan: Task['replan'] = (some, changes = {}) =>
       fetchPairs({ ...wanted, ...changes, pairs: some }, sending);
     const tasks = shares.map((share): Task => ({ ...wanted, ...share, replan }));
     const fetch = (task: Task) =>
-      next(task, sending, async (part, answer) => handOut(part, answer, sending, parts));
+      next(task, sending, (part, answer) => handOut(part, answer, sending, parts));
+    const [only] = tasks;
+    if (only !== undefined && tasks.length === 1) return fetch(only);
     // The first call teaches what the service takes: the others wait for it, so that not all run into the same wall.
-    const first = tasks.length > 1 && !isTaught(wanted, parts) ? tasks.splice(0, 1) : [];
+    const first = !isTaught(wanted, parts) ? tasks.splice(0, 1) : [];
     const fetched: FetchedRows[] = [];
     for (const task of first) fetched.push(await fetch(task));
     if (first.length > 0 && wanted.years !== null && !mayNameYears(learned)) {

@@ -1,3 +1,4 @@
+import type { PromiseOrValue } from '../async/promise-or-value.ts';
 import { type Job, timeSliced, yieldToEventLoop } from '../async/yielding.ts';
 import { Failure } from '../errors.ts';
 import type { Pair } from '../planner/cover.ts';
@@ -32,14 +33,15 @@ interface Together {
 export function planned(next: FetchPairs, planning: Planning): Fetch {
   return async (demands, sending, settle) => {
     const together = { next, planning, sending, settle, search: openNameSearch() };
-    await Promise.all(byCase(demands).map((some) => fetchTogether(some, together)));
+    await all(byCase(demands).map((some) => fetchTogether(some, together)));
   };
 }
 
 async function fetchTogether(demands: readonly Demand[], together: Together): Promise<void> {
   const { next, planning, sending, settle, search } = together;
   const { learned } = planning;
-  const plan = await modesOf(demands, planning, sending.caller);
+  const planningAll = modesOf(demands, planning, sending.caller);
+  const plan = planningAll instanceof Promise ? await planningAll : planningAll;
   const wanted = byMode(demands);
   const settleIn = (mode: Mode, pair: Pair, outcome: Outcome, years: YearRange | null = null) => {
     if (mode === 'latest') {
@@ -74,7 +76,7 @@ async function fetchTogether(demands: readonly Demand[], together: Together): Pr
     if (mode === 'latest') return settleLatest;
     return years === null ? settleSeries : settleRange(years);
   };
-  await Promise.all(hopefulParts(plan, learned).map((part) => fetch(part, settling(part))));
+  await all(hopefulParts(plan, learned).map((part) => fetch(part, settling(part))));
   // A series that can't be had whole has a latest figure all the same.
   const again = plan.series.filter((pair) => withoutSeries.has(keyOf(pair)));
   if (again.length > 0) {
@@ -89,12 +91,23 @@ async function fetchTogether(demands: readonly Demand[], together: Together): Pr
 }
 
 /** Which pairs to ask for as latest, and which as series; in turns, where there are many. */
-async function modesOf(demands: readonly Demand[], planning: Planning, job: Job): Promise<ModePlan> {
-  const isLarge = demands.length > MANY;
-  if (isLarge) await yieldToEventLoop(job);
-  const plan = await timeSliced(job, planningModes(demands, modeLimits(planning), planning.learned));
-  if (isLarge) await yieldToEventLoop(job);
-  return plan;
+function modesOf(demands: readonly Demand[], planning: Planning, job: Job): PromiseOrValue<ModePlan> {
+  const plan = () => timeSliced(job, planningModes(demands, modeLimits(planning), planning.learned));
+  return demands.length > MANY ? onItsOwn(plan, job) : plan();
+}
+
+/** Does some work in turns that nothing else takes part in. */
+async function onItsOwn<Result>(work: () => PromiseOrValue<Result>, job: Job): Promise<Result> {
+  await yieldToEventLoop(job);
+  const result = await work();
+  await yieldToEventLoop(job);
+  return result;
+}
+
+/** Settles once all of some work is done; mostly that is one piece. */
+function all(works: readonly Promise<unknown>[]): Promise<unknown> {
+  const [only] = works;
+  return only !== undefined && works.length === 1 ? only : Promise.all(works);
 }
 
 /** Demands for series by their pairs: they may differ in their years. */

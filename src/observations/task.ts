@@ -1,3 +1,4 @@
+import type { PromiseOrValue } from '../async/promise-or-value.ts';
 import { Failure } from '../errors.ts';
 import type { Pair, Rectangle, RowsOf } from '../planner/cover.ts';
 import type { Mode } from '../planner/demand.ts';
@@ -67,24 +68,30 @@ export const NONE_WHOLE: FetchedRows = { rows: 0, isWhole: true };
 export const NOT_WHOLE: FetchedRows = { rows: 0, isWhole: false };
 
 /** Called with each answer, and the part of a task that it answers. */
-export type Receive = (part: Task, answer: Rows) => Promise<FetchedRows>;
+export type Receive = (part: Task, answer: Rows) => PromiseOrValue<FetchedRows>;
 
 /**
  * One stage of the way of a rectangle, or all of them below `covered`. Answers are handed up as they come, since one task
  * may take several; whatever fails is settled, so that no `Failure` is thrown.
  */
-export type FetchTask = (task: Task, sending: Sending, receive: Receive) => Promise<FetchedRows>;
+export type FetchTask = (task: Task, sending: Sending, receive: Receive) => PromiseOrValue<FetchedRows>;
 
 /** A failure on the way is the outcome of every pair that was to be fetched there. */
 export function settlingFailures(
   { pairs, settle }: PairsToFetch,
-  fetch: () => Promise<FetchedRows>,
-): Promise<FetchedRows> {
-  return fetch().catch((error: unknown) => {
+  fetch: () => PromiseOrValue<FetchedRows>,
+): PromiseOrValue<FetchedRows> {
+  function failed(error: unknown): FetchedRows {
     if (!(error instanceof Failure)) throw error;
     for (const pair of pairs) settle(pair, error);
     return NOT_WHOLE;
-  });
+  }
+  try {
+    const fetching = fetch();
+    return fetching instanceof Promise ? fetching.catch(failed) : fetching;
+  } catch (error) {
+    return failed(error);
+  }
 }
 
 export function sum(parts: readonly FetchedRows[]): FetchedRows {

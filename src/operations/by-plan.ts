@@ -36,7 +36,8 @@ export function prepared(next: HandleRun, parts: PreparedParts): HandleRun {
     const planned = known.with(params.variables);
     if (planned === null) return null;
     const { variables, bound, plan } = planned;
-    if ((await execution.refusalOf(planned.prepared, variables, bound, plan, run)) !== null) return null;
+    const refusing = execution.refusalOf(planned.prepared, variables, bound, plan, run);
+    if ((refusing instanceof Promise ? await refusing : refusing) !== null) return null;
     const executed = await execution.answer(planned, run);
     const { status, data, body } = executed;
     const headers = new Map([['content-type', contentType]]);

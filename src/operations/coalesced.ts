@@ -61,14 +61,17 @@ export function coalesced(
     if (steadyNow() - shared.sinceMs >= GROUPED_MS) await shared.groups.next();
     const answer = shared.answer(run);
     // What no plan has written is Apollo's answer to one request.
-    if (answer === null) return (await next(incoming)).response;
+    if (answer === null) return runAlone(incoming);
     return answerAlike(answer, { incoming, plain, startedAtMs }, run, parts);
   }
 
-  return async (incoming) => {
+  async function runAlone(incoming: Incoming): Promise<GatewayResponse> {
+    return (await next(incoming)).response;
+  }
+
+  return (incoming) => {
     const { request, caller, plain, delivery } = incoming;
-    if (plain === null || delivery !== null || fieldTraces.areWanted(request))
-      return (await next(incoming)).response;
+    if (plain === null || delivery !== null || fieldTraces.areWanted(request)) return runAlone(incoming);
     const question = questionName({ ...plain.params, keyDigest: caller.keyDigest });
     const name = `${request.headers.accept ?? ''}\n${question}`;
     const shared = inFlight.get(name);

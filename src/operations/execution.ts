@@ -4,6 +4,7 @@ import {
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
+import type { PromiseOrValue } from '../async/promise-or-value.ts';
 import { Failure } from '../errors.ts';
 import { KeptTexts } from '../execution/kept-texts.ts';
 import { type Plan, planOperation } from '../execution/plan.ts';
@@ -31,7 +32,7 @@ export interface Execution {
     bound: Bound,
     plan: Plan | null,
     run: OperationRun,
-  ): Promise<GraphQLError | null>;
+  ): PromiseOrValue<GraphQLError | null>;
   /**
    * The price of an operation, in place of its answer.
    * @throws GraphQLError where it is too dear to be priced
@@ -126,12 +127,12 @@ export function createExecution(parts: ExecutionParts): Execution {
   return {
     tooLong,
     finish,
-    async refusalOf({ document, operation }, variables, bound, plan, { context: { caller }, delivery }) {
+    refusalOf({ document, operation }, variables, bound, plan, { context: { caller }, delivery }) {
       const fault = delivery?.refusalOf(schema, { document }, variables) ?? null;
       if (fault !== null) return fault;
       if (mostCalls(bound, parts.maxRows()) <= limit) return null;
-      const { refusal } = await price({ document, operation, variables, caller, plan }, 'expected', false);
-      return refusal && refused(refusal);
+      const pricing = price({ document, operation, variables, caller, plan }, 'expected', false);
+      return pricing.then(({ refusal }) => refusal && refused(refusal));
     },
     async explain({ document, operation }, variables, { context: { caller, warnings } }) {
       const plan = planOperation(schema, document, operation, variables);

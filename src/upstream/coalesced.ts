@@ -1,4 +1,4 @@
-import { Cancellation, untilAborted } from '../async/cancellation.ts';
+import { Cancellation } from '../async/cancellation.ts';
 import { TransientMap } from '../async/transient-map.ts';
 import { type Answer, type Call, callKey, type Payer, type Send, type Sending } from './call.ts';
 import { sharedPayer } from './payer.ts';
@@ -25,11 +25,11 @@ export function coalesced(next: Send): Send {
     const payer = sharedPayer(() => waiting);
     const shared = { answer: next(call, { ...sending, payer, signal: ends }), ends, waiting };
     inFlight.set(name, shared);
-    const forget = () => {
-      if (inFlight.get(name) === shared) inFlight.delete(name);
-    };
-    shared.answer.then(forget, forget);
     return shared;
+  }
+
+  function forget(name: string, shared: SharedCall): void {
+    if (inFlight.get(name) === shared) inFlight.delete(name);
   }
 
   return (call, sending) => {
@@ -41,24 +41,63 @@ export function coalesced(next: Send): Send {
     const known = inFlight.get(name);
     known?.waiting.push(sending.payer);
     const shared = known ?? send(name, call, sending);
-    function leave(): void {
-      shared.waiting.splice(shared.waiting.indexOf(sending.payer), 1);
-      // One that was answered is under this name no longer.
-      if (shared.waiting.length === 0 && inFlight.get(name) === shared) {
-        inFlight.delete(name);
-        shared.ends.abort();
-      }
-    }
-    return untilAborted(shared.answer, sending.signal).then(
-      (answer) => {
-        leave();
+    return whileWaiting(shared, sending, {
+      onAnswered() {
         if (known !== undefined) sending.bill.shared += 1;
-        return answer;
+      },
+      onOver: () => forget(name, shared),
+      onLeft() {
+        if (shared.waiting.length > 0) return;
+        forget(name, shared);
+        shared.ends.abort();
+      },
+    });
+  };
+}
+
+interface WaitingEnds {
+  readonly onAnswered: () => void;
+  /** Called where the call is over, answered or failed. */
+  readonly onOver: () => void;
+  /** Called where the caller leaves before that. */
+  readonly onLeft: () => void;
+}
+
+/** What becomes of a shared call, as long as its caller waits: one promise for all of it, since each call passes here. */
+function whileWaiting(
+  { answer, waiting }: SharedCall,
+  { payer, signal }: Sending,
+  { onAnswered, onOver, onLeft }: WaitingEnds,
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    function leave(): void {
+      waiting.splice(waiting.indexOf(payer), 1);
+    }
+    let hasLeft = false;
+    function onAbort(): void {
+      hasLeft = true;
+      leave();
+      onLeft();
+      reject(signal.reason);
+    }
+    /** Whether the caller still waits. */
+    function over(): boolean {
+      if (hasLeft) return false;
+      signal.removeEventListener('abort', onAbort);
+      leave();
+      onOver();
+      return true;
+    }
+    signal.addEventListener('abort', onAbort, { once: true });
+    answer.then(
+      (value) => {
+        if (!over()) return;
+        onAnswered();
+        resolve(value);
       },
       (error: unknown) => {
-        leave();
-        throw error;
+        if (over()) reject(error);
       },
     );
-  };
+  });
 }

@@ -1,5 +1,5 @@
 import type { Failure } from '../errors.ts';
-import type { Call, Send } from './call.ts';
+import type { Answer, Call, Send } from './call.ts';
 
 export interface PauseLengths {
   /** The first pause, in milliseconds; each further one in a row is twice as long. */
@@ -44,6 +44,11 @@ export class Pause {
     if (nowMs < this.#endsAtMs || this.#probe !== null) return this.#failure;
     this.#probe = call;
     return null;
+  }
+
+  /** Whether this call is to find out. */
+  isProbedBy(call: object): boolean {
+    return this.#probe === call;
   }
 
   /** Waits until the probe that is under way is over; null where there is none. */
@@ -94,24 +99,37 @@ export function pausing(next: Send, { of, failure, now }: Pauses): Send {
   return (call, sending) => {
     const { keyDigest } = sending.caller;
     const visit = {};
+    let answering: Promise<Answer> | undefined;
+    let isProbe = false;
     function keptBack(): Failure | null {
       for (const pause of of(call, keyDigest)) {
         const why = pause?.keepsBack(visit, now());
         if (pause !== undefined && why) return failure(why, call, pause);
+        if (pause?.isProbedBy(visit)) becomeProbe();
       }
       return null;
+    }
+    /** Most calls are none, and nobody has to watch for their end. */
+    function becomeProbe(): void {
+      if (isProbe) return;
+      isProbe = true;
+      answering?.then(release, release);
+    }
+    function release(): void {
+      for (const pause of of(call, keyDigest)) pause?.release(visit);
     }
     function beforeLeaving(): void {
       sending.beforeLeaving?.();
       const why = keptBack();
       if (why !== null) throw why;
     }
-    function release(): void {
-      for (const pause of of(call, keyDigest)) pause?.release(visit);
-    }
     const why = keptBack();
-    const answering = why === null ? next(call, { ...sending, beforeLeaving }) : Promise.reject(why);
-    answering.then(release, release);
+    if (why !== null) {
+      release();
+      return Promise.reject(why);
+    }
+    answering = next(call, { ...sending, beforeLeaving });
+    if (isProbe) answering.then(release, release);
     return answering;
   };
 }

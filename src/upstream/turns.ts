@@ -1,0 +1,125 @@
+import type { Clock } from '../async/clock.ts';
+import type { Ledger } from '../quota/ledger.ts';
+import type { Sending } from './call.ts';
+
+export interface TurnsParts {
+  readonly ledger: Ledger;
+  readonly clock: Pick<Clock, 'now' | 'sleep'>;
+  /** Called with the milliseconds that a call has waited for a minute window. */
+  readonly onMinuteWait?: ((waitedMs: number) => void) | undefined;
+}
+
+/** Calls under one key that are under way at once, so that a first 429 can stop the rest. */
+const MAX_IN_FLIGHT = 8;
+
+/** A call that waits for its turn. */
+interface WaitingCall {
+  readonly deadlineMs: number;
+  readonly wake: () => void;
+}
+
+/** Calls under one key. */
+export interface CallQueue {
+  /** Waiting or under way. */
+  calls: number;
+  inFlight: number;
+  /** Waiting for a free place. */
+  readonly forPlace: WaitingCall[];
+  /** Waiting for a minute window; woken together when it begins, the earliest deadline first. */
+  readonly forMinute: WaitingCall[];
+}
+
+export function openQueue(): CallQueue {
+  return { calls: 0, inFlight: 0, forPlace: [], forMinute: [] };
+}
+
+/** Says when a call may leave: it takes a place in flight and a unit of the minute's budget, and waits for either as long as allowed. */
+export interface Turns {
+  /**
+   * Tries once, and waits for what there is to be waited for before the next time.
+   * @returns whether the turn was taken; true at once where nothing had to be waited for, as mostly
+   * @throws Failure RATE_LIMITED where the call may not wait for as long as it would have to, or the signal's reason
+   */
+  tryTurn(queue: CallQueue, sending: Sending): true | Promise<boolean>;
+  /** Tries until the turn is taken. */
+  takeTurn(queue: CallQueue, sending: Sending): Promise<void>;
+  /** The call is over. */
+  freePlace(queue: CallQueue): void;
+}
+
+export function createTurns({ ledger, clock, onMinuteWait }: TurnsParts): Turns {
+  async function takeTurn(queue: CallQueue, sending: Sending): Promise<void> {
+    while (!(await tryTurn(queue, sending)));
+  }
+
+  function tryTurn(queue: CallQueue, sending: Sending): true | Promise<boolean> {
+    const { keyDigest } = sending.caller;
+    sending.signal.throwIfAborted();
+    const opensAtMs = ledger.opensAtMs(keyDigest);
+    const nowMs = clock.now();
+    if (opensAtMs > Math.max(nowMs, sending.waitDeadlineMs)) throw ledger.refusal(keyDigest);
+    if (opensAtMs > nowMs) return minuteOpen(queue, sending, opensAtMs);
+    const isFull = queue.inFlight >= (ledger.isDoubtful(keyDigest) ? 1 : MAX_IN_FLIGHT);
+    if (isFull) return queued(queue.forPlace, sending).then(notTaken);
+    sending.beforeLeaving?.();
+    const taken = ledger.take(keyDigest);
+    queue.inFlight += 1;
+    return taken === true ? true : takenLater(queue, taken);
+  }
+
+  async function minuteOpen(queue: CallQueue, sending: Sending, opensAtMs: number): Promise<false> {
+    const sinceMs = clock.now();
+    await queued(queue.forMinute, sending, (wakeAll) => {
+      clock.sleep(opensAtMs - clock.now()).then(wakeAll, wakeAll);
+    });
+    onMinuteWait?.(clock.now() - sinceMs);
+    return false;
+  }
+
+  /** Where other gateways were faster, the ledger knows by then for how long there is nothing to be had. */
+  async function takenLater(queue: CallQueue, taking: boolean | Promise<boolean>): Promise<boolean> {
+    let isTaken = false;
+    try {
+      isTaken = await taking;
+    } finally {
+      if (!isTaken) freePlace(queue);
+    }
+    return isTaken;
+  }
+
+  function freePlace(queue: CallQueue): void {
+    queue.inFlight -= 1;
+    // All of them, since one place may have become many; those that find none queue again, in the same order.
+    for (const waiter of queue.forPlace.splice(0)) waiter.wake();
+  }
+
+  return { tryTurn, takeTurn, freePlace };
+}
+
+const notTaken = () => false;
+
+/**
+ * Waits in a queue that is kept in the order of deadlines. The first to come may set the alarm that wakes all.
+ */
+async function queued(
+  waiters: WaitingCall[],
+  { signal, waitDeadlineMs }: Sending,
+  setAlarm?: (wakeAll: () => void) => void,
+): Promise<void> {
+  let waiter: WaitingCall | undefined;
+  const onAbort = () => waiter?.wake();
+  await new Promise<void>((wake) => {
+    waiter = { deadlineMs: waitDeadlineMs, wake };
+    const place = waiters.findIndex((other) => other.deadlineMs > waitDeadlineMs);
+    waiters.splice(place === -1 ? waiters.length : place, 0, waiter);
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (waiters.length === 1) {
+      setAlarm?.(() => {
+        for (const woken of waiters.splice(0)) woken.wake();
+      });
+    }
+  });
+  signal.removeEventListener('abort', onAbort);
+  const left = waiter === undefined ? -1 : waiters.indexOf(waiter);
+  if (left !== -1) waiters.splice(left, 1);
+}
