@@ -72,6 +72,9 @@ export interface Later {
   ): boolean;
 }
 
+/** Items that may take milliseconds to complete, while the code for them is new. */
+const LONG_LIST = 1_000;
+
 /** Makes columns of the values that fields were resolved to, and adds a task for each field of the objects in them. */
 export class Completion {
   readonly #parts: ColumnParts;
@@ -148,8 +151,13 @@ export class Completion {
       }
       column.endsAt(slot, items.length, value === null);
     }
-    this.#parts.scheduler.waitForAll(items, (there) => {
-      column.items = this.complete(field, shape.item, column, there);
+    const { scheduler } = this.#parts;
+    scheduler.waitForAll(items, (there) => {
+      const complete = () => {
+        column.items = this.complete(field, shape.item, column, there);
+      };
+      if (there.length > LONG_LIST) scheduler.inTurn(complete);
+      else complete();
     });
     return column;
   }

@@ -66,17 +66,24 @@ export class Scheduler<Task> {
   /** Goes on with a promise's value, or the error that it was rejected with. */
   wait<Value>(promise: PromiseLike<Value>, goOn: (value: Value | Error) => void): void {
     this.#waiting += 1;
-    const settled = (value: Value | Error) => {
-      this.#waiting -= 1;
-      this.#safely(() => {
-        this.#pausesAtMs = performance.now() + TURN_MS;
-        goOn(value);
-        // To take over a long list is work, too.
-        if (this.#tasks.length > 0 && !this.#isPaused && this.isTimeUp()) this.#pause(() => this.#work());
-        else this.#work();
-      });
-    };
+    const settled = (value: Value | Error) => this.#goOn(() => goOn(value));
     promise.then(settled, (error) => settled(toError(error)));
+  }
+
+  /** Does what takes long: at once, or after others have had their turns where it is time for them. */
+  inTurn(work: () => void): void {
+    if (!this.isTimeUp()) {
+      work();
+      return;
+    }
+    this.#waiting += 1;
+    const goesOn = new Promise<void>((resolve) => {
+      inSlice(this.#job, () => {
+        this.#goOn(work);
+        resolve();
+      });
+    });
+    this.#onPause?.(goesOn);
   }
 
   /** Goes on once none of the values is a promise any longer; errors stand for what was rejected. */
@@ -95,6 +102,18 @@ export class Scheduler<Task> {
     }
     if (missing === 0) goOn(values);
     else for (const value of values) handleRejections(value);
+  }
+
+  /** Does what was waited for, and whatever follows from it. */
+  #goOn(work: () => void): void {
+    this.#waiting -= 1;
+    this.#safely(() => {
+      this.#pausesAtMs = performance.now() + TURN_MS;
+      work();
+      // To take over a long list is work, too.
+      if (this.#tasks.length > 0 && !this.#isPaused && this.isTimeUp()) this.#pause(() => this.#work());
+      else this.#work();
+    });
   }
 
   #isOver(): boolean {

@@ -36,8 +36,8 @@ import { isForName, isUsable } from './year-evidence.ts';
 /** Names of no trust among which the service's own list is the cheaper way to find the wrong one. */
 const MANY_SUSPECTS = 6;
 
-/** Pairs that take milliseconds to settle. */
-const MANY_PAIRS = 300;
+/** Pairs, or rows of an answer, that take milliseconds to settle. */
+const MANY = 300;
 
 export interface BisectedParts {
   readonly learned: Learned;
@@ -71,7 +71,7 @@ function askFor(task: Task, search: Search): PromiseOrValue<FetchedRows> {
   return settlingFailures(task, async () => {
     if (task.years !== null && !mayNameYears(learned)) return askInWhole(task, search);
     const reply = await ask(task, sending);
-    if (task.pairs.length > MANY_PAIRS) await yieldToEventLoop(sending.caller);
+    if (isLong(task, reply)) await yieldToEventLoop(sending.caller);
     if (task.years !== null && !mayGoBy(reply, task, task.years, search)) return askInWhole(task, search);
     if (!reply.isRefused) return receive(task, reply);
     if (task.search.isRefusedWithYears && reply.outcome instanceof Error) {
@@ -81,6 +81,11 @@ function askFor(task: Task, search: Search): PromiseOrValue<FetchedRows> {
     }
     return settleRefused(task, reply, search);
   });
+}
+
+/** Whether to settle a task by a reply takes long. */
+function isLong({ pairs }: Task, reply: Reply): boolean {
+  return pairs.length > MANY || (!reply.isRefused && reply.list.received > MANY);
 }
 
 /** Whether the reply to a call that named years says anything of the figures; learns from it what the service takes. */

@@ -142,7 +142,9 @@ function hooksOf(parts: ByApolloParts): OperationHooks<ApolloContext> {
         throw new GraphQLError('The client takes no answer of ours.', NOT_ACCEPTABLE);
       const { variableValues } = scope;
       const { caller } = run.context;
-      // What was parsed and validated in one go is planned and begun in another: the first time, each takes milliseconds.
+      // What was parsed and validated in one go is planned and priced in another, and begun in a third: the first time, each
+      // takes tens of milliseconds. The first turn may be one of the same iteration of the event loop, ahead of its timers.
+      await yieldToEventLoop(caller);
       await yieldToEventLoop(caller);
       if (run.isExplained) return execution.explain(valid, variableValues, run);
       const planned = operations
@@ -151,6 +153,7 @@ function hooksOf(parts: ByApolloParts): OperationHooks<ApolloContext> {
       const bound = planned?.bound ?? boundOf(schema, operation, scope, listed());
       const refusal = await execution.refusalOf(valid, variableValues, bound, planned?.plan ?? null, run);
       if (refusal !== null) throw refusal;
+      await yieldToEventLoop(caller);
       passed.planned = planned;
       const root = schema.getRootType(operation.operation);
       if (planned === null && root) {

@@ -97,6 +97,8 @@ export function createHttp(parts: HttpParts): { send: Send; close: () => Promise
     const receivedAt = () => (parts.steadyNow ?? parts.now)();
     if (status === 200) {
       const found = bodies.find(call.target, body) ?? (await read(body, call, caller));
+      // What is made of a long one takes milliseconds, too.
+      if (body.length > LONG_BODY) await yieldToEventLoop(caller);
       return { status, headers: plain(headers), body: found, receivedAt: receivedAt() };
     }
     const text = textOf(body.copy());

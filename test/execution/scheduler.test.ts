@@ -1,0 +1,48 @@
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { TURN_MS } from '../../src/async/yielding.ts';
+import { Scheduler } from '../../src/execution/scheduler.ts';
+
+function busy(ms: number): void {
+  const until = performance.now() + ms;
+  while (performance.now() < until);
+}
+
+/** A scheduler of one task that takes some time before it comes to what takes long. */
+function open(busyMs: number) {
+  const seen: string[] = [];
+  const pauses: Promise<void>[] = [];
+  const scheduler: Scheduler<string> = new Scheduler<string>(
+    { flow: 'scheduler' },
+    (task) => {
+      seen.push(task);
+      if (task !== 'first') return;
+      busy(busyMs);
+      scheduler.inTurn(() => {
+        seen.push('long');
+        scheduler.add('below');
+      });
+    },
+    (goesOn) => pauses.push(goesOn),
+  );
+  scheduler.add('first');
+  return { scheduler, seen, pauses };
+}
+
+describe('what takes long', () => {
+  it('is done at once as long as it is nobody else’s turn', () => {
+    const { scheduler, seen, pauses } = open(0);
+    expect(scheduler.work()).toBeUndefined();
+    expect([seen, pauses]).toEqual([['first', 'long', 'below'], []]);
+  });
+
+  it('waits for the turns of others where it is time for them, and holds the batch back meanwhile', async () => {
+    const { scheduler, seen, pauses } = open(2 * TURN_MS);
+    void setImmediate().then(() => seen.push('another'));
+    const working = scheduler.work();
+    expect([seen, pauses.length]).toEqual([['first'], 1]);
+    const goesOn = pauses[0]?.then(() => seen.push('goes on'));
+    await Promise.all([working, goesOn]);
+    expect(seen).toEqual(['first', 'another', 'long', 'below', 'goes on']);
+  });
+});
