@@ -9,6 +9,7 @@ import {
   type LeaseState,
   type Leases,
   type LeaseTerms,
+  onceFetched,
 } from './leases.ts';
 import type { TenantCache } from './tenant-cache.ts';
 
@@ -126,10 +127,7 @@ export function createInFlight(parts: InFlightParts): InFlight {
       const { mine, free, away, others } = byState(missing, stateOf);
       if (mine.length > 0) begin(fetchLeased(wanted, mine, leased));
       if (others.length === 0) break;
-      for (const name of others) {
-        const state = stateOf.get(name);
-        if (state !== undefined && isHeld(state)) seen.set(name, state);
-      }
+      for (const [name, state] of stateOf) if (isHeld(state)) seen.set(name, onceFetched(state));
       const holdMs = free.length === 0 ? untilMs : Math.min(untilMs, startedMs + HOLD_MS);
       await untilOver(group, away, holdMs, signal, parts);
       missing = await wanted.takeOver(others);
@@ -154,7 +152,7 @@ interface TakenLeases {
 }
 
 interface Terms extends Pick<LeaseTerms, 'isWhole'> {
-  /** The state in which names of others were found before, and that have not come of it. */
+  /** Names that others were at before, with the state in which they are once these have fetched them. */
   readonly seen: ReadonlyMap<string, HeldState>;
 }
 

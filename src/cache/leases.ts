@@ -21,8 +21,8 @@ export interface Leases {
 
 export interface LeaseTerms {
   /**
-   * By the place of a name, the state in which it was found by who has looked since at what was fetched, which wasn't enough: it is
-   * taken although it was fetched a moment ago, unless somebody else has fetched it since. Null where nobody has looked.
+   * By the place of a name, the state that doesn't keep it from being taken, since what was fetched has been looked at and wasn't
+   * enough. What another holder has fetched since is in another state. Null where nothing has been looked at.
    */
   readonly passedOver: readonly (HeldState | null)[];
   /** Whether nothing is taken where others are at some of the names. */
@@ -118,8 +118,5 @@ export function statesOf(
   { passedOver, isWhole }: LeaseTerms,
 ): readonly LeaseState[] {
   const free = isWhole && held.some(isAway) ? 'free' : 'own';
-  return held.map((state, i) => {
-    const passed = passedOver[i] ?? null;
-    return state === null || (passed !== null && state === onceFetched(passed)) ? free : state;
-  });
+  return held.map((state, i) => (state === null || state === passedOver[i] ? free : state));
 }

@@ -1,14 +1,6 @@
 import { createClient } from '@redis/client';
 import type { Backing } from './backing.ts';
-import {
-  awayState,
-  FETCHED_MS,
-  fetchedState,
-  isAway,
-  type LeaseState,
-  type Leases,
-  onceFetched,
-} from './leases.ts';
+import { awayState, FETCHED_MS, fetchedState, isAway, type LeaseState, type Leases } from './leases.ts';
 import {
   type CounterSnapshot,
   MINUTE_KEPT_MS,
@@ -181,7 +173,7 @@ function leasesIn(client: Connection, namespace: string): Leases {
     );
   return {
     async take({ group, names, holder, lifeMs }, { passedOver, isWhole }) {
-      const overridden = passedOver.map((state) => (state === null ? '' : onceFetched(state)));
+      const overridden = passedOver.map((state) => state ?? '');
       const parts = await inParts(names, (some, from) =>
         client.eval(LEASE, {
           keys: keysOf(group, some),

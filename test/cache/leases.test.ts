@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/async/clock.ts';
 import { createInFlight } from '../../src/cache/in-flight.ts';
-import { createLeases, type HeldState, type Leases } from '../../src/cache/leases.ts';
+import { createLeases, type HeldState, type Leases, onceFetched } from '../../src/cache/leases.ts';
 import { openStore } from '../../src/cache/store.ts';
 import { NO_TENANT_CACHE } from '../../src/cache/tenant-cache.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
@@ -61,7 +61,7 @@ describe.for(Object.entries(KINDS).filter(([name]) => name !== 'Redis' || hasRed
         leases.take(lease('z', ['a']), { passedOver: [passedOver], isWhole: true });
       // What somebody else has fetched since is looked at first.
       expect(await again('fetched w')).toEqual(['fetched x']);
-      expect(await again('away x')).toEqual(['own']);
+      expect(await again(onceFetched('away x'))).toEqual(['own']);
       await close();
     });
 
@@ -77,13 +77,16 @@ describe.for(Object.entries(KINDS).filter(([name]) => name !== 'Redis' || hasRed
 );
 
 describe('what is in flight', () => {
+  const inFlightOver = (leases: Leases, maxWaitMs = 5_000) =>
+    createInFlight({ leases, cache: NO_TENANT_CACHE, clock: systemClock, maxWaitMs });
+
   /** Two processes with one store, of which the test sees what each fetches. */
-  function scene(maxWaitMs = 5_000) {
+  function scene(maxWaitMs?: number) {
     const leases = createLeases(() => performance.now());
     const stored = new Set<string>();
     const fetches: string[] = [];
     const open = (who: string, failing = false) => {
-      const inFlight = createInFlight({ leases, cache: NO_TENANT_CACHE, clock: systemClock, maxWaitMs });
+      const inFlight = inFlightOver(leases, maxWaitMs);
       return (names: readonly string[], ms = 50, signal = new AbortController().signal) =>
         inFlight.together({
           group: 'key',
@@ -114,12 +117,7 @@ describe('what is in flight', () => {
     const fetches: string[] = [];
     let version = 1;
     const open = (who: string, readMs: number) => {
-      const inFlight = createInFlight({
-        leases,
-        cache: NO_TENANT_CACHE,
-        clock: systemClock,
-        maxWaitMs: 5_000,
-      });
+      const inFlight = inFlightOver(leases);
       return (wanted: number) =>
         inFlight.together({
           group: 'key',
