@@ -3,11 +3,11 @@ import { listRefusal } from '../graph/limits.ts';
 import { setRunHeaders } from './answer-headers.ts';
 import type { Execution } from './execution.ts';
 import type { OperationRun } from './operation-run.ts';
-import type { HandleRun } from './pipeline.ts';
+import type { HandleRun, Incoming } from './pipeline.ts';
 import type { PlainRequest } from './plain-requests.ts';
 import type { Prepared, PreparedOperations } from './prepared.ts';
 import type { AnswerKeeping } from './repeated.ts';
-import type { GatewayRequest, OperationParams } from './requests.ts';
+import type { OperationParams } from './requests.ts';
 import { entityTag, type GatewayResponse, tagged } from './responses.ts';
 
 export interface PreparedParts {
@@ -24,20 +24,21 @@ export interface PreparedParts {
 export function prepared(next: HandleRun, parts: PreparedParts): HandleRun {
   const { execution, keeping, maxListItems } = parts;
 
-  /** Null where Apollo has to see the request. */
   async function answer(
-    request: GatewayRequest,
+    incoming: Incoming,
     { params, contentType }: PlainRequest,
     run: OperationRun,
-  ): Promise<GatewayResponse | null> {
+  ): Promise<GatewayResponse> {
+    const { request } = incoming;
     const known = preparedFor(params, run, parts);
     if (known === undefined || listRefusal(known.operation, params.variables, maxListItems) !== null)
-      return null;
+      return next(incoming, run);
     const planned = known.with(params.variables);
-    if (planned === null) return null;
+    if (planned === null) return next(incoming, run);
     const { variables, bound, plan } = planned;
     const refusing = execution.refusalOf(planned.prepared, variables, bound, plan, run);
-    if ((refusing instanceof Promise ? await refusing : refusing) !== null) return null;
+    const refusal = refusing instanceof Promise ? await refusing : refusing;
+    if (refusal !== null) return next(incoming, run);
     const executed = await execution.answer(planned, run);
     const { status, data, body } = executed;
     const headers = new Map([['content-type', contentType]]);
@@ -46,10 +47,8 @@ export function prepared(next: HandleRun, parts: PreparedParts): HandleRun {
     return tagged(request, params.isPersisted, { status, headers, body }, run.errors, () => entityTag(data));
   }
 
-  return async (incoming, run) => {
-    const { request, plain } = incoming;
-    return (plain && (await answer(request, plain, run))) ?? next(incoming, run);
-  };
+  return (incoming, run) =>
+    incoming.plain === null ? next(incoming, run) : answer(incoming, incoming.plain, run);
 }
 
 /** The operation that a request asks for, where it was found valid before. */

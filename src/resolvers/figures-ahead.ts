@@ -25,6 +25,14 @@ import { askAhead, derivedOf, type FiguresField, latestOf } from './derived-ahea
 interface LatestField {
   readonly definition: GraphQLField<unknown, unknown>;
   readonly nodes: FiguresField['fieldNodes'];
+  /** What it asks for, where no variables decide that. */
+  wanted?: WantedLatest;
+}
+
+/** What a field asks for of each country. */
+interface WantedLatest extends Pick<CountryObservationArgs, 'metricKey'> {
+  readonly maxAgeMs: number;
+  readonly derived: ReturnType<typeof derivedOf>;
 }
 
 /**
@@ -96,15 +104,8 @@ function latestAhead(
   context: GraphContext,
   info: GraphQLResolveInfo,
 ): Promise<unknown> | null {
-  const { schema, fragments, variableValues } = info;
   try {
-    const wanted = fields.map(({ definition, nodes }) => {
-      const args = getArgumentValues(definition, nodes[0] as FieldNode, variableValues);
-      const { metricKey, maxAge } = args as unknown as CountryObservationArgs;
-      checkMetricKey(metricKey);
-      const field = { schema, fragments, variableValues, fieldNodes: nodes, returnType: definition.type };
-      return { metricKey, maxAgeMs: maxAgeMsOf(maxAge), derived: derivedOf(field) };
-    });
+    const wanted = fields.map((field) => wantedBy(field, info));
     if (!wanted.every(({ metricKey }) => maybeKnown(metricKey, context))) return null;
     const coming = wanted.map(({ metricKey, maxAgeMs, derived }) => {
       askAhead(derived, latestOf(codes, metricKey, maxAgeMs), context);
@@ -115,6 +116,20 @@ function latestAhead(
     // The field itself will say what is wrong.
     return null;
   }
+}
+
+/** @throws GraphQLError where it asks for what can't be */
+function wantedBy(latest: LatestField, info: GraphQLResolveInfo): WantedLatest {
+  if (latest.wanted !== undefined) return latest.wanted;
+  const { definition, nodes } = latest;
+  const { schema, fragments, variableValues, operation } = info;
+  const args = getArgumentValues(definition, nodes[0] as FieldNode, variableValues);
+  const { metricKey, maxAge } = args as unknown as CountryObservationArgs;
+  checkMetricKey(metricKey);
+  const field = { schema, fragments, variableValues, fieldNodes: nodes, returnType: definition.type };
+  const wanted = { metricKey, maxAgeMs: maxAgeMsOf(maxAge), derived: derivedOf(field) };
+  if (!operation.variableDefinitions?.length) latest.wanted = wanted;
+  return wanted;
 }
 
 /** Whether nothing at hand tells that there are no figures of an indicator. */
