@@ -77,13 +77,7 @@ export class Scheduler<Task> {
       return;
     }
     this.#waiting += 1;
-    const goesOn = new Promise<void>((resolve) => {
-      inSlice(this.#job, () => {
-        this.#goOn(work);
-        resolve();
-      });
-    });
-    this.#onPause?.(goesOn);
+    this.#inSlice(() => this.#goOn(work));
   }
 
   /** Goes on once none of the values is a promise any longer; errors stand for what was rejected. */
@@ -141,10 +135,17 @@ export class Scheduler<Task> {
 
   #pause(goOn: () => void): void {
     this.#isPaused = true;
+    this.#inSlice(() => {
+      this.#isPaused = false;
+      this.#safely(goOn);
+    });
+  }
+
+  /** Does something after others have had their turns; whoever is told of pauses waits until it is done. */
+  #inSlice(work: () => void): void {
     const goesOn = new Promise<void>((resolve) => {
       inSlice(this.#job, () => {
-        this.#isPaused = false;
-        this.#safely(goOn);
+        work();
         resolve();
       });
     });
