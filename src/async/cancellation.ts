@@ -48,21 +48,42 @@ export class Cancellation implements CancelSignal {
   }
 }
 
-/** The promise's outcome, or the signal's reason if that comes first. */
-export function untilAborted<T>(promise: Promise<T>, signal: CancelSignal): Promise<T> {
-  if (signal.aborted) return Promise.reject(signal.reason);
+/** How a wait came to its end. */
+export type WaitEnd = 'fulfilled' | 'rejected' | 'aborted';
+
+/**
+ * The promise's outcome, or the signal's reason if that comes first.
+ * @param onEnd called once, as it comes to its end
+ */
+export function untilAborted<T>(
+  promise: Promise<T>,
+  signal: CancelSignal,
+  onEnd?: (end: WaitEnd) => void,
+): Promise<T> {
+  if (signal.aborted) {
+    onEnd?.('aborted');
+    return Promise.reject(signal.reason);
+  }
   return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason);
-    const settled = () => signal.removeEventListener('abort', onAbort);
+    let isOver = false;
+    /** Whether it was still waited for. */
+    function end(as: WaitEnd): boolean {
+      if (isOver) return false;
+      isOver = true;
+      signal.removeEventListener('abort', onAbort);
+      onEnd?.(as);
+      return true;
+    }
+    function onAbort(): void {
+      if (end('aborted')) reject(signal.reason);
+    }
     signal.addEventListener('abort', onAbort, { once: true });
     promise.then(
       (value) => {
-        settled();
-        resolve(value);
+        if (end('fulfilled')) resolve(value);
       },
       (error: unknown) => {
-        settled();
-        reject(error);
+        if (end('rejected')) reject(error);
       },
     );
   });

@@ -1,4 +1,4 @@
-import { Cancellation } from '../async/cancellation.ts';
+import { Cancellation, untilAborted } from '../async/cancellation.ts';
 import { TransientMap } from '../async/transient-map.ts';
 import { type Answer, type Call, callKey, type Payer, type Send, type Sending } from './call.ts';
 import { sharedPayer } from './payer.ts';
@@ -28,10 +28,6 @@ export function coalesced(next: Send): Send {
     return shared;
   }
 
-  function forget(name: string, shared: SharedCall): void {
-    if (inFlight.get(name) === shared) inFlight.delete(name);
-  }
-
   return (call, sending) => {
     sending.deadline?.start();
     // Whoever has been given up sends nothing more.
@@ -41,63 +37,13 @@ export function coalesced(next: Send): Send {
     const known = inFlight.get(name);
     known?.waiting.push(sending.payer);
     const shared = known ?? send(name, call, sending);
-    return whileWaiting(shared, sending, {
-      onAnswered() {
-        if (known !== undefined) sending.bill.shared += 1;
-      },
-      onOver: () => forget(name, shared),
-      onLeft() {
-        if (shared.waiting.length > 0) return;
-        forget(name, shared);
-        shared.ends.abort();
-      },
+    return untilAborted(shared.answer, sending.signal, (end) => {
+      shared.waiting.splice(shared.waiting.indexOf(sending.payer), 1);
+      if (end === 'fulfilled' && known !== undefined) sending.bill.shared += 1;
+      const isGivenUp = end === 'aborted' && shared.waiting.length === 0;
+      const isOver = end !== 'aborted' || isGivenUp;
+      if (isOver && inFlight.get(name) === shared) inFlight.delete(name);
+      if (isGivenUp) shared.ends.abort();
     });
   };
-}
-
-interface WaitingEnds {
-  readonly onAnswered: () => void;
-  /** Called where the call is over, answered or failed. */
-  readonly onOver: () => void;
-  /** Called where the caller leaves before that. */
-  readonly onLeft: () => void;
-}
-
-/** What becomes of a shared call, as long as its caller waits: one promise for all of it, since each call passes here. */
-function whileWaiting(
-  { answer, waiting }: SharedCall,
-  { payer, signal }: Sending,
-  { onAnswered, onOver, onLeft }: WaitingEnds,
-): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    function leave(): void {
-      waiting.splice(waiting.indexOf(payer), 1);
-    }
-    let hasLeft = false;
-    function onAbort(): void {
-      hasLeft = true;
-      leave();
-      onLeft();
-      reject(signal.reason);
-    }
-    /** Whether the caller still waits. */
-    function over(): boolean {
-      if (hasLeft) return false;
-      signal.removeEventListener('abort', onAbort);
-      leave();
-      onOver();
-      return true;
-    }
-    signal.addEventListener('abort', onAbort, { once: true });
-    answer.then(
-      (value) => {
-        if (!over()) return;
-        onAnswered();
-        resolve(value);
-      },
-      (error: unknown) => {
-        if (over()) reject(error);
-      },
-    );
-  });
 }
