@@ -15,17 +15,14 @@ export interface RateLimitedParts extends TurnsParts {
 export function rateLimited(next: Send, parts: RateLimitedParts): Send {
   const { ledger, clock, onAttempt } = parts;
   const queues = new KeyedStates<CallQueue>(openQueue, ({ calls }) => calls === 0);
-  const { tryTurn, takeTurn, freePlace } = createTurns(parts);
+  const { takeTurn, freePlace } = createTurns(parts);
 
   async function attempt(call: Call, sending: Sending, queue: CallQueue | null): Promise<Answer> {
     const { keyDigest } = sending.caller;
     const reservation = sending.payer.reserve(call.route);
     try {
-      if (queue === null) leaveAtOnce(sending);
-      else {
-        const turn = tryTurn(queue, sending);
-        if (turn !== true && !(await turn)) await takeTurn(queue, sending);
-      }
+      const turn = queue === null ? leaveAtOnce(sending) : takeTurn(queue, sending);
+      if (turn instanceof Promise) await turn;
     } catch (error) {
       reservation.release();
       throw error;

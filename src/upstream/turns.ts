@@ -1,4 +1,5 @@
 import type { Clock } from '../async/clock.ts';
+import type { PromiseOrValue } from '../async/promise-or-value.ts';
 import type { Ledger } from '../quota/ledger.ts';
 import type { Sending } from './call.ts';
 
@@ -36,22 +37,29 @@ export function openQueue(): CallQueue {
 /** Says when a call may leave: it takes a place in flight and a unit of the minute's budget, and waits for either as long as allowed. */
 export interface Turns {
   /**
-   * Tries once, and waits for what there is to be waited for before the next time.
-   * @returns whether the turn was taken; true at once where nothing had to be waited for, as mostly
+   * Takes a turn; at once where nothing has to be waited for, as mostly.
    * @throws Failure RATE_LIMITED where the call may not wait for as long as it would have to, or the signal's reason
    */
-  tryTurn(queue: CallQueue, sending: Sending): true | Promise<boolean>;
-  /** Tries until the turn is taken. */
-  takeTurn(queue: CallQueue, sending: Sending): Promise<void>;
+  takeTurn(queue: CallQueue, sending: Sending): PromiseOrValue<void>;
   /** The call is over. */
   freePlace(queue: CallQueue): void;
 }
 
 export function createTurns({ ledger, clock, onMinuteWait }: TurnsParts): Turns {
-  async function takeTurn(queue: CallQueue, sending: Sending): Promise<void> {
-    while (!(await tryTurn(queue, sending)));
+  function takeTurn(queue: CallQueue, sending: Sending): PromiseOrValue<void> {
+    const trying = tryTurn(queue, sending);
+    if (trying !== true) return untilTaken(trying, queue, sending);
   }
 
+  async function untilTaken(trying: Promise<boolean>, queue: CallQueue, sending: Sending): Promise<void> {
+    let isTaken = await trying;
+    while (!isTaken) isTaken = await tryTurn(queue, sending);
+  }
+
+  /**
+   * Tries once, and waits for what there is to be waited for before the next time.
+   * @returns whether the turn was taken
+   */
   function tryTurn(queue: CallQueue, sending: Sending): true | Promise<boolean> {
     const { keyDigest } = sending.caller;
     sending.signal.throwIfAborted();
@@ -93,7 +101,7 @@ export function createTurns({ ledger, clock, onMinuteWait }: TurnsParts): Turns 
     for (const waiter of queue.forPlace.splice(0)) waiter.wake();
   }
 
-  return { tryTurn, takeTurn, freePlace };
+  return { takeTurn, freePlace };
 }
 
 const notTaken = () => false;
