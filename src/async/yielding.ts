@@ -4,6 +4,7 @@
  * so that one flow's many slices delay another flow by one slice and not by all of them. Within a flow, short jobs take
  * turns with long ones, and long ones run one after the other: half-finished ones would only fill the memory.
  */
+import type { PromiseOrValue } from './promise-or-value.ts';
 import type { Steps } from './steps.ts';
 
 /** What slices are part of, such as an operation. */
@@ -85,6 +86,14 @@ function isIdle({ short, long }: Flow): boolean {
 /** Goes on in a slice of its own: for what takes milliseconds. */
 export function yieldToEventLoop(job: Job): Promise<void> {
   return new Promise((resolve) => inSlice(job, resolve));
+}
+
+/** Does work that takes milliseconds in turns that nothing else takes part in. */
+export async function onItsOwn<Result>(job: Job, work: () => PromiseOrValue<Result>): Promise<Result> {
+  await yieldToEventLoop(job);
+  const result = await work();
+  await yieldToEventLoop(job);
+  return result;
 }
 
 /** Takes the steps of some work, at once where that doesn't take long; else others have their turns in between. */

@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader';
 import { mapValue, type PromiseOrValue } from '../async/promise-or-value.ts';
 import type { Steps } from '../async/steps.ts';
-import { timeSliced, yieldToEventLoop } from '../async/yielding.ts';
+import { onItsOwn, timeSliced, yieldToEventLoop } from '../async/yielding.ts';
 import type { FailureCode } from '../errors.ts';
 import type { BatchGate } from '../observations/batch-gate.ts';
 import type { Figures } from '../observations/fetch.ts';
@@ -277,13 +277,8 @@ function createOutcomes({ figures, sending, batchGate }: ObservationLoaderParts)
         return make(found.map((outcome) => outcome ?? (loaded[next++] as Outcome)));
       };
       if (missing.length <= BLOCK) return load(missing).then(makeAll);
-      return load(missing).then(async (loaded) => {
-        // What has settled the last of them took its time, and so does what is made of them.
-        await yieldToEventLoop(sending.caller);
-        const made = await makeAll(loaded);
-        await yieldToEventLoop(sending.caller);
-        return made;
-      });
+      // What has settled the last of them took its time, and so does what is made of them.
+      return load(missing).then((loaded) => onItsOwn(sending.caller, () => makeAll(loaded)));
     };
     if (demands.length <= BLOCK) {
       look(demands, found);

@@ -1,5 +1,5 @@
 import type { PromiseOrValue } from '../async/promise-or-value.ts';
-import { type Job, timeSliced, yieldToEventLoop } from '../async/yielding.ts';
+import { type Job, onItsOwn, timeSliced } from '../async/yielding.ts';
 import { Failure } from '../errors.ts';
 import type { Pair } from '../planner/cover.ts';
 import { type Demand, keyOf, latestFor, type Mode } from '../planner/demand.ts';
@@ -93,15 +93,7 @@ async function fetchTogether(demands: readonly Demand[], together: Together): Pr
 /** Which pairs to ask for as latest, and which as series; in turns, where there are many. */
 function modesOf(demands: readonly Demand[], planning: Planning, job: Job): PromiseOrValue<ModePlan> {
   const plan = () => timeSliced(job, planningModes(demands, modeLimits(planning), planning.learned));
-  return demands.length > MANY ? onItsOwn(plan, job) : plan();
-}
-
-/** Does some work in turns that nothing else takes part in. */
-async function onItsOwn<Result>(work: () => PromiseOrValue<Result>, job: Job): Promise<Result> {
-  await yieldToEventLoop(job);
-  const result = await work();
-  await yieldToEventLoop(job);
-  return result;
+  return demands.length > MANY ? onItsOwn(job, plan) : plan();
 }
 
 /** Settles once all of some work is done; mostly that is one piece. */
