@@ -58,15 +58,15 @@ export function callKey(call: Call): string {
 
 export function makeCall<Params>(endpoint: Endpoint<Params, unknown>, params: Params): Call {
   const { path = {}, query = {} } = endpoint.params(params);
-  const { route } = endpoint;
-  const filled = (_: string, name: string) => encodeURIComponent(path[name] ?? '');
-  const pathname = route.includes('{') ? route.replace(/\{(\w+)\}/g, filled) : route;
+  const pathname = endpoint.route.replace(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(path[name] ?? ''),
+  );
   let target = pathname;
   for (const name of Object.keys(query).sort()) {
     const value = query[name];
     if (value !== undefined) target += `${target === pathname ? '?' : '&'}${name}=${encodeList(value)}`;
   }
-  return { route, isPublic: endpoint.isPublic, target };
+  return { route: endpoint.route, isPublic: endpoint.isPublic, target };
 }
 
 /** What stands for itself in a query. */
