@@ -23,14 +23,14 @@ export interface ObservationPool {
 export interface Participant {
   /**
    * Where the operation's time is over, that is the outcome of what has not come.
-   * @throws the signal's reason where the operation is given up otherwise
+   * @throws the signal's reason where the operation is given up otherwise, and Error where it is over
    */
   readonly fetch: Fetch;
   /** The operation may yet bring demands: batches that open meanwhile wait for it. */
   expect(): void;
   /** The operation brings no demands: nobody need wait for it. */
   forgo(): void;
-  /** The operation is over: nobody waits for its demands any more. */
+  /** The operation is over: nobody waits for its demands any more, and what of them waits to be sent is not sent. */
   leave(): void;
 }
 
@@ -46,6 +46,8 @@ export interface PoolParts {
   /** Called with the milliseconds that a batch has waited for a minute window. */
   readonly onMinuteWait?: ((waitedMs: number) => void) | undefined;
 }
+
+const OVER = 'The operation is over.';
 
 /** All that goes on under one key. */
 interface Tenant {
@@ -76,12 +78,15 @@ export function createObservationPool(next: Fetch, parts: PoolParts): Observatio
         return tenant.batching;
       };
       const self = {};
+      const requests = new Set<Request>();
       let isHere = true;
       tenant.participants += 1;
       tenant.batching?.window.joined();
 
       return {
         async fetch(demands, sending, settle) {
+          // What was asked for beforehand, and turned out not to be wanted, may come this late.
+          if (!isHere) throw new Error(OVER);
           if (demands.length > 0) sending.deadline?.start();
           const { queue, window } = batch();
           if (sending.signal.aborted) {
@@ -95,6 +100,7 @@ export function createObservationPool(next: Fetch, parts: PoolParts): Observatio
           });
           const missing = demands.length;
           const request: Request = { sending, settle, demands, missing, batches: new Set(), onDone };
+          requests.add(request);
           if (queue.add(request)) window.demanded();
           window.arrived(self);
           try {
@@ -111,6 +117,7 @@ export function createObservationPool(next: Fetch, parts: PoolParts): Observatio
             return;
           } finally {
             queue.withdraw(request);
+            requests.delete(request);
           }
           for (const { first } of request.batches) if (first !== request) sending.bill.shared += 1;
         },
@@ -124,6 +131,8 @@ export function createObservationPool(next: Fetch, parts: PoolParts): Observatio
           if (!isHere) return;
           isHere = false;
           tenant.participants -= 1;
+          if (requests.size > 0)
+            tenant.batching?.queue.settleWaiting(new Error(OVER), (request) => requests.has(request));
           tenant.batching?.window.arrived(self);
         },
       };

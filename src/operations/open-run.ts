@@ -36,11 +36,12 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
     const startedAtMs = now();
     const timeoutMs = config.operationTimeoutMs;
     const deadline = new Deadline({ startedAtMs: steadyNow(), timeoutMs, now: steadyNow, request });
+    const payer = payerOf(bill, config.maxUpstreamCalls);
     const sending: Sending = {
       caller,
       bill,
       waits,
-      payer: payerOf(bill, config.maxUpstreamCalls),
+      payer,
       signal: deadline.signal,
       deadline,
       trace,
@@ -76,6 +77,7 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
       }),
       participant,
       deadline,
+      payer,
       bill,
       waits,
       trace,

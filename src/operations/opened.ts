@@ -25,7 +25,9 @@ export function opened(
   };
 }
 
-function close({ deadline, participant }: OperationRun): void {
+/** What it has asked for and nobody waited for is not sent any more: its bill is shown. */
+function close({ deadline, participant, payer }: OperationRun): void {
   deadline.stop();
   participant.leave();
+  payer.close();
 }

@@ -5,6 +5,7 @@ import type { GraphContext } from '../graph/context.ts';
 import type { Participant } from '../observations/pool.ts';
 import type { Bill, Caller, Waits } from '../upstream/call.ts';
 import type { Deadline } from '../upstream/deadline.ts';
+import type { OperationPayer } from '../upstream/payer.ts';
 import type { Delivery } from './delivery.ts';
 import type { OperationEvent } from './events.ts';
 import type { FieldTrace } from './field-traces.ts';
@@ -16,6 +17,7 @@ export interface OperationRun {
   readonly context: GraphContext;
   readonly participant: Participant;
   readonly deadline: Deadline;
+  readonly payer: Pick<OperationPayer, 'close'>;
   readonly bill: Bill;
   readonly waits: Waits;
   /** Its span, where somebody traces. */

@@ -149,13 +149,19 @@ export interface LeftOutRows {
  * instant it leaves, so that the bills of all operations add up to what the service receives.
  */
 export interface Payer {
-  /** @throws Failure OPERATION_TOO_EXPENSIVE where one more request would be beyond the operation's limit */
+  /**
+   * @throws Failure OPERATION_TOO_EXPENSIVE where one more request would be beyond the operation's limit, DOMException
+   * AbortError where nobody waits any more
+   */
   reserve(route: string): Reservation;
 }
 
 /** Room for one request under a limit; it is either charged or released. */
 export interface Reservation {
-  /** Bills the request, which leaves now. */
+  /**
+   * Bills the request, which leaves now.
+   * @throws DOMException AbortError where nobody waits any more; the room is free then
+   */
   charge(): void;
   release(): void;
 }

@@ -26,6 +26,7 @@ export class Deadline {
   readonly #parts: DeadlineParts;
   readonly #ends = new Cancellation();
   #started: Started | undefined;
+  #isOver = false;
 
   constructor(parts: DeadlineParts) {
     this.#parts = parts;
@@ -38,7 +39,7 @@ export class Deadline {
 
   /** The operation is about to wait: from now on the signal tells when it is given up. */
   start(): void {
-    if (this.#started !== undefined) return;
+    if (this.#started !== undefined || this.#isOver) return;
     const { request, startedAtMs, timeoutMs, now } = this.#parts;
     const client = request.signal;
     const onLeave = () => this.#ends.abort(client.reason);
@@ -50,6 +51,7 @@ export class Deadline {
 
   /** The operation is over. */
   stop(): void {
+    this.#isOver = true;
     if (this.#started === undefined) return;
     const { client, onLeave, timer } = this.#started;
     clearTimeout(timer);

@@ -1,16 +1,28 @@
 import { Failure } from '../errors.ts';
 import type { Bill, Payer, Reservation } from './call.ts';
 
+/** Pays for one operation. */
+export interface OperationPayer extends Payer {
+  /** The operation is over, and its bill is shown: from now on nothing is sent at its cost. */
+  close(): void;
+}
+
 /** Bills one operation, up to a limit of requests, retries included. */
-export function payerOf(bill: Bill, limit = Number.POSITIVE_INFINITY): Payer {
+export function payerOf(bill: Bill, limit = Number.POSITIVE_INFINITY): OperationPayer {
   let reserved = 0;
+  let isClosed = false;
   return {
+    close() {
+      isClosed = true;
+    },
     reserve(route) {
+      if (isClosed) throw nobodyWaits();
       if (bill.calls + reserved >= limit) throw tooExpensive(route, limit);
       reserved += 1;
       return {
         charge() {
           reserved -= 1;
+          if (isClosed) throw nobodyWaits();
           bill.calls += 1;
           bill.byRoute[route] = (bill.byRoute[route] ?? 0) + 1;
         },
@@ -38,7 +50,7 @@ export function sharedPayer(waiting: () => readonly Payer[]): Payer {
         refusal = error;
       }
     }
-    throw refusal ?? new DOMException('Nobody waits for this request any more.', 'AbortError');
+    throw refusal ?? nobodyWaits();
   }
 
   return {
@@ -47,17 +59,28 @@ export function sharedPayer(waiting: () => readonly Payer[]): Payer {
       return {
         charge() {
           const stillWaiting = waiting();
-          if (stillWaiting.includes(payer)) {
-            reservation.charge();
-            return;
-          }
-          reservation.release();
+          if (!stillWaiting.includes(payer)) reservation.release();
+          else if (isCharged(reservation)) return;
           reserveFrom(stillWaiting, route).reservation.charge();
         },
         release: reservation.release,
       };
     },
   };
+}
+
+/** Whether the operation that a request was reserved for pays: one that is over doesn't. */
+function isCharged(reservation: Reservation): boolean {
+  try {
+    reservation.charge();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function nobodyWaits(): DOMException {
+  return new DOMException('Nobody waits for this request any more.', 'AbortError');
 }
 
 function tooExpensive(route: string, limit: number): Failure {

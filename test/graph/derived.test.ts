@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openProgram } from '../support/program.ts';
 
@@ -19,6 +20,18 @@ interface Row {
 const DERIVED = `change growthPercent since: change(since: 2000) per(metricKey: "population_total") { value unit year } rank(among: ["KE", "NG", "ER"]) { position of year }`;
 
 describe('derived figures', () => {
+  it('of figures that are not there cost nothing, once that is known without a call', async () => {
+    await using program = await openProgram({ env: { CACHE_URL: 'memory:' } });
+    await program.ask('{ countries { code } indicators { key } }');
+    program.sandbox.log.clear();
+    const { data, upstream } = await program.ask(
+      '{ observations(countryCodes: ["ZZ"], metricKeys: ["gdp_current_usd"]) { rank(among: ["GH", "NG"]) { of } } }',
+    );
+    expect([data, upstream.calls]).toEqual([{ observations: [] }, 0]);
+    await setTimeout(100);
+    expect(program.sandbox.log).toHaveLength(0);
+  });
+
   it('of whole series are what anybody would work out from them, in the one call', async () => {
     await using program = await openProgram();
     const { data, errors, upstream, extensions } = await program.ask(`{

@@ -324,6 +324,33 @@ describe('what is under way', () => {
     expect(sent).toHaveLength(2);
   });
 
+  it('is not sent where its operation is over before, nor for others', async () => {
+    const { enter, clock, sent } = open();
+    const [a, b] = [enter(), enter()];
+    const asked = [a.ask(KE, NG), b.ask(NG, GH)];
+    a.leave();
+    await asked[0];
+    await clock.pass(WINDOW_MS);
+    expect(sent.map(({ demands }) => demands)).toEqual([['NG', 'GH']]);
+    await expect(a.ask(KE)).rejects.toThrow('over');
+    await clock.pass(WINDOW_MS);
+    expect(sent).toHaveLength(1);
+  });
+
+  it('comes for whoever asks next where its operation is over meanwhile', async () => {
+    const { enter, clock, sent } = open();
+    const [a, b] = [enter(), enter()];
+    void a.ask(KE);
+    await clock.pass(WINDOW_MS);
+    a.leave();
+    expect(sent[0]?.sending.signal.aborted).toBe(false);
+    const asked = b.ask(KE);
+    await clock.pass(WINDOW_MS);
+    sent[0]?.settle(KE);
+    await asked;
+    expect([[...b.outcomes.keys()], sent.length]).toEqual([['KE'], 1]);
+  });
+
   it('is settled with the reason where the time of an operation is over, the rest as it came', async () => {
     const { enter, clock, sent } = open();
     const a = enter();

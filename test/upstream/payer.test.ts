@@ -32,6 +32,15 @@ describe('the payer of one operation', () => {
     payer.reserve(ROUTE).charge();
     expect(bill.calls).toBe(2);
   });
+
+  it('pays for nothing once the operation is over', () => {
+    const { bill, payer } = open();
+    const waiting = payer.reserve(ROUTE);
+    payer.close();
+    for (const pay of [() => waiting.charge(), () => payer.reserve(ROUTE)])
+      expect(pay).toThrow(expect.objectContaining({ name: 'AbortError' }));
+    expect(bill.calls).toBe(0);
+  });
 });
 
 describe('the payer of a request that several wait for', () => {
@@ -52,6 +61,22 @@ describe('the payer of a request that several wait for', () => {
     expect([first.bill.calls, second.bill.calls]).toEqual([0, 1]);
     // What was set aside for it is free again.
     expect(() => first.payer.reserve(ROUTE)).not.toThrow();
+  });
+
+  it('bills another where the operation that reserved it is over', () => {
+    const [first, second] = [open(), open()];
+    const reservation = sharedPayer(() => [first.payer, second.payer]).reserve(ROUTE);
+    first.payer.close();
+    reservation.charge();
+    expect([first.bill.calls, second.bill.calls]).toEqual([0, 1]);
+  });
+
+  it('sends nothing where all that wait are over', () => {
+    const { bill, payer } = open();
+    const reservation = sharedPayer(() => [payer]).reserve(ROUTE);
+    payer.close();
+    expect(() => reservation.charge()).toThrow(expect.objectContaining({ name: 'AbortError' }));
+    expect(bill.calls).toBe(0);
   });
 
   it('sends nothing where nobody waits', () => {
