@@ -12,8 +12,9 @@ import type { Log } from './log.ts';
 import type { McpRouteOptions } from './mcp-route.ts';
 import type { Metrics } from './metrics.ts';
 import { addOperatorRoutes, createAdminServer, notFound } from './operator-routes.ts';
-import { createOutgoing, waitingBounds } from './outgoing.ts';
+import { createOutgoing, type Outgoing, waitingBounds } from './outgoing.ts';
 import { requestIdOf } from './request-ids.ts';
+import { WriteQueue } from './write-queue.ts';
 
 /** Longer than the minute after which common load balancers drop an idle connection, so that they close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
@@ -89,31 +90,22 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
   const course: Course = { isClosing: false, isLeaving: false, isDraining: false };
   const open = watchOpenRequests(app);
   const outgoing = createOutgoing({ ...waitingBounds(config), onCut: metrics.cut });
+  const problem = (error: unknown, requestId: string) => {
+    log.problem(error, 'server', requestId);
+    metrics.problem(error, 'server');
+  };
 
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
     done();
   });
-  app.addHook('onSend', (request, reply, payload, done) => {
-    if (course.isClosing) reply.header('connection', 'close');
-    const isText = typeof payload === 'string';
-    if (!isText && !Buffer.isBuffer(payload)) done(null, payload);
-    else if (isText && payload.length < SHORT_LENGTH) done(null, payload);
-    else {
-      const body = isText ? Buffer.from(payload) : payload;
-      outgoing.write(reply.raw, request.raw.socket, body, (bytes) => done(null, bytes));
-    }
-  });
+  writeTogether(app, { course, outgoing, problem });
 
   allowOrigins(app, config);
   if (config.graphiql) {
     const settings = { demoKeys, trusted: () => gateway.trusted, isLive: gateway.live !== null };
     app.register(async (app) => (await import('./graphiql-route.ts')).graphiqlRoute(app, settings));
   }
-  const problem = (error: unknown, requestId: string) => {
-    log.problem(error, 'server', requestId);
-    metrics.problem(error, 'server');
-  };
   /** The ways of subscriptions. */
   const transports: LiveTransport[] = [];
   app.register(graphqlRoute, {
@@ -174,6 +166,38 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
 /** Other upgrades that clients offer, such as that to HTTP/2, are answered as if they had not. Older versions of Node don't ask. */
 function isWebSocket({ headers }: IncomingMessage): boolean {
   return headers.upgrade?.toLowerCase() === 'websocket';
+}
+
+interface WritingParts {
+  readonly course: Course;
+  readonly outgoing: Outgoing;
+  readonly problem: (error: unknown, requestId: string) => void;
+}
+
+/** Has whole answers written together with others that are ready. Where that goes wrong, the connection is cut. */
+function writeTogether(app: FastifyInstance, { course, outgoing, problem }: WritingParts): void {
+  const writes = new WriteQueue();
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (course.isClosing) reply.header('connection', 'close');
+    const isText = typeof payload === 'string';
+    if (!isText && !Buffer.isBuffer(payload)) {
+      done(null, payload);
+      return;
+    }
+    writes.add(function writeAnswer() {
+      const { socket } = request.raw;
+      try {
+        if (isText && payload.length < SHORT_LENGTH) done(null, payload);
+        else {
+          const body = isText ? Buffer.from(payload) : payload;
+          outgoing.write(reply.raw, socket, body, (bytes) => done(null, bytes));
+        }
+      } catch (error) {
+        problem(error, request.id);
+        socket.destroy();
+      }
+    });
+  });
 }
 
 /** Tools for models, which are loaded where they are offered. */

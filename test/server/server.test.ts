@@ -211,6 +211,14 @@ describe('/graphql', () => {
     expect(await metrics.text()).toContain('country_graph_problems_total 1');
   });
 
+  it('cuts the connection where an answer cannot be written, and goes on', async () => {
+    const { url, origin, lines, metrics } = await open(async () => answer('{}', { 'x-odd': 'two\nlines' }));
+    await expect(post(url, '{}')).rejects.toThrow();
+    expect(lines.join('')).toContain('ERR_INVALID_CHAR');
+    expect(await metrics.text()).toContain('country_graph_problems_total 1');
+    expect((await fetch(`${origin}/health/live`)).status).toBe(200);
+  });
+
   it('aborts when the client leaves, and not before', async () => {
     const { handle, arrived, release } = held();
     const { url } = await open(handle);

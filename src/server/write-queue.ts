@@ -1,0 +1,30 @@
+/** How long the first of several writes waits for the others, at the most. */
+const LONGEST_WAIT_MS = 1;
+
+/**
+ * Answers that are ready are written together, at the end of the event loop's iteration: a client on the same machine that
+ * was woken for each of them would take turns with the gateway, and waking it costs as much as the write. Where an iteration
+ * takes long, those that are ready don't wait for its end.
+ */
+export class WriteQueue {
+  readonly #waiting: (() => void)[] = [];
+  #sinceMs = 0;
+  #isScheduled = false;
+
+  /** @param write is called soon, and must not throw */
+  add(write: () => void): void {
+    this.#waiting.push(write);
+    if (this.#waiting.length === 1) this.#sinceMs = performance.now();
+    else if (performance.now() - this.#sinceMs > LONGEST_WAIT_MS) this.#writeAll();
+    if (this.#isScheduled || this.#waiting.length === 0) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.#writeAll();
+    });
+  }
+
+  #writeAll(): void {
+    for (const write of this.#waiting.splice(0)) write();
+  }
+}
