@@ -9,22 +9,19 @@ const LONGEST_WAIT_MS = 1;
 export class WriteQueue {
   readonly #waiting: (() => void)[] = [];
   #sinceMs = 0;
-  #isScheduled = false;
 
   /** @param write is called soon, and must not throw */
   add(write: () => void): void {
+    const nowMs = performance.now();
+    if (this.#waiting.length === 0) {
+      this.#sinceMs = nowMs;
+      setImmediate(this.#writeAll);
+    }
     this.#waiting.push(write);
-    if (this.#waiting.length === 1) this.#sinceMs = performance.now();
-    else if (performance.now() - this.#sinceMs > LONGEST_WAIT_MS) this.#writeAll();
-    if (this.#isScheduled || this.#waiting.length === 0) return;
-    this.#isScheduled = true;
-    setImmediate(() => {
-      this.#isScheduled = false;
-      this.#writeAll();
-    });
+    if (nowMs - this.#sinceMs > LONGEST_WAIT_MS) this.#writeAll();
   }
 
-  #writeAll(): void {
+  readonly #writeAll = () => {
     for (const write of this.#waiting.splice(0)) write();
-  }
+  };
 }
