@@ -41,11 +41,11 @@ export function payerOf(bill: Bill, limit = Number.POSITIVE_INFINITY): Operation
  * @param waiting those that wait at the moment, first come first
  */
 export function sharedPayer(waiting: () => readonly Payer[]): Payer {
-  function reserveFrom(payers: readonly Payer[], route: string): { payer: Payer; reservation: Reservation } {
+  function reserveFrom(payers: readonly Payer[], route: string): Reservation {
     let refusal: unknown;
     for (const payer of payers) {
       try {
-        return { payer, reservation: payer.reserve(route) };
+        return payer.reserve(route);
       } catch (error) {
         refusal = error;
       }
@@ -55,28 +55,16 @@ export function sharedPayer(waiting: () => readonly Payer[]): Payer {
 
   return {
     reserve(route) {
-      const { payer, reservation } = reserveFrom(waiting(), route);
+      const reservation = reserveFrom(waiting(), route);
       return {
         charge() {
-          const stillWaiting = waiting();
-          if (!stillWaiting.includes(payer)) reservation.release();
-          else if (isCharged(reservation)) return;
-          reserveFrom(stillWaiting, route).reservation.charge();
+          reservation.release();
+          reserveFrom(waiting(), route).charge();
         },
         release: reservation.release,
       };
     },
   };
-}
-
-/** Whether the operation that a request was reserved for pays: one that is over doesn't. */
-function isCharged(reservation: Reservation): boolean {
-  try {
-    reservation.charge();
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function nobodyWaits(): DOMException {
