@@ -194,6 +194,10 @@ const MUTATIONS: Readonly<Record<string, (record: Record_, field: string) => voi
     const value = record[field];
     record[field] = typeof value === 'string' || value === null ? 404 : 'something else';
   },
+  /** A whole number that no 32 bits hold. */
+  huge(record, field) {
+    record[field] = 2.025e303;
+  },
 };
 
 /** What is different in an answer, at paths in which any place in a list is `*`. */
@@ -332,6 +336,13 @@ describe('a field that is not as usual', async () => {
     const file = new URL('./mutations.txt', import.meta.url);
     if (process.env.UPDATE_GOLDEN === '1') writeFileSync(file, text);
     expect(text).toBe(readFileSync(file, 'utf8'));
+  });
+
+  it.each(tables)('is no fault of the gateway: $name', ({ outcomes }) => {
+    const faults = outcomes.filter(({ outcome: { errors } }) =>
+      errors.some((error) => error.startsWith('INTERNAL_SERVER_ERROR')),
+    );
+    expect(faults).toEqual([]);
   });
 
   it.each(tables)('takes no row and no block without a word: $name', ({ name, outcomes }) => {

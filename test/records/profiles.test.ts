@@ -69,6 +69,10 @@ describe('decodeProfile', () => {
       { a: { value: '1.5', year: 2024.5 } },
       [{ ...empty, key: 'a', value: 1.5, record: { value: '1.5', year: 2024.5 } }],
     ],
+    [
+      { a: { value: 1, year: 2.025e303 } },
+      [{ ...empty, key: 'a', value: 1, record: { value: 1, year: 2.025e303 } }],
+    ],
     [{ a: 'n/a' }, [{ ...empty, key: 'a', record: 'n/a' }]],
     [
       [{ key: 'a', source: { key: 'who' }, unit: 7, value: [] }],

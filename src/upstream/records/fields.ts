@@ -68,6 +68,12 @@ export function numberIn(row: JsonObject, ...names: readonly string[]): number |
   return null;
 }
 
+/** Whole numbers that GraphQL's `Int` holds, read as {@link numberIn} does. */
+export function integerIn(row: JsonObject, name: string): number | null {
+  const number = numberIn(row, name);
+  return number !== null && (number | 0) === number ? number : null;
+}
+
 export function booleanIn(row: JsonObject, name: string): boolean | null {
   const value = row[name];
   return typeof value === 'boolean' ? value : null;

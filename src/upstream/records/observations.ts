@@ -4,7 +4,7 @@ import { asNumber } from '../../exact-json.ts';
 import { alpha2Of } from '../covered-countries.ts';
 import type { CountryNamed } from './countries.ts';
 import { listIn, type Meta, metaIn } from './envelope.ts';
-import { inside, invalid, isObject, type JsonObject, numberIn, type Place, textIn } from './fields.ts';
+import { inside, integerIn, invalid, isObject, type JsonObject, type Place, textIn } from './fields.ts';
 
 export interface ObservationRecord {
   /** ISO 3166-1 alpha-2, upper case. */
@@ -239,11 +239,10 @@ function holdsNoFigure(row: JsonObject): boolean {
 }
 
 function blankIn(row: JsonObject, index: number): BlankRow {
-  const year = numberIn(row, 'year');
   return {
     countryCode: alpha2Of(textIn(row, 'country_code') ?? '') ?? '',
     metricKey: textIn(row, 'metric_key') ?? '',
-    year: Number.isInteger(year) ? year : null,
+    year: integerIn(row, 'year'),
     index,
   };
 }

@@ -1,6 +1,6 @@
 import { alpha2In, countryNamedIn } from './countries.ts';
 import { objectIn, type RowList, rowListIn } from './envelope.ts';
-import { inside, invalid, isObject, type JsonObject, kindOf, labelIn, numberIn, textIn } from './fields.ts';
+import { inside, integerIn, invalid, isObject, type JsonObject, kindOf, labelIn, textIn } from './fields.ts';
 import { blockIn, eachFound, withLeftOut } from './left-out.ts';
 
 /** Of no field is it specified that it is there: what is missing is null. */
@@ -49,7 +49,7 @@ export function decodePolicyOverview(body: unknown, route: string, asked: string
   const overview: PolicyOverviewRecord = {
     countryCode: code,
     latestPolicy: isObject(latest) ? decodePolicy(latest, code) : null,
-    activePolicyCount: countIn(row, 'active_policy_count'),
+    activePolicyCount: integerIn(row, 'active_policy_count'),
     recentPolicies:
       row.recent_policies == null
         ? []
@@ -72,9 +72,4 @@ function decodePolicy(row: JsonObject, asked: string | null): PolicyRecord {
     source: labelIn(row, ['key', 'source'], 'source'),
     record: row,
   };
-}
-
-function countIn(row: JsonObject, name: string): number | null {
-  const count = numberIn(row, name);
-  return count !== null && Number.isSafeInteger(count) && Math.abs(count) < 2 ** 31 ? count : null;
 }

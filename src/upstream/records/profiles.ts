@@ -2,6 +2,7 @@ import { countryNamedIn } from './countries.ts';
 import { objectIn } from './envelope.ts';
 import {
   inside,
+  integerIn,
   isObject,
   type JsonObject,
   keyIn,
@@ -73,13 +74,12 @@ function indicatorsOf(sent: unknown, place: Place): ProfileIndicatorRecord[] {
 }
 
 function indicatorOf(key: string, row: JsonObject, record: unknown): ProfileIndicatorRecord {
-  const year = numberIn(row, 'year');
   return {
     key,
     name: textIn(row, 'metric_name', 'name'),
     unit: textIn(row, 'unit'),
     value: numberIn(row, 'value'),
-    year: Number.isInteger(year) ? year : null,
+    year: integerIn(row, 'year'),
     period: textIn(row, 'period'),
     source: labelIn(row, ['key', 'source_key', 'code'], 'source'),
     record,

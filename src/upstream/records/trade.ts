@@ -1,6 +1,6 @@
 import { alpha2In, countryNamedIn } from './countries.ts';
 import { objectIn, type RowList, rowListIn } from './envelope.ts';
-import { type JsonObject, numberIn, textIn } from './fields.ts';
+import { integerIn, type JsonObject, numberIn, textIn } from './fields.ts';
 import { eachFound } from './left-out.ts';
 
 /*
@@ -76,6 +76,6 @@ function productIn(row: JsonObject): string | null {
 }
 
 function yearIn(row: JsonObject): number | null {
-  const year = numberIn(row, 'year');
-  return year !== null && Number.isInteger(year) && Math.abs(year) < 10_000 ? year : null;
+  const year = integerIn(row, 'year');
+  return year !== null && Math.abs(year) < 10_000 ? year : null;
 }
