@@ -146,8 +146,12 @@ function isDear({ world, habits, lookups, mostCalls }: Circumstances): boolean {
   for (const { path } of catalogues) {
     if (!lookups.some((one) => one.path.startsWith(`${path}.`))) rows += ALL_COUNTRIES * ALL_INDICATORS * 100;
   }
-  // Of countries that are not named, the documented number is reckoned with until the list is known.
-  const lists = lookups.filter(({ route, codes }) => route === '/v1/countries' && codes === undefined);
+  // Of countries that are not named, the documented number is reckoned with until the list is known, and of which of them
+  // tickers are, no list tells.
+  const lists = lookups.filter(
+    ({ route, codes }) =>
+      (route === '/v1/countries' && codes === undefined) || route === '/v1/markets/tickers',
+  );
   const records = lookups.filter(({ route }) => route.includes('{')).map(({ path }) => path);
   const ofAll = [...new Set(records)].filter((path) => lists.some((one) => path.startsWith(`${one.path}.`)));
   calls += ofAll.length * ALL_COUNTRIES;
