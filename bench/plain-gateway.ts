@@ -105,7 +105,7 @@ export function createPlainGateway(upstreamUrl: string) {
         sending,
         figures,
         batchGate,
-        effort: { want() {}, list() {}, refusal: null },
+        effort: { want() {}, list() {}, fail() {}, refusal: null },
         tickersLearned: createTickersLearned(Date.now),
         learned: createLearned(Date.now),
         maxListItems: 1000,

@@ -44,12 +44,16 @@ export interface FailureFields {
   readonly field?: string | undefined;
 }
 
+/** What the caller is told. It has no stack: what it says is said of the request or the service, and there may be many. */
 export class Failure extends Error {
   readonly code: FailureCode;
   readonly fields: FailureFields;
 
   constructor(code: FailureCode, message: string, fields: FailureFields = {}, options?: ErrorOptions) {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
     super(message, options);
+    Error.stackTraceLimit = stackTraceLimit;
     this.name = 'Failure';
     this.code = code;
     this.fields = fields;

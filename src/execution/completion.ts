@@ -144,7 +144,7 @@ export class Completion {
       if (isIterable(value)) {
         const before = items.length;
         for (const item of value) items.push(item);
-        this.#count(items.length - before);
+        this.#parts.onList?.(items.length - before);
         if (shape.stream !== undefined) this.#stream(field, shape, column, slot, items, before);
       } else if (value !== null) {
         this.#parts.errors.fail(field, notIterable(field), holder, slot, column);
@@ -174,15 +174,6 @@ export class Completion {
     const from = before + (shape.stream?.initialCount ?? 0);
     if (items.length <= from) return;
     if (this.#parts.later?.stream(field, shape, lists, slot, items.slice(from))) items.length = from;
-  }
-
-  #count(items: number): void {
-    try {
-      this.#parts.onList?.(items);
-    } catch (error) {
-      this.#parts.scheduler.end();
-      throw error;
-    }
   }
 
   #completeAbstract(

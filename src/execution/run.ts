@@ -35,6 +35,11 @@ export interface RunParts {
    * @throws where they are too many: the run ends, and is rejected with the same
    */
   readonly onList?: (items: number) => void;
+  /**
+   * Called before each error that a field is answered with.
+   * @throws as above
+   */
+  readonly onError?: () => void;
   /** Whether everything is resolved, and no answer made of it. */
   readonly isDry?: boolean;
   /** JSON of objects that runs have in common; left out where none is kept. */
@@ -102,7 +107,7 @@ type Seen = ReturnType<RunObserver['field']> | undefined;
 export class Run {
   readonly #parts: RunParts;
   readonly #job: Job;
-  readonly #errors = new FieldErrors();
+  readonly #errors: FieldErrors;
   readonly #scheduler: Scheduler<RunTask>;
   readonly #completion: Completion;
   readonly #scope: RunScope;
@@ -117,16 +122,29 @@ export class Run {
       (task) => ('begin' in task ? task.begin() : this.#resolve(task)),
       parts.onPause,
     );
+    this.#errors = new FieldErrors(parts.onError && this.#ending(parts.onError));
     this.#completion = new Completion({
       plan: parts.plan,
       context: parts.context,
       variables: parts.variables,
       scheduler: this.#scheduler,
       errors: this.#errors,
-      onList: parts.onList,
+      onList: parts.onList && this.#ending(parts.onList),
       observer: parts.observer,
       later: scope.later(this),
     });
+  }
+
+  /** Has nothing more be begun where something throws. */
+  #ending<Args extends unknown[]>(call: (...args: Args) => void): (...args: Args) => void {
+    return (...args) => {
+      try {
+        call(...args);
+      } catch (error) {
+        this.#scheduler.end();
+        throw error;
+      }
+    };
   }
 
   /** Resolves all fields. */
@@ -274,15 +292,16 @@ export class Run {
       spread([]);
       return;
     }
+    const { plan, variables, context } = this.#parts;
+    const info = new TogetherInfo(plan, variables, holder.field, holder, asked);
+    let given: ReturnType<ResolveTogether> | Error;
     try {
-      const { plan, variables, context } = this.#parts;
-      const info = new TogetherInfo(plan, variables, holder.field, holder, asked);
-      const given = this.#scope.together({ field: holder.field, objects: there, args, context, info });
-      if (isPromise(given)) this.#scheduler.wait(given, spread);
-      else spread(given);
+      given = this.#scope.together({ field: holder.field, objects: there, args, context, info });
     } catch (error) {
-      spread(toError(error));
+      given = toError(error);
     }
+    if (isPromise(given)) this.#scheduler.wait(given, spread);
+    else spread(given);
   }
 
   /** Makes the objects of the answer. */

@@ -1,44 +1,79 @@
 import {
   defaultFieldResolver,
+  type GraphQLError,
   type GraphQLFieldResolver,
+  type GraphQLResolveInfo,
   type GraphQLSchema,
   getNamedType,
   getNullableType,
   isCompositeType,
   isListType,
   isObjectType,
+  locatedError,
+  responsePathAsArray,
 } from 'graphql';
-import { mapValue } from '../async/promise-or-value.ts';
+import type { Failure } from '../errors.ts';
 import type { GraphContext } from './context.ts';
 
 /** What an item takes by graphql-js, and an error where it is too many, as a multiple of what our executor takes. */
 const TIMES_DEARER = 10;
+/** What any other error takes by graphql-js, as a multiple of the same. */
+const ERRORS_TIMES_DEARER = 4;
 
 /**
- * Counts the objects of every list before anything is resolved for them, where graphql-js executes an operation: lists
- * that stand in each other multiply, so that a few words can ask for more than there is memory for. Our own executor
- * counts them itself.
+ * Counts the objects of every list before anything is resolved for them, and errors, where graphql-js executes an
+ * operation: lists that stand in each other multiply, so that a few words can ask for more than there is memory for. Our
+ * own executor counts them itself.
  */
-export function countItems(schema: GraphQLSchema): void {
+export function countWork(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || type.name.startsWith('__')) continue;
     for (const field of Object.values(type.getFields())) {
       if (field.resolve === undefined || field.resolve === defaultFieldResolver) continue;
-      const isList = isListType(getNullableType(field.type));
-      if (isList && isCompositeType(getNamedType(field.type))) field.resolve = counting(field.resolve);
+      const isList = isListType(getNullableType(field.type)) && isCompositeType(getNamedType(field.type));
+      field.resolve = counting(field.resolve, isList);
     }
   }
 }
 
-function counting(
-  resolve: GraphQLFieldResolver<unknown, GraphContext>,
-): GraphQLFieldResolver<unknown, GraphContext> {
-  return (source, args, context, info) => {
-    const resolved = resolve(source, args, context, info);
-    if (!context.isByGraphqlJs) return resolved;
-    return mapValue(resolved, (list) => {
-      if (Array.isArray(list)) context.effort.list(list.length * TIMES_DEARER);
-      return list;
-    });
+type Resolve = GraphQLFieldResolver<unknown, GraphContext>;
+
+/** Nothing is captured: to our executor, a function more is all that it costs. */
+function counting(resolve: Resolve, isList: boolean): Resolve {
+  return (source, args, context, info) =>
+    context.isByGraphqlJs
+      ? resolveCounted({ resolve, isList }, [source, args, context, info])
+      : resolve(source, args, context, info);
+}
+
+/** Execution goes on, whatever is thrown: nothing more is done for what is refused. */
+function resolveCounted(
+  { resolve, isList }: { readonly resolve: Resolve; readonly isList: boolean },
+  given: Parameters<Resolve>,
+): unknown {
+  const [, , { effort }, info] = given;
+  if (effort.refusal !== null) throw refused(effort.refusal, info);
+  const count = (resolved: unknown) => {
+    if (isList && Array.isArray(resolved)) effort.list(resolved.length * TIMES_DEARER);
+    return resolved;
   };
+  const fail = (error: unknown) => {
+    if (effort.refusal === null) effort.fail(ERRORS_TIMES_DEARER);
+    throw error;
+  };
+  try {
+    const resolved = resolve(...given);
+    return resolved instanceof Promise ? resolved.then(count).catch(fail) : count(resolved);
+  } catch (error) {
+    return fail(error);
+  }
+}
+
+/** What says at which field it was is taken as it is, and no error made of it for each of the others. */
+const located = new WeakMap<Failure, GraphQLError>();
+
+function refused(failure: Failure, { fieldNodes, path }: GraphQLResolveInfo): GraphQLError {
+  const known = located.get(failure) ?? locatedError(failure, fieldNodes, responsePathAsArray(path));
+  located.set(failure, known);
+  return known;
 }

@@ -17,7 +17,7 @@ import type { BatchResolver } from '../execution/plan.ts';
 import { gateWhileLoading } from './batch-gating.ts';
 import type { GraphContext } from './context.ts';
 import { tagForContracts } from './contract-tags.ts';
-import { countItems } from './counting.ts';
+import { countWork } from './counting.ts';
 import { takeCosts, writeCosts } from './field-costs.ts';
 import type { Resolvers } from './generated.ts';
 import { prefixedNames, withPrefixedNames } from './prefixed-names.ts';
@@ -79,7 +79,7 @@ export function createSchema({
   requireResolvers(schema);
   sayImmutable(schema);
   writeCosts(schema, said);
-  countItems(schema);
+  countWork(schema);
   gateWhileLoading(schema);
   requireKey(schema);
   const told = omitted.length > 0 ? withoutRootFields(typeDefs, omitted) : typeDefs;

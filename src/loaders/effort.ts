@@ -1,8 +1,8 @@
 import { Failure } from '../errors.ts';
 
 /**
- * What working on one operation has come to, counted in things: figures wanted, items of lists. It is bounded before the
- * work is done, and by a count rather than by a clock, so that the same operation has the same outcome on any machine.
+ * What working on one operation has come to, counted in things: figures wanted, items of lists, errors. It is bounded before
+ * the work is done, and by a count rather than by a clock, so that the same operation has the same outcome on any machine.
  */
 export interface Effort {
   /**
@@ -15,12 +15,20 @@ export interface Effort {
    * @throws Failure OPERATION_TOO_EXPENSIVE where they are more than may be
    */
   list(items: number): void;
+  /**
+   * Counts errors that fields are about to be answered with: each takes as long as ten items.
+   * @throws Failure OPERATION_TOO_EXPENSIVE where they are more than may be
+   */
+  fail(errors: number): void;
   /** Why the work was ended; null where it wasn't. Nothing more is begun from then on. */
   readonly refusal: Failure | null;
 }
 
 /** For a key that the service has accepted lately. All figures that the service has are some 150,000. */
 const MOST_THINGS = 250_000;
+
+/** For such a key. A figure of each country and indicator, each with an error, are 11,178. */
+const MOST_ERRORS = 25_000;
 
 /** For any other key: the latest figures of all countries and indicators are 11,178. */
 const MOST_UNPROVEN = 12_500;
@@ -35,6 +43,7 @@ export class CountedEffort implements Effort {
   readonly #isProven: EffortParts['isProven'];
   #figures = 0;
   #items = 0;
+  #errors = 0;
 
   constructor({ isProven }: EffortParts) {
     this.#isProven = isProven;
@@ -52,13 +61,19 @@ export class CountedEffort implements Effort {
     this.#check(this.#items, 'items of lists');
   }
 
-  #check(count: number, what: string): void {
-    const limit = this.#isProven() ? MOST_THINGS : MOST_UNPROVEN;
+  fail(count: number): void {
+    if (this.refusal !== null) throw this.refusal;
+    this.#errors += count;
+    this.#check(this.#errors, 'errors', MOST_ERRORS);
+  }
+
+  #check(count: number, what: string, most: number = MOST_THINGS): void {
+    const isProven = this.#isProven();
+    const limit = isProven ? most : MOST_UNPROVEN;
     if (count <= limit) return;
-    const whose =
-      limit === MOST_THINGS
-        ? '.'
-        : ' under a key that the service has not accepted lately. Ask for something small first, so that the key is known.';
+    const whose = isProven
+      ? '.'
+      : ' under a key that the service has not accepted lately. Ask for something small first, so that the key is known.';
     this.refusal = new Failure(
       'OPERATION_TOO_EXPENSIVE',
       `The operation comes to more ${what} than the ${limit} that this gateway takes${whose}`,

@@ -19,6 +19,7 @@ import { MAX_NESTING } from '../upstream/nesting.ts';
 import { setRunHeaders } from './answer-headers.ts';
 import { type ApolloParts, createApollo, type OperationHooks } from './apollo.ts';
 import { type PreparedParts, preparedFor } from './by-plan.ts';
+import { wholeRefused } from './execution.ts';
 import { isDeepRequest } from './nesting.ts';
 import { extensionsOf, type OperationRun } from './operation-run.ts';
 import type { HandleRun } from './pipeline.ts';
@@ -164,7 +165,11 @@ function hooksOf(parts: ByApolloParts): OperationHooks<ApolloContext> {
     },
     async execute(operation, context) {
       const { planned } = context.passed;
-      if (planned === null) return execute({ ...operation, contextValue: context });
+      if (planned === null) {
+        const result = await execute({ ...operation, contextValue: context });
+        const { refusal } = context.effort;
+        return refusal === null ? result : { data: null, errors: [wholeRefused(refusal)] };
+      }
       await execution.answer(planned, context.run);
       return { data: null };
     },

@@ -178,7 +178,7 @@ export function createExecution(parts: ExecutionParts): Execution {
   };
 }
 
-/** Runs an operation by its plan; where it comes to more than it may, that is all there is to say. */
+/** Runs an operation by its plan. */
 async function runBounded(
   { plan, variables, leadsToFigures }: PlannedOperation,
   { context, participant, fieldTrace }: OperationRun,
@@ -195,15 +195,20 @@ async function runBounded(
       variables,
       onPause: batchGate.closeDuring,
       onList: (items: number) => effort.list(items),
+      onError: () => effort.fail(1),
       job: caller,
       texts,
       observer: fieldTrace ?? undefined,
     });
   } catch (fault) {
     if (effort.refusal === null || fault !== effort.refusal) throw fault;
-    const { refusal } = effort;
-    return { data: NULL, errors: [new GraphQLError(refusal.message, { originalError: refusal })] };
+    return { data: NULL, errors: [wholeRefused(effort.refusal)] };
   }
+}
+
+/** All there is to say where an operation comes to more than it may. */
+export function wholeRefused(refusal: Failure): GraphQLError {
+  return new GraphQLError(refusal.message, { originalError: refusal });
 }
 
 function refused(failure: Failure): GraphQLError {

@@ -260,6 +260,7 @@ async function runDry(
       variables,
       onPause,
       onList: (items: number) => effort.list(items),
+      onError: () => effort.fail(1),
       isDry: true,
       job: caller,
     };
@@ -297,6 +298,10 @@ function untilRefused(effort: Effort, tally: Tally): Effort {
     list(items) {
       endIfRefused();
       effort.list(items);
+    },
+    fail(errors) {
+      endIfRefused();
+      effort.fail(errors);
     },
   };
 }

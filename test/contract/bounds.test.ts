@@ -200,12 +200,42 @@ describe('lists that multiply', () => {
     'end where they are too long, whatever the service has in them: %s',
     async (query) => {
       const { ask, problems } = await opening;
-      const { errors } = await ask(query);
-      expect(new Set(errors.map(({ extensions }) => extensions.code))).toEqual(
-        new Set(['OPERATION_TOO_EXPENSIVE']),
-      );
+      const { data, errors } = await ask(query);
+      expect(data ?? null).toBeNull();
+      expect(errors.map(({ extensions }) => extensions.code)).toEqual(['OPERATION_TOO_EXPENSIVE']);
       expect(errors[0]?.message).toMatch(/more items of lists than the 250000/);
       expect(problems).toEqual([]);
     },
   );
+
+  const SCHEMA = '__schema { queryType { name } }';
+  it.each([
+    ['pages from both ends', '', 2, 10, 'first: 1, last: 1'],
+    ['what is no cursor', '', 2, 10, 'after: "none"'],
+    ['what is no cursor, beside the schema', SCHEMA, 1, 80, 'after: "none"'],
+  ])('end where they come to very many errors: %s', async (_, beside, depth, count, wrong) => {
+    const { ask, sandbox, problems } = await opening;
+    const key = sandbox.keys.team;
+    await ask('{ countries { tickers { symbol } } }', { key });
+    sandbox.log.clear();
+    const page = `observationsConnection(metricKeys: ["x"], ${wrong}) { totalCount }`;
+    const pages = Array.from({ length: count }, (_, i) => `page${i}: ${page}`).join(' ');
+    const nested = `${'tickers { country { '.repeat(depth)}${pages}${' } }'.repeat(depth)}`;
+    const query = `{ ${beside} countries { ${nested} } }`;
+    for (const headers of [{}, EXPLAIN]) {
+      const { data, errors, upstream } = await ask(query, { key, headers });
+      expect(data ?? null).toBeNull();
+      expect(errors).toEqual([
+        expect.objectContaining({
+          message: 'The operation comes to more errors than the 25000 that this gateway takes.',
+          extensions: expect.objectContaining({
+            code: 'OPERATION_TOO_EXPENSIVE',
+            planned: beside === '' ? 25_001 : 25_004,
+            limit: 25_000,
+          }),
+        }),
+      ]);
+      expect([upstream.calls, sandbox.log.length, problems]).toEqual([0, 0, []]);
+    }
+  });
 });
