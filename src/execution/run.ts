@@ -122,29 +122,17 @@ export class Run {
       (task) => ('begin' in task ? task.begin() : this.#resolve(task)),
       parts.onPause,
     );
-    this.#errors = new FieldErrors(parts.onError && this.#ending(parts.onError));
+    this.#errors = new FieldErrors(parts.onError);
     this.#completion = new Completion({
       plan: parts.plan,
       context: parts.context,
       variables: parts.variables,
       scheduler: this.#scheduler,
       errors: this.#errors,
-      onList: parts.onList && this.#ending(parts.onList),
+      onList: parts.onList,
       observer: parts.observer,
       later: scope.later(this),
     });
-  }
-
-  /** Has nothing more be begun where something throws. */
-  #ending<Args extends unknown[]>(call: (...args: Args) => void): (...args: Args) => void {
-    return (...args) => {
-      try {
-        call(...args);
-      } catch (error) {
-        this.#scheduler.end();
-        throw error;
-      }
-    };
   }
 
   /** Resolves all fields. */

@@ -15,7 +15,7 @@ export class Scheduler<Task> {
   #isPaused = false;
   /** When others are to have their turns. */
   #pausesAtMs = 0;
-  /** Whether it was ended before its time: what is still on its way is for nobody. */
+  /** Whether a fault has ended it before its time: what is still on its way is for nobody, and nothing more is begun. */
   #isEnded = false;
   #over = () => {};
   #broken = (_fault: unknown) => {};
@@ -36,17 +36,17 @@ export class Scheduler<Task> {
    * @throws what a task throws
    */
   work(): void | Promise<void> {
-    this.#work();
+    try {
+      this.#work();
+    } catch (fault) {
+      this.#isEnded = true;
+      throw fault;
+    }
     if (this.#isOver()) return;
     return new Promise<void>((resolve, reject) => {
       this.#over = resolve;
       this.#broken = reject;
     });
-  }
-
-  /** Ends the work: nothing more is begun. */
-  end(): void {
-    this.#isEnded = true;
   }
 
   /** Whether others are to have their turns before this goes on. */
@@ -158,6 +158,7 @@ export class Scheduler<Task> {
     try {
       work();
     } catch (fault) {
+      this.#isEnded = true;
       this.#broken(fault);
     }
   }
