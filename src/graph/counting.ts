@@ -12,6 +12,7 @@ import {
   locatedError,
   responsePathAsArray,
 } from 'graphql';
+import { createObjectMemo } from '../cache/object-memo.ts';
 import type { Failure } from '../errors.ts';
 import type { GraphContext } from './context.ts';
 
@@ -70,10 +71,12 @@ function resolveCounted(
 }
 
 /** What says at which field it was is taken as it is, and no error made of it for each of the others. */
-const located = new WeakMap<Failure, GraphQLError>();
+const located = createObjectMemo<GraphQLError>('located');
 
 function refused(failure: Failure, { fieldNodes, path }: GraphQLResolveInfo): GraphQLError {
-  const known = located.get(failure) ?? locatedError(failure, fieldNodes, responsePathAsArray(path));
-  located.set(failure, known);
-  return known;
+  const known = located.of(failure);
+  if (known !== undefined) return known;
+  const error = locatedError(failure, fieldNodes, responsePathAsArray(path));
+  located.put(failure, error);
+  return error;
 }

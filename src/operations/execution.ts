@@ -226,5 +226,5 @@ function isLonger(text: TextPieces, maxBytes: number): boolean {
 function answerTooLong(limit: number): GraphQLError {
   const message = `The answer would be longer than the ${limit} bytes that this gateway sends at once (MAX_ANSWER_BYTES). Ask for less at once.`;
   const failure = new Failure('OPERATION_TOO_EXPENSIVE', message, { limit });
-  return new GraphQLError(message, { originalError: failure });
+  return wholeRefused(failure);
 }
