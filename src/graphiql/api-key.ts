@@ -1,15 +1,17 @@
+import { forGood, forTheSession } from './origin-storage.ts';
 import { createStore } from './store.ts';
 
 const NAME = 'country-graph:key';
 
 /** The key is kept for the session, and longer only where the person asks for it. */
-export const apiKey = createStore(localStorage.getItem(NAME) ?? sessionStorage.getItem(NAME) ?? '');
-export const isRemembered = createStore(localStorage.getItem(NAME) !== null);
+export const apiKey = createStore(forGood.getItem(NAME) ?? forTheSession.getItem(NAME) ?? '');
+export const isRemembered = createStore(forGood.getItem(NAME) !== null);
 
 export function keepKey(key: string, remember: boolean): void {
+  forGood.removeItem(NAME);
+  forTheSession.removeItem(NAME);
+  const isKept = key === '' || (remember ? forGood : forTheSession).setItem(NAME, key);
   apiKey.set(key);
-  isRemembered.set(remember);
-  localStorage.removeItem(NAME);
-  sessionStorage.removeItem(NAME);
-  if (key !== '') (remember ? localStorage : sessionStorage).setItem(NAME, key);
+  // A box that stays empty says where a browser keeps nothing.
+  isRemembered.set(remember && isKept);
 }

@@ -2,12 +2,13 @@ import { createClient, NetworkError } from 'graphql-sse';
 import type { Answer } from './answer.ts';
 import { parsedOperation, responseKey } from './chart/document.ts';
 import type { Operation } from './operation.ts';
+import { ENDPOINT } from './settings.ts';
 
 /*
  * Subscriptions, over server-sent events. Loaded with the first one that is run.
  */
 
-const STREAM = '/graphql/stream';
+const STREAM = `${ENDPOINT}/stream`;
 
 export interface Listening {
   /** What is sent: an operation, or the identifier of a trusted one. */
@@ -21,7 +22,7 @@ export interface Listening {
 
 export function listen({ sent, headers, signal, onEvent, onEnd }: Listening): void {
   const client = createClient({
-    url: new URL(STREAM, location.href).href,
+    url: STREAM,
     headers: { ...headers },
     // What had changed meanwhile would be missing from the picture.
     retryAttempts: 0,

@@ -16,6 +16,7 @@ import { mendMarkup } from './mended-markup.ts';
 import { pluginsFor } from './plugins.tsx';
 import { ResultSide } from './result-side.tsx';
 import { loadSettings, type Settings, starterKey } from './settings.ts';
+import { copyWithoutClipboard } from './share/clipboard.ts';
 import { ShareMenu } from './share/share-menu.tsx';
 import { useSharedTab } from './share/shared-tab.ts';
 import { storage } from './storage.ts';
@@ -36,6 +37,7 @@ function App({ settings }: { readonly settings: Settings }) {
           plugins={plugins}
           defaultTabs={tabs}
           storage={storage}
+          onCopyQuery={copyWithoutClipboard}
           shouldPersistHeaders={false}
           showPersistHeadersSettings={false}
           inputValueDeprecation

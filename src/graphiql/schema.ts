@@ -1,7 +1,8 @@
 import { buildASTSchema, type IntrospectionQuery, introspectionFromSchema, parse } from 'graphql';
+import { GATEWAY } from './addresses.ts';
 
 /** Where the schema is told to those who may not ask for it by GraphQL, since only trusted documents run. */
-const SDL = '/schema.graphql';
+const SDL = `${GATEWAY}schema.graphql`;
 
 interface Told {
   readonly data?: unknown;

@@ -1,3 +1,4 @@
+import { GATEWAY } from './addresses.ts';
 import { offerLive } from './live-status.ts';
 import { setTrusted, type TrustedDocument } from './trusted.ts';
 
@@ -9,7 +10,7 @@ export interface Settings {
   readonly trusted: readonly TrustedDocument[] | null;
 }
 
-export const ENDPOINT = '/graphql';
+export const ENDPOINT = `${GATEWAY}graphql`;
 
 export async function loadSettings(): Promise<Settings> {
   const { demoKeys, isTrustedOnly, isLive } = (await load('settings')) as Pick<Settings, 'demoKeys'> & {
@@ -24,7 +25,7 @@ export async function loadSettings(): Promise<Settings> {
 }
 
 async function load(name: string): Promise<unknown> {
-  const response = await fetch(`/graphiql/${name}.json`);
+  const response = await fetch(`${GATEWAY}graphiql/${name}.json`);
   if (!response.ok) throw new Error(`The gateway answered ${response.status}.`);
   return response.json();
 }

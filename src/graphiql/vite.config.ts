@@ -49,7 +49,8 @@ function compressed(): Plugin {
 
 export default defineConfig({
   root: ROOT,
-  base: '/graphiql/',
+  // Whatever path a proxy serves them below.
+  base: './',
   // Its libraries' directives, which mean nothing in a bundle, fill pages of warnings.
   logLevel: 'error',
   plugins: [africa(), withoutFonts(), compressed()],

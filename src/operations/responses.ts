@@ -114,6 +114,21 @@ function takes(accepts: string, type: RegExp): boolean {
   return accepts.split(',').some((range) => type.test(range) && !RULED_OUT.test(range));
 }
 
+/** Whether an `Accept` header has room for JSON: the narrowest range that fits decides, and none at all is room for anything. */
+export function acceptsJson(accepts: string | undefined): boolean {
+  if (accepts === undefined || accepts.trim() === '') return true;
+  const ranges = accepts.split(',');
+  const fitting = JSON_RANGES.map((type) => ranges.filter((range) => type.test(range)));
+  return fitting.find(({ length }) => length > 0)?.some((range) => !RULED_OUT.test(range)) ?? false;
+}
+
+/** The narrowest first. */
+const JSON_RANGES = [
+  /^\s*application\/json\s*(;|$)/i,
+  /^\s*application\/\*\s*(;|$)/i,
+  /^\s*\*(\/\*)?\s*(;|$)/,
+] as const;
+
 const RULED_OUT = /; *q *= *0(\.0*)? *(;|$)/i;
 
 interface StatusParts {
@@ -168,7 +183,15 @@ export function tagged(
 ): GatewayResponse {
   if (errors?.length !== 0 || (method !== 'GET' && !isPersisted)) return response;
   const headers = new Map(response.headers).set('etag', tag());
-  if (method === 'GET' && fresh(asked, Object.fromEntries(headers)))
+  if (method === 'GET' && isHeld(asked['if-none-match'], headers.get('etag')))
     return { status: 304, headers, body: '' };
   return { ...response, headers };
+}
+
+/**
+ * Whether a client has what a tag names, by the tag alone: `fetch` adds `Cache-Control: no-cache` to each request that
+ * has an `If-None-Match`, so that no cache in between answers it, and means nothing else by that.
+ */
+export function isHeld(ifNoneMatch: string | undefined, etag: string | undefined): boolean {
+  return etag !== undefined && fresh({ 'if-none-match': ifNoneMatch }, { etag });
 }

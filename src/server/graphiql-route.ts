@@ -1,10 +1,13 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { taggedText } from './tagged-text.ts';
 
 /** Where `npm run build` puts the pages. */
 const BUILT = fileURLToPath(new URL('../../dist/graphiql/', import.meta.url));
+
+const PAGE = `${BUILT}index.html`;
 
 const YEAR_SECONDS = 31_536_000;
 
@@ -34,34 +37,34 @@ export interface IdeRouteOptions {
   readonly trusted: () => readonly { readonly id: string; readonly text: string }[] | null;
 }
 
-/** `/graphiql`: GraphiQL, from files that were built and compressed beforehand; a browser that opens `/` lands there. */
+/**
+ * `/graphiql`: GraphiQL, from files that were built and compressed beforehand; a browser that opens `/` lands there. No
+ * address that a browser is told begins with a slash, so that a proxy may serve all of it below a path of its own.
+ */
 export async function graphiqlRoute(app: FastifyInstance, { demoKeys, trusted, isLive }: IdeRouteOptions) {
-  const isBuilt = existsSync(BUILT);
+  const isBuilt = existsSync(PAGE);
   if (isBuilt) {
     await app.register(fastifyStatic, {
-      root: BUILT,
-      prefix: '/graphiql/',
+      root: `${BUILT}assets/`,
+      prefix: '/graphiql/assets/',
       index: false,
       preCompressed: true,
       cacheControl: false,
       wildcard: false,
-      setHeaders(reply, path) {
-        // Names of assets change with what is in them; the page names the assets of today.
-        const isAsset = path.includes('/assets/');
-        reply.header('cache-control', isAsset ? `public, max-age=${YEAR_SECONDS}, immutable` : 'no-cache');
+      setHeaders(reply) {
+        // Their names change with what is in them.
+        reply.header('cache-control', `public, max-age=${YEAR_SECONDS}, immutable`);
         reply.header('x-content-type-options', 'nosniff');
       },
     });
+    // The tag alone says whether they are held, as elsewhere.
+    app.addHook('onRequest', async ({ headers }) => {
+      if (headers['if-none-match'] !== undefined) delete headers['cache-control'];
+    });
   }
-  app.get('/graphiql', async (_request, reply) => {
-    if (!isBuilt) return notBuilt(reply);
-    return reply
-      .header('content-security-policy', CONTENT_SECURITY_POLICY)
-      .header('referrer-policy', 'no-referrer')
-      .header('x-frame-options', 'DENY')
-      .sendFile('index.html');
-  });
-  app.get('/graphiql/', async (_request, reply) => reply.redirect('/graphiql', 308));
+  const page = isBuilt ? readFileSync(PAGE, 'utf8') : null;
+  app.get('/graphiql/', pageHandler(page));
+  app.get('/graphiql', pageHandler(page && besideAssets(page)));
   app.get('/graphiql/settings.json', async (_request, reply) => {
     reply.header('cache-control', 'no-store');
     return { demoKeys, isTrustedOnly: trusted() !== null, isLive };
@@ -70,7 +73,27 @@ export async function graphiqlRoute(app: FastifyInstance, { demoKeys, trusted, i
     reply.header('cache-control', 'no-store');
     return trusted() ?? [];
   });
-  app.get('/', async (_request, reply) => reply.redirect('/graphiql', 302));
+  app.get('/', async (_request, reply) => reply.redirect('graphiql', 302));
+}
+
+/** @param page null where it is not built */
+function pageHandler(page: string | null) {
+  if (page === null) return async (_request: FastifyRequest, reply: FastifyReply) => notBuilt(reply);
+  const text = taggedText(() => page);
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    reply
+      .type('text/html; charset=utf-8')
+      .header('content-security-policy', CONTENT_SECURITY_POLICY)
+      .header('referrer-policy', 'no-referrer')
+      .header('x-content-type-options', 'nosniff')
+      .header('x-frame-options', 'DENY');
+    return text(request, reply);
+  };
+}
+
+/** The page of `/graphiql/` with its addresses as they are from `/graphiql`. */
+function besideAssets(page: string): string {
+  return page.replaceAll(/(?<=(?:src|href)=")(\.\.?)\//g, (_, from) => (from === '.' ? './graphiql/' : './'));
 }
 
 function notBuilt(reply: FastifyReply): FastifyReply {

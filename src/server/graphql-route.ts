@@ -76,7 +76,8 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOp
 
   app.all('/graphql', (request, reply) => {
     if (hasGraphiql && wantsPage(request)) {
-      reply.redirect('/graphiql', 302);
+      // Relative, as all that browsers are told: a proxy may serve the gateway below a path.
+      reply.redirect('graphiql', 302);
       return;
     }
     // Routers subscribe where they ask everything else.

@@ -14,6 +14,7 @@ import type { Metrics } from './metrics.ts';
 import { addOperatorRoutes, createAdminServer, notFound } from './operator-routes.ts';
 import { createOutgoing, type Outgoing, waitingBounds } from './outgoing.ts';
 import { requestIdOf } from './request-ids.ts';
+import { taggedText } from './tagged-text.ts';
 import { WriteQueue } from './write-queue.ts';
 
 /** Longer than the minute after which common load balancers drop an idle connection, so that they close first. */
@@ -136,9 +137,10 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
   const admin = config.adminPort === undefined ? null : createAdminServer(operatorParts);
   if (admin === null) addOperatorRoutes(app, operatorParts);
   if (config.introspection) {
-    app.get('/schema.graphql', async (_request, reply) => {
+    const sdl = taggedText(() => gateway.sdl);
+    app.get('/schema.graphql', async (request, reply) => {
       reply.header('content-type', 'text/plain; charset=utf-8');
-      return gateway.sdl;
+      return sdl(request, reply);
     });
   }
   app.setNotFoundHandler(notFound);

@@ -297,6 +297,28 @@ describe('around it', () => {
     expect(await response.text()).toBe('type Query { word: String }\n');
   });
 
+  it.for(['/schema.graphql', '/graphiql', '/graphiql/', 'a script of the page'])(
+    'is not sent again to who has it, whatever fetch adds to that: %s',
+    async (named) => {
+      const { origin } = await open(word);
+      const [, script = ''] =
+        /src="\.(\/[^"]+)"/.exec(await (await fetch(`${origin}/graphiql`)).text()) ?? [];
+      const address = origin + (named.startsWith('/') ? named : script);
+      const etag = String((await fetch(address)).headers.get('etag'));
+      for (const tags of [etag, `"other", ${etag}`, etag.replace('W/', ''), '*']) {
+        const again = await fetch(address, { headers: { 'if-none-match': tags } });
+        expect([tags, again.status, await again.text(), again.headers.get('etag')]).toEqual([
+          tags,
+          304,
+          '',
+          etag,
+        ]);
+      }
+      for (const headers of [{ 'if-none-match': '"other"' }, { 'cache-control': 'no-cache' }])
+        expect((await fetch(address, { headers })).status).toBe(200);
+    },
+  );
+
   it('shows no SDL where the schema is closed', async () => {
     const { origin } = await open(word, { INTROSPECTION: 'off' });
     const response = await fetch(`${origin}/schema.graphql`);
@@ -589,27 +611,34 @@ describe('GraphiQL', () => {
   const get = (url: string, headers: Record<string, string> = {}) =>
     fetch(url, { headers, redirect: 'manual' });
 
-  it('is a page that lets nothing in from elsewhere, and is asked for anew each time', async () => {
-    const { origin } = await open(word);
-    const response = await get(`${origin}/graphiql`, page);
-    expect(response.status).toBe(200);
-    expect(response.headers.get('cache-control')).toBe('no-cache');
-    const policy = response.headers.get('content-security-policy') ?? '';
-    expect(policy).toContain("default-src 'none'");
-    expect(policy).toContain("script-src 'self';");
-    expect(policy).not.toMatch(/https?:|\*|unsafe-eval/);
-    const html = await response.text();
-    expect([...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => address)).toEqual(
-      expect.arrayContaining([expect.stringMatching(/^\/graphiql\/assets\/index-[\w-]+\.js$/)]),
-    );
-    expect(html).not.toMatch(/(?:src|href)="(?:https?:)?\/\//);
-  });
+  it.for([
+    ['/graphiql', /^\.\/graphiql\/assets\/index-[\w-]+\.js$/],
+    ['/graphiql/', /^\.\/assets\/index-[\w-]+\.js$/],
+  ] as const)(
+    'is a page that lets nothing in from elsewhere, and is asked for anew each time: %s',
+    async ([path, script]) => {
+      const { origin } = await open(word);
+      const response = await get(origin + path, page);
+      expect(response.status).toBe(200);
+      expect(response.headers.get('cache-control')).toBe('no-cache');
+      const policy = response.headers.get('content-security-policy') ?? '';
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).toContain("script-src 'self';");
+      expect(policy).not.toMatch(/https?:|\*|unsafe-eval/);
+      const html = await response.text();
+      expect([...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => address)).toEqual(
+        expect.arrayContaining([expect.stringMatching(script)]),
+      );
+      // A proxy may serve all of it below a path of its own.
+      expect(html).not.toMatch(/(?:src|href)="(?:https?:|\/)/);
+    },
+  );
 
   it('has assets that are compressed beforehand and never asked for again', async () => {
     const { origin } = await open(word);
     const html = await (await get(`${origin}/graphiql`)).text();
     const [, script = ''] = /src="([^"]+)"/.exec(html) ?? [];
-    const response = await get(origin + script, { 'accept-encoding': 'br' });
+    const response = await get(new URL(script, `${origin}/graphiql`).href, { 'accept-encoding': 'br' });
     expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
     expect(response.headers.get('content-encoding')).toBe('br');
     expect(response.headers.get('content-type')).toContain('javascript');
@@ -619,7 +648,7 @@ describe('GraphiQL', () => {
   it.for(['/', '/graphql'])('is where a browser lands that opens %s', async (path) => {
     const { origin } = await open(word);
     const response = await get(origin + path, page);
-    expect([response.status, response.headers.get('location')]).toEqual([302, '/graphiql']);
+    expect([response.status, response.headers.get('location')]).toEqual([302, 'graphiql']);
   });
 
   it('does not come between a browser and an operation', async () => {

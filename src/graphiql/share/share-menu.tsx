@@ -4,6 +4,7 @@ import { nameIn } from '../exchange.ts';
 import type { Operation } from '../operation.ts';
 import { ENDPOINT } from '../settings.ts';
 import { variablesIn } from '../variables.ts';
+import { copied } from './clipboard.ts';
 import { dataTypeOf } from './data-type.ts';
 import { linkTo, MAX_LINK } from './link.ts';
 import { asCurl, asFetch, asTypeScript } from './snippets.ts';
@@ -54,10 +55,9 @@ export function ShareMenu() {
     } catch {
       // A text that is no GraphQL yet has an answer of no known type.
     }
-    return asTypeScript(url, asked, type);
+    return asTypeScript(ENDPOINT, asked, type);
   }
 
-  const url = new URL(ENDPOINT, location.href).href;
   const shared = () => ({
     query: queryEditor?.getValue() ?? '',
     variables: variableEditor?.getValue() ?? '',
@@ -72,10 +72,10 @@ export function ShareMenu() {
           <DropdownMenu.Item onSelect={() => void copy('Link', linkTo(page, shared()))}>
             Copy link
           </DropdownMenu.Item>
-          <DropdownMenu.Item onSelect={() => void copy('curl', asCurl(url, operation()))}>
+          <DropdownMenu.Item onSelect={() => void copy('curl', asCurl(ENDPOINT, operation()))}>
             Copy as curl
           </DropdownMenu.Item>
-          <DropdownMenu.Item onSelect={() => void copy('fetch', asFetch(url, operation()))}>
+          <DropdownMenu.Item onSelect={() => void copy('fetch', asFetch(ENDPOINT, operation()))}>
             Copy as fetch
           </DropdownMenu.Item>
           <DropdownMenu.Item onSelect={() => void copy('TypeScript', typeScript())}>
@@ -85,21 +85,4 @@ export function ShareMenu() {
       </DropdownMenu>
     </div>
   );
-}
-
-/** @returns whether the text is on the clipboard */
-async function copied(text: string): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    // Where the page came without TLS from another machine, browsers have this way alone.
-    const area = document.createElement('textarea');
-    area.value = text;
-    document.body.append(area);
-    area.select();
-    const isCopied = document.execCommand('copy');
-    area.remove();
-    return isCopied;
-  }
 }

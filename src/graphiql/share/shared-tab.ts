@@ -14,7 +14,11 @@ export function useSharedTab(): void {
     const take = () => {
       const shared = sharedIn(location.hash);
       if (shared === null) return;
-      history.replaceState(null, '', location.pathname + location.search);
+      try {
+        history.replaceState(null, '', location.pathname + location.search);
+      } catch {
+        // Some frames may not change their addresses.
+      }
       open(shared);
     };
     take();

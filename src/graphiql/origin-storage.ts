@@ -1,0 +1,60 @@
+import { GATEWAY } from './addresses.ts';
+
+/** Gateways below several paths of one origin share what it keeps: names are of this one. That of a whole origin adds nothing to them. */
+const { pathname: PATH } = new URL(GATEWAY);
+const SCOPE = PATH === '/' ? '' : PATH;
+
+export type OriginStorage = ReturnType<typeof createOriginStorage>;
+
+/**
+ * What the browser keeps for this origin, as far as it does: people block it, frames and web views may have none, and it may be
+ * full. What it doesn't take is kept for as long as the page is open.
+ */
+export function createOriginStorage(area: 'localStorage' | 'sessionStorage') {
+  const notTaken = new Map<string, string>();
+
+  /** Any use of it may throw, its name alone too. */
+  function asked<T>(ask: (storage: Storage) => T): T | null {
+    try {
+      const storage: Storage | null | undefined = window[area];
+      return storage == null ? null : ask(storage);
+    } catch {
+      return null;
+    }
+  }
+
+  function removeItem(name: string): void {
+    notTaken.delete(name);
+    asked((storage) => storage.removeItem(SCOPE + name));
+  }
+
+  return {
+    getItem: (name: string): string | null =>
+      notTaken.get(name) ?? asked((storage) => storage.getItem(SCOPE + name)),
+    /** @returns whether it is there when the page is opened again */
+    setItem(name: string, value: string): boolean {
+      const isTaken = asked((storage) => {
+        storage.setItem(SCOPE + name, value);
+        return storage.getItem(SCOPE + name) === value;
+      });
+      if (isTaken === true) notTaken.delete(name);
+      else notTaken.set(name, value);
+      return isTaken === true;
+    },
+    removeItem,
+    /** Names that begin so. */
+    names(prefix: string): string[] {
+      const kept = asked((storage) =>
+        Array.from({ length: storage.length }, (_, i) => storage.key(i) ?? '')
+          .filter((name) => name.startsWith(SCOPE + prefix))
+          .map((name) => name.slice(SCOPE.length)),
+      );
+      return [...new Set([...(kept ?? []), ...notTaken.keys()])].filter((name) => name.startsWith(prefix));
+    },
+  };
+}
+
+/** For longer than a session. */
+export const forGood = createOriginStorage('localStorage');
+
+export const forTheSession = createOriginStorage('sessionStorage');

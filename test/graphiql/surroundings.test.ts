@@ -1,0 +1,242 @@
+import { once } from 'node:events';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { request as ask, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { hasChromium } from '../support/chromium.ts';
+import { pane, run, scenesOfGraphiql, side, tab, write } from '../support/graphiql.ts';
+import { openProgram } from '../support/program.ts';
+
+const { open } = scenesOfGraphiql();
+
+/** A proxy that serves what a gateway has below each of some paths, and nothing else. */
+async function openProxy(originOf: (path: string) => string | undefined) {
+  const refused: string[] = [];
+  const server = createServer((request, response) => {
+    const [, path = '', rest = ''] = /^(\/[^/?]*)(.*)$/.exec(request.url ?? '') ?? [];
+    const origin = originOf(path);
+    if (origin === undefined || !rest.startsWith('/')) {
+      refused.push(request.url ?? '');
+      response.writeHead(404).end();
+      return;
+    }
+    const onward = ask(`${origin}${rest}`, { method: request.method, headers: request.headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    onward.on('error', () => response.destroy());
+    response.on('close', () => onward.destroy());
+    request.pipe(onward);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    refused,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+const isThere = (page: Page) => page.locator('.graphiql-query-editor .view-line').first().waitFor();
+
+/** A page of its own in the browser that all share, where something may be done before any script of ours runs. */
+async function openPage(browserOf: Page, script = '') {
+  const browser = browserOf.context().browser();
+  if (browser === null) throw new Error('The page has no browser.');
+  const context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] });
+  const page = await context.newPage();
+  const problems: string[] = [];
+  page.on('pageerror', (error) => problems.push(String(error)));
+  page.on('console', (message) => {
+    if (message.type() === 'error') problems.push(message.text());
+  });
+  if (script !== '') await page.addInitScript(script);
+  return { page, problems, [Symbol.asyncDispose]: () => context.close() };
+}
+
+const LIVE = { SUBSCRIPTIONS: 'on', SUBSCRIPTIONS_POLL_SECONDS: '1' };
+const SUBSCRIPTION = `subscription { observationsChanged(countryCodes: ["KE"], metricKeys: ["population_total"], since: "0") {
+  changes { observation { value } } } }`;
+
+describe.skipIf(!hasChromium)('a proxy that serves the gateway below a path', () => {
+  it.for(['graphiql', 'graphiql/', '', 'graphql'])('has all of GraphiQL there: /data/%s', async (address) => {
+    await using scene = await open({ env: LIVE });
+    const { origin } = new URL(scene.program.url);
+    await using proxy = await openProxy((path) => (path === '/data' ? origin : undefined));
+    await using opened = await openPage(scene.page);
+    const { page } = opened;
+    await page.goto(`http://${proxy.host}/data/${address}`);
+    await isThere(page);
+    expect(new URL(page.url()).pathname).toMatch(/^\/data\/graphiql\/?$/);
+    const { data } = await run(page);
+    expect(data.country.name).toBe('Kenya');
+    // Scripts that are loaded where they are needed.
+    await tab(page, 'AllCountries');
+    await run(page);
+    await side(page, 'Picture');
+    await page.locator('.picture svg').first().waitFor();
+
+    await page.getByRole('button', { name: 'Share' }).click();
+    await page.getByRole('menuitem', { name: 'Copy as curl' }).click();
+    await page.getByRole('status').filter({ hasText: 'curl copied' }).waitFor();
+    const copied = await page.evaluate<string>('navigator.clipboard.readText()');
+    expect(copied).toContain(`http://${proxy.host}/data/graphql`);
+
+    const streamed = page.waitForRequest(/\/data\/graphql\/stream$/);
+    await write(page, SUBSCRIPTION);
+    await page.getByRole('button', { name: /Execute/ }).click();
+    await streamed;
+    await page.getByRole('status').filter({ hasText: 'Live. 1 event' }).waitFor();
+    expect([proxy.refused, opened.problems]).toEqual([[], []]);
+  });
+
+  it('has the schema there where others than trusted documents are refused', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'trusted-')), 'documents.json');
+    writeFileSync(file, JSON.stringify({ one: 'query Names { countries { name } }' }));
+    await using scene = await open({ env: { TRUSTED_DOCUMENTS: file } });
+    const { origin } = new URL(scene.program.url);
+    await using proxy = await openProxy(() => origin);
+    await using opened = await openPage(scene.page);
+    const told = opened.page.waitForResponse(/\/schema\.graphql$/);
+    await opened.page.goto(`http://${proxy.host}/data/graphiql`);
+    expect([(await told).status(), new URL((await told).url()).pathname]).toEqual([
+      200,
+      '/data/schema.graphql',
+    ]);
+  });
+
+  it('keeps what each of several is told from the others', async () => {
+    await using scene = await open();
+    await using other = await openProgram({ env: { CACHE_URL: 'memory:' } });
+    const origins: Record<string, string> = {
+      '/one': new URL(scene.program.url).origin,
+      '/other': new URL(other.url).origin,
+    };
+    await using proxy = await openProxy((path) => origins[path]);
+    await using opened = await openPage(scene.page);
+    const { page } = opened;
+    const key = page.getByLabel('API key');
+    await page.goto(`http://${proxy.host}/one/graphiql`);
+    await key.fill('demo-analyst');
+    await page.getByLabel('Remember on this device').check();
+    await page.goto(`http://${proxy.host}/other/graphiql`);
+    expect(await key.inputValue()).toBe('demo-team');
+    await page.getByRole('button', { name: 'Open settings dialog' }).click();
+    await page.getByRole('button', { name: 'Clear data' }).click();
+    await page.getByRole('button', { name: 'Cleared data' }).waitFor();
+    await page.goto(`http://${proxy.host}/one/graphiql/`);
+    expect(await key.inputValue()).toBe('demo-analyst');
+  });
+});
+
+const withArea = (area: string, getter: string) =>
+  `Object.defineProperty(window, '${area}', { get() { ${getter} } });`;
+const both = (getter: string) => withArea('localStorage', getter) + withArea('sessionStorage', getter);
+const DENIED = "throw new DOMException('The operation is insecure.', 'SecurityError')";
+const throwing = (name: string) =>
+  `Storage.prototype.setItem = () => { throw new DOMException('${name}', '${name}'); };`;
+
+describe.skipIf(!hasChromium)('GraphiQL where the browser keeps nothing', () => {
+  it.for([
+    ['localStorage is denied', withArea('localStorage', DENIED)],
+    ['sessionStorage is denied', withArea('sessionStorage', DENIED)],
+    ['both are denied', both(DENIED)],
+    ['both are null', both('return null')],
+    ['both are absent', both('return undefined')],
+    ['both are full', throwing('QuotaExceededError')],
+    ['nothing may be written', throwing('SecurityError')],
+    ['what is written is gone', 'Storage.prototype.setItem = () => {};'],
+    [
+      'nothing may be read',
+      "for (const name of ['getItem', 'key', 'removeItem', 'setItem']) Storage.prototype[name] = () => { throw new Error(name); };",
+    ],
+  ] as const)('loads, works and does not complain: %s', async ([, script]) => {
+    await using scene = await open();
+    await using opened = await openPage(scene.page, script);
+    const { page } = opened;
+    await page.goto(`${scene.origin}/graphiql`);
+    await isThere(page);
+    await page.getByLabel('API key').fill('demo-analyst');
+    const asked = page.waitForRequest((request) => request.url().endsWith('/graphql'));
+    const { data } = await run(page);
+    expect(data.country.name).toBe('Kenya');
+    expect((await asked).headers().authorization).toBe('Bearer demo-analyst');
+    await pane(page, 'History');
+    await page.locator('.graphiql-history-item').first().waitFor();
+    await page.getByLabel('Remember on this device').click();
+    expect(await page.getByLabel('API key').inputValue()).toBe('demo-analyst');
+    expect(opened.problems).toEqual([]);
+  });
+
+  it('says so by a box that can not be ticked', async () => {
+    await using scene = await open();
+    await using opened = await openPage(scene.page, both(DENIED));
+    await opened.page.goto(`${scene.origin}/graphiql`);
+    const box = opened.page.getByLabel('Remember on this device');
+    await box.click();
+    expect(await box.isChecked()).toBe(false);
+  });
+
+  it.for([
+    '{',
+    'null',
+    '[]',
+    '{"queries":{},"favorites":[1]}',
+    '{"queries":[{}],"favorites":[null],"tabs":7}',
+  ])('takes what others have left there for nothing: %s', async (text) => {
+    const kept = ['tabState', 'queries', 'favorites', 'theme', 'visiblePlugin', 'editorFlex'];
+    const script = `for (const name of ${JSON.stringify(kept)}) localStorage.setItem('graphiql:' + name, ${JSON.stringify(text)});`;
+    await using scene = await open();
+    await using opened = await openPage(scene.page, script);
+    const { page } = opened;
+    await page.goto(`${scene.origin}/graphiql`);
+    await isThere(page);
+    await run(page);
+    await pane(page, 'History');
+    await page.locator('.graphiql-history-item').first().waitFor();
+    expect(opened.problems).toEqual([]);
+  });
+});
+
+describe.skipIf(!hasChromium)('GraphiQL where an origin has few privileges', () => {
+  it('starts and runs under an address with a name and a password', async () => {
+    await using scene = await open();
+    await using opened = await openPage(scene.page);
+    const { host } = new URL(scene.origin);
+    await opened.page.goto(`http://somebody:secret@${host}/graphiql`);
+    await isThere(opened.page);
+    const { data } = await run(opened.page);
+    expect(data.country.name).toBe('Kenya');
+  });
+
+  it('copies without the clipboard of pages that come by TLS, and opens links where addresses stay', async () => {
+    await using scene = await open();
+    await using opened = await openPage(
+      scene.page,
+      `const { clipboard } = navigator;
+      globalThis.readAll = () => clipboard.readText();
+      Object.defineProperty(navigator, 'clipboard', { get: () => undefined });
+      for (const name of ['subtle', 'randomUUID']) Object.defineProperty(crypto, name, { get: () => undefined });
+      history.replaceState = () => { throw new DOMException('denied', 'SecurityError'); };`,
+    );
+    const { page } = opened;
+    await page.goto(
+      `${scene.origin}/graphiql#query=${encodeURIComponent('{ platformVersion { version } }')}`,
+    );
+    await isThere(page);
+    const { data } = await run(page);
+    expect(data.platformVersion.version).toEqual(expect.any(String));
+    await page.getByRole('button', { name: 'Copy query' }).click();
+    await expect.poll(() => page.evaluate<string>('readAll()')).toContain('platformVersion');
+    await page.getByRole('button', { name: 'Share' }).click();
+    await page.getByRole('menuitem', { name: 'Copy as fetch' }).click();
+    await page.getByRole('status').filter({ hasText: 'fetch copied' }).waitFor();
+    await expect.poll(() => page.evaluate<string>('readAll()')).toContain('await fetch(');
+    expect(opened.problems).toEqual([]);
+  });
+});
