@@ -3,6 +3,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { excerpt } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
 import { createToolServers } from '../mcp/tool-server.ts';
+import { acceptsJson } from '../operations/responses.ts';
 import { readShallowJson } from './graphql-route.ts';
 import { hasSeveralKeys, isWellFormed, MALFORMED_KEY, SEVERAL_KEYS } from './keys.ts';
 import { ownVersion } from './own-version.ts';
@@ -59,6 +60,8 @@ export async function mcpRoute(
     // Later versions of the protocol have no batches, and one request would be as many operations as it likes.
     if (Array.isArray(request.body))
       return refuse(reply, 400, 'Send one message at a time.', INVALID_REQUEST);
+    if (!acceptsJson(request.headers.accept))
+      return refuse(reply, 406, 'Answers are application/json: name it in Accept.');
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
     const server = open({ authorization: request.headers.authorization, requestId: request.id });
     // Aborts what runs where the client has left.
@@ -89,10 +92,13 @@ function isOverloaded({ headers, id }: FastifyRequest, reply: FastifyReply, gate
   return refusal !== null;
 }
 
-/** What the transport reads of a request: the types of its bodies and the version of the protocol, and not the key. */
+/**
+ * What the transport reads of a request: the type of its body and the version of the protocol, and not the key. It demands of
+ * clients that they accept streams of events as well, which no answer here is.
+ */
 function asWebRequest({ headers: given }: FastifyRequest): Request {
-  const headers = new Headers();
-  for (const name of ['accept', 'content-type', 'mcp-protocol-version']) {
+  const headers = new Headers({ accept: 'application/json, text/event-stream' });
+  for (const name of ['content-type', 'mcp-protocol-version']) {
     const value = given[name];
     if (value !== undefined) headers.set(name, String(value));
   }

@@ -220,6 +220,38 @@ describe('/mcp', () => {
   });
 
   it.for([
+    'application/json, text/event-stream',
+    'application/json',
+    'Application/JSON; charset=utf-8',
+    'text/html, application/json;q=0.5',
+    'application/*',
+    '*/*',
+    'text/event-stream, */*;q=0.1',
+    '*',
+    '',
+  ])('answers JSON to clients that accept %j', async (accept) => {
+    await using program = await openTools();
+    const { status, headers, text } = await post(program, LIST, { accept });
+    expect([status, headers.get('content-type')]).toEqual([
+      200,
+      expect.stringMatching(/^application\/json\b/),
+    ]);
+    expect(JSON.parse(text).result.tools).toHaveLength(4);
+  });
+
+  it.for(['text/event-stream', 'text/html', 'application/json;q=0', 'application/json;q=0, */*'])(
+    'has nothing for clients that accept %j',
+    async (accept) => {
+      await using program = await openTools();
+      const { status, text } = await post(program, LIST, { accept });
+      expect([status, JSON.parse(text).error.message]).toEqual([
+        406,
+        'Answers are application/json: name it in Accept.',
+      ]);
+    },
+  );
+
+  it.for([
     ['an array of messages', [LIST, LIST], {}, 400, /one message at a time/],
     ['what is no JSON', '{', {}, 400, /JSON/],
     ['what is no message', { a: 1 }, {}, 400, /Parse error|Invalid/],
