@@ -27,6 +27,7 @@ export function addQuery(program: Command, parsedVariables: (text: string) => un
         .choices(FORMATS)
         .default('json'),
     )
+    .option('--bom', 'begin CSV with a byte order mark, by which Excel tells that it is UTF-8')
     .action(
       async (
         source: string,

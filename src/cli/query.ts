@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers';
 import { GraphQLError, parse } from 'graphql';
 import { TooManyFields } from '../tables/answer-fields.ts';
 import { tablesInAnswer } from '../tables/answer-tables.ts';
+import { BYTE_ORDER_MARK } from '../tables/cells.ts';
 import {
   type AskGateway,
   askingAt,
@@ -20,6 +21,8 @@ export interface QueryOptions {
   readonly variables: unknown;
   readonly operation: string | undefined;
   readonly format: Format;
+  /** Whether CSV begins with a byte order mark. */
+  readonly bom?: boolean;
 }
 
 export interface Printed {
@@ -37,7 +40,8 @@ export interface Printed {
 export async function query(source: string, options: QueryOptions): Promise<Printed> {
   const operation = await operationFrom(source);
   const document = documentOf(operation);
-  const { url, key } = options;
+  const { url, key, format, bom = false } = options;
+  if (bom && format !== 'csv') throw new CommandError('--bom is for --format csv.');
   const ask: AskGateway = url === undefined ? (question) => askSandbox(question, key) : askingAt(url, key);
   const reply = await ask({
     query: operation,
@@ -45,10 +49,15 @@ export async function query(source: string, options: QueryOptions): Promise<Prin
     ...(options.operation === undefined ? {} : { operationName: options.operation }),
   });
   const answer =
-    options.format === 'json'
+    format === 'json'
       ? `${JSON.stringify(reply.data ?? null, null, 2)}\n`
-      : formatted(rowsOf(document, options.operation, reply.data), options.format);
-  return { answer, remarks: remarksOn(reply, url === undefined), exitCode: reply.errors.length > 0 ? 1 : 0 };
+      : formatted(rowsOf(document, options.operation, reply.data), format);
+  const mark = bom ? BYTE_ORDER_MARK : '';
+  return {
+    answer: mark + answer,
+    remarks: remarksOn(reply, url === undefined),
+    exitCode: reply.errors.length > 0 ? 1 : 0,
+  };
 }
 
 /** Standard input for `-`, a file where there is one of the name, or else the text of an operation. */

@@ -1,5 +1,12 @@
-/** What a spreadsheet would take for a formula, or for the end of a cell. */
-const FORMULA = /^[=+\-@\t\r]/;
+/**
+ * What a spreadsheet would take for a formula, or for the end of a cell: signs of formulas in each width that they are typed
+ * in, behind whatever it leaves away or doesn't show as well, such as blanks, quotes and marks of no width.
+ */
+const FORMULA =
+  /^(?:[\t\r\n]|[\s\p{Z}\p{C}\p{Default_Ignorable_Code_Point}\p{Pi}\p{Pf}"'`„‚＂＇]*[=+\-@＝＋－＠﹦﹢﹣﹫⁼⁺⁻₌₊₋−])/u;
+
+/** What has Excel read a file as UTF-8 that is opened in it without questions. */
+export const BYTE_ORDER_MARK = '\ufeff';
 
 /** A value as text without types: nothing for null, JSON for what has parts. */
 export function cellText(value: unknown): string {

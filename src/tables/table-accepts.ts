@@ -12,11 +12,18 @@ export function tableFormatFor(accepts: string | undefined): TableFormat | null 
   let best: { readonly weight: number; readonly format: TableFormat | null } = { weight: 0, format: null };
   for (const range of accepts.split(',')) {
     const [name = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-    const format = Object.hasOwn(TABLE_FORMATS, name) ? (TABLE_FORMATS[name] ?? null) : null;
+    const format = formatOf(parameters.includes(MARKED) ? `${name}; ${MARKED}` : name) ?? formatOf(name);
     const weight = weightIn(parameters);
     if (weight > best.weight && (format !== null || JSON_TYPES.test(name))) best = { weight, format };
   }
   return best.format;
+}
+
+/** The parameter of a format of texts that begin with a byte order mark. */
+const MARKED = 'bom=present';
+
+function formatOf(name: string): TableFormat | null {
+  return Object.hasOwn(TABLE_FORMATS, name) ? (TABLE_FORMATS[name] ?? null) : null;
 }
 
 function weightIn(parameters: readonly string[]): number {

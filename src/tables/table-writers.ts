@@ -1,6 +1,6 @@
 import type { TableColumn } from './answer-tables.ts';
 import { arrowWriter } from './arrow-writer.ts';
-import { csvLine, jsonLine } from './cells.ts';
+import { BYTE_ORDER_MARK, csvLine, jsonLine } from './cells.ts';
 import type { TableWriter } from './table-writer.ts';
 
 export interface TableFormat {
@@ -9,16 +9,10 @@ export interface TableFormat {
   readonly open: (columns: readonly TableColumn[]) => Promise<TableWriter>;
 }
 
-/** Formats by the type of content that a client asks for. */
+/** Formats by the type of content that a client asks for, some with a parameter. */
 export const TABLE_FORMATS: Readonly<Record<string, TableFormat>> = {
-  'text/csv': {
-    contentType: 'text/csv; charset=utf-8; header=present',
-    async open(columns) {
-      const writer = textWriter(csvLine);
-      writer.add(columns.map(({ name }) => name));
-      return writer;
-    },
-  },
+  'text/csv': csvFormat('text/csv; charset=utf-8; header=present', ''),
+  'text/csv; bom=present': csvFormat('text/csv; charset=utf-8; header=present; bom=present', BYTE_ORDER_MARK),
   'application/x-ndjson': {
     contentType: 'application/x-ndjson; charset=utf-8',
     async open(columns) {
@@ -32,8 +26,20 @@ export const TABLE_FORMATS: Readonly<Record<string, TableFormat>> = {
   },
 };
 
-function textWriter(lineOf: (row: readonly unknown[]) => string): TableWriter {
-  let text = '';
+/** @param mark what comes before the first line */
+function csvFormat(contentType: string, mark: string): TableFormat {
+  return {
+    contentType,
+    async open(columns) {
+      const writer = textWriter(csvLine, mark);
+      writer.add(columns.map(({ name }) => name));
+      return writer;
+    },
+  };
+}
+
+function textWriter(lineOf: (row: readonly unknown[]) => string, beginning = ''): TableWriter {
+  let text = beginning;
   const take = () => {
     const chunk = Buffer.from(text);
     text = '';

@@ -90,6 +90,21 @@ describe('query', () => {
     expect([stdout, code]).toEqual([expected, 0]);
   });
 
+  it('begins CSV with a byte order mark where that is asked for, and no cell with a formula', async () => {
+    const rows = (body: { data: object[] }) => ({
+      ...body,
+      data: body.data.map((row) => ({ ...row, name: '\u200b＝1+1' })),
+    });
+    program.sandbox.faults.set({ kind: 'shape', route: '/v1/countries', patch: rows as never });
+    try {
+      const query = '{ countries(codes: ["KE"]) { code name } }';
+      const { stdout, code } = await run([query, '--format', 'csv', '--bom']);
+      expect([stdout, code]).toEqual(["\ufeffcode,name\r\nKE,'\u200b＝1+1\r\n", 0]);
+    } finally {
+      program.sandbox.faults.clear();
+    }
+  });
+
   it('ends with 1 where the answer holds an error, and prints what is there all the same', async () => {
     const { stdout, stderr, code, requests } = await run(['{ health { status } sources { key } }'], {
       env: { COUNTRY_GRAPH_KEY: KEY },
@@ -134,6 +149,7 @@ describe('query', () => {
     ['no operation', ['{ health {'], /^The operation can't be read: Syntax Error/],
     ['no variables', ['{ health { status } }', '--variables', 'x'], /^--variables must be JSON\.\n$/],
     ['no format', ['{ health { status } }', '--format', 'xml'], /json, table, csv, ndjson/],
+    ['a mark for JSON', ['{ health { status } }', '--bom'], /^--bom is for --format csv\.\n$/],
     ['no address', ['{ health { status } }', '--url', 'ftp://x'], /^--url must be an http/],
     [
       'a password',

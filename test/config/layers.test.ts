@@ -78,6 +78,8 @@ const CASES: readonly [file: string, line: string, rule: string | null][] = [
   ['src/graphiql/b.ts', "import './exchange.ts';", null],
   ['src/graphiql/chart/a.tsx', "import '../../config.ts';", 'noRestrictedImports'],
   ['src/graphiql/chart/b.ts', "import '../exchange.ts';", null],
+  ['src/graphiql/chart/c.ts', "import '../../tables/cells.ts';", null],
+  ['src/graphiql/chart/d.ts', "import '../../tables/answer-tables.ts';", 'noRestrictedImports'],
 ];
 
 /** The rules that each case broke. */

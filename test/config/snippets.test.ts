@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
@@ -50,7 +50,7 @@ const VARIABLES = { code: 'KE' };
 
 describe('a snippet', () => {
   it('is in a language that is looked into here', () => {
-    const known = ['', 'graphql', 'sh', 'ts', 'tsx', 'yaml', 'json', 'jsonc'];
+    const known = ['', 'graphql', 'sh', 'ts', 'tsx', 'yaml', 'json', 'jsonc', 'python', 'r', 'sql'];
     expect(snippets.filter(({ language }) => !known.includes(language)).map(({ place }) => place)).toEqual(
       [],
     );
@@ -166,6 +166,34 @@ describe('a command', () => {
     expect(named ?? version).toBe(version);
     for (const [, file = ''] of command.matchAll(/ ([\w./-]+\.graphql)\b/g))
       expect(existsSync(`${ROOT}${file}`)).toBe(true);
+  });
+});
+
+/** Whether Python is there, and whether it has what documents read tables with. */
+const hasPython = spawnSync('python3', ['--version']).status === 0;
+const hasDataFrames = hasPython && spawnSync('python3', ['-c', 'import pandas, polars']).status === 0;
+
+describe.runIf(hasPython)('Python', () => {
+  const folder = `${tmpdir()}/snippets-python-${process.pid}`;
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it.for(inLanguage('python'))('$place can be read, and runs where its libraries are', async ({ text }) => {
+    await run('python3', ['-c', 'import ast, sys; ast.parse(sys.argv[1])', text]);
+    if (!hasDataFrames) return;
+    await using program = await openProgram();
+    mkdirSync(folder, { recursive: true });
+    const query = '{ countries { code name gdp: observation(metricKey: "gdp_current_usd") { value year } } }';
+    const table = await fetch(program.url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'text/csv',
+        authorization: `Bearer ${program.sandbox.keys.team}`,
+      },
+      body: JSON.stringify({ query }),
+    });
+    writeFileSync(`${folder}/gdp.csv`, await table.text());
+    await run('python3', ['-c', text], { cwd: folder });
   });
 });
 

@@ -1,10 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import polars from 'nodejs-polars';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exchange } from '../operations/exchange.ts';
+import { blocksOf } from '../support/markdown.ts';
 import { openProgram, type Program } from '../support/program.ts';
 
 /*
@@ -111,6 +112,26 @@ describe('DuckDB reads', () => {
     });
     expect(rows.map(plain)).toEqual(expected.map(plain));
   });
+});
+
+it('DuckDB reads a table as the documents say', async () => {
+  const [statement, ...others] = blocksOf(await readFile('docs/tables-and-tools.md', 'utf8'), 'sql');
+  expect(others).toEqual([]);
+  const query = '{ countries { code name gdp: observation(metricKey: "gdp_current_usd") { value } } }';
+  const { data } = await program.ask(query);
+  const { bytes } = await exchange(program, {
+    body: { query },
+    headers: { accept: 'text/csv; bom=present' },
+  });
+  const { rows } = await readByDuckDb(
+    'gdp.csv',
+    bytes,
+    `(${statement?.replace(/;\s*$/, '').replace('gdp.csv', 'FILE')})`,
+  );
+  const known = data.countries.filter(({ gdp }: { gdp: object | null }) => gdp !== null);
+  expect(program.requests()).toHaveLength(1);
+  expect(rows.length).toBe(known.length);
+  expect(new Set(rows.map(({ code }) => code))).toContain('NA');
 });
 
 it('Polars reads the stream of Arrow, every cell of it, by its types', async () => {

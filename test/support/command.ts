@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 
 /** What one run of a command came to. */
 export interface Ran {
@@ -27,7 +27,8 @@ export async function runCommand(
   const child = spawn(node, [bin, ...args], { env: { PATH: process.env.PATH, ...env } });
   child.stdin.on('error', () => {}).end(input);
   const [stdout, stderr, [code]] = await Promise.all([
-    text(child.stdout),
+    // A reader of texts would leave a byte order mark away.
+    buffer(child.stdout).then(String),
     text(child.stderr),
     once(child, 'close'),
   ]);

@@ -52,6 +52,30 @@ async function expectedRows(program: Program) {
   return { rows: rows as unknown[][], upstream, requests: program.requests() };
 }
 
+/** What spreadsheets take for a formula, or for the end of a cell. */
+const LEADS = [
+  ...['=', '+', '-', '@', '＝', '＋', '－', '＠', '﹦', '﹢', '﹣', '﹫', '−'].map((sign) => `${sign}1+1`),
+  ...['\t', '\r', '\n', '\r\n'].flatMap((end) => [`${end}=1+1`, `${end}text`]),
+  ...[
+    ' ',
+    '\u00a0',
+    '\u3000',
+    '\u2028',
+    '\ufeff',
+    '\u200b',
+    '\u00ad',
+    '\u202e',
+    '\u2066',
+    '\ufe0f',
+    '\0',
+    '\v',
+    '"',
+    "'",
+    '“',
+    '\ufeff \t"',
+  ].map((hidden) => `${hidden}=1+1`),
+];
+
 /** RFC 4180, read by the book. */
 function cellsOf(csv: string): string[][] {
   const lines: string[][] = [[]];
@@ -75,6 +99,57 @@ const asTable = (program: Program, accept: string, query: string, more: object =
   exchange(program, { body: { query }, headers: { accept }, ...more });
 
 describe('an answer as a table', () => {
+  it('has no cell that a spreadsheet runs, and all others as they are', async () => {
+    const plain = ['a=b', '1 - 2', '(-5)', '’s', '"quoted"', ' US dollars', '#1', '€', '5-', '\u00a0%'];
+    const texts = [...plain, ...LEADS];
+    await using program = await openProgram();
+    program.sandbox.faults.set({
+      kind: 'shape',
+      route: '/v1/data',
+      patch: (body) => ({
+        ...body,
+        data: body.data.map((row: object, i: number) => ({
+          ...row,
+          unit: texts[i % texts.length],
+          value: -5,
+        })),
+      }),
+    });
+    const query = '{ observations(metricKeys: ["population_total"], latest: true) { unit value } }';
+    const { data } = await program.ask(query);
+    const units: string[] = data.observations.map(({ unit }: { unit: string }) => unit);
+    expect(new Set(units)).toEqual(new Set(texts));
+    const csv = await asTable(program, CSV, query);
+    expect(cellsOf(csv.text).slice(1)).toEqual(
+      units.map((unit) => [plain.includes(unit) ? unit : `'${unit}`, '-5']),
+    );
+    const ndjson = await asTable(program, NDJSON, query);
+    expect(
+      ndjson.text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).unit),
+    ).toEqual(units);
+  });
+
+  it.for([
+    ['text/csv; bom=present', true],
+    ['text/csv;header=present;BOM=present;q=0.9, application/json;q=0.1', true],
+    ['text/csv; bom=absent', false],
+    ['text/csv', false],
+    ['application/x-ndjson; bom=present', false],
+  ] as const)('begins with a byte order mark where that is asked for: %s', async ([accept, isMarked]) => {
+    await using program = await openProgram();
+    const query = '{ countries(codes: ["CI"]) { name } }';
+    const plain = await asTable(program, accept.startsWith('text') ? CSV : NDJSON, query);
+    const { bytes, headers, status } = await asTable(program, accept, query);
+    const mark = Buffer.from(isMarked ? [0xef, 0xbb, 0xbf] : []);
+    expect([status, bytes]).toEqual([200, Buffer.concat([mark, plain.bytes])]);
+    expect(headers['content-type']).toBe(
+      `${plain.headers['content-type']}${isMarked ? '; bom=present' : ''}`,
+    );
+  });
+
   it('has cell by cell what its JSON has, in each format, at the same calls', async () => {
     await using program = await openProgram();
     const { rows, upstream, requests } = await expectedRows(program);

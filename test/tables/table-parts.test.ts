@@ -57,7 +57,7 @@ describe('a line of CSV', () => {
     [['a', 'b c', null], 'a,b c,'],
     [['a,b', 'say "hi"', 'two\nlines', 'cr\r'], '"a,b","say ""hi""","two\nlines","cr\r"'],
     [['=1+1', '+1', '-1', '@x', '\tx', '\rx'], "'=1+1,'+1,'-1,'@x,'\tx,\"'\rx\""],
-    [['=A1,"x"', "it's", ' =1'], '"\'=A1,""x""",it\'s, =1'],
+    [['=A1,"x"', "it's", ' =1'], '"\'=A1,""x""",it\'s,\' =1'],
     [[-1, 0, 1.5, true, false], '-1,0,1.5,true,false'],
   ] as const)('%j is as GraphiQL writes it', ([values, expected]) => {
     expect(csvLine(values)).toBe(`${expected}\r\n`);

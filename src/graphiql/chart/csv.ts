@@ -1,3 +1,4 @@
+import { csvLine } from '../../tables/cells.ts';
 import type { Figure } from './figures.ts';
 
 export type Cell = string | number | boolean | null;
@@ -71,12 +72,6 @@ export function readableTableOf(figures: readonly Figure[]): Table {
   };
 }
 
-/** Comma-separated values as RFC 4180 has them. A text that a spreadsheet would take for a formula is marked as text. */
 export function csvOf({ columns, rows }: Table): string {
-  const cell = (value: Cell) => {
-    if (value === null) return '';
-    const text = typeof value === 'string' && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value);
-    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-  };
-  return [columns.map(cell).join(','), ...rows.map((row) => row.map(cell).join(',')), ''].join('\r\n');
+  return [columns, ...rows].map(csvLine).join('');
 }
