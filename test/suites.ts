@@ -36,6 +36,7 @@ export const PROGRAMS = [
   'test/graphiql/layout.test.ts',
   'test/graphiql/live.test.ts',
   'test/graphiql/share.test.ts',
+  'test/graphiql/surroundings.test.ts',
   'test/graphiql/trouble.test.ts',
   'test/graphiql/trusted.test.ts',
   'test/live/gateways.test.ts',
