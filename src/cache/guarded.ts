@@ -1,4 +1,13 @@
-import { ConsecutiveBreaker, circuitBreaker, handleAll, TimeoutStrategy, timeout, wrap } from 'cockatiel';
+import {
+  ConsecutiveBreaker,
+  ConstantBackoff,
+  circuitBreaker,
+  handleAll,
+  retry,
+  TimeoutStrategy,
+  timeout,
+  wrap,
+} from 'cockatiel';
 import type { KeyvStorageEntry } from 'keyv';
 import type { Adapter, Backing, Fault } from './backing.ts';
 
@@ -10,6 +19,10 @@ const MAX_FAILURES = 3;
  * one too many.
  */
 const COUNTERS_PATIENCE = 3;
+
+/** How often the end of a lease is tried again, and after how long: all others who want the same wait for it. */
+const END_RETRIES = 3;
+const END_PAUSE_MS = 100;
 
 /** How long it is left alone before one more try. */
 const PAUSE_MS = 3_000;
@@ -51,6 +64,11 @@ export function guarded(
     ? AT_ONCE
     : wrap(breaker, timeout(timeoutMs, TimeoutStrategy.Aggressive));
   const counting = wrap(openBreaker(), timeout(COUNTERS_PATIENCE * timeoutMs, TimeoutStrategy.Aggressive));
+  // A lease is ended though the store has failed before: it may have been taken then.
+  const ending = wrap(
+    retry(handleAll, { maxAttempts: END_RETRIES, backoff: new ConstantBackoff(END_PAUSE_MS) }),
+    timeout(timeoutMs, TimeoutStrategy.Aggressive),
+  );
   const { sharedCounters, leases } = backing;
   const writing = new Set<Promise<unknown>>();
   let toldAtMs = Number.NEGATIVE_INFINITY;
@@ -116,7 +134,7 @@ export function guarded(
     leases: leases && {
       take: (lease, terms) => attempt(bounded, () => leases.take(lease, terms), null),
       look: (group, names) => attempt(bounded, () => leases.look(group, names), null),
-      end: (lease, isFetched) => attempt(bounded, () => leases.end(lease, isFetched), undefined),
+      end: (lease, isFetched) => attempt(ending, () => leases.end(lease, isFetched), undefined),
     },
     async close() {
       const wait = new Promise((resolve) => setTimeout(resolve, CLOSE_TIMEOUT_MS).unref());

@@ -56,7 +56,8 @@ export function createHub(maxBytes: number, elapsed: () => number = () => perfor
     return entry?.expires !== undefined && entry.expires < Date.now() ? undefined : entry?.text;
   }
 
-  const answersTo = (member: HubMember): Answers => ({
+  /** @param taken leases that the member has, by holder: they end with it */
+  const answersTo = (member: HubMember, taken: Map<string, Lease>): Answers => ({
     'store.get': (keys: readonly string[]) => keys.map(textOf),
     'store.set'(entries: readonly HubEntry[]) {
       for (const entry of entries) held.set(entry.key, entry);
@@ -79,15 +80,29 @@ export function createHub(maxBytes: number, elapsed: () => number = () => perfor
     'counters.take': (account: string, at: Window) => counters.take(account, at),
     'counters.read': (account: string, at: Window) => counters.read(account, at),
     'counters.note': (account: string, note: Note) => counters.note(account, note),
-    'leases.take': (lease: Lease, terms: LeaseTerms) => leases.take(lease, terms),
+    async 'leases.take'(lease: Lease, terms: LeaseTerms) {
+      const states = await leases.take(lease, terms);
+      if (states?.includes('own')) taken.set(lease.holder, lease);
+      return states;
+    },
     'leases.look': (group: string, names: readonly string[]) => leases.look(group, names),
-    'leases.end': (lease: Lease, isFetched: boolean) => leases.end(lease, isFetched),
+    'leases.end'(lease: Lease, isFetched: boolean) {
+      taken.delete(lease.holder);
+      return leases.end(lease, isFetched);
+    },
   });
 
   return {
     join(member) {
+      const taken = new Map<string, Lease>();
       members.add(member);
-      return { answers: answersTo(member), leave: () => members.delete(member) };
+      return {
+        answers: answersTo(member, taken),
+        leave() {
+          members.delete(member);
+          for (const lease of taken.values()) void leases.end(lease, false);
+        },
+      };
     },
   };
 }

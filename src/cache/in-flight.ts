@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type CancelSignal, untilAborted } from '../async/cancellation.ts';
 import type { Clock } from '../async/clock.ts';
 import {
+  awayState,
   type HeldState,
   isAway,
   isHeld,
@@ -42,13 +43,17 @@ export interface Wanted {
 export interface InFlightParts {
   readonly leases: Leases;
   readonly cache: TenantCache;
-  readonly clock: Pick<Clock, 'sleep'>;
+  readonly clock: Pick<Clock, 'sleep' | 'after'>;
   /** The longest that anybody waits for others, in milliseconds. */
   readonly maxWaitMs: number;
 }
 
-/** How long a lease lasts where its holder is lost, in milliseconds: longer than a call mostly takes. */
-const LIFE_MS = 5_000;
+/**
+ * How long a lease lasts that its holder doesn't renew, in milliseconds: so long others wait for a process that was killed. And
+ * how often it is renewed for as long as the fetch goes on: twice may fail.
+ */
+const LIFE_MS = 800;
+const RENEWAL_MS = 250;
 
 /** Names of one batch beyond which none is leased: to plan and to fetch so many takes its time anyway. */
 const MAX_NAMES = 5_000;
@@ -92,20 +97,41 @@ export function createInFlight(parts: InFlightParts): InFlight {
       const mine = known[i];
       if (mine !== undefined) stateOf.set(name, await mine);
     }
-    // Where the store is lost, each fetches for itself.
+    // Where the store is lost, each fetches for itself; a lease whose reply was lost may have been taken all the same, and is ended.
     for (const [i, name] of asked.entries()) stateOf.set(name, states?.[i] ?? 'own');
-    return { stateOf, leased: { ...lease, names: asked.filter((_, i) => states?.[i] === 'own') } };
+    const leasedNames = states === null ? asked : asked.filter((_, i) => states[i] === 'own');
+    return { stateOf, leased: { ...lease, names: leasedNames } };
+  }
+
+  /** Renews a lease from time to time. @returns what ends that */
+  function renewing(lease: Lease): () => void {
+    const passedOver = lease.names.map(() => awayState(lease.holder));
+    let cancel = () => {};
+    const wait = () => {
+      cancel = parts.clock.after(RENEWAL_MS, () => {
+        void leases.take(lease, { passedOver, isWhole: false });
+        wait();
+      });
+    };
+    wait();
+    return () => cancel();
   }
 
   async function fetchLeased(wanted: Wanted, names: readonly string[], lease: Lease): Promise<void> {
+    const isLeased = lease.names.length > 0;
+    const stopRenewing = isLeased ? renewing(lease) : () => {};
     let isFetched = false;
     try {
       await wanted.fetch(names);
       isFetched = true;
     } finally {
       for (const name of lease.names) own.delete(`${lease.group} ${name}`);
-      // Nobody waits for it, but whoever reads a lease as ended finds what it was for.
-      if (lease.names.length > 0) void cache.landed().then(() => leases.end(lease, isFetched));
+      // Nobody waits for it, but all who read a lease as ended find what it was for.
+      const end = () => {
+        stopRenewing();
+        void leases.end(lease, isFetched);
+      };
+      if (isLeased) void cache.landed().then(end, end);
     }
   }
 

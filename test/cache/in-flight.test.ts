@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -39,6 +41,44 @@ async function ask(url: string, query: string, variables?: object, key = 'demo-t
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
   const { data, errors = [], extensions } = (await response.json()) as any;
   return { data, errors, upstream: extensions?.upstream };
+}
+
+/** Stands before a Redis, and has the reply to a lease come late, once it is told to. */
+async function startLate(port: number, lateMs: number) {
+  let isNextLate = false;
+  const server = createServer((client) => {
+    const redis = connect(port, '127.0.0.1');
+    let holdUntilMs = 0;
+    client.on('data', (chunk) => {
+      if (isNextLate && chunk.includes('lease:')) {
+        isNextLate = false;
+        holdUntilMs = performance.now() + lateMs;
+      }
+      redis.write(chunk);
+    });
+    redis.on('data', (chunk) => {
+      const leftMs = holdUntilMs - performance.now();
+      if (leftMs > 0) setTimeout(() => client.write(chunk), leftMs);
+      else client.write(chunk);
+    });
+    for (const [end, other] of [
+      [client, redis],
+      [redis, client],
+    ] as const) {
+      end.on('error', () => {});
+      end.on('close', () => other.destroy());
+    }
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    next() {
+      isNextLate = true;
+    },
+    async [Symbol.asyncDispose]() {
+      server.close();
+    },
+  };
 }
 
 const METRICS = ['population_total', 'life_expectancy', 'gdp_current_usd', 'inflation_cpi'];
@@ -131,6 +171,25 @@ describe.skipIf(!hasRedis)('two gateways over one Redis that are asked the same 
     // The lease ends by itself.
     expect(await waiting).toMatchObject({ errors: [], upstream: { calls: 1 } });
     expect(service.log).toHaveLength(2);
+  });
+
+  it('wait no longer for one whose lease is told late', async () => {
+    await using service = await startService(700);
+    await using redis = await startRedis();
+    await using late = await startLate(redis.port, 400);
+    const env = { COUNTRY_DATA_URL: service.url, CACHE_TIMEOUT_MS: '250' };
+    const one = await start({ ...env, CACHE_URL: late.url });
+    const other = await start({ ...env, CACHE_URL: redis.url });
+    const query =
+      '{ observations(countryCodes: ["KE"], metricKeys: ["population_total"], latest: true) { value } }';
+    late.next();
+    const first = ask(one.url, query);
+    await expect.poll(() => service.log.length, { timeout: 10_000 }).toBe(1);
+    const startedMs = performance.now();
+    expect(await ask(other.url, query)).toMatchObject({ errors: [] });
+    expect(performance.now() - startedMs).toBeLessThan(1_400);
+    expect(await first).toMatchObject({ errors: [] });
+    expect(service.log).toHaveLength(1);
   });
 
   it('go on each for itself when the Redis is killed in the middle, and nothing hangs', async () => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/async/clock.ts';
+import { createHub } from '../../src/cache/hub.ts';
 import { createInFlight } from '../../src/cache/in-flight.ts';
 import { createLeases, type HeldState, type Leases, onceFetched } from '../../src/cache/leases.ts';
 import { openStore } from '../../src/cache/store.ts';
@@ -173,6 +174,71 @@ describe('what is in flight', () => {
     await slow.open('other')(['a']);
     expect(slow.fetches).toEqual(['one: a', 'other: a']);
     await slowOne;
+  });
+
+  it('is waited for as long as its holder is alive', async () => {
+    const { open, fetches } = scene();
+    await Promise.all([open('one')(['a'], 1_500), open('other')(['a'])]);
+    expect(fetches).toEqual(['one: a']);
+  });
+
+  it('is waited for no longer than a second where its holder was killed', async () => {
+    const { open, fetches, leases } = scene();
+    const killed = createLeases(() => performance.now());
+    // What a process has taken that can neither renew nor end it.
+    Object.assign(killed, { ...leases, end: async () => {} });
+    let isAlive = true;
+    const take: Leases['take'] = async (lease, terms) => (isAlive ? leases.take(lease, terms) : null);
+    const lost = inFlightOver({ ...killed, take });
+    void lost.together({
+      group: 'key',
+      names: ['a'],
+      signal: new AbortController().signal,
+      fetch: () => new Promise(() => {}),
+      takeOver: async (names) => names,
+    });
+    await systemClock.sleep(600);
+    isAlive = false;
+    const startedMs = performance.now();
+    await open('other')(['a']);
+    expect(fetches).toEqual(['other: a']);
+    expect(performance.now() - startedMs).toBeLessThan(1_000);
+  });
+
+  it('is ended by whoever may have taken it, though the reply of the store was lost', async () => {
+    const { open, fetches, leases, stored } = scene();
+    const deaf = inFlightOver({
+      ...leases,
+      async take(lease, terms) {
+        await leases.take(lease, terms);
+        return null;
+      },
+    });
+    const one = deaf.together({
+      group: 'key',
+      names: ['a'],
+      signal: new AbortController().signal,
+      async fetch() {
+        await systemClock.sleep(300);
+        stored.add('a');
+      },
+      takeOver: async (names) => names,
+    });
+    const startedMs = performance.now();
+    await Promise.all([one, open('other')(['a'])]);
+    expect(fetches).toEqual([]);
+    expect(performance.now() - startedMs).toBeLessThan(600);
+  });
+
+  it('ends with the member of a hub that had taken it', async () => {
+    const hub = createHub(1_000);
+    const [gone, other] = [hub.join({ hear: async () => {} }), hub.join({ hear: async () => {} })];
+    const ask = (member: typeof gone, name: string, ...args: unknown[]) =>
+      member.answers[name]?.(...(args as never[]));
+    await ask(gone, 'leases.take', lease('gone', ['a']), { passedOver: [null], isWhole: false });
+    expect(await ask(other, 'leases.look', 'one', ['a'])).toEqual([true]);
+    gone.leave();
+    expect(await ask(other, 'leases.look', 'one', ['a'])).toEqual([false]);
   });
 
   it('is not waited for by who has been given up', async () => {
