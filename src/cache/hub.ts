@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Answers } from '../async/channel.ts';
 import { createLeases, type Lease, type LeaseTerms } from './leases.ts';
+import { createTexts } from './memory.ts';
 import { createMemoryCounters } from './memory-counters.ts';
 import type { Note, Window } from './shared-counters.ts';
 
@@ -29,18 +30,12 @@ export interface HubEntry {
   readonly expires: number | undefined;
 }
 
-/** What one held text takes beside itself and its key. */
-const OVERHEAD_BYTES = 200;
-
 /** Names under which something was given first; nothing of the callers' choosing is among them. */
 const MAX_FIRSTS = 100;
 
 /** @param elapsed milliseconds since any instant, by a clock that nobody can set */
 export function createHub(maxBytes: number, elapsed: () => number = () => performance.now()): Hub {
-  const held = new LRUCache<string, HubEntry>({
-    maxSize: maxBytes,
-    sizeCalculation: ({ key, text }) => OVERHEAD_BYTES + key.length + text.length,
-  });
+  const held = createTexts(maxBytes);
   const counters = createMemoryCounters();
   const leases = createLeases(elapsed);
   const firsts = new LRUCache<string, string>({ max: MAX_FIRSTS });
@@ -51,16 +46,11 @@ export function createHub(maxBytes: number, elapsed: () => number = () => perfor
     return Promise.all(others.map((other) => other.hear(news).catch(() => {})));
   }
 
-  function textOf(key: string): string | undefined {
-    const entry = held.get(key);
-    return entry?.expires !== undefined && entry.expires < Date.now() ? undefined : entry?.text;
-  }
-
   /** @param taken leases that the member has, by holder: they end with it */
   const answersTo = (member: HubMember, taken: Map<string, Lease>): Answers => ({
-    'store.get': (keys: readonly string[]) => keys.map(textOf),
+    'store.get': (keys: readonly string[]) => keys.map(held.get),
     'store.set'(entries: readonly HubEntry[]) {
-      for (const entry of entries) held.set(entry.key, entry);
+      for (const { key, text, expires } of entries) held.set(key, text, expires);
       void tellOthers(
         member,
         'store.changed',
@@ -68,7 +58,7 @@ export function createHub(maxBytes: number, elapsed: () => number = () => perfor
       );
     },
     'store.clear'(prefix: string) {
-      for (const key of [...held.keys()]) if (key.startsWith(prefix)) held.delete(key);
+      held.clear(prefix);
       return tellOthers(member, 'store.cleared', prefix).then(() => {});
     },
     'store.tell': (key: string, text: string) => tellOthers(member, 'store.told', key, text).then(() => {}),

@@ -54,3 +54,24 @@ export function roughBytes(value: unknown): number {
   for (const part of Object.values(value)) bytes += WORD_BYTES + roughBytes(part);
   return bytes;
 }
+
+/** Texts in this process; the least recently used go first. */
+export function createTexts(maxBytes: number) {
+  const held = new LRUCache<string, { readonly text: string; readonly expires: number | undefined }>({
+    maxSize: Math.max(1, maxBytes),
+    sizeCalculation: ({ text }, key) => OVERHEAD_BYTES + key.length + text.length,
+  });
+  return {
+    /** Undefined where there is none, or its time is over. */
+    get(key: string): string | undefined {
+      const entry = held.get(key);
+      return entry?.expires !== undefined && entry.expires < Date.now() ? undefined : entry?.text;
+    },
+    /** @param expires in milliseconds since the epoch */
+    set: (key: string, text: string, expires: number | undefined) => void held.set(key, { text, expires }),
+    delete: (key: string) => held.delete(key),
+    clear(prefix: string) {
+      for (const key of [...held.keys()]) if (key.startsWith(prefix)) held.delete(key);
+    },
+  };
+}

@@ -4,6 +4,7 @@ import { ConfigError } from '../config.ts';
 import type { Backing, Fault } from './backing.ts';
 import {
   awayState,
+  createLeases,
   FETCHED_MS,
   fetchedState,
   type HeldState,
@@ -11,6 +12,7 @@ import {
   type Leases,
   statesOf,
 } from './leases.ts';
+import { createTexts } from './memory.ts';
 import {
   type CounterSnapshot,
   MONTH_KEPT_MS,
@@ -32,6 +34,15 @@ const IN_MEMORY = ':memory:';
 /** What SQLite says of a file that is damaged, or was never its own: SQLITE_CORRUPT, SQLITE_NOTADB. */
 const DAMAGE = new Set([11, 26]);
 
+/** What SQLite says where there is no room to write: SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL. */
+const UNWRITABLE = new Set([8, 10, 13]);
+
+/** What the operating system says then. */
+const NO_ROOM = new Set(['ENOSPC', 'EDQUOT', 'EIO']);
+
+/** How long a file that can't be written is left alone before one more try. */
+const UNWRITABLE_PAUSE_MS = 30_000;
+
 /** What SQLite keeps beside the file of a database. */
 const FILE_ENDINGS = ['', '-wal', '-shm'];
 
@@ -40,11 +51,13 @@ const MODE = 0o600;
 
 /**
  * Values in one file, which survives a restart and may be shared by processes of one machine. A damaged file is set
- * aside, and an empty one takes its place: what is lost can be fetched again.
- * @param onDamage called with each file that was set aside
+ * aside, and an empty one takes its place: what is lost can be fetched again. While a file can't be written, as on a full
+ * disk, values are held in this process, and the file is tried again from time to time.
+ * @param standInBytes how much may be held in this process then, roughly
+ * @param onFault called with each file that was set aside, and when a file can't be written or can be again
  * @throws ConfigError where the file can't be opened, or can't hold a cache
  */
-export async function openSqlite(path: string, onDamage: Fault): Promise<Backing> {
+export async function openSqlite(path: string, standInBytes: number, onFault: Fault): Promise<Backing> {
   // The library that comes with Node is loaded only where it is asked for: it announces itself as experimental.
   const { DatabaseSync: Database } = await import('node:sqlite');
   const open = () => {
@@ -54,11 +67,14 @@ export async function openSqlite(path: string, onDamage: Fault): Promise<Backing
   };
   const instead = (damage: unknown) => {
     const aside = setAside(path);
-    onDamage(new Error(`The file of the cache was damaged. It is set aside as ${aside}.`, { cause: damage }));
+    onFault(new Error(`The file of the cache was damaged. It is set aside as ${aside}.`, { cause: damage }));
     return open();
   };
-  let file = openFirst();
   const listeners: (() => void)[] = [];
+  const standIn = { texts: createTexts(standInBytes), leases: createLeases(() => performance.now()) };
+  let isWritable = true;
+  let triedAtMs = 0;
+  let file = openFirst();
 
   function openFirst() {
     try {
@@ -69,6 +85,7 @@ export async function openSqlite(path: string, onDamage: Fault): Promise<Backing
         return instead(error);
       }
     } catch (error) {
+      if (hasNoRoom(error)) return unwritable(error);
       const words = error instanceof Error ? error.message : String(error);
       throw new ConfigError(
         `The settings have 1 fault(s):\n  CACHE_URL: ${path} can't hold a cache: ${words}`,
@@ -76,8 +93,26 @@ export async function openSqlite(path: string, onDamage: Fault): Promise<Backing
     }
   }
 
+  /** Has this process hold what the file can't. @returns null: there may be no file as yet */
+  function unwritable(error: unknown): null {
+    triedAtMs = performance.now();
+    if (!isWritable) return null;
+    isWritable = false;
+    const words = "The file of the cache can't be written: until it can, figures are held in memory";
+    onFault(new Error(`${words} (${path}).`, { cause: error }));
+    return null;
+  }
+
+  function writable(): void {
+    if (isWritable) return;
+    isWritable = true;
+    onFault(new Error(`The file of the cache can be written again (${path}).`));
+    for (const listener of listeners) listener();
+  }
+
   /** Damage may show at any time. What has met it fails; what comes after finds another file. */
   async function withFile<T>(work: (opened: OpenedFile) => Promise<T>): Promise<T> {
+    file ??= open();
     const used = file;
     try {
       return await work(used);
@@ -92,10 +127,36 @@ export async function openSqlite(path: string, onDamage: Fault): Promise<Backing
     }
   }
 
+  /** Writes to the file, or does without where it can't be written. */
+  async function written<T>(work: (opened: OpenedFile) => Promise<T>, without: () => Promise<T>): Promise<T> {
+    if (!isWritable && performance.now() < triedAtMs + UNWRITABLE_PAUSE_MS) return without();
+    try {
+      const result = await withFile(work);
+      writable();
+      return result;
+    } catch (error) {
+      if (!isUnwritable(error)) throw error;
+      unwritable(error);
+      return without();
+    }
+  }
+
   return {
     adapter: {
-      getMany: (keys) => withFile(({ adapter }) => adapter.getMany(keys)),
-      setMany: (entries) => withFile(({ adapter }) => adapter.setMany(entries)),
+      async getMany(keys) {
+        const found = file === null ? [] : await withFile(({ adapter }) => adapter.getMany(keys));
+        return keys.map((key, i) => standIn.texts.get(key) ?? found[i]);
+      },
+      setMany: (entries) =>
+        written(
+          async ({ adapter }) => {
+            await adapter.setMany(entries);
+            for (const { key } of entries) standIn.texts.delete(key);
+          },
+          async () => {
+            for (const { key, value, expires } of entries) standIn.texts.set(key, String(value), expires);
+          },
+        ),
     },
     sharedCounters: {
       take: (account, at) => withFile(({ sharedCounters }) => sharedCounters.take(account, at)),
@@ -103,17 +164,33 @@ export async function openSqlite(path: string, onDamage: Fault): Promise<Backing
       note: (account, note) => withFile(({ sharedCounters }) => sharedCounters.note(account, note)),
     },
     leases: {
-      take: (lease, terms) => withFile(({ leases }) => leases.take(lease, terms)),
-      look: (group, names) => withFile(({ leases }) => leases.look(group, names)),
-      end: (lease, isFetched) => withFile(({ leases }) => leases.end(lease, isFetched)),
+      take: (lease, terms) =>
+        written(
+          ({ leases }) => leases.take(lease, terms),
+          () => standIn.leases.take(lease, terms),
+        ),
+      look: (group, names) =>
+        isWritable ? withFile(({ leases }) => leases.look(group, names)) : standIn.leases.look(group, names),
+      end: (lease, isFetched) =>
+        written(
+          ({ leases }) => leases.end(lease, isFetched),
+          () => standIn.leases.end(lease, isFetched),
+        ),
     },
     holdsObjects: false,
     peek: null,
-    clear: (prefix) => withFile((opened) => opened.clear(prefix)),
-    first: (name, value) => withFile((opened) => opened.first(name, value)),
+    async clear(prefix) {
+      standIn.texts.clear(prefix);
+      if (file !== null) await withFile((opened) => opened.clear(prefix));
+    },
+    first: (name, value) =>
+      written(
+        (opened) => opened.first(name, value),
+        async () => value,
+      ),
     onReturn: (listener) => void listeners.push(listener),
     async close() {
-      file.close();
+      file?.close();
     },
   };
 }
@@ -276,6 +353,17 @@ function isDamage(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && DAMAGE.has(Number(error.errcode) & 0xff);
 }
 
+function isUnwritable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return hasNoRoom(error) || ('errcode' in error && UNWRITABLE.has(Number(error.errcode) & 0xff));
+}
+
+function hasNoRoom(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if ('errcode' in error) return [10, 13].includes(Number(error.errcode) & 0xff);
+  return 'code' in error && NO_ROOM.has(String(error.code));
+}
+
 /** Makes the file if it isn't there; SQLite gives those beside it the same mode. */
 function makePrivate(path: string): void {
   if (path === IN_MEMORY) return;
@@ -301,7 +389,8 @@ function inTransaction<T>(db: DatabaseSync, work: () => T): T {
     db.exec('COMMIT');
     return result;
   } catch (error) {
-    db.exec('ROLLBACK');
+    // A full disk has ended it already.
+    if (db.isTransaction) db.exec('ROLLBACK');
     throw error;
   }
 }

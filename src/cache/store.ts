@@ -149,7 +149,7 @@ async function openBacking({ url, maxBytes, onFault }: StoreOptions): Promise<Ba
   if (url === 'memory:') return openMemory(maxBytes);
   if (url.startsWith('sqlite:')) {
     const { openSqlite } = await import('./sqlite.ts');
-    return openSqlite(url.slice('sqlite:'.length), onFault);
+    return openSqlite(url.slice('sqlite:'.length), maxBytes * AT_HAND_SHARE, onFault);
   }
   const { openRedis } = await import('./redis.ts');
   return openRedis(url, NAMESPACE);

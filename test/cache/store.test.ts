@@ -1,5 +1,16 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -21,6 +32,17 @@ const TTL_MS = 60_000;
 const ELSEWHERE = { holdsObjects: false, peek: null };
 const FIGURE =
   '{ observations(countryCodes: ["KE"], metricKeys: ["population_total"], latest: true) { value } }';
+
+/** Leaves no room where a file is. */
+function fill(file: string): void {
+  for (const bytes of [65_536, 4_096, 1]) {
+    try {
+      for (;;) appendFileSync(file, Buffer.alloc(bytes));
+    } catch {
+      // Less has room, or nothing.
+    }
+  }
+}
 
 async function open(url: string, maxBytes = 1_000_000): Promise<Store> {
   const store = await openStore({ url, timeoutMs: 100, maxBytes, onFault() {} });
@@ -164,6 +186,41 @@ describe('SQLite', () => {
     expect(asideOf(file)).toHaveLength(1);
     expect(await program.ask(FIGURE)).toMatchObject({ data, upstream: { calls: 0, cached: 1 } });
   });
+
+  /** A disk takes root to be made; CI has it. */
+  const mayMount = process.env.CI === 'true' || process.getuid?.() === 0;
+
+  it.skipIf(!mayMount)(
+    'says that its disk is full, holds in memory until it is not, and starts all the same',
+    async () => {
+      const full = join(folder, 'full');
+      mkdirSync(full);
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', full]);
+      try {
+        const file = join(full, 'cache.sqlite');
+        const env = { CACHE_URL: `sqlite:${file}` };
+        const first = await openProgram({ env });
+        expect((await first.ask(FIGURE)).upstream).toMatchObject({ calls: 1 });
+        fill(join(full, 'rest'));
+        const other = FIGURE.replace('KE', 'NG');
+        for (const calls of [1, 0]) expect((await first.ask(other)).upstream).toMatchObject({ calls });
+        expect((await first.ask(FIGURE)).upstream).toMatchObject({ calls: 0 });
+        expect(first.problems[0]).toMatchObject({
+          message: expect.stringContaining(`until it can, figures are held in memory (${file})`),
+        });
+        expect(((first.problems[0] as Error).cause as Error).message).toBe('database or disk is full');
+        await first[Symbol.asyncDispose]();
+
+        for (const name of ['cache.sqlite', 'new.sqlite']) {
+          await using program = await openProgram({ env: { CACHE_URL: `sqlite:${join(full, name)}` } });
+          for (const calls of [1, 0]) expect((await program.ask(other)).upstream).toMatchObject({ calls });
+          expect(program.problems[0]).toMatchObject({ message: expect.stringContaining('held in memory') });
+        }
+      } finally {
+        execFileSync('umount', ['-l', full]);
+      }
+    },
+  );
 
   it('with another pepper answers nobody from what is there', async () => {
     const CACHE_URL = `sqlite:${join(folder, 'pepper.sqlite')}`;
