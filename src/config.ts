@@ -105,6 +105,7 @@ const Environment = z.object({
   SUBGRAPH: onOff.default(false),
   SUBGRAPH_OMIT: names.default([]),
   SUBGRAPH_ISO3: onOff.default(false),
+  SUBGRAPH_NODE: onOff.default(false),
   FEDERATED_TRACES: onOff.default(false),
   SUBGRAPH_PREFIX: z
     .string()
@@ -219,6 +220,8 @@ export interface Config {
   readonly subgraphOmit: readonly string[];
   /** Whether alpha-3 codes are a key of countries, too. */
   readonly subgraphIso3: boolean;
+  /** Whether others may add fields to all nodes at once. */
+  readonly subgraphNode: boolean;
   /** Whether routers that ask for it are told what took how long, field by field. */
   readonly federatedTraces: boolean;
   /** What our types and root fields begin with for routers. */
@@ -303,6 +306,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     subgraph: s.SUBGRAPH,
     subgraphOmit: s.SUBGRAPH_OMIT,
     subgraphIso3: s.SUBGRAPH_ISO3,
+    subgraphNode: s.SUBGRAPH_NODE,
     federatedTraces: s.FEDERATED_TRACES,
     subgraphPrefix: s.SUBGRAPH_PREFIX,
     mcp: s.MCP,

@@ -52,6 +52,7 @@ const COSTS: Readonly<Record<Exclude<FieldCost, 'NOTHING'>, readonly [name: stri
   EACH: ['a call each', 'One upstream call for each object that has the field.'],
   FIGURES: ['merged', 'Figures travel together in one data call, as far as its row limit allows.'],
   IDENTIFIED: ['by identifier', 'What the identifiers stand for decides what is asked for.'],
+  REFERENCED: ['by reference', 'What the references stand for decides what is asked for.'],
   UNSAID: ['any', 'May ask for anything.'],
 };
 

@@ -91,6 +91,7 @@ export async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
           CACHE_URL: 'none',
           SUBGRAPH_OMIT: env.SUBGRAPH_OMIT,
           SUBGRAPH_ISO3: env.SUBGRAPH_ISO3,
+          SUBGRAPH_NODE: env.SUBGRAPH_NODE,
           SUBGRAPH_PREFIX: env.SUBGRAPH_PREFIX,
         }),
         upstreamUrl: 'http://127.0.0.1',

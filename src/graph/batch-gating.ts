@@ -36,13 +36,15 @@ function gated(
     const result = resolve(source, args, context, info);
     const loading = Array.isArray(result) ? result.filter(isPromise) : isPromise(result) ? [result] : [];
     if (loading.length > 0 && gatesBatch(info)) {
-      for (const promise of loading) if (!askedAhead.has(promise)) context.batchGate.closeDuring(promise);
+      for (const promise of loading) if (!isAskedAhead(promise)) context.batchGate.closeDuring(promise);
     }
     return result;
   };
 }
 
 const askedAhead = new WeakSet<Promise<unknown>>();
+
+export const isAskedAhead = (loading: Promise<unknown>): boolean => askedAhead.has(loading);
 
 /** Marks what a field is still loading as nothing that the batch waits for: all that it leads to has been asked for. */
 export function marksAskedAhead<Result>(loading: Promise<Result>): Promise<Result> {

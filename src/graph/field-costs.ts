@@ -5,7 +5,6 @@ import {
   defaultFieldResolver,
   type FieldDefinitionNode,
   type GraphQLField,
-  type GraphQLObjectType,
   type GraphQLSchema,
   getNamedType,
   isAbstractType,
@@ -20,9 +19,10 @@ import type { UpstreamTake } from './generated.ts';
 
 /**
  * What a field may ask the service for, whatever is selected below it, as `@upstream` of the SDL says (`schema/upstream.graphql`).
- * `UNSAID`: it has a resolver of its own and no such line, so that it may ask for anything.
+ * `UNSAID`: it has a resolver of its own and no such line, so that it may ask for anything. `REFERENCED`: each reference is
+ * found as a lookup of its type finds it, or by its identifier.
  */
-export type FieldCost = UpstreamTake | 'UNSAID';
+export type FieldCost = UpstreamTake | 'REFERENCED' | 'UNSAID';
 
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
@@ -94,7 +94,7 @@ export function writeCosts(schema: GraphQLSchema, said: SaidCosts): void {
   }
   const query = schema.getQueryType()?.getFields() ?? {};
   if (query._service !== undefined) write(query._service, 'NOTHING');
-  if (query._entities !== undefined) write(query._entities, costOfEntities(schema));
+  if (query._entities !== undefined) write(query._entities, 'REFERENCED');
 }
 
 function write(field: GraphQLField<unknown, unknown>, cost: FieldCost): void {
@@ -107,16 +107,26 @@ function unsaidCost({ resolve, extensions }: GraphQLField<unknown, unknown>): Fi
   return isRead && extensions.batch === undefined ? 'NOTHING' : 'UNSAID';
 }
 
-/** References are found like what the lookups of their types find. */
-function costOfEntities(schema: GraphQLSchema): FieldCost {
-  const union = schema.getType('_Entity');
-  const lookups = Object.values(schema.getQueryType()?.getFields() ?? {}).filter(({ astNode }) =>
-    astNode?.directives?.some(({ name }) => name.value === 'lookup'),
-  );
-  const costOfLookup = (entity: GraphQLObjectType) =>
-    costOf(lookups.find(({ type }) => getNamedType(type) === entity));
-  return inCommon(isAbstractType(union) ? schema.getPossibleTypes(union).map(costOfLookup) : []);
+/**
+ * Entities that no lookup of `Query` finds by key: a reference is found by what its global identifier stands for.
+ * @param schema with the costs of its fields
+ */
+export function entitiesById(schema: GraphQLSchema): ReadonlySet<string> {
+  let names = byId.get(schema);
+  if (names === undefined) {
+    const union = schema.getType('_Entity');
+    const lookups = Object.values(schema.getQueryType()?.getFields() ?? {}).filter(({ astNode }) =>
+      astNode?.directives?.some(({ name }) => name.value === 'lookup'),
+    );
+    const found = new Set(lookups.map(({ type }) => getNamedType(type).name));
+    const entities = isAbstractType(union) ? schema.getPossibleTypes(union) : [];
+    names = new Set(entities.map(({ name }) => name).filter((name) => !found.has(name)));
+    byId.set(schema, names);
+  }
+  return names;
 }
+
+const byId = new WeakMap<GraphQLSchema, ReadonlySet<string>>();
 
 function inCommon([first, ...others]: readonly FieldCost[]): FieldCost {
   return first !== undefined && others.every((cost) => cost === first) ? first : 'UNSAID';
@@ -136,17 +146,22 @@ export function asksForFigures(field: GraphQLField<unknown, unknown>): boolean {
 /** Whether a document selects a field of which only the service's answers tell what it asks for. */
 export function isOpenEnded(document: DocumentNode, schema: GraphQLSchema): boolean {
   const types = new TypeInfo(schema);
-  let isFound = false;
+  const named = entitiesById(schema);
+  let [isFound, hasReferences, isByIdNamed] = [false, false, false];
   visit(
     document,
     visitWithTypeInfo(types, {
       Field({ name }) {
         if (name.value.startsWith('__')) return false;
         const cost = costOf(types.getFieldDef() ?? undefined);
+        hasReferences ||= cost === 'REFERENCED';
         isFound = cost === 'IDENTIFIED' || cost === 'UNSAID';
         return isFound ? BREAK : undefined;
       },
+      NamedType({ name }) {
+        isByIdNamed ||= named.has(name.value);
+      },
     }),
   );
-  return isFound;
+  return isFound || (hasReferences && isByIdNamed);
 }

@@ -1406,6 +1406,8 @@ export type DirectiveResolverFn<TResult = Record<PropertyKey, never>, TParent = 
 export type FederationTypes = {
   Country: Country;
   Indicator: Indicator;
+  Observation: Observation;
+  Office: Office;
   Source: Source;
   Ticker: Ticker;
 };
@@ -1418,6 +1420,12 @@ export type FederationReferenceTypes = {
   Indicator:
     ( { __typename: 'Indicator' }
     & GraphQLRecursivePick<FederationTypes['Indicator'], {"key":true}> );
+  Observation:
+    ( { __typename: 'Observation' }
+    & GraphQLRecursivePick<FederationTypes['Observation'], {"id":true}> );
+  Office:
+    ( { __typename: 'Office' }
+    & GraphQLRecursivePick<FederationTypes['Office'], {"id":true}> );
   Source:
     ( { __typename: 'Source' }
     & GraphQLRecursivePick<FederationTypes['Source'], {"key":true}> );
@@ -1727,7 +1735,8 @@ export type NodeResolvers<ContextType = GraphContext, ParentType extends Resolve
   __resolveType: TypeResolveFn<'Country' | 'Indicator' | 'Observation' | 'Office' | 'Source' | 'Ticker', ParentType, ContextType>;
 };
 
-export type ObservationResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Observation'] = ResolversParentTypes['Observation']> = {
+export type ObservationResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Observation'] = ResolversParentTypes['Observation'], FederationReferenceType extends FederationReferenceTypes['Observation'] = FederationReferenceTypes['Observation']> = {
+  __resolveReference?: ReferenceResolver<Maybe<ResolversTypes['Observation']> | FederationReferenceType, FederationReferenceType, ContextType>;
   asOfPeriod?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   change?: Resolver<Maybe<ResolversTypes['Float']>, ParentType, ContextType, Partial<ObservationChangeArgs>>;
   country?: Resolver<ResolversTypes['Country'], ParentType, ContextType>;
@@ -1778,7 +1787,8 @@ export type ObservationEdgeResolvers<ContextType = GraphContext, ParentType exte
   node?: Resolver<ResolversTypes['Observation'], ParentType, ContextType>;
 };
 
-export type OfficeResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Office'] = ResolversParentTypes['Office']> = {
+export type OfficeResolvers<ContextType = GraphContext, ParentType extends ResolversParentTypes['Office'] = ResolversParentTypes['Office'], FederationReferenceType extends FederationReferenceTypes['Office'] = FederationReferenceTypes['Office']> = {
+  __resolveReference?: ReferenceResolver<Maybe<ResolversTypes['Office']> | FederationReferenceType, FederationReferenceType, ContextType>;
   country?: Resolver<ResolversTypes['Country'], ParentType, ContextType>;
   id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   name?: Resolver<ResolversTypes['String'], ParentType, ContextType>;

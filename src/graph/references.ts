@@ -1,6 +1,7 @@
 import type { GraphQLFieldResolver, GraphQLResolveInfo } from 'graphql';
 import { mapValue, type PromiseOrValue } from '../async/promise-or-value.ts';
 import { Failure } from '../errors.ts';
+import { isAskedAhead, marksAskedAhead } from './batch-gating.ts';
 
 /** What a router sends in place of an object: its type and the fields of one of its keys. */
 export type Representation = Readonly<Record<string, unknown>>;
@@ -25,10 +26,12 @@ export function entitiesResolver(entities: Entities): GraphQLFieldResolver<unkno
     const resolve = entities[name]?.__resolveReference as (
       ...args: unknown[]
     ) => PromiseOrValue<object | null>;
-    // A copy, since what is found may be shared by other operations.
-    return mapValue(resolve(representation, context, info), (entity) =>
-      entity === null ? null : { ...entity, __typename: name },
-    );
+    // A copy, since what is found may be shared by other operations. What is found by an interface names its own type.
+    const finding = resolve(representation, context, info);
+    const copied = mapValue(finding, (entity) => (entity === null ? null : { __typename: name, ...entity }));
+    return finding instanceof Promise && copied instanceof Promise && isAskedAhead(finding)
+      ? marksAskedAhead(copied)
+      : copied;
   };
   return (_, { representations }, context, info) =>
     (representations as readonly unknown[]).map((representation) => {

@@ -23,12 +23,21 @@ import type { Resolvers } from './generated.ts';
 import { prefixedNames, withPrefixedNames } from './prefixed-names.ts';
 import { type Entities, entitiesResolver } from './references.ts';
 import { CountryCode, DateTime, JSONValue } from './scalars.ts';
-import { executableApart, withDirectives, withKey, withoutRootFields } from './subgraph-sdl.ts';
+import {
+  executableApart,
+  type KeyableType,
+  withDirectives,
+  withKey,
+  withoutRootFields,
+} from './subgraph-sdl.ts';
 
 const SDL_FOLDER = new URL('../../schema/', import.meta.url);
 
 /** Fields of `Query` that need no key. `_service` tells a router our SDL. */
 const PUBLIC_FIELDS: ReadonlySet<string> = new Set(['health', 'platformVersion', '_service']);
+
+/** The interface of all that has a global identifier. */
+const NODE = 'Node';
 
 /** Types whose objects are records that are held for many operations, as the service sent them. */
 const IMMUTABLE_TYPES: readonly string[] = ['Observation'];
@@ -47,6 +56,8 @@ export interface SchemaParts {
   readonly sdl?: string;
   /** Whether alpha-3 codes are a key of countries, too. */
   readonly subgraphIso3?: boolean;
+  /** Whether the interface `Node`, and each type that has it, has its identifier for a key. */
+  readonly subgraphNode?: boolean;
   /** Root fields that routers aren't told of. */
   readonly subgraphOmit?: readonly string[];
   /** What our types and root fields begin with for routers. */
@@ -64,13 +75,15 @@ export function createSchema({
   sdl = readSdl(),
   subgraphOmit: omitted = [],
   subgraphIso3: hasIso3Key = false,
+  subgraphNode: hasNodeKey = false,
   subgraphPrefix: prefix,
 }: SchemaParts): GraphQLSchema {
   const { document, executable } = executableApart(tagForContracts(parse(sdl)));
-  const { typeDefs, said } = takeCosts(hasIso3Key ? withKey(document, 'Country', 'iso3') : document);
+  const withIso3 = hasIso3Key ? withKey(document, 'iso3', ({ name }) => name.value === 'Country') : document;
+  const { typeDefs, said } = takeCosts(hasNodeKey ? withKey(withIso3, 'id', isNode) : withIso3);
   const subgraph = createSubgraph(typeDefs, {
     resolvers: [{ CountryCode, DateTime, JSON: JSONValue }, ...resolvers],
-    entities,
+    entities: hasNodeKey ? entities : withoutInterface(entities),
   });
   const schema = withDirectives(subgraph, executable);
   describeScalars(schema);
@@ -86,6 +99,13 @@ export function createSchema({
   if (prefix !== undefined) tellRouters(schema, withPrefixedNames(told, prefixedNames(schema, prefix)));
   else if (told !== typeDefs) tellRouters(schema, told);
   return schema;
+}
+
+const isNode = ({ name, interfaces = [] }: KeyableType) =>
+  name.value === NODE || interfaces.some((one) => one.name.value === NODE);
+
+function withoutInterface({ [NODE]: _, ...others }: Entities): Entities {
+  return others;
 }
 
 /** An executable Federation 2 subgraph of any SDL. */

@@ -4,6 +4,7 @@ import {
   type DefinitionNode,
   type DocumentNode,
   GraphQLSchema,
+  type InterfaceTypeDefinitionNode,
   isTypeDefinitionNode,
   Kind,
   type ObjectTypeDefinitionNode,
@@ -56,14 +57,24 @@ export function withDirectives(schema: GraphQLSchema, document: DocumentNode): G
   });
 }
 
-/** An SDL in which a type has another key, of a field that it has. */
-export function withKey(document: DocumentNode, typeName: string, field: string): DocumentNode {
-  const key = parse(`type T @key(fields: "${field}")`, { noLocation: true }).definitions[0];
+/** A type that may have keys. */
+export type KeyableType = ObjectTypeDefinitionNode | InterfaceTypeDefinitionNode;
+
+/** An SDL in which some types have another key, of a field that they have: those that don't have it yet. */
+export function withKey(
+  document: DocumentNode,
+  field: string,
+  isWanted: (type: KeyableType) => boolean,
+): DocumentNode {
+  const [key] = parse(`type T @key(fields: "${field}")`, { noLocation: true }).definitions;
   const added = key?.kind === Kind.OBJECT_TYPE_DEFINITION ? (key.directives ?? []) : [];
-  return visit(document, {
-    ObjectTypeDefinition: (type) =>
-      type.name.value === typeName ? { ...type, directives: [...(type.directives ?? []), ...added] } : false,
-  });
+  const text = added.map(print).join();
+  const keyed = <Type extends KeyableType>(type: Type): Type => {
+    const { directives = [] } = type;
+    const isDue = isWanted(type) && !directives.some((directive) => print(directive) === text);
+    return isDue ? { ...type, directives: [...directives, ...added] } : type;
+  };
+  return visit(document, { ObjectTypeDefinition: keyed, InterfaceTypeDefinition: keyed });
 }
 
 /**

@@ -9,7 +9,7 @@ import {
   isListType,
   type OperationDefinitionNode,
 } from 'graphql';
-import { costOf } from '../graph/field-costs.ts';
+import { costOf, entitiesById } from '../graph/field-costs.ts';
 import { rowTypeOf, type SelectionScope } from '../graph/selection.ts';
 import { summing } from './field-sum.ts';
 
@@ -99,6 +99,8 @@ function ownBound(
       return (parents ?? 1) === 1 ? { ...NO_CALLS, calls: 1 } : UNBOUNDED;
     case 'IDENTIFIED':
       return (parents ?? 1) === 1 && !isList ? { ...NO_CALLS, calls: 1 } : UNBOUNDED;
+    case 'REFERENCED':
+      return areByKeys(argumentsOf(field, node, scope), scope) ? NO_CALLS : UNBOUNDED;
     case 'FIGURES':
       if (type.name === 'Observation')
         return derivedBound(field, argumentsOf(field, node, scope), parents, sizes);
@@ -106,6 +108,15 @@ function ownBound(
     case 'UNSAID':
       return UNBOUNDED;
   }
+}
+
+/** Tells references that lists have the keys of, all of them, from others. */
+function areByKeys({ representations = [] }: Readonly<Record<string, unknown>>, { schema }: SelectionScope) {
+  const byId = entitiesById(schema);
+  return [representations].flat().every((reference) => {
+    const name = (reference as { readonly __typename?: unknown } | null)?.__typename;
+    return typeof name !== 'string' || (!byId.has(name) && name !== 'Node');
+  });
 }
 
 function hasArguments({ arguments: given = [] }: FieldNode): boolean {

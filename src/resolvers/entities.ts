@@ -1,12 +1,15 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { PromiseOrValue } from '../async/promise-or-value.ts';
 import { Failure } from '../errors.ts';
+import { marksAskedAhead } from '../graph/batch-gating.ts';
 import type { GraphContext } from '../graph/context.ts';
+import { decodeId, type GlobalId } from '../graph/ids.ts';
 import type { Representation } from '../graph/references.ts';
 import { CountryCode } from '../graph/scalars.ts';
 import { countryByCode, countryByIso3 } from './countries.ts';
 import { indicatorByKey, sourceByKey } from './indicators.ts';
 import { tickerBySymbol } from './markets.ts';
+import { nodeById } from './nodes.ts';
 
 /** An entity found by the key fields of a router's representation. */
 function reference<Entity extends object>(
@@ -46,16 +49,51 @@ function codeIn(representation: Representation): string {
   }
 }
 
+/**
+ * Finds an object by a global identifier. The batch doesn't wait for it: it is what the batch brings, or sees to that itself.
+ * @param type that it has to be of; null for any
+ * @throws Failure BAD_USER_INPUT where it is of another one
+ */
+function byId(
+  type: GlobalId['type'] | null,
+  representation: Representation,
+  context: GraphContext,
+  info: GraphQLResolveInfo,
+) {
+  const id = keyIn(representation, 'id');
+  const found = decodeId(id).type;
+  if (type === null || found === type) return marksAskedAhead(nodeById(id, context, info));
+  throw new Failure('BAD_USER_INPUT', `This \`id\` is that of ${found}, not of ${type}.`);
+}
+
+/** An entity found by the key that the representation has: its own where that is there, else its identifier. */
+function keyed<Entity extends object>(
+  type: GlobalId['type'],
+  key: string,
+  find: Parameters<typeof reference<Entity>>[0],
+) {
+  return reference<object>((ref, context, info) =>
+    ref[key] === undefined && ref.id !== undefined
+      ? byId(type, ref, context, info)
+      : find(ref, context, info),
+  );
+}
+
 /** The types that other subgraphs may refer to, and how a reference becomes one of ours. */
 export const entities = {
-  Country: reference((ref, context, info) =>
+  Country: keyed('Country', 'code', (ref, context, info) =>
     ref.code === undefined && ref.iso3 !== undefined
       ? countryByIso3(iso3In(ref), context, info)
       : countryByCode(codeIn(ref), context, info),
   ),
-  Indicator: reference((ref, context, info) => indicatorByKey(keyIn(ref, 'key'), context, info, false)),
-  Source: reference((ref, context) => sourceByKey(keyIn(ref, 'key'), context)),
-  Ticker: reference((ref, context) =>
+  Indicator: keyed('Indicator', 'key', (ref, context, info) =>
+    indicatorByKey(keyIn(ref, 'key'), context, info, false),
+  ),
+  Source: keyed('Source', 'key', (ref, context) => sourceByKey(keyIn(ref, 'key'), context)),
+  Ticker: keyed('Ticker', 'symbol', (ref, context) =>
     tickerBySymbol(keyIn(ref, 'exchangeCode'), keyIn(ref, 'symbol'), context),
   ),
+  Observation: reference((ref, context, info) => byId('Observation', ref, context, info)),
+  Office: reference((ref, context, info) => byId('Office', ref, context, info)),
+  Node: reference((ref, context, info) => byId(null, ref, context, info)),
 };

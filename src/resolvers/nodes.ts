@@ -12,7 +12,11 @@ import { observationOf } from './observation-ids.ts';
 
 type AnyNode = Awaited<ResolversTypes['Node']>;
 
-async function nodeById(
+/**
+ * The object of a global identifier.
+ * @throws Failure BAD_USER_INPUT where it is none of ours
+ */
+export async function nodeById(
   id: string,
   context: GraphContext,
   info: GraphQLResolveInfo,

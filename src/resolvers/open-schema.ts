@@ -16,7 +16,7 @@ export interface OpenedSchema {
  */
 export async function openSchema(
   names: readonly (keyof typeof extras)[],
-  parts: Pick<SchemaParts, 'subgraphOmit' | 'subgraphIso3' | 'subgraphPrefix'> = {},
+  parts: Pick<SchemaParts, 'subgraphOmit' | 'subgraphIso3' | 'subgraphNode' | 'subgraphPrefix'> = {},
 ): Promise<OpenedSchema> {
   const opened = await Promise.all(names.map((name) => extras[name]()));
   const all = [...resolvers, ...opened.map((extra) => extra.resolvers)];

@@ -47,6 +47,7 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
   DRAIN_TIMEOUT_MS: ['-1', 'x'],
   SUBGRAPH: ['true', 'ON', '1'],
   SUBGRAPH_ISO3: ['true'],
+  SUBGRAPH_NODE: ['true'],
   SUBGRAPH_OMIT: ['node health', 'no-de'],
   FEDERATED_TRACES: ['ftv1', 'ON'],
   SUBGRAPH_PREFIX: ['CG', '_', '1_', 'C-G_', 'C_G_'],

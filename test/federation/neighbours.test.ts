@@ -34,7 +34,38 @@ async function faultsOf(theirs: string, env: Readonly<Record<string, string>> = 
   };
 }
 
+/** Ours and another subgraph behind a router. */
+async function routed(
+  name: string,
+  theirs: string,
+  resolvers: object,
+  env: Readonly<Record<string, string>> = {},
+) {
+  const program = await openProgram({ env });
+  const { supergraphSdl } = await faultsOf(theirs, env);
+  const schema = buildSubgraphSchema([
+    { typeDefs: parse(`${LINK} ${theirs}`), resolvers: resolvers as never },
+  ]);
+  const server = new ApolloServer({ schema, plugins: [ApolloServerPluginInlineTraceDisabled()] });
+  const { url } = await startStandaloneServer(server, { listen: { port: 0, host: '127.0.0.1' } });
+  const placed = supergraphSdl.replace(THEIRS, url).replace(OURS, program.url);
+  const router = await (ROUTERS[name] as (typeof ROUTERS)[string])(placed);
+  return {
+    ask: (query: string) => router.ask(query, 'Bearer demo-team'),
+    /** Routes of the service that were asked. */
+    requests: () => program.requests().map((request) => request.replace(/^GET |\?.*$/g, '')),
+    async [Symbol.asyncDispose]() {
+      await router[Symbol.asyncDispose]();
+      await server.stop();
+      await program[Symbol.asyncDispose]();
+    },
+  };
+}
+
 const VISAS = `type Query { visas: [Country!] } type Country @key(fields: "iso3") { iso3: String! visa: String }`;
+
+const NOTES =
+  'type Query { noted: [Node!] } type Node @key(fields: "id") @interfaceObject { id: ID! note: String }';
 
 /** Names that other teams use as well, `health` in another sense. */
 const COMMON = `
@@ -71,45 +102,78 @@ describe('another subgraph', () => {
     expect(supergraphSdl).toMatch(/type Freshness\b/);
   });
 
-  it("can't add a field to all our nodes at once, since an interface of ours has no key", async () => {
+  it('may add a field to all our nodes at once where our interface has a key, and has then no nodes of its own', async () => {
+    for (const messages of (await faultsOf(NOTES)).faults)
+      expect(messages.join('\n')).toMatch(/"Country\.id"|"\w+\.note"|INTERFACE_OBJECT|Node/);
+    expect((await faultsOf(NOTES, { SUBGRAPH_NODE: 'on' })).faults).toEqual([[], [], []]);
+    const others =
+      'type Query { visits: [Visit] } interface Node { id: ID! } type Visit implements Node { id: ID! }';
+    expect((await faultsOf(others)).faults).toEqual([[], [], []]);
+    // The Guild's library composes it all the same.
+    const [byApollo = [], published = []] = (await faultsOf(others, { SUBGRAPH_NODE: 'on' })).faults;
+    for (const messages of [byApollo, published]) expect(messages.join('\n')).toContain('Visit');
+  });
+
+  it('may refer to our figures and offices by their identifiers', async () => {
+    const theirs = `type Query { x: Int } type Observation @key(fields: "id") { id: ID! comment: String }
+      type Office @key(fields: "id") { id: ID! address: String }`;
+    expect((await faultsOf(theirs)).faults).toEqual([[], [], []]);
+  });
+
+  /** Figures of two countries, as another subgraph knows them. */
+  const FIGURES = ['KE', 'UG'].map((code) => {
+    const key = [code, 'population_total', '2019', '2019', '2019-07-01', '', 'world_bank_wdi'];
+    return { id: Buffer.from(JSON.stringify(['Observation', ...key])).toString('base64url') };
+  });
+  const itself = { __resolveReference: (reference: object) => reference };
+
+  it.each(Object.keys(ROUTERS))('comments on our figures through %s, at one data call', async (name) => {
     const theirs =
-      'type Query { x: Int } type Node @key(fields: "id") @interfaceObject { id: ID! note: String }';
-    for (const messages of (await faultsOf(theirs)).faults)
-      expect(messages.join('\n')).toMatch(/"Country\.id"|"Observation\.note"/);
+      'type Query { commented: [Observation!] } type Observation @key(fields: "id") { id: ID! comment: String }';
+    await using both = await routed(name, theirs, {
+      Query: { commented: () => FIGURES },
+      Observation: { ...itself, comment: () => 'revised' },
+    });
+    const { data, errors } = await both.ask('{ commented { comment value country { code } } }');
+    expect(errors).toBeUndefined();
+    const value = expect.any(Number);
+    expect(data.commented).toEqual([
+      { comment: 'revised', value, country: { code: 'KE' } },
+      { comment: 'revised', value, country: { code: 'UG' } },
+    ]);
+    expect(both.requests()).toEqual(['/v1/data']);
+  });
+
+  it.each(Object.keys(ROUTERS))('notes on all our nodes through %s', async (name) => {
+    const resolvers = { Query: { noted: () => FIGURES }, Node: { ...itself, note: () => 'seen' } };
+    await using both = await routed(name, NOTES, resolvers, { SUBGRAPH_NODE: 'on' });
+    const { data, errors } = await both.ask(
+      '{ country(code: "KE") { id note } noted { note ... on Observation { value } } }',
+    );
+    expect(errors).toBeUndefined();
+    const noted = { note: 'seen', value: expect.any(Number) };
+    // Hive Gateway knows the field of what it reaches by the interface alone.
+    const note = name === 'Hive Gateway' ? null : 'seen';
+    expect(data).toEqual({ country: { id: KENYA, note }, noted: [noted, noted] });
+    expect(both.requests().filter((route) => route === '/v1/data')).toHaveLength(1);
   });
 
   it.each(Object.keys(ROUTERS))('is joined by alpha-3 codes in both directions through %s', async (name) => {
-    await using program = await openProgram();
-    const { supergraphSdl } = await faultsOf(VISAS, { SUBGRAPH_ISO3: 'on' });
     const resolvers = {
       Query: { visas: () => ['KEN', 'UGA'].map((iso3) => ({ iso3 })) },
-      Country: {
-        __resolveReference: (reference: object) => reference,
-        visa: ({ iso3 }: { iso3: string }) => `${iso3}: on arrival`,
-      },
+      Country: { ...itself, visa: ({ iso3 }: { iso3: string }) => `${iso3}: on arrival` },
     };
-    const schema = buildSubgraphSchema([
-      { typeDefs: parse(`${LINK} ${VISAS}`), resolvers: resolvers as never },
-    ]);
-    const theirs = new ApolloServer({ schema, plugins: [ApolloServerPluginInlineTraceDisabled()] });
-    const { url } = await startStandaloneServer(theirs, { listen: { port: 0, host: '127.0.0.1' } });
-    const placed = supergraphSdl.replace(THEIRS, url).replace(OURS, program.url);
-    await using router = await (ROUTERS[name] as (typeof ROUTERS)[string])(placed);
-    const ask = (query: string) => router.ask(query, 'Bearer demo-team');
+    await using both = await routed(name, VISAS, resolvers, { SUBGRAPH_ISO3: 'on' });
     const figure = 'observation(metricKey: "population_total") { value }';
-    const outward = await ask(`{ visas { visa code ${figure} } }`);
-    const inward = await ask('{ country(code: "KE") { code visa } }');
-    await theirs.stop();
+    const outward = await both.ask(`{ visas { visa code ${figure} } }`);
+    const inward = await both.ask('{ country(code: "KE") { code visa } }');
     expect([outward.errors, inward.errors]).toEqual([undefined, undefined]);
     expect(outward.data.visas).toEqual([
       { visa: 'KEN: on arrival', code: 'KE', observation: { value: expect.any(Number) } },
       { visa: 'UGA: on arrival', code: 'UG', observation: { value: expect.any(Number) } },
     ]);
     expect(inward.data.country).toEqual({ code: 'KE', visa: 'KEN: on arrival' });
-    expect(program.requests().map((request) => request.replace(/^GET |\?.*$/g, ''))).toEqual([
-      '/v1/data',
-      '/v1/countries',
-    ]);
+    expect(both.requests()).toEqual(['/v1/data', '/v1/countries']);
   });
 });
 

@@ -9,7 +9,13 @@ const KENYA = { __typename: 'Country', code: 'KE' };
 
 const WRONG: [what: string, representation: unknown, message: RegExp][] = [
   ['an unknown type', { __typename: 'Nope' }, /no entity type "Nope"/],
-  ['a type that is no entity', { __typename: 'Observation', id: 'x' }, /no entity type "Observation"/],
+  ['a type that is no entity', { __typename: 'Term', id: 'x' }, /no entity type "Term"/],
+  ['no identifier', { __typename: 'Observation', id: 'x' }, /no identifier of this graph/],
+  [
+    'an identifier of another type',
+    { __typename: 'Office', id: Buffer.from('["Country","KE"]').toString('base64url') },
+    /is that of Country, not of Office/,
+  ],
   ['an interface', { __typename: 'Node', id: 'x' }, /no entity type "Node"/],
   ['a name of every object', { __typename: 'constructor' }, /no entity type "constructor"/],
   ['no type', { code: 'KE' }, /needs `__typename`/],

@@ -154,7 +154,7 @@ describe('what the schema says that a field costs', () => {
 
   it('is said of what federation adds', () => {
     const { _entities, _service } = schema.getQueryType()?.getFields() ?? {};
-    expect([costOf(_entities), costOf(_service)]).toEqual(['ONCE', 'NOTHING']);
+    expect([costOf(_entities), costOf(_service)]).toEqual(['REFERENCED', 'NOTHING']);
   });
 
   const told = places.map((place) => ({ ...place, name: `${place.typeName}.${place.field.name}` }));
