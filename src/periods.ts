@@ -1,0 +1,399 @@
+import {
+  dayOf,
+  daysAfter,
+  isLastOfMonth,
+  iso,
+  MONTHS_OF,
+  NAMES,
+  ofMonths,
+  type Period,
+  spanOf,
+  twoDigits,
+  type Unit,
+  unitOf,
+} from './calendar.ts';
+
+export type { Frequency, Period } from './calendar.ts';
+
+/** Longer texts are no periods. */
+const MAX_LENGTH = 64;
+
+/** Texts that are remembered, in each of two generations. */
+const MAX_REMEMBERED = 8_192;
+
+let remembered = new Map<string, Period | null>();
+let before = new Map<string, Period | null>();
+
+/**
+ * Reads a period as SDMX, the World Bank, Eurostat and national offices spell it; upper or lower case, with `-`, `/`, `.`, `_`,
+ * a blank or nothing between its parts:
+ *
+ * - years `2024`, `2024-A1`; halves `2024-H1`, `2024S1`, `H1 2024`; quarters `2024Q3`, `Q3/2024`, `3Q24`, `2024K3`, `3e trimestre 2024`;
+ *   weeks of ISO 8601 `2024-W05`, `2024U05`; months `2024-09`, `2024M9`, `202409`, `09/2024`, `Sep 2024`, `septembre 2024`
+ * - `T` as SDMX and Eurostat have it, a third of a year (`2024-T1` to `T3`), though French offices abbreviate a trimestre by it
+ * - `B` as DBnomics has it, two months (`2024-B1` to `B6`)
+ * - days `2024-09-01`, `20240901`, `1 September 2024`, `2024-D245`, with a time or without; `31/12/2024` and `12/31/2024`, where
+ *   just one of both ways is a day
+ * - fiscal years `2023/24`, `2023-24`, `FY2024`, of which the year is that in which they end, with halves and quarters. They begin in July,
+ *   as most do: which day it is no text says. `2011-12` is a month, as in ISO 8601; `2011/12` is a fiscal year
+ * - ranges of any of them: `2020-2024`, `2024-01-01/2024-06-30`, `2024-01 to 2024-03`, `Jan-Mar 2024`, `2024-09-01/P1M`. A
+ *   range that is just a year, a half and so on is that
+ *
+ * It reads any text in little time.
+ * @returns null where no rule reads the text
+ */
+export function periodIn(text: string): Period | null {
+  if (text.length > MAX_LENGTH) return null;
+  let period = remembered.get(text);
+  if (period !== undefined) return period;
+  period = before.get(text);
+  if (period === undefined) {
+    const plain = plainOf(text);
+    period = single(plain) ?? range(plain);
+  }
+  if (remembered.size >= MAX_REMEMBERED) [before, remembered] = [remembered, new Map()];
+  remembered.set(text, period);
+  return period;
+}
+
+/**
+ * The period of a row. Of one that doesn't name a year, the row does: `annual` is the whole of it, `Q3` a part.
+ * @returns null where no rule reads it
+ */
+export function periodOf({
+  year,
+  period,
+}: {
+  readonly year: number | null;
+  readonly period: string | null;
+}): Period | null {
+  const whole = year === null ? '' : String(year).padStart(4, '0');
+  if (period === null) return periodIn(whole);
+  const read = periodIn(period);
+  if (read !== null || year === null || period.length > MAX_LENGTH) return read;
+  const plain = plainOf(period);
+  if (WHOLE_YEAR.has(plain)) return periodIn(whole);
+  return /^[a-z]/.test(plain) && !/\d{3}/.test(plain) ? periodIn(`${plain} ${whole}`) : null;
+}
+
+/**
+ * The same period some years later: 2023-Q3 for 2024-Q3 and -1.
+ * @returns null where there is none, as of a week 53 or a 29 February
+ */
+export function shiftedPeriod({ key, frequency, firstDay, lastDay }: Period, years: number): Period | null {
+  if (frequency !== 'span') return periodIn(laterBy(years, key));
+  // Whole months stay whole: February has one day more or less.
+  const isOfMonths = firstDay.endsWith('-01') && isLastOfMonth(lastDay);
+  const first = single(laterBy(years, firstDay));
+  const last = single(laterBy(years, isOfMonths ? lastDay.slice(0, 7) : lastDay));
+  return first && last && spanOf(first.firstDay, last.lastDay);
+}
+
+function laterBy(years: number, text: string): string {
+  return text.replace(/\d{4}/, (year) => {
+    const later = Number(year) + years;
+    return later >= 0 ? String(later).padStart(4, '0') : '';
+  });
+}
+
+const WHOLE_YEAR = new Set('annual annually yearly year a annuel annuelle anual'.split(' '));
+
+/** Units of a period by the words for them; a blank is no part of any. */
+const UNITS: ReadonlyMap<string, Unit> = new Map(
+  Object.entries({
+    a: 'a y annual year cy annee ano',
+    h: 'h s hy half semester semestre sem',
+    t: 't tertial trimester',
+    q: 'q k qtr quarter trim trimestre kvartal quartal',
+    b: 'b bimester',
+    m: 'm month mois mes',
+    w: 'w u wk week kw uge semaine',
+    d: 'd day jour',
+  }).flatMap(([unit, words]) => words.split(' ').map((word) => [word, unit as Unit] as const)),
+);
+
+/** Numbers that are words, where a unit stands beside them. */
+const NUMBERS: ReadonlyMap<string, string> = new Map(
+  ['first i premier', 'second ii', 'third iii', 'fourth iv'].flatMap((words, i) =>
+    words.split(' ').map((word) => [word, String(i + 1)] as const),
+  ),
+);
+
+/** Words that say nothing: `1st quarter of 2024`, `2e trimestre`. */
+const EMPTY = new Set('of de du the st nd rd th er re e eme o'.split(' '));
+
+const FISCAL = new Set(['fy', 'fiscal']);
+
+/** Names of months in English, French, Portuguese and Spanish, and their beginnings of three letters and more. */
+const MONTHS: ReadonlyMap<string, string> = monthsByName(
+  'january janvier janeiro enero|february fevrier fevereiro febrero|march mars marco marzo|april avril abril|may mai maio mayo|' +
+    'june juin junho junio|july juillet julho julio|august aout agosto|september septembre setembro septiembre|' +
+    'october octobre outubro octubre|november novembre novembro noviembre|december decembre dezembro diciembre',
+);
+
+function monthsByName(names: string): Map<string, string> {
+  const months = new Map<string, string>();
+  const ambiguous = new Set<string>();
+  for (const [i, ofMonth] of names.split('|').entries()) {
+    const month = twoDigits(i + 1);
+    for (const name of ofMonth.split(' ')) {
+      for (let length = 3; length <= name.length; length += 1) {
+        const part = name.slice(0, length);
+        if ((months.get(part) ?? month) !== month) ambiguous.add(part);
+        months.set(part, month);
+      }
+    }
+  }
+  for (const part of ambiguous) months.delete(part);
+  return months;
+}
+
+/** In lower case and without accents, with plain dashes and single blanks. */
+function plainOf(text: string): string {
+  return text
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/\p{M}+/gu, '')
+    .replace(/[\p{Pd}\u2212]/gu, '-')
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
+const TIME = /[t ](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?(?: ?(?:z|utc|gmt|[+-]\d\d(?::?\d\d)?))?$/;
+
+/** A period that is no range. */
+function single(text: string): Period | null {
+  const time = TIME.exec(text);
+  if (time === null) return ofTokens(tokensIn(text));
+  const [, hours, minutes, seconds = '0'] = time;
+  if (Number(hours) > 24 || Number(minutes) > 59 || Number(seconds) > 60) return null;
+  const day = ofTokens(tokensIn(text.slice(0, time.index)));
+  return day?.frequency === 'day' ? day : null;
+}
+
+/** A part of a text: of digits, or a word. */
+interface Token {
+  readonly text: string;
+  /** Digits by how many there are, `n` the name of a month, `u` a unit. */
+  readonly kind: string;
+  /** What stands before it, without blanks around it. */
+  readonly separator: string;
+}
+
+interface Tokens {
+  readonly list: readonly Token[];
+  readonly isFiscal: boolean;
+}
+
+/** All that may stand between two parts of a period. */
+const SEPARATOR = /^(?:[-/._:]| {1,2}| ?[-/] ?|[,.] )?$/;
+
+/** @returns null where there is anything that is part of no period */
+function tokensIn(text: string): Tokens | null {
+  const parts = [...text.matchAll(/(\d+|[a-z]+)|[^\da-z]+/g)].map(([part, token]) => ({ part, token }));
+  const hasUnit = parts.some(({ part }) => UNITS.has(part));
+  let isFiscal = false;
+  let hasBegun = false;
+  let separator = '';
+  const list: Token[] = [];
+  for (const { part, token } of parts) {
+    if (token === undefined) {
+      separator += part;
+      continue;
+    }
+    if (!(hasBegun ? SEPARATOR : /^$/).test(separator)) return null;
+    const isEmpty = hasBegun && EMPTY.has(token);
+    hasBegun = true;
+    if (FISCAL.has(token)) isFiscal = true;
+    if (isEmpty || FISCAL.has(token)) continue;
+    const digits = hasUnit ? (NUMBERS.get(token) ?? token) : token;
+    const kind = kindOf(digits);
+    if (kind === null) return null;
+    list.push({
+      text: kind === 'n' ? (MONTHS.get(digits) ?? '') : digits,
+      kind,
+      separator: separator.trim(),
+    });
+    separator = '';
+  }
+  // A dot ends an abbreviation.
+  const isOver = separator === '' || (separator === '.' && /[a-z]\.$/.test(text));
+  return isOver ? { list: withoutNeedless(list, isFiscal), isFiscal } : null;
+}
+
+function kindOf(token: string): string | null {
+  if (/^\d/.test(token)) return token.length <= 8 ? String(token.length) : null;
+  if (UNITS.has(token)) return 'u';
+  return MONTHS.has(token) ? 'n' : null;
+}
+
+/** Without the word year where another unit stands beside it, as in `half year`, or where it is a fiscal one. */
+function withoutNeedless(list: readonly Token[], isFiscal: boolean): readonly Token[] {
+  const isYear = ({ kind, text }: Token) => kind === 'u' && UNITS.get(text) === 'a';
+  const isNeedless = isFiscal || list.some((token) => token.kind === 'u' && !isYear(token));
+  return isNeedless ? list.filter((token) => !isYear(token)) : list;
+}
+
+function ofTokens(tokens: Tokens | null): Period | null {
+  if (tokens === null || tokens.list.length > 6) return null;
+  const { list, isFiscal } = tokens;
+  const shape = list.map(({ kind }) => kind).join('');
+  const texts = list.map(({ text }) => text);
+  const separator = list[1]?.separator ?? '';
+  if (!isFiscal) {
+    const read = calendar(shape, texts, separator);
+    if (read !== null) return read;
+  }
+  return fiscal(list, isFiscal);
+}
+
+/** A period of the calendar by the kinds of its parts. */
+function calendar(shape: string, texts: readonly string[], separator: string): Period | null {
+  const [a = '', b = '', c = ''] = texts;
+  switch (shape) {
+    case '4':
+      return unitOf(a, 'a', '1');
+    case '6':
+      return unitOf(a.slice(0, 4), 'm', a.slice(4));
+    case '8':
+      return dayOf(a.slice(0, 4), a.slice(4, 6), a.slice(6));
+    case '42':
+      return separator === '/' && isNext(a, b) ? null : unitOf(a, 'm', b);
+    case '41':
+      return separator === '-' || separator === '/' ? unitOf(a, 'm', b) : null;
+    case '24':
+    case '14':
+      return unitOf(b, 'm', a);
+    case '43':
+      return separator === '-' ? unitOf(a, 'd', b) : null;
+    case '422':
+    case '421':
+    case '412':
+    case '411':
+    case '4n2':
+    case '4n1':
+      return dayOf(a, b, c);
+    case '224':
+    case '214':
+    case '124':
+    case '114':
+      return Number(a) > 12 || a === b ? dayOf(c, b, a) : Number(b) > 12 ? dayOf(c, a, b) : null;
+    case '4n':
+      return unitOf(a, 'm', b);
+    case 'n4':
+      return unitOf(b, 'm', a);
+    case 'n2':
+      return separator === '-' ? unitOf(fullYear(b), 'm', a) : null;
+    case '2n4':
+    case '1n4':
+      return dayOf(c, b, a);
+    case 'n24':
+    case 'n14':
+      return dayOf(c, a, b);
+    case '4u':
+      return UNITS.get(b) === 'a' ? unitOf(a, 'a', '1') : null;
+    case 'u4':
+      return UNITS.get(a) === 'a' ? unitOf(b, 'a', '1') : null;
+    case 'u5':
+    case 'u6':
+      return withUnit('u24', [a, b.slice(0, -4), b.slice(-4)]);
+    case '4u21':
+      return weekDay(texts);
+    default:
+      return withUnit(shape, texts);
+  }
+}
+
+/** Places of the year, the unit and the number, by the kinds of the parts. A year of two digits stands beside a number of one. */
+const PLACES = [
+  [/^(?:4u[1-3]|2u1)$/, 0, 1, 2],
+  [/^4[12]u$/, 0, 2, 1],
+  [/^(?:u[1-3]4|u12)$/, 2, 0, 1],
+  [/^(?:[12]u4|1u2)$/, 2, 1, 0],
+] as const;
+
+function withUnit(shape: string, parts: readonly string[]): Period | null {
+  const [, ...places] = PLACES.find(([kinds]) => kinds.test(shape)) ?? [];
+  const [year = '', word = '', number = ''] = places.map((place) => parts[place]);
+  const unit = UNITS.get(word);
+  return unit === undefined || (unit === 'a' && number !== '1') ? null : unitOf(fullYear(year), unit, number);
+}
+
+/** `2024-W05-3`. */
+function weekDay([year = '', word = '', number = '', day = '']: readonly string[]): Period | null {
+  const week = UNITS.get(word) === 'w' ? unitOf(year, 'w', number) : null;
+  if (week === null || Number(day) < 1 || Number(day) > 7) return null;
+  const found = daysAfter(week.firstDay, Number(day) - 1);
+  return spanOf(found, found);
+}
+
+/** A fiscal year, or a half or a quarter of one: named by both of its years, or by the one in which it ends. */
+function fiscal(list: readonly Token[], isFiscal: boolean): Period | null {
+  const pair = list.findIndex(({ kind, text }, i) => {
+    const { separator, text: next } = list[i + 1] ?? { separator: '', text: '' };
+    return (kind === '4' || (kind === '2' && isFiscal)) && /^[-/_]$/.test(separator) && isNext(text, next);
+  });
+  const isAlone = ({ kind }: Token) => isFiscal && (kind === '4' || (kind === '2' && list.length === 1));
+  const at = pair < 0 ? list.findIndex(isAlone) : pair;
+  const year = Number(fullYear(list[at]?.text ?? '0')) + (pair < 0 ? 0 : 1);
+  if (year < 1) return null;
+  const part = list.toSpliced(at, pair < 0 ? 1 : 2);
+  const key = `FY${iso(year, 1, 1).slice(0, 4)}`;
+  if (part.length === 0) return ofMonths(year - 1, 7, 12, 'year', key);
+  const unit = UNITS.get(part.find(({ kind }) => kind === 'u')?.text ?? '');
+  const number = Number(part.find(({ kind }) => kind === '1' || kind === '2')?.text ?? '0');
+  if (part.length !== 2 || (unit !== 'h' && unit !== 'q') || number < 1) return null;
+  const months = MONTHS_OF[unit];
+  if (number * months > 12) return null;
+  const first = 7 + (number - 1) * months;
+  return ofMonths(year - 1, first, months, NAMES[unit], `${key}-${unit.toUpperCase()}${number}`);
+}
+
+/** Whether a year, of four digits or its last two, is the one after another. */
+function isNext(year: string, next: string): boolean {
+  if (next.length !== 2 && next.length !== year.length) return false;
+  const after = String(Number(year) + 1).padStart(next.length, '0');
+  return after.slice(-next.length) === next;
+}
+
+/** Of two digits: series begin in 1950. */
+function fullYear(digits: string): string {
+  if (digits.length !== 2) return digits;
+  return `${Number(digits) < 50 ? 20 : 19}${digits}`;
+}
+
+const RANGES = ['..', '--', ' to ', ' until ', ' through ', ' au ', ' - ', '/', '-'];
+
+/** A range of periods of one kind, or from the first day of one for as long as is said. */
+function range(text: string): Period | null {
+  for (const separator of RANGES) {
+    const parts = text.split(separator);
+    if (parts.length % 2 !== 0) continue;
+    const half = parts.length / 2;
+    const from = parts.slice(0, half).join(separator).trim();
+    const to = parts.slice(half).join(separator).trim();
+    const first = single(from) ?? single(withYearOf(to, from));
+    const last = single(to) ?? single(withYearOf(from, to));
+    const until = first && separator === '/' ? afterDuration(first.firstDay, to) : null;
+    if (first && until) return spanOf(first.firstDay, until);
+    if (first && last && first.frequency === last.frequency && first.firstDay <= last.firstDay)
+      return spanOf(first.firstDay, last.lastDay);
+  }
+  return null;
+}
+
+/** A part of a year with the year that the other side of a range names: `Jan-Mar 2024`. */
+function withYearOf(other: string, part: string): string {
+  const [year] = /\d{4}/.exec(other) ?? [];
+  return year !== undefined && /^[a-z]/.test(part) && !/\d{3}/.test(part) ? `${part} ${year}` : '';
+}
+
+/** The last day of a duration of ISO 8601. */
+function afterDuration(firstDay: string, text: string): string | null {
+  const found = /^p(?:(\d{1,4})y)?(?:(\d{1,4})m)?(?:(\d{1,4})w)?(?:(\d{1,4})d)?$/.exec(text);
+  if (found === null) return null;
+  const [years = 0, months = 0, weeks = 0, days = 0] = found.slice(1).map((digits) => Number(digits ?? 0));
+  const [year = 0, month = 0, day = 0] = firstDay.split('-').map(Number);
+  const end = daysAfter(iso(year + years, month + months, day), weeks * 7 + days - 1);
+  return end >= firstDay ? end : null;
+}
