@@ -102,7 +102,71 @@ export function spanOf(firstDay: string, lastDay: string): Period | null {
   return { frequency: 'span', firstDay, lastDay, key: `${firstDay}/${lastDay}` };
 }
 
-const DAY_MS = 86_400_000;
+/** A text in lower case and without accents, with plain dashes and single blanks. */
+export function plainOf(text: string): string {
+  return text
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/\p{M}+/gu, '')
+    .replace(/[\p{Pd}\u2212]/gu, '-')
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
+/** A time of day, as precise as it was written. */
+export interface Clock {
+  /** Since midnight; a day more for 24:00. */
+  readonly seconds: number;
+  /** Digits of a fraction of a second. */
+  readonly fraction: string;
+  /** For how long it may be that time: a minute, where no seconds are written; a day, where there is a zone alone. */
+  readonly precisionMs: number;
+  /** How much later it is there than in UTC, which it is where no zone is named. */
+  readonly offsetMinutes: number;
+}
+
+/** A zone may be named behind its offset, as RFC 9557 has it. */
+const ZONE = ' ?(z|utc|gmt|[+-]\\d\\d(?::?\\d\\d)?)?(?:\\[[a-z_/+-]+\\])?$';
+const CLOCK = new RegExp(`(?:[t ]|t )(\\d{1,2}):(\\d\\d)(?::(\\d\\d)(?:[.,](\\d+))?)?${ZONE}`);
+const COMPACT = new RegExp(`(?<=\\d{8}|-\\d\\d)t(\\d\\d)(\\d\\d)(?:(\\d\\d)(?:[.,](\\d+))?)?${ZONE}`);
+/** A zone behind a day, as XML Schema has it. */
+const ZONED = /(?<=\d)()()()()(z|[+-]\d\d:\d\d)$/;
+
+/**
+ * The day of a plain text, and the time of day behind it, where there is one. Days and periods, and times, are written with the same.
+ * @returns null where the day has no such time
+ */
+export function splitClock(plain: string): { readonly day: string; readonly clock: Clock | null } | null {
+  const found = CLOCK.exec(plain) ?? COMPACT.exec(plain) ?? ZONED.exec(plain);
+  if (found === null) return { day: plain, clock: null };
+  const [, hours = '', minutes = '', seconds, fraction = '', zone] = found;
+  const [h, m, s] = [Number(hours), Number(minutes), Number(seconds ?? 0)];
+  const offsetMinutes = offsetOf(zone ?? '');
+  const isLast = h === 24 && m === 0 && s === 0 && Number(fraction) === 0;
+  if ((h > 23 && !isLast) || m > 59 || s > 60 || offsetMinutes === null) return null;
+  const total = h * 3_600 + m * 60 + s;
+  // A leap second is the last one of a day of UTC.
+  if (s === 60 && (total - offsetMinutes * 60) % 86_400 !== 0) return null;
+  const precisionMs = hours === '' ? DAY_MS : seconds === undefined ? 60_000 : precisionOf(fraction);
+  return {
+    day: plain.slice(0, found.index),
+    clock: { seconds: total, fraction, precisionMs, offsetMinutes },
+  };
+}
+
+/** Milliseconds that a second with these digits of a fraction may be any of. */
+export function precisionOf(fraction: string): number {
+  return Math.max(1, 10 ** (3 - fraction.length));
+}
+
+function offsetOf(zone: string): number | null {
+  const [, sign, hours, minutes = '0'] = /^([+-])(\d\d):?(\d\d)?$/.exec(zone) ?? [];
+  if (sign === undefined) return 0;
+  if (Number(hours) > 23 || Number(minutes) > 59) return null;
+  return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes));
+}
+
+export const DAY_MS = 86_400_000;
 
 /** A day, where months and days beyond their year and month are of the next one. */
 export function iso(year: number, month: number, day: number): string {
@@ -121,7 +185,7 @@ export function daysAfter(day: string, days: number): string {
 }
 
 /** Days since the epoch. */
-function daysOf(day: string): number {
+export function daysOf(day: string): number {
   const [year = Number.NaN, month = 1, date = 1] = day === '' ? [] : day.split('-').map(Number);
   return new Date(0).setUTCFullYear(year, month - 1, date) / DAY_MS;
 }

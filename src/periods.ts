@@ -7,7 +7,9 @@ import {
   NAMES,
   ofMonths,
   type Period,
+  plainOf,
   spanOf,
+  splitClock,
   twoDigits,
   type Unit,
   unitOf,
@@ -148,27 +150,12 @@ function monthsByName(names: string): Map<string, string> {
   return months;
 }
 
-/** In lower case and without accents, with plain dashes and single blanks. */
-function plainOf(text: string): string {
-  return text
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(/\p{M}+/gu, '')
-    .replace(/[\p{Pd}\u2212]/gu, '-')
-    .replace(/\s+/g, ' ')
-    .trim();
-}
-
-const TIME = /[t ](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?(?: ?(?:z|utc|gmt|[+-]\d\d(?::?\d\d)?))?$/;
-
-/** A period that is no range. */
+/** A period that is no range; a time of day stands behind days alone. */
 function single(text: string): Period | null {
-  const time = TIME.exec(text);
-  if (time === null) return ofTokens(tokensIn(text));
-  const [, hours, minutes, seconds = '0'] = time;
-  if (Number(hours) > 24 || Number(minutes) > 59 || Number(seconds) > 60) return null;
-  const day = ofTokens(tokensIn(text.slice(0, time.index)));
-  return day?.frequency === 'day' ? day : null;
+  const parts = splitClock(text);
+  if (parts === null) return null;
+  const period = ofTokens(tokensIn(parts.day));
+  return parts.clock === null || period?.frequency === 'day' ? period : null;
 }
 
 /** A part of a text: of digits, or a word. */

@@ -7,6 +7,8 @@ export const WARNING_CODES = [
   'UNKNOWN_COUNTRY',
   'ROWS_LEFT_OUT',
   'NOT_COMPARABLE',
+  'UNREADABLE_PERIOD',
+  'UNREADABLE_TIME',
   'SUBSCRIPTION_PAUSED',
 ] as const;
 
@@ -25,7 +27,7 @@ export interface Warning {
   readonly route?: string;
   /** How many rows, or warnings, are not there. */
   readonly count?: number;
-  /** What is wrong with the first of them. */
+  /** What is wrong with the first of them, or the text that can't be read. */
   readonly detail?: string;
   /** The code of the failure that keeps a subscription from going on. */
   readonly reason?: string;

@@ -3,6 +3,7 @@ import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Config, ConfigError, readConfig } from '../config.ts';
 import { excerpt } from '../errors.ts';
+import { httpDateIn } from '../times.ts';
 import { reasonOf } from './asking.ts';
 
 export interface Finding {
@@ -88,8 +89,8 @@ async function serviceFindings(
 
 function clockFinding(date: string | null, nowMs: number): Finding {
   const name = 'clock';
-  const there = Date.parse(date ?? '');
-  if (Number.isNaN(there)) return { isWell: null, name, text: 'the service does not tell its time' };
+  const there = httpDateIn(date ?? '');
+  if (there === null) return { isWell: null, name, text: 'the service does not tell its time' };
   const skew = nowMs - there;
   const seconds = Math.round(Math.abs(skew) / 1000);
   if (Math.abs(skew) <= MAX_SKEW_MS) return { isWell: true, name, text: "goes with the service's" };

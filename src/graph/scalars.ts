@@ -1,4 +1,5 @@
 import { GraphQLError, GraphQLScalarType, Kind, type ValueNode, valueFromASTUntyped } from 'graphql';
+import { timeIn } from '../times.ts';
 
 function countryCode(value: unknown, nodes?: ValueNode): string {
   if (typeof value === 'string' && /^[a-z]{2}$/i.test(value)) return value.toUpperCase();
@@ -19,7 +20,8 @@ export const CountryCode = new GraphQLScalarType<string, string>({
 });
 
 function instant(value: unknown, nodes?: ValueNode): string {
-  if (typeof value === 'string' && !Number.isNaN(Date.parse(value))) return value;
+  const time = typeof value === 'string' ? timeIn(value) : null;
+  if (time !== null) return time.text;
   const message = `An instant is ISO 8601, such as 2026-07-24T03:12:45Z; this is ${JSON.stringify(value)}.`;
   throw new GraphQLError(message, nodes === undefined ? {} : { nodes });
 }
@@ -28,9 +30,9 @@ export const DateTime = new GraphQLScalarType<string, string>({
   name: 'DateTime',
   parseValue: (value) => instant(value),
   parseLiteral: (node) => instant(textOf(node), node),
-  // The service's text as it came: its fraction of a second may be finer than a Date holds.
-  serialize: (value) => String(value),
-  extensions: { shortcut: { test: "typeof v === 'string'", value: 'v' } },
+  // Texts of the service are read as records are: here, none leaves that isn't of this form.
+  serialize: (value) => instant(value),
+  extensions: { shortcut: { test: "typeof v === 'string' && v[10] === 'T' && v.endsWith('Z')", value: 'v' } },
 });
 
 export const JSONValue = new GraphQLScalarType<unknown, unknown>({

@@ -6,7 +6,7 @@ import { type Exchange, lastExchange, nameIn } from './exchange.ts';
 import { send } from './send.ts';
 import { useStore } from './store.ts';
 import { variablesIn } from './variables.ts';
-import { Words } from './words.tsx';
+import { localTime, Words } from './words.tsx';
 
 interface Quota {
   readonly plan: string | null;
@@ -215,7 +215,6 @@ function QuotaView() {
     };
   }, [settled, key]);
   if (quota === null) return null;
-  const time = (instant: string) => new Date(instant).toLocaleString();
   return (
     <section aria-label="Quota of the key">
       <h2>Your key</h2>
@@ -224,11 +223,11 @@ function QuotaView() {
         <dd>{quota.plan ?? 'not told yet'}</dd>
         <dt>calls this minute</dt>
         <dd>
-          {spentOf(quota.callsThisMinute, quota.requestsPerMinute)}, until {time(quota.minuteResetsAt)}
+          {spentOf(quota.callsThisMinute, quota.requestsPerMinute)}, until {localTime(quota.minuteResetsAt)}
         </dd>
         <dt>calls this month</dt>
         <dd>
-          {spentOf(quota.callsThisMonth, quota.monthlyRequests)}, until {time(quota.monthResetsAt)}
+          {spentOf(quota.callsThisMonth, quota.monthlyRequests)}, until {localTime(quota.monthResetsAt)}
         </dd>
         <dt>state</dt>
         <dd>

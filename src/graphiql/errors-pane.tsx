@@ -1,10 +1,11 @@
 import { useGraphiQL } from '@graphiql/react';
 import { isEnumType } from 'graphql';
 import { useEffect, useState } from 'react';
+import { timeIn } from '../times.ts';
 import type { GraphError } from './answer.ts';
 import { lastExchange } from './exchange.ts';
 import { useStore } from './store.ts';
-import { Words } from './words.tsx';
+import { localTime, Words } from './words.tsx';
 
 /** What the page itself says where there is no answer of the gateway. */
 const OWN_CODES: Readonly<Record<string, string>> = {
@@ -51,8 +52,7 @@ function Retry({ error: { extensions = {} } }: { readonly error: GraphError }) {
   const retryAt = text(extensions.retryAt);
   const resetsAt = text(extensions.resetsAt);
   if (retryAt !== null) return <Countdown until={retryAt} />;
-  if (resetsAt !== null)
-    return <p>Asking again makes no sense before {new Date(resetsAt).toLocaleString()}.</p>;
+  if (resetsAt !== null) return <p>Asking again makes no sense before {localTime(resetsAt)}.</p>;
   return (
     <p>
       {extensions.retryable === true || (text(extensions.code) ?? '') in OWN_CODES
@@ -63,7 +63,7 @@ function Retry({ error: { extensions = {} } }: { readonly error: GraphError }) {
 }
 
 function Countdown({ until }: { readonly until: string }) {
-  const secondsLeft = () => Math.max(0, Math.ceil((Date.parse(until) - Date.now()) / 1000));
+  const secondsLeft = () => Math.max(0, Math.ceil(((timeIn(until)?.firstMs ?? 0) - Date.now()) / 1000));
   const [seconds, setSeconds] = useState(secondsLeft);
   useEffect(() => {
     const timer = setInterval(() => setSeconds(secondsLeft()), 500);

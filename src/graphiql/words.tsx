@@ -1,4 +1,5 @@
 import { Fragment } from 'react';
+import { timeIn } from '../times.ts';
 
 /** A text of the schema or of an error, its `code` in backticks as code. */
 export function Words({ text }: { readonly text: string }) {
@@ -6,4 +7,10 @@ export function Words({ text }: { readonly text: string }) {
     // biome-ignore lint/suspicious/noArrayIndexKey: parts never move
     i % 2 === 0 ? <Fragment key={i}>{part}</Fragment> : <code key={i}>{part}</code>,
   );
+}
+
+/** A time of the gateway as clocks show it where the reader is. */
+export function localTime(time: string): string {
+  const read = timeIn(time);
+  return read === null ? time : new Date(read.firstMs).toLocaleString();
 }

@@ -1,4 +1,5 @@
 import type { QuotaRecord } from '../quota/account.ts';
+import { timeIn } from '../times.ts';
 
 /** What feeds may take of the calls that a plan leaves until its month is over: mostly evenly, some of it whenever it is needed. */
 const EVEN_SHARE = 0.09;
@@ -40,7 +41,7 @@ export function paceOf(
   return {
     calls: left * (EVEN_SHARE + BURST_SHARE),
     burst: left * BURST_SHARE,
-    msPerCall: Math.max(0, Date.parse(monthResetsAt) - nowMs) / (left * EVEN_SHARE),
+    msPerCall: Math.max(0, (timeIn(monthResetsAt)?.firstMs ?? nowMs) - nowMs) / (left * EVEN_SHARE),
   };
 }
 

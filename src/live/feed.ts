@@ -232,7 +232,8 @@ export class Feed {
     const runs = runsBetween(this.#look, look);
     this.#look = look;
     for (const inbox of this.#sources.ran(runs.records)) told.add(inbox);
-    if (runs.records.length > 0 && this.#figures.isWatching) await this.#learnSources(errand);
+    const ran = runs.records.length + runs.possible.length;
+    if (ran > 0 && this.#figures.isWatching) await this.#learnSources(errand);
     this.#figures.sourcesRan(runs, this.#byMetric);
     const { due } = this.#figures;
     if (due.length > 0 && estimate(due, planning).calls > pace.calls) return this.#pauseForMonth(quota);

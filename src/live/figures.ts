@@ -124,10 +124,11 @@ export class FigureWatch {
     return hash('sha256', digests.sort().join('\n'), 'base64url').slice(0, DIGEST_LENGTH);
   }
 
-  /** Sources have run: what they may bring is due. */
-  sourcesRan({ records, areAll }: SourceRuns, byMetric: SourcesByMetric): void {
-    if (records.length === 0 && areAll) return;
-    const keys = new Set(records.map(({ key }) => key.toLowerCase()));
+  /** Sources have run, or may have: what they may bring is due. */
+  sourcesRan({ records, possible, areAll }: SourceRuns, byMetric: SourcesByMetric): void {
+    const ran = [...records, ...possible];
+    if (ran.length === 0 && areAll) return;
+    const keys = new Set(ran.map(({ key }) => key.toLowerCase()));
     for (const watched of this.#watched.values()) {
       const named = namedSources(watched.rows, byMetric.get(watched.demand.metricKey));
       if (!areAll || named === null || named.some((key) => keys.has(key))) watched.isDue = true;

@@ -1,3 +1,5 @@
+import { CLOCK_SKEW_MS } from '../observations/revalidation.ts';
+import { timeIn } from '../times.ts';
 import { leftOutOf } from '../upstream/records/left-out.ts';
 import type { SourceRecord } from '../upstream/records/platform.ts';
 
@@ -11,20 +13,39 @@ export interface Look {
 /** Sources that have run. */
 export interface SourceRuns {
   readonly records: readonly SourceRecord[];
+  /** Those that may have: what is said of their last run is the same, and too coarse to tell a further one from it. */
+  readonly possible: readonly SourceRecord[];
   /** Whether there are no others: what can't be read of the sources may hide some. */
   readonly areAll: boolean;
 }
 
 /**
- * Sources that have run between two looks, by what the service says of their last runs: no clock of ours is asked.
+ * Sources that have run between two looks, by what the service says of their last runs: no clock of ours is asked. Where that is a day, or no
+ * time that can be read, a source may have run again and is said to have run when it had: until the day is over, each look may miss a run.
  * @param before null where this is the first look
  */
 export function runsBetween(before: Look | null, now: Look): SourceRuns {
-  if (before === null) return { records: [], areAll: true };
+  if (before === null) return { records: [], possible: [], areAll: true };
   const last = new Map(before.records.map(({ key, lastSuccessfulRefresh }) => [key, lastSuccessfulRefresh]));
   const records = now.records.filter(
     ({ key, lastSuccessfulRefresh }) =>
       lastSuccessfulRefresh !== null && last.get(key) !== lastSuccessfulRefresh,
   );
-  return { records, areAll: leftOutOf(before.records) === null && leftOutOf(now.records) === null };
+  const possible = now.records.filter(
+    ({ key, lastSuccessfulRefresh }) =>
+      lastSuccessfulRefresh !== null &&
+      last.get(key) === lastSuccessfulRefresh &&
+      mayHideRun(lastSuccessfulRefresh, before.atMs),
+  );
+  return { records, possible, areAll: leftOutOf(before.records) === null && leftOutOf(now.records) === null };
+}
+
+/** Times that name an instant no nearer than that may be those of several runs. */
+const COARSE_MS = 60_000;
+
+/** Whether a source may have run since an instant, though its last run is said to be at the same time as before. */
+function mayHideRun(lastRun: string, sinceMs: number): boolean {
+  const time = timeIn(lastRun);
+  if (time === null) return true;
+  return time.lastMs - time.firstMs >= COARSE_MS - 1 && time.lastMs + CLOCK_SKEW_MS >= sinceMs;
 }

@@ -1,5 +1,6 @@
 import { mapValue, type PromiseOrValue } from '../async/promise-or-value.ts';
 import type { Outcome } from '../observations/outcome.ts';
+import { type Period, periodOf } from '../periods.ts';
 import type { Pair } from '../planner/cover.ts';
 import { type Demand, demandFor, keyOf } from '../planner/demand.ts';
 import { covers, yearRange } from '../planner/year-range.ts';
@@ -125,9 +126,16 @@ function toldBy(latest: ObservationRecord | Error | null, wanted: WantedFigure):
   if (latest === null) return NONE;
   if (latest instanceof Error || latest.year < wanted.year)
     return latest instanceof Error ? latest : [latest];
-  // Of a year there is one figure where its period is the year itself.
-  const isOfYear = latest.period === wanted.period || latest.period === String(wanted.year);
-  return latest.year === wanted.year && isOfYear ? [latest] : null;
+  if (latest.year !== wanted.year) return null;
+  const [period, other] = [periodOf(latest), periodOf(wanted)];
+  const isSame = period === null ? latest.period === wanted.period : period.key === other?.key;
+  // Of a year there is one figure where its period is the year itself; what goes with a part of a year may stand there beside it.
+  const isOfYear = period?.key === String(wanted.year).padStart(4, '0') && !isPartOfYear(other);
+  return isSame || isOfYear ? [latest] : null;
+}
+
+function isPartOfYear(period: Period | null): boolean {
+  return period !== null && period.frequency !== 'year' && period.frequency !== 'day';
 }
 
 function ignore(promise: PromiseOrValue<unknown>): void {

@@ -1,6 +1,7 @@
 import { createLru } from '../cache/lru.ts';
 import { createObjectMemo } from '../cache/object-memo.ts';
 import type { TenantCache } from '../cache/tenant-cache.ts';
+import { timeIn } from '../times.ts';
 import { type Ask, type Freshness, heldRecords } from '../upstream/cached.ts';
 import { makeCall, type Sending } from '../upstream/call.ts';
 import { etlStatus, indicators } from '../upstream/endpoints.ts';
@@ -52,7 +53,7 @@ export interface RevalidationParts {
 }
 
 /** How far the service's clock may be from ours. */
-const CLOCK_SKEW_MS = 60_000;
+export const CLOCK_SKEW_MS = 60_000;
 
 /** Share of expired entries that a look is expected to renew, until looks have shown. */
 const EXPECTED_SHARE = 0.9;
@@ -157,7 +158,10 @@ export function createRevalidation({
   };
 }
 
-/** When each source last changed, as was known at an instant. Milliseconds since the epoch. */
+/**
+ * When each source last changed, as was known at an instant: the last instant that what the service says of it can mean. Milliseconds
+ * since the epoch.
+ */
 export interface Sources {
   readonly atMs: number;
   /** Without those that have never run well; infinite where that can't be read. */
@@ -170,8 +174,9 @@ export function sourcesIn(records: readonly SourceRecord[], atMs: number): Sourc
   const changedAtMs = new Map<string, number>();
   for (const { key, lastSuccessfulRefresh } of records) {
     if (lastSuccessfulRefresh === null) continue;
-    const changedAt = Date.parse(lastSuccessfulRefresh);
-    changedAtMs.set(key.toLowerCase(), Number.isNaN(changedAt) ? Number.POSITIVE_INFINITY : changedAt);
+    // Of a day, it may have been any instant.
+    const changedAt = timeIn(lastSuccessfulRefresh)?.lastMs ?? Number.POSITIVE_INFINITY;
+    changedAtMs.set(key.toLowerCase(), changedAt);
   }
   const isKnown = changedAtMs.size > 0 && leftOutOf(records) === null;
   const lastChangeAtMs = isKnown ? Math.max(...changedAtMs.values()) : Number.POSITIVE_INFINITY;

@@ -1,4 +1,5 @@
 import type { GraphQLFormattedError } from 'graphql';
+import { timeIn } from '../times.ts';
 import type { Waits } from '../upstream/call.ts';
 import type { OperationRun } from './operation-run.ts';
 import { VARIES } from './responses.ts';
@@ -74,7 +75,10 @@ export function secondsUntil(untilMs: number, nowMs: number): number | null {
 
 /** Seconds until the first time that an error names; null where none names any. */
 function earliestRetry(errors: readonly GraphQLFormattedError[], nowMs: number): number | null {
-  const times = errors.flatMap(({ extensions }) => extensions?.retryAt ?? extensions?.resetsAt ?? []);
+  const times = errors.flatMap(({ extensions }) => {
+    const time = extensions?.retryAt ?? extensions?.resetsAt;
+    return (time == null ? null : timeIn(String(time)))?.firstMs ?? [];
+  });
   if (times.length === 0) return null;
-  return Math.max(1, Math.ceil((Math.min(...times.map((time) => Date.parse(String(time)))) - nowMs) / 1000));
+  return Math.max(1, Math.ceil((Math.min(...times) - nowMs) / 1000));
 }

@@ -1,3 +1,6 @@
+import { type Period, periodIn, periodOf } from '../periods.ts';
+import { compareTimes } from '../times.ts';
+
 /** What decides which of several rows is the newest. */
 export interface Dated {
   readonly year: number;
@@ -5,12 +8,13 @@ export interface Dated {
   readonly asOfPeriod: string | null;
   readonly locationName: string | null;
   readonly retrievedAt: string;
+  readonly datasetVersion?: string | null;
+  readonly source?: string;
+  /** As it was sent: tells apart rows that are alike in all else. */
+  readonly record?: object;
 }
 
-/**
- * The row that the service would give as the latest: the highest year, then the period that ends last, the later
- * point in time, the national figure before one of a place, and the later retrieval.
- */
+/** The newest row, in whatever order they stand: see {@link compareAge}. */
 export function newestOf<Row extends Dated>(rows: readonly Row[]): Row | null {
   let newest: Row | null = null;
   for (const row of rows) {
@@ -19,25 +23,62 @@ export function newestOf<Row extends Dated>(rows: readonly Row[]): Row | null {
   return newest;
 }
 
-function compareAge(a: Dated, b: Dated): number {
+/**
+ * Tells which row is the newer one: positive where the first is. This is the one order of figures, which the SDL states at
+ * `Country.observation`:
+ *
+ * 1. the later year of the row, whatever its period says
+ * 2. the period that ends later; one that can't be read ends with the year
+ * 3. the longer period: a year before its last half, quarter, month, week and day; one that can't be read comes last
+ * 4. the later point in time that a stock was taken at, and one before none
+ * 5. the figure of the whole country before those of places, and these by their names
+ * 6. the later retrieval, by the instant
+ * 7. the later release of the dataset, as its name sorts
+ * 8. the source whose key comes first, and then all else that a row says, as texts sort
+ *
+ * It knows no order of rows: two rows that are not copies of one another are never alike.
+ */
+export function compareAge(a: Dated, b: Dated): number {
   return (
     a.year - b.year ||
-    compareText(periodEnd(a), periodEnd(b)) ||
-    compareText(a.asOfPeriod ?? '', b.asOfPeriod ?? '') ||
-    Number(a.locationName === null) - Number(b.locationName === null) ||
-    compareText(a.retrievedAt, b.retrievedAt)
+    comparePeriods(a, b) ||
+    compareTexts(asOfDay(a), asOfDay(b)) ||
+    compareTexts(b.locationName ?? '', a.locationName ?? '') ||
+    compareTimes(a.retrievedAt, b.retrievedAt) ||
+    compareTexts(a.datasetVersion ?? '', b.datasetVersion ?? '') ||
+    compareTexts(b.source ?? '', a.source ?? '') ||
+    compareTexts(contentOf(b), contentOf(a))
   );
 }
 
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+function comparePeriods(a: Dated, b: Dated): number {
+  if (a.period === b.period) return 0;
+  const [one, other] = [periodOf(a), periodOf(b)];
+  return (
+    compareTexts(lastDayOf(one, a), lastDayOf(other, b)) ||
+    // Of two periods that end together, the one that begins earlier is longer.
+    compareTexts(other?.firstDay ?? UNREAD, one?.firstDay ?? UNREAD)
+  );
 }
 
-/** The last day of a period as a text that sorts; a period in no known form ends with its year. */
-function periodEnd({ period, year }: Dated): string {
-  const quarter = /^(\d{4})-?Q([1-4])$/i.exec(period);
-  if (quarter !== null) return `${quarter[1]}-${String(Number(quarter[2]) * 3).padStart(2, '0')}-31`;
-  if (/^\d{4}-(0[1-9]|1[0-2])$/.test(period)) return `${period}-31`;
-  if (/^\d{4}-\d{2}-\d{2}/.test(period)) return period.slice(0, 10);
-  return `${/^\d{4}$/.test(period) ? period : year}-12-31`;
+/** Sorts after all days. */
+const UNREAD = '~';
+
+function lastDayOf(period: Period | null, { year }: Dated): string {
+  return period?.lastDay ?? `${String(year).padStart(4, '0')}-12-31`;
+}
+
+/** The last day that a stock may have been taken on; empty where none is named, or none can be read. */
+function asOfDay({ asOfPeriod }: Dated): string {
+  return asOfPeriod === null ? '' : (periodIn(asOfPeriod)?.lastDay ?? '');
+}
+
+/** All that a row says, in one order of its fields: texts that can't be read, or are spelt in two ways, are told apart as well. */
+function contentOf({ period, asOfPeriod, retrievedAt, record = {} }: Dated): string {
+  const fields = Object.entries(record).sort(([a], [b]) => compareTexts(a, b));
+  return JSON.stringify([period, asOfPeriod, retrievedAt, fields]);
+}
+
+function compareTexts(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }

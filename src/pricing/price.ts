@@ -342,4 +342,5 @@ const TOLD_BY: Readonly<Partial<Record<WarningCode, string>>> = {
   UNKNOWN_COUNTRY: countries.route,
   UNKNOWN_INDICATOR: indicators.route,
   NOT_COMPARABLE: figuresRoute.route,
+  UNREADABLE_PERIOD: figuresRoute.route,
 };

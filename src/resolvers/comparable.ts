@@ -1,4 +1,5 @@
 import { createObjectMemo } from '../cache/object-memo.ts';
+import { type Period, periodOf, shiftedPeriod } from '../periods.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 
 /** What makes a number of two figures one that would be misread; the words go into a warning. */
@@ -28,7 +29,9 @@ function rowsOf(rows: Series, year: number): Series {
 }
 
 /**
- * The figure of a year that goes with another one: of the same place, and for the same part of the year.
+ * The figure of a year that goes with another one: of the same place, and for the same part of the year, however that is spelt.
+ * Where it is the only one of its year, a figure of a year goes with one of the day that a year ends with, too. A period that
+ * can't be read goes with the same text alone.
  * @param rows of one country and indicator
  * @returns null where there is none
  */
@@ -40,17 +43,16 @@ export function counterpart(
   const there = rowsOf(rows, year).filter(({ locationName }) => locationName === own.locationName);
   const [only, ...others] = there;
   if (only === undefined) return null;
-  const period = shifted(own.period, year - own.year);
-  const isOfYear = ({ period: other }: ObservationRecord) =>
-    !isPartOfYear(other) &&
-    !isPartOfYear(own.period) &&
-    !(isDay(other) && isDay(own.period) && other !== period);
-  if (others.length === 0 && isOfYear(only)) return only;
-  let same = there.filter((row) => row.period === period);
+  const period = periodOf(own);
+  const wanted = period && shiftedPeriod(period, year - own.year);
+  let same = there.filter((row) =>
+    period === null ? row.period === own.period : wanted !== null && periodOf(row)?.key === wanted.key,
+  );
   if (same.length > 1) same = same.filter(({ source }) => source === own.source);
   if (same.length > 1) same = same.filter(({ datasetVersion }) => datasetVersion === own.datasetVersion);
   const [match, ...doubtful] = same;
   if (match !== undefined && doubtful.length === 0) return match;
+  if (others.length === 0 && areYearAndDay(period, periodOf(only))) return only;
   const { countryCode, metricKey } = only;
   return new Misfit(
     'period',
@@ -58,19 +60,14 @@ export function counterpart(
   );
 }
 
-/** Whether a figure is for a quarter or a month. Others are for a year, or the day that one ends with. */
-function isPartOfYear(period: string): boolean {
-  return /^\d{4}-(?:Q[1-4]|\d{2})$/i.test(period);
+/** Whether one is a year of the calendar, and the other a day: as the last one of a fiscal year, it stands for that. */
+function areYearAndDay(a: Period | null, b: Period | null): boolean {
+  if (a === null || b === null) return false;
+  return (isYear(a) && b.frequency === 'day') || (isYear(b) && a.frequency === 'day');
 }
 
-/** Whether a figure is for a day, or for the year that ends with it. */
-function isDay(period: string): boolean {
-  return /^\d{4}-\d{2}-\d{2}/.test(period);
-}
-
-/** A period some years later: of its numbers, those that are years. */
-function shifted(period: string, yearsLater: number): string {
-  return period.replace(/^\d{4}/, (year) => String(Number(year) + yearsLater).padStart(4, '0'));
+function isYear({ frequency, key }: Period): boolean {
+  return frequency === 'year' && key.length === 4;
 }
 
 /** The years that there are figures of, for a warning; null where there are none. */

@@ -18,7 +18,7 @@ import { namesOfFigures } from './known-names.ts';
 import { observationList, observationPage } from './observation-lists.ts';
 import { namedBy, pageOf, pagingOf } from './paging.ts';
 import { plainFields, recordFields } from './record-fields.ts';
-import { warned, warnedOfLeftOut, warnedOnceLoaded } from './warned.ts';
+import { warned, warnedOfLeftOut, warnedOfPeriods, warnedOnceLoaded, warnedTime } from './warned.ts';
 
 /** The country of a code; null where there is none. Asks for the list only where the code alone won't do. */
 export function countryByCode(
@@ -137,6 +137,7 @@ export const resolvers = {
     observations(signals, _, context, info) {
       const { observations } = signals;
       context.loaders.observations.cameWith(signals, observations);
+      warnedOfPeriods(context, () => info.path, observations);
       return warned(context, () => info.path, observations);
     },
     fxRates: ({ fxRates }, _, context, info) => warned(context, () => info.path, fxRates),
@@ -164,11 +165,11 @@ export const resolvers = {
       'severityValue',
       'severityText',
       'severityUnit',
-      'eventFromAt',
-      'eventToAt',
       'reportUrl',
       'record',
     ),
+    eventFromAt: ({ eventFromAt }, _, context, info) => warnedTime(context, () => info.path, eventFromAt),
+    eventToAt: ({ eventToAt }, _, context, info) => warnedTime(context, () => info.path, eventToAt),
     source: ({ source }) => (source === null ? null : { key: source }),
   },
 } satisfies Resolvers;

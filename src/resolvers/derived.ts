@@ -18,6 +18,7 @@ import { changeOf, counterpart, growthOf, Misfit, misfitOfUnits, quotientOf, yea
 import { checkSince } from './derived-ahead.ts';
 import { namesOfFigures } from './known-names.ts';
 import { plainFields } from './record-fields.ts';
+import { warnedOfPeriods } from './warned.ts';
 
 type Derived<Args, Value> = BatchResolver<ObservationRecord, Args, GraphContext, Value | null>;
 
@@ -43,6 +44,12 @@ function warningOf({ warnings }: GraphContext, info: BatchInfo): Warn {
   };
 }
 
+/** Warns of figures that others might be compared with, if it were known what they are for. */
+function warnOfOperands(outcomes: readonly Outcome[], context: GraphContext, info: BatchInfo): void {
+  for (const outcome of outcomes)
+    if (!(outcome instanceof Error)) warnedOfPeriods(context, () => info.pathOf(0), outcome);
+}
+
 function wantedFor(
   { countryCode, metricKey, period, locationName }: ObservationRecord,
   year: number,
@@ -63,6 +70,7 @@ function compared(
     const yearFor = ({ year }: ObservationRecord) => since ?? year - 1;
     const wanted = rows.filter(isCompared).map((row) => wantedFor(row, yearFor(row)));
     return mapValue(context.loaders.observations.operands.series(wanted), (outcomes) => {
+      warnOfOperands(outcomes, context, info);
       let next = 0;
       return rows.map((row, parent) => {
         if (!isCompared(row)) return null;
@@ -104,8 +112,9 @@ const per: Derived<ObservationPerArgs, RatioRecord> = (rows, { metricKey }, cont
   return mapValue(known, ([key]) => {
     if (key === undefined) return rows.map(() => null);
     const wanted = rows.map((row) => wantedFor(row, row.year, { metricKey: key }));
-    return mapValue(context.loaders.observations.operands.near(wanted), (outcomes) =>
-      rows.map((row, parent) => {
+    return mapValue(context.loaders.observations.operands.near(wanted), (outcomes) => {
+      warnOfOperands(outcomes, context, info);
+      return rows.map((row, parent) => {
         const outcome = outcomes[parent] ?? [];
         if (outcome instanceof Error) return outcome;
         const divisor = counterpart(outcome, row, row.year);
@@ -120,8 +129,8 @@ const per: Derived<ObservationPerArgs, RatioRecord> = (rows, { metricKey }, cont
         if (value instanceof Misfit) return warn(row, parent, value);
         const unit = `${row.unit} / ${divisor.unit}`;
         return { value, unit, year: row.year, operands: [row, divisor] };
-      }),
-    );
+      });
+    });
   });
 };
 
@@ -143,6 +152,7 @@ const rank: Derived<ObservationRankArgs, RankRecord> = (rows, { among, direction
       codes.map((countryCode) => wantedFor(first, first.year, { countryCode })),
     );
     return mapValue(context.loaders.observations.operands.near(wanted), (outcomes) => {
+      warnOfOperands(outcomes, context, info);
       const rivals = new Map(
         firsts.map((first, i) => [
           groupOf(first),

@@ -23,7 +23,7 @@ import { observationList, observationPage } from './observation-lists.ts';
 import { type ObservationFilter, observationRows } from './observations.ts';
 import { namedBy, pageOf, pagingOf } from './paging.ts';
 import { plainFields, recordFields } from './record-fields.ts';
-import { warnedOfLeftOut, warnedOnceLoaded } from './warned.ts';
+import { warnedOfLeftOut, warnedOnceLoaded, warnedTime } from './warned.ts';
 
 const BARE_FIELDS: ReadonlySet<string> = new Set(['__typename', 'id', 'key']);
 
@@ -124,6 +124,16 @@ const fromCatalogue = recordFields<IndicatorRecord, IndicatorRef>(({ key }, { lo
 );
 const fromStatus = recordFields<SourceRecord, SourceRef>(({ key }, { loaders }) => loaders.source.load(key));
 
+function timeFromStatus(name: 'lastSuccessfulRefresh' | 'nextRun') {
+  const read = fromStatus([name])[name];
+  return (source: SourceRef, args: unknown, context: GraphContext, info: GraphQLResolveInfo) => {
+    const text = read(source, args, context);
+    if (!(text instanceof Promise)) return warnedTime(context, () => info.path, text);
+    const { path } = info;
+    return text.then((there) => warnedTime(context, () => path, there));
+  };
+}
+
 const NAMING = namedBy<IndicatorRef>('Indicator', ({ key }) => [key]);
 
 const Indicator = {
@@ -158,7 +168,9 @@ const Indicator = {
 const Source = {
   id: ({ key }) => encodeId('Source', key),
   ...plainFields('Source', 'key'),
-  ...fromStatus(['lastSuccessfulRefresh', 'nextRun', 'record']),
+  ...fromStatus(['record']),
+  lastSuccessfulRefresh: timeFromStatus('lastSuccessfulRefresh'),
+  nextRun: timeFromStatus('nextRun'),
 } satisfies SourceResolvers;
 
 export const resolvers = {

@@ -9,6 +9,7 @@ import { officeById } from './government.ts';
 import { indicatorByKey, sourceByKey } from './indicators.ts';
 import { tickerBySymbol } from './markets.ts';
 import { observationOf } from './observation-ids.ts';
+import { warnedOfPeriods } from './warned.ts';
 
 type AnyNode = Awaited<ResolversTypes['Node']>;
 
@@ -49,9 +50,10 @@ async function find(
       return tickerBySymbol(first, second, context);
     case 'Office':
       return officeById(id, first, context);
-    case 'Observation':
+    case 'Observation': {
       checkMetricKey(second);
-      return observationOf(
+      const { path } = info;
+      const found = observationOf(
         id,
         key,
         await loaders.observations.rows({
@@ -61,6 +63,9 @@ async function find(
           maxAgeMs: Number.POSITIVE_INFINITY,
         }),
       );
+      warnedOfPeriods(context, () => path, [found]);
+      return found;
+    }
   }
 }
 

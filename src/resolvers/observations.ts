@@ -14,7 +14,7 @@ import { askAhead, derivedOf, type FiguresField, firstYearFor } from './derived-
 import { knownNames } from './known-names.ts';
 import { observationIds } from './observation-ids.ts';
 import { plainFields } from './record-fields.ts';
-import { warnedOfLeftOut, warnedOnceLoaded, warnOfCountries } from './warned.ts';
+import { warnedOfLeftOut, warnedOfPeriods, warnedOnceLoaded, warnOfCountries } from './warned.ts';
 
 export interface ObservationFilter {
   /** Null or omitted: all countries. */
@@ -52,13 +52,15 @@ export function observationRows(
   const { loaders, batchGate } = context;
   const maxAgeMs = maxAgeMsOf(maxAge);
   const within = (rows: readonly ObservationRecord[]) => chosen(rows, filter);
-  const newestWithin = (rows: readonly ObservationRecord[]) => {
-    const newest = newestOf(within(rows));
-    return newest === null ? [] : [newest];
-  };
   // The newest up to a year, or of a place, is seldom the newest of all, and stands in the series.
   const isFromSeries = toYear != null || !latest || scope === 'PLACES';
   const mode = isFromSeries ? 'series' : 'latest';
+  const isChosen = latest === true && isFromSeries;
+  const where = isChosen ? info.path : undefined;
+  const newestWithin = (rows: readonly ObservationRecord[]) => {
+    const newest = newestOf(warnedOfPeriods(context, () => where ?? info.path, within(rows)));
+    return newest === null ? [] : [newest];
+  };
   const isNational = !isFromSeries && scope === 'NATIONAL';
   // Figures of places are not ranked.
   const derived = derivedOf(field).filter(({ name }) => name !== 'rank' || scope !== 'PLACES');
@@ -66,10 +68,7 @@ export function observationRows(
   const load = (codes: readonly string[], keys: readonly string[]) => {
     const wanted = { mode, countryCodes: unique(codes), metricKeys: unique(keys), maxAgeMs, years } as const;
     if (derived.length > 0) askAhead(derived, wanted, context);
-    return loaders.observations.rows(
-      { ...wanted, isNational },
-      latest && isFromSeries ? newestWithin : within,
-    );
+    return loaders.observations.rows({ ...wanted, isNational }, isChosen ? newestWithin : within);
   };
 
   const path = () => info.path;

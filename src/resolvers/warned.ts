@@ -2,9 +2,13 @@ import { type GraphQLResolveInfo, responsePathAsArray } from 'graphql';
 import { didYouMean as didYouMeanIn } from 'graphql/jsutils/didYouMean.js';
 import { suggestionList } from 'graphql/jsutils/suggestionList.js';
 import type { PromiseOrValue } from '../async/promise-or-value.ts';
+import { excerpt } from '../errors.ts';
 import type { GraphContext } from '../graph/context.ts';
+import { periodOf } from '../periods.ts';
+import { timeIn } from '../times.ts';
 import type { IndicatorRecord } from '../upstream/records/indicators.ts';
 import { leftOutOf } from '../upstream/records/left-out.ts';
+import { mayBeUnreadable, type ObservationRecord } from '../upstream/records/observations.ts';
 
 type Path = GraphQLResolveInfo['path'];
 
@@ -78,16 +82,21 @@ export function warnedOnceLoaded<List extends object | null>(
   return list.then((there) => warned(context, () => path, there));
 }
 
-/** Passes figures on, with a warning of rows that came with them and belong to nothing that can be asked for. */
-export function warnedOfLeftOut<Figures>(
-  { loaders, warnings }: GraphContext,
+/**
+ * Passes figures on, with a warning of rows that came with them and belong to nothing that can be asked for, and of periods that can't
+ * be read.
+ */
+export function warnedOfLeftOut<Figures extends readonly (ObservationRecord | Error | null)[]>(
+  context: GraphContext,
   path: () => Path,
   figures: PromiseOrValue<Figures>,
 ): PromiseOrValue<Figures> {
+  const { loaders, warnings } = context;
   // What is there at once is held, and answers with such rows are not.
-  if (!(figures instanceof Promise)) return figures;
+  if (!(figures instanceof Promise)) return warnedOfPeriods(context, path, figures);
   const where = path();
   return figures.then((there) => {
+    warnedOfPeriods(context, () => where, there);
     for (const { route, count, detail } of loaders.observations.leftOut()) {
       const message = `The answer had ${count} rows that name no country there is; they are left out.`;
       warnings.add({
@@ -101,4 +110,43 @@ export function warnedOfLeftOut<Figures>(
     }
     return there;
   });
+}
+
+/** Passes figures on, with a warning of periods that no rule reads, one for each indicator. */
+export function warnedOfPeriods<Figures extends readonly (ObservationRecord | Error | null)[]>(
+  { warnings }: Pick<GraphContext, 'warnings'>,
+  path: () => Path,
+  figures: Figures,
+): Figures {
+  if (!mayBeUnreadable()) return figures;
+  const code = 'UNREADABLE_PERIOD';
+  for (const figure of figures) {
+    if (figure === null || figure instanceof Error || periodOf(figure) !== null) continue;
+    const { metricKey: name } = figure;
+    warnings.addOf(code, name, () => {
+      const detail = excerpt(figure.period);
+      const message = `A figure of ${name} is for a period that no rule reads (${JSON.stringify(detail)}): it is passed on as it is, and compared with nothing but the same text.`;
+      return { code, message, path: responsePathAsArray(path()), name, detail };
+    });
+  }
+  return figures;
+}
+
+/** A time of the service as it leaves, by RFC 3339 in UTC; null with a warning where no rule reads it. */
+export function warnedTime(
+  { warnings }: Pick<GraphContext, 'warnings'>,
+  path: () => Path,
+  text: string | null,
+): string | null {
+  if (text === null) return null;
+  const time = timeIn(text);
+  if (time !== null) return time.text;
+  const code = 'UNREADABLE_TIME';
+  const detail = excerpt(text);
+  const where = path();
+  warnings.addOf(code, `${where.key} ${detail}`, () => {
+    const message = `\`${where.key}\` is null: the service sent no time that a rule reads (${JSON.stringify(detail)}).`;
+    return { code, message, path: responsePathAsArray(where), detail };
+  });
+  return null;
 }

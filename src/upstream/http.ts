@@ -3,6 +3,7 @@ import { Agent, errors } from 'undici';
 import { type Job, timeSliced, yieldToEventLoop } from '../async/yielding.ts';
 import { Failure, type FailureFields } from '../errors.ts';
 import { parseExactly } from '../exact-json.ts';
+import { httpDateIn } from '../times.ts';
 import { textOf } from './body-text.ts';
 import type { Answer, Call, Send, Sending } from './call.ts';
 import { Broken, exchange, Late, type Received, type ReceivedBody } from './exchange.ts';
@@ -204,7 +205,7 @@ function jsonIn(text: string): unknown {
 /** When a service that is away says it will be back: seconds, or a date. */
 function awayUntil(header: string | string[] | undefined, nowMs: number): FailureFields {
   const text = String(header ?? '').trim();
-  const seconds = /^\d+$/.test(text) ? Number(text) : Math.ceil((Date.parse(text) - nowMs) / 1000);
+  const seconds = /^\d+$/.test(text) ? Number(text) : Math.ceil(((httpDateIn(text) ?? nowMs) - nowMs) / 1000);
   if (!(seconds > 0)) return {};
   const retryAfterSeconds = Math.min(seconds, MAX_AWAY_SECONDS);
   return { retryAfterSeconds, retryAt: new Date(nowMs + retryAfterSeconds * 1000).toISOString() };

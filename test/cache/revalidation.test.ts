@@ -85,6 +85,33 @@ describe('figures past their time', () => {
     expect(program.requests()).toHaveLength(2);
   });
 
+  it('are asked for anew as long as the day that their source names alone may hide a run', async () => {
+    await using program = await open();
+    const etlStatus = { kind: 'shape', route: '/v1/platform/etl-status' } as const;
+    program.sandbox.faults.set({
+      ...etlStatus,
+      patch: (body) => ({
+        data: body.data.map((row: object) => ({ ...row, last_successful_refresh: '2026-11-10' })),
+      }),
+    });
+    const look = 'GET /v1/platform/etl-status';
+    const data = (code: string) =>
+      `GET /v1/data?country_codes=${code}&latest=true&metric_keys=population_total`;
+    await program.figuresOneByOne();
+    program.requests();
+    program.pass(400);
+    await program.figuresOneByOne();
+    const [first, ...others] = program.requests();
+    expect([first, others]).toEqual([look, CODES.map(data)]);
+    // Those that came on that day may have come before its last run; those that came since are as good as new.
+    program.pass(12 * 3_600);
+    await program.figuresOneByOne();
+    expect(program.requests().filter((request) => request !== look)).toEqual(CODES.map(data));
+    program.pass(400);
+    await program.figuresOneByOne();
+    expect(program.requests()).toEqual([look]);
+  });
+
   it('that are absent are renewed only where no source has changed', async () => {
     await using program = await open();
     const absent = () => program.figures(CODES, 'median_income_usd');

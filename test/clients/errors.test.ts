@@ -104,6 +104,8 @@ it('codes of warnings are those of the program', () => {
     UNKNOWN_COUNTRY: true,
     ROWS_LEFT_OUT: true,
     NOT_COMPARABLE: true,
+    UNREADABLE_PERIOD: true,
+    UNREADABLE_TIME: true,
     SUBSCRIPTION_PAUSED: true,
   };
   expect(Object.keys(known).toSorted()).toEqual(WARNING_CODES.toSorted());

@@ -75,6 +75,36 @@ describe.each(TRANSPORTS)('subscriptions over %s', (transport) => {
     await expect.poll(() => keys(one)).toEqual(['un_wpp', 'un_wpp']);
   });
 
+  it('are told what changes on the day that is all the service says of the last runs', async () => {
+    await using program = await openLive();
+    const client = open(program, transport);
+    program.sandbox.faults.set({
+      kind: 'shape',
+      route: '/v1/platform/etl-status',
+      patch: (body) => ({
+        data: body.data.map((row: object) => ({ ...row, last_successful_refresh: '2026-11-10' })),
+      }),
+    });
+    const [changes, runs] = await begin(
+      program,
+      () => client.subscribe({ query: CHANGED, variables: POPULATION }),
+      () => client.subscribe({ query: REFRESHED }),
+    );
+    program.requests();
+    program.revise('world_bank_wdi', 'population_total', 2);
+    program.pass(60);
+    await expect.poll(() => changes?.results.length).toBe(1);
+    // Each look is followed by one for the figures while the day lasts, whether or not they are others: no run is told that nobody knows of.
+    expect(program.requests()).toEqual([LOOK, expect.stringMatching(/^GET \/v1\/data\?/)]);
+    await program.round();
+    expect(program.requests()).toEqual([LOOK, expect.stringMatching(/^GET \/v1\/data\?/)]);
+    await program.round(12 * 3_600);
+    program.requests();
+    await program.round();
+    expect(program.requests()).toEqual([LOOK]);
+    expect([changes?.results.length, runs?.results.length]).toEqual([1, 0]);
+  });
+
   it('are refused without a key, at no call', async () => {
     await using program = await openLive();
     const closed: unknown[] = [];

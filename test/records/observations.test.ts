@@ -75,13 +75,21 @@ describe('decodeObservations', () => {
     expect(only({ ...sent, value: 0, estimate_low: 0 })).toMatchObject({ value: 0, estimateLow: 0 });
   });
 
+  it.each(['2026-01-02T03:04:05.678901Z', '2026-01-02T03:04:05Z'])(
+    'keeps the timestamp %s as it came',
+    (text) => {
+      expect(only({ ...sent, retrieved_at: text }).retrievedAt).toBe(text);
+    },
+  );
+
   it.each([
-    '2026-01-02T03:04:05.678901Z',
-    '2026-01-02T03:04:05Z',
-    '2026-01-02T03:04:05.6+00:00',
-    '2026-01-02T03:04:05',
-  ])('keeps the timestamp %s as it came', (text) => {
-    expect(only({ ...sent, retrieved_at: text }).retrievedAt).toBe(text);
+    ['2026-01-02T03:04:05.600+00:00', '2026-01-02T03:04:05.600Z'],
+    ['2026-01-02T03:04:05', '2026-01-02T03:04:05Z'],
+    ['2026/01/02 03:04', '2026-01-02T03:04:00Z'],
+    ['2026-01-02t03:04:05.123456789+0300', '2026-01-02T00:04:05.123456789Z'],
+    ['2026-01-02', '2026-01-02T00:00:00Z'],
+  ])('tells the timestamp %s in UTC', (text, utc) => {
+    expect(only({ ...sent, retrieved_at: text }).retrievedAt).toBe(utc);
   });
 
   it.each([
@@ -174,7 +182,8 @@ describe('decodeObservations', () => {
     ['retrieved_at', undefined, 'expected string, received undefined'],
     ['retrieved_at', 1_767_000_000, 'expected string, received number'],
     ['retrieved_at', 'yesterday 1', 'expected ISO 8601 timestamp'],
-    ['retrieved_at', '2026-01-02', 'expected ISO 8601 timestamp'],
+    ['retrieved_at', '2026-02-30T03:04:05Z', 'expected ISO 8601 timestamp'],
+    ['retrieved_at', '2026-01', 'expected ISO 8601 timestamp'],
     ['retrieved_at', '2026-13-02T03:04:05Z', 'expected ISO 8601 timestamp'],
   ];
   it.each(wrong)('faults a row whose %s is %j, and keeps the others', (field, value, problem) => {

@@ -12,7 +12,7 @@ describe('decodeSources', () => {
     [{ source_key: 'who', last_success_at: refresh, next_run_at: next }, refresh, next],
     [{ key: 'who', last_success: refresh }, refresh, null],
     [{ code: 'who', last_successful_refresh: null, last_success: refresh }, refresh, null],
-    [{ source: { key: 'who' }, last_successful_refresh: 7, next_run: {} }, null, null],
+    [{ source: { key: 'who' }, last_successful_refresh: 7, next_run: {} }, '7', '{}'],
     [{ key: 7, source: 'who' }, null, null],
   ];
   it.each(rows)('reads %j', (row, lastSuccessfulRefresh, nextRun) => {

@@ -34,6 +34,8 @@ export type WarningCode =
   | 'UNKNOWN_COUNTRY'
   | 'ROWS_LEFT_OUT'
   | 'NOT_COMPARABLE'
+  | 'UNREADABLE_PERIOD'
+  | 'UNREADABLE_TIME'
   | 'SUBSCRIPTION_PAUSED';
 
 /** What is right but not whole: an entry of `extensions.warnings`. */

@@ -10,7 +10,7 @@ export type Scalars = {
   Float: { input: number; output: number; }
   /** ISO 3166-1 alpha-2 code of a country. Accepted in either case, always answered in upper case. */
   CountryCode: { input: string; output: string; }
-  /** Instant in ISO 8601, such as `2026-07-24T03:12:45.123456Z`. Fractions of a second come as the service gives them. */
+  /** Instant by RFC 3339 in UTC, such as `2026-07-24T03:12:45.123456Z`. Times of the service without a zone are UTC; fractions of a second come as the service gives them. */
   DateTime: { input: string; output: string; }
   /** Any JSON value. */
   JSON: { input: unknown; output: unknown; }
@@ -53,7 +53,11 @@ export type Country = Node & {
   readonly iso3?: Maybe<Scalars['String']['output']>;
   /** Common name in English. Free below an observation; else from the one `/v1/countries` call. */
   readonly name?: Maybe<Scalars['String']['output']>;
-  /** The latest national figure of one indicator; null where the service holds none. Merged into one `/v1/data` call; where the latest row of the service is for a place or holds no value, a second call finds the figure in the series. */
+  /**
+   * The latest national figure of one indicator; null where the service holds none. Merged into one `/v1/data` call; where the latest row of the service is for a place or holds no value, a second call finds the figure in the series.
+   *
+   * Of the rows of a series the latest is, wherever this gateway chooses: that of the highest `year`; then of the period that ends last (one that can't be read ends with its year); of those that end together, of the longest (a year before its last half, quarter, month, week and day; one that can't be read last); then that with the latest `asOfPeriod`; the national one before those of places, and these by their names; then the one that was retrieved last; then that of the last release, as names of releases sort; then that of the source whose key sorts first. The order in which the rows come makes no difference.
+   */
   readonly observation?: Maybe<Observation>;
   /** Observations of this country. Merged into one `/v1/data` call. */
   readonly observations?: Maybe<ReadonlyArray<Observation>>;
@@ -217,11 +221,11 @@ export type DisasterAlert = {
   readonly alertScore?: Maybe<Scalars['Float']['output']>;
   /** Description by the source. */
   readonly description?: Maybe<Scalars['String']['output']>;
-  /** When the event began. */
+  /** When the event began; null with the warning `UNREADABLE_TIME` where the service sent no time that can be read. */
   readonly eventFromAt?: Maybe<Scalars['DateTime']['output']>;
   /** Key of the event at its source. */
   readonly eventKey?: Maybe<Scalars['String']['output']>;
-  /** When the event ended, or is expected to. */
+  /** When the event ended, or is expected to; null as `eventFromAt` is. */
   readonly eventToAt?: Maybe<Scalars['DateTime']['output']>;
   /** Kind of event, such as a flood or a drought. */
   readonly eventType?: Maybe<Scalars['String']['output']>;
@@ -475,7 +479,7 @@ export type Observation = Node & {
    * The other figure travels in the same `/v1/data` call where the operation shows by itself what is needed; else in one more for all.
    */
   readonly per?: Maybe<Ratio>;
-  /** The period covered: a year, a quarter, a month or a date. */
+  /** The period covered, as the service spells it: a year, a quarter, a month or a date, for instance. Where no rule reads it, the warning `UNREADABLE_PERIOD` says so. */
   readonly period: Scalars['String']['output'];
   /**
    * Derived by this gateway, not sent by the service: the rank of this country's figure among those of other countries for the same indicator and
@@ -485,7 +489,7 @@ export type Observation = Node & {
   readonly rank?: Maybe<Rank>;
   /** The record just as the service sent it. */
   readonly record: Scalars['JSON']['output'];
-  /** When the platform retrieved the value from the source. */
+  /** When the platform retrieved the value from the source, in UTC. */
   readonly retrievedAt: Scalars['DateTime']['output'];
   /** The body that published the figure. `key` is free. */
   readonly source: Source;
@@ -1138,9 +1142,9 @@ export type Source = Node & {
   readonly id: Scalars['ID']['output'];
   /** Stable key of the source. */
   readonly key: Scalars['String']['output'];
-  /** When the service last refreshed from it. From the one `/v1/platform/etl-status` call. */
+  /** When the service last refreshed from it, the beginning of the day where it names no time; null with the warning `UNREADABLE_TIME` where it sent no time that can be read. From the one `/v1/platform/etl-status` call. */
   readonly lastSuccessfulRefresh?: Maybe<Scalars['DateTime']['output']>;
-  /** When the service means to refresh next. From the one `/v1/platform/etl-status` call. */
+  /** When the service means to refresh next; null as `lastSuccessfulRefresh` is. From the one `/v1/platform/etl-status` call. */
   readonly nextRun?: Maybe<Scalars['DateTime']['output']>;
   /** The record just as the service sent it; an error where the service lists no such source. From the one `/v1/platform/etl-status` call. */
   readonly record?: Maybe<Scalars['JSON']['output']>;

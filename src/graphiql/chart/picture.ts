@@ -1,3 +1,4 @@
+import { type Frequency, periodOf } from '../../periods.ts';
 import type { Figure } from './figures.ts';
 
 /** One line: the figures of one country, indicator and place over time. */
@@ -191,26 +192,31 @@ function gapAt(line: string, at: number): Point {
   return { line, at, value: null, isModelled: false, low: null, high: null, figure: null };
 }
 
-const QUARTER = /^(\d{4})-?Q([1-4])$/i;
-const DATE = /^(\d{4})-(\d{2})(?:-(\d{2}))?$/;
+/** How far, in years, the next figure of the same kind would be. Days and ranges come as they come: a year is a gap. */
+const STEPS: Readonly<Record<Frequency, number>> = {
+  year: 1,
+  half: 1 / 2,
+  third: 1 / 3,
+  quarter: 1 / 4,
+  month: 1 / 12,
+  week: 7 / 365,
+  day: 1,
+  span: 1,
+};
 
-/** How far, in years, the next figure of the same kind would be. Days come as they come: a year is a gap. */
-export function stepOf({ period }: Pick<Figure, 'period'>): number {
-  if (period === null) return 1;
-  if (QUARTER.test(period)) return 1 / 4;
-  return /^\d{4}-\d{2}$/.test(period) ? 1 / 12 : 1;
+export function stepOf(figure: Pick<Figure, 'year' | 'period'>): number {
+  return STEPS[periodOf(figure)?.frequency ?? 'year'];
 }
 
-/** The moment of a figure in years: the year, or where in it a quarter, month or day lies. */
-export function momentOf({ year, period }: Figure): number {
-  const text = period ?? '';
-  const quarter = QUARTER.exec(text);
-  if (quarter !== null) return Number(quarter[1]) + (Number(quarter[2]) - 1) / 4;
-  const date = DATE.exec(text);
-  // A fiscal year that ends on a day of another year is still its year.
-  if (date !== null && (year === null || Number(date[1]) === year))
-    return Number(date[1]) + (Number(date[2]) - 1) / 12 + (Number(date[3] ?? 1) - 1) / 366;
-  return year ?? 0;
+/** The moment of a figure in years: the year, or where in it a part of it begins, or a day lies. */
+export function momentOf({ year, period }: Pick<Figure, 'year' | 'period'>): number {
+  const read = periodOf({ year, period });
+  if (read === null) return year ?? 0;
+  const [of, month, day] = read.firstDay.split('-').map(Number) as [number, number, number];
+  // A fiscal year, or a day that ends one in another year, is still of its year.
+  const isOfYear = read.frequency === 'year' || read.frequency === 'day' || read.frequency === 'span';
+  if (isOfYear && year !== null && (of !== year || read.frequency === 'year')) return year;
+  return of + (month - 1) / 12 + (day - 1) / 366;
 }
 
 /** Lines in the order of their last figure, from the highest down. */

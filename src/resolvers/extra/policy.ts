@@ -2,6 +2,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import type { GraphContext } from '../../graph/context.ts';
 import type { CountryPoliciesArgs, Resolvers } from '../../graph/generated.ts';
 import { narrowed } from '../../loaders/narrowed.ts';
+import { periodIn } from '../../periods.ts';
 import { MAX_POLICIES, type PoliciesParams, policies, policyOverview } from '../../upstream/extra/policy.ts';
 import type { PolicyRecord } from '../../upstream/records/policies.ts';
 import { checkTexts } from '../arguments.ts';
@@ -38,8 +39,8 @@ function policyList(
 }
 
 function yearOf({ publishedAt }: PolicyRecord): number | null {
-  const [, year] = /^(\d{4})-/.exec(publishedAt ?? '') ?? [];
-  return year === undefined ? null : Number(year);
+  const published = periodIn(publishedAt ?? '');
+  return published === null || published.frequency === 'span' ? null : Number(published.lastDay.slice(0, 4));
 }
 
 export const resolvers = {

@@ -58,6 +58,19 @@ export function textIn(row: JsonObject, ...names: readonly string[]): string | n
   return null;
 }
 
+/** As {@link textIn}, where a time should stand: a number as its digits, and anything else as JSON, which nobody reads as a time. */
+export function timeTextIn(row: JsonObject, ...names: readonly string[]): string | null {
+  for (const name of names) {
+    const value = asNumber(row[name]);
+    const text = typeof value === 'string' || value == null ? textIn(row, name) : JSON.stringify(value);
+    if (text !== null) return text.slice(0, MAX_TIME);
+  }
+  return null;
+}
+
+/** Characters of a time; a longer text is none, and neither are so many of them. */
+const MAX_TIME = 200;
+
 /** Finite numbers, also those that are spelt as text. */
 export function numberIn(row: JsonObject, ...names: readonly string[]): number | null {
   for (const name of names) {

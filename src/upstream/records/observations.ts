@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import type { Failure } from '../../errors.ts';
 import { asNumber } from '../../exact-json.ts';
+import { periodOf } from '../../periods.ts';
+import { timeIn } from '../../times.ts';
 import { alpha2Of } from '../covered-countries.ts';
 import type { CountryNamed } from './countries.ts';
 import { listIn, type Meta, metaIn } from './envelope.ts';
@@ -16,7 +18,7 @@ export interface ObservationRecord {
   readonly metricName: string | null;
   /** The year that the figure describes, which may differ from the year asked for. */
   readonly year: number;
-  /** A year, a quarter, a month or a date; opaque, since its values are not specified. */
+  /** A year, a quarter, a month or a date, as sent: `src/periods.ts` reads it. */
   readonly period: string;
   /** For a stock, the point in time it was taken at; null for a flow. */
   readonly asOfPeriod: string | null;
@@ -34,7 +36,7 @@ export interface ObservationRecord {
   readonly estimateLow: number | null;
   readonly estimateHigh: number | null;
   readonly datasetVersion: string | null;
-  /** The service's text as it came: its fraction of a second may be finer than a `Date` holds. */
+  /** RFC 3339 in UTC, with the service's fraction of a second, which may be finer than a `Date` holds. */
   readonly retrievedAt: string;
   /** When the service sent it to this gateway, in milliseconds since the epoch. */
   readonly fetchedAtMs: number;
@@ -77,8 +79,6 @@ export interface ObservationList {
   readonly received: number;
 }
 
-const TIMESTAMP = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?$/i;
-
 const ALPHA_2 = /^[a-z]{2}$/i;
 
 const filled = z.string().min(1, 'expected string, received empty string');
@@ -100,9 +100,7 @@ const figure = z.object({
   estimate_low: z.number().nullish(),
   estimate_high: z.number().nullish(),
   dataset_version: z.string().nullish(),
-  retrieved_at: z
-    .string()
-    .refine((text) => TIMESTAMP.test(text) && !Number.isNaN(Date.parse(text)), 'expected ISO 8601 timestamp'),
+  retrieved_at: z.string().refine((text) => timeIn(text) !== null, 'expected ISO 8601 timestamp'),
 });
 
 const observation = figure.extend({
@@ -247,6 +245,13 @@ function blankIn(row: JsonObject, index: number): BlankRow {
   };
 }
 
+let hasUnreadable = false;
+
+/** Whether any figure that this process has decoded has a period that no rule reads. While none has, none needs to be looked for. */
+export function mayBeUnreadable(): boolean {
+  return hasUnreadable;
+}
+
 function recordOf(
   fields: z.infer<typeof figure>,
   countryCode: string,
@@ -255,6 +260,7 @@ function recordOf(
   record: JsonObject,
   fetchedAtMs: number,
 ): ObservationRecord {
+  hasUnreadable ||= periodOf(fields) === null;
   return {
     countryCode,
     countryName,
@@ -272,7 +278,7 @@ function recordOf(
     estimateLow: fields.estimate_low ?? null,
     estimateHigh: fields.estimate_high ?? null,
     datasetVersion: fields.dataset_version ?? null,
-    retrievedAt: fields.retrieved_at,
+    retrievedAt: timeIn(fields.retrieved_at)?.text ?? fields.retrieved_at,
     fetchedAtMs,
     record,
   };

@@ -8,6 +8,7 @@ import {
   missing,
   type Place,
   textIn,
+  timeTextIn,
 } from './fields.ts';
 import { eachFound } from './left-out.ts';
 
@@ -42,8 +43,8 @@ export function decodeSources(body: unknown, route: string): SourceRecord[] {
 function decodeSource(row: JsonObject, place: Place): SourceRecord {
   return {
     key: labelIn(row, SOURCE_NAMES, ...SOURCE_NAMES) ?? missing(row, place, SOURCE_NAMES),
-    lastSuccessfulRefresh: textIn(row, 'last_successful_refresh', 'last_success_at', 'last_success'),
-    nextRun: textIn(row, 'next_run', 'next_run_at'),
+    lastSuccessfulRefresh: timeTextIn(row, 'last_successful_refresh', 'last_success_at', 'last_success'),
+    nextRun: timeTextIn(row, 'next_run', 'next_run_at'),
     record: row,
   };
 }

@@ -1,6 +1,16 @@
 import { alpha2In, countryNamedIn } from './countries.ts';
 import { objectIn } from './envelope.ts';
-import { inside, invalid, type JsonObject, keyIn, kindOf, numberIn, type Place, textIn } from './fields.ts';
+import {
+  inside,
+  invalid,
+  type JsonObject,
+  keyIn,
+  kindOf,
+  numberIn,
+  type Place,
+  textIn,
+  timeTextIn,
+} from './fields.ts';
 import { blockIn, eachOf, leftOutOf, noList, withLeftOut } from './left-out.ts';
 import { type ObservationRecord, observationIn } from './observations.ts';
 
@@ -47,6 +57,7 @@ export interface DisasterAlertRecord {
   readonly severityValue: number | null;
   readonly severityText: string | null;
   readonly severityUnit: string | null;
+  /** As sent. */
   readonly eventFromAt: string | null;
   readonly eventToAt: string | null;
   readonly reportUrl: string | null;
@@ -130,8 +141,8 @@ function decodeDisasterAlert(row: JsonObject, place: Place): DisasterAlertRecord
     severityValue: numberIn(row, 'severity_value'),
     severityText: textIn(row, 'severity_text'),
     severityUnit: textIn(row, 'severity_unit'),
-    eventFromAt: textIn(row, 'event_from_at'),
-    eventToAt: textIn(row, 'event_to_at'),
+    eventFromAt: timeTextIn(row, 'event_from_at'),
+    eventToAt: timeTextIn(row, 'event_to_at'),
     reportUrl: textIn(row, 'report_url'),
     source: textIn(row, 'source'),
     record: row,

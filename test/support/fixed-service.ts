@@ -1,0 +1,62 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+type Sent = Readonly<Record<string, unknown>>;
+
+export interface FixedRoutes {
+  /** Rows of `/v1/data`, in the order they are sent; the latest is the first of those with the highest year. */
+  readonly rows?: readonly Sent[];
+  /** Rows of `/v1/platform/etl-status`, as they are when it is asked. */
+  readonly sources?: () => readonly Sent[];
+  readonly signals?: Sent;
+}
+
+/** A service that sends what it is given, whatever that says; it knows no `limit` and no years. */
+export async function openFixedService({ rows = [], sources = () => [], signals = {} }: FixedRoutes) {
+  const requests: string[] = [];
+  const held = { rows };
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? '/', 'http://service');
+    requests.push(url.pathname);
+    const wanted = (many: string) => url.searchParams.get(many)?.toUpperCase().split(',') ?? [];
+    const [codes, keys] = [wanted('country_codes'), wanted('metric_keys')];
+    const ofDemand = held.rows.filter(
+      ({ country_code, metric_key }) =>
+        codes.includes(String(country_code).toUpperCase()) && keys.includes(String(metric_key).toUpperCase()),
+    );
+    const isLatest = url.searchParams.get('latest') === 'true';
+    const found = isLatest ? latestOf(ofDemand) : ofDemand;
+    const bodies: Readonly<Record<string, unknown>> = {
+      '/v1/data': { data: found, meta: { total: found.length } },
+      '/v1/platform/etl-status': { data: sources() },
+      '/v1/countries': { data: [{ id: 'ke', name: 'Kenya' }] },
+    };
+    const body = url.pathname.endsWith('/signals') ? { data: signals } : bodies[url.pathname];
+    response.writeHead(body === undefined ? 404 : 200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(body ?? { detail: 'Not Found' }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** Paths that were asked for. */
+    requests,
+    /** Replaces all rows. */
+    revise(revised: readonly Sent[]) {
+      held.rows = revised;
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function latestOf(rows: readonly Sent[]): readonly Sent[] {
+  const newest = new Map<string, Sent>();
+  for (const row of rows) {
+    const pair = `${row.country_code} ${row.metric_key}`;
+    const known = newest.get(pair);
+    if (known === undefined || Number(row.year) > Number(known.year)) newest.set(pair, row);
+  }
+  return [...newest.values()];
+}
