@@ -114,7 +114,7 @@ export function plainOf(text: string): string {
 }
 
 /** A time of day, as precise as it was written. */
-export interface Clock {
+export interface TimeOfDay {
   /** Since midnight; a day more for 24:00. */
   readonly seconds: number;
   /** Digits of a fraction of a second. */
@@ -136,7 +136,7 @@ const ZONED = /(?<=\d)()()()()(z|[+-]\d\d:\d\d)$/;
  * The day of a plain text, and the time of day behind it, where there is one. Days and periods, and times, are written with the same.
  * @returns null where the day has no such time
  */
-export function splitClock(plain: string): { readonly day: string; readonly clock: Clock | null } | null {
+export function splitClock(plain: string): { readonly day: string; readonly clock: TimeOfDay | null } | null {
   const found = CLOCK.exec(plain) ?? COMPACT.exec(plain) ?? ZONED.exec(plain);
   if (found === null) return { day: plain, clock: null };
   const [, hours = '', minutes = '', seconds, fraction = '', zone] = found;
