@@ -1,3 +1,4 @@
+import type { GraphQLResolveInfo } from 'graphql';
 import { Failure } from '../errors.ts';
 import type { GraphContext } from '../graph/context.ts';
 import type { Resolvers, SubscriptionObservationsChangedArgs } from '../graph/generated.ts';
@@ -8,6 +9,7 @@ import type { Dimension } from '../planner/learned.ts';
 import type { SourceRecord } from '../upstream/records/platform.ts';
 import { checkMetricKey, checkTexts } from './arguments.ts';
 import { plainFields } from './record-fields.ts';
+import { warnedOfPeriods } from './warned.ts';
 
 /**
  * Every country with every metric.
@@ -64,7 +66,16 @@ export const resolvers = {
         checkTexts({ since });
         return liveIn(context).figures(await demandsOf(args, context), since);
       },
-      resolve: ({ value }: LiveEvent<ObservationChangesRecord>) => value,
+      resolve(
+        { value }: LiveEvent<ObservationChangesRecord>,
+        _: unknown,
+        context: GraphContext,
+        info: GraphQLResolveInfo,
+      ) {
+        const figures = value?.changes.map(({ observation }) => observation) ?? [];
+        warnedOfPeriods(context, () => info.path, figures);
+        return value;
+      },
     },
     sourceRefreshed: {
       subscribe(_, { keys = null }, context) {

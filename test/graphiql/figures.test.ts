@@ -196,9 +196,32 @@ describe('pictures', () => {
     ['2024-07', 2024.5],
     ['2025-06-30', 2024],
     ['annual', 2024],
+    ['2024Q3', 2024.5],
+    ['Q3 2024', 2024.5],
+    ['2024M07', 2024.5],
+    ['juil. 2024', 2024.5],
+    ['2024S2', 2024.5],
+    ['2024-07-01/2024-09-30', 2024.5],
+    ['2023/24', 2024],
+    ['2020-2024', 2024],
+    ['round two', 2024],
   ] as const)('know when %s is', ([period, moment]) => {
     expect(momentOf({ ...FIGURE, period })).toBeCloseTo(moment, 5);
   });
+
+  it.for([(n: number) => `2024M${n}`, (n: number) => `2024-W${n + 10}`, (n: number) => `Q${n} 2024`])(
+    'leave a gap where one of a series is missing',
+    (spell) => {
+      const [picture] = picturesOf([1, 2, 4].map((n) => ({ ...FIGURE, period: spell(n) })));
+      if (picture?.kind !== 'lines') throw new Error('There are no lines.');
+      expect(picture.lines[0]?.points.map(({ value }) => value === null)).toEqual([
+        false,
+        false,
+        true,
+        false,
+      ]);
+    },
+  );
 });
 
 describe('comma-separated values', () => {
