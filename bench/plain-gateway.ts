@@ -7,6 +7,7 @@ import { openContext } from '../src/graph/context.ts';
 import { createSchema } from '../src/graph/schema.ts';
 import { createTickersLearned } from '../src/loaders/ticker-lists.ts';
 import type { Figures } from '../src/observations/fetch.ts';
+import { createSeveralFigures } from '../src/observations/several-figures.ts';
 import { type Demand, type Mode, pairKey } from '../src/planner/demand.ts';
 import { createLearned } from '../src/planner/learned.ts';
 import { entities } from '../src/resolvers/entities.ts';
@@ -85,6 +86,7 @@ export function createPlainGateway(upstreamUrl: string) {
       };
       const figures: Figures = {
         held: () => null,
+        several: createSeveralFigures(),
         async fetch(demands, told, settle) {
           const found = new Map<string, ObservationRecord[]>();
           await Promise.all([

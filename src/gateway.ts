@@ -25,6 +25,7 @@ import { createPrefetch, NO_PREFETCH } from './observations/prefetched.ts';
 import type { BatchSize } from './observations/queue.ts';
 import { createRefusedNames } from './observations/refused-names.ts';
 import { createRevalidation } from './observations/revalidation.ts';
+import { createSeveralFigures } from './observations/several-figures.ts';
 import { createAdmission, type GatewayLoad } from './operations/admission.ts';
 import { admitted } from './operations/admitted.ts';
 import { byApollo } from './operations/by-apollo.ts';
@@ -304,8 +305,9 @@ function composeRuns(
   const freshness = freshnessIn(config);
   const learned = createLearned(now);
   const ask = notingNames(askService, learned);
-  const entries = createObservationEntries(tenantCache);
-  const othersEntries = createObservationEntries(inFlight.cache ?? tenantCache);
+  const several = createSeveralFigures();
+  const entries = createObservationEntries(tenantCache, several);
+  const othersEntries = createObservationEntries(inFlight.cache ?? tenantCache, several);
   const refusedNames = createRefusedNames({ now, ttlMs: freshness.ttlMs });
   const planning = {
     send,

@@ -9,6 +9,7 @@ export const WARNING_CODES = [
   'NOT_COMPARABLE',
   'UNREADABLE_PERIOD',
   'UNREADABLE_TIME',
+  'SEVERAL_FIGURES',
   'SUBSCRIPTION_PAUSED',
 ] as const;
 
@@ -29,6 +30,8 @@ export interface Warning {
   readonly count?: number;
   /** What is wrong with the first of them, or the text that can't be read. */
   readonly detail?: string;
+  /** Keys of the sources of all figures of which one was taken, sorted. */
+  readonly sources?: readonly string[];
   /** The code of the failure that keeps a subscription from going on. */
   readonly reason?: string;
   /** When a subscription goes on by itself, where that is known; ISO 8601, UTC. */
@@ -48,6 +51,8 @@ export interface Warnings {
   add(warning: Warning, about?: object): void;
   /** As `add`, for a warning about a name that is made only where it is told: what it suggests takes a while. */
   addOf(code: WarningCode, name: string, make: () => Warning): void;
+  /** Has something looked at each time that the warnings are told: by then more may be known than when it was answered. */
+  lookAt(look: () => void): void;
   /** As the answer tells them, in the order they came; undefined where there are none. */
   told(): readonly Warning[] | undefined;
 }
@@ -58,6 +63,7 @@ export const MAX_WARNINGS = 100;
 export function createWarnings(): Warnings {
   const told: Warning[] = [];
   let subjects: Set<string | object> | undefined;
+  let looks: (() => void)[] | undefined;
   let untold = 0;
   let firstUntold: WarningCode | undefined;
 
@@ -79,7 +85,12 @@ export function createWarnings(): Warnings {
       add(about ?? `${code} ${name ?? route ?? message}`, code, () => warning);
     },
     addOf: (code, name, make) => add(`${code} ${name}`, code, make),
+    lookAt(look) {
+      looks ??= [];
+      looks.push(look);
+    },
     told() {
+      if (looks !== undefined) for (const look of looks) look();
       if (told.length === 0) return undefined;
       if (firstUntold === undefined) return told;
       const message = `Warnings that are not listed here: ${untold}.`;

@@ -145,23 +145,44 @@ export function asksForFigures(field: GraphQLField<unknown, unknown>): boolean {
 
 /** Whether a document selects a field of which only the service's answers tell what it asks for. */
 export function isOpenEnded(document: DocumentNode, schema: GraphQLSchema): boolean {
+  return (
+    selects(document, schema, (cost) => cost === 'IDENTIFIED' || cost === 'UNSAID') ||
+    (selects(document, schema, (cost) => cost === 'REFERENCED') && namesAny(document, entitiesById(schema)))
+  );
+}
+
+/** Whether a document selects what is derived of figures: which ones these are compared with may depend on the service's answers. */
+export function derivesFigures(document: DocumentNode, schema: GraphQLSchema): boolean {
+  return selects(document, schema, (cost, type) => cost === 'FIGURES' && type === 'Observation');
+}
+
+function selects(
+  document: DocumentNode,
+  schema: GraphQLSchema,
+  isMeant: (cost: FieldCost, type: string | undefined) => boolean,
+): boolean {
   const types = new TypeInfo(schema);
-  const named = entitiesById(schema);
-  let [isFound, hasReferences, isByIdNamed] = [false, false, false];
+  let isFound = false;
   visit(
     document,
     visitWithTypeInfo(types, {
       Field({ name }) {
         if (name.value.startsWith('__')) return false;
-        const cost = costOf(types.getFieldDef() ?? undefined);
-        hasReferences ||= cost === 'REFERENCED';
-        isFound = cost === 'IDENTIFIED' || cost === 'UNSAID';
+        isFound = isMeant(costOf(types.getFieldDef() ?? undefined), types.getParentType()?.name);
         return isFound ? BREAK : undefined;
-      },
-      NamedType({ name }) {
-        isByIdNamed ||= named.has(name.value);
       },
     }),
   );
-  return isFound || (hasReferences && isByIdNamed);
+  return isFound;
+}
+
+/** Tells documents that name one of some types, as those do that have fragments on it. */
+function namesAny(document: DocumentNode, types: ReadonlySet<string>): boolean {
+  let isNamed = false;
+  visit(document, {
+    NamedType({ name }) {
+      isNamed ||= types.has(name.value);
+    },
+  });
+  return isNamed;
 }

@@ -66,9 +66,9 @@ export type Country = Node & {
   /** Common name in English. Free below an observation; else from the one `/v1/countries` call. */
   readonly name?: Maybe<Scalars['String']['output']>;
   /**
-   * The latest national figure of one indicator; null where the service holds none. Merged into one `/v1/data` call; where the latest row of the service is for a place or holds no value, a second call finds the figure in the series.
+   * The latest national figure of one indicator; null where the service holds none. Merged into one `/v1/data` call; where the latest row of the service is for a place or holds no value, a second call finds the figure in the series. Of several figures for the newest period it is the one that the service gives as the latest, asked for by one more call where a series comes too; the warning `SEVERAL_FIGURES` tells of the others.
    *
-   * Of the rows of a series the latest is, wherever this gateway chooses: that of the highest `year`; then of the period that ends last (one that can't be read ends with its year); of those that end together, of the longest (a year before its last half, quarter, month, week and day; one that can't be read last); then that with the latest `asOfPeriod`; the national one before those of places, and these by their names; then the one that was retrieved last; then that of the last release, as names of releases sort; then that of the source whose key sorts first. The order in which the rows come makes no difference.
+   * Where the service's own choice can't be known, the latest of the rows of a series is: that of the highest `year`; then of the period that ends last (one that can't be read ends with its year); of those that end together, of the longest (a year before its last half, quarter, month, week and day; one that can't be read last); then that with the latest `asOfPeriod`; the national one before those of places, and these by their names; then the one that was retrieved last; then that of the last release, as names of releases sort; then that of the source whose key sorts first. The order in which the rows come makes no difference.
    */
   readonly observation?: Maybe<Observation>;
   /** Observations of this country. Merged into one `/v1/data` call. */
@@ -350,7 +350,7 @@ export type Indicator = Node & {
   readonly key: Scalars['String']['output'];
   /** Name. Free below an observation; else from the one `/v1/indicators` call. */
   readonly name?: Maybe<Scalars['String']['output']>;
-  /** The latest national figure of one country; null where the service holds none. Merged into one `/v1/data` call; where the latest row of the service is for a place or holds no value, a second call finds the figure in the series. */
+  /** The latest national figure of one country; null where the service holds none. Merged into one `/v1/data` call; where the latest row of the service is for a place or holds no value, a second call finds the figure in the series. Of several figures for the newest period it is the one that the service gives as the latest, asked for by one more call where a series comes too; the warning `SEVERAL_FIGURES` tells of the others. */
   readonly observation?: Maybe<Observation>;
   /** Observations of this indicator. Merged into one `/v1/data` call. */
   readonly observations?: Maybe<ReadonlyArray<Observation>>;

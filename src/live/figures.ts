@@ -6,6 +6,7 @@ import { estimate, type Planning } from '../observations/estimate.ts';
 import type { Outcome } from '../observations/outcome.ts';
 import { areUnchanged, namedSources, type SourcesByMetric, sourcesIn } from '../observations/revalidation.ts';
 import { changedAt, type Demand } from '../planner/demand.ts';
+import { newestOf } from '../planner/newest.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 import { asAdded, changesBetween, digestOf } from './changes.ts';
 import type { Errand } from './errand.ts';
@@ -164,7 +165,8 @@ export class FigureWatch {
   }
 
   /** Takes over what the service has of a demand. @returns who is to be told */
-  #put(watched: Watched, rows: FigureRows): Iterable<FigureSubscriber> {
+  #put(watched: Watched, outcome: FigureRows): Iterable<FigureSubscriber> {
+    const rows = listedOf(watched.demand, outcome);
     const before = watched.rows;
     watched.isDue = false;
     watched.rows = rows;
@@ -208,13 +210,14 @@ export class FigureWatch {
     const before = new Map<string, FigureRows>();
     for (const demand of demands) {
       const { key } = demand;
-      const old = held.get(key)?.rows;
+      const entry = held.get(key);
+      const old = entry && listedOf(demand, entry.rows);
       let watched = this.#watched.get(key);
       if (watched === undefined) {
         const outcome = outcomes.get(key) ?? old ?? new Error(`No outcome of ${key}.`);
         const isFailed = outcome instanceof Error;
         if (isFailed && old === undefined) throw outcome;
-        const rows = isFailed ? (old ?? []) : outcome;
+        const rows = isFailed ? (old ?? []) : listedOf(demand, outcome);
         watched = { demand, rows, digest: null, isDue: isFailed || !isLookedAt, subscribers: new Set() };
         this.#watched.set(key, watched);
       }
@@ -242,6 +245,12 @@ export class FigureWatch {
       if (watched?.subscribers.size === 0) this.#watched.delete(key);
     }
   }
+}
+
+/** Rows of a demand as `Query.observations` lists them: the service may give several as the latest. */
+function listedOf({ mode }: Demand, rows: FigureRows): FigureRows {
+  const newest = mode === 'series' || rows.length < 2 ? null : newestOf(rows);
+  return newest === null ? rows : [newest];
 }
 
 /** One subscription to figures: it remembers what it was told last, as far as that isn't what there is now. */

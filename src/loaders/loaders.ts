@@ -134,6 +134,9 @@ export function createLoaders(parts: LoadersParts): Loaders {
         return observations.nationals(countryCodes, metricKey, maxAgeMs);
       },
       nationalsAhead: observations.nationalsAhead,
+      newest: observations.newest,
+      knowsSeveral: observations.knowsSeveral,
+      severalOf: observations.severalOf,
       leftOut: () => leftOut,
       cameWith(record, rows) {
         const why = staleness?.get(record);

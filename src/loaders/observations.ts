@@ -6,6 +6,7 @@ import type { FailureCode } from '../errors.ts';
 import type { BatchGate } from '../observations/batch-gate.ts';
 import type { Figures } from '../observations/fetch.ts';
 import type { Outcome } from '../observations/outcome.ts';
+import { alikeWith, sourcesOf } from '../planner/contenders.ts';
 import { type Demand, demandFor, type Mode, wholeOf } from '../planner/demand.ts';
 import { newestOf } from '../planner/newest.ts';
 import type { YearRange } from '../planner/year-range.ts';
@@ -47,12 +48,26 @@ export interface ObservationLoader {
   ): Promise<unknown> | undefined;
   /** Figures that others are compared with. */
   readonly operands: OperandLoader;
+  /** The newest of some rows by our own rule: the operation remembers what else there was of its period. Null for none. */
+  newest(rows: readonly ObservationRecord[]): ObservationRecord | null;
+  /** Whether anything is known to stand beside any figure: mostly there is nothing. */
+  knowsSeveral(): boolean;
+  /** What is known to stand beside a latest figure, for the same place and period; null for nothing. */
+  severalOf(row: ObservationRecord): SeveralTold | null;
   /** Rows of answers to this operation that belong to no figure that can be asked for. */
   leftOut(): readonly LeftOutRows[];
   /** Tells of rows that came as part of a record: they are as old as it is. */
   cameWith(record: object, rows: readonly ObservationRecord[]): void;
   /** Why a row that is past its time was served to this operation all the same; null where it wasn't. */
   staleness(row: ObservationRecord): FailureCode | null;
+}
+
+/** Figures of which one was taken. */
+export interface SeveralTold {
+  /** The sources of all of them, each once, in the order of their keys. */
+  readonly sources: readonly string[];
+  /** Whether it was taken by our own rule; else the service gave it as the latest. */
+  readonly isByRule: boolean;
 }
 
 /** Every country with every metric. */
@@ -87,8 +102,11 @@ function nameOf({ key, maxAgeMs }: Demand): string {
 
 export function createObservationLoader(
   parts: ObservationLoaderParts,
-): Pick<ObservationLoader, 'rows' | 'nationals' | 'nationalsAhead' | 'operands'> {
+): Omit<ObservationLoader, 'leftOut' | 'cameWith' | 'staleness'> {
   const { effort, sending, batchGate } = parts;
+  const { several } = parts.figures;
+  /** The sources of what stood beside figures that were taken by our own rule: hardly any operation has some. */
+  let ruled: Map<ObservationRecord, readonly string[]> | undefined;
   const withOutcomes = createOutcomes(parts);
   const ahead = new Map<string, NationalsAhead>();
 
@@ -96,6 +114,29 @@ export function createObservationLoader(
     effort.want(wanted.countryCodes.length * wanted.metricKeys.length);
     const demands = timeSliced(sending.caller, demanding(wanted));
     return demands instanceof Promise ? batchGate.closeDuring(demands) : demands;
+  };
+
+  function newest(rows: readonly ObservationRecord[]): ObservationRecord | null {
+    const found = newestOf(rows);
+    const alike = found === null ? rows : alikeWith(found, rows);
+    if (found !== null && alike.length > 1) {
+      ruled ??= new Map();
+      ruled.set(found, sourcesOf(alike));
+    }
+    return found;
+  }
+
+  function nationalIn(outcome: Outcome): National {
+    if (outcome instanceof Error) return outcome;
+    const [only] = outcome;
+    if (only !== undefined && outcome.length === 1) return isNational(only) ? only : null;
+    return newest(outcome.filter(isNational));
+  }
+
+  /** The service may give several rows as the latest. */
+  const latestIn = (rows: readonly ObservationRecord[]) => {
+    const found = rows.length < 2 ? null : newest(rows);
+    return found === null ? rows : [found];
   };
 
   /** The latest national rows of demands for latest ones. */
@@ -123,12 +164,13 @@ export function createObservationLoader(
   return {
     rows(wanted, choose = (rows) => rows) {
       const { metricKeys } = wanted;
+      const chosenIn = wanted.mode === 'latest' ? latestIn : (rows: readonly ObservationRecord[]) => rows;
       const rowsIn = (outcomes: readonly Outcome[]) => {
         const rows: ObservationRecord[] = [];
         for (const [i, outcome] of outcomes.entries()) {
           if (outcome instanceof Error) throw outcome;
           if (isClaimed(outcome, metricKeys, i % metricKeys.length)) continue;
-          for (const row of choose(outcome)) rows.push(row);
+          for (const row of choose(chosenIn(outcome))) rows.push(row);
         }
         return rows;
       };
@@ -136,6 +178,14 @@ export function createObservationLoader(
         if (!wanted.isNational) return withOutcomes(demands, rowsIn);
         return mapValue(nationalsOf(demands), (nationals) => rowsIn(nationals.map(outcomeOf)));
       });
+    },
+    newest,
+    knowsSeveral: () => ruled !== undefined || !several.isEmpty,
+    severalOf(row) {
+      const sources = ruled?.get(row);
+      if (sources !== undefined) return { sources, isByRule: true };
+      const known = several.sourcesOf(sending.caller.keyDigest, row);
+      return known === null ? null : { sources: known, isByRule: false };
     },
     operands: createOperandLoader({
       effort,
@@ -337,11 +387,4 @@ function isClaimed([row]: readonly ObservationRecord[], metricKeys: readonly str
 
 function isNational({ locationName }: ObservationRecord): boolean {
   return locationName === null;
-}
-
-function nationalIn(outcome: Outcome): National {
-  if (outcome instanceof Error) return outcome;
-  const [only] = outcome;
-  if (only !== undefined && outcome.length === 1) return isNational(only) ? only : null;
-  return newestOf(outcome.filter(isNational));
 }

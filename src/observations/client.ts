@@ -54,7 +54,8 @@ export function createObservationClient(
     join(caller) {
       const participant = pool.join(caller);
       // Most operations take everything from what is held: their stages are put together once they fetch.
-      return { participant, figures: { held, fetch: abovePool(participant.fetch, parts) } };
+      const fetch = abovePool(participant.fetch, parts);
+      return { participant, figures: { held, fetch, several: parts.entries.several } };
     },
   };
 }
@@ -68,7 +69,8 @@ export function createLoneFigures(
   watched: (next: Fetch) => Fetch,
 ): Figures {
   const alone = { ...parts, prefetch: NO_PREFETCH };
-  return { held: heldAtOnce(alone), fetch: abovePool(watched(createDataFetch(alone)), alone) };
+  const fetch = abovePool(watched(createDataFetch(alone)), alone);
+  return { held: heldAtOnce(alone), fetch, several: parts.entries.several };
 }
 
 /** The stages that work for one operation; where nothing is ever held, they have nothing to do for most demands. */

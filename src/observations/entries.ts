@@ -1,13 +1,14 @@
 import { createObjectMemo } from '../cache/object-memo.ts';
 import { type CacheEntry, NO_TENANT_CACHE, type TenantCache } from '../cache/tenant-cache.ts';
+import { areCopies, contenders } from '../planner/contenders.ts';
 import type { Pair } from '../planner/cover.ts';
 import { type Demand, demandKey, type Mode, wholeKey } from '../planner/demand.ts';
-import { newestOf } from '../planner/newest.ts';
 import { covers, isWithin, type YearRange } from '../planner/year-range.ts';
 import { observations } from '../upstream/endpoints.ts';
 import type { JsonObject } from '../upstream/records/fields.ts';
 import { decodeObservations, type ObservationRecord } from '../upstream/records/observations.ts';
 import { createCommonTexts } from './common-texts.ts';
+import { createSeveralFigures, type SeveralFigures } from './several-figures.ts';
 
 /** The figures of one pair as they are held: none where the service held none. */
 export interface ObservationEntry {
@@ -32,10 +33,13 @@ export interface ObservationEntries {
   /** What is held of these demands, fresh or not, by the keys of the demands. */
   read(keyDigest: string, demands: readonly Demand[]): Promise<ReadonlyMap<string, ObservationEntry>>;
   /**
-   * Keeps what an answer said of each of these pairs. A series is held as the latest figure too; of a range of years
-   * those rows alone are held that lie in it.
+   * Keeps what an answer said of each of these pairs. A series is held as the latest figure too, where it tells which that is: else
+   * what the service has chosen stays, as long as it is one of the newest rows. Of a range of years those rows alone are held
+   * that lie in it.
    */
   keep(keyDigest: string, asked: KeptAs, figures: Iterable<PairFigures>, atMs: number): void;
+  /** What has been shown of countries and metrics that have several figures of a period. */
+  readonly several: SeveralFigures;
 }
 
 /** What an answer was asked for of each pair. */
@@ -61,14 +65,45 @@ interface RawRange {
 /** Entries of records that the tenant cache holds in this process. */
 const entries = createObjectMemo<ObservationEntry>('entry');
 
-export function createObservationEntries(tenantCache: TenantCache): ObservationEntries {
+/** Stands for a latest figure that a series doesn't tell: reads as nothing held. */
+const UNTOLD = { isUntold: true };
+
+export function createObservationEntries(
+  tenantCache: TenantCache,
+  several = createSeveralFigures(),
+): ObservationEntries {
   const shareTexts = createCommonTexts();
+
+  /** Null where what is held is not what was put there. */
+  function entryOf({ value, atMs }: CacheEntry<unknown>, keyDigest: string): ObservationEntry | null {
+    const isRange = isRawRange(value);
+    if (!isRange && !Array.isArray(value)) return null;
+    const known = entries.of(value);
+    if (known !== undefined) return known;
+    const raw: RawRows = isRange ? value.rows : value;
+    const { rows, faults } = decodeObservations({ data: raw }, observations.route, atMs);
+    if (faults.length > 0 || rows.length !== raw.length) return null;
+    const entry = { rows, years: isRange ? value.years : null, atMs, checkedAtMs: atMs, wantedAtMs: 0 };
+    entries.put(value, entry);
+    // Another process has put it there.
+    several.note(keyDigest, contenders(rows), false);
+    return entry;
+  }
+
+  /** Whether the latest figure that is held is one of the newest rows of a series that has come since. */
+  function isChosenAmong(newest: PairFigures['rows'], keyDigest: string, name: string): boolean {
+    const held = tenantCache.peek<unknown>(keyDigest, name);
+    const chosen = held === undefined ? [] : (entryOf(held, keyDigest)?.rows ?? []);
+    return chosen.length > 0 && chosen.every((one) => newest.some((row) => areCopies(one, row)));
+  }
+
   return {
+    several,
     atHand(keyDigest, demand) {
       if (!tenantCache.isAtHand) return undefined;
       const find = (name: string) => {
         const held = tenantCache.peek<unknown>(keyDigest, name);
-        return held === undefined ? null : entryOf(held);
+        return held === undefined ? null : entryOf(held, keyDigest);
       };
       return bestOf(demand, find);
     },
@@ -77,7 +112,7 @@ export function createObservationEntries(tenantCache: TenantCache): ObservationE
       const held = await tenantCache.read<unknown>(keyDigest, namesOf(demands));
       const find = (name: string) => {
         const raw = held.get(name);
-        return raw === undefined ? null : entryOf(raw);
+        return raw === undefined ? null : entryOf(raw, keyDigest);
       };
       for (const demand of demands) {
         const entry = bestOf(demand, find);
@@ -86,8 +121,9 @@ export function createObservationEntries(tenantCache: TenantCache): ObservationE
       return best;
     },
     keep(keyDigest, { mode, years }, figures, atMs) {
-      if (tenantCache === NO_TENANT_CACHE) return;
-      const values = new Map<string, RawRows | RawRange>();
+      const isHolding = tenantCache !== NO_TENANT_CACHE;
+      if (!isHolding && mode === 'latest') return;
+      const values = new Map<string, RawRows | RawRange | typeof UNTOLD>();
       const put = (name: string, rows: readonly ObservationRecord[]) => {
         const raw = rows.map(({ record }) => record);
         const value = years === null ? raw : { years, rows: raw };
@@ -95,6 +131,9 @@ export function createObservationEntries(tenantCache: TenantCache): ObservationE
         values.set(name, value);
       };
       for (const { pair, rows } of figures) {
+        const newest = contenders(rows);
+        several.note(keyDigest, newest, mode === 'series' && years === null);
+        if (!isHolding) continue;
         shareTexts(rows);
         if (years !== null) {
           put(
@@ -105,10 +144,11 @@ export function createObservationEntries(tenantCache: TenantCache): ObservationE
         }
         put(demandKey(mode, pair), rows);
         if (mode === 'latest') continue;
-        const newest = newestOf(rows);
-        put(demandKey('latest', pair), newest === null ? [] : [newest]);
+        const latest = demandKey('latest', pair);
+        if (newest.length <= 1) put(latest, newest);
+        else if (!isChosenAmong(newest, keyDigest, latest)) values.set(latest, UNTOLD);
       }
-      tenantCache.keep(keyDigest, values, atMs);
+      if (isHolding) tenantCache.keep(keyDigest, values, atMs);
     },
   };
 }
@@ -136,20 +176,6 @@ function bestOf(
   const range = find(rangeName(demand));
   if (range === null || range.years === null || !covers(range.years, years)) return whole;
   return whole === undefined || range.checkedAtMs > whole.checkedAtMs ? range : whole;
-}
-
-/** Null where what is held is not what was put there. */
-function entryOf({ value, atMs }: CacheEntry<unknown>): ObservationEntry | null {
-  const isRange = isRawRange(value);
-  if (!isRange && !Array.isArray(value)) return null;
-  const known = entries.of(value);
-  if (known !== undefined) return known;
-  const raw: RawRows = isRange ? value.rows : value;
-  const { rows, faults } = decodeObservations({ data: raw }, observations.route, atMs);
-  if (faults.length > 0 || rows.length !== raw.length) return null;
-  const entry = { rows, years: isRange ? value.years : null, atMs, checkedAtMs: atMs, wantedAtMs: 0 };
-  entries.put(value, entry);
-  return entry;
 }
 
 function isRawRange(value: unknown): value is RawRange {

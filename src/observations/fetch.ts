@@ -2,6 +2,7 @@ import type { Demand } from '../planner/demand.ts';
 import type { Sending } from '../upstream/call.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 import type { Outcome } from './outcome.ts';
+import type { SeveralFigures } from './several-figures.ts';
 
 /** Called once a demand, as soon as its outcome is known, with a demand of the same key. */
 export type Settle = (demand: Demand, outcome: Outcome) => void;
@@ -22,4 +23,6 @@ export interface Figures {
   held(sending: Sending): ((demand: Demand) => readonly ObservationRecord[] | undefined) | null;
   /** @throws the signal's reason where the client leaves first */
   readonly fetch: Fetch;
+  /** What is known of countries and metrics that have several figures of a period. */
+  readonly several: Pick<SeveralFigures, 'isEmpty' | 'sourcesOf'>;
 }

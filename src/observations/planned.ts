@@ -1,13 +1,16 @@
 import type { PromiseOrValue } from '../async/promise-or-value.ts';
 import { type Job, onItsOwn, timeSliced } from '../async/yielding.ts';
 import { Failure } from '../errors.ts';
+import { contenders } from '../planner/contenders.ts';
 import type { Pair } from '../planner/cover.ts';
 import { type Demand, keyOf, latestFor, type Mode } from '../planner/demand.ts';
 import { type ModePlan, oneRow, type PlanPart } from '../planner/modes.ts';
 import { newestOf } from '../planner/newest.ts';
 import { covers, type YearRange } from '../planner/year-range.ts';
 import type { Sending } from '../upstream/call.ts';
+import type { ObservationRecord } from '../upstream/records/observations.ts';
 import type { FetchPairs } from './covered.ts';
+import type { ObservationEntries } from './entries.ts';
 import { hopefulParts, hopefulRows, modeLimits, type Planning } from './estimate.ts';
 import type { Fetch, Settle } from './fetch.ts';
 import { planningModes } from './mode-plans.ts';
@@ -17,10 +20,15 @@ import { type NameSearch, openNameSearch, type SettlePair } from './task.ts';
 /** Demands that take milliseconds to plan. */
 const MANY = 1_000;
 
+export interface PlannedParts extends Planning {
+  /** Keeps latest figures that are taken from series, since the service gives none. */
+  readonly keep?: ObservationEntries['keep'];
+}
+
 /** One fetch of demands that may share calls. */
 interface Together {
   readonly next: FetchPairs;
-  readonly planning: Planning;
+  readonly planning: PlannedParts;
   readonly sending: Sending;
   readonly settle: Settle;
   readonly search: NameSearch;
@@ -28,9 +36,10 @@ interface Together {
 
 /**
  * Plans demands as pairs to ask for as latest and as series, and settles each demand by what comes of its pair: a latest
- * figure may stand in the series, and a series that can't be had whole has a latest figure all the same.
+ * figure may stand in the series. Where several rows of that may be the latest, the service's own choice is asked for, and where the series
+ * can't be had whole, its latest figure is all the same.
  */
-export function planned(next: FetchPairs, planning: Planning): Fetch {
+export function planned(next: FetchPairs, planning: PlannedParts): Fetch {
   return async (demands, sending, settle) => {
     const together = { next, planning, sending, settle, search: openNameSearch() };
     await all(byCase(demands).map((some) => fetchTogether(some, together)));
@@ -54,20 +63,38 @@ async function fetchTogether(demands: readonly Demand[], together: Together): Pr
   const fetch = ({ mode, years, pairs, rowsOf }: PlanPart, settlePair: SettlePair) =>
     next({ mode, years, pairs, rowsOf, settle: settlePair, round: 0, search }, sending);
 
-  const withoutSeries = new Map<string, Failure>();
+  /** Series that tell no latest figure: why they can't be had whole, or rows of which the service alone says which is the latest. */
+  const untold = new Map<string, Failure | SeriesRows>();
   const withoutLatest: Pair[] = [];
   const settleLatest: SettlePair = (pair, outcome) => {
-    const noSeries = withoutSeries.get(keyOf(pair));
-    if (outcome !== 'no figure') settleIn('latest', pair, outcome);
-    else if (noSeries === undefined) withoutLatest.push(pair);
-    else settleIn('latest', pair, noSeries);
+    if (outcome !== 'no figure') return settleIn('latest', pair, outcome);
+    const series = untold.get(keyOf(pair));
+    if (series === undefined) withoutLatest.push(pair);
+    else if (series instanceof Failure) settleIn('latest', pair, series);
+    else settleFurtherBack(pair, series);
+  };
+  // Where the latest row holds no value, the latest figure stands further back.
+  const settleFurtherBack = (pair: Pair, series: SeriesRows) => {
+    const newest = newestOf(series);
+    const rows = newest === null ? [] : [newest];
+    const asked = { mode: 'latest', years: null } as const;
+    if (newest !== null && contenders(series).length > 1)
+      planning.keep?.(sending.caller.keyDigest, asked, [{ pair, rows }], newest.fetchedAtMs);
+    settleIn('latest', pair, rows);
   };
   const settleSeries: SettlePair = (pair, outcome) => {
     const rows = outcome === 'no figure' ? [] : outcome;
     settleIn('series', pair, rows);
     if (wanted.latest === ALL_ASKED || !wanted.latest.has(keyOf(pair))) return;
-    if (rows instanceof Failure && rows.code === 'UPSTREAM_INCOMPLETE') withoutSeries.set(keyOf(pair), rows);
-    else settleLatest(pair, latestOf(rows));
+    if (rows instanceof Failure && rows.code === 'UPSTREAM_INCOMPLETE') {
+      untold.set(keyOf(pair), rows);
+    } else if (rows instanceof Error) {
+      settleLatest(pair, rows);
+    } else {
+      const newest = contenders(rows);
+      if (newest.length > 1) untold.set(keyOf(pair), rows);
+      else settleLatest(pair, newest);
+    }
   };
   const settleRange = (years: YearRange): SettlePair => {
     return (pair, outcome) => settleIn('series', pair, outcome === 'no figure' ? [] : outcome, years);
@@ -77,18 +104,20 @@ async function fetchTogether(demands: readonly Demand[], together: Together): Pr
     return years === null ? settleSeries : settleRange(years);
   };
   await all(hopefulParts(plan, learned).map((part) => fetch(part, settling(part))));
-  // A series that can't be had whole has a latest figure all the same.
-  const again = plan.series.filter((pair) => withoutSeries.has(keyOf(pair)));
+  const again = untold.size === 0 ? [] : plan.series.filter((pair) => untold.has(keyOf(pair)));
   if (again.length > 0) {
     await fetch({ mode: 'latest', years: null, pairs: again, rowsOf: oneRow }, settleLatest);
   }
   if (withoutLatest.length === 0) return;
-  // Where the latest row holds no value, the latest figure stands further back.
   const ofSeries = hopefulRows(withoutLatest, learned);
-  await fetch({ mode: 'series', years: null, pairs: withoutLatest, rowsOf: ofSeries }, (pair, outcome) =>
-    settleLatest(pair, outcome === 'no figure' ? [] : latestOf(outcome)),
-  );
+  await fetch({ mode: 'series', years: null, pairs: withoutLatest, rowsOf: ofSeries }, (pair, outcome) => {
+    if (outcome === 'no figure' || outcome instanceof Error)
+      settleLatest(pair, outcome === 'no figure' ? [] : outcome);
+    else settleFurtherBack(pair, outcome);
+  });
 }
+
+type SeriesRows = readonly ObservationRecord[];
 
 /** Which pairs to ask for as latest, and which as series; in turns, where there are many. */
 function modesOf(demands: readonly Demand[], planning: Planning, job: Job): PromiseOrValue<ModePlan> {
@@ -160,10 +189,4 @@ function byCase(demands: readonly Demand[]): readonly (readonly Demand[])[] {
   return Array.from({ length: most }, (_, set) =>
     demands.filter(({ metricKey }) => spellings.get(metricKey.toLowerCase())?.[set] === metricKey),
   );
-}
-
-function latestOf(outcome: Outcome): Outcome {
-  if (outcome instanceof Error) return outcome;
-  const newest = newestOf(outcome);
-  return newest === null ? [] : [newest];
 }

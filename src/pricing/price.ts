@@ -11,7 +11,7 @@ import { fragmentsIn, type Plan } from '../execution/plan.ts';
 import { runPlan } from '../execution/run.ts';
 import { type GraphContext, openContext } from '../graph/context.ts';
 import { originalOf } from '../graph/error-formatting.ts';
-import { isOpenEnded } from '../graph/field-costs.ts';
+import { derivesFigures, isOpenEnded } from '../graph/field-costs.ts';
 import type { Effort } from '../loaders/effort.ts';
 import type { TickersLearned } from '../loaders/ticker-lists.ts';
 import { createBatchGate } from '../observations/batch-gate.ts';
@@ -109,7 +109,7 @@ export function createPricing(parts: PricingParts): Pricing {
   return async (priced, supposed, isExplained) => {
     const learned = frozen(parts.learned, supposed === 'expected' ? 'untold' : 'unknown');
     const tally = tallyFor(priced, learned, isExplained, parts);
-    const { context, fetchHeld } = openDryRun(parts, priced.caller, supposed, learned, tally);
+    const { context, fetchHeld } = openDryRun(parts, priced, supposed, learned, tally);
     const { effort, warnings, bill } = context;
     const errors = await runDry(priced, context, parts.schema).catch((fault: unknown) => {
       if (fault !== effort.refusal) throw fault;
@@ -153,7 +153,13 @@ function tallyFor(
 }
 
 /** What one operation is priced with: the context that it runs in, over a stand-in for the service. */
-function openDryRun(parts: PricingParts, caller: Caller, supposed: Supposed, learned: Learned, tally: Tally) {
+function openDryRun(
+  parts: PricingParts,
+  { caller, document }: PricedOperation,
+  supposed: Supposed,
+  learned: Learned,
+  tally: Tally,
+) {
   const { freshness, now } = parts;
   const { bill, payer } = tally;
   const tenantCache = readOnlyCache(parts.tenantCache);
@@ -178,7 +184,8 @@ function openDryRun(parts: PricingParts, caller: Caller, supposed: Supposed, lea
     ),
     onHeld: (demand: Demand) => tally.heldDemands.push(demand),
   };
-  const figures = createLoneFigures(observations, (next) => tallied(next, parts.learned, tally));
+  const isDeriving = derivesFigures(document, parts.schema);
+  const figures = createLoneFigures(observations, (next) => tallied(next, parts.learned, isDeriving, tally));
   const signal = new AbortController().signal;
   const sending: Sending = { caller, bill, payer, signal, waitDeadlineMs: 0 };
   const effort = untilRefused(parts.effortFor(caller), tally);
@@ -221,7 +228,7 @@ function assumptionsOf(learned: Learned, supposed: Supposed, tally: Tally): Assu
 }
 
 /** Looks at what is about to be planned: whether it takes just the calls of its plan, and whether those are too many. */
-function tallied(next: Fetch, learned: Learned, tally: Tally): Fetch {
+function tallied(next: Fetch, learned: Learned, isDeriving: boolean, tally: Tally): Fetch {
   /** A series whose length is known takes just the calls of its plan. */
   const isLengthKnown = ({ mode, years, countryCode, metricKey }: Demand) =>
     mode === 'series' &&
@@ -229,7 +236,8 @@ function tallied(next: Fetch, learned: Learned, tally: Tally): Fetch {
     learned.totals === 'true' &&
     learned.knowsSeries(countryCode, metricKey);
   return async (demands, sending, settle) => {
-    if (!demands.every(isLengthKnown)) tally.isCertain = false;
+    // Where several figures go with another one, the service is asked which is the latest.
+    if (isDeriving ? demands.length > 0 : !demands.every(isLengthKnown)) tally.isCertain = false;
     for (const demand of demands) tally.want(demand);
     await next(demands, sending, settle);
   };
@@ -317,6 +325,7 @@ interface CountedParts extends Pick<PricingParts, 'tenantCache' | 'freshness' | 
 function counted(figures: Figures, parts: CountedParts, tally: Tally): Figures {
   const { tenantCache, entries, refusedNames } = parts;
   return {
+    ...figures,
     held(sending) {
       const { keyDigest } = sending.caller;
       const find = figures.held(sending);
@@ -343,4 +352,5 @@ const TOLD_BY: Readonly<Partial<Record<WarningCode, string>>> = {
   UNKNOWN_INDICATOR: indicators.route,
   NOT_COMPARABLE: figuresRoute.route,
   UNREADABLE_PERIOD: figuresRoute.route,
+  SEVERAL_FIGURES: figuresRoute.route,
 };

@@ -18,7 +18,7 @@ import { namesOfFigures } from './known-names.ts';
 import { observationList, observationPage } from './observation-lists.ts';
 import { namedBy, pageOf, pagingOf } from './paging.ts';
 import { plainFields, recordFields } from './record-fields.ts';
-import { warned, warnedOfLeftOut, warnedOfPeriods, warnedOnceLoaded, warnedTime } from './warned.ts';
+import { warned, warnedFigures, warnedOfPeriods, warnedOnceLoaded, warnedTime } from './warned.ts';
 
 /** The country of a code; null where there is none. Asks for the list only where the code alone won't do. */
 export function countryByCode(
@@ -92,7 +92,7 @@ const observation: BatchResolver<
     if (key === undefined) return codes.map(() => null);
     askAhead(derived, latestOf(codes, key, maxAgeMs), context);
     const figures = context.loaders.observations.nationals(codes, key, maxAgeMs);
-    return warnedOfLeftOut(context, here, figures);
+    return warnedFigures(context, here, figures, true, (i) => info.pathOf(i));
   }
 };
 

@@ -23,7 +23,7 @@ import { observationList, observationPage } from './observation-lists.ts';
 import { type ObservationFilter, observationRows } from './observations.ts';
 import { namedBy, pageOf, pagingOf } from './paging.ts';
 import { plainFields, recordFields } from './record-fields.ts';
-import { warnedOfLeftOut, warnedOnceLoaded, warnedTime } from './warned.ts';
+import { warnedFigures, warnedOnceLoaded, warnedTime } from './warned.ts';
 
 const BARE_FIELDS: ReadonlySet<string> = new Set(['__typename', 'id', 'key']);
 
@@ -155,7 +155,7 @@ const Indicator = {
     const codes = found instanceof Promise ? await found : found;
     askAhead(derived, latestOf(codes, key, maxAgeMs), context);
     const figures = context.loaders.observations.nationals(codes, key, maxAgeMs);
-    const [national] = await warnedOfLeftOut(context, () => path, figures);
+    const [national] = await warnedFigures(context, () => path, figures, true);
     if (national instanceof Error) throw national;
     return national ?? null;
   },

@@ -6,7 +6,6 @@ import type { GraphContext } from '../graph/context.ts';
 import type { ObservationResolvers, ObservationScope, Resolvers } from '../graph/generated.ts';
 import type { CountryRef, IndicatorRef, SourceRef } from '../graph/sources.ts';
 import type { Dimension } from '../planner/learned.ts';
-import { newestOf } from '../planner/newest.ts';
 import { yearRange } from '../planner/year-range.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 import { checkMetricKey, maxAgeMsOf } from './arguments.ts';
@@ -14,7 +13,7 @@ import { askAhead, derivedOf, type FiguresField, firstYearFor } from './derived-
 import { knownNames } from './known-names.ts';
 import { observationIds } from './observation-ids.ts';
 import { plainFields } from './record-fields.ts';
-import { warnedOfLeftOut, warnedOfPeriods, warnedOnceLoaded, warnOfCountries } from './warned.ts';
+import { warnedFigures, warnedOfPeriods, warnedOnceLoaded, warnOfCountries } from './warned.ts';
 
 export interface ObservationFilter {
   /** Null or omitted: all countries. */
@@ -58,7 +57,8 @@ export function observationRows(
   const isChosen = latest === true && isFromSeries;
   const where = isChosen ? info.path : undefined;
   const newestWithin = (rows: readonly ObservationRecord[]) => {
-    const newest = newestOf(warnedOfPeriods(context, () => where ?? info.path, within(rows)));
+    const some = warnedOfPeriods(context, () => where ?? info.path, within(rows));
+    const newest = loaders.observations.newest(some);
     return newest === null ? [] : [newest];
   };
   const isNational = !isFromSeries && scope === 'NATIONAL';
@@ -84,13 +84,10 @@ export function observationRows(
       mapValue(warnedOnceLoaded(context, info, loaders.indicators()), (list) => list.map(({ key }) => key)),
   );
   const isAtHand = !(codes instanceof Promise || keys instanceof Promise);
-  return warnedOfLeftOut(
-    context,
-    () => info.path,
-    isAtHand
-      ? load(codes, keys)
-      : batchGate.closeDuring(Promise.all([codes, keys])).then((lists) => load(...lists)),
-  );
+  const rows = isAtHand
+    ? load(codes, keys)
+    : batchGate.closeDuring(Promise.all([codes, keys])).then((lists) => load(...lists));
+  return warnedFigures(context, path, rows, latest === true);
 }
 
 /** Rows of the years and the scope that are wanted. */

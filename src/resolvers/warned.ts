@@ -4,6 +4,7 @@ import { suggestionList } from 'graphql/jsutils/suggestionList.js';
 import type { PromiseOrValue } from '../async/promise-or-value.ts';
 import { excerpt } from '../errors.ts';
 import type { GraphContext } from '../graph/context.ts';
+import type { SeveralTold } from '../loaders/observations.ts';
 import { periodOf } from '../periods.ts';
 import { timeIn } from '../times.ts';
 import type { IndicatorRecord } from '../upstream/records/indicators.ts';
@@ -82,24 +83,32 @@ export function warnedOnceLoaded<List extends object | null>(
   return list.then((there) => warned(context, () => path, there));
 }
 
+type PickedFigures = readonly (ObservationRecord | Error | null)[];
+
 /**
  * Passes figures on, with a warning of rows that came with them and belong to nothing that can be asked for, and of periods that can't
  * be read.
+ * @param arePicked whether each was taken of those that there are of its period, which is warned of too where these are several
+ * @param pathOf where each of them stands; left out where all do at the one path
  */
-export function warnedOfLeftOut<Figures extends readonly (ObservationRecord | Error | null)[]>(
+export function warnedFigures<Some extends PickedFigures>(
   context: GraphContext,
   path: () => Path,
-  figures: PromiseOrValue<Figures>,
-): PromiseOrValue<Figures> {
-  const { loaders, warnings } = context;
-  // What is there at once is held, and answers with such rows are not.
-  if (!(figures instanceof Promise)) return warnedOfPeriods(context, path, figures);
+  figures: PromiseOrValue<Some>,
+  arePicked: boolean,
+  pathOf?: (i: number) => Path,
+): PromiseOrValue<Some> {
+  if (!(figures instanceof Promise)) {
+    // What is there at once is held, and answers with rows that belong to nothing are not.
+    if (arePicked) warnOfPicked(context, pathOf ?? always(path()), figures);
+    return warnedOfPeriods(context, path, figures);
+  }
   const where = path();
   return figures.then((there) => {
-    warnedOfPeriods(context, () => where, there);
-    for (const { route, count, detail } of loaders.observations.leftOut()) {
+    warnedOfPeriods(context, always(where), there);
+    for (const { route, count, detail } of context.loaders.observations.leftOut()) {
       const message = `The answer had ${count} rows that name no country there is; they are left out.`;
-      warnings.add({
+      context.warnings.add({
         code: 'ROWS_LEFT_OUT',
         message,
         path: responsePathAsArray(where),
@@ -108,6 +117,7 @@ export function warnedOfLeftOut<Figures extends readonly (ObservationRecord | Er
         detail,
       });
     }
+    if (arePicked) warnOfPicked(context, pathOf ?? always(where), there);
     return there;
   });
 }
@@ -149,4 +159,39 @@ export function warnedTime(
     return { code, message, path: responsePathAsArray(where), detail };
   });
   return null;
+}
+
+const always = (path: Path) => () => path;
+
+/** Warns of others beside figures. A series that tells of them may come after them, for another field. */
+function warnOfPicked(context: GraphContext, pathOf: (i: number) => Path, figures: PickedFigures): void {
+  const { severalOf, knowsSeveral } = context.loaders.observations;
+  context.warnings.lookAt(() => {
+    if (!knowsSeveral()) return;
+    for (const [i, figure] of figures.entries()) {
+      if (figure === null || figure instanceof Error) continue;
+      const several = severalOf(figure);
+      if (several !== null) warnOfSeveral(context, () => pathOf(i), figure, several);
+    }
+  });
+}
+
+/** Warns that a figure was taken where others stand for the same country, metric and period, once for each that is taken. */
+export function warnOfSeveral(
+  { warnings }: GraphContext,
+  path: () => Path,
+  taken: ObservationRecord,
+  { sources, isByRule }: SeveralTold,
+): void {
+  const code = 'SEVERAL_FIGURES';
+  const { countryCode, metricKey, year, period, source, datasetVersion } = taken;
+  const subject = JSON.stringify([countryCode, metricKey, year, period, source, datasetVersion, isByRule]);
+  warnings.addOf(code, subject, () => {
+    const release = datasetVersion === null ? '' : `, release ${datasetVersion}`;
+    const why = isByRule
+      ? 'the first by the order that the schema describes'
+      : 'the one that the service gives as the latest';
+    const message = `${countryCode} ${metricKey} has several figures for ${period}, of ${sources.join(', ')}. Taken is that of ${source}${release}: ${why}.`;
+    return { code, message, path: responsePathAsArray(path()), sources };
+  });
 }

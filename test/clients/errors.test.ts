@@ -106,6 +106,7 @@ it('codes of warnings are those of the program', () => {
     NOT_COMPARABLE: true,
     UNREADABLE_PERIOD: true,
     UNREADABLE_TIME: true,
+    SEVERAL_FIGURES: true,
     SUBSCRIPTION_PAUSED: true,
   };
   expect(Object.keys(known).toSorted()).toEqual(WARNING_CODES.toSorted());

@@ -4,6 +4,7 @@ import type { Fetch } from '../../src/observations/fetch.ts';
 import type { HeldDemand } from '../../src/observations/held.ts';
 import { lookedUp } from '../../src/observations/looked-up.ts';
 import type { Refused } from '../../src/observations/refused-names.ts';
+import { createSeveralFigures } from '../../src/observations/several-figures.ts';
 import type { Demand } from '../../src/planner/demand.ts';
 import { entryOf, fetchBy, latest, NOW_MS, parts, rowsOf, TTL_MS, tenantCacheThat } from './stages.ts';
 
@@ -26,6 +27,7 @@ function open(refused: Readonly<Record<string, Refused>>, isAccepted = true) {
         return held;
       },
       keep() {},
+      several: createSeveralFigures(),
     },
     refusedNames: { of: (_key, { countryCode }) => refused[countryCode] },
   });

@@ -67,6 +67,24 @@ describe('demands', () => {
     ]);
   });
 
+  it('are settled by the service’s own choice where several rows of the series may be the latest, all in one call', async () => {
+    const [one, other] = (await seriesOf(1, 2)) as [ObservationRecord, ObservationRecord];
+    const both = [{ ...one, source: 'a', year: other.year, period: other.period }, other];
+    const demands = ['KE', 'NG', 'GH'].flatMap((code) => [demand('latest', code), demand('series', code)]);
+    const { asked, outcomes } = await plan(demands, ({ mode, pairs, settle }) => {
+      for (const pair of pairs) settle(pair, mode === 'latest' || pair.countryCode === 'GH' ? [one] : both);
+    });
+    expect(asked).toEqual([
+      { mode: 'series', pairs: ['KE m', 'NG m', 'GH m'] },
+      { mode: 'latest', pairs: ['KE m', 'NG m'] },
+    ]);
+    expect(Object.fromEntries(outcomes)).toMatchObject({
+      'latest KE m': [one],
+      'series KE m': both,
+      'latest GH m': [one],
+    });
+  });
+
   it('for a latest figure without a value are met from the series', async () => {
     const rows = await seriesOf(1, 2);
     const { asked, outcomes } = await plan([demand('latest', 'KE')], ({ mode, pairs, settle }) => {

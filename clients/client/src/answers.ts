@@ -36,6 +36,7 @@ export type WarningCode =
   | 'NOT_COMPARABLE'
   | 'UNREADABLE_PERIOD'
   | 'UNREADABLE_TIME'
+  | 'SEVERAL_FIGURES'
   | 'SUBSCRIPTION_PAUSED';
 
 /** What is right but not whole: an entry of `extensions.warnings`. */
