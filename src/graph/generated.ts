@@ -452,7 +452,8 @@ export type Observation = Node & {
   /**
    * Derived by this gateway, not sent by the service: this figure less that of the preceding year, in the `unit` of both; or less that of
    * the year `since`. Null where the service holds no such figure of the same country, indicator and place; and, with a warning, where the two
-   * don't go together: in different units, or for different parts of a year. The other figure travels in the same `/v1/data` call where the operation shows by itself
+   * don't go together: in different units, or for different parts of a year. Of several figures of that year it is the one of the same source and release; where not
+   * just one is, null with a warning. The other figure travels in the same `/v1/data` call where the operation shows by itself
    * what is needed; else in one more for all.
    */
   readonly change?: Maybe<Scalars['Float']['output']>;
@@ -482,15 +483,16 @@ export type Observation = Node & {
   /**
    * Derived by this gateway, not sent by the service: this figure divided by that of another indicator, of the same country, place and year. Null
    * where the service holds no such figure; and, with a warning, where it has none of this year but of others, where that is zero, or for another part of the year.
-   * The other figure travels in the same `/v1/data` call where the operation shows by itself what is needed; else in one more for all.
+   * Of several figures of that indicator it is the one that the service gives as the latest, where that is of the same period; else the one of the same source and release, or null with a warning.
+   * The other figure travels in the same `/v1/data` call where the operation shows by itself what is needed; else in one more for all, and in one more where several may be the latest.
    */
   readonly per?: Maybe<Ratio>;
   /** The period covered, as the service spells it: a year, a quarter, a month or a date, for instance. Where no rule reads it, the warning `UNREADABLE_PERIOD` says so. */
   readonly period: Scalars['String']['output'];
   /**
    * Derived by this gateway, not sent by the service: the rank of this country's figure among those of other countries for the same indicator and
-   * year. Null, with a warning, for a figure of a place within a country, and where units differ. Figures of the others travel in the same `/v1/data` call where the operation shows by itself
-   * what is needed; where a country's latest figure is newer than this one, in one more for all.
+   * year. Null, with a warning, for a figure of a place within a country, where units differ, and where some country has several figures of which none is chosen: that is done as in `per`. Figures of the others travel in the same `/v1/data` call where the operation shows by itself
+   * what is needed; where a country's latest figure is newer than this one, in one more for all, and in one more where several may be the latest.
    */
   readonly rank?: Maybe<Rank>;
   /** The record just as the service sent it. */

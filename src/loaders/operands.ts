@@ -1,6 +1,6 @@
 import { mapValue, type PromiseOrValue } from '../async/promise-or-value.ts';
 import type { Outcome } from '../observations/outcome.ts';
-import { type Period, periodOf } from '../periods.ts';
+import { periodKeyOf } from '../planner/contenders.ts';
 import type { Pair } from '../planner/cover.ts';
 import { type Demand, demandFor, keyOf } from '../planner/demand.ts';
 import { covers, yearRange } from '../planner/year-range.ts';
@@ -10,7 +10,7 @@ import type { Effort } from './effort.ts';
 /** A figure that another one is compared with. */
 export interface WantedFigure extends Pair {
   readonly year: number;
-  /** As that of the figure which it is compared with. */
+  /** That of the figure which it is compared with, which is of the same year. */
   readonly period: string;
   /** Whether it is that of the whole country. */
   readonly isNational: boolean;
@@ -27,6 +27,8 @@ export interface OperandLoader {
   series(wanted: readonly WantedFigure[]): PromiseOrValue<readonly Outcome[]>;
   /** As `series`; but where the latest figure has been asked for and tells, it stands for the series. */
   near(wanted: readonly WantedFigure[]): PromiseOrValue<readonly Outcome[]>;
+  /** The latest figures of whole countries: where several figures may be wanted, the service's own choice. */
+  latest(pairs: readonly Pair[]): PromiseOrValue<readonly (ObservationRecord | Error | null)[]>;
 }
 
 export interface OperandLoaderParts {
@@ -116,7 +118,20 @@ export function createOperandLoader(parts: OperandLoaderParts): OperandLoader {
     });
   }
 
-  return { ahead, series, near };
+  return {
+    ahead,
+    series,
+    near,
+    latest(pairs) {
+      effort.want(pairs.length);
+      return nationalsOf(
+        pairs.map((pair) => {
+          const [asked] = expected.latest.get(keyOf(pair)) ?? expected.series.get(keyOf(pair)) ?? [];
+          return demandFor('latest', pair.countryCode, pair.metricKey, asked?.maxAgeMs);
+        }),
+      );
+    },
+  };
 }
 
 const NONE: readonly ObservationRecord[] = [];
@@ -126,16 +141,9 @@ function toldBy(latest: ObservationRecord | Error | null, wanted: WantedFigure):
   if (latest === null) return NONE;
   if (latest instanceof Error || latest.year < wanted.year)
     return latest instanceof Error ? latest : [latest];
-  if (latest.year !== wanted.year) return null;
-  const [period, other] = [periodOf(latest), periodOf(wanted)];
-  const isSame = period === null ? latest.period === wanted.period : period.key === other?.key;
-  // Of a year there is one figure where its period is the year itself; what goes with a part of a year may stand there beside it.
-  const isOfYear = period?.key === String(wanted.year).padStart(4, '0') && !isPartOfYear(other);
-  return isSame || isOfYear ? [latest] : null;
-}
-
-function isPartOfYear(period: Period | null): boolean {
-  return period !== null && period.frequency !== 'year' && period.frequency !== 'day';
+  // The year may have figures for other periods, and for this one several: then the latest is the one that the service has chosen.
+  const isOfPeriod = latest.period === wanted.period || periodKeyOf(latest) === periodKeyOf(wanted);
+  return latest.year === wanted.year && isOfPeriod ? [latest] : null;
 }
 
 function ignore(promise: PromiseOrValue<unknown>): void {

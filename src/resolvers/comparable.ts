@@ -1,5 +1,7 @@
 import { createObjectMemo } from '../cache/object-memo.ts';
 import { type Period, periodOf, shiftedPeriod } from '../periods.ts';
+import { distinct, lastDayOf, periodKeyOf, sourcesOf } from '../planner/contenders.ts';
+import { newestOf } from '../planner/newest.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 
 /** What makes a number of two figures one that would be misread; the words go into a warning. */
@@ -16,47 +18,121 @@ export class Misfit {
 
 type Series = readonly ObservationRecord[];
 
-const years = createObjectMemo<ReadonlyMap<number, Series>>('rows by year');
+/** Figures that go with another one: for the same place, and the same part of a year. Copies are left out; there is one at least. */
+export interface Matching {
+  readonly rows: Series;
+  /** Whether they are several of which one may be the latest of the whole country. */
+  readonly mayBeLatest: boolean;
+}
 
-/** Rows of a year: a series of days has thousands, and each of them is compared with others. */
-function rowsOf(rows: Series, year: number): Series {
-  let byYear = years.of(rows);
-  if (byYear === undefined) {
-    byYear = Map.groupBy(rows, (row) => row.year);
-    years.put(rows, byYear);
+/** Figures for one place and period. */
+interface Alike {
+  readonly rows: Series;
+  readonly first: ObservationRecord;
+}
+
+/** Rows by year and place, and of these by period: a series of days has thousands, and each of them is compared with others. */
+interface SeriesIndex {
+  readonly byYear: ReadonlyMap<string, ReadonlyMap<string, Alike>>;
+  /** The newest of the whole country. */
+  readonly newest: ObservationRecord | null;
+}
+
+const indexes = createObjectMemo<SeriesIndex>('rows by year');
+
+const nameOfYear = (year: number, place: string | null) => JSON.stringify([year, place]);
+
+function indexOf(rows: Series): SeriesIndex {
+  let index = indexes.of(rows);
+  if (index === undefined) {
+    const byYear = new Map<string, Map<string, Alike>>();
+    for (const [name, ofYear] of Map.groupBy(rows, (row) => nameOfYear(row.year, row.locationName))) {
+      const byPeriod = new Map<string, Alike>();
+      for (const [period, some] of Map.groupBy(ofYear, periodKeyOf)) {
+        const alike = distinct(some);
+        byPeriod.set(period, { rows: alike, first: alike[0] as ObservationRecord });
+      }
+      byYear.set(name, byPeriod);
+    }
+    const newest = newestOf(rows.filter(({ locationName }) => locationName === null));
+    index = { byYear, newest };
+    indexes.put(rows, index);
   }
-  return byYear.get(year) ?? [];
+  return index;
 }
 
 /**
- * The figure of a year that goes with another one: of the same place, and for the same part of the year, however that is spelt.
- * Where it is the only one of its year, a figure of a year goes with one of the day that a year ends with, too. A period that
+ * The figures of a year that go with another one: of the same place, and for the same part of the year, however that is spelt.
+ * Where there are none for another period, figures of a year go with one of the day that a year ends with, too. A period that
  * can't be read goes with the same text alone.
  * @param rows of one country and indicator
- * @returns null where there is none
+ * @returns null where there is none of that year and place
  */
+export function matching(rows: Series, own: ObservationRecord, year: number): Matching | Misfit | null {
+  const { byYear, newest } = indexOf(rows);
+  const there = byYear.get(nameOfYear(year, own.locationName));
+  if (there === undefined) return null;
+  const [only] = there.size === 1 ? there.values() : [];
+  const found = there.get(shiftedKey(own, year - own.year)) ?? only;
+  if (found !== undefined && (found !== only || isOfPeriod(found.first, own, year))) {
+    const { rows: alike, first } = found;
+    const isOlder =
+      first.countryCode === own.countryCode && first.metricKey === own.metricKey && year < own.year;
+    return { rows: alike, mayBeLatest: alike.length > 1 && !isOlder && isAsNew(first, newest) };
+  }
+  const { countryCode, metricKey } = (only ?? ([...there.values()][0] as Alike)).first;
+  const words = `${countryCode} ${metricKey} has figures of ${year}, but not just one that goes with the period ${own.period}`;
+  return new Misfit('period', words);
+}
+
+/** Whether a figure is for the newest period of the whole country, or that can't be told. */
+function isAsNew(row: ObservationRecord, newest: ObservationRecord | null): boolean {
+  if (newest === null || row.locationName !== null || row.year !== newest.year) return false;
+  const [end, newestEnd] = [lastDayOf(row), lastDayOf(newest)];
+  return end === null || newestEnd === null || end === newestEnd;
+}
+
+/**
+ * Which of figures that go with another one is compared with it: the only one; of several the one that the service gives as the latest,
+ * or else the one of the same source and release. No order of rows decides.
+ * @param latest of their country and indicator, where they may be the latest
+ */
+export function decided(
+  { rows, mayBeLatest }: Matching,
+  own: ObservationRecord,
+  latest: ObservationRecord | null,
+): ObservationRecord | Misfit {
+  const [first] = rows as readonly [ObservationRecord];
+  if (rows.length === 1) return first;
+  if (mayBeLatest && latest !== null && isSamePeriod(latest, first)) return latest;
+  let same = rows.filter(({ source }) => source === own.source);
+  if (same.length > 1) same = same.filter(({ datasetVersion }) => datasetVersion === own.datasetVersion);
+  const [match, ...doubtful] = same;
+  if (match !== undefined && doubtful.length === 0) return match;
+  const { countryCode, metricKey, year } = first;
+  const words = `${countryCode} ${metricKey} has several figures of ${year} (${sourcesOf(rows).join(', ')}), and not just one of the source ${own.source}`;
+  return new Misfit('several', words);
+}
+
+function isSamePeriod(a: ObservationRecord, b: ObservationRecord): boolean {
+  return a.year === b.year && a.locationName === b.locationName && periodKeyOf(a) === periodKeyOf(b);
+}
+
+/** As {@link matching} and {@link decided} together. */
 export function counterpart(
   rows: Series,
   own: ObservationRecord,
   year: number,
+  latest: ObservationRecord | null = null,
 ): ObservationRecord | Misfit | null {
-  const there = rowsOf(rows, year).filter(({ locationName }) => locationName === own.locationName);
-  const [only, ...others] = there;
-  if (only === undefined) return null;
-  const period = periodOf(own);
-  const wanted = period && shiftedPeriod(period, year - own.year);
-  let same = there.filter((row) =>
-    period === null ? row.period === own.period : wanted !== null && periodOf(row)?.key === wanted.key,
-  );
-  if (same.length > 1) same = same.filter(({ source }) => source === own.source);
-  if (same.length > 1) same = same.filter(({ datasetVersion }) => datasetVersion === own.datasetVersion);
-  const [match, ...doubtful] = same;
-  if (match !== undefined && doubtful.length === 0) return match;
-  if (others.length === 0 && areYearAndDay(period, periodOf(only))) return only;
-  const { countryCode, metricKey } = only;
-  return new Misfit(
-    'period',
-    `${countryCode} ${metricKey} has figures of ${year}, but not just one that goes with the period ${own.period}`,
+  const found = matching(rows, own, year);
+  return found === null || found instanceof Misfit ? found : decided(found, own, latest);
+}
+
+/** Whether the figures of a year, all of them for one period, go with another one. */
+function isOfPeriod(only: ObservationRecord, own: ObservationRecord, year: number): boolean {
+  return (
+    periodKeyOf(only) === shiftedKey(own, year - own.year) || areYearAndDay(periodOf(own), periodOf(only))
   );
 }
 
@@ -68,6 +144,13 @@ function areYearAndDay(a: Period | null, b: Period | null): boolean {
 
 function isYear({ frequency, key }: Period): boolean {
   return frequency === 'year' && key.length === 4;
+}
+
+/** The name of a row's period some years later; a text that no rule reads is that of other years, too. */
+function shiftedKey(row: ObservationRecord, yearsLater: number): string {
+  const period = periodOf(row);
+  if (period === null || yearsLater === 0) return periodKeyOf(row);
+  return shiftedPeriod(period, yearsLater)?.key ?? '';
 }
 
 /** The years that there are figures of, for a warning; null where there are none. */

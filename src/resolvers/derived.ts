@@ -1,5 +1,5 @@
 import { responsePathAsArray } from 'graphql';
-import { mapValue } from '../async/promise-or-value.ts';
+import { mapValue, type PromiseOrValue } from '../async/promise-or-value.ts';
 import type { BatchInfo, BatchResolver } from '../execution/plan.ts';
 import type { GraphContext } from '../graph/context.ts';
 import type {
@@ -11,14 +11,26 @@ import type {
 import type { RankRecord, RatioRecord } from '../graph/sources.ts';
 import type { WantedFigure } from '../loaders/operands.ts';
 import type { Outcome } from '../observations/outcome.ts';
+import { sourcesOf } from '../planner/contenders.ts';
+import { keyOf } from '../planner/demand.ts';
 import { COVERED_COUNTRIES } from '../upstream/covered-countries.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 import { checkMetricKey } from './arguments.ts';
-import { changeOf, counterpart, growthOf, Misfit, misfitOfUnits, quotientOf, yearsIn } from './comparable.ts';
+import {
+  changeOf,
+  decided,
+  growthOf,
+  type Matching,
+  Misfit,
+  matching,
+  misfitOfUnits,
+  quotientOf,
+  yearsIn,
+} from './comparable.ts';
 import { checkSince } from './derived-ahead.ts';
 import { namesOfFigures } from './known-names.ts';
 import { plainFields } from './record-fields.ts';
-import { warnedOfPeriods } from './warned.ts';
+import { warnedOfPeriods, warnOfSeveral } from './warned.ts';
 
 type Derived<Args, Value> = BatchResolver<ObservationRecord, Args, GraphContext, Value | null>;
 
@@ -58,6 +70,78 @@ function wantedFor(
   return { countryCode, metricKey, ...others, year, period, isNational: locationName === null };
 }
 
+/** What goes with a figure among the rows that were loaded for it; an Error where these could not be had. */
+type Counterpart = Matching | Misfit | Error | null;
+
+/** What a figure is compared with. */
+type Operand = ObservationRecord | Misfit | Error | null;
+
+function findIn(outcome: Outcome, own: ObservationRecord, year: number): Counterpart {
+  return outcome instanceof Error ? outcome : matching(outcome, own, year);
+}
+
+/** Latest figures by their pairs. */
+type LatestByPair = ReadonlyMap<string, ObservationRecord | Error | null>;
+
+const NONE_ASKED: LatestByPair = new Map();
+
+const mayBeLatest = (found: Counterpart | undefined) =>
+  found instanceof Object && 'mayBeLatest' in found && found.mayBeLatest;
+
+/** The service's own choice, of those figures of which there are several that may be the latest. */
+function latestOf(
+  wanted: readonly WantedFigure[],
+  found: readonly Counterpart[],
+  { bill, loaders }: GraphContext,
+): PromiseOrValue<LatestByPair> {
+  const pairs = new Map<string, WantedFigure>();
+  for (const [i, one] of wanted.entries()) if (mayBeLatest(found[i])) pairs.set(keyOf(one), one);
+  if (pairs.size === 0) return NONE_ASKED;
+  bill.naive += pairs.size;
+  return mapValue(loaders.observations.operands.latest([...pairs.values()]), (latest) => {
+    return new Map([...pairs.keys()].map((pair, i) => [pair, latest[i] ?? null]));
+  });
+}
+
+/**
+ * What is compared with a figure.
+ * @param onSeveral called where the service has chosen it among several
+ */
+function operandIn(
+  found: Counterpart,
+  own: ObservationRecord,
+  wanted: WantedFigure,
+  latest: LatestByPair,
+  onSeveral: (operand: ObservationRecord, sources: readonly string[]) => void,
+): Operand {
+  if (found === null || found instanceof Misfit || found instanceof Error) return found;
+  const chosen = found.mayBeLatest ? (latest.get(keyOf(wanted)) ?? null) : null;
+  if (chosen instanceof Error) return chosen;
+  const operand = decided(found, own, chosen);
+  if (operand === chosen && chosen !== null) onSeveral(chosen, sourcesOf(found.rows));
+  return operand;
+}
+
+/** Warns of operands that the service has chosen among several. */
+function severalWarning(context: GraphContext, info: BatchInfo, parent: number) {
+  return (operand: ObservationRecord, sources: readonly string[]) =>
+    warnOfSeveral(context, () => info.pathOf(parent), operand, { sources, isByRule: false });
+}
+
+/** What each row is compared with, in their order. */
+function operandsOf(
+  rows: readonly ObservationRecord[],
+  wanted: readonly WantedFigure[],
+  outcomes: readonly Outcome[],
+  context: GraphContext,
+  warn: (i: number) => ReturnType<typeof severalWarning>,
+): PromiseOrValue<readonly Operand[]> {
+  const found = rows.map((row, i) => findIn(outcomes[i] ?? [], row, (wanted[i] as WantedFigure).year));
+  return mapValue(latestOf(wanted, found, context), (latest) =>
+    rows.map((row, i) => operandIn(found[i] ?? null, row, wanted[i] as WantedFigure, latest, warn(i))),
+  );
+}
+
 /** Compares figures with earlier ones of the same country, indicator and place. */
 function compared(
   derive: (own: ObservationRecord, earlier: ObservationRecord) => number | Misfit,
@@ -66,32 +150,41 @@ function compared(
     checkSince(since);
     context.bill.naive += rows.length;
     const warn = warningOf(context, info);
-    const isCompared = ({ year }: ObservationRecord) => since == null || since < year;
     const yearFor = ({ year }: ObservationRecord) => since ?? year - 1;
-    const wanted = rows.filter(isCompared).map((row) => wantedFor(row, yearFor(row)));
+    const parents = rows.flatMap(({ year }, parent) => (since == null || since < year ? [parent] : []));
+    const own = parents.map((parent) => rows[parent] as ObservationRecord);
+    const wanted = own.map((row) => wantedFor(row, yearFor(row)));
+    const values: (number | Error | null)[] = rows.map(() => null);
     return mapValue(context.loaders.observations.operands.series(wanted), (outcomes) => {
       warnOfOperands(outcomes, context, info);
-      let next = 0;
-      return rows.map((row, parent) => {
-        if (!isCompared(row)) return null;
-        const outcome = outcomes[next++] ?? [];
-        if (outcome instanceof Error) return outcome;
-        const earlier = counterpart(outcome, row, yearFor(row)) ?? gapIn(outcome, row, yearFor(row));
-        if (earlier === null) return null;
-        const value = earlier instanceof Misfit ? earlier : derive(row, earlier);
-        if (value instanceof Misfit) return warn(row, parent, value);
-        if (!(earlier instanceof Misfit) && earlier.source !== row.source) {
-          const words = `the figures of ${earlier.year} and ${row.year} are of different sources, ${earlier.source} and ${row.source}`;
-          warn(row, parent, new Misfit('source', words), 'needs care');
+      const warnOfOperand = (i: number) => severalWarning(context, info, parents[i] ?? 0);
+      return mapValue(operandsOf(own, wanted, outcomes, context, warnOfOperand), (operands) => {
+        for (const [i, row] of own.entries()) {
+          const parent = parents[i] ?? 0;
+          const earlier = operands[i] ?? gapIn(outcomes[i] ?? [], row, yearFor(row));
+          if (earlier === null) continue;
+          if (earlier instanceof Error) values[parent] = earlier;
+          else values[parent] = derivedFrom(row, earlier, parent);
         }
-        return value;
+        return values;
       });
     });
+
+    function derivedFrom(row: ObservationRecord, earlier: ObservationRecord | Misfit, parent: number) {
+      const value = earlier instanceof Misfit ? earlier : derive(row, earlier);
+      if (value instanceof Misfit) return warn(row, parent, value);
+      if (!(earlier instanceof Misfit) && earlier.source !== row.source) {
+        const words = `the figures of ${earlier.year} and ${row.year} are of different sources, ${earlier.source} and ${row.source}`;
+        warn(row, parent, new Misfit('source', words), 'needs care');
+      }
+      return value;
+    }
   };
 }
 
 /** What to warn of where there is no figure of a year, but there are earlier ones. */
-function gapIn(rows: readonly ObservationRecord[], own: ObservationRecord, year: number): Misfit | null {
+function gapIn(rows: Outcome, own: ObservationRecord, year: number): Misfit | null {
+  if (rows instanceof Error) return null;
   const earlier = yearsIn(
     rows.filter((row) => row.year < year),
     own,
@@ -114,28 +207,35 @@ const per: Derived<ObservationPerArgs, RatioRecord> = (rows, { metricKey }, cont
     const wanted = rows.map((row) => wantedFor(row, row.year, { metricKey: key }));
     return mapValue(context.loaders.observations.operands.near(wanted), (outcomes) => {
       warnOfOperands(outcomes, context, info);
-      return rows.map((row, parent) => {
-        const outcome = outcomes[parent] ?? [];
-        if (outcome instanceof Error) return outcome;
-        const divisor = counterpart(outcome, row, row.year);
-        if (divisor === null) {
-          const others = yearsIn(outcome, row);
-          if (others === null) return null;
-          const words = `${row.countryCode} ${key} has figures of other years (${others}), and none of ${row.year}`;
-          return warn(row, parent, new Misfit('years', words));
-        }
-        if (divisor instanceof Misfit) return warn(row, parent, divisor);
-        const value = quotientOf(row, divisor);
-        if (value instanceof Misfit) return warn(row, parent, value);
-        const unit = `${row.unit} / ${divisor.unit}`;
-        return { value, unit, year: row.year, operands: [row, divisor] };
-      });
+      const warnOfOperand = (parent: number) => severalWarning(context, info, parent);
+      return mapValue(operandsOf(rows, wanted, outcomes, context, warnOfOperand), (operands) =>
+        rows.map((row, parent) => {
+          const divisor = operands[parent] ?? yearsApart(outcomes[parent] ?? [], row, key);
+          if (divisor === null || divisor instanceof Error) return divisor;
+          if (divisor instanceof Misfit) return warn(row, parent, divisor);
+          const value = quotientOf(row, divisor);
+          if (value instanceof Misfit) return warn(row, parent, value);
+          const unit = `${row.unit} / ${divisor.unit}`;
+          return { value, unit, year: row.year, operands: [row, divisor] };
+        }),
+      );
     });
   });
 };
 
-/** The figures of others that some figures are ranked among; a Misfit, or an Error, where they can't be. */
-type Rivals = readonly ObservationRecord[] | Misfit | Error;
+/** What to warn of where there is nothing to divide by of the year, but of others. */
+function yearsApart(rows: Outcome, row: ObservationRecord, metricKey: string): Misfit | null {
+  const others = rows instanceof Error ? null : yearsIn(rows, row);
+  if (others === null) return null;
+  const words = `${row.countryCode} ${metricKey} has figures of other years (${others}), and none of ${row.year}`;
+  return new Misfit('years', words);
+}
+
+/** Figures of the same indicator, time and place: they are ranked among the same others. */
+interface RankGroup {
+  readonly rows: readonly ObservationRecord[];
+  readonly wanted: readonly WantedFigure[];
+}
 
 const rank: Derived<ObservationRankArgs, RankRecord> = (rows, { among, direction }, context, info) => {
   context.bill.naive += rows.length;
@@ -144,26 +244,34 @@ const rank: Derived<ObservationRankArgs, RankRecord> = (rows, { among, direction
     among == null
       ? [...COVERED_COUNTRIES]
       : namesOfFigures('countries', context, () => info.pathOf(0), [...new Set(among)]);
+  const sign = direction === 'ASC' ? -1 : 1;
   return mapValue(known, (codes) => {
-    // Figures of the same indicator and time are ranked among the same others.
-    const groups = Map.groupBy(rows.filter(isNational), groupOf);
-    const firsts = [...groups.values()].flatMap(([first]) => first ?? []);
-    const wanted = firsts.flatMap((first) =>
-      codes.map((countryCode) => wantedFor(first, first.year, { countryCode })),
-    );
+    const groups = [...Map.groupBy(rows.filter(isNational), groupOf).values()].map((some): RankGroup => {
+      const [first] = some as [ObservationRecord];
+      return {
+        rows: some,
+        wanted: codes.map((countryCode) => wantedFor(first, first.year, { countryCode })),
+      };
+    });
+    const wanted = groups.flatMap((group) => group.wanted);
     return mapValue(context.loaders.observations.operands.near(wanted), (outcomes) => {
       warnOfOperands(outcomes, context, info);
-      const rivals = new Map(
-        firsts.map((first, i) => [
-          groupOf(first),
-          rivalsIn(outcomes.slice(i * codes.length, (i + 1) * codes.length), first),
-        ]),
+      const found = groups.flatMap((group, i) =>
+        foundFor(group, outcomes.slice(i * codes.length, (i + 1) * codes.length)),
       );
-      return rows.map((row, parent) => {
-        const found = isNational(row) ? (rivals.get(groupOf(row)) ?? []) : OF_PLACE;
-        if (found instanceof Error) return found;
-        const ranked = found instanceof Misfit ? found : rankOf(row, found, direction === 'ASC' ? -1 : 1);
-        return ranked instanceof Misfit ? warn(row, parent, ranked) : ranked;
+      return mapValue(latestOf(wanted, found, context), (latest) => {
+        const rivals = new Map(
+          groups.map((group, i) => {
+            const own = found.slice(i * codes.length, (i + 1) * codes.length);
+            return [groupOf(group.rows[0] as ObservationRecord), rivalsOf(group, own, latest)];
+          }),
+        );
+        return rows.map((row, parent) => {
+          const among = rivals.get(groupOf(row));
+          if (!isNational(row) || among === undefined) return warn(row, parent, OF_PLACE);
+          const ranked = rankOf(row, among(row, severalWarning(context, info, parent)), sign);
+          return ranked instanceof Misfit ? warn(row, parent, ranked) : ranked;
+        });
       });
     });
   });
@@ -175,30 +283,55 @@ const isNational = ({ locationName }: ObservationRecord) => locationName === nul
 
 const groupOf = ({ metricKey, year, period }: ObservationRecord) => `${metricKey} ${year} ${period}`;
 
-function rivalsIn(outcomes: readonly Outcome[], first: ObservationRecord): Rivals {
-  const rivals: ObservationRecord[] = [];
-  for (const outcome of outcomes) {
-    if (outcome instanceof Error) return outcome;
-    const rival = counterpart(outcome, first, first.year);
-    if (rival instanceof Misfit) return rival;
-    if (rival !== null) rivals.push(rival);
-  }
-  return rivals;
+/** What goes with the figures of a group; null of the country that is theirs alone, which is no rival. */
+function foundFor({ rows, wanted }: RankGroup, outcomes: readonly Outcome[]): readonly Counterpart[] {
+  const [first] = rows as [ObservationRecord];
+  const isOfOne = rows.every(({ countryCode }) => countryCode === first.countryCode);
+  return wanted.map(({ countryCode }, i) =>
+    isOfOne && countryCode === first.countryCode ? null : findIn(outcomes[i] ?? [], first, first.year),
+  );
 }
 
-/** @param sign 1 where the largest figure comes first */
-function rankOf(
-  row: ObservationRecord,
-  rivals: readonly ObservationRecord[],
-  sign: 1 | -1,
-): RankRecord | Misfit {
+/** A figure that others are ranked among, or why it can't be told, and the country that it is of. */
+interface Rival {
+  readonly countryCode: string;
+  readonly figure: ObservationRecord | Misfit | Error;
+}
+
+/**
+ * The rivals of each figure of a group, which depend on its source and release alone: and on these only where some rival has several
+ * figures, none of them its latest.
+ */
+function rivalsOf({ rows, wanted }: RankGroup, found: readonly Counterpart[], latest: LatestByPair) {
+  const isPlain = found.every((one) => one === null || !('rows' in one) || one.rows.length === 1);
+  const known = new Map<string, readonly Rival[]>();
+  return (row: ObservationRecord, onSeveral: Parameters<typeof operandIn>[4]): readonly Rival[] => {
+    const name = isPlain || rows.length === 1 ? '' : JSON.stringify([row.source, row.datasetVersion]);
+    let rivals = known.get(name);
+    if (rivals === undefined) {
+      rivals = wanted.flatMap((one, i) => {
+        const figure = operandIn(found[i] ?? null, row, one, latest, onSeveral);
+        return figure === null ? [] : [{ countryCode: one.countryCode, figure }];
+      });
+      known.set(name, rivals);
+    }
+    return rivals;
+  };
+}
+
+/**
+ * The rank of a figure among those of other countries.
+ * @param sign 1 where the largest figure comes first
+ */
+function rankOf(row: ObservationRecord, rivals: readonly Rival[], sign: 1 | -1): RankRecord | Misfit | Error {
   let [position, of] = [1, 1];
-  for (const rival of rivals) {
-    if (rival.countryCode === row.countryCode) continue;
-    const misfit = misfitOfUnits(row, rival);
+  for (const { countryCode, figure } of rivals) {
+    if (countryCode === row.countryCode) continue;
+    if (!('value' in figure)) return figure;
+    const misfit = misfitOfUnits(row, figure);
     if (misfit !== null) return misfit;
     of += 1;
-    if (sign * (rival.value - row.value) > 0) position += 1;
+    if (sign * (figure.value - row.value) > 0) position += 1;
   }
   return { position, of, year: row.year };
 }

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { changeOf, counterpart, growthOf, Misfit, quotientOf } from '../../src/resolvers/comparable.ts';
+import {
+  changeOf,
+  counterpart,
+  growthOf,
+  Misfit,
+  matching,
+  quotientOf,
+} from '../../src/resolvers/comparable.ts';
 import type { ObservationRecord } from '../../src/upstream/records/observations.ts';
 
 function figure(given: Partial<ObservationRecord> = {}): ObservationRecord {
@@ -76,7 +83,8 @@ describe('the figure of another year', () => {
 
   it('is of the same place and the same part of the year, and never a guess', () => {
     fc.assert(
-      fc.property(row, fc.array(row, { maxLength: 6 }), (own, rows) => {
+      fc.property(row, fc.array(row, { maxLength: 6 }), (own, drawn) => {
+        const rows = drawn.map((one, value) => ({ ...one, value }));
         const year = own.year - 1;
         const there = rows.filter((one) => one.year === year && one.locationName === own.locationName);
         const found = counterpart(rows, own, year);
@@ -94,11 +102,39 @@ describe('the figure of another year', () => {
         }
         if (found === null) throw new Error('There is a figure.');
         expect(there).toContain(found);
-        if (there.length > 1 || isPart(own) || isPart(found)) expect(suffix(found)).toBe(suffix(own));
+        const areOfOnePeriod = new Set(there.map(suffix)).size === 1;
+        if (!areOfOnePeriod || isPart(own) || isPart(found)) expect(suffix(found)).toBe(suffix(own));
         if (same.length > 1) expect(found.source).toBe(own.source);
       }),
       { numRuns: 500 },
     );
+  });
+
+  it('of several is the service’s own choice of their newest period, else that of the same source, in any order', () => {
+    const of = (year: number, source: string, further: Partial<ObservationRecord> = {}) =>
+      figure({ year, period: `${year}`, source, value: year + source.length, metricKey: 'n', ...further });
+    const own = figure({ year: 2021, period: '2021', source: 's' });
+    const rows = [of(2021, 's'), of(2021, 'tt'), of(2021, 'tt', { locationName: 'Nairobi' }), of(2020, 's')];
+    for (const some of [rows, rows.toReversed()]) {
+      expect(matching(some, own, 2021)).toMatchObject({ mayBeLatest: true, rows: { length: 2 } });
+      expect(counterpart(some, own, 2021, of(2021, 'tt'))).toMatchObject({ source: 'tt' });
+      // What is newer, or of another part of the year, decides nothing.
+      for (const latest of [of(2022, 'tt'), of(2021, 'tt', { period: '2021-Q4' }), null])
+        expect(counterpart(some, own, 2021, latest)).toMatchObject({ source: 's' });
+      expect(counterpart(some, figure({ year: 2021, period: '2021', source: 'u' }), 2021)).toBeInstanceOf(
+        Misfit,
+      );
+    }
+    const newer = [...rows, of(2021, 's', { period: '2022-06-30' })];
+    expect(matching(newer, own, 2021)).toMatchObject({ mayBeLatest: false, rows: { length: 2 } });
+    // A figure that stands there twice is one.
+    expect(counterpart([of(2021, 'tt'), of(2021, 'tt')], own, 2021)).toMatchObject({ source: 'tt' });
+    // Nothing earlier than a figure is the latest of its own series.
+    const before = [
+      figure({ year: 2020, period: '2020', value: 2 }),
+      figure({ year: 2020, period: '2020', source: 't' }),
+    ];
+    expect(matching(before, own, 2020)).toMatchObject({ mayBeLatest: false });
   });
 
   it('may be that of the only period of a fiscal year', () => {
