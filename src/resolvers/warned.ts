@@ -187,7 +187,7 @@ export function warnOfSeveral(
   const { countryCode, metricKey, year, period, source, datasetVersion } = taken;
   const subject = JSON.stringify([countryCode, metricKey, year, period, source, datasetVersion, isByRule]);
   warnings.addOf(code, subject, () => {
-    const release = datasetVersion === null ? '' : `, release ${datasetVersion}`;
+    const release = datasetVersion === null ? '' : ` (${datasetVersion})`;
     const why = isByRule
       ? 'the first by the order that the schema describes'
       : 'the one that the service gives as the latest';
