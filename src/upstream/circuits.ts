@@ -3,7 +3,7 @@ import type { ProvenKeys } from '../cache/proven.ts';
 import { Failure } from '../errors.ts';
 import type { Call, Send } from './call.ts';
 import { NO_PAUSES, Pause, pausing } from './pause.ts';
-import { isUnanswered } from './retried.ts';
+import { isForgotten, isUnanswered } from './retried.ts';
 
 /**
  * Circuit breakers of the routes. After some attempts in a row that the service has not answered (5xx, timeouts, broken
@@ -158,6 +158,7 @@ export function createCircuits({ proven, now, wallNow }: CircuitsParts): Circuit
           return answer;
         },
         (error: unknown) => {
+          if (isForgotten(error)) throw error;
           if (isUnanswered(error)) {
             failed(nameOf(call, keyDigest), keyDigest, error, ownRound);
             if (!isPublic) failedForAll(route, keyDigest, error, roundOfAll);

@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { CancelSignal } from '../async/cancellation.ts';
+import type { Connection, OverConnection } from './connections.ts';
+import { encodingsIn, Unpacking, Unreadable } from './content-encoding.ts';
 
 /** What came of one request. */
 export interface Received {
@@ -10,7 +12,7 @@ export interface Received {
   readonly body: ReceivedBody;
 }
 
-/** A body in the pieces in which it came. They are part of all that was read from the connection at once. */
+/** A body, unpacked, in the pieces in which it came. They are part of all that was read from the connection at once. */
 export class ReceivedBody {
   readonly #chunks: readonly Buffer[];
   /** In bytes. */
@@ -44,6 +46,8 @@ export interface ExchangeParts {
   readonly headers: Record<string, string>;
   /** One deadline for headers and body, in milliseconds. */
   readonly timeoutMs: number;
+  /** Bytes of a body, unpacked, beyond which it is given up; of that of an error, beyond which it counts as none. */
+  readonly maxBytes: { readonly body: number; readonly error: number };
   readonly signal: CancelSignal;
   /** Called when a connection is there and the request is about to be written; what it throws keeps it back. */
   readonly onLeaving: (() => void) | undefined;
@@ -56,10 +60,28 @@ export class Late extends Error {}
 export class Broken extends Error {}
 
 /**
+ * The connection broke before any byte of the answer, and answers had come over it before: the service, or what stands
+ * between, had most likely closed or forgotten it when the request was sent.
+ */
+export class Forgotten extends Broken {
+  readonly connection: Connection;
+
+  constructor(connection: Connection, cause: unknown) {
+    super('The connection was closed when it was used again.', { cause });
+    this.connection = connection;
+  }
+
+  /** Whether the service may have received the request: not where it could not even be written. */
+  get mayHaveArrived(): boolean {
+    return (this.cause as Partial<NodeJS.ErrnoException> | undefined)?.syscall !== 'write';
+  }
+}
+
+/**
  * One GET, straight through undici's dispatcher: its `request` makes a stream of each body, and an abort signal's listeners,
  * which take as long as all the rest.
  *
- * @throws Late, Broken, the signal's reason, or what `onLeaving` throws
+ * @throws Late, Broken, Unreadable, the signal's reason, or what `onLeaving` throws
  */
 export function exchange(dispatcher: Dispatcher, parts: ExchangeParts): Promise<Received> {
   return new Promise((resolve, reject) => {
@@ -74,7 +96,7 @@ export function exchange(dispatcher: Dispatcher, parts: ExchangeParts): Promise<
   });
 }
 
-class Exchange implements Dispatcher.DispatchHandler {
+class Exchange implements Dispatcher.DispatchHandler, OverConnection {
   readonly #parts: ExchangeParts;
   readonly #resolve: (received: Received) => void;
   readonly #reject: (reason: unknown) => void;
@@ -85,6 +107,12 @@ class Exchange implements Dispatcher.DispatchHandler {
   #isOver = false;
   #status = 0;
   #headers: IncomingHttpHeaders = {};
+  #bytes = 0;
+  /** Undoes the encodings of the body, where it has any. */
+  #unpacking: Unpacking | null = null;
+  #connection: Connection | null = null;
+  /** What had come over the connection before the request; null while that hasn't left. */
+  #before: { readonly answers: number; readonly bytes: number } | null = null;
 
   constructor(
     parts: ExchangeParts,
@@ -98,6 +126,10 @@ class Exchange implements Dispatcher.DispatchHandler {
     parts.signal.addEventListener('abort', this.#onAbort, { once: true });
   }
 
+  goesOver(connection: Connection): void {
+    this.#connection = connection;
+  }
+
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#isOver) {
@@ -108,26 +140,94 @@ class Exchange implements Dispatcher.DispatchHandler {
       this.#parts.onLeaving?.();
     } catch (error) {
       this.#giveUp(error);
+      return;
     }
+    if (this.#connection === null) return;
+    const { answers, socket } = this.#connection;
+    this.#connection.running += 1;
+    this.#before = { answers, bytes: socket?.bytesRead ?? 0 };
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     // A 1xx is followed by the answer itself.
     this.#status = status;
     this.#headers = headers;
+    if (headers['content-encoding'] === undefined) return;
+    try {
+      const encodings = encodingsIn(headers['content-encoding']);
+      this.#unpacking = encodings && new Unpacking({ ...this.#unpackingParts(), encodings });
+    } catch (error) {
+      this.#leaveBody(error);
+    }
   }
 
-  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#chunks.push(chunk);
+  #unpackingParts() {
+    return {
+      maxBytes: this.#maxBytes(),
+      onData: (chunk: Buffer) => this.#chunks.push(chunk),
+      onEnd: () => this.#complete(),
+      onError: (reason: Unreadable) => this.#leaveBody(reason),
+      onDrain: () => this.#controller?.resume(),
+    };
+  }
+
+  #maxBytes(): number {
+    const { body, error } = this.#parts.maxBytes;
+    return this.#status === 200 ? body : error;
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#isOver) return;
+    if (this.#unpacking !== null) {
+      if (!this.#unpacking.write(chunk)) controller.pause();
+      return;
+    }
+    this.#bytes += chunk.length;
+    if (this.#bytes > this.#maxBytes()) this.#leaveBody(new Unreadable('the body is too large'));
+    else this.#chunks.push(chunk);
   }
 
   onResponseEnd(): void {
-    if (!this.#end()) return;
-    this.#resolve({ status: this.#status, headers: this.#headers, body: new ReceivedBody(this.#chunks) });
+    this.#leaveConnection(true);
+    if (this.#unpacking === null) this.#complete();
+    else if (!this.#isOver) this.#unpacking.end();
   }
 
   onResponseError(_: unknown, cause: unknown): void {
-    if (this.#end()) this.#reject(new Broken('The connection broke.', { cause }));
+    const forgotten = this.#status === 0 ? this.#forgotten(cause) : null;
+    this.#leaveConnection(false);
+    if (this.#end()) this.#reject(forgotten ?? new Broken('The connection broke.', { cause }));
+  }
+
+  #forgotten(cause: unknown): Forgotten | null {
+    if (this.#connection === null || this.#before === null || this.#before.answers === 0) return null;
+    const { socket } = this.#connection;
+    return socket?.bytesRead === this.#before.bytes ? new Forgotten(this.#connection, cause) : null;
+  }
+
+  #leaveConnection(isAnswered: boolean): void {
+    if (this.#connection === null || this.#before === null) return;
+    this.#before = null;
+    this.#connection.running -= 1;
+    if (!isAnswered) return;
+    this.#connection.answers += 1;
+    this.#connection.usedAtMs = performance.now();
+  }
+
+  /** Reads no further: of an error the status says enough, any other answer is given up. */
+  #leaveBody(reason: unknown): void {
+    if (this.#status === 200) {
+      this.#giveUp(reason);
+      return;
+    }
+    this.#chunks.length = 0;
+    this.#complete();
+    this.#controller?.abort(new Error('The body of the answer is not read.'));
+  }
+
+  #complete(): void {
+    if (!this.#end()) return;
+    this.#resolve({ status: this.#status, headers: this.#headers, body: new ReceivedBody(this.#chunks) });
   }
 
   #giveUp(reason: unknown): void {
@@ -142,6 +242,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#isOver = true;
     clearTimeout(this.#timer);
     this.#parts.signal.removeEventListener('abort', this.#onAbort);
+    this.#unpacking?.close();
     return true;
   }
 }

@@ -1,12 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { Agent, errors } from 'undici';
+import { type Dispatcher, errors } from 'undici';
 import { type Job, timeSliced, yieldToEventLoop } from '../async/yielding.ts';
 import { Failure, type FailureFields } from '../errors.ts';
 import { parseExactly } from '../exact-json.ts';
 import { httpDateIn } from '../times.ts';
 import { textOf } from './body-text.ts';
 import type { Answer, Call, Send, Sending } from './call.ts';
-import { Broken, exchange, Late, type Received, type ReceivedBody } from './exchange.ts';
+import { openConnections } from './connections.ts';
+import { ACCEPTED_ENCODINGS, Unreadable } from './content-encoding.ts';
+import { Broken, exchange, Forgotten, Late, type Received, type ReceivedBody } from './exchange.ts';
 import { parsedInPieces } from './long-json.ts';
 import { isDeep, MAX_NESTING } from './nesting.ts';
 import { createSameBodies } from './same-bodies.ts';
@@ -22,8 +24,14 @@ const MAX_ERROR_LENGTH = 1_000_000;
 const MAX_FAULTS = 300;
 const MAX_WORDS = 20_000;
 
-/** Connections to the service that are open at once; calls beyond wait for one. */
-const MAX_CONNECTIONS = 64;
+/** Bytes of a body, and of that of an error, that are taken in. */
+const MAX_BYTES = { body: MAX_RESPONSE_BYTES, error: 4 * MAX_ERROR_LENGTH };
+
+const OUR_HEADERS = {
+  accept: 'application/json',
+  'accept-encoding': ACCEPTED_ENCODINGS,
+  'user-agent': 'country-graph',
+};
 
 /** The longest time that a service is believed to be away, in seconds. */
 const MAX_AWAY_SECONDS = 3_600;
@@ -47,13 +55,7 @@ export interface HttpParts {
  * caller's key goes to no other address).
  */
 export function createHttp(parts: HttpParts): { send: Send; close: () => Promise<void> } {
-  const agent = new Agent({
-    connections: MAX_CONNECTIONS,
-    keepAliveTimeout: 30_000,
-    maxResponseSize: MAX_RESPONSE_BYTES,
-    pipelining: 1,
-  });
-
+  const connections = openConnections(MAX_RESPONSE_BYTES);
   const { origin, pathname } = new URL(parts.baseUrl);
   const prefix = pathname === '/' ? '' : pathname;
   const bodies = createSameBodies();
@@ -63,9 +65,25 @@ export function createHttp(parts: HttpParts): { send: Send; close: () => Promise
     return {
       origin,
       path: prefix + target,
-      headers: { accept: 'application/json', 'user-agent': 'country-graph', ...key, ...headers },
+      headers: { ...OUR_HEADERS, ...key, ...headers },
       timeoutMs: parts.timeoutMs,
+      maxBytes: MAX_BYTES,
     };
+  }
+
+  /** Sends one request; one that could not be written at all goes out once more, as if it had not been sent. */
+  async function exchanged(call: Call, sending: Sending): Promise<Received> {
+    const { signal, onLeaving, isAnew } = sending;
+    const request = { ...requestFor(call, sending), signal };
+    const over: Dispatcher = isAnew ? connections.anew : connections.kept;
+    try {
+      return await exchange(over, { ...request, onLeaving });
+    } catch (error) {
+      if (!(error instanceof Forgotten)) throw error;
+      connections.closeIdle(error.connection);
+      if (error.mayHaveArrived) throw error;
+      return exchange(connections.anew, { ...request, onLeaving: undefined });
+    }
   }
 
   async function read(received: ReceivedBody, call: Call, job: Job): Promise<unknown> {
@@ -85,11 +103,11 @@ export function createHttp(parts: HttpParts): { send: Send; close: () => Promise
   }
 
   const send: Send = async (call, sending) => {
-    const { caller, signal, onLeaving } = sending;
-    signal.throwIfAborted();
+    const { caller } = sending;
+    sending.signal.throwIfAborted();
     let received: Received;
     try {
-      received = await exchange(agent, { ...requestFor(call, sending), signal, onLeaving });
+      received = await exchanged(call, sending);
     } catch (error) {
       throw failureIn(error, call);
     }
@@ -112,7 +130,7 @@ export function createHttp(parts: HttpParts): { send: Send; close: () => Promise
     throw failureOf(status, text, call).with(isAway ? awayUntil(headers['retry-after'], parts.now()) : {});
   };
 
-  return { send, close: () => agent.close() };
+  return { send, close: connections.close };
 }
 
 /** What a request failed with, in our words; what isn't a failure of the service as it is. */
@@ -122,8 +140,9 @@ function failureIn(error: unknown, call: Call): unknown {
       route: call.route,
     });
   }
+  if (error instanceof Unreadable) return invalid(call, error.message, error);
   if (!(error instanceof Broken)) return error;
-  const { cause } = error;
+  const cause = error instanceof Forgotten ? error : error.cause;
   if (cause instanceof errors.ResponseExceededMaxSizeError)
     return invalid(call, 'the body is too large', cause);
   return new Failure(

@@ -7,8 +7,10 @@ import {
   type IRetryBackoffContext,
   retry,
 } from 'cockatiel';
+import type { PromiseOrValue } from '../async/promise-or-value.ts';
 import { Failure } from '../errors.ts';
 import type { Answer, Send, Sending } from './call.ts';
+import { Forgotten } from './exchange.ts';
 import type { RetryBudget } from './retry-budget.ts';
 
 export interface RetriedParts {
@@ -37,6 +39,9 @@ class ToRetry {
  * Tries again after a 5xx or a broken connection, with exponential backoff and full jitter; after nothing else, and as
  * long as the budget of all calls has room. Where the service has said when it will be back, no attempt is made before,
  * and none at all where that is too long to wait. A failure that comes out names how many attempts were made.
+ *
+ * A call that met a connection which had been closed while it lay idle says nothing of the service: it goes out once more
+ * at once, over a new one, and that is no retry.
  */
 export function retried(next: Send, parts: RetriedParts): Send {
   const { retries, budget, firstDelayMs = 100, maxDelayMs = 2_000 } = parts;
@@ -55,24 +60,36 @@ export function retried(next: Send, parts: RetriedParts): Send {
   );
   return (call, sending) => {
     let attempts = 1;
+    let resent = 0;
     /** What an attempt failed with; a ToRetry where another one follows. */
     function judged(error: unknown): unknown {
       if (isUnsent(error)) attempts -= 1;
       const mayRetry = attempts <= retries && !sending.signal.aborted && isPassing(error);
       return mayRetry && budget.take() ? new ToRetry(error) : error;
     }
+    /** Sends once, and once more where the connection is to blame. */
+    function sent(onFailure: (error: unknown) => PromiseOrValue<Answer>): Promise<Answer> {
+      return next(call, sending).catch((error: unknown) => {
+        if (resent > 0 || sending.signal.aborted || !isForgotten(error)) return onFailure(error);
+        resent += 1;
+        // One turn later, since what this call was to find out is left to others by then, itself included.
+        return Promise.resolve()
+          .then(() => next(call, { ...sending, isAnew: true }))
+          .catch(onFailure);
+      });
+    }
     function attempt(): Promise<Answer> {
       attempts += 1;
-      return next(call, sending).catch((error: unknown) => {
+      return sent((error) => {
         throw judged(error);
       });
     }
     budget.add();
-    return next(call, sending).catch((thrown: unknown) => {
+    return sent((thrown) => {
       const error = judged(thrown);
-      if (!(error instanceof ToRetry)) throw told(error, attempts);
+      if (!(error instanceof ToRetry)) throw told(error, attempts + resent);
       return again(attempt, error, sending).catch((last: unknown) => {
-        throw told(last instanceof ToRetry ? last.failure : last, attempts);
+        throw told(last instanceof ToRetry ? last.failure : last, attempts + resent);
       });
     });
   };
@@ -128,6 +145,11 @@ function awaySeconds({ fields }: Failure): number {
 /** Whether a call failed without a request, because the service is known to be down. */
 export function isUnsent(error: unknown): boolean {
   return error instanceof Failure && error.fields.attempts === 0;
+}
+
+/** Whether a call failed because the connection that it went over had been closed before, which says nothing of the service. */
+export function isForgotten(error: unknown): boolean {
+  return error instanceof Failure && error.cause instanceof Forgotten;
 }
 
 /** Whether the service gave no answer of its own at all. */
