@@ -1,4 +1,4 @@
-import type { PromiseOrValue } from '../async/promise-or-value.ts';
+import { mapValue, type PromiseOrValue } from '../async/promise-or-value.ts';
 import { yieldToEventLoop } from '../async/yielding.ts';
 import { Failure } from '../errors.ts';
 import {
@@ -52,6 +52,14 @@ interface Search extends BisectedParts {
   readonly ask: DataCalls['askFor'];
   readonly sending: Sending;
   readonly receive: Receive;
+  /** What 404s that name nothing may say that there is none of: they do if the route has answered anything meanwhile. */
+  readonly unproven: Unproven[];
+}
+
+interface Unproven {
+  readonly task: Task;
+  readonly refusal: Refusal;
+  readonly stray: Failure;
 }
 
 /**
@@ -63,7 +71,15 @@ interface Search extends BisectedParts {
  * that there is nothing. What can't be told apart is a failure, never an empty list.
  */
 export function bisected(ask: DataCalls['askFor'], parts: BisectedParts): FetchTask {
-  return (task, sending, receive) => askFor(task, { ...parts, ask, sending, receive });
+  return (task, sending, receive) => {
+    const search: Search = { ...parts, ask, sending, receive, unproven: [] };
+    return mapValue(askFor(task, search), (fetched) => {
+      for (const { task: part, refusal, stray } of search.unproven) {
+        settleAll(part, task.search.isAnswered ? refusal : { ...refusal, outcome: stray }, search);
+      }
+      return fetched;
+    });
+  };
 }
 
 function askFor(task: Task, search: Search): PromiseOrValue<FetchedRows> {
@@ -71,6 +87,7 @@ function askFor(task: Task, search: Search): PromiseOrValue<FetchedRows> {
   return settlingFailures(task, async () => {
     if (task.years !== null && !mayNameYears(learned)) return askInWhole(task, search);
     const reply = await ask(task, sending);
+    task.search.isAnswered ||= !reply.isRefused;
     if (isLong(task, reply)) await yieldToEventLoop(sending.caller);
     if (task.years !== null && !mayGoBy(reply, task, task.years, search)) return askInWhole(task, search);
     if (!reply.isRefused) return receive(task, reply);
@@ -126,6 +143,11 @@ async function settleRefused(
     // A 404 may be for want of rows, save where the rest of the call had some.
     const isForName = isInferred || refusal.outcome instanceof Error;
     const isOnly = others.length === 0 && trustBeside(only, rectangle, learned) >= TRUST.listed;
+    const { stray } = refusal;
+    if (stray !== undefined && !isInferred) {
+      search.unproven.push({ task, refusal, stray });
+      return NONE_WHOLE;
+    }
     if (isForName && isOnly) remember(rectangle, only, refusal, search);
     return settleAll(task, refusal, search);
   }
@@ -159,6 +181,7 @@ async function askForHalves(
   if (second.pairs.length === 0) return askFor(first, search);
   // With two things that may be refused, nothing is learned of either: here names are looked into, not `limit`.
   const reply = await search.ask(first, search.sending, false);
+  first.search.isAnswered ||= !reply.isRefused;
   if (reply.isRefused) {
     const ofFirst = settlingFailures(first, () => settleRefused(first, reply, search));
     return sum(await Promise.all([ofFirst, askFor(second, search)]));

@@ -8,6 +8,7 @@ import { widened, type YearRange } from '../planner/year-range.ts';
 import { strayNotFound } from '../upstream/cached.ts';
 import { makeCall, type Send, type Sending } from '../upstream/call.ts';
 import { observations } from '../upstream/endpoints.ts';
+import { namesAsked } from '../upstream/not-found.ts';
 import type { ObservationList, ObservationRecord } from '../upstream/records/observations.ts';
 import { tracing } from '../upstream/traced.ts';
 import type { Outcome } from './outcome.ts';
@@ -30,6 +31,8 @@ export interface Refusal {
   /** None where the service says that there is nothing (404), a failure where it says that the call is wrong. */
   readonly outcome: Outcome;
   readonly detail: string;
+  /** Why a 404 proves nothing by itself: its words don't name what was asked for. Left out where they do. */
+  readonly stray?: Failure;
   readonly receivedAt: number;
 }
 
@@ -92,13 +95,17 @@ export function createDataCalls({ send, learned, now }: DataCallsParts): DataCal
     const { mode, rectangle, limit, named } = query;
     const years = { startYear: named?.from ?? undefined, endYear: named?.to ?? undefined };
     const params = { ...rectangle, latest: mode === 'latest', limit, ...years };
+    const call = makeCall(observations, params);
     try {
-      const answer = await send(makeCall(observations, params), sending);
+      const answer = await send(call, sending);
       const { receivedAt } = answer;
       if (answer.status === 404) {
-        if (answer.body === undefined) throw strayNotFound(observations.route);
-        const { detail } = answer.body as { readonly detail: string };
-        return { isRefused: true, outcome: [], detail, receivedAt };
+        const { body } = answer;
+        const isNamed = namesAsked(call, body);
+        if (body === undefined) throw strayNotFound(observations.route, body);
+        const { detail } = body as { readonly detail: string };
+        const stray = isNamed ? {} : { stray: strayNotFound(observations.route, body) };
+        return { isRefused: true, outcome: [], detail, ...stray, receivedAt };
       }
       const list = tracing(sending.trace, 'decode', () =>
         observations.decode(answer.body, params, receivedAt),

@@ -40,6 +40,8 @@ export interface NameSearch {
   readonly isListAsked: Record<Dimension, boolean>;
   /** Whether a call that named years was refused without a word on what for. */
   isRefusedWithYears: boolean;
+  /** Whether any of the calls was answered with rows, so that the route is there. */
+  isAnswered: boolean;
 }
 
 export function openNameSearch(): NameSearch {
@@ -47,6 +49,7 @@ export function openNameSearch(): NameSearch {
     refusalsLeft: undefined,
     isListAsked: { countries: false, metrics: false },
     isRefusedWithYears: false,
+    isAnswered: false,
   };
 }
 

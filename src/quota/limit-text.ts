@@ -13,6 +13,11 @@ const PUBLISHED_PLANS: Readonly<Record<string, { requestsPerMinute: number; mont
   team: { requestsPerMinute: 1_000, monthlyRequests: 2_000_000 },
 };
 
+/** Whether words that came with another status are those of a 429. */
+export function isAboutLimit(words: string): boolean {
+  return /\brate[ _-]?limit|monthly request limit|too many requests/i.test(words);
+}
+
 /** What the text of a 429 says, completed by what is published of the plan that it names. */
 export function toldLimits(detail: string): ToldLimits {
   const told = readLimitText(detail);

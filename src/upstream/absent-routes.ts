@@ -2,6 +2,7 @@ import { untilAborted } from '../async/cancellation.ts';
 import { Failure } from '../errors.ts';
 import type { Answer, Call, Send } from './call.ts';
 import { COVERED_COUNTRIES } from './covered-countries.ts';
+import { namesAsked } from './not-found.ts';
 
 /** How long a route counts as absent after the service itself has said so. */
 const ABSENT_MS = 24 * 3_600_000;
@@ -18,9 +19,6 @@ interface RouteState {
   /** The call that finds out; others wait for it. */
   probe: Promise<void> | null;
 }
-
-/** In words that name a thing and its identifier, as in `country not found: xx`. */
-const OF_A_THING = /\bnot found: *\S/i;
 
 /**
  * Asks routes that a service may lack once: while it isn't known whether it has one, one call finds out and the others wait. A
@@ -41,7 +39,7 @@ export function absentRoutes(
   }
 
   function heard(state: RouteState, call: Call, answer: Answer): Answer {
-    if (answer.status !== 404 || isOfThing(answer)) {
+    if (answer.status !== 404 || namesAsked(call, answer.body)) {
       state.isThere = true;
       state.absence = null;
       return answer;
@@ -74,11 +72,6 @@ export function absentRoutes(
       over();
     }
   };
-}
-
-function isOfThing({ body }: Answer): boolean {
-  const { detail } = (body ?? {}) as { readonly detail?: unknown };
-  return typeof detail === 'string' && OF_A_THING.test(detail);
 }
 
 /** Whether the service knows every country that a call names. */

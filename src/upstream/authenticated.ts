@@ -1,6 +1,7 @@
 import type { TenantCache } from '../cache/tenant-cache.ts';
 import { Failure } from '../errors.ts';
-import type { Answer, Send } from './call.ts';
+import type { Answer, Call, Send } from './call.ts';
+import { namesAsked } from './not-found.ts';
 
 /** Takes note of what the service says of keys. */
 interface Listener extends Pick<TenantCache, 'accept'> {
@@ -16,7 +17,7 @@ export function authenticated(next: Send, ...listeners: readonly Listener[]): Se
   return (call, sending) => {
     const { keyDigest } = sending.caller;
     if (call.isPublic) return next(call, sending);
-    return hearingOfKey(next(call, sending), {
+    return hearingOfKey(call, next(call, sending), {
       accept() {
         for (const listener of listeners) listener.accept(keyDigest);
       },
@@ -30,13 +31,14 @@ export function authenticated(next: Send, ...listeners: readonly Listener[]): Se
 
 /** Tells what the answer to a protected call says of the key: it is accepted, refused (401, 403), or nothing is said. */
 export function hearingOfKey(
+  call: Call,
   answering: Promise<Answer>,
   told: { readonly accept: () => void; readonly refuse: (failure: Failure) => Promise<void> | void },
 ): Promise<Answer> {
   return answering.then(
     (answer) => {
-      // A 404 without words of the service's own may come from whatever stands before it, and says nothing of the key.
-      if (answer.status !== 404 || answer.body !== undefined) told.accept();
+      // A 404 that doesn't name what was asked for may come from whatever stands before the service, and says nothing of the key.
+      if (answer.status !== 404 || namesAsked(call, answer.body)) told.accept();
       return answer;
     },
     async (error: unknown) => {

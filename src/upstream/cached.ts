@@ -16,6 +16,7 @@ import {
   type Send,
   type Sending,
 } from './call.ts';
+import { namesAsked } from './not-found.ts';
 import type { Outage } from './outage.ts';
 import { tracing } from './traced.ts';
 
@@ -268,7 +269,8 @@ function recordsOf<Params, Result>(
   atMs: number,
 ): Result | null {
   if (answer.status === 404) {
-    if (answer.body === undefined) throw strayNotFound(endpoint.route);
+    if (!namesAsked(makeCall(endpoint, params), answer.body))
+      throw strayNotFound(endpoint.route, answer.body);
     // Of an optional route, 404s that say that there is none don't come so far.
     if (endpoint.route.includes('{') || endpoint.isOptional) return null;
     throw new Failure('UPSTREAM_INVALID_RESPONSE', 'The service does not have this route.', {
@@ -296,12 +298,13 @@ function decodedBody<Params, Result>(
   return records;
 }
 
-/** A 404 that the service didn't word: whatever sent it, it is no word on what the service holds. */
-export function strayNotFound(route: string): Failure {
+/** A 404 that doesn't name what was asked for: whatever sent it, it is no word on what the service holds. */
+export function strayNotFound(route: string, body: unknown): Failure {
+  const { detail } = (body ?? {}) as { readonly detail?: string };
   return new Failure(
     'UPSTREAM_INVALID_RESPONSE',
-    'A 404 came that is not in the format of the service, and says nothing of what it holds.',
-    { route },
+    'A 404 came that does not name what was asked for, and says nothing of what the service holds.',
+    { route, ...(detail ? { detail } : {}) },
   );
 }
 

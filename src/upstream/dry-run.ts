@@ -105,4 +105,4 @@ export function createDryRun(now: () => number, more: readonly AnyEndpoint[] = [
   }
 }
 
-const NO_RECORD = { detail: '' };
+const NO_RECORD = { detail: 'no record' };

@@ -3,15 +3,18 @@ import { type Dispatcher, errors } from 'undici';
 import { type Job, timeSliced, yieldToEventLoop } from '../async/yielding.ts';
 import { Failure, type FailureFields } from '../errors.ts';
 import { parseExactly } from '../exact-json.ts';
+import { isAboutLimit } from '../quota/limit-text.ts';
 import { httpDateIn } from '../times.ts';
 import { textOf } from './body-text.ts';
 import type { Answer, Call, Send, Sending } from './call.ts';
 import { openConnections } from './connections.ts';
 import { ACCEPTED_ENCODINGS, Unreadable } from './content-encoding.ts';
+import { health } from './endpoints.ts';
 import { Broken, exchange, Forgotten, Late, type Received, type ReceivedBody } from './exchange.ts';
 import { parsedInPieces } from './long-json.ts';
 import { isDeep, MAX_NESTING } from './nesting.ts';
 import { createSameBodies } from './same-bodies.ts';
+import { toldFailure, wordsOf } from './told-failure.ts';
 
 /** Bodies beyond this are not read: a full data call of 1,000 rows has well under 1 MiB. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
@@ -19,9 +22,8 @@ const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 /** Characters of a body that take milliseconds to parse, and what is in it to be looked at. */
 const LONG_BODY = 50_000;
 
-/** Characters of an error's body that are read, faults of it that are listed, and characters of its words that are kept. */
+/** Characters of an error's body that are read, and of its words that are kept. */
 const MAX_ERROR_LENGTH = 1_000_000;
-const MAX_FAULTS = 300;
 const MAX_WORDS = 20_000;
 
 /** Bytes of a body, and of that of an error, that are taken in. */
@@ -98,6 +100,8 @@ export function createHttp(parts: HttpParts): { send: Send; close: () => Promise
       throw invalid(call, 'the body is not JSON', error);
     }
     if (isDeep(body)) throw invalid(call, `the body is nested more than ${MAX_NESTING} levels deep`);
+    const told = call.route === health.route ? null : toldFailure(body);
+    if (told !== null) throw failureTold(told.words?.slice(0, MAX_WORDS), call);
     bodies.add(call.target, bytes, body);
     return body;
   }
@@ -197,6 +201,20 @@ function failureOf(status: number, text: string, call: Call): Failure {
   }
 }
 
+/** What a body says has failed although its status says otherwise. */
+function failureTold(words: string | undefined, call: Call): Failure {
+  if (words !== undefined && isAboutLimit(words)) {
+    return new Failure('RATE_LIMITED', 'The service takes no more requests for now.', {
+      route: call.route,
+      detail: words,
+    });
+  }
+  return new Failure('UPSTREAM_INVALID_RESPONSE', 'The service sent a failure as if it were an answer.', {
+    route: call.route,
+    ...(words === undefined ? {} : { detail: words }),
+  });
+}
+
 function isHtml(text: string): boolean {
   return text.trimStart().startsWith('<');
 }
@@ -230,19 +248,7 @@ function awayUntil(header: string | string[] | undefined, nowMs: number): Failur
   return { retryAfterSeconds, retryAt: new Date(nowMs + retryAfterSeconds * 1000).toISOString() };
 }
 
-/** The service's own words in an error body: `detail` as text, or the messages of a list of faults. */
+/** The service's own words in an error body. */
 function detailIn(text: string): string | undefined {
-  const body = jsonIn(text);
-  if (typeof body !== 'object' || body === null || !('detail' in body)) return undefined;
-  const { detail } = body;
-  if (typeof detail === 'string') return detail.slice(0, MAX_WORDS);
-  if (!Array.isArray(detail)) return undefined;
-  return detail
-    .slice(0, MAX_FAULTS)
-    .map((fault: { loc?: unknown; msg?: unknown }) => {
-      const place = Array.isArray(fault?.loc) ? `${fault.loc.join('.')}: ` : '';
-      return `${place}${typeof fault?.msg === 'string' ? fault.msg : 'refused'}`;
-    })
-    .join('; ')
-    .slice(0, MAX_WORDS);
+  return wordsOf(jsonIn(text))?.slice(0, MAX_WORDS);
 }

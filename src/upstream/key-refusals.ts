@@ -109,7 +109,7 @@ export function createKeyRefusals({ proven, now }: KeyRefusalsParts): KeyRefusal
         if (isOfRoute) accepted(false);
       }
 
-      return hearingOfKey(next(call, sending), { accept: () => accepted(true), refuse: refused });
+      return hearingOfKey(call, next(call, sending), { accept: () => accepted(true), refuse: refused });
     },
   };
 }

@@ -152,7 +152,7 @@ export function createDataRoute(table: Table, habits: Habits = SEEN) {
       ...wantedKeys.filter((key) => !keys.has(key)).map((key) => `metric not found: ${key}`),
     ];
     if (unknown[0] !== undefined && habits.unknown !== 'empty') {
-      const detail = habits.unknown === 'name' ? unknown[0] : 'Not found';
+      const detail = habits.unknown === 'name' ? unknown[0] : 'No such country or metric';
       if (habits.unknownStatus === 422) refuse(call, detail);
       return { status: 404, headers: {}, body: { detail }, receivedAt: 0 };
     }
@@ -170,7 +170,7 @@ export function createDataRoute(table: Table, habits: Habits = SEEN) {
       matching = matching.filter((row) => isNewest.has(row));
     }
     if (matching.length === 0 && habits.nothing === 'not found') {
-      return { status: 404, headers: {}, body: { detail: 'Not found' }, receivedAt: 0 };
+      return { status: 404, headers: {}, body: { detail: 'No observations' }, receivedAt: 0 };
     }
     const sent = matching.slice(0, limit);
     const meta = {

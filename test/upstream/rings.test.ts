@@ -373,7 +373,12 @@ describe('authenticated', () => {
   it.for<[string, string[], Send]>([
     ['an answer', ['accept'], async () => ANSWER],
     ['a 304', ['accept'], async () => ({ ...ANSWER, status: 304, body: undefined })],
-    ['a 404 in its own words', ['accept'], async () => ({ ...ANSWER, status: 404, body: { detail: '' } })],
+    [
+      'a 404 that names what was asked for',
+      ['accept'],
+      async () => ({ ...ANSWER, status: 404, body: { detail: 'country not found: ke' } }),
+    ],
+    ['a 404 that names nothing', [], async () => ({ ...ANSWER, status: 404, body: { detail: 'Not Found' } })],
     ['a 404 in nobody knows whose', [], async () => ({ ...ANSWER, status: 404, body: undefined })],
     ...(
       ['BAD_USER_INPUT', 'UNAUTHENTICATED', 'FORBIDDEN', 'RATE_LIMITED', 'UPSTREAM_UNAVAILABLE'] as const

@@ -1,0 +1,133 @@
+import { isObject, type JsonObject } from './records/fields.ts';
+
+/*
+ * Services and what stands before them tell of failures in many envelopes, some of them under a status that says that all is
+ * well. What is read here are the members that are usual for that, at the top of a body, in its `meta`, and under `data`.
+ */
+
+/** Members that hold the words of a failure, the service's own first. */
+const WORDS = [
+  'detail',
+  'error',
+  'errors',
+  'message',
+  'msg',
+  'error_message',
+  'error_description',
+  'title',
+  'reason',
+];
+
+/** Members that are about a failure alone: one that holds anything tells of one. */
+const ERRORS = ['error', 'errors', 'error_message', 'error_description', 'exception'];
+
+/** Members that say whether all went well. */
+const FLAGS = ['success', 'ok'];
+
+/** Members that hold a status. */
+const STATUSES = ['status', 'status_code', 'statusCode', 'code'];
+
+/** What stands beside the words of a failure, and tells of nothing else. */
+const BESIDE = [
+  ...[
+    'timestamp',
+    'time',
+    'path',
+    'request_id',
+    'requestId',
+    'trace_id',
+    'traceId',
+    'type',
+    'instance',
+    'error_code',
+  ],
+  ...['errorCode', 'documentation_url', 'docs', 'help', 'retry_after', 'meta', 'data'],
+];
+const OF_FAILURES = new Set([...WORDS, ...ERRORS, ...FLAGS, ...STATUSES, ...BESIDE]);
+
+const FAILED = /^(error|errors|err|fail|failed|failure|exception|fatal)$/i;
+
+/** Messages of a list of faults, or fields of one, that are looked at. */
+const MAX_FAULTS = 300;
+
+/** What a body that came with a 200 says has failed, in its own words where there are any; null where it doesn't. */
+export function toldFailure(body: unknown): { readonly words: string | undefined } | null {
+  if (!isObject(body)) return null;
+  const { data, meta } = body;
+  const parts = [
+    tells(body) || isNothingElse(body) ? body : null,
+    isObject(meta) && tellsPlainly(meta) ? meta : null,
+    isObject(data) && isNothingElse(data) ? data : null,
+  ];
+  const [told] = parts.filter((part) => part !== null);
+  return told === undefined ? null : { words: wordsOf(told) ?? wordsOf(body) };
+}
+
+/** Whether the top of a body tells of a failure, whatever else is in it. */
+function tells(body: JsonObject): boolean {
+  return (
+    holdsAny(body.detail) ||
+    tellsPlainly(body) ||
+    STATUSES.some((name) => name !== 'code' && isFailed(body[name]))
+  );
+}
+
+function tellsPlainly(part: JsonObject): boolean {
+  const saysNo = FLAGS.some((name) => part[name] === false || part[name] === 'false');
+  return saysNo || ERRORS.some((name) => holdsAny(part[name]));
+}
+
+/** Whether an object has words, or a status of a failure, and all else in it belongs to those. */
+function isNothingElse(part: JsonObject): boolean {
+  const names = Object.keys(part).filter((name) => part[name] !== null);
+  const hasContent = names.includes('data') || names.some((name) => !OF_FAILURES.has(name));
+  if (hasContent) return false;
+  return WORDS.some((name) => holdsAny(part[name])) || STATUSES.some((name) => isFailed(part[name]));
+}
+
+function isFailed(status: unknown): boolean {
+  if (typeof status === 'number') return status >= 400 && status < 600;
+  return typeof status === 'string' && (FAILED.test(status.trim()) || /^[45]\d\d$/.test(status.trim()));
+}
+
+/** Whether a member says anything: not where it is empty, or says no. */
+function holdsAny(value: unknown): boolean {
+  if (typeof value === 'string')
+    return value.trim() !== '' && !/^(none|null|false|ok)$/i.test(value.trim());
+  if (Array.isArray(value)) return value.length > 0;
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
+  return value === true || (typeof value === 'number' && value !== 0);
+}
+
+/** The words of a failure: a text, that of an object, or those of a list of faults. */
+export function wordsOf(body: unknown): string | undefined {
+  if (!isObject(body)) return undefined;
+  for (const name of WORDS) {
+    const words = wordsIn(body[name]);
+    if (words !== undefined) return words;
+  }
+  return undefined;
+}
+
+function wordsIn(value: unknown, isWithin = false): string | undefined {
+  if (typeof value === 'string') return value === '' ? undefined : value;
+  if (Array.isArray(value)) {
+    const faults = value.slice(0, MAX_FAULTS).map(faultIn);
+    return faults.length === 0 ? undefined : faults.join('; ');
+  }
+  if (!isObject(value) || isWithin) return undefined;
+  for (const name of WORDS) {
+    const words = wordsIn(value[name], true);
+    if (words !== undefined) return words;
+  }
+  return undefined;
+}
+
+/** One of a list of faults: `{loc, msg}` as the service has them, or a text. */
+function faultIn(fault: unknown): string {
+  if (typeof fault === 'string') return fault;
+  if (!isObject(fault)) return 'refused';
+  const place = Array.isArray(fault.loc) ? `${fault.loc.join('.')}: ` : '';
+  const words = [fault.msg, fault.message, fault.detail].find((text) => typeof text === 'string');
+  return `${place}${words ?? 'refused'}`;
+}
