@@ -68,17 +68,19 @@ function isTaught({ years }: PairsToFetch, { learned }: CoveredParts): boolean {
  */
 function handOut(
   { mode, rectangle, pairs, settle }: Task,
-  { list, groups, years, receivedAt }: Rows,
+  { list, groups, stray, years, receivedAt }: Rows,
   sending: Sending,
   { learned, keep, onRows }: CoveredParts,
 ): FetchedRows {
   const { figures } = groups;
-  const [stray] = list.unknown;
-  if (stray !== undefined) {
-    sending.onLeftOut?.({ route: observations.route, count: list.unknown.length, detail: stray.detail });
+  const [unknown] = list.unknown;
+  if (unknown !== undefined) {
+    sending.onLeftOut?.({ route: observations.route, count: list.unknown.length, detail: unknown.detail });
   }
   const faulty = faultsIn(list.faults, groups);
-  const all = isAll(pairs, rectangle) ? pairs : pairsOf(rectangle);
+  const isProven = (key: string) => stray === null || sentOf(groups, key) > 0;
+  const asked = isAll(pairs, rectangle) ? pairs : pairsOf(rectangle);
+  const all = stray === null ? asked : asked.filter((pair) => isProven(keyOf(pair)));
   if (mode === 'series') {
     for (const pair of all) {
       const key = keyOf(pair);
@@ -86,18 +88,19 @@ function handOut(
     }
   }
   // An answer with rows that can't be told whose they are is not held, so that whoever asks again is told again.
-  if (stray === undefined) {
+  if (unknown === undefined) {
     keep(sending.caller.keyDigest, { mode, years }, figuresToKeep(all, mode, groups, faulty), receivedAt);
   }
   // Rows that belong to no pair count with those that are wanted.
-  const strays = list.received - list.rows.length - list.blanks.length;
-  let rows = strays;
+  const ofNoPair = list.received - list.rows.length - list.blanks.length;
+  let rows = ofNoPair;
   for (const pair of pairs) {
     const key = keyOf(pair);
-    settle(pair, faulty.get(key) ?? (isBlank(key, mode, groups) ? 'no figure' : (figures.get(key) ?? [])));
+    const failure = faulty.get(key) ?? (isProven(key) ? undefined : stray);
+    settle(pair, failure ?? (isBlank(key, mode, groups) ? 'no figure' : (figures.get(key) ?? [])));
     rows += sentOf(groups, key);
   }
-  onRows?.(list.received, list.received - rows + strays);
+  onRows?.(list.received, list.received - rows + ofNoPair);
   return { rows, isWhole: true };
 }
 

@@ -12,12 +12,15 @@ import { namesAsked } from '../upstream/not-found.ts';
 import type { ObservationList, ObservationRecord } from '../upstream/records/observations.ts';
 import { tracing } from '../upstream/traced.ts';
 import type { Outcome } from './outcome.ts';
+import { strayIn } from './stray-rows.ts';
 
 /** A data call that was answered with rows. */
 export interface Rows {
   readonly isRefused: false;
   readonly list: ObservationList;
   readonly groups: Groups;
+  /** Why a pair without rows is not shown to have none: the answer has rows that nobody asked for. Null where it has none. */
+  readonly stray: Failure | null;
   /** The limit that was asked for. */
   readonly limit: number | undefined;
   /** The years that all rows have come of, where the call named any; null where it asked for whole series. */
@@ -111,7 +114,9 @@ export function createDataCalls({ send, learned, now }: DataCallsParts): DataCal
         observations.decode(answer.body, params, receivedAt),
       );
       learnLimit(list, limit, learned);
-      return { isRefused: false, list, groups: groupRows(list, rectangle), limit, years: null, receivedAt };
+      const groups = groupRows(list, rectangle);
+      const stray = strayIn(list, groups, rectangle);
+      return { isRefused: false, list, groups, stray, limit, years: null, receivedAt };
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== 'BAD_USER_INPUT') throw error;
       return { isRefused: true, outcome: error, detail: error.fields.detail ?? '', receivedAt: now() };
@@ -306,9 +311,10 @@ export function sentOf({ figures, blanks }: Groups, key: string): number {
   return (figures.get(key)?.length ?? 0) + (blanks.get(key) ?? 0);
 }
 
-/** All rows of an answer in the order of its body; null where some of them break the specification. */
-export function sentRows({ list, groups }: Rows): readonly SentRow[] | null {
+/** All rows of an answer in the order of its body; null where some of them break the specification, or nobody asked for them. */
+export function sentRows({ list, groups, stray }: Rows): readonly SentRow[] | null {
   const { rows, blanks, faults } = list;
+  if (stray !== null) return null;
   if (faults.length > 0 || rows.length + blanks.length !== list.received) return null;
   const sent: SentRow[] = [];
   let nextBlank = 0;

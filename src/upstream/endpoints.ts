@@ -154,7 +154,7 @@ export const indicators: Endpoint<IndicatorsParams, readonly IndicatorRecord[]> 
   isPublic: false,
   caching: 'ttl',
   params: ({ category, hasData }) => ({ query: { category, has_data: hasData?.toString() } }),
-  decode: (body) => decodeIndicators(body, indicators.route),
+  decode: (body, asked) => decodeIndicators(body, indicators.route, asked),
   assumed: assumedIndicators,
 };
 

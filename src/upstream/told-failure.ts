@@ -92,8 +92,7 @@ function isFailed(status: unknown): boolean {
 
 /** Whether a member says anything: not where it is empty, or says no. */
 function holdsAny(value: unknown): boolean {
-  if (typeof value === 'string')
-    return value.trim() !== '' && !/^(none|null|false|ok)$/i.test(value.trim());
+  if (typeof value === 'string') return value.trim() !== '' && !/^(none|null|false|ok)$/i.test(value.trim());
   if (Array.isArray(value)) return value.length > 0;
   if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
   return value === true || (typeof value === 'number' && value !== 0);

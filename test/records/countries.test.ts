@@ -129,7 +129,13 @@ describe('countryNamedIn', () => {
     ],
     [{ country: {} }, { code: 'KE', name: null }],
     [{}, { code: 'KE', name: null }],
-  ])('reads %j, having asked for ke', (row, named) => {
-    expect(countryNamedIn(row, 'ke')).toEqual(named);
+  ])('reads %j, having asked for whom it names, or for ke', (row, named) => {
+    const found = { value: row, place: { route: ROUTE, path: 'data' } };
+    expect(countryNamedIn(found, named.code.toLowerCase())).toEqual(named);
+    if (named.code === 'KE') return;
+    expect(failureOf(() => countryNamedIn(found, 'ke'))).toMatchObject({
+      code: 'UPSTREAM_INVALID_RESPONSE',
+      fields: { detail: `data.country: expected KE, received ${named.code}` },
+    });
   });
 });

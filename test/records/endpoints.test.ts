@@ -4,10 +4,15 @@ import * as endpoints from '../../src/upstream/endpoints.ts';
 import * as policy from '../../src/upstream/extra/policy.ts';
 import * as trade from '../../src/upstream/extra/trade.ts';
 import { leftOutOf } from '../../src/upstream/records/left-out.ts';
+import { SENT_ROW } from '../support/sent-row.ts';
+import { failureOf } from './failure-of.ts';
 
 const RECEIVED_AT = Date.UTC(2026, 0, 1);
 
 const KE = { code: 'ke' };
+
+/** A figure as snapshots have it. */
+const { country_code, country_name, ...FIGURE } = SENT_ROW;
 
 describe('targets', () => {
   const figures = { countryCodes: ['KE'], metricKeys: ['gdp_current_usd'], latest: false };
@@ -99,37 +104,78 @@ describe('targets', () => {
 });
 
 describe('the country of an answer', () => {
-  it.each([
-    ['countryProfile', endpoints.countryProfile],
-    ['countrySignals', endpoints.countrySignals],
-  ])('%s takes it from the body, else from the call', (_, endpoint) => {
-    expect(endpoint.decode({ data: { country: { code: 'ug' } } }, KE, RECEIVED_AT).countryCode).toBe('UG');
-    expect(endpoint.decode({ data: {} }, KE, RECEIVED_AT).countryCode).toBe('KE');
+  const OF_COUNTRY = [
+    ['countryProfile', (data: object) => endpoints.countryProfile.decode({ data }, KE, RECEIVED_AT)],
+    ['countrySignals', (data: object) => endpoints.countrySignals.decode({ data }, KE, RECEIVED_AT)],
+    ['tradeOverview', (data: object) => trade.tradeOverview.decode({ data }, KE, RECEIVED_AT)],
+    ['policyOverview', (data: object) => policy.policyOverview.decode({ data }, KE, RECEIVED_AT)],
+    [
+      'governmentStructure',
+      (data: object) =>
+        endpoints.governmentStructure.decode(
+          { data: { offices: [{ office_name: 'President' }], ...data } },
+          KE,
+          RECEIVED_AT,
+        )[0],
+    ],
+  ] as const;
+
+  it.each(OF_COUNTRY)('%s is the one that was asked for, and no other', (_, decode) => {
+    for (const said of [{}, { country: { code: 'ke' } }, { country: { code: 'KEN' } }, { country: 'Kenya' }])
+      expect(decode(said)?.countryCode).toBe('KE');
+    for (const other of [{ country: { code: 'ug' } }, { country_code: 'UGA' }])
+      expect(failureOf(() => decode(other))).toMatchObject({
+        code: 'UPSTREAM_INVALID_RESPONSE',
+        fields: { detail: 'data.country: expected KE, received UG' },
+      });
   });
 
   it.each([
-    ['tradeOverview', trade.tradeOverview],
-    ['policyOverview', policy.policyOverview],
-  ])('%s takes it from the body, else from the call', (_, endpoint) => {
-    const of = (data: object) => endpoint.decode({ data }, KE, RECEIVED_AT).countryCode;
-    expect([of({ country: { code: 'ug' } }), of({})]).toEqual(['UG', 'KE']);
+    [
+      'policies',
+      (data: object[]) => policy.policies.decode({ data }, { countryCode: 'ke' }, RECEIVED_AT).rows,
+    ],
+    [
+      'tradeFlows',
+      (data: object[]) => trade.tradeFlows.decode({ data }, { reporterCode: 'ke' }, RECEIVED_AT).rows,
+    ],
+    ['tradePartners', (data: object[]) => trade.tradePartners.decode({ data }, KE, RECEIVED_AT).rows],
+    ['tradeProducts', (data: object[]) => trade.tradeProducts.decode({ data }, KE, RECEIVED_AT).rows],
+    [
+      'governmentStructure',
+      (data: object[]) =>
+        endpoints.governmentStructure.decode(
+          { data: data.map((row, i) => ({ office_name: `office ${i}`, ...row })) },
+          KE,
+          RECEIVED_AT,
+        ),
+    ],
+    [
+      'countrySignals',
+      (data: object[]) =>
+        endpoints.countrySignals.decode(
+          { data: { observations: data.map((row) => ({ ...FIGURE, ...row })) } },
+          KE,
+          RECEIVED_AT,
+        ).observations,
+    ],
+  ] as const)('rows of %s that say to be of another are left out', (_, decode) => {
+    const named = (code: string) => ({ country_code: code, reporter_country_code: code });
+    const rows = decode([named('ug'), {}, named('KEN'), named('ke')]);
+    expect([rows.length, leftOutOf(rows)?.count]).toEqual([3, 1]);
   });
 
-  it('policies takes it from each row, else from the call, else from nowhere', () => {
-    const data = [{ country_code: 'ug' }, {}];
-    const of = (countryCode?: string) =>
-      policy.policies.decode({ data }, { countryCode }, RECEIVED_AT).rows.map((row) => row.countryCode);
-    expect([of('ke'), of()]).toEqual([
-      ['UG', 'KE'],
-      ['UG', null],
-    ]);
-  });
-
-  it('governmentStructure takes it from the body, else from the call', () => {
-    const offices = [{ office_name: 'President' }];
-    const of = (body: unknown) => endpoints.governmentStructure.decode(body, KE, RECEIVED_AT)[0]?.countryCode;
-    expect(of({ data: { country: { code: 'ug' }, offices } })).toBe('UG');
-    expect(of({ data: offices })).toBe('KE');
+  it('indicators that say to be of another category are left out, and then those that don’t say', () => {
+    const decode = (data: object[]) =>
+      endpoints.indicators.decode({ data }, { category: 'health', hasData: true }, RECEIVED_AT);
+    const row = (key: string, more: object) => ({ metric_key: key, sources: [], ...more });
+    const sound = [row('a', { category: 'Health', has_data: true }), row('b', {})];
+    expect(decode(sound).map(({ key }) => key)).toEqual(['a', 'b']);
+    for (const other of [{ category: 'energy' }, { has_data: false }]) {
+      const list = decode([...sound, row('c', other)]);
+      expect([list.map(({ key }) => key), leftOutOf(list)?.count]).toEqual([['a'], 2]);
+      expect(failureOf(() => decode([row('c', other)])).code).toBe('UPSTREAM_INVALID_RESPONSE');
+    }
   });
 });
 

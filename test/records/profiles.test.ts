@@ -19,10 +19,10 @@ const population = {
 
 describe('decodeProfile', () => {
   it('says every field in our words and keeps what was sent', () => {
-    const body = { data: { country: { code: 'ug' }, indicators: [population] } };
+    const body = { data: { country: { code: 'ke' }, indicators: [population] } };
     const record = decode(body);
     expect(record).toEqual({
-      countryCode: 'UG',
+      countryCode: 'KE',
       indicators: [
         {
           key: 'population_total',

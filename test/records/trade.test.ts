@@ -107,7 +107,8 @@ describe.for([
 });
 
 describe('decodeTradeOverview', () => {
-  const decode = (body: unknown) => decodeTradeOverview(body, '/v1/trade/overview/{code}', 'ke');
+  const decode = (body: unknown, asked = 'ke') =>
+    decodeTradeOverview(body, '/v1/trade/overview/{code}', asked);
 
   it.for([
     [{ country: { code: 'ug' }, total_exports: 1 }, 'UG'],
@@ -117,7 +118,7 @@ describe('decodeTradeOverview', () => {
     [{ country: null }, 'KE'],
     [{}, 'KE'],
   ] as const)('is of a country, and kept as it was sent: %j', ([overview, countryCode]) => {
-    const decoded = decode({ data: overview });
+    const decoded = decode({ data: overview }, countryCode.toLowerCase());
     expect(decoded).toEqual({ countryCode, record: overview });
     expect(decoded.record).toBe(overview);
   });

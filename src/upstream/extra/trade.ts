@@ -68,7 +68,7 @@ export const tradeFlows: Endpoint<TradeFlowsParams, RowList<TradeFlowRecord>> = 
       limit: String(MAX_FLOWS),
     },
   }),
-  decode: (body) => decodeTradeFlows(body, tradeFlows.route),
+  decode: (body, asked) => decodeTradeFlows(body, tradeFlows.route, asked),
   assumed: () => [],
 };
 
@@ -79,7 +79,7 @@ export const tradePartners: Endpoint<CountryParams, RowList<TradePartnerRecord>>
   isOptional: true,
   caching: 'ttl',
   params: ({ code }) => ({ query: { reporter_country_code: code.toUpperCase() } }),
-  decode: (body) => decodeTradePartners(body, tradePartners.route),
+  decode: (body, { code }) => decodeTradePartners(body, tradePartners.route, { reporterCode: code }),
   assumed: () => [],
 };
 
@@ -90,6 +90,6 @@ export const tradeProducts: Endpoint<CountryParams, RowList<TradeProductRecord>>
   isOptional: true,
   caching: 'ttl',
   params: ({ code }) => ({ query: { reporter_country_code: code.toUpperCase() } }),
-  decode: (body) => decodeTradeProducts(body, tradeProducts.route),
+  decode: (body, { code }) => decodeTradeProducts(body, tradeProducts.route, { reporterCode: code }),
   assumed: () => [],
 };

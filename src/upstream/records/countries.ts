@@ -1,6 +1,7 @@
+import type { Failure } from '../../errors.ts';
 import { alpha2Of } from '../covered-countries.ts';
-import { wholeListIn } from './envelope.ts';
-import { isObject, type JsonObject, missing, type Place, textIn } from './fields.ts';
+import { type Found, wholeListIn } from './envelope.ts';
+import { inside, invalid, isObject, type JsonObject, missing, type Place, textIn } from './fields.ts';
 import { eachFound } from './left-out.ts';
 
 export interface CountryRecord {
@@ -68,11 +69,26 @@ export function alpha2In(row: JsonObject, ...names: readonly string[]): string |
  * The country that a record is about: in a block `country`, or in fields of its own.
  *
  * @param asked code of the country that was asked for, where the record doesn't say
+ * @throws Failure where the record is about another country
  */
-export function countryNamedIn(row: JsonObject, asked: string): CountryNamed {
+export function countryNamedIn({ value: row, place }: Found<JsonObject>, asked: string): CountryNamed {
   const block = isObject(row.country) ? row.country : row;
-  return {
-    code: alpha2In(block, 'country_code', 'code', 'id', 'iso2', 'alpha2', 'country') ?? asked.toUpperCase(),
-    name: textIn(block, 'country_name', 'name'),
-  };
+  const code = alpha2In(block, 'country_code', 'code', 'id', 'iso2', 'alpha2', 'country');
+  const countryCode = asked.toUpperCase();
+  if (code !== null && code !== countryCode) throw ofAnother(inside(place, 'country'), countryCode, code);
+  return { code: countryCode, name: textIn(block, 'country_name', 'name') };
+}
+
+/**
+ * Makes sure that a row of a list is of the country that the list was asked for.
+ * @param code the country that the row names, under the first of the names
+ * @throws Failure where that is another one
+ */
+export function checkCountry(code: string | null, asked: string | null | undefined, place: Place): void {
+  if (asked == null || code === null || code === asked.toUpperCase()) return;
+  throw ofAnother(place, asked.toUpperCase(), code);
+}
+
+function ofAnother(place: Place, asked: string, code: string): Failure {
+  return invalid(place, `expected ${asked}, received ${code}`);
 }

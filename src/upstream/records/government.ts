@@ -1,4 +1,4 @@
-import { countryNamedIn } from './countries.ts';
+import { alpha2In, checkCountry, countryNamedIn } from './countries.ts';
 import { type Found, findObject, listIn, soleListOf } from './envelope.ts';
 import { inside, isObject, type JsonObject, labelIn, missing, type Place, textIn } from './fields.ts';
 import { blockIn, eachIn, leftOutOf, noList, sumOf, withLeftOut } from './left-out.ts';
@@ -56,14 +56,14 @@ interface OfficeDraft {
  */
 export function decodeOffices(body: unknown, route: string, asked: string): OfficeRecord[] {
   const found = findObject(body, route, ['country', ...LISTS]);
-  const countryCode = countryNamedIn(found?.value ?? {}, asked).code;
+  const countryCode = found === null ? asked.toUpperCase() : countryNamedIn(found, asked).code;
   const drafts: OfficeDraft[] = [];
   const lists = found === null ? [listIn(body, route)] : listsOf(found);
   const leftOut = sumOf(
     lists.map(({ value, place }) => {
       const isNamed = Array.isArray(value) && value.some((row) => isObject(row) && titleIn(row) !== null);
       const draft = (row: JsonObject, here: Place) =>
-        draftOffice({ value: row, place: here }, drafts, isNamed);
+        draftOffice({ value: row, place: here }, drafts, isNamed, asked);
       return leftOutOf(Array.isArray(value) ? eachIn(value, place, draft) : noList(value, place, 'array'));
     }),
   );
@@ -116,7 +116,9 @@ function draftOffice(
   { value: row, place }: Found<JsonObject>,
   drafts: OfficeDraft[],
   isNamed: boolean,
+  asked: string,
 ): void {
+  checkCountry(alpha2In(row, 'country_code'), asked, inside(place, 'country_code'));
   const roleType = textIn(row, 'role_type');
   const title = titleIn(row);
   const nested = nestedIn(row);

@@ -26,9 +26,42 @@ export interface IndicatorRecord {
   readonly record: JsonObject;
 }
 
-export function decodeIndicators(body: unknown, route: string): IndicatorRecord[] {
-  return eachFound(wholeListIn(body, route), decodeIndicator);
+/** What a catalogue was asked for. */
+interface AskedOfCatalogue {
+  readonly category?: string | undefined;
+  readonly hasData?: boolean | undefined;
 }
+
+/** Measures that say not to be what was asked for are none of the list, and then neither are those that don't say. */
+export function decodeIndicators(
+  body: unknown,
+  route: string,
+  { category, hasData }: AskedOfCatalogue = {},
+): IndicatorRecord[] {
+  const list = wholeListIn(body, route);
+  if (category === undefined && hasData === undefined) return eachFound(list, decodeIndicator);
+  const asked = { category: category?.toLowerCase(), has_data: hasData };
+  const saidOf = (row: JsonObject) => ({
+    category: textIn(row, 'category')?.toLowerCase() ?? null,
+    has_data: booleanIn(row, 'has_data'),
+  });
+  const isOther = (said: unknown, wanted: unknown) =>
+    wanted !== undefined && said !== null && said !== wanted;
+  const isHeeded = !list.value.some((row) => {
+    const said = isObject(row) ? saidOf(row) : null;
+    return said !== null && FILTERS.some((name) => isOther(said[name], asked[name]));
+  });
+  if (isHeeded) return eachFound(list, decodeIndicator);
+  return eachFound(list, (row, place) => {
+    const said = saidOf(row);
+    const other = FILTERS.find((name) => asked[name] !== undefined && said[name] !== asked[name]);
+    if (other !== undefined)
+      throw invalid(inside(place, other), `expected ${asked[other]}, received ${said[other]}`);
+    return decodeIndicator(row, place);
+  });
+}
+
+const FILTERS = ['category', 'has_data'] as const;
 
 function decodeIndicator(row: JsonObject, place: Place): IndicatorRecord {
   return {

@@ -1,6 +1,16 @@
-import { alpha2In, countryNamedIn } from './countries.ts';
+import { alpha2In, checkCountry, countryNamedIn } from './countries.ts';
 import { objectIn, type RowList, rowListIn } from './envelope.ts';
-import { inside, integerIn, invalid, isObject, type JsonObject, kindOf, labelIn, textIn } from './fields.ts';
+import {
+  inside,
+  integerIn,
+  invalid,
+  isObject,
+  type JsonObject,
+  kindOf,
+  labelIn,
+  type Place,
+  textIn,
+} from './fields.ts';
 import { blockIn, eachFound, withLeftOut } from './left-out.ts';
 
 /** Of no field is it specified that it is there: what is missing is null. */
@@ -35,7 +45,7 @@ const OVERVIEW = ['latest_policy', 'active_policy_count', 'recent_policies'] as 
 
 /** @param asked code of the country that was asked for; null where none was */
 export function decodePolicies(body: unknown, route: string, asked: string | null): PolicyList {
-  return rowListIn(body, route, (list) => eachFound(list, (row) => decodePolicy(row, asked)));
+  return rowListIn(body, route, (list) => eachFound(list, (row, place) => decodePolicyOf(row, place, asked)));
 }
 
 /**
@@ -43,8 +53,9 @@ export function decodePolicies(body: unknown, route: string, asked: string | nul
  * @param asked code of the country that was asked for, where the body doesn't say
  */
 export function decodePolicyOverview(body: unknown, route: string, asked: string): PolicyOverviewRecord {
-  const { value: row, place } = objectIn(body, route, OVERVIEW);
-  const { code } = countryNamedIn(row, asked);
+  const found = objectIn(body, route, OVERVIEW);
+  const { value: row, place } = found;
+  const { code } = countryNamedIn(found, asked);
   const { latest_policy: latest } = row;
   const overview: PolicyOverviewRecord = {
     countryCode: code,
@@ -59,6 +70,13 @@ export function decodePolicyOverview(body: unknown, route: string, asked: string
   if (latest == null || isObject(latest)) return overview;
   const first = invalid(inside(place, 'latest_policy'), `expected object, received ${kindOf(latest)}`);
   return withLeftOut(overview, { count: 1, first });
+}
+
+/** @throws Failure where it is one of another country than was asked for */
+function decodePolicyOf(row: JsonObject, place: Place, asked: string | null): PolicyRecord {
+  const policy = decodePolicy(row, asked);
+  checkCountry(policy.countryCode, asked, inside(place, 'country_code'));
+  return policy;
 }
 
 function decodePolicy(row: JsonObject, asked: string | null): PolicyRecord {

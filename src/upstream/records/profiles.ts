@@ -49,10 +49,11 @@ const KNOWN = [
 
 /** @param asked code of the country that was asked for, where the body doesn't say */
 export function decodeProfile(body: unknown, route: string, asked: string): CountryProfileRecord {
-  const { value: profile, place } = objectIn(body, route, KNOWN);
+  const found = objectIn(body, route, KNOWN);
+  const { value: profile, place } = found;
   const field = INDICATORS.find((name) => profile[name] != null) ?? INDICATORS[0];
   return {
-    countryCode: countryNamedIn(profile, asked).code,
+    countryCode: countryNamedIn(found, asked).code,
     indicators: indicatorsOf(profile[field], inside(place, field)),
     record: profile,
   };

@@ -1,4 +1,4 @@
-import { alpha2In, countryNamedIn } from './countries.ts';
+import { alpha2In, checkCountry, countryNamedIn } from './countries.ts';
 import { objectIn } from './envelope.ts';
 import {
   inside,
@@ -81,11 +81,15 @@ export function decodeSignals(
   asked: string,
   receivedAt: number,
 ): SignalsRecord {
-  const { value: signals, place } = objectIn(body, route, KNOWN);
-  const country = countryNamedIn(signals, asked);
+  const found = objectIn(body, route, KNOWN);
+  const { value: signals, place } = found;
+  const country = countryNamedIn(found, asked);
   const block = <T>(name: string, decode: (row: JsonObject, place: Place) => T) =>
     blockIn(signals, place, name, decode);
-  const rows = block('observations', (row, at) => observationIn(row, at, country, receivedAt));
+  const rows = block('observations', (row, at) => {
+    checkCountry(alpha2In(row, 'country_code'), asked, inside(at, 'country_code'));
+    return observationIn(row, at, country, receivedAt);
+  });
   const figures = rows.filter((row) => row !== null);
   return {
     countryCode: country.code,

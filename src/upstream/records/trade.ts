@@ -1,6 +1,6 @@
-import { alpha2In, countryNamedIn } from './countries.ts';
+import { alpha2In, checkCountry, countryNamedIn } from './countries.ts';
 import { objectIn, type RowList, rowListIn } from './envelope.ts';
-import { integerIn, type JsonObject, numberIn, textIn } from './fields.ts';
+import { inside, integerIn, type JsonObject, numberIn, type Place, textIn } from './fields.ts';
 import { eachFound } from './left-out.ts';
 
 /*
@@ -39,33 +39,68 @@ export interface TradeProductRecord {
 
 /** @param asked code of the country that was asked for, where the body doesn't say */
 export function decodeTradeOverview(body: unknown, route: string, asked: string): TradeOverviewRecord {
-  const { value: row } = objectIn(body, route, ['country', 'country_code']);
-  return { countryCode: countryNamedIn(row, asked).code, record: row };
+  const found = objectIn(body, route, ['country', 'country_code']);
+  return { countryCode: countryNamedIn(found, asked).code, record: found.value };
 }
 
-export function decodeTradeFlows(body: unknown, route: string): RowList<TradeFlowRecord> {
+/** What a list was asked for: rows that say to be of something else are none of its. */
+interface AskedOfTrade {
+  readonly reporterCode?: string | undefined;
+  readonly partnerCode?: string | undefined;
+}
+
+export function decodeTradeFlows(
+  body: unknown,
+  route: string,
+  asked: AskedOfTrade = {},
+): RowList<TradeFlowRecord> {
   return rowListIn(body, route, (list) =>
-    eachFound(list, (row) => ({
-      reporterCode: alpha2In(row, 'reporter_country_code', 'reporter'),
-      partnerCode: partnerIn(row),
-      productCode: productIn(row),
-      flowType: textIn(row, 'flow_type'),
-      year: yearIn(row),
-      record: row,
-    })),
+    eachFound(list, (row, place) => {
+      const partnerCode = partnerIn(row);
+      checkCountry(partnerCode, asked.partnerCode, inside(place, 'partner_country_code'));
+      return {
+        reporterCode: reporterIn(row, place, asked),
+        partnerCode,
+        productCode: productIn(row),
+        flowType: textIn(row, 'flow_type'),
+        year: yearIn(row),
+        record: row,
+      };
+    }),
   );
 }
 
-export function decodeTradePartners(body: unknown, route: string): RowList<TradePartnerRecord> {
+export function decodeTradePartners(
+  body: unknown,
+  route: string,
+  asked: AskedOfTrade = {},
+): RowList<TradePartnerRecord> {
   return rowListIn(body, route, (list) =>
-    eachFound(list, (row) => ({ partnerCode: partnerIn(row), record: row })),
+    eachFound(list, (row, place) => {
+      reporterIn(row, place, asked);
+      return { partnerCode: partnerIn(row), record: row };
+    }),
   );
 }
 
-export function decodeTradeProducts(body: unknown, route: string): RowList<TradeProductRecord> {
+export function decodeTradeProducts(
+  body: unknown,
+  route: string,
+  asked: AskedOfTrade = {},
+): RowList<TradeProductRecord> {
   return rowListIn(body, route, (list) =>
-    eachFound(list, (row) => ({ productCode: productIn(row), record: row })),
+    eachFound(list, (row, place) => {
+      reporterIn(row, place, asked);
+      return { productCode: productIn(row), record: row };
+    }),
   );
+}
+
+/** @throws Failure where it is another one than was asked for */
+function reporterIn(row: JsonObject, place: Place, { reporterCode }: AskedOfTrade): string | null {
+  const code = alpha2In(row, 'reporter_country_code', 'reporter');
+  checkCountry(code, reporterCode, inside(place, 'reporter_country_code'));
+  return code;
 }
 
 const partnerIn = (row: JsonObject) => alpha2In(row, 'partner_country_code', 'partner');
