@@ -54,7 +54,20 @@ function keepDigits(_name: string, value: unknown, { source = '' }: { readonly s
   return isSure ? value : JSON.rawJSON(source);
 }
 
-/** The nearest number to one that is kept as it was written; any other value as it is. */
+/** The nearest number to one that is kept as it was written, infinite where it is beyond all; any other value as it is. */
 export function asNumber(value: unknown): unknown {
   return JSON.isRawJSON(value) ? Number(value.rawJSON) : value;
+}
+
+/** A number in decimal digits, with or without a sign, a fraction and an exponent. */
+const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+
+/** Characters beyond which a text is no number that anybody means. */
+const MAX_CHARACTERS = 1_000;
+
+/** The number that a text is the spelling of; null where it is none, or beyond all numbers. All texts of others are read here. */
+export function numberOf(text: string): number | null {
+  const spelt = text.length > MAX_CHARACTERS ? '' : text.trim();
+  const number = DECIMAL.test(spelt) ? Number(spelt) : Number.NaN;
+  return Number.isFinite(number) ? number : null;
 }

@@ -1,5 +1,6 @@
 import type { PromiseOrValue } from '../async/promise-or-value.ts';
 import { Failure } from '../errors.ts';
+import { numberOf } from '../exact-json.ts';
 import { isCut } from '../planner/completeness.ts';
 import { expectedRows, type Pair, type Rectangle, type RowsOf } from '../planner/cover.ts';
 import { type Mode, pairKey, pairOf } from '../planner/demand.ts';
@@ -115,7 +116,7 @@ export function createDataCalls({ send, learned, now }: DataCallsParts): DataCal
       );
       learnLimit(list, limit, learned);
       const groups = groupRows(list, rectangle);
-      const stray = strayIn(list, groups, rectangle);
+      const stray = strayIn(list, groups.figures.values(), rectangle);
       return { isRefused: false, list, groups, stray, limit, years: null, receivedAt };
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== 'BAD_USER_INPUT') throw error;
@@ -355,7 +356,9 @@ export function isAboutYears(detail: string): boolean {
 /** A limit below the one asked for that the service names when it refuses that. */
 function highestLimitIn(detail: string, asked: number): number | null {
   if (!isAboutLimit(detail)) return null;
-  const figures = [...detail.matchAll(/\b\d+\b/g)].map(Number).filter((n) => n > 1 && n < asked);
+  const figures = [...detail.matchAll(/\b\d+\b/g)]
+    .flatMap(([digits]) => numberOf(digits) ?? [])
+    .filter((n) => n > 1 && n < asked);
   return figures.length === 0 ? null : Math.max(...figures);
 }
 

@@ -1,20 +1,28 @@
 import { excerpt, Failure } from '../errors.ts';
 import type { Rectangle } from '../planner/cover.ts';
 import { observations } from '../upstream/endpoints.ts';
-import type { ObservationList } from '../upstream/records/observations.ts';
-import type { Groups } from './data-calls.ts';
+import type { ObservationList, ObservationRecord } from '../upstream/records/observations.ts';
 
 /**
  * Whether an answer has rows that nobody asked for: then a filter was not heeded, or the answer is that to another question, and what
  * isn't in it may be there all the same. Metrics that differ in case alone are one here.
+ *
+ * @param figures the rows with a figure by their pairs
  */
-export function strayIn(list: ObservationList, { figures }: Groups, rectangle: Rectangle): Failure | null {
+export function strayIn(
+  list: ObservationList,
+  figures: Iterable<readonly ObservationRecord[]>,
+  rectangle: Rectangle,
+): Failure | null {
   const codes = new Set(rectangle.countryCodes.map((code) => code.toUpperCase()));
   const keys = new Set(rectangle.metricKeys.map((key) => key.toLowerCase()));
   const isStray = ({ countryCode, metricKey }: NamedRow) =>
     (countryCode !== null && !codes.has(countryCode.toUpperCase())) ||
-    (metricKey !== null && !keys.has(metricKey.toLowerCase()));
-  for (const [row] of figures.values()) if (row !== undefined && isStray(row)) return strayRows(row);
+    (metricKey !== null && !keys.has(metricKey) && !keys.has(metricKey.toLowerCase()));
+  for (const rows of figures) {
+    const row = rows[0];
+    if (row !== undefined && isStray(row)) return strayRows(row);
+  }
   const other = list.blanks.find(isStray) ?? list.faults.find(isStray);
   return other === undefined ? null : strayRows(other);
 }

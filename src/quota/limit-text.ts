@@ -1,3 +1,5 @@
+import { numberOf } from '../exact-json.ts';
+
 /** What the service told in a 429. */
 export interface ToldLimits {
   readonly isMonthly: boolean;
@@ -29,6 +31,11 @@ export function toldLimits(detail: string): ToldLimits {
   };
 }
 
+/** A whole number, whatever parts its thousands. */
+function figureIn(digits: string): number | null {
+  return numberOf(digits.replace(/[,_]/g, ''));
+}
+
 /** What the text of a 429 says. The two kinds differ by the phrase `monthly request limit` alone. */
 export function readLimitText(detail: string): ToldLimits {
   const isMonthly = /monthly request limit/i.test(detail);
@@ -37,7 +44,7 @@ export function readLimitText(detail: string): ToldLimits {
     /\bplan\b\s*(?:is\s+|key\s+)?[:=]?\s*["'`(]([\w-]+)["'`)]/i.exec(detail)?.[1] ??
     /["'`]([\w-]+)["'`]\s+plan\b/i.exec(detail)?.[1] ??
     null;
-  const figures = [...detail.matchAll(/\d[\d,_]*/g)].map(([digits]) => Number(digits.replace(/[,_]/g, '')));
+  const figures = [...detail.matchAll(/\d[\d,_]*/g)].flatMap(([digits]) => figureIn(digits) ?? []);
   const perMinute = /(\d[\d,_]*)\s*(?:requests?|calls?|req)?\s*(?:per|\/|a|each)\s*min/i.exec(detail)?.[1];
   return {
     isMonthly,
@@ -45,7 +52,7 @@ export function readLimitText(detail: string): ToldLimits {
     requestsPerMinute: isMonthly
       ? null
       : perMinute !== undefined
-        ? Number(perMinute.replace(/[,_]/g, ''))
+        ? figureIn(perMinute)
         : (figures[0] ?? null),
     monthlyRequests: isMonthly && figures.length > 0 ? Math.max(...figures) : null,
   };

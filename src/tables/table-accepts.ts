@@ -1,3 +1,4 @@
+import { numberOf } from '../exact-json.ts';
 import { TABLE_FORMATS, type TableFormat } from './table-writers.ts';
 
 /** Whether a header has the name of a format at all: nothing else is looked at more closely. */
@@ -28,6 +29,6 @@ function formatOf(name: string): TableFormat | null {
 
 function weightIn(parameters: readonly string[]): number {
   const given = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
-  const weight = given === undefined ? 1 : Number(given);
+  const weight = given === undefined ? 1 : (numberOf(given) ?? 0);
   return weight >= 0 && weight <= 1 ? weight : 0;
 }

@@ -6,6 +6,7 @@ import type { Lookups } from '../cache/lookups.ts';
 import { createObjectMemo } from '../cache/object-memo.ts';
 import { NO_TENANT_CACHE, type TenantCache } from '../cache/tenant-cache.ts';
 import { Failure, type FailureCode } from '../errors.ts';
+import { numberOf } from '../exact-json.ts';
 import {
   type Answer,
   billStale,
@@ -326,7 +327,7 @@ function allowanceOf({ status, headers }: Answer, { allowedMs }: HeldAnswer): nu
   const policy = new CachePolicy({ headers: {} }, { status: 200, headers }, { shared: false });
   if (!policy.storable()) return 'no-store';
   if (/max-age|no-cache/i.test(headers['cache-control'] ?? '') || headers.expires !== undefined) {
-    return Math.max(0, policy.maxAge() - Number(headers.age ?? 0)) * 1000;
+    return Math.max(0, policy.maxAge() - (numberOf(headers.age ?? '') ?? 0)) * 1000;
   }
   return status === 304 ? allowedMs : null;
 }

@@ -5,7 +5,7 @@ import { Agent, type buildConnector, Client, type Dispatcher, Pool } from 'undic
 const MAX_CONNECTIONS = 64;
 
 /** One place for a connection to the service, and what has gone over the one that is there. */
-export interface Connection {
+export interface ServiceConnection {
   socket: Socket | null;
   /** Answers that have come over it. */
   answers: number;
@@ -17,7 +17,7 @@ export interface Connection {
 
 /** Is told which connection its request goes over. */
 export interface OverConnection {
-  goesOver(connection: Connection): void;
+  goesOver(connection: ServiceConnection): void;
 }
 
 /** Ways to the service. */
@@ -27,19 +27,19 @@ export interface Connections {
   /** Over a new connection for each request, closed after it. */
   readonly anew: Dispatcher;
   /** Closes what has lain idle for as long as a connection that was found forgotten: the same may hold of it. */
-  closeIdle(forgotten: Connection): void;
+  closeIdle(forgotten: ServiceConnection): void;
   close(): Promise<void>;
 }
 
 /** @param maxBodyBytes bytes after which a body is given up, as they come over the wire */
 export function openConnections(maxBodyBytes: number): Connections {
-  const all = new Set<Connection>();
+  const all = new Set<ServiceConnection>();
 
   class Tracked extends Client {
-    readonly #connection: Connection;
+    readonly #connection: ServiceConnection;
 
     constructor(origin: string | URL, options: Client.Options & { connect: buildConnector.connector }) {
-      const connection: Connection = { socket: null, answers: 0, running: 0, usedAtMs: 0 };
+      const connection: ServiceConnection = { socket: null, answers: 0, running: 0, usedAtMs: 0 };
       super(origin, {
         ...options,
         connect: (target, callback) =>

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { CancelSignal } from '../async/cancellation.ts';
-import type { Connection, OverConnection } from './connections.ts';
+import type { OverConnection, ServiceConnection } from './connections.ts';
 import { encodingsIn, Unpacking, Unreadable } from './content-encoding.ts';
 
 /** What came of one request. */
@@ -64,9 +64,9 @@ export class Broken extends Error {}
  * between, had most likely closed or forgotten it when the request was sent.
  */
 export class Forgotten extends Broken {
-  readonly connection: Connection;
+  readonly connection: ServiceConnection;
 
-  constructor(connection: Connection, cause: unknown) {
+  constructor(connection: ServiceConnection, cause: unknown) {
     super('The connection was closed when it was used again.', { cause });
     this.connection = connection;
   }
@@ -110,7 +110,7 @@ class Exchange implements Dispatcher.DispatchHandler, OverConnection {
   #bytes = 0;
   /** Undoes the encodings of the body, where it has any. */
   #unpacking: Unpacking | null = null;
-  #connection: Connection | null = null;
+  #connection: ServiceConnection | null = null;
   /** What had come over the connection before the request; null while that hasn't left. */
   #before: { readonly answers: number; readonly bytes: number } | null = null;
 
@@ -126,7 +126,7 @@ class Exchange implements Dispatcher.DispatchHandler, OverConnection {
     parts.signal.addEventListener('abort', this.#onAbort, { once: true });
   }
 
-  goesOver(connection: Connection): void {
+  goesOver(connection: ServiceConnection): void {
     this.#connection = connection;
   }
 

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher, errors } from 'undici';
 import { type Job, timeSliced, yieldToEventLoop } from '../async/yielding.ts';
 import { Failure, type FailureFields } from '../errors.ts';
-import { parseExactly } from '../exact-json.ts';
+import { numberOf, parseExactly } from '../exact-json.ts';
 import { isAboutLimit } from '../quota/limit-text.ts';
 import { httpDateIn } from '../times.ts';
 import { textOf } from './body-text.ts';
@@ -11,6 +11,7 @@ import { openConnections } from './connections.ts';
 import { ACCEPTED_ENCODINGS, Unreadable } from './content-encoding.ts';
 import { health } from './endpoints.ts';
 import { Broken, exchange, Forgotten, Late, type Received, type ReceivedBody } from './exchange.ts';
+import { parsedLeniently } from './lenient-json.ts';
 import { parsedInPieces } from './long-json.ts';
 import { isDeep, MAX_NESTING } from './nesting.ts';
 import { createSameBodies } from './same-bodies.ts';
@@ -97,13 +98,24 @@ export function createHttp(parts: HttpParts): { send: Send; close: () => Promise
     try {
       body = isLong ? await timeSliced(job, parsedInPieces(bytes)) : parseExactly(textOf(bytes));
     } catch (error) {
-      throw invalid(call, 'the body is not JSON', error);
+      body = await readAgain(bytes, error, call, job);
     }
     if (isDeep(body)) throw invalid(call, `the body is nested more than ${MAX_NESTING} levels deep`);
     const told = call.route === health.route ? null : toldFailure(body);
     if (told !== null) throw failureTold(told.words?.slice(0, MAX_WORDS), call);
     bodies.add(call.target, bytes, body);
     return body;
+  }
+
+  /** What can be read of a body that is no JSON. */
+  async function readAgain(bytes: Buffer, error: unknown, call: Call, job: Job): Promise<unknown> {
+    if (!(error instanceof SyntaxError)) throw error;
+    try {
+      return await timeSliced(job, parsedLeniently(textOf(bytes)));
+    } catch (second) {
+      if (!(second instanceof SyntaxError)) throw second;
+      throw invalid(call, 'the body is not JSON', error);
+    }
   }
 
   const send: Send = async (call, sending) => {
@@ -242,7 +254,7 @@ function jsonIn(text: string): unknown {
 /** When a service that is away says it will be back: seconds, or a date. */
 function awayUntil(header: string | string[] | undefined, nowMs: number): FailureFields {
   const text = String(header ?? '').trim();
-  const seconds = /^\d+$/.test(text) ? Number(text) : Math.ceil(((httpDateIn(text) ?? nowMs) - nowMs) / 1000);
+  const seconds = Math.ceil(numberOf(text) ?? ((httpDateIn(text) ?? nowMs) - nowMs) / 1000);
   if (!(seconds > 0)) return {};
   const retryAfterSeconds = Math.min(seconds, MAX_AWAY_SECONDS);
   return { retryAfterSeconds, retryAt: new Date(nowMs + retryAfterSeconds * 1000).toISOString() };

@@ -1,5 +1,6 @@
 import { Failure } from '../../errors.ts';
-import { asNumber } from '../../exact-json.ts';
+import { asNumber, numberOf } from '../../exact-json.ts';
+import { UnreadItem } from '../unread-item.ts';
 
 /** An object of the service's JSON, before we trust it. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -32,11 +33,18 @@ export function invalid(place: Place, problem: string): Failure {
 
 export function kindOf(value: unknown): string {
   if (value === null) return 'null';
+  if (value instanceof UnreadItem) return `what is no JSON: ${value.problem}`;
   return Array.isArray(value) ? 'array' : typeof asNumber(value);
 }
 
 export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    !JSON.isRawJSON(value) &&
+    !(value instanceof UnreadItem)
+  );
 }
 
 /** @throws Failure where the value is no object */
@@ -75,7 +83,7 @@ const MAX_TIME = 200;
 export function numberIn(row: JsonObject, ...names: readonly string[]): number | null {
   for (const name of names) {
     const value = asNumber(row[name]);
-    const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+    const number = typeof value === 'string' ? numberOf(value) : value;
     if (typeof number === 'number' && Number.isFinite(number)) return number;
   }
   return null;

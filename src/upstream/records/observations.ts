@@ -4,9 +4,19 @@ import { asNumber } from '../../exact-json.ts';
 import { periodOf } from '../../periods.ts';
 import { timeIn } from '../../times.ts';
 import { alpha2Of } from '../covered-countries.ts';
+import { UnreadItem } from '../unread-item.ts';
 import type { CountryNamed } from './countries.ts';
 import { listIn, type Meta, metaIn } from './envelope.ts';
-import { inside, integerIn, invalid, isObject, type JsonObject, type Place, textIn } from './fields.ts';
+import {
+  inside,
+  integerIn,
+  invalid,
+  isObject,
+  type JsonObject,
+  kindOf,
+  type Place,
+  textIn,
+} from './fields.ts';
 
 export interface ObservationRecord {
   /** ISO 3166-1 alpha-2, upper case. */
@@ -190,6 +200,16 @@ export function decodeObservations(body: unknown, route: string, receivedAt: num
       blanks.push(blankIn(row, index));
       continue;
     }
+    if (row instanceof UnreadItem) {
+      const { legible } = row;
+      const stray = unknownIn(legible, inside(place, index));
+      if (stray === null)
+        faults.push(
+          faultOf(legible, invalid(inside(place, index), `expected object, received ${kindOf(row)}`)),
+        );
+      else unknown.push(stray);
+      continue;
+    }
     const sound = isSound(row);
     const stray = sound ? null : unknownIn(row, inside(place, index));
     if (stray !== null) {
@@ -202,14 +222,18 @@ export function decodeObservations(body: unknown, route: string, receivedAt: num
       const code = country_code.toUpperCase();
       rows.push(recordOf(parsed.data, code, country_name, metric_name, row as JsonObject, receivedAt));
     } else {
-      faults.push({
-        countryCode: isObject(row) ? alpha2Of(textIn(row, 'country_code') ?? '') : null,
-        metricKey: isObject(row) ? textIn(row, 'metric_key') : null,
-        failure: failureOf(parsed.error, inside(place, index)),
-      });
+      faults.push(faultOf(row, failureOf(parsed.error, inside(place, index))));
     }
   }
   return { rows, blanks, faults, unknown, meta: metaIn(body), received: sent.length };
+}
+
+function faultOf(row: unknown, failure: Failure): ObservationFault {
+  return {
+    countryCode: isObject(row) ? alpha2Of(textIn(row, 'country_code') ?? '') : null,
+    metricKey: isObject(row) ? textIn(row, 'metric_key') : null,
+    failure,
+  };
 }
 
 /**

@@ -1,0 +1,61 @@
+import { globSync, readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { numberOf } from '../../src/exact-json.ts';
+
+/** What makes a number of a text. */
+const READING = /\bNumber\((?!\))|\bparse(?:Float|Int)\(|\((?:Number|parseFloat|parseInt)\)/;
+
+/** Where that is done to something else than what others have written, or to digits that a rule of its own has picked out. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  'src/exact-json.ts': 'the reader itself',
+  'src/config.ts': 'settings, which have checks of their own',
+  'src/cli/commands.ts': 'a port on the command line',
+  'src/cache/sqlite.ts': 'columns of our own tables',
+  'src/cache/store.ts': 'times that we have written',
+  'src/execution/deferral.ts': 'an argument that is an Int already',
+  'src/graph/limits.ts': 'the message of a library',
+  'src/operations/batched.ts': 'headers of our own answers',
+  'src/upstream/lenient-json.ts': 'numbers of our own marks',
+  'src/resolvers/extra/policy.ts': 'four digits of a date',
+  'src/resolvers/comparable.ts': 'four digits of a period',
+  'src/planner/newest.ts': 'one digit of a quarter, and orders',
+  'src/planner/learned.ts': 'counts of what is true',
+  'src/resolvers/ordering.ts': 'orders of what is true',
+  'src/pricing/bound.ts': 'counts of what is true',
+};
+
+it('the texts of others are read as numbers in one place', () => {
+  const files = globSync('src/**/*.ts').filter((path) => !/^src\/(graphiql|sandbox)\//.test(path));
+  const reading = files.filter((path) => READING.test(readFileSync(path, 'utf8')));
+  expect(reading.filter((path) => !Object.hasOwn(ELSEWHERE, path))).toEqual([]);
+});
+
+it('numbers are read however their digits are written, and nothing else is', () => {
+  fc.assert(
+    fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (number) => {
+      for (const text of [String(number), number.toExponential(), ` ${number} `])
+        expect(numberOf(text)).toBe(Object.is(number, -0) ? Number(text) : number);
+    }),
+  );
+  const spelt = { '+5': 5, '.5': 0.5, '5.': 5, '007': 7, '1E3': 1_000, '-0': -0, '1e-400': 0 };
+  for (const [text, number] of Object.entries(spelt)) expect([text, numberOf(text)]).toEqual([text, number]);
+  const none = [
+    '',
+    ' ',
+    'NaN',
+    'Infinity',
+    '-Infinity',
+    '1e999',
+    '0x10',
+    '0b1',
+    '1,5',
+    '1_000',
+    '1 000',
+    '1e',
+    '--1',
+    '٣',
+  ];
+  for (const text of [...none, '9'.repeat(400), '1'.repeat(1_000_000)])
+    expect([text.slice(0, 20), numberOf(text)]).toEqual([text.slice(0, 20), null]);
+});
