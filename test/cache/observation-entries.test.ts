@@ -248,7 +248,12 @@ describe('lists', () => {
 
   it('of what does not exist are not asked for again', async () => {
     await using program = await open();
-    program.sandbox.faults.set({ kind: 'status', status: 404, route: '/v1/countries/{code}/profile' });
+    program.sandbox.faults.set({
+      kind: 'status',
+      status: 404,
+      body: { detail: 'profile not found: ke' },
+      route: '/v1/countries/{code}/profile',
+    });
     const query = '{ country(code: "KE") { profile { record } } }';
     await program.ask(query);
     expect(program.requests()).toHaveLength(1);

@@ -1,4 +1,11 @@
-import { gzipSync } from 'node:zlib';
+import {
+  brotliCompressSync,
+  constants,
+  deflateRawSync,
+  deflateSync,
+  gzipSync,
+  zstdCompressSync,
+} from 'node:zlib';
 import type { Dice } from '../execution/dice.ts';
 
 /** What the service sends, as far as it can be broken. */
@@ -164,13 +171,74 @@ const BYTES: readonly ((text: string, dice: Dice) => Buffer)[] = [
     Buffer.from(dice.pick(['', ' ', 'null', '0', '""', '[]', '{}', '<html>', 'NaN', '[', '{"data":'])),
 ];
 
+/** What no JSON has in the place of a number. */
+const FORBIDDEN = ['NaN', '-Infinity', '1.', '.5', '+5', '01', '1e', '0x10', '1,5', 'undefined', '', '1 000'];
+
+/** The same body, some of whose numbers are none. */
+function misspelt(text: string, dice: Dice): string {
+  const share = dice.pick([0.01, 0.2, 1]);
+  return text.replaceAll(/(?<=:)-?\d[\d.e+-]*(?=[,}])/g, (digits) =>
+    dice.chance(share) ? dice.pick(FORBIDDEN) : digits,
+  );
+}
+
+/** Ways in which failures are told under a 200, beside what was asked for or in its place. */
+const FAILURES: readonly object[] = [
+  { detail: 'database is down', data: [] },
+  { detail: [{ loc: ['db'], msg: 'gone' }], data: {} },
+  { error: 'boom' },
+  { errors: [{ message: 'boom' }], data: null },
+  { success: false, data: [] },
+  { status: 'error', message: 'boom' },
+  { status: 503, title: 'Away', data: [] },
+  { message: 'boom' },
+  { data: { error: { code: 7 } } },
+  { data: [], meta: { errors: ['boom'] } },
+  { detail: 'Rate limit exceeded: 5 requests per minute', data: [] },
+  { data: [], error: null, success: true },
+];
+
+function told(text: string, dice: Dice): string {
+  const failure = dice.pick(FAILURES);
+  return JSON.stringify(dice.chance(0.5) ? failure : { ...failure, ...JSON.parse(text) });
+}
+
+const QUICK = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
+
+const ENCODINGS: readonly (readonly [name: string, encode: (bytes: Buffer) => Buffer])[] = [
+  ['gzip', gzipSync],
+  ['x-gzip', gzipSync],
+  ['deflate', deflateSync],
+  ['deflate', deflateRawSync],
+  ['br', (bytes) => brotliCompressSync(bytes, QUICK)],
+  ['zstd', zstdCompressSync],
+  ['deflate, identity, zstd', (bytes) => zstdCompressSync(deflateSync(bytes))],
+  ['identity', (bytes) => bytes],
+  ['gzip', zstdCompressSync],
+  ['x-unknown', gzipSync],
+];
+
+function encoded({ status, headers, body }: Sent, dice: Dice): Sent {
+  const [name, encode] = dice.pick(ENCODINGS);
+  const bytes = encode(body);
+  const isCut = dice.chance(0.1);
+  return {
+    status,
+    headers: { ...headers, 'content-encoding': name },
+    body: isCut ? bytes.subarray(0, dice.below(bytes.length + 1)) : bytes,
+  };
+}
+
 /** A true answer, and what becomes of it. */
 export function broken(body: string, dice: Dice): Sent {
-  const text = dice.chance(0.85) ? changed(body, dice) : body;
+  const some = dice.chance(0.85) ? changed(body, dice) : body;
+  const envelope = dice.chance(0.06) ? told(body, dice) : some;
+  const text = dice.chance(0.1) ? misspelt(envelope, dice) : envelope;
   const bytes = dice.chance(0.12) ? dice.pick(BYTES)(text, dice) : Buffer.from(text);
-  return {
+  const sent = {
     status: dice.chance(0.06) ? dice.pick(STATUSES) : 200,
     headers: { 'content-type': 'application/json', ...(dice.chance(0.1) ? dice.pick(HEADERS) : {}) },
     body: bytes,
   };
+  return dice.chance(0.1) ? encoded(sent, dice) : sent;
 }
