@@ -7,7 +7,7 @@ import type { BatchGate } from '../observations/batch-gate.ts';
 import type { Figures } from '../observations/fetch.ts';
 import type { Outcome } from '../observations/outcome.ts';
 import { alikeWith, sourcesOf } from '../planner/contenders.ts';
-import { type Demand, demandFor, type Mode, wholeOf } from '../planner/demand.ts';
+import { type Demand, demandFor, type Mode, nameOf, wholeOf } from '../planner/demand.ts';
 import { newestOf } from '../planner/newest.ts';
 import type { YearRange } from '../planner/year-range.ts';
 import type { LeftOutRows, Sending } from '../upstream/call.ts';
@@ -94,11 +94,6 @@ export interface ObservationLoaderParts {
 
 /** Demands that are looked for before others may have a turn. */
 const BLOCK = 250;
-
-/** Names a demand within an operation: fields that insist on different ages may get different outcomes. */
-function nameOf({ key, maxAgeMs }: Demand): string {
-  return maxAgeMs === Number.POSITIVE_INFINITY ? key : `${key} within ${maxAgeMs} ms`;
-}
 
 export function createObservationLoader(
   parts: ObservationLoaderParts,

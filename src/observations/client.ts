@@ -1,5 +1,5 @@
 import { NO_TENANT_CACHE } from '../cache/tenant-cache.ts';
-import type { Demand } from '../planner/demand.ts';
+import { isOfAnyAge } from '../planner/demand.ts';
 import type { Caller, Send } from '../upstream/call.ts';
 import { type BisectedParts, bisected } from './bisected.ts';
 import { type CachedFiguresParts, cached } from './cached.ts';
@@ -75,8 +75,6 @@ export function createLoneFigures(
 
 /** The stages that work for one operation; where nothing is ever held, they have nothing to do for most demands. */
 function abovePool(pooled: Fetch, parts: FiguresParts): Fetch {
-  const isOfAnyAge = ({ maxAgeMs, changedAtMs }: Demand) =>
-    maxAgeMs === Number.POSITIVE_INFINITY && changedAtMs === Number.NEGATIVE_INFINITY;
   return (demands, sending, settle) => {
     const hasNothingToDo = parts.tenantCache === NO_TENANT_CACHE && demands.every(isOfAnyAge);
     const fetch = hasNothingToDo

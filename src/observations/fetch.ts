@@ -4,7 +4,7 @@ import type { ObservationRecord } from '../upstream/records/observations.ts';
 import type { Outcome } from './outcome.ts';
 import type { SeveralFigures } from './several-figures.ts';
 
-/** Called once a demand, as soon as its outcome is known, with a demand of the same key. */
+/** Called once a demand, as soon as its outcome is known, with a demand of the same name. */
 export type Settle = (demand: Demand, outcome: Outcome) => void;
 
 /**

@@ -99,7 +99,15 @@ export function createObservationPool(next: Fetch, parts: PoolParts): Observatio
             onDone = resolve;
           });
           const missing = demands.length;
-          const request: Request = { sending, settle, demands, missing, batches: new Set(), onDone };
+          const request: Request = {
+            sending,
+            settle,
+            demands,
+            missing,
+            renamed: null,
+            batches: new Set(),
+            onDone,
+          };
           requests.add(request);
           if (queue.add(request)) window.demanded();
           window.arrived(self);

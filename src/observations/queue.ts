@@ -1,6 +1,6 @@
 import { Cancellation } from '../async/cancellation.ts';
 import type { Trace } from '../async/trace.ts';
-import type { Demand } from '../planner/demand.ts';
+import { type Demand, nameOf } from '../planner/demand.ts';
 import type { Payer, Sending } from '../upstream/call.ts';
 import { sharedPayer } from '../upstream/payer.ts';
 import { faultIn } from '../upstream/traced.ts';
@@ -15,6 +15,8 @@ export interface Request {
   readonly demands: readonly Demand[];
   /** How many of them have no outcome yet. */
   missing: number;
+  /** Those that another request asked for by another name, of its own age, by their keys; null where there are none. */
+  renamed: Map<string, Demand> | null;
   /** Batches that bring some of it. */
   readonly batches: Set<Batch>;
   /** Called once nothing is missing. */
@@ -111,6 +113,7 @@ export function createQueue(onBatch?: (size: BatchSize) => void): Queue {
           waiting += 1;
         } else {
           queued.requests = withIt(queued.requests);
+          if (nameOf(queued.demand) !== nameOf(demand)) rename(request, demand);
           if (queued.batch !== null) {
             join(queued.batch, request);
             continue;
@@ -219,9 +222,15 @@ function join(batch: Batch, request: Request): void {
     batch.trace.link(request.sending.trace);
 }
 
+function rename(request: Request, demand: Demand): void {
+  request.renamed ??= new Map();
+  request.renamed.set(demand.key, demand);
+}
+
+/** @param demand the one that was sent for all who asked for it: each is answered by the name it asked by */
 function answer(request: Request, demand: Demand, outcome: Outcome): void {
   request.missing -= 1;
-  request.settle(demand, outcome);
+  request.settle(request.renamed?.get(demand.key) ?? demand, outcome);
   if (request.missing === 0) request.onDone();
 }
 

@@ -1,5 +1,5 @@
 import { type Job, timeSliced } from '../async/yielding.ts';
-import { type Demand, keyOf, wholeOf } from '../planner/demand.ts';
+import { type Demand, keyOf, nameOf, wholeOf } from '../planner/demand.ts';
 import type { RangePlan } from '../planner/modes.ts';
 import { covers } from '../planner/year-range.ts';
 import { modeLimits, type Planning } from './estimate.ts';
@@ -44,11 +44,6 @@ export function ranged<Wanted extends MaybeHeld>(
     demands.some(({ years }) => years !== null)
       ? inRanges(demands, sending, settle)
       : next(demands, sending, settle);
-}
-
-/** Names a demand beside others for the same figures that allow another age. */
-function nameOf({ key, maxAgeMs }: Demand): string {
-  return `${key} ${maxAgeMs}`;
 }
 
 /** Whether a range that is held answers a demand. */

@@ -58,6 +58,20 @@ export function takenUntilMs({ maxAgeMs, changedAtMs }: Demand, atMs: number, us
   return atMs > changedAtMs ? atMs + Math.min(usableMs, maxAgeMs) : Number.NEGATIVE_INFINITY;
 }
 
+/**
+ * Names a demand beside others for the same figures that take another age: whoever asks is answered by this name. Where
+ * what is asked for together has no two of one key, as below the pool, the key alone will do.
+ */
+export function nameOf(demand: Demand): string {
+  const { key, maxAgeMs, changedAtMs } = demand;
+  return isOfAnyAge(demand) ? key : `${key} within ${maxAgeMs} ms, after ${changedAtMs}`;
+}
+
+/** Whether a demand takes figures however old. */
+export function isOfAnyAge({ maxAgeMs, changedAtMs }: Demand): boolean {
+  return maxAgeMs === Number.POSITIVE_INFINITY && changedAtMs === Number.NEGATIVE_INFINITY;
+}
+
 /** The demand for all years of which some are wanted. */
 export function wholeOf<Wanted extends Demand>(demand: Wanted): Wanted {
   return demand.years === null ? demand : { ...demand, years: null, key: wholeKey(demand) };

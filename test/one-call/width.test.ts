@@ -38,6 +38,28 @@ describe('operations under one key', () => {
     }
   });
 
+  it.each(['none', 'memory:'])(
+    'get the figures they share, of whatever age each insists on (%s)',
+    async (store) => {
+      await using program = await openProgram({ env: { CACHE_URL: store, BATCH_WINDOW_MS: '20' } });
+      const kinds = ['latest: true', 'latest: true, toYear: 2015', '', 'fromYear: 2000, toYear: 2004'];
+      const ages = ['', ', maxAge: 0', ', maxAge: 60', ', maxAge: 0', ''];
+      const asking = (kind: string, age: string) =>
+        `{ observations(countryCodes: ["KE", "NG"], metricKeys: ["life_expectancy"] ${kind}${age}) { year value }
+         country(code: "KE") { observation(metricKey: "population_total"${age}) { value } } }`;
+      for (const kind of kinds) {
+        const queries = [...ages.map((age) => asking(kind, age)), asking('latest: true', ', maxAge: 0')];
+        const replies = await Promise.all(queries.map((query) => program.ask(query)));
+        expect(replies.flatMap(({ errors }) => errors)).toEqual([]);
+        const alone = await program.ask(asking(kind, ''));
+        for (const reply of replies.slice(0, ages.length)) expect(reply.data).toEqual(alone.data);
+        const sent = replies.reduce((sum, { upstream }) => sum + upstream.calls, 0);
+        expect(sent).toBeLessThanOrEqual(2);
+      }
+      expect(program.problems).toEqual([]);
+    },
+  );
+
   it('lose nothing when one of them is given up', async () => {
     await using program = await openProgram({ sandbox: { latencyMs: 50 }, env: { BATCH_WINDOW_MS: '50' } });
     const { ask, sandbox } = program;
