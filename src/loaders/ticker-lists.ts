@@ -15,24 +15,36 @@ export interface TickersLearned {
   needsLimit: boolean;
   /** Totals have turned out to count the rows sent, so that one that is met says nothing. */
   areTotalsCapped: boolean;
-  /** `limit` is refused, or makes no difference. Found out anew after a while. */
-  isLimitUseless: boolean;
+  /** Parameters that are refused, or make no difference. Found out anew after a while. */
+  isUseless(parameter: TickerParameter): boolean;
+  learnUseless(parameter: TickerParameter): void;
 }
 
-/** How long it is remembered that `limit` is of no use. */
+export type TickerParameter = keyof TickersParams;
+
+/** How long it is remembered that a parameter is of no use. */
 const MEMORY_MS = 10 * 60_000;
 
 export function createTickersLearned(now: () => number): TickersLearned {
-  let uselessUntilMs = Number.NEGATIVE_INFINITY;
+  const uselessUntilMs = new Map<TickerParameter, number>();
   return {
     needsLimit: false,
     areTotalsCapped: false,
-    get isLimitUseless() {
-      return now() < uselessUntilMs;
+    isUseless: (parameter) => now() < (uselessUntilMs.get(parameter) ?? Number.NEGATIVE_INFINITY),
+    learnUseless(parameter) {
+      uselessUntilMs.set(parameter, now() + MEMORY_MS);
     },
-    set isLimitUseless(isUseless) {
-      uselessUntilMs = isUseless ? now() + MEMORY_MS : Number.NEGATIVE_INFINITY;
-    },
+  };
+}
+
+/** What is known now, to which one operation adds for itself alone. */
+export function ownCopy({ needsLimit, areTotalsCapped, isUseless }: TickersLearned): TickersLearned {
+  const useless = new Set<TickerParameter>();
+  return {
+    needsLimit,
+    areTotalsCapped,
+    isUseless: (parameter) => useless.has(parameter) || isUseless(parameter),
+    learnUseless: (parameter) => useless.add(parameter),
   };
 }
 
@@ -44,23 +56,35 @@ export interface TickerPart extends TickerList {
 /** What a list's length says: that it is all, that it was cut, or that it may have been. */
 type ListExtent = 'whole' | 'cut' | 'doubtful';
 
-/**
- * Asks for the listings that pass a filter.
- * @param isLong whether the list is taken to be longer than a default page, so that `limit` saves a call
- * @returns null where the service refuses the filter
- */
-export type FetchTickers = (filter: TickersParams, isLong: boolean) => Promise<TickerPart | null>;
+/** Asks for listings, for nothing twice. */
+export interface TickerFetch {
+  /** The first answer to a call for all listings, which may have been cut. */
+  first(): Promise<TickerList>;
+  /**
+   * The listings that pass a filter.
+   * @param isLong whether the list is taken to be longer than a default page, so that `limit` saves a call
+   * @returns null where the service refuses the filter
+   */
+  all(filter: TickersParams, isLong: boolean): Promise<TickerPart | null>;
+}
 
 /**
  * The route is promised neither counts nor pages, so a list that is as long as a limit may be cut and is looked into: it
  * is whole where `limit` is shown to be heeded, or the service's own total says so.
  */
-export function createTickerFetch(askOne: Ask, sending: Sending, learned: TickersLearned): FetchTickers {
-  let probe: Promise<boolean> | undefined;
+export function createTickerFetch(askOne: Ask, sending: Sending, learned: TickersLearned): TickerFetch {
+  const asked = new Map<string, Promise<TickerList>>();
   let isLimitShown = false;
 
-  const ask = async (params: TickersParams): Promise<TickerList> =>
-    (await askOne(tickers, params, sending)) ?? NO_LISTINGS;
+  function ask(params: TickersParams): Promise<TickerList> {
+    const name = nameOf(params);
+    let asking = asked.get(name);
+    if (asking === undefined) {
+      asking = Promise.resolve(askOne(tickers, params, sending)).then((list) => list ?? NO_LISTINGS);
+      asked.set(name, asking);
+    }
+    return asking;
+  }
 
   /** As `ask`, and null where the service refuses the parameters. */
   const tryToAsk = async (params: TickersParams) => {
@@ -73,23 +97,28 @@ export function createTickerFetch(askOne: Ask, sending: Sending, learned: Ticker
   };
 
   /** Whether a call for one row brings one, so that an answer below its limit is all there is. */
-  function isLimitHeeded(): Promise<boolean> {
-    probe ??= tryToAsk({ limit: 1 }).then((one) => one?.received === 1);
-    return probe;
+  async function isLimitHeeded(): Promise<boolean> {
+    return (await tryToAsk({ limit: 1 }))?.received === 1;
   }
 
-  async function fetch(filter: TickersParams, isLong: boolean): Promise<TickerPart | null> {
+  const isLimitUseless = () => learned.isUseless('limit');
+
+  async function first(): Promise<TickerList> {
+    const limited = learned.needsLimit && !isLimitUseless() ? await tryToAsk({ limit: MAX_ROWS }) : null;
+    return limited ?? ask({});
+  }
+
+  async function all(filter: TickersParams, isLong: boolean): Promise<TickerPart | null> {
     const isUnfiltered = Object.keys(filter).length === 0;
     const askPlainly = () => (isUnfiltered ? ask(filter) : tryToAsk(filter));
     let plain: TickerList | null | undefined;
-    if (!isLong || learned.isLimitUseless) {
+    if (!isLong || isLimitUseless()) {
       plain = await askPlainly();
-      if (plain === null || learned.isLimitUseless || extentOf(plain, undefined) === 'whole')
-        return partOf(plain);
+      if (plain === null || isLimitUseless() || extentOf(plain, undefined) === 'whole') return partOf(plain);
     }
     const limited = await tryToAsk({ ...filter, limit: MAX_ROWS });
     if (limited === null) {
-      learned.isLimitUseless = true;
+      learned.learnUseless('limit');
       return partOf(plain === undefined ? await askPlainly() : plain);
     }
     if (plain?.total != null && plain.total < limited.received) learned.areTotalsCapped = true;
@@ -101,7 +130,7 @@ export function createTickerFetch(askOne: Ask, sending: Sending, learned: Ticker
     if (extent === 'whole' || isSaidWhole(limited)) return { ...limited, isWhole: true };
     if (extent === 'cut') return { ...limited, isWhole: false };
     const isWhole = isLimitShown || (await isLimitHeeded());
-    if (!isWhole) learned.isLimitUseless = true;
+    if (!isWhole) learned.learnUseless('limit');
     return { ...limited, isWhole };
   }
 
@@ -114,7 +143,12 @@ export function createTickerFetch(askOne: Ask, sending: Sending, learned: Ticker
     return plain && { ...plain, isWhole: extentOf(plain, undefined) === 'whole' || isSaidWhole(plain) };
   }
 
-  return fetch;
+  return { first, all };
+}
+
+/** Names what is asked for, in whatever order it stands. */
+export function nameOf(params: TickersParams): string {
+  return JSON.stringify(Object.entries(params).sort());
 }
 
 const NO_LISTINGS: TickerList = { rows: [], received: 0, total: null, limit: null };

@@ -5,7 +5,13 @@ import { type TickersParams, tickers } from '../upstream/endpoints.ts';
 import { leftOutOf, notFoundIn, sumOf, withLeftOut } from '../upstream/records/left-out.ts';
 import type { TickerList, TickerRecord } from '../upstream/records/markets.ts';
 import { chosen, type FilterName, narrowings, passes, spelt, type TickerFilter } from './ticker-filters.ts';
-import { createTickerFetch, DEFAULT_ROWS, type TickerPart, type TickersLearned } from './ticker-lists.ts';
+import {
+  createTickerFetch,
+  DEFAULT_ROWS,
+  nameOf,
+  type TickerPart,
+  type TickersLearned,
+} from './ticker-lists.ts';
 
 /** Values of one filter by which a list that was cut is asked for in pieces. */
 const MAX_PIECES = 20;
@@ -34,26 +40,30 @@ export function createTickerLoader(ask: Ask, sending: Sending, learned: TickersL
   let list: Promise<TickerPart> | undefined;
   /** Null where the service refuses the filter, or doesn't heed it. */
   const parts = new Map<string, Promise<TickerPart | null>>();
-  const ignored = new Set<FilterName>();
+  /** Filters that left out listings which pass them and came before: these may be gone by now. */
+  const doubtful = new Set<FilterName>();
+  const isUseless = (name: FilterName) => doubtful.has(name) || learned.isUseless(name);
 
   function fetchList(): Promise<TickerPart> {
-    list ??= fetch({}, learned.needsLimit) as Promise<TickerPart>;
+    list ??= fetch.all({}, learned.needsLimit) as Promise<TickerPart>;
     return list;
   }
 
   /** What the service has for a filter; null where it doesn't take it, or answers as if it were not there. */
   function fetchPart(filter: TickersParams): Promise<TickerPart | null> {
-    const name = JSON.stringify(Object.entries(filter).sort());
+    const name = nameOf(filter);
     let part = parts.get(name);
     if (part === undefined) {
       part = fetchList().then(async ({ rows }) => {
-        const found = await fetch(filter, true);
-        if (found === null || !isHeeded(filter, found, rows)) {
-          const [only, ...others] = Object.keys(filter) as FilterName[];
-          if (only !== undefined && others.length === 0) ignored.add(only);
-          return null;
-        }
-        return found;
+        const found = await fetch.all(filter, true);
+        if (found !== null && isHeeded(filter, found, rows)) return found;
+        const [only, ...others] = Object.keys(filter) as FilterName[];
+        if (only === undefined || others.length > 0) return null;
+        // Refused may be a value that the service doesn't know: then it has no listing.
+        const isUnfit = found === null ? rows.some(isOf(filter)) : !found.rows.every(isOf(filter));
+        if (isUnfit) learned.learnUseless(only);
+        else if (found !== null) doubtful.add(only);
+        return null;
       });
       parts.set(name, part);
     }
@@ -66,7 +76,7 @@ export function createTickerLoader(ask: Ask, sending: Sending, learned: TickersL
     let bestFilter: TickersParams = {};
     if (best.isWhole) return best;
     for (const filter of narrowings(spelt(wanted, best.rows))) {
-      if (Object.keys(filter).some((name) => ignored.has(name as FilterName))) continue;
+      if ((Object.keys(filter) as FilterName[]).some(isUseless)) continue;
       const part = await fetchPart(filter);
       if (part?.isWhole) return part;
       if (part !== null) [best, bestFilter] = [part, filter];
@@ -78,7 +88,7 @@ export function createTickerLoader(ask: Ask, sending: Sending, learned: TickersL
   async function inPieces(cut: TickerPart, filter: TickersParams): Promise<TickerPart | null> {
     if (cut.total === null || cut.total <= cut.received) return null;
     for (const name of ['exchangeCode', 'instrumentType'] as const) {
-      if (filter[name] !== undefined || ignored.has(name)) continue;
+      if (filter[name] !== undefined || isUseless(name)) continue;
       const values = [...new Set(cut.rows.flatMap((row) => row[name] ?? []))];
       if (values.length < 2 || values.length > MAX_PIECES) continue;
       const pieces: TickerPart[] = [];
@@ -102,6 +112,9 @@ export function createTickerLoader(ask: Ask, sending: Sending, learned: TickersL
     async find(exchangeCode, symbol) {
       const isWanted = (row: TickerRecord) =>
         passes(row, { exchangeCode }) && row.symbol.toUpperCase() === symbol.toUpperCase();
+      // What is there is there, whatever else the list may lack.
+      const there = (await fetch.first()).rows.find(isWanted);
+      if (there !== undefined) return there;
       const part = await gather({ exchangeCode });
       const found = part.rows.find(isWanted) ?? (await fetchList()).rows.find(isWanted);
       if (found === undefined && !part.isWhole) throw incomplete(part);
@@ -109,6 +122,8 @@ export function createTickerLoader(ask: Ask, sending: Sending, learned: TickersL
     },
   };
 }
+
+const isOf = (filter: TickersParams) => (row: TickerRecord) => passes(row, filter);
 
 function joined(pieces: readonly TickerPart[]): readonly TickerRecord[] {
   return withLeftOut(
@@ -126,12 +141,12 @@ function isHeeded(
   { rows, received }: TickerPart,
   known: readonly TickerRecord[],
 ): boolean {
-  if (!rows.every((row) => passes(row, filter))) return false;
-  const names = new Set(rows.map(nameOf));
-  return received >= DEFAULT_ROWS || known.every((row) => !passes(row, filter) || names.has(nameOf(row)));
+  if (!rows.every(isOf(filter))) return false;
+  const names = new Set(rows.map(listingOf));
+  return received >= DEFAULT_ROWS || known.every((row) => !passes(row, filter) || names.has(listingOf(row)));
 }
 
-function nameOf({ exchangeCode, symbol }: TickerRecord): string {
+function listingOf({ exchangeCode, symbol }: TickerRecord): string {
   return `${exchangeCode} ${symbol}`;
 }
 

@@ -13,7 +13,7 @@ import { type GraphContext, openContext } from '../graph/context.ts';
 import { originalOf } from '../graph/error-formatting.ts';
 import { derivesFigures, isOpenEnded } from '../graph/field-costs.ts';
 import type { Effort } from '../loaders/effort.ts';
-import type { TickersLearned } from '../loaders/ticker-lists.ts';
+import { ownCopy, type TickersLearned } from '../loaders/ticker-lists.ts';
 import { createBatchGate } from '../observations/batch-gate.ts';
 import { createDataFetch, createLoneFigures } from '../observations/client.ts';
 import { createObservationEntries, type ObservationEntries } from '../observations/entries.ts';
@@ -195,7 +195,7 @@ function openDryRun(
     figures: counted(figures, observations, tally),
     batchGate: createBatchGate(parts.holdMs),
     effort,
-    tickersLearned: { ...parts.tickersLearned },
+    tickersLearned: ownCopy(parts.tickersLearned),
     learned: parts.learned,
     maxListItems: parts.maxListItems,
     heldNames: createHeldNames({ tenantCache, freshness, now }, parts.learned),

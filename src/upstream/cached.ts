@@ -55,13 +55,19 @@ export interface CachedParts {
   readonly inFlight?: InFlight;
 }
 
-/** An answer as it lies in the tenant cache. */
+/** An answer as it lies in the tenant cache; 422 for any refusal of the call's arguments, whose body is a {@link Refusal}. */
 interface HeldAnswer {
-  readonly status: 200 | 404;
+  readonly status: 200 | 404 | 422;
   readonly body: unknown;
   /** How long the service allows it to be served without asking, in milliseconds; null where it doesn't say. */
   readonly allowedMs: number | null;
   readonly etag: string | null;
+}
+
+/** What the service said of a call that it refused. */
+interface Refusal {
+  readonly message: string;
+  readonly detail: string | null;
 }
 
 /** Failures after which an old answer is better than none. After a refusal of the key nothing is. */
@@ -90,7 +96,7 @@ const decodedBodies = createObjectMemo<unknown>('decoded body');
  * Answers from the tenant cache what is fresh there, and asks for the rest; only what could be decoded is put on it. Things are
  * fresh for `ttlMs`, and where an endpoint's headers count, for no longer than they allow; what has an entity tag is
  * then asked for by it, and a 304 keeps what is held. Where the service gives no answer, an old one is served and billed
- * as such.
+ * as such. Refused arguments are an answer like any other: the call is not made again while it is fresh.
  */
 export function cached(send: Send, parts: CachedParts): Ask {
   const { tenantCache, freshness, now, outage, onHeld, lookups, inFlight = ALONE } = parts;
@@ -110,10 +116,15 @@ export function cached(send: Send, parts: CachedParts): Ask {
       if (lookups !== undefined) lookups.hits += 1;
       sending.onHeld?.(held.atMs + freshMs);
       onHeld?.(call);
-      return held.records;
+      return recordsIn(held);
     });
 
     type Result = ReturnType<(typeof endpoint)['decode']>;
+
+    function recordsIn({ records, answer }: HeldRecords<Result>): Result | null {
+      if (answer.status === 422) throw refusalOf(answer, call);
+      return records;
+    }
 
     function freshMsOf({ answer }: HeldRecords<Result>): number {
       return Math.min(answer.allowedMs ?? freshness.ttlMs, freshness.ttlMs, maxAgeMs);
@@ -147,7 +158,7 @@ export function cached(send: Send, parts: CachedParts): Ask {
           if (found.atMs < startedAtMs && now() - found.atMs >= freshMs) return names;
           sending.bill.shared += 1;
           sending.onFetched?.(freshMs > 0 ? found.atMs + freshMs : 0);
-          records = found.records;
+          records = recordsIn(found);
           return [];
         },
       });
@@ -165,7 +176,10 @@ export function cached(send: Send, parts: CachedParts): Ask {
     async function fetchOwn(held: HeldRecords<Result> | null): Promise<Result | null> {
       const usableMs = Math.min(freshness.ttlMs + freshness.staleMs, maxAgeMs);
       const isUsable = () =>
-        held !== null && now() - held.atMs <= usableMs && tenantCache.refusal(keyDigest) === null;
+        held !== null &&
+        held.answer.status !== 422 &&
+        now() - held.atMs <= usableMs &&
+        tenantCache.refusal(keyDigest) === null;
       try {
         const down = isUsable() ? outage.failure() : null;
         if (down !== null) throw down.with({ route: call.route, attempts: 0 });
@@ -187,13 +201,28 @@ export function cached(send: Send, parts: CachedParts): Ask {
         }
         return records;
       } catch (error) {
+        if (held === null || held.answer.status === 422) keepRefusal(error);
         if (held === null || !isUsable() || !isBetterOld(error)) throw error;
         billStale(sending.bill, call.route, error, held.atMs, now());
         sending.onStale?.(held.records, error.code);
         return held.records;
       }
     }
+
+    /** Of a call without arguments, a refusal says nothing that lasts. */
+    function keepRefusal(error: unknown): void {
+      if (!(error instanceof Failure) || error.code !== 'BAD_USER_INPUT') return;
+      if (kept === null || call.target === call.route) return;
+      const body: Refusal = { message: error.message, detail: error.fields.detail ?? null };
+      const refused: HeldAnswer = { status: 422, body, allowedMs: null, etag: null };
+      kept.keep(keyDigest, new Map([[nameOf(call), refused]]), now());
+    }
   };
+}
+
+function refusalOf({ body }: HeldAnswer, { route }: Call): Failure {
+  const { message, detail } = body as Refusal;
+  return new Failure('BAD_USER_INPUT', message, { route, detail: detail ?? undefined });
 }
 
 /** What is held of an endpoint, and may be served without asking. */
@@ -244,7 +273,8 @@ export function heldRecords<Params, Result>(
     if (held === undefined || !isAnswer(held.value)) return null;
     const { value: answer, atMs } = held;
     try {
-      return { records: recordsOf(endpoint, params, answer, atMs), atMs, answer };
+      const records = answer.status === 422 ? null : recordsOf(endpoint, params, answer, atMs);
+      return { records, atMs, answer };
     } catch {
       return null;
     }
@@ -255,7 +285,13 @@ function isAnswer(value: HeldAnswer): boolean {
   if (typeof value !== 'object' || value === null) return false;
   const { status, allowedMs, etag } = value;
   const isFit = (part: unknown, type: string) => part === null || typeof part === type;
+  if (status === 422) return isRefusal(value.body);
   return (status === 200 || status === 404) && isFit(allowedMs, 'number') && isFit(etag, 'string');
+}
+
+function isRefusal(body: unknown): body is Refusal {
+  if (typeof body !== 'object' || body === null || !('message' in body && 'detail' in body)) return false;
+  return typeof body.message === 'string' && (body.detail === null || typeof body.detail === 'string');
 }
 
 /** What a call's answer is held under. */
@@ -266,7 +302,7 @@ function nameOf(call: Call): string {
 function recordsOf<Params, Result>(
   endpoint: Endpoint<Params, Result>,
   params: Params,
-  answer: Pick<Answer, 'status' | 'body'>,
+  answer: Pick<Answer | HeldAnswer, 'status' | 'body'>,
   atMs: number,
 ): Result | null {
   if (answer.status === 404) {

@@ -52,3 +52,57 @@ describe.for(Object.keys(STORES))('with %s, an operation asked again', (store) =
     expect(again.upstream.stale).toBeUndefined();
   });
 });
+
+describe.for(Object.keys(STORES))('with %s, what the service refuses', (store) => {
+  const TICKERS = '/v1/markets/tickers';
+
+  /** Asks twice of a service that takes no parameters on a route. @returns the codes of errors and the requests of each */
+  async function askTwice(route: string, query: string, patch = (body: unknown) => body) {
+    await using program = await openProgram({ env: { CACHE_URL: STORES[store]?.() ?? '' } });
+    const { faults } = program.sandbox;
+    faults.set({ kind: 'status', status: 422, route, when: (asked) => Object.keys(asked).length > 0 });
+    faults.set({ kind: 'shape', route, patch });
+    const asked: { codes: string[]; requests: string[] }[] = [];
+    for (let time = 0; time < 2; time += 1) {
+      const { errors } = await program.ask(query);
+      asked.push({
+        codes: errors.map(({ extensions }) => extensions.code),
+        requests: program.requests().map((request) => request.replace('GET ', '')),
+      });
+    }
+    return asked;
+  }
+
+  it('is no way to a listing that is held: it takes the list alone', async () => {
+    const one = '{ ticker(exchangeCode: "CSE", symbol: "SYN003") { name } }';
+    expect(await askTwice(TICKERS, one)).toEqual([
+      { codes: [], requests: [TICKERS] },
+      { codes: [], requests: [] },
+    ]);
+  });
+
+  it('is not asked again for a listing that may not have come, nor for others that may not have', async () => {
+    const many = `{ one: ticker(exchangeCode: "CSE", symbol: "NONE") { name } tickers(exchangeCode: "CSE") { name }
+      ngx: ticker(exchangeCode: "NO", symbol: "NONE") { name } ke: tickers(countryCode: "KE") { name } }`;
+    const [first, second] = await askTwice(TICKERS, many);
+    expect(first?.codes).toEqual(Array.from({ length: 4 }, () => 'UPSTREAM_INCOMPLETE'));
+    expect(new Set(first?.requests).size).toBe(first?.requests.length);
+    expect(second).toEqual({ codes: first?.codes, requests: [] });
+  });
+
+  it('is not asked again for indicators of a category that their list does not tell', async () => {
+    // biome-ignore lint/suspicious/noExplicitAny: as the sandbox has it
+    const withoutCategory = ({ data, ...others }: any) => ({
+      ...others,
+      data: data.map(({ category: _, ...item }: { category: string }) => item),
+    });
+    const asked = await askTwice(
+      '/v1/indicators',
+      '{ indicators(category: "economy") { key } }',
+      withoutCategory,
+    );
+    expect(asked[0]?.codes).toEqual(['BAD_USER_INPUT']);
+    expect(asked[0]?.requests).toEqual(['/v1/indicators', '/v1/indicators?category=economy']);
+    expect(asked[1]).toEqual({ codes: ['BAD_USER_INPUT'], requests: [] });
+  });
+});

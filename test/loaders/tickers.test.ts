@@ -11,7 +11,7 @@ import { sendingFor } from '../upstream/sending.ts';
 /** How a service fills what the specification of `/v1/markets/tickers` leaves open. */
 interface Habits {
   readonly limit: 'heed' | 'ignore' | 'refuse';
-  readonly filters: 'heed' | 'ignore' | 'refuse';
+  readonly filters: 'heed' | 'ignore' | 'refuse' | 'refuse unknown';
   /** Whether kinds of listings are told apart by case. */
   readonly isCaseHeeded: boolean;
   /** Whether `meta.total` counts all matching rows, those sent, or is not there. */
@@ -72,6 +72,8 @@ function open(rows: readonly Row[], habits: Partial<Habits> = {}) {
         filters === 'ignore' ||
         Object.entries(asFilter).every(([name, value]) => isSame(row[name as keyof Row], value, name)),
     );
+    const isUnknown = Object.keys(asFilter).length > 0 && matching.length === 0;
+    if (filters === 'refuse unknown' && isUnknown) refuse();
     const data = matching.slice(0, applied);
     const meta = {
       ...(total === 'none' ? {} : { total: total === 'true' ? matching.length : data.length }),
@@ -155,9 +157,21 @@ describe('a list that is cut at the default', () => {
 
   it('is not asked for twice where `limit` is refused', async () => {
     const { operation, targets } = open(rows, { limit: 'refuse', filters: 'refuse' });
-    const failure = await operation().where({ exchangeCode: 'X1' }).catch(failureOf);
+    const failure = await operation().where({ exchangeCode: 'X0' }).catch(failureOf);
     expect(failure).toMatchObject({ code: 'UPSTREAM_INCOMPLETE', received: 100, total: null });
-    expect(targets).toEqual([PATH, `${PATH}?limit=500`, `${PATH}?${EXCHANGE}=X1`]);
+    expect(targets).toEqual([PATH, `${PATH}?limit=500`, `${PATH}?${EXCHANGE}=X0`]);
+    // What is refused, or not heeded, is not tried by the next operation either, for whatever value.
+    targets.length = 0;
+    await operation().where({ exchangeCode: 'X1' }).catch(failureOf);
+    expect(targets).toEqual([PATH]);
+  });
+
+  it('is completed by a filter of which the service has refused a value that it does not know', async () => {
+    const { operation, targets } = open(rows, { limit: 'ignore', filters: 'refuse unknown' });
+    const loader = operation();
+    expect(await loader.find('X9', 'S0').catch(failureOf)).toMatchObject({ code: 'UPSTREAM_INCOMPLETE' });
+    expect(await loader.where({ exchangeCode: 'X1' })).toHaveLength(40);
+    expect(targets.slice(3)).toEqual([`${PATH}?${EXCHANGE}=X9`, `${PATH}?${EXCHANGE}=X1`]);
   });
 });
 
@@ -199,7 +213,7 @@ describe('a list of exactly a default page', () => {
 it('whatever a service does, a list is right or said to be incomplete', async () => {
   const habits = fc.record({
     limit: fc.constantFrom('heed', 'ignore', 'refuse'),
-    filters: fc.constantFrom('heed', 'ignore', 'refuse'),
+    filters: fc.constantFrom('heed', 'ignore', 'refuse', 'refuse unknown'),
     isCaseHeeded: fc.boolean(),
     total: fc.constantFrom('true', 'capped', 'none'),
     tellsLimit: fc.boolean(),
