@@ -20,7 +20,7 @@ import {
 import type { ObservationEntries } from './entries.ts';
 import { inWhole } from './estimate.ts';
 import { type FetchedRows, type FetchTask, NOT_WHOLE, settlingFailures, sum, type Task } from './task.ts';
-import { type AskYears, fetchYears } from './years.ts';
+import { type AskYears, fetchYears, type YearsReply } from './years.ts';
 
 /** Rounds in which a cut answer is asked for in smaller pieces before it is given up. */
 const MAX_ROUNDS = 8;
@@ -225,7 +225,8 @@ async function completePair(cut: CutAnswer, parts: CompletedParts): Promise<Fetc
   if (mode === 'latest' || sent === null) throw incomplete(received, meta.total);
   const total = totalBeyond(answer);
   const whole =
-    (await fetchYears(sent, total, askingYears(cut, parts))) ?? (await askForTotal(cut, total, parts));
+    (await fetchYears({ rows: sent, total, isCut: true }, askingYears(cut, parts))) ??
+    (await askForTotal(cut, total, parts));
   if (whole === null) throw incomplete(received, meta.total);
   const rows = figuresIn(whole);
   const figures = pairsOf(rectangle).map((pair) => ({ pair, rows }));
@@ -242,12 +243,13 @@ function askingYears({ task, answer, sending }: CutAnswer, { calls, learned }: C
   const { mode, rectangle } = task;
   const all = namedBy(answer);
   const limit = learned.limitParam === 'accepted' ? learned.maxRows : undefined;
-  return async (start, end) => {
-    const named = { from: start ?? all?.from ?? null, to: end ?? all?.to ?? null };
+  return async (from, to) => {
+    const named = { from: from ?? all?.from ?? null, to: to ?? all?.to ?? null };
     const part = await calls.ask({ mode, rectangle, limit, named }, sending);
-    const rows = part.isRefused ? null : sentRows(part);
-    if (part.isRefused || rows === null) return null;
-    return { rows, isCut: await calls.isCutShort(task, part, sending) };
+    // There are figures of the pair: a 404 can only mean that there are none of these years.
+    if (part.isRefused) return part.outcome instanceof Error ? null : NO_ROWS;
+    const rows = sentRows(part);
+    return rows && { rows, total: totalBeyond(part), isCut: await calls.isCutShort(task, part, sending) };
   };
 }
 
@@ -264,6 +266,8 @@ async function askForTotal(
   learned.learn('maxRows', total);
   return sentRows(all);
 }
+
+const NO_ROWS: YearsReply = { rows: [], total: null, isCut: false };
 
 /** The years that the call for an answer named. */
 function namedBy({ years }: Rows): YearRange | null {

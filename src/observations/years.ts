@@ -1,106 +1,303 @@
+import { isWithin, nameOfYears, widened, type YearRange } from '../planner/year-range.ts';
 import type { SentRow } from './data-calls.ts';
 
 /** An answer for a range of years. */
 export interface YearsReply {
   readonly rows: readonly SentRow[];
+  /** How many rows there are, where the service counts more than it sent; else null. */
+  readonly total: number | null;
   /** Whether the service cut it short. */
   readonly isCut: boolean;
 }
 
-/** Asks for the years from `start` to `end`, both included; null where the service takes no years. */
-export type AskYears = (start: number | undefined, end: number | undefined) => Promise<YearsReply | null>;
+/** Asks for years; null where the service takes none. A side that is null is as open as that of the answer at hand. */
+export type AskYears = (from: number | null, to: number | null) => Promise<YearsReply | null>;
 
 type SentRows = readonly SentRow[];
+
+/** An answer for a range, without the rows of other years. */
+interface RangeReply {
+  readonly rows: SentRows;
+  readonly total: number | null;
+  readonly isCut: boolean;
+  /** Whether years beside the range were named too. */
+  readonly isPadded: boolean;
+  /** Whether the total may count rows of years beside the range. */
+  readonly isWider: boolean;
+}
+
+/** Share of an answer's rows to plan pieces of: what came is a sample, so that some pieces have more. */
+const FILL = 0.8;
+
+const EVERY_YEAR: YearRange = { from: null, to: null };
+
+type Side = keyof YearRange;
+
+const SIDES: readonly Side[] = ['to', 'from'];
 
 /**
  * The whole of one series of which a cut answer is at hand, by ranges of years: the service knows no other way to
  * split a series, and this one only in practice.
  *
- * Where rows run up or down the years, only the last year of a cut answer can be hit: the others are kept, and the
- * next call goes on from there, so that every call but the last is full. Where they run in no order, or no count can
- * prove that they did, ranges are halved.
+ * A range that is cut is split by the years of the rows that came, each piece into smaller ones where it is cut as well. Where
+ * rows run up or down the years, all but the last year of a cut answer are taken to be whole, and the next call goes on
+ * from there; a count that doesn't bear that out has the range split instead, whatever the order of its rows.
  *
- * @param total rows of the series as the service counts them, which prove the sum; null where it doesn't count, and that
- * no part was cut has to do
- * @returns all rows, in the order of the years, those without a figure included; null where the rest can't be had
+ * A service may leave out the first or the last year that is named, or go by a year beside that of the figure. A year of
+ * which rows have come before is named as it is, and has to come again; of any other, the year beside it is named too.
+ *
+ * @param cut the answer; its total proves the sum, where the service doesn't count, that no part was cut has to do
+ * @returns all rows, in the order of the years, those without a figure included; null where the rest can't be had: the
+ * service heeds no years, or has more rows of a single year than it sends
  */
-export async function fetchYears(
-  cut: SentRows,
-  total: number | null,
-  ask: AskYears,
-): Promise<readonly SentRow[] | null> {
-  // Without a count nothing vouches for an order: what is missing may be of any year.
-  if (total === null) return whole(await fetchHalves(cut, undefined, undefined, ask), null);
-  const rows: SentRow[] = [];
-  let list: YearsReply = { rows: cut, isCut: true };
-  for (;;) {
-    if (!list.isCut) {
-      rows.push(...list.rows);
-      return whole(rows, total);
+export async function fetchYears(cut: YearsReply, ask: AskYears): Promise<SentRows | null> {
+  if (cut.rows.some(({ year }) => year === null)) return null;
+  const search = new YearSearch(cut, ask);
+  const rows = await search.all();
+  if (rows === null || (cut.total !== null && rows.length !== cut.total)) return null;
+  return rows.toSorted((a, b) => yearOf(a) - yearOf(b));
+}
+
+class YearSearch {
+  readonly #cut: YearsReply;
+  readonly #ask: AskYears;
+  readonly #asked = new Map<string, Promise<YearsReply | null>>();
+  /** Rows of each year, the most that one answer brought. */
+  readonly #seen = new Map<number, number>();
+  /** Whether the service leaves out the first or the last year that is named. */
+  readonly #leavesOut = { from: false, to: false };
+  /** Whether rows of such a year have come, all that came before. */
+  readonly #includes = { from: false, to: false };
+  /** Whether the service brings the year before the first that is named: the total will tell if not of all rows. */
+  #isYearAfter = false;
+  /** Whether nothing has shown yet that cut answers lack rows of other years than their last. */
+  #mayBeInOrder = true;
+  /** Whether an answer for a range has shown that the service takes years. */
+  #isHeeded = false;
+
+  constructor(cut: YearsReply, ask: AskYears) {
+    this.#cut = cut;
+    this.#ask = ask;
+    this.#note(cut.rows);
+  }
+
+  async all(): Promise<SentRows | null> {
+    const { total } = this.#cut;
+    const reply = { ...this.#cut, isPadded: false, isWider: false };
+    const rows = await this.#complete(EVERY_YEAR, reply);
+    const isWhole = total === null || rows?.length === total;
+    const isWide = this.#leavesOut.from && this.#leavesOut.to;
+    if (isWhole || isWide || (rows === null && !this.#isYearAfter)) return rows;
+    // Rows are missing that no other answer brought: those of years at the ends of ranges.
+    Object.assign(this.#leavesOut, { from: true, to: true });
+    this.#mayBeInOrder = false;
+    return this.#complete(EVERY_YEAR, reply);
+  }
+
+  /** @param isNarrow as in {@link #padOf} */
+  async #fetch(range: YearRange, isNarrow = false): Promise<SentRows | null> {
+    const reply = await this.#askFor(range, isNarrow);
+    return reply && this.#complete(range, reply);
+  }
+
+  #askOnce(named: YearRange): Promise<YearsReply | null> {
+    const name = nameOfYears(named);
+    const asking = this.#asked.get(name) ?? this.#ask(named.from, named.to);
+    this.#asked.set(name, asking);
+    return asking;
+  }
+
+  /** Asks for a range, and again by other ends while rows of these are lacking that came before. */
+  async #askFor(range: YearRange, isNarrow: boolean): Promise<RangeReply | null> {
+    for (;;) {
+      const pads = { from: this.#padOf('from', range, isNarrow), to: this.#padOf('to', range, isNarrow) };
+      const named = {
+        from: range.from === null ? null : range.from - pads.from,
+        to: range.to === null ? null : range.to + pads.to,
+      };
+      const reply = await this.#askOnce(named);
+      if (reply === null || !isHeeded(reply, named)) return null;
+      this.#isHeeded = true;
+      const rows = reply.rows.filter((row) => isWithin(range, yearOf(row)));
+      const lacking = reply.isCut ? this.#lackingFirst(range, rows) : this.#lacking(range, rows);
+      if (!reply.isCut) this.#noteEnds(range, pads, lacking);
+      this.#note(reply.rows);
+      if (lacking.size === 0) {
+        const brings = (year: number) => reply.rows.some((row) => row.year === year);
+        if (this.#cut.total !== null && named.from !== null && brings(named.from - 1))
+          this.#isYearAfter = true;
+        const isLeftOut = SIDES.every((side) => pads[side] <= 0 || this.#leavesOut[side]);
+        const isWider = !isLeftOut || rows.length < reply.rows.length;
+        return { ...reply, rows, isWider, isPadded: pads.from + pads.to > 0 };
+      }
+      const sides = SIDES.filter((side) => lacking.has(side) && pads[side] === 0);
+      // Rows that came before are gone, and not for the year that stands at an end.
+      if (lacking.has(null) || sides.length === 0) return null;
+      // Of a single year either end may be to blame, and more often it is the last.
+      for (const side of range.from === range.to ? sides.slice(0, 1) : sides) this.#leavesOut[side] = true;
     }
-    const direction = directionOf(list.rows);
-    if (direction === 0) {
-      return list.rows === cut ? whole(await fetchHalves(list.rows, undefined, undefined, ask), total) : null;
+  }
+
+  /**
+   * How many years to name beyond an end: none where rows of that year have come, so that it shows whether it is left out.
+   * @param isNarrow whether no more years are to be named than it takes by what is known, or by what the total will prove
+   */
+  #padOf(side: Side, range: YearRange, isNarrow: boolean): -1 | 0 | 1 {
+    const year = range[side];
+    if (year === null) return 0;
+    if (this.#leavesOut[side]) return 1;
+    if (side === 'from' && this.#isYearAfter) return -1;
+    const isTold = isNarrow && (this.#includes[side] || this.#cut.total !== null);
+    return this.#seen.has(year) || isTold ? 0 : 1;
+  }
+
+  /** Ends of a range of which some rows came before and don't now; null for years between. */
+  #lacking(range: YearRange, rows: SentRows): Set<Side | null> {
+    const counts = countsOf(rows);
+    const lacking = new Set<Side | null>();
+    for (const [year, count] of this.#seen) {
+      if (!isWithin(range, year) || (counts.get(year) ?? 0) >= count) continue;
+      if (year === range.from) lacking.add('from');
+      if (year === range.to) lacking.add('to');
+      if (year !== range.from && year !== range.to) lacking.add(null);
     }
-    const last = list.rows.at(-1)?.year ?? null;
-    const kept = list.rows.filter((row) => row.year !== last);
-    if (last === null || kept.length === 0) return null;
-    rows.push(...kept);
-    const next =
-      direction > 0 ? await askWithin(last, undefined, ask) : await askWithin(undefined, last, ask);
-    if (next === null) return null;
-    list = next;
+    return lacking;
+  }
+
+  /** As {@link #lacking}, of a cut answer: rows that run up or down the years begin with those of an end. */
+  #lackingFirst(range: YearRange, rows: SentRows): Set<Side | null> {
+    const direction = this.#mayBeInOrder ? directionOf(rows.map(yearOf)) : 0;
+    const side = direction > 0 ? 'from' : 'to';
+    const year = range[side];
+    const [first] = rows;
+    const isLacking = direction !== 0 && first !== undefined && year !== null && this.#seen.has(year);
+    return new Set(isLacking && yearOf(first) !== year ? [side] : []);
+  }
+
+  #noteEnds(range: YearRange, pads: Record<Side, number>, lacking: ReadonlySet<Side | null>): void {
+    for (const side of SIDES) {
+      const year = range[side];
+      if (year === null || pads[side] > 0 || !this.#seen.has(year) || lacking.has(side)) continue;
+      this.#includes[side] = true;
+    }
+  }
+
+  #note(rows: SentRows): void {
+    for (const [year, count] of countsOf(rows)) {
+      this.#seen.set(year, Math.max(count, this.#seen.get(year) ?? 0));
+    }
+  }
+
+  /** All rows of a range of which a first answer is at hand. */
+  async #complete(range: YearRange, reply: RangeReply): Promise<SentRows | null> {
+    if (!reply.isCut) return reply.rows;
+    const isOneYear = range.from !== null && range.from === range.to;
+    if (isOneYear || reply.rows.length === 0) {
+      // The years beside it may be what fills the answer.
+      const isNarrower = this.#padOf('from', range, true) + this.#padOf('to', range, true) === 0;
+      if (reply.isPadded && isNarrower) return this.#fetch(range, true);
+      if (isOneYear) return null;
+    }
+    const came = reply.rows.length > 0 ? reply.rows.map(yearOf) : [...this.#seen.keys()];
+    const years = came.filter((year) => isWithin(range, year));
+    const [first, second] = new Set(years);
+    if (first === undefined) return null;
+    if (second === undefined) return this.#aroundYear(range, first, reply);
+    const direction = this.#mayBeInOrder && reply.rows.length > 0 ? directionOf(years) : 0;
+    return direction === 0 ? this.#inPieces(range, years, reply) : this.#inOrder(range, direction, reply);
+  }
+
+  /** Goes on from the last year that came. */
+  async #inOrder(range: YearRange, direction: 1 | -1, reply: RangeReply): Promise<SentRows | null> {
+    const { rows, total, isWider } = reply;
+    const last = yearOf(rows.at(-1) as SentRow);
+    const kept = rows.filter((row) => yearOf(row) !== last);
+    const rest = direction > 0 ? { ...range, from: last } : { ...range, to: last };
+    const before = direction > 0 ? { ...range, to: last - 1 } : { ...range, from: last + 1 };
+    if (total === null || isWider) {
+      // Nothing vouches for an order: what is missing may be of any year.
+      const earlier = await this.#fetch(before);
+      if (earlier !== null && earlier.length > kept.length) this.#mayBeInOrder = false;
+      return joined([earlier, earlier && (await this.#fetch(rest))]);
+    }
+    const further = await this.#fetch(rest);
+    if (further === null || kept.length + further.length === total) return joined([kept, further]);
+    this.#mayBeInOrder = false;
+    return joined([further, await this.#fetch(before)]);
+  }
+
+  /** A range of which rows of one year alone came. */
+  async #aroundYear(range: YearRange, year: number, reply: RangeReply): Promise<SentRows | null> {
+    const own = await this.#fetch({ from: year, to: year });
+    const isAll = !reply.isWider && own?.length === reply.total;
+    if (own === null || isAll) return own;
+    const sides = [
+      { from: range.from, to: year - 1 },
+      { from: year + 1, to: range.to },
+    ];
+    const others = sides.filter(({ from, to }) => from === null || to === null || from <= to);
+    return joined([own, await this.#fetchEach(others)]);
+  }
+
+  /** As many pieces as the total says that it takes, else two, of as many rows each by what came. */
+  #inPieces(range: YearRange, years: readonly number[], { total }: RangeReply): Promise<SentRows | null> {
+    const sorted = years.toSorted((a, b) => a - b);
+    const wanted = Math.ceil((total ?? 0) / (this.#cut.rows.length * FILL));
+    const count = Math.min(Math.max(2, wanted), years.length);
+    const starts = new Set<number>();
+    for (let piece = 1; piece < count; piece += 1) {
+      starts.add(sorted[Math.floor((piece * sorted.length) / count)] as number);
+    }
+    starts.delete(sorted[0] as number);
+    if (starts.size === 0) starts.add(sorted.find((year) => year !== sorted[0]) as number);
+    const firsts = [range.from, ...starts];
+    const pieces = firsts.map((from, i) => ({
+      from,
+      to: i + 1 < firsts.length ? (firsts[i + 1] ?? 0) - 1 : range.to,
+    }));
+    const rowsIn = (piece: YearRange) => years.filter((year) => isWithin(piece, year)).length;
+    // The piece that may be the longest comes first: where it can't be had, the others are of no use.
+    return this.#fetchEach(pieces.toSorted((a, b) => rowsIn(b) - rowsIn(a)));
+  }
+
+  /** Ranges at once; while it isn't known whether years are heeded, the first goes ahead. */
+  async #fetchEach(ranges: readonly YearRange[]): Promise<SentRows | null> {
+    const ahead: (SentRows | null)[] = [];
+    if (!this.#isHeeded) for (const range of ranges.slice(0, 1)) ahead.push(await this.#fetch(range));
+    if (ahead.includes(null)) return null;
+    return joined([
+      ...ahead,
+      ...(await Promise.all(ranges.slice(ahead.length).map((range) => this.#fetch(range)))),
+    ]);
   }
 }
 
-function whole(rows: SentRows | null, total: number | null): readonly SentRow[] | null {
-  if (rows === null || (total !== null && rows.length !== total)) return null;
-  return [...rows].sort((a, b) => (a.year ?? 0) - (b.year ?? 0));
+function joined(parts: readonly (SentRows | null)[]): SentRows | null {
+  const all: SentRow[] = [];
+  for (const part of parts) {
+    if (part === null) return null;
+    all.push(...part);
+  }
+  return all;
 }
 
-/** 1 where rows run up the years, -1 where they run down, 0 where they do neither or don't tell. */
-function directionOf(rows: SentRows): 1 | 0 | -1 {
-  const years = rows.map(({ year }) => year ?? Number.NaN);
-  const steps = years.slice(1).map((year, i) => year - (years[i] as number));
-  if (steps.every((step) => step >= 0)) return 1;
-  return steps.every((step) => step <= 0) ? -1 : 0;
+function countsOf(rows: SentRows): ReadonlyMap<number, number> {
+  const counts = new Map<number, number>();
+  for (const row of rows) counts.set(yearOf(row), (counts.get(yearOf(row)) ?? 0) + 1);
+  return counts;
 }
 
-/** A range of years; null where the service doesn't take ranges, or doesn't heed them. */
-async function askWithin(
-  start: number | undefined,
-  end: number | undefined,
-  ask: AskYears,
-): Promise<YearsReply | null> {
-  const reply = await ask(start, end);
-  const isWithin = reply?.rows.every(
-    ({ year }) => year !== null && year >= (start ?? year) && year <= (end ?? year),
-  );
-  return isWithin ? reply : null;
+/** Whether all rows are of the years that were named, or of those beside them. */
+function isHeeded({ rows }: YearsReply, named: YearRange): boolean {
+  return rows.every(({ year }) => year !== null && isWithin(widened(named), year));
 }
 
-/**
- * A range that came cut and in no order: both halves of it, split where half of its rows have been. Nothing may count
- * them, so each is asked for with the year before and the year after: a service may leave out the last that is named.
- */
-async function fetchHalves(
-  rows: SentRows,
-  start: number | undefined,
-  end: number | undefined,
-  ask: AskYears,
-): Promise<SentRows | null> {
-  const years = rows.map(({ year }) => year ?? Number.NaN).sort((a, b) => a - b);
-  const middle = years[Math.floor(years.length / 2)] ?? 0;
-  if (years.some(Number.isNaN) || middle <= (years[0] ?? middle)) return null;
-  const fetchHalf = async (from: number | undefined, to: number | undefined) => {
-    const reply = await askWithin(from && from - 1, to && to + 1, ask);
-    if (reply === null) return null;
-    const own = reply.rows.filter(
-      ({ year }) =>
-        (year ?? 0) >= (from ?? Number.NEGATIVE_INFINITY) && (year ?? 0) <= (to ?? Number.POSITIVE_INFINITY),
-    );
-    return reply.isCut ? fetchHalves(own, from, to, ask) : own;
-  };
-  const [lower, upper] = await Promise.all([fetchHalf(start, middle - 1), fetchHalf(middle, end)]);
-  return lower === null || upper === null ? null : [...lower, ...upper];
+/** 1 where years run up, -1 where they run down, 0 where they do neither. */
+function directionOf(years: readonly number[]): 1 | 0 | -1 {
+  if (years.every((year, i) => i === 0 || year >= (years[i - 1] as number))) return 1;
+  return years.every((year, i) => i === 0 || year <= (years[i - 1] as number)) ? -1 : 0;
+}
+
+function yearOf({ year }: SentRow): number {
+  return year ?? Number.NaN;
 }

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/errors.ts';
 import { completed } from '../../src/observations/completed.ts';
@@ -6,7 +7,7 @@ import type { FetchTask, Receive, Task } from '../../src/observations/task.ts';
 import { createLearned } from '../../src/planner/learned.ts';
 import { sendingFor } from '../upstream/sending.ts';
 import { answerFrom, taskFor, valuesOf } from './answers.ts';
-import { createDataRoute, type Habits, SEEN, type Table, tableOf } from './data-route.ts';
+import { createDataRoute, type Habits, type Row, SEEN, type Table, tableOf } from './data-route.ts';
 
 /** The stage over a next one that answers a task by one call, and a service for what it asks beyond that. */
 async function complete(
@@ -136,4 +137,88 @@ describe('a cut answer', () => {
     await complete(long, task, habits, learned);
     expect(valuesOf(settled)).toEqual({ 'AA metric_0': Array.from({ length: 20 }, (_, i) => i) });
   });
+});
+
+/** One series with so many rows in each year from 2000 on, by turns of so many sources, each of which has places. */
+function seriesOf(rowsByYear: readonly number[], sources: number): Table {
+  const rows: Row[] = rowsByYear.flatMap((count, i) =>
+    Array.from({ length: count }, (_, nth) => ({
+      countryCode: 'AA',
+      metricKey: 'metric_0',
+      year: 2000 + i,
+      locationName: nth < sources ? null : `place ${Math.floor(nth / sources)}`,
+      source: `source ${nth % sources}`,
+      value: 100 * i + nth,
+    })),
+  );
+  return { countryCodes: ['AA'], metricKeys: ['metric_0'], rows };
+}
+
+describe('a single series of many rows a year', () => {
+  const MAX_ROWS = 12;
+
+  /** @returns values that came, or the failure, and the calls beyond the first */
+  async function fetch(table: Table, habits: Partial<Habits>) {
+    const learned = createLearned(() => 0);
+    learned.learn('limitParam', 'refused');
+    learned.learn('defaultRows', MAX_ROWS);
+    const { task, settled } = taskFor(table, { mode: 'series' });
+    const own = { limit: 'refuse', defaultRows: MAX_ROWS, maxRows: MAX_ROWS, ...habits } as const;
+    const { targets } = await complete(table, task, own, learned);
+    const outcome = valuesOf(settled)['AA metric_0'];
+    const values = Array.isArray(outcome) ? outcome.toSorted((a, b) => (a ?? 0) - (b ?? 0)) : outcome;
+    return { values, targets, data: targets.filter((target) => !target.includes('limit=')) };
+  }
+
+  const orders = ['pair', 'source', 'place', 'year', 'year-descending', 'shuffled'] as const;
+  const habits = fc.record({
+    order: fc.constantFrom(...orders),
+    total: fc.constantFrom('true', 'none'),
+    years: fc.constantFrom('honour', 'exclude', 'exclude both', 'year after', 'ignore', 'refuse'),
+    nothing: fc.constantFrom('empty', 'not found'),
+  } as const);
+  const count = fc.oneof(
+    { weight: 6, arbitrary: fc.integer({ min: 0, max: 5 }) },
+    { weight: 2, arbitrary: fc.integer({ min: 6, max: MAX_ROWS - 1 }) },
+    { weight: 1, arbitrary: fc.integer({ min: MAX_ROWS, max: MAX_ROWS + 2 }) },
+  );
+  const rowsByYear = fc.array(count, { minLength: 1, maxLength: 30 });
+
+  it('comes whole, whatever its order, or is incomplete for a reason', () =>
+    fc.assert(
+      fc.asyncProperty(habits, rowsByYear, fc.integer({ min: 1, max: 4 }), async (habit, counts, sources) => {
+        const table = seriesOf(counts, sources);
+        const isTold = habit.total === 'true';
+        fc.pre(isTold ? table.rows.length > MAX_ROWS : table.rows.length >= MAX_ROWS);
+        const { values, targets, data } = await fetch(table, { ...habit, tellsLimit: !isTold });
+        expect(new Set(targets).size).toBe(targets.length);
+        const isIgnored = habit.years === 'ignore' || habit.years === 'refuse';
+        // By itself a year can't be named, as far as is known, where that before it comes too.
+        const most = habit.years === 'year after' ? MAX_ROWS / 2 - 1 : MAX_ROWS;
+        const isTooLong = (rows: number) => (isTold ? rows > most : rows >= most);
+        if (values instanceof Error) {
+          const total = isTold ? table.rows.length : null;
+          expect(values).toMatchObject({ code: 'UPSTREAM_INCOMPLETE', fields: { total } });
+          expect(isIgnored || counts.some(isTooLong)).toBe(true);
+        } else {
+          expect(values).toEqual(table.rows.map(({ value }) => value));
+        }
+        // Rows of the years beside those that are named may come of a service that heeds them.
+        if (isIgnored) expect(data.length).toBeLessThanOrEqual(counts.length < 20 ? 12 : 3);
+        else if (['honour', 'exclude', 'exclude both'].includes(habit.years) && !counts.some(isTooLong)) {
+          expect(data.length).toBeLessThanOrEqual((isTold ? 3 : 5) * piecesOf(counts) + 8);
+        }
+      }),
+      { numRuns: 1500 },
+    ));
+
+  /** Ranges of years that it takes at the least, each of no more rows than come. */
+  function piecesOf(counts: readonly number[]): number {
+    let [pieces, rows] = [1, 0];
+    for (const count of counts) {
+      if (rows + count > MAX_ROWS) [pieces, rows] = [pieces + 1, 0];
+      rows += count;
+    }
+    return pieces;
+  }
 });

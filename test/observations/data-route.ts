@@ -4,7 +4,8 @@ import type { Call, Send } from '../../src/upstream/call.ts';
 
 /** How a service fills what the specification of `/v1/data` leaves open. */
 export interface Habits {
-  readonly order: 'pair' | 'year' | 'year-descending' | 'shuffled';
+  /** `source`: all rows of one source before those of the next, whosever they are. */
+  readonly order: 'pair' | 'source' | 'place' | 'year' | 'year-descending' | 'shuffled';
   /** Rows of an answer without `limit`, and the highest `limit`. */
   readonly defaultRows: number;
   readonly maxRows: number;
@@ -14,8 +15,11 @@ export interface Habits {
   /** Whether `meta.total` counts all matching rows, those sent, or is not there. */
   readonly total: 'true' | 'capped' | 'none';
   readonly tellsLimit: boolean;
-  /** What becomes of `start_year` and `end_year`; `exclude` leaves out the last year that is named. */
-  readonly years: 'honour' | 'exclude' | 'ignore' | 'refuse';
+  /**
+   * What becomes of `start_year` and `end_year`; `exclude` leaves out the last year that is named, `exclude both` the first
+   * too, and `year after` takes each for the year after that of the row.
+   */
+  readonly years: 'honour' | 'exclude' | 'exclude both' | 'year after' | 'ignore' | 'refuse';
   readonly unknown: 'empty' | 'name' | 'refuse';
   /** The status of a refusal on account of a name. */
   readonly unknownStatus: 404 | 422;
@@ -46,6 +50,7 @@ export interface Row {
   readonly metricKey: string;
   readonly year: number;
   readonly locationName: string | null;
+  readonly source?: string;
   /** Null is no figure. */
   readonly value: number | null;
 }
@@ -61,7 +66,7 @@ export const codeAt = (index: number) =>
   String.fromCharCode(65 + Math.floor(index / 26)) + String.fromCharCode(65 + (index % 26));
 export const keyAt = (index: number) => `metric_${index}`;
 
-/** A table in which each pair has a series of so many years up to 2025. No two rows have the same value. */
+/** A table in which each pair has a series of so many years up to 2025, by two sources in turn. No two rows have the same value. */
 export function tableOf(
   countries: number,
   metrics: number,
@@ -73,7 +78,15 @@ export function tableOf(
   for (const [c, countryCode] of countryCodes.entries()) {
     for (const [m, metricKey] of metricKeys.entries()) {
       for (let years = yearsOf(c, m); years > 0; years -= 1) {
-        rows.push({ countryCode, metricKey, year: 2026 - years, locationName: null, value: rows.length });
+        const source = `source ${rows.length % 2}`;
+        rows.push({
+          countryCode,
+          metricKey,
+          year: 2026 - years,
+          locationName: null,
+          source,
+          value: rows.length,
+        });
       }
     }
   }
@@ -101,6 +114,16 @@ export function newestIn(rows: readonly Row[]): Row | undefined {
     (a, b) => b.year - a.year || Number(a.locationName !== null) - Number(b.locationName !== null),
   )[0];
 }
+
+/** How far the years that come begin and end from those that are named. */
+const SHIFTS: Readonly<Record<Habits['years'], readonly [from: number, to: number]>> = {
+  honour: [0, 0],
+  exclude: [0, -1],
+  'exclude both': [1, -1],
+  'year after': [-1, -1],
+  ignore: [0, 0],
+  refuse: [0, 0],
+};
 
 /** A miniature of the data route: one function over a table, in place of everything below the loaders. */
 export function createDataRoute(table: Table, habits: Habits = SEEN) {
@@ -139,11 +162,13 @@ export function createDataRoute(table: Table, habits: Habits = SEEN) {
     const hasYears = query.has('start_year') || query.has('end_year');
     if (hasYears && habits.years === 'refuse')
       refuse(call, 'query.start_year: Extra inputs are not permitted');
-    const endYear = Number(query.get('end_year') ?? Number.POSITIVE_INFINITY);
+    const named = {
+      from: Number(query.get('start_year') ?? Number.NEGATIVE_INFINITY),
+      to: Number(query.get('end_year') ?? Number.POSITIVE_INFINITY),
+    };
+    const [before, after] = SHIFTS[habits.years];
     const isWithin = ({ year }: Row) =>
-      habits.years === 'ignore' ||
-      (year >= Number(query.get('start_year') ?? year) &&
-        (habits.years === 'exclude' ? year < endYear : year <= endYear));
+      habits.years === 'ignore' || (year >= named.from + before && year <= named.to + after);
 
     const unknown = [
       ...wantedCodes
@@ -185,9 +210,16 @@ export function createDataRoute(table: Table, habits: Habits = SEEN) {
 
 function inOrder(rows: readonly Row[], order: Habits['order']): readonly Row[] {
   if (order === 'shuffled') return rows.toSorted((a, b) => scatter(a) - scatter(b));
+  const first: Readonly<Record<typeof order, (a: Row, b: Row) => number>> = {
+    pair: () => 0,
+    source: (a, b) => compareText(a.source ?? '', b.source ?? ''),
+    place: (a, b) => compareText(a.locationName ?? '', b.locationName ?? ''),
+    year: (a, b) => a.year - b.year,
+    'year-descending': (a, b) => b.year - a.year,
+  };
   return rows.toSorted(
     (a, b) =>
-      (order === 'pair' ? 0 : order === 'year' ? a.year - b.year : b.year - a.year) ||
+      first[order](a, b) ||
       compareText(a.countryCode, b.countryCode) ||
       compareText(a.metricKey, b.metricKey) ||
       a.year - b.year,
@@ -203,7 +235,7 @@ function scatter({ value, year }: Row): number {
   return (((value ?? year) + 1) * 2_654_435_761) % 4_294_967_291;
 }
 
-function bodyOf({ countryCode, metricKey, year, locationName, value }: Row) {
+function bodyOf({ countryCode, metricKey, year, locationName, value, source = 'made_up' }: Row) {
   return {
     country_code: countryCode.toLowerCase(),
     country_name: `Country ${countryCode}`,
@@ -214,7 +246,7 @@ function bodyOf({ countryCode, metricKey, year, locationName, value }: Row) {
     location_name: locationName,
     value,
     unit: 'persons',
-    source: 'made_up',
+    source,
     value_status: 'reported',
     retrieved_at: '2026-01-01T00:00:00Z',
   };

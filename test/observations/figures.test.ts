@@ -151,14 +151,14 @@ function tables(mostYears: number): fc.Arbitrary<Table> {
  */
 const anyHabits: fc.Arbitrary<Habits> = fc
   .record({
-    order: fc.constantFrom('pair', 'year', 'year-descending', 'shuffled'),
+    order: fc.constantFrom('pair', 'source', 'year', 'year-descending', 'shuffled'),
     defaultRows: fc.integer({ min: 5, max: 40 }),
     further: fc.nat({ max: 60 }),
     limit: fc.constantFrom('honour', 'honour', 'ignore', 'refuse'),
     overLimit: fc.constantFrom('lower', 'refuse'),
     total: fc.constantFrom('true', 'true', 'capped', 'none'),
     tellsLimit: fc.boolean(),
-    years: fc.constantFrom('honour', 'exclude', 'ignore', 'refuse'),
+    years: fc.constantFrom('honour', 'exclude', 'exclude both', 'year after', 'ignore', 'refuse'),
     unknown: fc.constantFrom('empty', 'name', 'refuse'),
     unknownStatus: fc.constantFrom(404, 422),
     nothing: fc.constantFrom('empty', 'empty', 'not found'),
