@@ -7,7 +7,7 @@ import type { BatchGate } from '../observations/batch-gate.ts';
 import type { Figures } from '../observations/fetch.ts';
 import type { Outcome } from '../observations/outcome.ts';
 import { alikeWith, sourcesOf } from '../planner/contenders.ts';
-import { type Demand, demandFor, type Mode, nameOf, wholeOf } from '../planner/demand.ts';
+import { type Demand, demandFor, type Mode, wholeOf } from '../planner/demand.ts';
 import { newestOf } from '../planner/newest.ts';
 import type { YearRange } from '../planner/year-range.ts';
 import type { LeftOutRows, Sending } from '../upstream/call.ts';
@@ -263,7 +263,7 @@ function createOutcomes({ figures, sending, batchGate }: ObservationLoaderParts)
     const demands = allOf(sets);
     // To gather them took its time, and so does what comes next.
     if (demands.length > BLOCK) await yieldToEventLoop(sending.caller);
-    await figures.fetch(demands, sending, (demand, outcome) => known.set(nameOf(demand), outcome));
+    await figures.fetch(demands, sending, (demand, outcome) => known.set(demand.name, outcome));
     return sets.map(() => null);
   }
 
@@ -273,7 +273,7 @@ function createOutcomes({ figures, sending, batchGate }: ObservationLoaderParts)
     const fresh: Demand[] = [];
     const sets = new Set<AskedSet>();
     for (const demand of demands) {
-      const name = nameOf(demand);
+      const { name } = demand;
       const set = known.get(name);
       if (set instanceof AskedSet) sets.add(set);
       if (set !== undefined) continue;
@@ -284,7 +284,7 @@ function createOutcomes({ figures, sending, batchGate }: ObservationLoaderParts)
     if (fresh.length > 0) own.failure = loader.load(fresh).catch(errorOf);
     const failure = await firstFailure(Array.from(sets, (set) => set.failure));
     return demands.map(
-      (demand) => cameOf(known.get(nameOf(demand))) ?? failure ?? new Error(`No outcome of ${demand.key}.`),
+      (demand) => cameOf(known.get(demand.name)) ?? failure ?? new Error(`No outcome of ${demand.key}.`),
     );
   }
 
@@ -292,11 +292,11 @@ function createOutcomes({ figures, sending, batchGate }: ObservationLoaderParts)
   function askedAs(demand: Demand): Demand {
     if (demand.years === null) return demand;
     const whole = wholeOf(demand);
-    return known.has(nameOf(whole)) ? whole : demand;
+    return known.has(whole.name) ? whole : demand;
   }
 
   function find(demand: Demand, findHeld: ReturnType<Figures['held']>): Outcome | undefined {
-    const name = nameOf(askedAs(demand));
+    const { name } = askedAs(demand);
     const own = known.get(name);
     if (own !== undefined || findHeld === null) return cameOf(own);
     const found = findHeld(demand);

@@ -1,6 +1,6 @@
 import { Cancellation } from '../async/cancellation.ts';
 import type { Trace } from '../async/trace.ts';
-import { type Demand, nameOf } from '../planner/demand.ts';
+import type { Demand } from '../planner/demand.ts';
 import type { Payer, Sending } from '../upstream/call.ts';
 import { sharedPayer } from '../upstream/payer.ts';
 import { faultIn } from '../upstream/traced.ts';
@@ -113,7 +113,7 @@ export function createQueue(onBatch?: (size: BatchSize) => void): Queue {
           waiting += 1;
         } else {
           queued.requests = withIt(queued.requests);
-          if (nameOf(queued.demand) !== nameOf(demand)) rename(request, demand);
+          if (queued.demand.name !== demand.name) rename(request, demand);
           if (queued.batch !== null) {
             join(queued.batch, request);
             continue;

@@ -1,5 +1,5 @@
 import { type Job, timeSliced } from '../async/yielding.ts';
-import { type Demand, keyOf, nameOf, wholeOf } from '../planner/demand.ts';
+import { type Demand, keyOf, wholeOf } from '../planner/demand.ts';
 import type { RangePlan } from '../planner/modes.ts';
 import { covers } from '../planner/year-range.ts';
 import { modeLimits, type Planning } from './estimate.ts';
@@ -28,14 +28,14 @@ export function ranged<Wanted extends MaybeHeld>(
     for (const demand of demands) {
       const isPlain = demand.years === null || isAnsweredBySome(demand, parts) || isRange(demand);
       const sent = isPlain ? demand : wholeOf(demand);
-      const known = asked.get(nameOf(sent));
-      if (known === undefined) asked.set(nameOf(sent), { sent, askers: [demand] });
+      const known = asked.get(sent.name);
+      if (known === undefined) asked.set(sent.name, { sent, askers: [demand] });
       else known.askers.push(demand);
     }
     const sent = [...asked.values()].map((one) => one.sent);
     return next(sent, sending, (demand, outcome) => {
       settle(demand, outcome);
-      for (const asker of asked.get(nameOf(demand))?.askers ?? []) {
+      for (const asker of asked.get(demand.name)?.askers ?? []) {
         if (asker.key !== demand.key) settle(asker, outcome);
       }
     });

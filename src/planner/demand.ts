@@ -10,8 +10,13 @@ export interface Demand extends Pair {
   /** The years that are wanted of a series; null for all of it. Rows of other years may come with them. */
   readonly years: YearRange | null;
   readonly pairKey: string;
-  /** What it asks for, by the only name: answers are matched to it, never by position. */
+  /** What it asks for: answers are matched to it, never by position. */
   readonly key: string;
+  /**
+   * Names it beside others for the same figures that take another age: whoever asks is answered by this name. The key, where
+   * it takes any age.
+   */
+  readonly name: string;
   /** How old a held answer may be, in milliseconds; infinite where the caller doesn't insist. No part of the key. */
   readonly maxAgeMs: number;
   /**
@@ -31,7 +36,7 @@ export function demandFor(
   const whole = wholeFor(mode, namedPair(countryCode, metricKey));
   if (years === null && maxAgeMs === Number.POSITIVE_INFINITY) return whole;
   const key = years === null ? whole.key : `${whole.key} ${nameOfYears(years)}`;
-  return { ...whole, years, key, maxAgeMs };
+  return { ...whole, years, key, name: nameOf(key, maxAgeMs, whole.changedAtMs), maxAgeMs };
 }
 
 /** The demand for the latest figure of a pair, however old: the pair itself, where it is one. */
@@ -47,7 +52,7 @@ function isDemand(pair: Pair | Demand): pair is Demand {
 
 /** A demand that takes only what was fetched after an instant, by the clock that ages are told by. */
 export function changedAt(demand: Demand, changedAtMs: number): Demand {
-  return { ...demand, changedAtMs };
+  return { ...demand, name: nameOf(demand.key, demand.maxAgeMs, changedAtMs), changedAtMs };
 }
 
 /**
@@ -58,23 +63,21 @@ export function takenUntilMs({ maxAgeMs, changedAtMs }: Demand, atMs: number, us
   return atMs > changedAtMs ? atMs + Math.min(usableMs, maxAgeMs) : Number.NEGATIVE_INFINITY;
 }
 
-/**
- * Names a demand beside others for the same figures that take another age: whoever asks is answered by this name. Where
- * what is asked for together has no two of one key, as below the pool, the key alone will do.
- */
-export function nameOf(demand: Demand): string {
-  const { key, maxAgeMs, changedAtMs } = demand;
-  return isOfAnyAge(demand) ? key : `${key} within ${maxAgeMs} ms, after ${changedAtMs}`;
+/** Whether a demand takes figures however old. */
+export function isOfAnyAge({ key, name }: Demand): boolean {
+  return name === key;
 }
 
-/** Whether a demand takes figures however old. */
-export function isOfAnyAge({ maxAgeMs, changedAtMs }: Demand): boolean {
-  return maxAgeMs === Number.POSITIVE_INFINITY && changedAtMs === Number.NEGATIVE_INFINITY;
+function nameOf(key: string, maxAgeMs: number, changedAtMs: number): string {
+  const isAnyAge = maxAgeMs === Number.POSITIVE_INFINITY && changedAtMs === Number.NEGATIVE_INFINITY;
+  return isAnyAge ? key : `${key} within ${maxAgeMs} ms, after ${changedAtMs}`;
 }
 
 /** The demand for all years of which some are wanted. */
 export function wholeOf<Wanted extends Demand>(demand: Wanted): Wanted {
-  return demand.years === null ? demand : { ...demand, years: null, key: wholeKey(demand) };
+  if (demand.years === null) return demand;
+  const key = wholeKey(demand);
+  return { ...demand, years: null, key, name: nameOf(key, demand.maxAgeMs, demand.changedAtMs) };
 }
 
 /** A pair, with the demands for all years of it, of whatever age, that there have been: for most pairs, of one mode. */
@@ -117,13 +120,15 @@ function wholeFor(mode: Mode, pair: NamedPair): Demand {
 }
 
 function newDemand(mode: Mode, { countryCode, metricKey, pairKey }: NamedPair): Demand {
+  const key = `${mode} ${pairKey}`;
   return {
     countryCode,
     metricKey,
     pairKey,
     mode,
     years: null,
-    key: `${mode} ${pairKey}`,
+    key,
+    name: key,
     maxAgeMs: Number.POSITIVE_INFINITY,
     changedAtMs: Number.NEGATIVE_INFINITY,
   };
