@@ -64,6 +64,8 @@ class YearSearch {
   readonly #asked = new Map<string, Promise<YearsReply | null>>();
   /** Rows of each year, the most that one answer brought. */
   readonly #seen = new Map<number, number>();
+  /** Rows of ranges that came whole, and how many of these the answer at hand has: by that it is told how many others have. */
+  readonly #whole = { rows: 0, atHand: 0 };
   /** Whether the service leaves out the first or the last year that is named. */
   readonly #leavesOut = { from: false, to: false };
   /** Whether rows of such a year have come, all that came before. */
@@ -120,7 +122,11 @@ class YearSearch {
       this.#isHeeded = true;
       const rows = reply.rows.filter((row) => isWithin(range, yearOf(row)));
       const lacking = reply.isCut ? this.#lackingFirst(range, rows) : this.#lacking(range, rows);
-      if (!reply.isCut) this.#noteEnds(range, pads, lacking);
+      if (!reply.isCut) {
+        this.#noteEnds(range, pads, lacking);
+        this.#whole.rows += rows.length;
+        this.#whole.atHand += this.#atHand(range);
+      }
       this.#note(reply.rows);
       if (lacking.size === 0) {
         const brings = (year: number) => reply.rows.some((row) => row.year === year);
@@ -239,25 +245,40 @@ class YearSearch {
     return joined([own, await this.#fetchEach(others)]);
   }
 
-  /** As many pieces as the total says that it takes, else two, of as many rows each by what came. */
-  #inPieces(range: YearRange, years: readonly number[], { total }: RangeReply): Promise<SentRows | null> {
-    const sorted = years.toSorted((a, b) => a - b);
-    const wanted = Math.ceil((total ?? 0) / (this.#cut.rows.length * FILL));
-    const count = Math.min(Math.max(2, wanted), years.length);
-    const starts = new Set<number>();
-    for (let piece = 1; piece < count; piece += 1) {
-      starts.add(sorted[Math.floor((piece * sorted.length) / count)] as number);
-    }
-    starts.delete(sorted[0] as number);
-    if (starts.size === 0) starts.add(sorted.find((year) => year !== sorted[0]) as number);
-    const firsts = [range.from, ...starts];
-    const pieces = firsts.map((from, i) => ({
-      from,
-      to: i + 1 < firsts.length ? (firsts[i + 1] ?? 0) - 1 : range.to,
-    }));
-    const rowsIn = (piece: YearRange) => years.filter((year) => isWithin(piece, year)).length;
-    // The piece that may be the longest comes first: where it can't be had, the others are of no use.
-    return this.#fetchEach(pieces.toSorted((a, b) => rowsIn(b) - rowsIn(a)));
+  /** As many pieces as the total says that it takes, or as ranges do that came whole; else two. */
+  async #inPieces(
+    range: YearRange,
+    years: readonly number[],
+    { total }: RangeReply,
+  ): Promise<SentRows | null> {
+    const expected = total ?? this.#expectedIn(range);
+    const pieces = piecesOf(range, years, Math.ceil((expected ?? 0) / (this.#cut.rows.length * FILL)));
+    if (expected !== null) return this.#fetchEach(pieces);
+    const [first, second] = pieces;
+    const own = first === undefined ? null : await this.#fetch(first);
+    return own === null || second === undefined
+      ? own
+      : joined([own, await this.#fetchPlanned(second, years)]);
+  }
+
+  /** A range that nothing has been asked of by itself, in pieces at once where it is expected to be cut. */
+  #fetchPlanned(range: YearRange, cameYears: readonly number[]): Promise<SentRows | null> {
+    const years = cameYears.filter((year) => isWithin(range, year));
+    const expected = this.#expectedIn(range);
+    const isLong = expected !== null && expected > this.#cut.rows.length;
+    return isLong && new Set(years).size > 1
+      ? this.#inPieces(range, years, { rows: [], total: null, isCut: true, isPadded: false, isWider: false })
+      : this.#fetch(range);
+  }
+
+  /** Rows of a range, by those of ranges that came whole; null where none has. */
+  #expectedIn(range: YearRange): number | null {
+    const { rows, atHand } = this.#whole;
+    return atHand === 0 ? null : (this.#atHand(range) * rows) / atHand;
+  }
+
+  #atHand(range: YearRange): number {
+    return this.#cut.rows.reduce((sum, row) => sum + Number(isWithin(range, yearOf(row))), 0);
   }
 
   /** Ranges at once; while it isn't known whether years are heeded, the first goes ahead. */
@@ -270,6 +291,25 @@ class YearSearch {
       ...(await Promise.all(ranges.slice(ahead.length).map((range) => this.#fetch(range)))),
     ]);
   }
+}
+
+/** Pieces of a range of as many rows each by what came, the one first that may be the longest: if it can't be had, nothing can. */
+function piecesOf(range: YearRange, years: readonly number[], wanted: number): YearRange[] {
+  const sorted = years.toSorted((a, b) => a - b);
+  const count = Math.min(Math.max(2, wanted), sorted.length);
+  const starts = new Set<number>();
+  for (let piece = 1; piece < count; piece += 1) {
+    starts.add(sorted[Math.floor((piece * sorted.length) / count)] as number);
+  }
+  starts.delete(sorted[0] as number);
+  if (starts.size === 0) starts.add(sorted.find((year) => year !== sorted[0]) as number);
+  const firsts = [range.from, ...starts];
+  const pieces = firsts.map((from, i) => ({
+    from,
+    to: i + 1 < firsts.length ? (firsts[i + 1] ?? 0) - 1 : range.to,
+  }));
+  const rowsIn = (piece: YearRange) => years.filter((year) => isWithin(piece, year)).length;
+  return pieces.toSorted((a, b) => rowsIn(b) - rowsIn(a));
 }
 
 function joined(parts: readonly (SentRows | null)[]): SentRows | null {
