@@ -5,7 +5,7 @@ import {
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
-import { readOnlyCache, type TenantCache } from '../cache/tenant-cache.ts';
+import { NO_TENANT_CACHE, readOnlyCache, type TenantCache } from '../cache/tenant-cache.ts';
 import { Failure } from '../errors.ts';
 import { fragmentsIn, type Plan } from '../execution/plan.ts';
 import { runPlan } from '../execution/run.ts';
@@ -23,10 +23,11 @@ import { isFresh } from '../observations/held.ts';
 import { createHeldNames } from '../observations/held-names.ts';
 import type { RefusedNames } from '../observations/refused-names.ts';
 import { createRevalidation, type Revalidation } from '../observations/revalidation.ts';
-import type { Demand } from '../planner/demand.ts';
+import { type Demand, pairKey } from '../planner/demand.ts';
 import { createFewestCalls, fewestCalls } from '../planner/fewest.ts';
 import { frozen, type Learned } from '../planner/learned.ts';
 import type { QuotaRecord } from '../quota/account.ts';
+import { ASSUMED_YEAR } from '../upstream/assumed.ts';
 import { authenticated } from '../upstream/authenticated.ts';
 import { cached, type Freshness } from '../upstream/cached.ts';
 import { type Bill, type Call, type Caller, openBill, type Sending } from '../upstream/call.ts';
@@ -163,7 +164,8 @@ function openDryRun(
   const { freshness, now } = parts;
   const { bill, payer } = tally;
   const tenantCache = readOnlyCache(parts.tenantCache);
-  const assumptions = assumptionsOf(parts.learned, supposed, tally);
+  const years = createYearsWanted();
+  const assumptions = assumptionsOf(parts.learned, supposed, years, tally);
   const note = (call: Call) => tally.calls.push({ ...call, isHeld: false });
   const noteHeld = (call: Call) => tally.calls.push({ ...call, isHeld: true });
   const outage = { failure: () => null };
@@ -185,14 +187,18 @@ function openDryRun(
     onHeld: (demand: Demand) => tally.heldDemands.push(demand),
   };
   const isDeriving = derivesFigures(document, parts.schema);
-  const figures = createLoneFigures(observations, (next) => tallied(next, parts.learned, isDeriving, tally));
+  const mayBeHeld = supposed === 'least' && parts.tenantCache !== NO_TENANT_CACHE;
+  const figures = createLoneFigures(observations, (next) => {
+    const counting = tallied(next, parts.learned, isDeriving, tally);
+    return mayBeHeld ? spared(counting) : counting;
+  });
   const signal = new AbortController().signal;
   const sending: Sending = { caller, bill, payer, signal, waitDeadlineMs: 0 };
   const effort = untilRefused(parts.effortFor(caller), tally);
   const context = openContext({
     ask,
     sending,
-    figures: counted(figures, observations, tally),
+    figures: counted(figures, observations, years, tally),
     batchGate: createBatchGate(parts.holdMs),
     effort,
     tickersLearned: ownCopy(parts.tickersLearned),
@@ -214,12 +220,30 @@ function openDryRun(
   };
 }
 
-function assumptionsOf(learned: Learned, supposed: Supposed, tally: Tally): Assumptions {
+/** A year that is wanted of each series of which some years are: a figure of another is none of what is asked for. */
+interface YearsWanted {
+  of(countryCode: string, metricKey: string): readonly number[];
+  add(demand: Demand): void;
+}
+
+function createYearsWanted(): YearsWanted {
+  const wanted = new Map<string, number[]>();
+  return {
+    of: (countryCode, metricKey) => wanted.get(pairKey(countryCode, metricKey)) ?? [ASSUMED_YEAR],
+    add({ pairKey: key, years }) {
+      const year = years && (years.to ?? years.from);
+      const before = wanted.get(key) ?? [];
+      if (year !== null && !before.includes(year)) wanted.set(key, [...before, year]);
+    },
+  };
+}
+
+function assumptionsOf(learned: Learned, supposed: Supposed, years: YearsWanted, tally: Tally): Assumptions {
   const isExpected = supposed === 'expected';
   const isKnownEmpty = (code: string, key: string) =>
     learned.knowsSeries(code, key) && learned.seriesRows(code, key) === 0;
   return {
-    hasFigure: (code, key) => isExpected && !isKnownEmpty(code, key),
+    yearsOf: (code, key) => (isExpected && !isKnownEmpty(code, key) ? years.of(code, key) : []),
     areFilled: isExpected,
     onAssumedList() {
       tally.isCertain = false;
@@ -240,6 +264,25 @@ function tallied(next: Fetch, learned: Learned, isDeriving: boolean, tally: Tall
     if (isDeriving ? demands.length > 0 : !demands.every(isLengthKnown)) tally.isCertain = false;
     for (const demand of demands) tally.want(demand);
     await next(demands, sending, settle);
+  };
+}
+
+/**
+ * Spares what a call before may have brought, and the operation has held by then: figures of any country with any metric
+ * that were asked for together.
+ */
+function spared(next: Fetch): Fetch {
+  const asked: { readonly codes: ReadonlySet<string>; readonly keys: ReadonlySet<string> }[] = [];
+  const isBrought = ({ countryCode, metricKey }: Demand) =>
+    asked.some(({ codes, keys }) => codes.has(countryCode) && keys.has(metricKey));
+  return (demands, sending, settle) => {
+    const missing = demands.filter((demand) => !isBrought(demand));
+    for (const demand of demands) if (isBrought(demand)) settle(demand, []);
+    asked.push({
+      codes: new Set(missing.map(({ countryCode }) => countryCode)),
+      keys: new Set(missing.map(({ metricKey }) => metricKey)),
+    });
+    return next(missing, sending, settle);
   };
 }
 
@@ -322,7 +365,7 @@ interface CountedParts extends Pick<PricingParts, 'tenantCache' | 'freshness' | 
  * Figures that are counted as soon as they are wanted and seen not to be held, before any are gathered, looked up or
  * planned; and none of which are looked for once it is known that the operation is refused.
  */
-function counted(figures: Figures, parts: CountedParts, tally: Tally): Figures {
+function counted(figures: Figures, parts: CountedParts, years: YearsWanted, tally: Tally): Figures {
   const { tenantCache, entries, refusedNames } = parts;
   return {
     ...figures,
@@ -341,6 +384,7 @@ function counted(figures: Figures, parts: CountedParts, tally: Tally): Figures {
     },
     async fetch(demands, sending, settle) {
       if (tally.refusal !== null) throw tally.refusal;
+      for (const demand of demands) if (demand.years !== null) years.add(demand);
       return figures.fetch(demands, sending, settle);
     },
   };

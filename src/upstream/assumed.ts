@@ -1,5 +1,11 @@
 import { COVERED_COUNTRIES } from './covered-countries.ts';
 
+/** The year of a figure of which any year will do. */
+export const ASSUMED_YEAR = 2000;
+
+/** An indicator of the assumed catalogue. */
+export const ASSUMED_METRIC = 'indicator_1';
+
 const DOCUMENTED_INDICATORS = 207;
 const DOCUMENTED_SOURCES = 59;
 
@@ -35,14 +41,14 @@ export function assumedTickers(target: string): unknown {
   }));
 }
 
-export function assumedFigure(countryCode: string, metricKey: string): object {
+export function assumedFigure(countryCode: string, metricKey: string, year = ASSUMED_YEAR): object {
   return {
     country_code: countryCode,
     country_name: countryCode,
     metric_key: metricKey,
     metric_name: metricKey,
-    year: 2000,
-    period: '2000',
+    year,
+    period: `${year}`,
     value: 1,
     unit: '',
     source: 'source_1',

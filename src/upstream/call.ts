@@ -34,8 +34,9 @@ export interface Endpoint<Params = never, Result = unknown> {
    * What pricing takes an answer to hold while it is not known: a list of its documented size, or one of each thing that
    * further calls may hang from. Nothing where it is left out.
    * @param target that of the call
+   * @param metricKey an indicator of the catalogue, as far as that is known
    */
-  readonly assumed?: (target: string) => unknown;
+  readonly assumed?: (target: string, metricKey: string) => unknown;
 }
 
 export interface CallParams {

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { yieldToEventLoop } from '../async/yielding.ts';
-import { assumedFigure } from './assumed.ts';
+import { ASSUMED_METRIC, assumedFigure } from './assumed.ts';
 import type { Answer, Call, Endpoint, Send } from './call.ts';
-import { callKey } from './call.ts';
+import { callKey, makeCall } from './call.ts';
 import * as endpoints from './endpoints.ts';
 
 /** Lists that later operations are priced by, per key digest. */
@@ -19,10 +19,20 @@ interface KnownList {
   readonly atMs: number;
 }
 
+/** An indicator of a catalogue: one that has sources, which may be asked for. */
+function metricIn(catalogue: unknown): string {
+  try {
+    const records = endpoints.indicators.decode(catalogue, {}, 0);
+    return (records.find(({ sources }) => sources?.length) ?? records[0])?.key ?? ASSUMED_METRIC;
+  } catch {
+    return ASSUMED_METRIC;
+  }
+}
+
 /** What is assumed of answers while they are not known. */
 export interface Assumptions {
-  /** Whether the service holds a figure; where it does, what is asked for below it is asked for too. */
-  hasFigure(countryCode: string, metricKey: string): boolean;
+  /** The years of the figures that the service holds: what is asked for below these is asked for too. */
+  yearsOf(countryCode: string, metricKey: string): readonly number[];
   /** Whether lists and records have their documented size, rather than nothing in them. */
   readonly areFilled: boolean;
   /** Called for a list that is not known. */
@@ -40,14 +50,12 @@ export interface DryRun {
   answering(note: (call: Call) => void, assumptions: Assumptions): Send;
 }
 
-/** One figure of each country and metric that a data call names, as far as there is one; whole, as its total says. */
-function assumedFigures({ target }: Call, { hasFigure }: Assumptions): unknown {
+/** A figure or some of each country and metric that a data call names, as far as there are any; whole, as its total says. */
+function assumedFigures({ target }: Call, { yearsOf }: Assumptions): unknown {
   const query = new URLSearchParams(target.slice(target.indexOf('?')));
   const listed = (name: string) => query.get(name)?.split(',') ?? [];
   const data = listed('country_codes').flatMap((code) =>
-    listed('metric_keys')
-      .filter((key) => hasFigure(code, key))
-      .map((key) => assumedFigure(code, key)),
+    listed('metric_keys').flatMap((key) => yearsOf(code, key).map((year) => assumedFigure(code, key, year))),
   );
   return { data, meta: { total: data.length, limit: Number.MAX_SAFE_INTEGER } };
 }
@@ -58,7 +66,7 @@ export type AnyEndpoint = Pick<Endpoint, 'route' | 'assumed'>;
 /** @param more endpoints besides those that every service has */
 export function createDryRun(now: () => number, more: readonly AnyEndpoint[] = []): DryRun {
   /** What is assumed of each route of which anything is. */
-  const assumedOf: ReadonlyMap<string, (target: string) => unknown> = new Map(
+  const assumedOf: ReadonlyMap<string, NonNullable<AnyEndpoint['assumed']>> = new Map(
     [...Object.values(endpoints), ...more].flatMap(({ route, assumed }: AnyEndpoint) =>
       assumed === undefined ? [] : [[route, assumed] as const],
     ),
@@ -89,17 +97,24 @@ export function createDryRun(now: () => number, more: readonly AnyEndpoint[] = [
         note(call);
         payer.reserve(call.route).charge();
         if (call.target.length > LONG_TARGET) await yieldToEventLoop(caller);
-        const body = known.get(keyOf(caller.keyDigest, call))?.body ?? assumed(call, assumptions);
+        const body =
+          known.get(keyOf(caller.keyDigest, call))?.body ?? assumed(call, caller.keyDigest, assumptions);
         // Where there is no record, nothing below it is asked for.
         const status = body === NO_RECORD ? 404 : 200;
         return { status, headers: {}, body, receivedAt: now() };
       },
   };
 
-  function assumed(call: Call, assumptions: Assumptions): unknown {
+  /** By what is known of its own catalogue, so that what hangs from an indicator of a record is asked for as well. */
+  function metricOf(keyDigest: string): string {
+    const catalogue = known.peek(keyOf(keyDigest, makeCall(endpoints.indicators, {})));
+    return catalogue === undefined ? ASSUMED_METRIC : metricIn(catalogue.body);
+  }
+
+  function assumed(call: Call, keyDigest: string, assumptions: Assumptions): unknown {
     if (call.route === endpoints.observations.route) return assumedFigures(call, assumptions);
     if (lists.has(call.route)) assumptions.onAssumedList();
-    if (assumptions.areFilled) return assumedOf.get(call.route)?.(call.target) ?? {};
+    if (assumptions.areFilled) return assumedOf.get(call.route)?.(call.target, metricOf(keyDigest)) ?? {};
     if (call.route.includes('{')) return NO_RECORD;
     return lists.has(call.route) ? [] : {};
   }

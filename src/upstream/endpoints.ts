@@ -106,7 +106,7 @@ export const countryProfile: Endpoint<CountryParams, CountryProfileRecord> = {
   caching: 'ttl',
   params: ({ code }) => ({ path: { code: code.toUpperCase() } }),
   decode: (body, { code }) => decodeProfile(body, countryProfile.route, code),
-  assumed: () => ({ indicators: [{ metric_key: 'indicator_1', source: 'source_1' }] }),
+  assumed: (_, metricKey) => ({ indicators: [{ metric_key: metricKey, source: 'source_1' }] }),
 };
 
 /** Specified: a snapshot across domains. Observed: figures without country fields, rates, benchmarks and alerts. */
@@ -117,8 +117,8 @@ export const countrySignals: Endpoint<CountryParams, SignalsRecord> = {
   params: ({ code }) => ({ path: { code: code.toUpperCase() } }),
   isDated: true,
   decode: (body, { code }, receivedAt) => decodeSignals(body, countrySignals.route, code, receivedAt),
-  assumed: (target) => ({
-    observations: [assumedFigure('', 'indicator_1')],
+  assumed: (target, metricKey) => ({
+    observations: [assumedFigure('', metricKey)],
     fx_rates: [{ source_code: 'source_1', country_codes: [target.split('/').at(-2)] }],
     commodity_benchmarks: [],
     disaster_alerts: [{ event_key: 'event_1', source: 'source_1' }],

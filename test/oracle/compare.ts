@@ -21,6 +21,8 @@ export function createIds(): Ids {
   return { byObject: new Map(), byId: new Map() };
 }
 
+const MISSING = 'which is missing';
+
 /** Lists whose order is promised, or is that of the objects asked for. */
 const ORDERED = new Set(['Query.countries', 'Query._entities', 'Query.nodes']);
 
@@ -162,7 +164,7 @@ class Comparison {
       const scores = rest.map((at) => scoreOf(item, actual[at]));
       const best = scores.reduce((top, score, i) => (score > (scores[top] ?? -1) ? i : top), 0);
       if (rest.length === 0 || (left.length !== free.length && (scores[best] as number) < 0.5)) {
-        this.#add('short', path, `an item ${short(item)}, which is missing`);
+        this.#add('short', path, `an item ${short(item)}, ${MISSING}`);
         continue;
       }
       const at = rest.splice(best, 1)[0] as number;
@@ -177,7 +179,9 @@ class Comparison {
     const found: Difference[] = [];
     new Comparison(this.#truth, createIds(), found).values(expected, actual, [], names);
     const isShorter = found.every(({ kind }) => kind === 'short');
-    return isShorter ? 1 + 1 / (1 + found.length) : likeness(expected, actual);
+    // An item that is missing weighs more than all that is null: so lists whose items all failed are paired by their length.
+    const lacking = found.reduce((sum, { detail }) => sum + (detail.endsWith(MISSING) ? 1000 : 1), 0);
+    return isShorter ? 1 + 1 / (1 + lacking) : likeness(expected, actual);
   }
 
   /** Equal for values that are the same but for identifiers and the order of lists without one. */

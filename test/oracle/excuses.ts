@@ -146,6 +146,11 @@ function isDear({ world, habits, lookups, mostCalls }: Circumstances): boolean {
   for (const { path } of catalogues) {
     if (!lookups.some((one) => one.path.startsWith(`${path}.`))) rows += ALL_COUNTRIES * ALL_INDICATORS * 100;
   }
+  for (const { path, route } of lookups) {
+    if (route !== '/v1/markets/tickers' || lookups.some((one) => one.path.startsWith(`${path}.`))) continue;
+    // Where there are no listings either.
+    calls += ALL_COUNTRIES;
+  }
   // Of countries that are not named, the documented number is reckoned with until the list is known, and of which of them
   // tickers are, no list tells.
   const lists = lookups.filter(

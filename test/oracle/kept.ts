@@ -137,6 +137,45 @@ export const KEPT: readonly Kept[] = [
   kept('the price of what stands below a profile that is not there', {}, [
     ask('{ country(code: "BF") { profile { country { name } } } }'),
   ]),
+  kept(
+    'the least of a figure that an earlier call brings along, below one that is held',
+    {},
+    [
+      ask('{ observations(countryCodes: ["DZ"]) { value } }'),
+      ask(
+        '{ observations(countryCodes: ["DZ", "MW"]) { indicator { observation(countryCode: "MW") { value } } } }',
+      ),
+    ],
+    { CACHE_URL: 'memory:' },
+  ),
+  kept(
+    'the least of years in which an indicator shows figures, so that no list need tell that there is one',
+    {},
+    [
+      ask(
+        '{ indicator(key: "population_total") { observations(countryCodes: ["DZ"], toYear: 2019) { id } } }',
+      ),
+      ask(
+        '{ indicator(key: "population_total") { observations(countryCodes: ["DZ"], fromYear: 2015) { id } } }',
+      ),
+    ],
+  ),
+  kept('the most of sources of indicators that a profile names', { size: 'tiny' }, [
+    ask('{ indicators { key } }'),
+    ask(`{ indicator(key: "population_total") { id }
+      country(code: "LS") { profile { indicators { indicator { sources { record } } } } } }`),
+  ]),
+  kept(
+    'lists whose items all failed, of which some have more than others',
+    { cutList: '/v1/platform/etl-status', catalogueSources: 'objects' },
+    [ask('{ indicators { sources { nextRun lastSuccessfulRefresh } } }')],
+  ),
+  kept(
+    'series many times longer than an answer, in no order, without limit and total',
+    { longSeries: 1100, limit: 'refused', total: false, metaLimit: false, within: 'none', size: 'tiny' },
+    [ask('{ observations(countryCodes: ["UG", "LS"], metricKeys: ["rainfall_mm"]) { year period value } }')],
+    { MAX_UPSTREAM_CALLS: '60' },
+  ),
   {
     name: 'a series that is longer than the usual rows, from a service that refuses a high limit without words',
     scenario: {

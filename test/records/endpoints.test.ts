@@ -184,7 +184,7 @@ describe('what pricing takes an answer to be', () => {
   const assuming = all
     .filter((one) => typeof one === 'object')
     .flatMap(({ route, assumed, decode }: Endpoint) =>
-      assumed === undefined ? [] : [{ route, body: assumed(route), decode }],
+      assumed === undefined ? [] : [{ route, body: assumed(route, 'indicator_1'), decode }],
     );
 
   it.for(assuming)('is an answer of $route', ({ body, decode }) => {
