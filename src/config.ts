@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
+import { isCacheAddress, sqliteFault } from './cache-address.ts';
+import { tracingFaults } from './tracing-config.ts';
 
 const wholeNumber = (least: number, most: number) =>
   z
@@ -49,7 +51,9 @@ const extraRoutes = z
 const httpAddress = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' });
 
 /** Paths are put behind it, so it can't have a query or a fragment, be they empty. */
-const baseAddress = httpAddress.refine((url) => !/[?#]/.test(url), 'must have no ? and no #');
+const baseAddress = httpAddress
+  .refine((url) => !/[?#]/.test(url), 'must have no ? and no #')
+  .refine((url) => URL.parse(url)?.port !== '0', 'must have a port that can be reached');
 
 const MCP_ALONE =
   'MCP: on makes tools of the trusted documents, so TRUSTED_DOCUMENTS must name the file that they stand in';
@@ -64,10 +68,7 @@ const Environment = z.object({
   WORKERS: workers.default(1),
   CACHE_URL: z
     .string()
-    .regex(
-      /^(memory:|none|sqlite:.+|rediss?:\/\/.+)$/,
-      'must be memory:, sqlite:PATH, redis://…, rediss://… or none',
-    )
+    .refine(isCacheAddress, 'must be memory:, sqlite:PATH, redis://HOST:PORT/DATABASE, rediss://… or none')
     .default('memory:'),
   CACHE_TTL_SECONDS: wholeNumber(0, 31_536_000).default(300),
   STALE_IF_ERROR_SECONDS: wholeNumber(0, 31_536_000).default(86_400),
@@ -252,11 +253,14 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     const name = String(issue.path[0]);
     faults.push(`${name}: ${issue.message} (got ${shown(name, given[name])})`);
   }
-  const { PORT: port, ADMIN_PORT: adminPort } = parsed.data ?? {};
+  const { PORT: port, ADMIN_PORT: adminPort } = given;
   // Each is given a free one where it is 0.
-  if (adminPort !== undefined && adminPort !== 0 && adminPort === port)
+  if (adminPort !== undefined && Number(adminPort) !== 0 && adminPort === (port ?? '4000'))
     faults.push('ADMIN_PORT: must be another port than PORT');
-  if (parsed.data?.MCP === true && parsed.data.TRUSTED_DOCUMENTS === undefined) faults.push(MCP_ALONE);
+  const unfit = sqliteFault(given.CACHE_URL ?? '');
+  if (unfit !== null) faults.push(`CACHE_URL: ${unfit}`);
+  if (given.MCP === 'on' && given.TRUSTED_DOCUMENTS === undefined) faults.push(MCP_ALONE);
+  faults.push(...tracingFaults(env));
   if (!parsed.success || faults.length > 0) {
     throw new ConfigError(
       `The settings have ${faults.length} fault(s):\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
@@ -350,50 +354,4 @@ function textOf(file: string): { readonly text?: string; readonly fault?: string
 function shown(name: string, value: string | undefined): string {
   if (name === 'KEY_PEPPER') return 'a secret';
   return name.endsWith('_URL') ? 'an address' : JSON.stringify(value);
-}
-
-const OTLP_PROTOCOLS = ['http/protobuf', 'http/json'] as const;
-
-/** How traces are sent over HTTP. */
-export type OtlpProtocol = (typeof OTLP_PROTOCOLS)[number];
-
-/** What of OpenTelemetry's environment variables decides whether traces are sent; the others are read by its own packages. */
-const TracingEnvironment = z.object({
-  OTEL_TRACES_EXPORTER: z.enum(['otlp', ''], 'must be otlp or none').optional(),
-  OTEL_EXPORTER_OTLP_ENDPOINT: z.string().optional(),
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.string().optional(),
-  OTEL_EXPORTER_OTLP_PROTOCOL: otlpProtocol(),
-  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: otlpProtocol(),
-});
-
-function otlpProtocol() {
-  const fault = 'must be http/protobuf or http/json: traces are not sent by gRPC';
-  return z.enum([...OTLP_PROTOCOLS, ''], fault).optional();
-}
-
-/** The protocol that is asked for, else OpenTelemetry's own default. To be read where `isTracingOn`. */
-export function otlpProtocolIn(
-  env: Readonly<Record<string, string | undefined>> = process.env,
-): OtlpProtocol {
-  const asked = env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL || env.OTEL_EXPORTER_OTLP_PROTOCOL;
-  return asked === 'http/json' ? asked : 'http/protobuf';
-}
-
-/**
- * Whether traces are sent: where an address is given for them, or the exporter is named, unless all of it is disabled.
- * @throws ConfigError naming every variable that asks for what there is not
- */
-export function isTracingOn(env: Readonly<Record<string, string | undefined>> = process.env): boolean {
-  if (env.OTEL_SDK_DISABLED?.toLowerCase() === 'true' || env.OTEL_TRACES_EXPORTER === 'none') return false;
-  const read = TracingEnvironment.safeParse(env);
-  if (!read.success) {
-    const faults = read.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
-    throw new ConfigError(faults.join('\n'));
-  }
-  const {
-    OTEL_TRACES_EXPORTER: exporter,
-    OTEL_EXPORTER_OTLP_ENDPOINT: address,
-    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: ofTraces,
-  } = read.data;
-  return Boolean(exporter || address || ofTraces);
 }

@@ -124,8 +124,9 @@ export async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
       // It has said itself why.
       process.exit(typeof error.code === 'number' ? error.code : 1);
     }
-    console.error(explained(error));
-    process.exit(error instanceof ConfigError ? 2 : 1);
+    const fault = hostFault(error, env) ?? error;
+    console.error(explained(fault));
+    process.exit(fault instanceof ConfigError ? 2 : 1);
   }
 }
 
@@ -178,6 +179,16 @@ function onFault({ fatal }: Log, drain: () => Promise<unknown>): void {
     );
   };
   process.on('uncaughtException', end).on('unhandledRejection', (fault) => end(fault, 'unhandledRejection'));
+}
+
+/** Names the setting where `HOST` is no address that this machine could listen at; null where that isn't what went wrong. */
+function hostFault(error: unknown, { HOST }: NodeJS.ProcessEnv): ConfigError | null {
+  const { syscall, code } = error as NodeJS.ErrnoException;
+  const isOfHost = syscall === 'getaddrinfo' || (syscall === 'listen' && code === 'EADDRNOTAVAIL');
+  if (!isOfHost || HOST === undefined) return null;
+  return new ConfigError(
+    `The settings have 1 fault(s):\n  HOST: must be an address of this machine (got ${JSON.stringify(HOST)})`,
+  );
 }
 
 /** One line where the operator can mend it, the whole stack where only we can. */

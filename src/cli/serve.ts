@@ -1,10 +1,11 @@
 import type { HubLink } from '../cache/hub-link.ts';
-import { type Config, isTracingOn, otlpProtocolIn } from '../config.ts';
+import type { Config } from '../config.ts';
 import { createGateway, type Observer } from '../gateway.ts';
 import type { Log } from '../server/log.ts';
 import { createMetrics, type Metrics } from '../server/metrics.ts';
 import { ownVersion } from '../server/own-version.ts';
 import { createServer } from '../server/server.ts';
+import { isTracingOn, otlpProtocolIn } from '../tracing-config.ts';
 import type { Addresses } from './supervisor.ts';
 
 export interface Program extends Addresses {

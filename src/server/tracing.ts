@@ -20,8 +20,8 @@ import {
 } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base';
 import type { Trace, TraceAttributes, Tracer } from '../async/trace.ts';
-import type { OtlpProtocol } from '../config.ts';
 import { excerpt } from '../errors.ts';
+import type { OtlpProtocol } from '../tracing-config.ts';
 
 export interface TracingParts {
   readonly version: string;

@@ -14,11 +14,30 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
     'http://data.example/?',
     'http://data.example/v1?key=1',
     'http://data.example#top',
+    'http://data.example:0',
+    'http://data.example:99999',
+    'http://data.example:abc',
   ],
   PORT: ['-1', '65536', '80.5', '4000x', '0x10', ' '],
   ADMIN_PORT: ['-1', '65536', 'x', '4000'],
   WORKERS: ['0', '65', '1.5', 'all', '-1'],
-  CACHE_URL: ['disk', 'sqlite:', 'redis://', 'http://cache.example'],
+  CACHE_URL: [
+    'disk',
+    'sqlite:',
+    'sqlite: ',
+    'sqlite:/',
+    'sqlite:/nowhere/at-all/cache.db',
+    'redis://',
+    'redis://:6379',
+    'redis://localhost:abc',
+    'redis://localhost:99999999',
+    'redis://localhost:0',
+    'redis://local host',
+    'redis://localhost/first',
+    'redis://user:%zz@localhost',
+    'rediss://[::1',
+    'http://cache.example',
+  ],
   CACHE_TTL_SECONDS: ['-1', '1.5', 'soon'],
   STALE_IF_ERROR_SECONDS: ['-1', 'a day'],
   AUTH_TTL_SECONDS: ['-1', '∞'],
@@ -55,6 +74,10 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
   GRAPHIQL: ['yes', 'Off'],
   CORS_ORIGINS: ['app.example', 'https://app.example, nonsense', 'null'],
   LOG_LEVEL: ['verbose', 'INFO'],
+  OTEL_TRACES_EXPORTER: ['zipkin'],
+  OTEL_EXPORTER_OTLP_ENDPOINT: ['collector', 'http://collector:99999', 'ftp://collector'],
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: ['grpc://collector:4317'],
+  OTEL_EXPORTER_OTLP_PROTOCOL: ['grpc'],
 };
 
 const faultOf = (env: Record<string, string>): string => {
@@ -195,6 +218,30 @@ describe('settings', () => {
     );
     expect(readConfig({ PORT: '0', ADMIN_PORT: '0' })).toMatchObject({ port: 0, adminPort: 0 });
     expect(readConfig({ ADMIN_PORT: '9100' })).toMatchObject({ adminPort: 9100 });
+  });
+
+  it.for([
+    { CACHE_URL: 'redis://localhost:99999999' },
+    { CACHE_URL: `sqlite:${tmpdir()}` },
+    { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector' },
+    { HOST: '192.0.2.1', PORT: '0' },
+  ])('stop the program with one sentence and exit code 2: %j', async (env) => {
+    const { code, stdout, stderr } = await run({ PATH: process.env.PATH ?? '', ...env });
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(new RegExp(`^The settings have 1 fault\\(s\\):\n  ${Object.keys(env)[0]}: .+\n$`));
+  });
+
+  it('are checked whatever else is wrong with them', () => {
+    const message = faultOf({
+      PORT: '4000',
+      ADMIN_PORT: '4000',
+      MCP: 'on',
+      LOG_LEVEL: 'loud',
+      CACHE_URL: 'sqlite:/',
+    });
+    for (const name of ['ADMIN_PORT', 'MCP', 'LOG_LEVEL', 'CACHE_URL'])
+      expect(message).toContain(`\n  ${name}: `);
+    expect(message).toContain('4 fault(s)');
   });
 
   it('stop the program with exit code 2 where they are wrong', async () => {

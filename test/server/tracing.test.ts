@@ -3,8 +3,8 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { isTracingOn } from '../../src/config.ts';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
+import { isTracingOn } from '../../src/tracing-config.ts';
 import { type Serving, startServing } from '../support/serving.ts';
 
 interface Span {
@@ -242,12 +242,5 @@ describe('whether traces are sent', () => {
     [{ OTEL_EXPORTER_OTLP_ENDPOINT: '' }, false],
   ] as const)('with %j: %s', ([env, expected]) => {
     expect(isTracingOn(env)).toBe(expected);
-  });
-
-  it('is told by name where it asks for what there is not', () => {
-    const env = { ...address, OTEL_TRACES_EXPORTER: 'zipkin', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' };
-    expect(() => isTracingOn(env)).toThrow(
-      'OTEL_TRACES_EXPORTER: must be otlp or none\nOTEL_EXPORTER_OTLP_PROTOCOL: must be http/protobuf or http/json: traces are not sent by gRPC',
-    );
   });
 });
