@@ -1,9 +1,10 @@
 import { Server as TcpServer } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Config } from '../config.ts';
 import type { LiveTransport } from './live-results.ts';
 import type { AdminServer } from './operator-routes.ts';
+import { isInParts } from './part-stream.ts';
 
 /** What may be left to close once nobody is answered any more: connections to the service and to the store. */
 const STOP_TIMEOUT_MS = 2_000;
@@ -18,35 +19,49 @@ export interface Course {
   isDraining: boolean;
 }
 
-/** Requests that are not answered yet. */
+/** Requests whose answers have not left yet. */
 export interface OpenRequests {
   readonly count: number;
+  /** Those of them that the gateway is still at: the others wait for their clients, to take an answer or to send a request. */
+  readonly underWay: number;
   /** Resolves once there is none. */
   none(): Promise<void>;
 }
 
 export function watchOpenRequests(app: FastifyInstance): OpenRequests {
-  let open = 0;
+  const open = new Set<FastifyReply>();
   let lastClosed = () => {};
   app.addHook('onRequest', (_request, reply, done) => {
-    open += 1;
+    open.add(reply);
     reply.raw.once('close', () => {
-      open -= 1;
-      if (open === 0) lastClosed();
+      open.delete(reply);
+      if (open.size === 0) lastClosed();
     });
     done();
   });
   return {
     get count() {
-      return open;
+      return open.size;
+    },
+    get underWay() {
+      let count = 0;
+      for (const reply of open) count += Number(!waitsForClient(reply));
+      return count;
     },
     none() {
-      if (open === 0) return Promise.resolve();
+      if (open.size === 0) return Promise.resolve();
       const { promise, resolve } = Promise.withResolvers<void>();
       lastClosed = resolve;
       return promise;
     },
   };
+}
+
+/** Whether all that is left to do is the client's: it has not sent all of its request, or not taken all of an answer that is there. */
+function waitsForClient({ request, raw }: FastifyReply): boolean {
+  if (raw.writableEnded || !request.raw.complete) return true;
+  // What is written while it is read begins once all of it is known; what comes in parts may still have some to come.
+  return raw.headersSent && !isInParts(raw);
 }
 
 export interface DrainParts {
@@ -58,16 +73,17 @@ export interface DrainParts {
   readonly admin: AdminServer | null;
   /** The ways of subscriptions. */
   readonly transports: readonly LiveTransport[];
+  readonly note: (message: string) => void;
   /** Closes what the server has been answering from. */
   readonly stop: () => Promise<void>;
 }
 
 /**
  * As `Server.drain` says.
- * @returns how many requests were cut
+ * @returns how many requests were cut that the gateway was at
  */
 export async function drain(parts: DrainParts, delayMs: number, isReplaced: boolean): Promise<number> {
-  const { app, config, course, open, admin, transports, stop } = parts;
+  const { app, config, course, open, admin, transports, note, stop } = parts;
   course.isClosing = true;
   course.isLeaving = !isReplaced;
   // The TCP server's close alone: the HTTP server's would also drop idle connections, whose next request is to be
@@ -87,7 +103,10 @@ export async function drain(parts: DrainParts, delayMs: number, isReplaced: bool
   const ended = within(STOP_TIMEOUT_MS, endSubscriptions());
   await within(config.drainTimeoutMs, open.none());
   await ended;
-  const cut = open.count;
+  const cut = open.underWay;
+  const left = open.count - cut;
+  if (left > 0)
+    note(`${left} client(s) did not take their answers, or send their requests, in DRAIN_TIMEOUT_MS`);
   app.server.closeAllConnections();
   for (const transport of transports) transport.cut();
   await within(STOP_TIMEOUT_MS, Promise.all([app.close(), admin?.close()]).then(stop));

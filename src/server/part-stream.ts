@@ -10,6 +10,13 @@ export interface PartStreamParts {
   readonly problem: (error: unknown, requestId: string) => void;
 }
 
+const inParts = new WeakSet<object>();
+
+/** Whether an answer comes in parts: until it has ended, its operation may be under way. */
+export function isInParts(raw: FastifyReply['raw']): boolean {
+  return inParts.has(raw);
+}
+
 /**
  * Sends an answer that comes in parts, each as soon as it is there, with the status and the headers of the reply. What a
  * slow reader has not taken counts with all other answers that wait to be taken, and is cut with them.
@@ -23,6 +30,7 @@ export function sendParts(
   const { raw } = reply;
   if (isClosing()) reply.header('connection', 'close');
   reply.hijack();
+  inParts.add(raw);
   copyHeaders(reply);
   raw.writeHead(reply.statusCode);
   const pour = async () => {

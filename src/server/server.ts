@@ -55,7 +55,7 @@ export interface Server {
    * @param isReplaced whether another process takes the connections from now on: then no new ones are taken at once, but
    * those that are open are answered until they have closed, as long as requests in flight may take; and what asks
    * whether the program is ready is told that it is
-   * @returns how many requests were cut
+   * @returns how many requests were cut that the gateway was at: not those whose clients don't read, or don't send
    */
   drain(delayMs?: number, isReplaced?: boolean): Promise<number>;
 }
@@ -159,7 +159,7 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
     },
 
     drain(delayMs = config.drainDelayMs, isReplaced = false) {
-      const parts = { app, config, course, open, admin, transports, stop: gateway.stop };
+      const parts = { app, config, course, open, admin, transports, note: log.note, stop: gateway.stop };
       return drain(parts, delayMs, isReplaced);
     },
   };

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -218,6 +218,39 @@ describe('serve', () => {
     expect(await program.exited).toBe(1);
     expect(await inFlight).toBe('cut');
     expect(program.text.stderr).toContain('1 request(s) took longer than DRAIN_TIMEOUT_MS');
+  });
+
+  it('exits with 0 where all that is left is for clients to do, and says so', async () => {
+    const program = start(SERVE, { DRAIN_TIMEOUT_MS: '500' });
+    const url = await program.printed(ADDRESS);
+    const authorization = `Bearer ${await program.printed(/^ {2}team +(\S+)$/m)}`;
+    const rows = 'observations(latest: true) { id record }';
+    // Longer than what systems keep for a reader; and of the kind that is written while it is read.
+    const long = {
+      headers: {},
+      body: JSON.stringify({ query: `{ a: ${rows} b: ${rows} }` }),
+    };
+    const table = { headers: { accept: 'text/csv' }, body: JSON.stringify({ query: `{ ${rows} }` }) };
+    const json = { authorization, 'content-type': 'application/json' };
+    for (const { body } of [table, long, long])
+      await (await fetch(url, { method: 'POST', headers: json, body })).arrayBuffer();
+    const open = () => {
+      const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {});
+      running.push({ kill: () => socket.destroy() });
+      return socket;
+    };
+    const ask = async ({ headers, body }: typeof long | typeof table, isWhole = true) => {
+      const given = { host: 'gateway', ...json, ...headers, 'content-length': String(body.length) };
+      const head = Object.entries(given).map(([name, value]) => `${name}: ${value}\r\n`);
+      const socket = open();
+      socket.write(`POST /graphql HTTP/1.1\r\n${head.join('')}\r\n${isWhole ? body : body.slice(1)}`);
+      if (isWhole) await once(socket, 'readable');
+    };
+    await Promise.all([...Array(19).fill(long), table].map((one) => ask(one)));
+    await ask(long, false);
+    program.signal('SIGTERM');
+    expect(await program.exited).toBe(0);
+    expect(program.text.stderr).toContain('client(s) did not take their answers, or send their requests');
   });
 
   it.for(['SIGTERM', 'SIGINT'] as const)(
