@@ -166,6 +166,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     schemaAnswers: createSchemaAnswers(config.answersMaxBytes),
   };
   const observed = { now: clock.now, steadyNow, onOperation: observer.operation, onFault: observer.problem };
+  const counted = { ...observed, proven };
   const listed = () => ({
     countries: learned.listed.countries.size,
     metrics: learned.listed.metrics.size,
@@ -181,7 +182,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     listed,
     operations: createPreparedOperations(schema, listed),
     keeping: createAnswerKeeping(caches),
-    execution: createExecution({ ...observed, ...config, schema, price, maxRows: () => learned.maxRows }),
+    execution: createExecution({ ...counted, ...config, schema, price, maxRows: () => learned.maxRows }),
   };
   const apollo = await byApollo(stage);
   const run = opened(prepared(apollo.handle, stage), { openRun });

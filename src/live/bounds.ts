@@ -7,6 +7,12 @@ import type { Caller } from '../upstream/call.ts';
 /** Subscriptions of one key that begin at the same time; the others wait. */
 const MAX_BEGINNING = 16;
 
+/**
+ * Subscriptions that have begun under keys which the service has not accepted lately, all of these keys together: while it fails, nobody
+ * knows which of them are made up.
+ */
+const MAX_UNPROVEN = 1_000;
+
 /** Changes of events that are resolved at the same time, of all subscriptions together. */
 const MAX_CHANGES = 5_000;
 
@@ -16,6 +22,8 @@ const CHANGES_PER_UNIT = 100;
 /** Subscriptions of one key. */
 interface KeySubscriptions {
   count: number;
+  /** Those of them that have begun. */
+  begun: number;
   readonly beginning: Semaphore;
   beginners: number;
   /** The place that those which begin have among operations; null while none does. */
@@ -41,34 +49,66 @@ export interface SubscriptionPlace {
 export class SubscriptionPlaces {
   readonly #limit: number;
   readonly #admission: Pick<Admission, 'enter' | 'leave'>;
+  readonly #isProven: (keyDigest: string) => boolean;
   readonly #taken = new Map<string, KeySubscriptions>();
+  /** Those that have begun, of all keys. */
+  #begun = 0;
 
-  constructor(limit: number, admission: Pick<Admission, 'enter' | 'leave'>) {
+  constructor(
+    limit: number,
+    admission: Pick<Admission, 'enter' | 'leave'>,
+    isProven: (keyDigest: string) => boolean,
+  ) {
     this.#limit = limit;
     this.#admission = admission;
+    this.#isProven = isProven;
   }
 
-  /** @throws Failure where the key has as many as it may */
+  /** @throws Failure where the key has as many as it may, or all that may be made up have */
   take({ keyDigest, flow }: Pick<Caller, 'keyDigest' | 'flow'>): SubscriptionPlace {
     const taken = this.#taken.get(keyDigest) ?? {
       count: 0,
+      begun: 0,
       beginning: new Semaphore(MAX_BEGINNING),
       beginners: 0,
       admitted: null,
     };
     if (taken.count >= this.#limit) throw tooMany(taken.count + 1, this.#limit);
+    if (!this.#isProven(keyDigest) && this.#begunUnproven() >= MAX_UNPROVEN) throw overloaded();
     taken.count += 1;
     this.#taken.set(keyDigest, taken);
     let isGiven = false;
+    let begun = 0;
     return {
-      begin: (work) => taken.beginning.runExclusive(() => this.#admitted(taken, flow, work)),
+      begin: (work) =>
+        taken.beginning.runExclusive(async () => {
+          const result = await this.#admitted(taken, flow, work);
+          if (isGiven) return result;
+          begun = 1;
+          this.#note(taken, begun);
+          return result;
+        }),
       giveBack: () => {
         if (isGiven) return;
         isGiven = true;
+        this.#note(taken, -begun);
         taken.count -= 1;
         if (taken.count === 0) this.#taken.delete(keyDigest);
       },
     };
+  }
+
+  #note(taken: KeySubscriptions, begun: number): void {
+    taken.begun += begun;
+    this.#begun += begun;
+  }
+
+  #begunUnproven(): number {
+    // Fewer than so many in all: nothing to look for.
+    if (this.#begun < MAX_UNPROVEN) return 0;
+    let count = 0;
+    for (const [keyDigest, { begun }] of this.#taken) if (!this.#isProven(keyDigest)) count += begun;
+    return count;
   }
 
   async #admitted<Result>(

@@ -14,12 +14,14 @@ import {
   validate,
 } from 'graphql';
 import { Cancellation, type CancelSignal } from '../async/cancellation.ts';
+import type { ProvenKeys } from '../cache/proven.ts';
 import type { Config } from '../config.ts';
 import { Failure } from '../errors.ts';
 import { formatError } from '../graph/error-formatting.ts';
 import { limitRules, listRefusal } from '../graph/limits.ts';
 import type { LiveEvent } from '../graph/live.ts';
 import type { Admission } from '../operations/admission.ts';
+import { provenBy } from '../operations/callers.ts';
 import type { OperationEvent } from '../operations/events.ts';
 import { eventOf, extensionsOf, type OpenRun, type OperationRun } from '../operations/operation-run.ts';
 import type { PersistedTexts } from '../operations/persisted.ts';
@@ -71,6 +73,7 @@ export interface SubscriptionsParts {
   readonly feeds: Feeds;
   readonly openRun: OpenRun;
   readonly admission: Admission;
+  readonly proven: Pick<ProvenKeys, 'has'>;
   readonly now: () => number;
   readonly onOperation: (event: OperationEvent) => void;
   readonly onFault: (fault: unknown, where: string, requestId?: string) => void;
@@ -82,7 +85,7 @@ const MANY_CHANGES = 1_000;
 export function createSubscriptions(parts: SubscriptionsParts): Subscriptions {
   const { config, feeds, admission, onFault } = parts;
   const rules = [...specifiedRules, ...limitRules(config)];
-  const places = new SubscriptionPlaces(config.maxSubscriptions, admission);
+  const places = new SubscriptionPlaces(config.maxSubscriptions, admission, parts.proven.has);
   const eventWork = new EventWork();
   let openCount = 0;
 
@@ -264,6 +267,7 @@ class EventResults implements LiveResults {
       onEnd();
       onOperation({
         ...eventOf(this.#total, this.#read.operation, this.#errors),
+        ...provenBy(this.#parts.caller),
         durationMs: now() - startRun.startedAtMs,
         requestId: request.requestId,
       });

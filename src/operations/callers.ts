@@ -22,3 +22,8 @@ export function createCallers(
     return { authorization, keyDigest, flow: proven.has(keyDigest) ? keyDigest : UNPROVEN, since, slices: 0 };
   };
 }
+
+/** Of the event of an operation: whether it came by a key that the service had accepted lately. */
+export function provenBy({ flow }: Pick<Caller, 'flow'>): { readonly isProven?: true } {
+  return flow === UNPROVEN ? {} : { isProven: true };
+}

@@ -3,6 +3,7 @@ import { InGroups } from '../async/in-groups.ts';
 import { TransientMap } from '../async/transient-map.ts';
 import type { Bill } from '../upstream/call.ts';
 import { rounded, setRunHeaders } from './answer-headers.ts';
+import { provenBy } from './callers.ts';
 import type { RanOperation } from './opened.ts';
 import { eventOf, extensionsOf, type OperationRun, shown, type WrittenAnswer } from './operation-run.ts';
 import type { Handle, Incoming } from './pipeline.ts';
@@ -159,7 +160,7 @@ function sharedAnswer(run: OperationRun): SharedAnswer | null {
   if (written === null || errors === null) return null;
   const extensions = { ...extensionsOf(run), upstream: sharedBill(run.bill) };
   const { data, operation } = written;
-  const event = eventOf(extensions.upstream, operation, errors);
+  const event = { ...eventOf(extensions.upstream, operation, errors), ...provenBy(run.context.caller) };
   if (errors.length > 0) return { ...written, errors, extensions, event, stored: null };
   const stored = storedAnswer(writeBody(data, [], extensions), () => Buffer.from(data.join('')), event);
   return { ...written, errors, extensions, event, stored };

@@ -5,6 +5,7 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import type { PromiseOrValue } from '../async/promise-or-value.ts';
+import type { ProvenKeys } from '../cache/proven.ts';
 import { Failure } from '../errors.ts';
 import { KeptTexts } from '../execution/kept-texts.ts';
 import { type Plan, planOperation } from '../execution/plan.ts';
@@ -61,6 +62,7 @@ export interface ExecutionParts {
   readonly price: Pricing;
   /** Rows that one call brings. */
   readonly maxRows: () => number;
+  readonly proven: Pick<ProvenKeys, 'has'>;
   readonly now: () => number;
   readonly onOperation: (event: OperationEvent) => void;
   readonly onFault: (fault: unknown, where: string, requestId?: string) => void;
@@ -73,7 +75,7 @@ const NULL: TextPieces = ['null'];
 const KEPT_TEXT_BYTES = 16 * 1024 * 1024;
 
 export function createExecution(parts: ExecutionParts): Execution {
-  const { schema, maxUpstreamCalls: limit, maxAnswerBytes, price, now, onOperation, onFault } = parts;
+  const { schema, maxUpstreamCalls: limit, maxAnswerBytes, price, proven, now, onOperation, onFault } = parts;
   const texts = new KeptTexts(KEPT_TEXT_BYTES);
   const tell = (error: GraphQLError, requestId?: string) =>
     formatError(error.toJSON(), error, (fault) => onFault(fault, 'operation', requestId));
@@ -93,6 +95,8 @@ export function createExecution(parts: ExecutionParts): Execution {
       ...eventOf(run.bill, operation, errors),
       durationMs: now() - run.startedAtMs,
       requestId: run.requestId,
+      // Known by now, if it wasn't when the operation began.
+      ...(proven.has(run.context.caller.keyDigest) ? { isProven: true } : {}),
     };
     if (run.trace !== undefined) describeOperation(run.trace, event);
     onOperation(event);

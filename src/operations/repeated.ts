@@ -1,6 +1,7 @@
 import { mapValue } from '../async/promise-or-value.ts';
 import type { Lookups } from '../cache/lookups.ts';
 import { rounded, secondsUntil, setHeaders } from './answer-headers.ts';
+import { provenBy } from './callers.ts';
 import type { OperationEvent } from './events.ts';
 import type { FieldTraces } from './field-traces.ts';
 import { eventOf, isLasting, type OperationRun, type WrittenAnswer } from './operation-run.ts';
@@ -84,7 +85,7 @@ export function createAnswerKeeping({
         mayReadSchema(params.text) && readsSchemaAlone(operation) && run.errors?.length === 0;
       if (isOfSchema) keepOfSchema(params, body, run);
       if (!isLasting(run)) return;
-      const event = { ...eventOf(run.bill, operation, []), repeated: true };
+      const event = { ...eventOf(run.bill, operation, []), ...provenBy(run.context.caller), repeated: true };
       const question = { ...params, keyDigest: run.context.caller.keyDigest };
       const isWhole = run.context.warnings.told() === undefined;
       responseCache.keep(question, { body, data, event, isWhole }, run.freshUntilMs, run.generation);

@@ -15,6 +15,11 @@ const ASSUMED_SERIES_ROWS = 77;
 /** Pairs whose row count is remembered: more than all countries times all indicators. */
 const MAX_PAIRS = 50_000;
 
+/** Pairs beyond which none is remembered that the service has nothing of: anybody can make up names. */
+const MAX_EMPTY_PAIRS = MAX_PAIRS / 2;
+
+const mostOf = (rows: number) => (rows === 0 ? MAX_EMPTY_PAIRS : MAX_PAIRS);
+
 /** Names of one kind that are remembered. */
 const MAX_NAMES = 20_000;
 
@@ -166,7 +171,7 @@ export function createLearned(now: () => number): Learned {
     learnSeries(countryCode, metricKey, rows, span = null) {
       const key = pairKey(countryCode, metricKey);
       const known = byPair.get(key);
-      if (known === undefined && byPair.size >= MAX_PAIRS) return;
+      if (known === undefined && byPair.size >= mostOf(rows)) return;
       const before = spans.get(key);
       if (rows === known && before?.from === span?.from && before?.to === span?.to) return;
       rowsVersion += 1;
@@ -198,7 +203,7 @@ export function createLearned(now: () => number): Learned {
       const key = pairKey(countryCode, metricKey);
       const name = nameOfYears(years);
       const before = ranges.get(key);
-      if (before === undefined && ranges.size >= MAX_PAIRS) return;
+      if (before === undefined && ranges.size >= mostOf(rows)) return;
       if (before?.name === name && before.rows === rows) return;
       rowsVersion += 1;
       ranges.set(key, { name, rows });

@@ -11,6 +11,7 @@ import {
 } from 'graphql-sse';
 import { FAILURES, type FailureCode } from '../errors.ts';
 import type { Live } from '../gateway.ts';
+import type { Caller } from '../upstream/call.ts';
 import { isObject } from '../upstream/records/fields.ts';
 import { isBearer } from './keys.ts';
 import { beginSubscription, type LiveTransport } from './live-results.ts';
@@ -31,8 +32,14 @@ const TOKEN_HEADER = 'x-graphql-event-stream-token';
 const RESERVED_MS = 30_000;
 const IDLE_MS = 72_000;
 
-/** Streams that are reserved and that nobody reads as yet. */
-const MAX_RESERVED = 1_000;
+/**
+ * Streams that are reserved and that nobody reads as yet: in all, of one key, and of all keys together that the service has not accepted
+ * lately, of which the oldest gives way.
+ */
+const MAX_RESERVED = { inAll: 1_000, ofKey: 100, ofUnprovenKey: 8, ofUnproven: 200 };
+
+/** When to come again for one, in seconds. */
+const RESERVE_AGAIN_SECONDS = 2;
 
 /** How long a reader may take for what it is sent, in milliseconds; then it is cut, and comes back. */
 const READ_TIMEOUT_MS = 60_000;
@@ -41,6 +48,8 @@ const READ_TIMEOUT_MS = 60_000;
 interface SharedStream {
   /** Whose it is. */
   readonly keyDigest: string;
+  /** Whether the service had not accepted the key lately when it was reserved. */
+  readonly isUnproven: boolean;
   readonly outflow: Outflow;
   /** Ends what its reader reads; null while nobody does. */
   end: (() => void) | null;
@@ -160,9 +169,10 @@ class SharedStreams {
         'UNAUTHENTICATED',
         'Subscriptions need a key: send `Authorization: Bearer <API_KEY>`.',
       );
-    const { keyDigest } = this.#live.callerOf({ authorization });
+    const caller = this.#live.callerOf({ authorization });
+    const { keyDigest } = caller;
     // Clients that come back send the token of the stream that they have lost.
-    if (method === 'PUT') return this.#reserve(raw, keyDigest);
+    if (method === 'PUT') return this.#reserve(raw, caller);
     const token = tokenOf(raw);
     if (token === null) {
       if (headers.get('accept') === EVENT_STREAM) return null;
@@ -187,14 +197,18 @@ class SharedStreams {
     this.#streams.delete(token ?? '');
   }
 
-  #reserve(raw: FastifyRequest, keyDigest: string): string | StreamResponse {
-    const reserved = [...this.#streams.values()].filter(({ end }) => end === null).length;
-    if (reserved >= MAX_RESERVED)
-      return refusal(
-        503,
-        'OVERLOADED',
-        `${MAX_RESERVED} streams are reserved and not read. Come again later.`,
-      );
+  #reserve(raw: FastifyRequest, { keyDigest, flow }: Caller): string | StreamResponse {
+    const isUnproven = flow !== keyDigest;
+    const reserved = [...this.#streams].filter(([, { end }]) => end === null);
+    const ofKey = reserved.filter(([, stream]) => stream.keyDigest === keyDigest).length;
+    const most = isUnproven ? MAX_RESERVED.ofUnprovenKey : MAX_RESERVED.ofKey;
+    if (ofKey >= most) return tooMany(`${most} streams are reserved under this key and not read.`);
+    const ofUnproven = reserved.filter(([, stream]) => stream.isUnproven);
+    const [oldest] = ofUnproven;
+    if (isUnproven && oldest !== undefined && ofUnproven.length >= MAX_RESERVED.ofUnproven)
+      void this.#discard(raw, ...oldest);
+    else if (reserved.length >= MAX_RESERVED.inAll)
+      return tooMany(`${MAX_RESERVED.inAll} streams are reserved and not read.`);
     const token = randomUUID();
     const forget = () => {
       const stream = this.#streams.get(token);
@@ -202,7 +216,7 @@ class SharedStreams {
       if (stream.end === null) void this.#discard(raw, token, stream);
       else stream.end();
     };
-    this.#streams.set(token, { keyDigest, outflow: new Outflow(IDLE_MS, forget), end: null });
+    this.#streams.set(token, { keyDigest, isUnproven, outflow: new Outflow(IDLE_MS, forget), end: null });
     setTimeout(() => {
       if (this.#streams.get(token)?.end === null) forget();
     }, RESERVED_MS).unref();
@@ -211,10 +225,10 @@ class SharedStreams {
 
   /** Ends a stream that nobody has come to read. The library forgets one when its reader leaves, so somebody comes and leaves. */
   async #discard(raw: FastifyRequest, token: string, { outflow }: SharedStream): Promise<void> {
+    this.#streams.delete(token);
     const headers = { get: (name: string) => (name === 'accept' ? EVENT_STREAM : null) };
     const context = { outflow, token };
     const [body] = await this.#handler()({ method: 'GET', url: ADDRESS, headers, body: null, raw, context });
-    this.#streams.delete(token);
     outflow.close();
     if (body !== null && typeof body !== 'string') await body.return();
   }
@@ -278,4 +292,14 @@ function refusal(status: number, code: FailureCode | 'BAD_REQUEST', message: str
     JSON.stringify({ errors: [{ message, extensions: { code, retryable } }] }),
     { status, statusText: '', headers: { 'content-type': 'application/json; charset=utf-8' } },
   ];
+}
+
+function tooMany(words: string): StreamResponse {
+  const extensions = { code: 'OVERLOADED', retryable: true, retryAfterSeconds: RESERVE_AGAIN_SECONDS };
+  const headers = {
+    'content-type': 'application/json; charset=utf-8',
+    'retry-after': String(RESERVE_AGAIN_SECONDS),
+  };
+  const message = `${words} Read those first, or come again later.`;
+  return [JSON.stringify({ errors: [{ message, extensions }] }), { status: 503, statusText: '', headers }];
 }

@@ -37,7 +37,7 @@ export function createLog(
   return {
     operation(event) {
       if (!log.isLevelEnabled('info')) return;
-      const { name, durationMs, errorCodes, ...others } = event;
+      const { name, durationMs, errorCodes, isProven: _, ...others } = event;
       log.info(
         {
           name: name && excerpt(name),

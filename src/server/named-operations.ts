@@ -61,11 +61,11 @@ export function createNamedOperations(registers: Registry[]): NamedOperations {
     mayGrow = false;
   }
 
-  function labelFor(name: string, isWhole: boolean): string {
+  function labelFor(name: string, mayBeNew: boolean): string {
     if (known.has(name)) return name;
     readNames();
     if (known.has(name)) return name;
-    if (!mayGrow || !isWhole || name.length > MAX_LENGTH) return OTHER;
+    if (!mayGrow || !mayBeNew || name.length > MAX_LENGTH) return OTHER;
     known.add(name);
     mayGrow = known.size <= MAX_NAMES;
     return name;
@@ -74,7 +74,8 @@ export function createNamedOperations(registers: Registry[]): NamedOperations {
   return {
     count(event) {
       const isWhole = event.errorCodes.length === 0;
-      const operation = labelFor(event.name ?? '', isWhole);
+      // Anybody can make up names, and the first to come are those that are told apart.
+      const operation = labelFor(event.name ?? '', isWhole && event.isProven === true);
       durations.of(operation, isWhole ? 'ok' : 'error').observe(event.durationMs / 1000);
       if (event.calls > 0) calls.set(operation, (calls.get(operation) ?? 0) + event.calls);
     },

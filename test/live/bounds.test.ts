@@ -44,15 +44,20 @@ it('resolves alone what is larger than the room, and what tells of no change bes
 describe('places', () => {
   function open(refusal: AdmissionRefusal | null = null) {
     const log: string[] = [];
-    const places = new SubscriptionPlaces(20, {
-      async enter(flow) {
-        log.push(`enter ${flow}`);
-        await turn();
-        return refusal;
+    const proven = new Set<string>();
+    const places = new SubscriptionPlaces(
+      20,
+      {
+        async enter(flow) {
+          log.push(`enter ${flow}`);
+          await turn();
+          return refusal;
+        },
+        leave: (flow) => log.push(`leave ${flow}`),
       },
-      leave: (flow) => log.push(`leave ${flow}`),
-    });
-    return { log, take: (keyDigest: string) => places.take({ keyDigest, flow: keyDigest }) };
+      (keyDigest) => proven.has(keyDigest),
+    );
+    return { log, proven, take: (keyDigest: string) => places.take({ keyDigest, flow: keyDigest }) };
   }
 
   it('are as many as one key may have, each given back once', () => {
@@ -92,6 +97,23 @@ describe('places', () => {
       { status: 'rejected', reason: { code: 'OVERLOADED' } },
     ]);
     expect(log).toEqual(['enter key']);
+  });
+
+  it('that have begun under keys without proof are bounded together, and none of them is in the way of a proven one', async () => {
+    const { take, proven } = open();
+    const begun = [];
+    for (let key = 0; key < 50; key += 1) for (let i = 0; i < 20; i += 1) begun.push(take(`made up ${key}`));
+    await Promise.all(begun.map((place) => place.begin(async () => {})));
+    expect(() => take('made up too')).toThrow('overloaded');
+    proven.add('key');
+    await take('key').begin(async () => {});
+    begun[0]?.giveBack();
+    take('made up too').giveBack();
+    await take('made up 0').begin(async () => {});
+    expect(() => take('made up too')).toThrow('overloaded');
+    // What was taken for made up has been accepted since.
+    proven.add('made up 1');
+    take('made up too');
   });
 
   it('are given back where beginning fails', async () => {

@@ -89,6 +89,37 @@ describe('a stream for several subscriptions', () => {
     expect((await stream(program, 'GET', stray)).status).toBe(404);
   });
 
+  it('is there for others however many one key has made reserve, or all keys that may be made up', async () => {
+    await using program = await openLive();
+    await program.ask('{ sources { key } }');
+    const reserve = async (key: string) => (await stream(program, 'PUT', bearer(key))).status;
+    const many = async (count: number, keyOf: (i: number) => string) => {
+      const statuses = await Promise.all(Array.from({ length: count }, (_, i) => reserve(keyOf(i))));
+      return statuses.filter((status) => status === 201).length;
+    };
+    expect(await many(1_000, () => 'made-up')).toBe(8);
+    const refused = await fetch(`${program.url}/stream`, { method: 'PUT', headers: bearer('made-up') });
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '2']);
+    expect((await refused.json()).errors).toMatchObject([
+      { extensions: { code: 'OVERLOADED', retryable: true, retryAfterSeconds: 2 } },
+    ]);
+    expect(await many(1_000, (i) => `made-up-${i}`)).toBe(1_000);
+    // As anybody else whose key the service has not seen yet, and who comes to read at once.
+    const { status, text: token } = await stream(program, 'PUT', bearer('demo-analyst'));
+    expect(status).toBe(201);
+    const reading = { accept: 'text/event-stream', 'x-graphql-event-stream-token': token };
+    const leave = new AbortController();
+    const read = await fetch(`${program.url}/stream`, {
+      headers: { ...reading, ...bearer('demo-analyst') },
+      signal: leave.signal,
+    });
+    expect(read.status).toBe(200);
+    leave.abort();
+    expect(await many(150, () => 'demo-team')).toBe(100);
+    expect(await reserve('made-up-again')).toBe(201);
+    expect(program.problems).toEqual([]);
+  });
+
   it('is told of to those that take no events', async () => {
     await using program = await openLive();
     const { status, text } = await stream(program, 'GET', {
