@@ -92,6 +92,18 @@ const ALL_BY_FRAGMENT =
 const BELOW_INDICATORS = '{indicators{key observations(fromYear:1950){id value}}}';
 const ALL_LATEST = '{observations(latest:true){value}}';
 
+/** What tools ask of the schema, under many names. */
+const introspections = (count: number, first = '') =>
+  `{${first} ${names(count, 'a')
+    .map(
+      (a) =>
+        `${a}:__schema{types{name description fields{name description args{name type{...T}} type{...T}}}}`,
+    )
+    .join(' ')}} fragment T on __Type{kind name ofType{kind name ofType{kind name}}}`;
+const TEXTS = `{__schema{types{fields{${names(200, 'a')
+  .map((a) => `${a}:description`)
+  .join(' ')}}}}}`;
+
 export const ATTACKS: readonly Attack[] = [
   { name: 'fragment bomb, 2^24 paths', bodies: once(fragmentBomb(24)) },
   { name: 'fragment bomb, 2^40 paths', bodies: once(fragmentBomb(40)) },
@@ -104,6 +116,16 @@ export const ATTACKS: readonly Attack[] = [
   {
     name: 'lists in lists beside introspection',
     bodies: once(`{__schema{queryType{name}} ${listBomb(4).slice(1)}`),
+  },
+  { name: 'the schema 100 times', bodies: once(introspections(100)) },
+  {
+    name: 'the schema 99 times, and a condition that is null',
+    bodies: once(`query($c:Boolean=true)${introspections(99, 'x:__typename @include(if:$c)')}`, { c: null }),
+  },
+  { name: 'texts of the schema 200 times', bodies: once(TEXTS) },
+  {
+    name: 'lists of the schema in lists',
+    bodies: once(`{${names(40, 'a').map((a) => `${a}:__schema{types{fields{type{fields{name}}}}}`)}}`),
   },
   { name: '676 × 5,000 names', bodies: table(5_000) },
   { name: '676 × 5,000 names, explained', bodies: table(5_000), headers: EXPLAIN },

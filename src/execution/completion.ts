@@ -11,6 +11,7 @@ import {
 } from './columns.ts';
 import { type FieldErrors, missing, notIterable, notPossible } from './field-errors.ts';
 import { FieldInfo } from './infos.ts';
+import { itemsIn, itemsInTexts } from './introspection.ts';
 import type {
   AbstractShape,
   FieldPlan,
@@ -108,6 +109,7 @@ export class Completion {
 
   #completeLeaves(field: FieldPlan, shape: LeafShape, holder: Holder, values: readonly unknown[]): Column {
     const column = new LeafColumn(shape, holder, values.length);
+    if (field.isOfSchema) this.#parts.onList?.(itemsInTexts(values));
     for (let slot = 0; slot < values.length; slot += 1) {
       const value = this.#presence(field, column, values[slot], slot);
       if (value === null) continue;
@@ -225,6 +227,7 @@ export class Completion {
   /** Goes on to the fields of objects that are there now. */
   descend(objects: ObjectColumn): void {
     const { plan } = objects;
+    if (plan.countedLength > 0) this.#parts.onList?.(itemsIn(plan.countedLength * objects.objects.length));
     this.#parts.observer?.objects(objects);
     const isPlain = objects.objects.some((object) => object !== null) ? plan.builder.isPlain : null;
     for (let slot = 0; isPlain !== null && slot < objects.objects.length; slot += 1) {

@@ -26,6 +26,7 @@ import {
   visit,
 } from 'graphql';
 import { collectFields, collectSubfields } from 'graphql/execution/collectFields.js';
+import { countedLength, isOfSchema, metaFieldOf } from './introspection.ts';
 import { type LeafKind, leafKind } from './leaves.ts';
 import { type BuiltField, compileObject, type ObjectBuilder } from './objects.ts';
 
@@ -67,6 +68,8 @@ export interface ObjectPlan {
   readonly type: GraphQLObjectType;
   readonly fields: readonly FieldPlan[];
   readonly builder: ObjectBuilder;
+  /** Characters of each object, values apart, where they are counted; else 0. */
+  readonly countedLength: number;
   /** What of the selection is delivered apart; undefined where nothing is. */
   readonly deferral: ObjectDeferral | undefined;
 }
@@ -100,6 +103,8 @@ export interface FieldPlan {
   readonly name: string;
   readonly parentType: GraphQLObjectType;
   readonly definition: GraphQLField<unknown, unknown>;
+  /** Whether it is one of those that describe the schema. */
+  readonly isOfSchema: boolean;
   /** The same array for every run, so that what is found out about a selection can be remembered by it. */
   readonly nodes: readonly FieldNode[];
   /** A leaf property is read off its object when the answer is made, and has no column of its own. */
@@ -162,7 +167,7 @@ export interface CollectedSelection {
 }
 
 /**
- * Plans an operation that has been found valid; null where graphql-js has to run it: introspection, anything but a
+ * Plans an operation that has been found valid; null where graphql-js has to run it: anything but a
  * query, conditions that are null, and types that tell by themselves what they are.
  *
  * The variables decide what `@skip` and `@include` leave over, so a plan holds for runs in which those are the same
@@ -184,10 +189,7 @@ export function planOperation(
   const typeMap = Object.values(schema.getTypeMap());
   if (typeMap.some((type) => isObjectType(type) && type.isTypeOf)) return null;
   const selected = collectFields(schema, fragments, variables as never, rootType, operation.selectionSet);
-  for (const [node] of selected.values()) {
-    if (node?.name.value === '__schema' || node?.name.value === '__type') return null;
-  }
-  const planner = new Planner({
+  const planner = new Planner(rootType, {
     select: (type, nodes) => ({
       fields:
         nodes === null ? selected : collectSubfields(schema, fragments, variables as never, type, nodes),
@@ -202,12 +204,14 @@ export function planOperation(
 class Planner {
   /** Delivers nothing apart. */
   readonly wholly: FieldCollector;
+  readonly #rootType: GraphQLObjectType;
   readonly #argumentsByNode = new Map<
     FieldNode,
     Pick<FieldPlan, 'definition'> & { readonly read: FieldPlan['argumentsOf'] }
   >();
 
-  constructor(wholly: FieldCollector) {
+  constructor(rootType: GraphQLObjectType, wholly: FieldCollector) {
+    this.#rootType = rootType;
     this.wholly = wholly;
   }
 
@@ -247,7 +251,8 @@ class Planner {
     const node = nodes[0] as FieldNode;
     const name = node.name.value;
     if (name === '__typename') return { ...TYPENAME, key, name, parentType, nodes } as FieldPlan;
-    const definition = parentType.getFields()[name];
+    const meta = parentType === this.#rootType ? metaFieldOf(name) : undefined;
+    const definition = meta ?? parentType.getFields()[name];
     if (definition === undefined) return null;
     const shape = this.#shapeOf(definition.type, nodes, collecting, collecting.streamOf(nodes));
     const isProperty = definition.resolve === undefined || definition.resolve === defaultFieldResolver;
@@ -264,6 +269,7 @@ class Planner {
       name,
       parentType,
       definition,
+      isOfSchema: isOfSchema(parentType),
       nodes,
       by,
       shape,
@@ -318,12 +324,14 @@ class CompiledObject implements ObjectPlan {
   readonly type: GraphQLObjectType;
   readonly fields: readonly FieldPlan[];
   readonly deferral: ObjectDeferral | undefined;
+  readonly countedLength: number;
   #builder: ObjectBuilder | undefined;
 
   constructor(type: GraphQLObjectType, fields: readonly FieldPlan[], deferral: ObjectDeferral | undefined) {
     this.type = type;
     this.fields = fields;
     this.deferral = deferral;
+    this.countedLength = countedLength(type, fields);
   }
 
   get builder(): ObjectBuilder {
@@ -340,7 +348,11 @@ function builtField({ key, name, by, parentType, shape }: FieldPlan): BuiltField
   return { key, column: true };
 }
 
-const TYPENAME: Pick<FieldPlan, 'by' | 'argumentsOf'> = { by: 'typename', argumentsOf: () => ({}) };
+const TYPENAME: Pick<FieldPlan, 'by' | 'isOfSchema' | 'argumentsOf'> = {
+  by: 'typename',
+  isOfSchema: false,
+  argumentsOf: () => ({}),
+};
 
 /** Coerced once where no variable stands in them. */
 function argumentsOf(definition: GraphQLField<unknown, unknown>, node: FieldNode): FieldPlan['argumentsOf'] {

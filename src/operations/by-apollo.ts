@@ -10,7 +10,8 @@ import {
 } from 'graphql';
 import { yieldToEventLoop } from '../async/yielding.ts';
 import type { Config } from '../config.ts';
-import { fragmentsIn } from '../execution/plan.ts';
+import { Failure } from '../errors.ts';
+import { conditionsOf, fragmentsIn } from '../execution/plan.ts';
 import type { GraphContext } from '../graph/context.ts';
 import { listRefusal } from '../graph/limits.ts';
 import { leadsToFigures, type SelectionScope } from '../graph/selection.ts';
@@ -35,7 +36,7 @@ import {
   tagged,
   writeBody,
 } from './responses.ts';
-import { readsSchemaAlone } from './schema-answers.ts';
+import { mayReadSchema, readsSchemaAlone } from './schema-answers.ts';
 import { toldErrors } from './told-errors.ts';
 
 export interface ByApolloParts extends PreparedParts, Pick<ApolloParts<object>, 'persisted' | 'onFault'> {
@@ -138,6 +139,8 @@ function hooksOf(parts: ByApolloParts): OperationHooks<ApolloContext> {
       const scope = scopeOf(schema, document, operation, variables);
       // Where the variables don't fit, execution says so.
       if (scope === null) return null;
+      const nullCondition = mayReadSchema(text) ? nullConditionIn(document, scope.variableValues) : null;
+      if (nullCondition !== null) throw nullCondition;
       run.isOfSchema = readsSchemaAlone(operation);
       if (!mayAccept(run.accepts))
         throw new GraphQLError('The client takes no answer of ours.', NOT_ACCEPTABLE);
@@ -183,6 +186,23 @@ function hooksOf(parts: ByApolloParts): OperationHooks<ApolloContext> {
       };
     },
   };
+}
+
+/**
+ * Why an operation that may read the schema is refused: graphql-js, which runs operations with a condition that is null, reads it in one
+ * go, however long that takes. Each field with the condition would be an error there.
+ */
+function nullConditionIn(
+  document: DocumentNode,
+  variables: Readonly<Record<string, unknown>>,
+): GraphQLError | null {
+  const name = conditionsOf(document).find((condition) => variables[condition] === null);
+  if (name === undefined) return null;
+  const message = `Variable "$${name}" stands in a condition (@skip, @include), and may not be null.`;
+  return new GraphQLError(message, {
+    originalError: new Failure('BAD_USER_INPUT', message),
+    extensions: { http: { status: 400 } },
+  });
 }
 
 /**

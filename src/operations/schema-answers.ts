@@ -41,7 +41,11 @@ export function createSchemaAnswers(maxBytes: number): SchemaAnswers {
 
 /** Whether a text may ask about the schema at all: most don't, and needn't be looked up. */
 export function mayReadSchema(text: string): boolean {
-  return text.includes('__schema') || text.includes('__type(') || text.includes('_service');
+  return (
+    text.includes('__schema') ||
+    text.includes('_service') ||
+    (text.includes('__type') && /__type(?!name)/.test(text))
+  );
 }
 
 /** Whether an operation reads the schema and nothing else. */

@@ -1,3 +1,4 @@
+import { buildClientSchema, getIntrospectionQuery, type IntrospectionQuery } from 'graphql';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { openProgram } from '../support/program.ts';
 import { threadMs } from '../support/thread-ms.ts';
@@ -230,12 +231,69 @@ describe('lists that multiply', () => {
           message: 'The operation comes to more errors than the 25000 that this gateway takes.',
           extensions: expect.objectContaining({
             code: 'OPERATION_TOO_EXPENSIVE',
-            planned: beside === '' ? 25_001 : 25_004,
+            planned: 25_001,
             limit: 25_000,
           }),
         }),
       ]);
       expect([upstream.calls, sandbox.log.length, problems]).toEqual([0, 0, []]);
     }
+  });
+});
+
+describe('what the schema says of itself', () => {
+  const FULL =
+    '{ types { name description fields { name description args { name type { ...T } } type { ...T } } } }';
+  const T = 'fragment T on __Type { kind name ofType { kind name ofType { kind name } } }';
+  const many = (count: number, made: (name: string) => string) =>
+    Array.from({ length: count }, (_, i) => made(`a${i}`)).join(' ');
+
+  it.for([
+    ['all of it, 100 times', `{ ${many(100, (name) => `${name}: __schema ${FULL}`)} } ${T}`],
+    [
+      'its lists in each other',
+      `{ ${many(20, (name) => `${name}: __schema { types { fields { type { fields { name } } } } }`)} }`,
+    ],
+    [
+      'its texts, 200 times',
+      `{ __schema { types { fields { ${many(200, (name) => `${name}: description`)} } } } }`,
+    ],
+    ['long names for each of its types', `{ __schema { types { ${'x'.repeat(50_000)}: name } } }`],
+    [
+      'names of types alone',
+      `{ __schema { types { fields { ${many(200, (name) => `${name}_by_another_name: __typename`)} } } } }`,
+    ],
+  ])('is bounded for whoever asks: %s', async ([, query = '']) => {
+    const reply = await expectRefused(
+      query,
+      'OPERATION_TOO_EXPENSIVE',
+      /more items of lists than the 12500/,
+      { key: null },
+    );
+    expect(JSON.stringify(reply).length).toBeLessThan(1_000);
+  });
+
+  it('is not read in one go where a condition is null', async () => {
+    const query = `query ($c: Boolean = true) { ${many(90, (name) => `${name}: __schema ${FULL}`)} x: __type (name: "A") { name @include(if: $c) } } ${T}`;
+    await expectRefused(query, 'BAD_USER_INPUT', /^Variable "\$c" stands in a condition/, {
+      key: null,
+      variables: { c: null },
+    });
+  });
+
+  it('is told in full to tools, under no key', async () => {
+    const { ask } = await opening;
+    const query = getIntrospectionQuery({
+      specifiedByUrl: true,
+      directiveIsRepeatable: true,
+      schemaDescription: true,
+      inputValueDeprecation: true,
+      typeDepth: 15,
+    });
+    const { data, errors } = await ask(query, { key: null });
+    expect(errors).toEqual([]);
+    expect(Object.keys(buildClientSchema(data as unknown as IntrospectionQuery).getTypeMap())).toContain(
+      'Observation',
+    );
   });
 });

@@ -4,6 +4,7 @@ import {
   type GraphQLObjectType,
   type GraphQLResolveInfo,
   type GraphQLSchema,
+  getIntrospectionQuery,
   getOperationAST,
   parse,
   print,
@@ -13,6 +14,7 @@ import {
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { KeptTexts, SelectionTexts } from '../../src/execution/kept-texts.ts';
 import { conditionsOf, planOperation } from '../../src/execution/plan.ts';
+import { runPlan } from '../../src/execution/run.ts';
 import { createSchema } from '../../src/graph/schema.ts';
 import { entities } from '../../src/resolvers/entities.ts';
 import { batches, resolvers } from '../../src/resolvers/resolvers.ts';
@@ -235,6 +237,49 @@ test('what reading an object throws is an error of its field', async () => {
   expect(differenceOf(await runOurs(drawn), await runTheirs(drawn))).toBeNull();
 });
 
+describe('what a schema says of itself', () => {
+  const all = getIntrospectionQuery({
+    descriptions: true,
+    specifiedByUrl: true,
+    directiveIsRepeatable: true,
+    schemaDescription: true,
+    inputValueDeprecation: true,
+    oneOf: true,
+  });
+  test.each([
+    all,
+    '{ __schema { queryType { name } } }',
+    '{ ratio type: __type(name: "Book") { __typename name kind fields { type { ofType { name } } } } none: __type(name: "Nothing") { name } }',
+    '{ ... { ...More } } fragment More on Query { __schema { types { ...T } } } fragment T on __Type { name possibleTypes { name } interfaces { name } }',
+  ])('is the same by both: %#', async (text) => {
+    for (const schema of [createArchive(), drawnSchema(createArchive, 1)]) {
+      const drawn = createCase(schema, text);
+      expect(differenceOf(await runOurs(drawn), await runTheirs(drawn))).toBeNull();
+    }
+  });
+
+  test.each([
+    ['items', '{ __schema { types { fields { type { fields { name } } } } } }'],
+    ['texts', `{ __schema { types { ${Array.from({ length: 200 }, (_, i) => `a${i}: description`)} } } }`],
+    ['names', `{ __schema { types { ${'x'.repeat(20_000)}: kind } } }`],
+    [
+      'names of types',
+      `{ __schema { types { ${Array.from({ length: 200 }, (_, i) => `a${i}: __typename`)} } } }`,
+    ],
+  ])('counts by its %s before it is written', async (_, text) => {
+    let items = 0;
+    const drawn = createCase(createArchive(), text);
+    const executed = await runPlan({
+      plan: planOf(drawn),
+      context: undefined,
+      variables: {},
+      onList: (count) => (items += count),
+    });
+    expect(items * 256).toBeGreaterThan(executed.data.join('').length);
+    expect(items).toBeGreaterThan(20);
+  });
+});
+
 describe('a plan', () => {
   const archive = drawnSchema(createArchive, 1);
   const planFor = (text: string, variables: Record<string, unknown> = {}) => {
@@ -243,14 +288,6 @@ describe('a plan', () => {
     expect(validate(archive, document)).toEqual([]);
     return operation && planOperation(archive, document, operation, variables);
   };
-
-  test.each([
-    '{ __schema { queryType { name } } }',
-    '{ ratio type: __type(name: "Book") { name } }',
-    '{ ... { ...More } } fragment More on Query { __schema { types { name } } }',
-  ])('is not made of introspection: %s', (text) => {
-    expect(planFor(text)).toBeNull();
-  });
 
   test('is not made where a condition is null', () => {
     const text = 'query ($all: Boolean = true) { ratio @include(if: $all) }';

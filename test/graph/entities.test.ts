@@ -32,10 +32,9 @@ const WRONG: [what: string, representation: unknown, message: RegExp][] = [
   ['a key that is no code', { __typename: 'Country', code: 'K' }, /two letters/],
 ];
 
-/** An operation that asks for the schema too is left to graphql-js. */
-const EXECUTORS = { ours: '', 'graphql-js': '__schema { queryType { name } }' };
+const BESIDES = { 'by itself': '', 'beside the schema': '__schema { queryType { name } }' };
 
-describe.for(Object.entries(EXECUTORS))('a representation that is wrong, run by %s', ([, besides]) => {
+describe.for(Object.entries(BESIDES))('a representation that is wrong, %s', ([, besides]) => {
   const query = `query ($representations: [_Any!]!) {
     ${besides} _entities(representations: $representations) { __typename ... on Country { code } } }`;
 

@@ -61,7 +61,7 @@ describe('warnings', () => {
     expect(program.operations.at(-1)?.repeated).toBe(true);
   });
 
-  it('are told of operations that have no plan', async () => {
+  it('are told beside what the schema says of itself', async () => {
     await using program = await openProgram();
     const reply = await program.ask(`{ __schema { queryType { name } } ${QUERY.slice(1)}`);
     expect(reply.extensions.warnings).toEqual([OF_ZZ]);

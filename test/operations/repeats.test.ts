@@ -115,11 +115,6 @@ describe('never repeated', () => {
     ['figures that may not be held', NEWEST, 1],
     ['an error', '{ country(code: "KE") { profile { record } } node(id: "none") { id } }', 0],
     ['what reads nothing', '{ __typename }', 0],
-    [
-      'a look at the schema',
-      '{ __type(name: "Country") { name } country(code: "KE") { profile { record } } }',
-      0,
-    ],
   ] as const)('is %s', async ([, query, calls]) => {
     await using program = await open();
     await program.ask(query);

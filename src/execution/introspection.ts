@@ -1,0 +1,45 @@
+import { type GraphQLField, type GraphQLObjectType, SchemaMetaFieldDef, TypeMetaFieldDef } from 'graphql';
+import type { FieldPlan } from './plan.ts';
+
+/*
+ * What a schema says of itself takes no call and no key, and any of its texts may be asked for under as many names as
+ * a document has room for. So it is counted by its characters, beside the items of its lists, while it is resolved.
+ */
+
+/** Characters of it that count as one item of a list. */
+const CHARACTERS_PER_ITEM = 128;
+
+/** What JSON has around a field and its value. */
+const JSON_LENGTH = 8;
+
+/** The field of the query's root that describes the schema, or a type of it; undefined for any other name. */
+export function metaFieldOf(name: string): GraphQLField<unknown, unknown> | undefined {
+  if (name === SchemaMetaFieldDef.name) return SchemaMetaFieldDef;
+  return name === TypeMetaFieldDef.name ? TypeMetaFieldDef : undefined;
+}
+
+/** Whether a type is one of those that GraphQL itself describes schemas by. */
+export function isOfSchema({ name }: GraphQLObjectType): boolean {
+  return name.startsWith('__');
+}
+
+/** Characters of each object of a selection, values apart, where they are counted; else 0. */
+export function countedLength(type: GraphQLObjectType, fields: readonly FieldPlan[]): number {
+  if (!isOfSchema(type)) return 0;
+  let length = 0;
+  for (const { key, by } of fields)
+    length += key.length + JSON_LENGTH + (by === 'typename' ? type.name.length : 0);
+  return length;
+}
+
+/** As how many items of lists the values of a field count. */
+export function itemsInTexts(values: readonly unknown[]): number {
+  let length = 0;
+  for (const value of values) if (typeof value === 'string') length += value.length;
+  return itemsIn(length);
+}
+
+/** As how many items of lists so many characters count. */
+export function itemsIn(characters: number): number {
+  return Math.ceil(characters / CHARACTERS_PER_ITEM);
+}
