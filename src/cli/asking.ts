@@ -14,7 +14,11 @@ export interface GivenAnswer {
   readonly errors: readonly ReplyError[];
   readonly extensions?: {
     readonly upstream?: ReplyBill;
-    readonly warnings?: readonly { readonly code: string; readonly message: string }[];
+    readonly warnings?: readonly {
+      readonly code: string;
+      readonly message: string;
+      readonly path?: readonly (string | number)[];
+    }[];
   };
 }
 

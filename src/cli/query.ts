@@ -52,12 +52,38 @@ export async function query(source: string, options: QueryOptions): Promise<Prin
     format === 'json'
       ? `${JSON.stringify(reply.data ?? null, null, 2)}\n`
       : formatted(rowsOf(document, options.operation, reply.data), format);
+  const isWhole = reply.errors.length === 0 && !isEmptyForANameIn(reply);
   const mark = bom ? BYTE_ORDER_MARK : '';
-  return {
-    answer: mark + answer,
-    remarks: remarksOn(reply, url === undefined),
-    exitCode: reply.errors.length > 0 ? 1 : 0,
-  };
+  return { answer: mark + answer, remarks: remarksOn(reply, url === undefined), exitCode: isWhole ? 0 : 1 };
+}
+
+/** Codes of warnings that a name may be misspelt. */
+const UNKNOWN_NAMES = new Set(['UNKNOWN_INDICATOR', 'UNKNOWN_COUNTRY']);
+
+/** Whether a field of the root has nothing at all to show below it, and a name there may be misspelt: a script would go on with an empty table. */
+function isEmptyForANameIn({ data, extensions: { warnings = [] } = {} }: GivenAnswer): boolean {
+  const emptied = new Map<string, Set<string>>();
+  for (const { code, path = [] } of warnings) {
+    if (!UNKNOWN_NAMES.has(code)) continue;
+    const [root] = path;
+    const field = path.findLast((step) => typeof step === 'string');
+    if (root === undefined || field === undefined) continue;
+    const fields = emptied.get(String(root)) ?? new Set();
+    emptied.set(String(root), fields.add(String(field)));
+  }
+  return [...emptied].some(([root, fields]) => !showsAnything((data as Table | null)?.[root], fields));
+}
+
+type Table = Readonly<Record<string, unknown>>;
+
+/** Whether a value holds one of those that are asked for: what stands beside a field that is empty only says whose it would be. */
+function showsAnything(value: unknown, emptied: ReadonlySet<string>): boolean {
+  if (Array.isArray(value)) return value.some((item) => showsAnything(item, emptied));
+  if (typeof value !== 'object' || value === null) return value != null;
+  const below = Object.values(value).filter((held) => typeof held === 'object' && held !== null);
+  if (below.length > 0) return below.some((held) => showsAnything(held, emptied));
+  const isBesideEmpty = Object.keys(value).some((key) => emptied.has(key));
+  return !isBesideEmpty && Object.entries(value).some(([key, held]) => key !== '__typename' && held != null);
 }
 
 /** Standard input for `-`, a file where there is one of the name, or else the text of an operation. */

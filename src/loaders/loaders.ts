@@ -13,6 +13,7 @@ import type { CountryRecord } from '../upstream/records/countries.ts';
 import type { IndicatorRecord } from '../upstream/records/indicators.ts';
 import { leftOutOf, notFoundIn, withLeftOut } from '../upstream/records/left-out.ts';
 import type { SourceRecord } from '../upstream/records/platform.ts';
+import { createDoubts, type Doubts } from './doubts.ts';
 import type { Effort } from './effort.ts';
 import { createObservationLoader, type ObservationLoader } from './observations.ts';
 import type { TickersLearned } from './ticker-lists.ts';
@@ -39,6 +40,9 @@ export interface Loaders {
   readonly observations: ObservationLoader;
   /** Names in the lists that the service has given so far, to anybody; none before it has. Asks for nothing. */
   readonly listed: Learned['listed'];
+  /** Names that figures have come for so far, to anybody. Asks for nothing. */
+  readonly figured: Learned['figured'];
+  readonly doubts: Doubts;
   /**
    * Codes of the countries that the list will most likely have, in its order, where one call more is no matter and what they
    * are asked for may thus be asked for already; null elsewhere. Asks for nothing.
@@ -58,7 +62,7 @@ export interface LoadersParts {
   readonly batchGate: BatchGate;
   readonly effort: Effort;
   readonly tickersLearned: TickersLearned;
-  readonly learned: Pick<Learned, 'listed' | 'countryCodes'>;
+  readonly learned: Pick<Learned, 'listed' | 'figured' | 'countryCodes'>;
   /** Whether calls are plenty for a key; left out where nothing is asked for before it is known to be wanted. */
   readonly hasPlenty?: ((keyDigest: string) => boolean) | undefined;
   /** Left out where nothing is held. */
@@ -96,7 +100,8 @@ export function createLoaders(parts: LoadersParts): Loaders {
   const sources = list(service.etlStatus);
   const catalogue = later(() => createCatalogue(ask, sending));
   const tickers = later(() => createTickers(ask, sending, parts.tickersLearned));
-  const observations = createObservationLoader({ ...parts, sending });
+  const doubts = createDoubts(parts.learned);
+  const observations = createObservationLoader({ ...parts, sending, doubts });
 
   return {
     load: createEndpointLoader(ask, sending),
@@ -116,6 +121,8 @@ export function createLoaders(parts: LoadersParts): Loaders {
       find: counted((exchangeCode, symbol) => tickers().find(exchangeCode, symbol)),
     },
     listed: parts.learned.listed,
+    figured: parts.learned.figured,
+    doubts,
     expectedCountries() {
       const { countryCodes } = parts.learned;
       const mayAsk = countryCodes.length > 0 && parts.hasPlenty?.(sending.caller.keyDigest) === true;

@@ -12,6 +12,7 @@ import { newestOf } from '../planner/newest.ts';
 import type { YearRange } from '../planner/year-range.ts';
 import type { LeftOutRows, Sending } from '../upstream/call.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
+import type { Doubts } from './doubts.ts';
 import type { Effort } from './effort.ts';
 import { createOperandLoader, type OperandLoader } from './operands.ts';
 
@@ -90,6 +91,7 @@ export interface ObservationLoaderParts {
   readonly sending: Sending;
   readonly batchGate: BatchGate;
   readonly effort: Effort;
+  readonly doubts: Pick<Doubts, 'settle'>;
 }
 
 /** Demands that are looked for before others may have a turn. */
@@ -251,7 +253,7 @@ type WithOutcomes = <Result>(
  * The outcomes of one operation. What is held, or has come, is there at once and costs no promise; DataLoader gathers the
  * rest, what a field asks for as one set: a promise for each of thousands of demands would take longer than they do.
  */
-function createOutcomes({ figures, sending, batchGate }: ObservationLoaderParts): WithOutcomes {
+function createOutcomes({ figures, sending, batchGate, doubts }: ObservationLoaderParts): WithOutcomes {
   /** What the operation has, and of what it has asked for the set that it was part of. */
   const known = new Map<string, Outcome | AskedSet>();
   const loader = new DataLoader<readonly Demand[], null>(fetchAll, {
@@ -310,7 +312,11 @@ function createOutcomes({ figures, sending, batchGate }: ObservationLoaderParts)
     for (const demand of demands) found.push(find(demand, findHeld));
   }
 
-  return (demands, make) => {
+  return (demands, makeOf) => {
+    const make = (outcomes: readonly Outcome[]) => {
+      doubts.settle(demands, outcomes);
+      return makeOf(outcomes);
+    };
     const found: (Outcome | undefined)[] = [];
     const finish = () => {
       if (areAll(found)) return make(found);

@@ -71,7 +71,8 @@ function noteFigured(rows: Rows['list']['rows'], { figured }: Learned): void {
     metrics.add(metricKey);
   }
   for (const code of countries) figured.countries.add(code.toUpperCase());
-  for (const key of metrics) figured.metrics.add(key.toUpperCase());
+  // As they are spelt, too: that is what they are suggested as.
+  for (const key of metrics) for (const name of [key, key.toUpperCase()]) figured.metrics.add(name);
 }
 
 /** Years that can't be had whole may have been counted with all the others: then their whole series can. */

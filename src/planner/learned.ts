@@ -76,7 +76,7 @@ export interface Learned extends Readonly<Facts> {
   /** Codes of the list of countries that came last, in its order; none before one has. It may be another by now. */
   readonly countryCodes: readonly string[];
   learnCountryCodes(codes: readonly string[]): void;
-  /** Names that figures have come for, in upper case. */
+  /** Names that figures have come for, in upper case; metrics as they are spelt, too. */
   readonly figured: Readonly<Record<Dimension, NameSet>>;
   /** Changes whenever other rows are expected of any series than before. */
   readonly rowsVersion: number;

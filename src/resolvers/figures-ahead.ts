@@ -15,6 +15,7 @@ import type { CountryObservationArgs } from '../graph/generated.ts';
 import { leadsToFigures } from '../graph/selection.ts';
 import { checkMetricKey, maxAgeMsOf } from './arguments.ts';
 import { askAhead, derivedOf, type FiguresField, latestOf } from './derived-ahead.ts';
+import { doubtKeys } from './warned.ts';
 
 /*
  * Which countries there are the list tells, and which of their figures are wanted the text of the operation. While the list is on its
@@ -107,6 +108,11 @@ function latestAhead(
   try {
     const wanted = fields.map((field) => wantedBy(field, info));
     if (!wanted.every(({ metricKey }) => maybeKnown(metricKey, context))) return null;
+    // Their path is known once the countries are there.
+    doubtKeys(
+      context,
+      wanted.map(({ metricKey }) => metricKey),
+    );
     const coming = wanted.map(({ metricKey, maxAgeMs, derived }) => {
       askAhead(derived, latestOf(codes, metricKey, maxAgeMs), context);
       return context.loaders.observations.nationalsAhead(codes, metricKey, maxAgeMs);

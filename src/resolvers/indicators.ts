@@ -23,7 +23,7 @@ import { observationList, observationPage } from './observation-lists.ts';
 import { type ObservationFilter, observationRows } from './observations.ts';
 import { namedBy, pageOf, pagingOf } from './paging.ts';
 import { plainFields, recordFields } from './record-fields.ts';
-import { warnedFigures, warnedOnceLoaded, warnedTime } from './warned.ts';
+import { doubtKeys, warnedFigures, warnedOnceLoaded, warnedTime } from './warned.ts';
 
 const BARE_FIELDS: ReadonlySet<string> = new Set(['__typename', 'id', 'key']);
 
@@ -57,7 +57,10 @@ export function indicatorByKey(
   if (!asksForFiguresOnly(info)) return inCatalogue();
   if (metrics.has(key)) return { key };
   if (metrics.size > 0) return inCatalogue();
-  if (!isAlone) return { key };
+  if (!isAlone) {
+    doubtKeys(context, [key], () => info.path);
+    return { key };
+  }
   return batchGate
     .openDuring(showsFigures(key, context, info))
     .then((isShown) => (isShown ? { key } : inCatalogue()));

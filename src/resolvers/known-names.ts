@@ -2,7 +2,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { mapValue, type PromiseOrValue } from '../async/promise-or-value.ts';
 import type { GraphContext } from '../graph/context.ts';
 import type { Dimension } from '../planner/learned.ts';
-import { warnOfCountries, warnOfKeys } from './warned.ts';
+import { doubtKeys, warnOfCountries, warnOfKeys } from './warned.ts';
 
 /**
  * The names that there may be figures of: metric keys, or codes of countries. Those that a list lacks are warned of and
@@ -19,18 +19,30 @@ export function knownNames(
   const listed = loaders.listed[dimension];
   if (names.every((name) => listed.has(name))) return names;
   const found = loaders.heldNames(dimension);
-  if (found === null) return names;
+  if (found === null) return asked(dimension, context, path, names);
   // Once it is there, it is the turn of other objects.
   const where = found instanceof Promise ? path() : undefined;
   return mapValue(found, (held) => {
-    const missing = held === null ? [] : names.filter((name) => !held.has(name));
-    if (held === null || missing.length === 0) return names;
+    if (held === null) return asked(dimension, context, () => where ?? path(), names);
+    const missing = names.filter((name) => !held.has(name));
+    if (missing.length === 0) return names;
     loaders.servedBy(held);
     if (dimension === 'countries') warnOfCountries(context, where ?? path(), missing);
     else warnOfKeys(context, where ?? path(), missing, held.names);
     const absent = new Set(missing);
     return names.filter((name) => !absent.has(name));
   });
+}
+
+/** Names that no list tells whether there is anything of them: the service is asked, and what it has nothing of is warned of. */
+function asked(
+  dimension: Dimension,
+  context: GraphContext,
+  path: () => GraphQLResolveInfo['path'],
+  names: readonly string[],
+): readonly string[] {
+  if (dimension === 'metrics') doubtKeys(context, names, path);
+  return names;
 }
 
 /** As {@link knownNames}, for names that figures are asked for of next: the batch waits for them. */

@@ -6,6 +6,7 @@ import { excerpt } from '../errors.ts';
 import type { GraphContext } from '../graph/context.ts';
 import type { SeveralTold } from '../loaders/observations.ts';
 import { periodOf } from '../periods.ts';
+import type { NameSet } from '../planner/learned.ts';
 import { timeIn } from '../times.ts';
 import type { IndicatorRecord } from '../upstream/records/indicators.ts';
 import { leftOutOf } from '../upstream/records/left-out.ts';
@@ -53,6 +54,42 @@ export function warnOfKeys(
       return { code, message, path: responsePathAsArray(path), name, didYouMean };
     });
   }
+}
+
+/** Names that are compared with others for what to suggest, of all the warnings of an operation. */
+const MAX_COMPARED = 100_000;
+
+/**
+ * Has keys warned of at last that nothing tells whether they are of an indicator, where none of the operation's countries has a figure of them.
+ * @param path left out where the field is not resolved yet that they are for
+ */
+export function doubtKeys(context: GraphContext, keys: readonly string[], path?: () => Path): void {
+  if (context.loaders.doubts.raise(keys, path)) context.warnings.lookAt(() => warnOfAbsent(context));
+}
+
+function warnOfAbsent({ loaders: { doubts, listed, figured }, warnings }: GraphContext): void {
+  const code = 'UNKNOWN_INDICATOR';
+  let known: readonly string[] | undefined;
+  let compared = 0;
+  for (const [name, path] of doubts.absent()) {
+    warnings.addOf(code, name, () => {
+      known ??= spellingsIn(listed.metrics, figured.metrics);
+      compared += known.length;
+      const alike = compared > MAX_COMPARED ? [] : suggestionList(name, known);
+      const didYouMean = alike.slice(0, MAX_SUGGESTIONS);
+      const message = `No figure of ${name} has come for any country that was asked for: there is none, or no such indicator.${didYouMeanIn(didYouMean)}`;
+      return { code, message, path: responsePathAsArray(path), name, didYouMean };
+    });
+  }
+}
+
+/** Names as the service spells them: beside these, sets have those in upper case that tell whether a name is known in any case. */
+function spellingsIn(...sets: readonly Pick<NameSet, 'every'>[]): readonly string[] {
+  const names = new Set<string>();
+  for (const set of sets) set.every((name) => names.add(name) !== null);
+  const folded = new Set<string>();
+  for (const name of names) if (name !== name.toUpperCase()) folded.add(name.toUpperCase());
+  return [...names].filter((name) => !folded.has(name));
 }
 
 /** A list, having warned of what it lacks of what the service sent. */

@@ -140,6 +140,36 @@ describe('query', () => {
     expect(stderr).toMatch(/^warning UNKNOWN_COUNTRY: .*ZZ/m);
   });
 
+  it.for([
+    ['{ country(code: "KE") { observation(metricKey: "gdp_curren_usd") { value } } }', 1],
+    [
+      '{ observations(metricKeys: ["gdp_curren_usd"], countryCodes: ["KE", "NG"], latest: true) { value } }',
+      1,
+    ],
+    [
+      '{ observations(metricKeys: ["gdp_curren_usd", "gdp_current_usd"], countryCodes: ["KE"], latest: true) { value } }',
+      0,
+    ],
+    ['{ countries(codes: ["KE"]) { code observation(metricKey: "gdp_curren_usd") { value } } }', 1],
+    [
+      '{ countries(codes: ["KE"]) { a: observation(metricKey: "gdp_curren_usd") { value } b: observation(metricKey: "gdp_current_usd") { value } } }',
+      0,
+    ],
+    [
+      '{ a: observations(metricKeys: ["gdp_curren_usd"], countryCodes: ["KE"]) { value } b: countries(codes: ["KE"]) { code } }',
+      1,
+    ],
+  ] as const)(
+    'tells of a key that may be misspelt, and ends with 1 where all of a table is empty for it: %s',
+    async ([query, expected]) => {
+      for (const format of ['json', 'csv']) {
+        const { stderr, code } = await run([query, '--format', format]);
+        expect([format, code]).toEqual([format, expected]);
+        expect(stderr).toMatch(/^warning UNKNOWN_INDICATOR: No figure of gdp_curren_usd has come /m);
+      }
+    },
+  );
+
   it.for<[what: string, args: readonly string[], said: RegExp, env?: Record<string, string>]>([
     [
       'no such file',
@@ -268,7 +298,7 @@ describe('doctor', () => {
     const good = await doctor({ CACHE_URL: `sqlite:${join(folder, 'cache.sqlite')}` });
     expect(good.stdout).toContain('ok  cache: the file can be made\n');
     const bad = await doctor({ CACHE_URL: `sqlite:${join(folder, 'missing/cache.sqlite')}` });
-    expect(bad.stdout).toMatch(/^NO {2}cache: the file can't be made: /m);
+    expect(bad.stdout).toMatch(/^NO {2}settings: .*\n {2}CACHE_URL: .* can't hold a cache: ENOENT/m);
     expect([good.code, bad.code]).toEqual([0, 1]);
     expect(existsSync(join(folder, 'cache.sqlite'))).toBe(false);
   });

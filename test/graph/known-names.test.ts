@@ -102,6 +102,121 @@ describe('a key that is misspelt', () => {
   });
 });
 
+describe('a key of which no figure comes, where no catalogue is held', () => {
+  const MESSAGE =
+    'No figure of populaton_total has come for any country that was asked for: there is none, or no such indicator.';
+  const doubted = (path: readonly (string | number)[], didYouMean: readonly string[] = []) => ({
+    code: 'UNKNOWN_INDICATOR',
+    message: didYouMean.length === 0 ? MESSAGE : `${MESSAGE} Did you mean "${didYouMean.join('" or "')}"?`,
+    path,
+    name: 'populaton_total',
+    didYouMean,
+  });
+  const KENYA = '{ country(code: "KE") { observation(metricKey: "populaton_total") { value } } }';
+  const REPRESENTATION = { representations: [{ __typename: 'Indicator', key: 'populaton_total' }] };
+
+  it.for<[string, readonly (string | number)[], Readonly<Record<string, unknown>>?]>([
+    ...MISSPELT.slice(0, 4).map(([query, , path]) => [query, path] as [string, typeof path]),
+    [
+      '{ observationsConnection(metricKeys: ["populaton_total"], countryCodes: ["KE", "NG"]) { totalCount } }',
+      ['observationsConnection'],
+    ],
+    [
+      '{ country(code: "KE") { observationsConnection(metricKeys: ["populaton_total"], first: 5) { totalCount } } }',
+      ['country', 'observationsConnection'],
+    ],
+    [
+      '{ observations(metricKeys: ["population_total", "populaton_total"], countryCodes: ["KE"], latest: true) { value } }',
+      ['observations'],
+    ],
+    [
+      '{ country(code: "KE") { observation(metricKey: "gdp_current_usd") { per(metricKey: "populaton_total") { value } } } }',
+      ['country', 'observation', 'per'],
+    ],
+    [
+      'query ($representations: [_Any!]!) { _entities(representations: $representations) { ... on Indicator { observation(countryCode: "KE") { value } } } }',
+      ['_entities'],
+      REPRESENTATION,
+    ],
+    [
+      '{ countries { name observation(metricKey: "populaton_total") { value } } }',
+      ['countries', 0, 'observation'],
+    ],
+  ])('is warned of once, at no call: %s', async ([query, path, variables = {}]) => {
+    for (const [CACHE_URL, isWarm] of [
+      ['memory:', false],
+      ['memory:', true],
+      ['none', false],
+    ] as const) {
+      await using program = await openProgram({ env: { CACHE_URL } });
+      if (isWarm) await program.ask(COUNTRIES);
+      const { upstream: unwarned } = await program.ask(
+        query.replaceAll('populaton_total', 'life_expectancy'),
+        {
+          variables: JSON.parse(JSON.stringify(variables).replace('populaton_total', 'life_expectancy')),
+        },
+      );
+      program.requests();
+      const reply = await program.ask(query, { variables });
+      expect(reply.errors).toEqual([]);
+      expect(reply.extensions.warnings).toEqual([
+        { ...doubted(path), message: expect.stringContaining(MESSAGE), didYouMean: expect.any(Array) },
+      ]);
+      expect(reply.upstream.calls).toBeLessThanOrEqual(unwarned.calls);
+      expect(program.requests().filter((target) => target.includes('/v1/indicators'))).toEqual([]);
+      const again = await program.ask(query, { variables });
+      expect(again.extensions.warnings).toEqual(reply.extensions.warnings);
+    }
+  });
+
+  it('is suggested what figures have come of, in the spelling of the service', async () => {
+    await using program = await openProgram(MEMORY);
+    expect((await program.ask(KENYA)).extensions.warnings).toEqual([doubted(['country', 'observation'])]);
+    await program.ask(KENYA.replace('populaton', 'population'), { key: program.sandbox.keys.analyst });
+    expect((await program.ask(KENYA.replace('KE', 'NG'))).extensions.warnings).toEqual([
+      doubted(['country', 'observation'], ['population_total']),
+    ]);
+  });
+
+  it.for([
+    [
+      'has figures of another country',
+      '{ a: country(code: "KE") { observation(metricKey: "KEY") { value } } b: country(code: "NG") { observation(metricKey: "KEY") { value } } }',
+    ],
+    [
+      'has figures of other years',
+      '{ country(code: "KE") { observations(metricKeys: ["KEY"], fromYear: 2200) { value } } countries { observation(metricKey: "KEY") { value } } }',
+    ],
+  ] as const)('is not warned of where it %s', async ([, query]) => {
+    await using program = await openProgram(MEMORY);
+    program.sandbox.faults.set({
+      kind: 'shape',
+      route: '/v1/data',
+      patch: (body) => ({
+        ...body,
+        data: body.data.filter((row: { country_code: string }) => row.country_code !== 'KE'),
+      }),
+    });
+    const { extensions } = await program.ask(query.replaceAll('KEY', 'population_total'));
+    expect(extensions).not.toHaveProperty('warnings');
+  });
+
+  it('is not warned of where it fails, where its indicator is known, or where nothing is asked of it', async () => {
+    await using refusing = await openProgram(MEMORY);
+    refusing.sandbox.faults.set({ kind: 'status', route: '/v1/data', status: 403 });
+    const refused = await refusing.ask(KENYA);
+    expect(refused.errors).toHaveLength(1);
+    expect(refused.extensions).not.toHaveProperty('warnings');
+    await using program = await openProgram(MEMORY);
+    for (const query of [
+      '{ countries(codes: ["ZZ"]) { observation(metricKey: "populaton_total") { value } } }',
+      '{ indicators(keys: ["population_total"]) { observation(countryCode: "ZZ") { value } } }',
+    ])
+      for (const { code } of ((await program.ask(query)).extensions.warnings ?? []) as { code: string }[])
+        expect(code).toBe('UNKNOWN_COUNTRY');
+  });
+});
+
 /** Changes the catalogue as it is sent. */
 const rewriting = (
   program: Awaited<ReturnType<typeof openProgram>>,

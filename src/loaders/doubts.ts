@@ -1,0 +1,71 @@
+import type { ResponsePath } from 'graphql';
+import type { Outcome } from '../observations/outcome.ts';
+import type { Demand } from '../planner/demand.ts';
+import type { Learned } from '../planner/learned.ts';
+
+/**
+ * Metrics that one operation asks for though nothing tells that there are such: where the service has no figure of one for any country that is
+ * asked for, nobody can tell a gap from a misspelt key.
+ */
+export interface Doubts {
+  /**
+   * Notes that keys are asked for, those aside of which a list or a figure has shown that they are known.
+   * @param path of the field that they are for; left out where that isn't resolved yet
+   * @returns whether any is doubted for the first time in the operation
+   */
+  raise(keys: readonly string[], path?: () => ResponsePath): boolean;
+  /** Notes what has come of demands. */
+  settle(demands: readonly Demand[], outcomes: readonly Outcome[]): void;
+  /** Keys of which there is no figure, and no error either, in the order they were asked for, each with the first field. */
+  absent(): readonly (readonly [key: string, path: ResponsePath])[];
+}
+
+interface Doubt {
+  path: ResponsePath | null;
+  /** `open` until something has come: nothing at all (`none`), or a figure or an error, which speaks for itself (`over`). */
+  state: 'open' | 'none' | 'over';
+}
+
+export function createDoubts({ listed, figured }: Pick<Learned, 'listed' | 'figured'>): Doubts {
+  let doubts: Map<string, Doubt> | undefined;
+  /** Those that a figure may still put an end to. */
+  let left = 0;
+
+  const isKnown = (key: string) => listed.metrics.has(key) || figured.metrics.has(key.toUpperCase());
+  const isCountry = (code: string) => listed.countries.size === 0 || listed.countries.has(code);
+
+  return {
+    raise(keys, path) {
+      let isFirst = false;
+      for (const key of keys) {
+        const doubt = doubts?.get(key);
+        if (doubt !== undefined) doubt.path ??= path?.() ?? null;
+        else if (!isKnown(key)) {
+          isFirst ||= doubts === undefined;
+          doubts ??= new Map();
+          doubts.set(key, { path: path?.() ?? null, state: 'open' });
+          left += 1;
+        }
+      }
+      return isFirst;
+    },
+    settle(demands, outcomes) {
+      for (let i = 0; left > 0 && i < demands.length; i += 1) {
+        const { metricKey, countryCode } = demands[i] as Demand;
+        const doubt = doubts?.get(metricKey);
+        if (doubt === undefined || doubt.state === 'over') continue;
+        const outcome = outcomes[i] as Outcome;
+        if (outcome instanceof Error || outcome.length > 0) {
+          doubt.state = 'over';
+          left -= 1;
+        } else if (isCountry(countryCode)) doubt.state = 'none';
+      }
+    },
+    absent() {
+      const keys: [string, ResponsePath][] = [];
+      for (const [key, { path, state }] of doubts ?? [])
+        if (state === 'none' && path !== null && !listed.metrics.has(key)) keys.push([key, path]);
+      return keys;
+    },
+  };
+}
