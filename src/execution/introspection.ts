@@ -1,5 +1,4 @@
 import { type GraphQLField, type GraphQLObjectType, SchemaMetaFieldDef, TypeMetaFieldDef } from 'graphql';
-import type { FieldPlan } from './plan.ts';
 
 /*
  * What a schema says of itself takes no call and no key, and any of its texts may be asked for under as many names as
@@ -23,8 +22,14 @@ export function isOfSchema({ name }: GraphQLObjectType): boolean {
   return name.startsWith('__');
 }
 
+interface SelectedField {
+  /** Name in the answer. */
+  readonly key: string;
+  readonly by: string;
+}
+
 /** Characters of each object of a selection, values apart, where they are counted; else 0. */
-export function countedLength(type: GraphQLObjectType, fields: readonly FieldPlan[]): number {
+export function countedLength(type: GraphQLObjectType, fields: readonly SelectedField[]): number {
   if (!isOfSchema(type)) return 0;
   let length = 0;
   for (const { key, by } of fields)
