@@ -5,6 +5,8 @@ export interface LockedPackage {
   readonly version?: string;
   readonly dev?: boolean;
   readonly optional?: boolean;
+  /** Whether the package that we pack brings it. */
+  readonly inBundle?: boolean;
 }
 
 /** The part of `package-lock.json` that is looked at. */

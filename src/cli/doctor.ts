@@ -5,6 +5,7 @@ import { type Config, ConfigError, readConfig } from '../config.ts';
 import { excerpt } from '../errors.ts';
 import { httpDateIn } from '../times.ts';
 import { reasonOf } from './asking.ts';
+import { graphqlCopies, ownGeneration } from './graphql-copies.ts';
 
 export interface Finding {
   /** Whether the gateway would run well; null where nothing can be told. */
@@ -42,10 +43,29 @@ export async function examine({ env, key, now }: DoctorParts): Promise<readonly 
   const documents = await documentsFinding(config);
   return [
     { isWell: true, name: 'settings', text: 'all can be read' },
+    packagesFinding(),
     ...(documents === null ? [] : [documents]),
     ...(await serviceFindings(config, key, now)),
     await storeFinding(config),
   ];
+}
+
+/** The one package that all have to share who make and read a schema. */
+function packagesFinding(): Finding {
+  const name = 'packages';
+  try {
+    const copies = graphqlCopies();
+    const [{ version } = { version: 'missing' }] = copies;
+    const isOurs = version.split('.')[0] === ownGeneration();
+    if (copies.length === 1 && isOurs) return { isWell: true, name, text: `graphql ${version}, one copy` };
+    const listed = copies.map(
+      ({ version, folder, users }) => `  ${version} in ${folder} for ${users.join(', ')}`,
+    );
+    const fault = `the schema takes one copy of graphql ${ownGeneration()}, and there are ${copies.length}:`;
+    return { isWell: false, name, text: [fault, ...listed, '  Install the package anew.'].join('\n') };
+  } catch (error) {
+    return { isWell: null, name, text: `can't be told: ${reasonOf(error)}` };
+  }
 }
 
 async function documentsFinding({ trustedDocuments }: Config): Promise<Finding | null> {

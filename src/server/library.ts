@@ -41,7 +41,8 @@ export interface CountryGraph {
 }
 
 /**
- * The gateway without a program around it. It shares nothing with others of the same process.
+ * The gateway without a program around it. It shares nothing with others of the same process. No schema and no document
+ * goes in or comes out but as text: it has a `graphql` of its own, of generation 16, and a project may have any other beside it, or none.
  * @throws ConfigError naming every setting that is wrong or unknown
  */
 export async function createGateway({

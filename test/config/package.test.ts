@@ -1,10 +1,12 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { cp, mkdir, mkdtempDisposable, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ANSWERS, adopt, tryAdopted } from '../../scripts/adopters.ts';
+import { readLock, runTimePackages } from '../../scripts/run-time-packages.ts';
 import { runCommand } from '../support/command.ts';
 import { type Installed, installPacked } from '../support/packed.ts';
 import { startServing } from '../support/serving.ts';
@@ -21,6 +23,12 @@ function nodeOf(major: number): string | undefined {
   return [...named, ...onPath]
     .filter((path) => path !== '' && existsSync(path))
     .find((path) => spawnSync(path, ['--version'], { encoding: 'utf8' }).stdout?.startsWith(`v${major}.`));
+}
+
+/** Whether packages can be had: without a network, what takes them is left out by name, but not in CI. */
+function hasRegistry(): boolean {
+  const args = ['ping', '--fetch-retries=0', '--fetch-timeout=5000'];
+  return process.env.CI === 'true' || spawnSync('npm', args).status === 0;
 }
 
 /** As `docs/operating.md` shows it, but for the service and for what is checked. */
@@ -95,15 +103,63 @@ describe('the package', () => {
         'dist',
         'docs',
         'lib',
+        'node_modules',
         'package.json',
         'schema',
       ].toSorted(),
     );
     const files = await readdir(installed.installed, { recursive: true });
     expect(files).toContain('dist/graphiql/index.html');
-    expect(files.filter((file) => /(?<!\.d)\.tsx?$|node_modules/.test(file))).toEqual([]);
+    expect(
+      files.filter((file) => !file.startsWith('node_modules') && /(?<!\.d)\.tsx?$|node_modules/.test(file)),
+    ).toEqual([]);
     expect(await readdir(join(installed.installed, 'schema'))).toEqual(await readdir('schema'));
   });
+
+  it('brings all of its packages that know graphql, so that no other copy is found by any', async () => {
+    const brought = await readdir(join(installed.installed, 'node_modules'), { recursive: true });
+    const knowing = Object.keys(runTimePackages(readLock())).filter((folder) => {
+      const { dependencies, peerDependencies } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));
+      return 'graphql' in { ...dependencies, ...peerDependencies };
+    });
+    expect(knowing.length).toBeGreaterThan(10);
+    for (const folder of ['node_modules/graphql', ...knowing])
+      expect(brought).toContain(`${folder.replace('node_modules/', '')}/package.json`);
+    expect(brought.filter((file) => /(^|\/)graphql\/package\.json$/.test(file))).toEqual([
+      'graphql/package.json',
+    ]);
+  });
+
+  it('has whoever would run a script when it is installed among those that it brings', () => {
+    const scripted = Object.entries(runTimePackages(readLock())).filter(
+      ([, one]) => 'hasInstallScript' in one && !one.inBundle,
+    );
+    expect(scripted).toEqual([]);
+  });
+
+  it('is told by doctor of a second copy of graphql among its packages', async () => {
+    const other = join(installed.installed, 'node_modules/@graphql-tools/schema/node_modules/graphql');
+    await mkdir(other, { recursive: true });
+    await writeFile(join(other, 'package.json'), '{"name":"graphql","version":"17.1.0"}');
+    const { stdout, code } = await runCommand(['doctor'], { bin: installed.bin });
+    await rm(join(other, '..'), { recursive: true });
+    expect(stdout).toMatch(/^NO {2}packages: the schema takes one copy of graphql 16, and there are 2:$/m);
+    expect(stdout).toMatch(/^ {2}17\.1\.0 in \S+ for @graphql-tools\/schema$/m);
+    expect(code).toBe(1);
+    expect((await runCommand(['doctor'], { bin: installed.bin })).code).toBe(0);
+  });
+
+  it.skipIf(!hasRegistry()).for(['17', 'none'])(
+    'answers where npm has installed it beside graphql %s',
+    async (graphql) => {
+      const folder = join(installed.home, '..', `beside-${graphql}`);
+      await adopt(folder, installed.tarball, graphql === 'none' ? null : graphql);
+      expect(await tryAdopted(folder)).toEqual(ANSWERS);
+      const hoisted = join(folder, 'node_modules/graphql/package.json');
+      const version = existsSync(hoisted) ? JSON.parse(readFileSync(hoisted, 'utf8')).version : 'none';
+      expect(version.split('.')[0]).toBe(graphql);
+    },
+  );
 
   const nodes = [
     ['the Node of the tests', process.execPath],

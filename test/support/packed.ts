@@ -24,8 +24,8 @@ const COPIED = [
 ];
 
 /**
- * The package as `npm pack` makes it, installed into an empty folder. Its dependencies, and no others, are linked from
- * this checkout: nothing is asked of a registry.
+ * The package as `npm pack` makes it, installed into an empty folder. Its dependencies that it doesn't bring, and no others,
+ * are linked from this checkout: nothing is asked of a registry.
  */
 export async function installPacked() {
   const root = process.cwd();
@@ -39,6 +39,11 @@ export async function installPacked() {
   await cp(join(root, 'dist'), join(source, 'dist'), { recursive: true });
   await symlink(join(root, 'node_modules'), join(source, 'node_modules'));
   await run(join(root, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.build.json'], { cwd: source });
+  // What is packed with it has to be there itself: npm follows no link.
+  await rm(join(source, 'node_modules'));
+  const packages = Object.entries(runTimePackages(readLock()));
+  for (const [path, { inBundle = false }] of packages)
+    if (inBundle) await cp(join(root, path), join(source, path), { recursive: true });
   const { stdout } = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
     cwd: source,
     maxBuffer: 2 ** 24,
@@ -51,9 +56,9 @@ export async function installPacked() {
     `country-graph-${JSON.parse(await readFile('package.json', 'utf8')).version}.tgz`,
   );
   await run('tar', ['xzf', tarball, '-C', installed, '--strip-components', '1']);
-  for (const path of Object.keys(runTimePackages(readLock()))) {
+  for (const [path, { inBundle = false }] of packages) {
     // Those within others come with them.
-    if (path.lastIndexOf('node_modules/') > 0) continue;
+    if (inBundle || path.lastIndexOf('node_modules/') > 0) continue;
     await mkdir(dirname(join(home, path)), { recursive: true });
     await symlink(join(root, path), join(home, path)).catch(() => {});
   }
@@ -61,6 +66,7 @@ export async function installPacked() {
   return {
     home,
     bin: join(installed, 'bin/country-graph.cjs'),
+    tarball,
     /** What npm says of the package. */
     packed,
     installed,
