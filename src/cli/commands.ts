@@ -5,6 +5,7 @@ import type { Log } from '../server/log.ts';
 import { ownVersion } from '../server/own-version.ts';
 import { addCompletion, addDoctor, addMcp, addQuery } from './asking-commands.ts';
 import { CommandError } from './command-error.ts';
+import { onParentLost } from './lost-parent.ts';
 import type { PrimaryParts } from './primary.ts';
 import type { Program } from './serve.ts';
 import { WorkerEnded } from './supervisor.ts';
@@ -142,7 +143,8 @@ function announceSandbox(name: string, url: string, keys: Readonly<Record<string
 }
 
 /**
- * The first signal stops in good order; the next one at once, exit code 1.
+ * The first signal stops in good order, as does the loss of a parent that would have passed one on; the next one at once, exit
+ * code 1.
  * @param stop tells whether everything that was under way could finish: then the exit code is 0, else 1
  */
 function onStopSignal(env: NodeJS.ProcessEnv, stop: (signal: string) => Promise<boolean>): void {
@@ -154,6 +156,7 @@ function onStopSignal(env: NodeJS.ProcessEnv, stop: (signal: string) => Promise<
       return;
     }
     stoppedAt = performance.now();
+    lookNoMore();
     stop(signal).then(
       (isWhole) => process.exit(isWhole ? 0 : 1),
       (error: unknown) => {
@@ -162,6 +165,7 @@ function onStopSignal(env: NodeJS.ProcessEnv, stop: (signal: string) => Promise<
       },
     );
   };
+  const lookNoMore = onParentLost(env, () => onSignal('Whoever ran this by npm has gone'));
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
 }
 

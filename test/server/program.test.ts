@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdir, mkdtempDisposable, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
 
@@ -16,8 +17,14 @@ afterEach(() => {
 });
 
 /** The real program in a process of its own, listening on a free port. */
-function start(args: readonly string[], env: Record<string, string> = {}, command = process.execPath) {
+function start(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  command = process.execPath,
+  cwd = process.cwd(),
+) {
   const child: ChildProcess = spawn(command, args, {
+    cwd,
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,
@@ -37,7 +44,15 @@ function start(args: readonly string[], env: Record<string, string> = {}, comman
   });
   const exited = once(child, 'close').then(([code, signal]) => code ?? signal);
   const signal = (name: NodeJS.Signals) => process.kill(-(child.pid ?? 0), name);
-  running.push({ kill: () => child.exitCode === null && child.signalCode === null && signal('SIGKILL') });
+  running.push({
+    kill() {
+      try {
+        signal('SIGKILL');
+      } catch {
+        // Nobody of its group is left.
+      }
+    },
+  });
 
   /** The first match in what the program has printed, as soon as it is there. */
   const printed = async (pattern: RegExp, where: 'stdout' | 'stderr' = 'stdout'): Promise<string> => {
@@ -272,6 +287,41 @@ describe('serve', () => {
     const program = start(['start'], {}, 'npm');
     await program.printed(ADDRESS);
     program.child.kill('SIGTERM');
+    expect(await program.exited).toBe(0);
+  });
+
+  it.for([
+    ['npx', 'SIGTERM', ['country-graph', 'serve']],
+    ['npx', 'SIGKILL', ['country-graph', 'serve']],
+    ['npm', 'SIGKILL', ['start']],
+  ] as const)('drains, and leaves its port, once %s has gone by a %s', async ([command, name, args]) => {
+    const { url: COUNTRY_DATA_URL, asked, answer } = await heldService();
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'country-graph-npx-'));
+    await writeFile(join(folder.path, 'package.json'), '{ "scripts": { "start": "country-graph serve" } }');
+    await mkdir(join(folder.path, 'node_modules/.bin'), { recursive: true });
+    await symlink(resolve('bin/country-graph.cjs'), join(folder.path, 'node_modules/.bin/country-graph'));
+    const program = start(args, { COUNTRY_DATA_URL }, command, folder.path);
+    const url = await program.printed(ADDRESS);
+    const inFlight = ask(url);
+    await asked;
+    program.child.kill(name);
+    await program.printed(/has gone: draining/, 'stderr');
+    await answer();
+    expect(await inFlight).toEqual(HEALTHY);
+    await program.exited;
+    await expect(fetch(url)).rejects.toThrow();
+  });
+
+  it('goes on where it was given away on purpose, by a shell that has ended', async () => {
+    const env = { npm_config_user_agent: 'npm/11', npm_lifecycle_event: 'start' };
+    const background = `${process.execPath} ${SERVE.join(' ')} & sleep 0.01`;
+    const program = start(['-c', background], env, 'sh');
+    const url = await program.printed(ADDRESS);
+    for (let seconds = 0; seconds < 2; seconds++) {
+      await new Promise((resolve) => setTimeout(resolve, 1_100));
+      expect(await ask(url)).toEqual(HEALTHY);
+    }
+    program.signal('SIGTERM');
     expect(await program.exited).toBe(0);
   });
 
