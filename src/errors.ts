@@ -18,6 +18,7 @@ export const FAILURES = {
   OPERATION_TOO_EXPENSIVE: { retryable: false },
   OPERATION_TIMEOUT: { retryable: true },
   OVERLOADED: { retryable: true },
+  DOCUMENT_NOT_ALLOWED: { retryable: false },
 } as const satisfies Record<string, { retryable: boolean }>;
 
 export type FailureCode = keyof typeof FAILURES;

@@ -261,6 +261,8 @@ export type ErrorCode =
   | 'BAD_REQUEST'
   /** A variable or an argument is malformed, or the service refused one. */
   | 'BAD_USER_INPUT'
+  /** The text of the operation is not among those that may run. */
+  | 'DOCUMENT_NOT_ALLOWED'
   /** The key is valid but not permitted to do this. */
   | 'FORBIDDEN'
   /** The operation is not GraphQL. */

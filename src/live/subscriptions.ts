@@ -24,7 +24,7 @@ import type { Admission } from '../operations/admission.ts';
 import { provenBy } from '../operations/callers.ts';
 import type { OperationEvent } from '../operations/events.ts';
 import { eventOf, extensionsOf, type OpenRun, type OperationRun } from '../operations/operation-run.ts';
-import type { PersistedTexts } from '../operations/persisted.ts';
+import { type PersistedTexts, unlisted } from '../operations/persisted.ts';
 import type { GatewayRequest } from '../operations/requests.ts';
 import { toldErrors } from '../operations/told-errors.ts';
 import { type Caller, openBill } from '../upstream/call.ts';
@@ -166,8 +166,10 @@ function readOperation(
   rules: Parameters<typeof validate>[2],
   { config, schema, persisted }: SubscriptionsParts,
 ): ReadOperation | { readonly errors: readonly GraphQLError[] } {
-  if (!persisted.allows(query))
-    return refused('PERSISTED_QUERY_NOT_FOUND', 'Only listed operations may run (TRUSTED_DOCUMENTS).');
+  if (!persisted.allows(query)) {
+    const { code, message } = unlisted();
+    return refused(code, message);
+  }
   if (isDeep(variables)) return refused('BAD_REQUEST', 'The variables are nested too deep.');
   let document: DocumentNode;
   try {

@@ -23,10 +23,11 @@ import { type PreparedParts, preparedFor } from './by-plan.ts';
 import { wholeRefused } from './execution.ts';
 import { isDeepRequest } from './nesting.ts';
 import { extensionsOf, type OperationRun } from './operation-run.ts';
+import { unlisted } from './persisted.ts';
 import type { HandleRun } from './pipeline.ts';
 import type { PlainRequests } from './plain-requests.ts';
 import type { PlannedOperation } from './prepared.ts';
-import { forApollo, hasText } from './requests.ts';
+import { bringsUnlisted, forApollo, hasText } from './requests.ts';
 import {
   entityTag,
   type GatewayResponse,
@@ -86,8 +87,10 @@ export async function byApollo(
   });
 
   const handle: HandleRun = async ({ request, plain }, run) => {
-    if (isDeepRequest(request)) return refuseDeep(run, parts);
-    const { method, headers: given, search, body: content } = forApollo(request, persisted);
+    if (isDeepRequest(request)) return refused(TOO_DEEP, 400, run, parts);
+    if (bringsUnlisted(request, persisted))
+      return refused(unlisted(), isModern(run.accepts) ? 403 : 200, run, parts);
+    const { method, headers: given, search, body: content } = forApollo(request);
     const passed: Passed = { planned: null, data: null };
     const {
       status = 200,
@@ -220,14 +223,24 @@ function worded(body: string, { errors, bill, requestId }: OperationRun): string
   });
 }
 
-function refuseDeep(run: OperationRun, clocks: Pick<ByApolloParts, 'now' | 'steadyNow'>): GatewayResponse {
+const TOO_DEEP = {
+  message: `The request is nested more than ${MAX_NESTING} levels deep.`,
+  code: 'BAD_REQUEST',
+};
+
+/** Refuses a request that is not looked into. */
+function refused(
+  { message, code }: Readonly<Record<'message' | 'code', string>>,
+  status: number,
+  run: OperationRun,
+  clocks: Pick<ByApolloParts, 'now' | 'steadyNow'>,
+): GatewayResponse {
   const { accepts, bill, requestId } = run;
-  const extensions = { code: 'BAD_REQUEST', retryable: false, requestId };
-  const errors = [{ message: `The request is nested more than ${MAX_NESTING} levels deep.`, extensions }];
+  const errors = [{ message, extensions: { code, retryable: false, requestId } }];
   const type = isModern(accepts) ? 'graphql-response+json' : 'json';
   const headers = new Map([['content-type', `application/${type}; charset=utf-8`]]);
-  setRunHeaders(headers, 400, run, clocks);
-  return { status: 400, headers, body: JSON.stringify({ errors, extensions: { upstream: bill } }) };
+  setRunHeaders(headers, status, run, clocks);
+  return { status, headers, body: JSON.stringify({ errors, extensions: { upstream: bill } }) };
 }
 
 /** What a look at an operation's selections needs; null where its variables don't fit. */

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { Failure } from '../errors.ts';
 
 /** Texts of operations by what clients call them instead of sending them. */
 export interface PersistedTexts {
@@ -20,6 +21,14 @@ export interface TrustedDocument {
   /** What clients name it by in `documentId`. */
   readonly id: string;
   readonly text: string;
+}
+
+/** Says that a text is none of those that may run. */
+export function unlisted(): Failure {
+  return new Failure(
+    'DOCUMENT_NOT_ALLOWED',
+    'This document is not among those that may run here (TRUSTED_DOCUMENTS); it has to be listed as it is, to the last blank.',
+  );
 }
 
 /** Bytes of texts that are kept at once; the least recently used go first. */

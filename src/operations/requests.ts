@@ -1,7 +1,7 @@
 import type { CancelSignal } from '../async/cancellation.ts';
 import { isDeep } from '../upstream/nesting.ts';
 import { isObject } from '../upstream/records/fields.ts';
-import { bareHash, type PersistedTexts, sha256Of } from './persisted.ts';
+import { bareHash, type PersistedTexts } from './persisted.ts';
 
 /** One GraphQL-over-HTTP request, its body parsed. */
 export interface GatewayRequest {
@@ -115,19 +115,21 @@ export function paramsIn(
  * The request as Apollo Server understands it: an operation that is named by an identifier, and one that may not run,
  * become operations that are named by a hash. Of the latter Apollo then says that there is none.
  */
-export function forApollo(
-  { method, headers, search, body }: GatewayRequest,
-  persisted: PersistedTexts,
-): Omit<GatewayRequest, 'signal' | 'requestId' | 'isBatched'> {
+export function forApollo({
+  method,
+  headers,
+  search,
+  body,
+}: GatewayRequest): Omit<GatewayRequest, 'signal' | 'requestId' | 'isBatched'> {
   const request = { method, headers, search, body };
   if (isObject(body)) {
-    const name = nameInstead(body, persisted);
+    const name = nameInstead(body);
     if (name === null) return request;
     const { query: _, documentId: __, doc_id: ___, id: ____, ...others } = body;
     return { ...request, body: { ...others, extensions: { persistedQuery: persistedBy(name) } } };
   }
   const params = new URLSearchParams(search);
-  const name = nameInstead({ query: params.get('query'), ...documentIdsIn(params) }, persisted);
+  const name = nameInstead({ query: params.get('query'), ...documentIdsIn(params) });
   if (name === null) return request;
   params.delete('query');
   for (const id of DOCUMENT_IDS) params.delete(id);
@@ -137,11 +139,16 @@ export function forApollo(
 
 const persistedBy = (sha256Hash: string) => ({ version: 1, sha256Hash });
 
+/** Whether a request brings the text of an operation that may not run. */
+export function bringsUnlisted({ body, search }: GatewayRequest, { allows }: PersistedTexts): boolean {
+  const query = isObject(body) ? body.query : new URLSearchParams(search).get('query');
+  return typeof query === 'string' && query !== '' && !allows(query);
+}
+
 /** What to call an operation instead of what a request has of it; null where that is fine as it is. */
-function nameInstead(params: Readonly<Record<string, unknown>>, persisted: PersistedTexts): string | null {
+function nameInstead(params: Readonly<Record<string, unknown>>): string | null {
   const { query } = params;
-  if (typeof query === 'string' && query !== '') return persisted.allows(query) ? null : sha256Of(query);
-  return documentIdOf(params);
+  return typeof query === 'string' && query !== '' ? null : documentIdOf(params);
 }
 
 function documentIdsIn(params: URLSearchParams): Readonly<Record<string, unknown>> {

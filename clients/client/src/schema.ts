@@ -251,6 +251,8 @@ export const ErrorCode = {
   BAD_REQUEST: 'BAD_REQUEST',
   /** A variable or an argument is malformed, or the service refused one. */
   BAD_USER_INPUT: 'BAD_USER_INPUT',
+  /** The text of the operation is not among those that may run. */
+  DOCUMENT_NOT_ALLOWED: 'DOCUMENT_NOT_ALLOWED',
   /** The key is valid but not permitted to do this. */
   FORBIDDEN: 'FORBIDDEN',
   /** The operation is not GraphQL. */

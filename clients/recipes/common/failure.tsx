@@ -53,6 +53,7 @@ function wordsFor(code: ErrorCode | undefined): string {
     case ErrorCode.UPSTREAM_ROUTE_ABSENT:
       return 'The service has no such records.';
     case ErrorCode.BAD_USER_INPUT:
+    case ErrorCode.DOCUMENT_NOT_ALLOWED:
     case ErrorCode.OPERATION_TOO_EXPENSIVE:
     case ErrorCode.GRAPHQL_PARSE_FAILED:
     case ErrorCode.GRAPHQL_VALIDATION_FAILED:
