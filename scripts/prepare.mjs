@@ -5,10 +5,10 @@
  *
  * What GraphiQL's pages are built of has a lock of its own (`src/graphiql`), is larger than most of what else is installed, and
  * runs nowhere but in the bundle. So it is installed for the build and removed after it; where it is there already
- * (`npm ci --prefix src/graphiql`, to work on the pages), it stays.
+ * (`npm ci --prefix src/graphiql`, to work on the pages), it stays. `--without-pages` leaves them as they are.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
@@ -18,12 +18,23 @@ const BUILDERS = ['vite', 'tsc'];
 
 if (BUILDERS.every((command) => existsSync(`${root}node_modules/.bin/${command}`))) {
   removeHeaders();
-  buildPages();
+  if (!process.argv.includes('--without-pages')) buildPages();
   // A file that was renamed would stay in the package.
   rmSync(`${root}lib`, { recursive: true, force: true });
   run('tsc', '-p', 'tsconfig.build.json');
+  await stamp();
 } else {
   console.error('Nothing is built: that takes the development dependencies, which are not installed.');
+}
+
+/**
+ * Says of what commit the build is, for whoever has it without its repository. `COMMIT` says so where it is built without one,
+ * as an image is. Nothing of it is of the time: one commit builds the same bytes.
+ */
+async function stamp() {
+  const { commitHere } = await import('../lib/server/own-version.js');
+  const commit = process.env.COMMIT || commitHere();
+  writeFileSync(`${root}lib/build.json`, `${JSON.stringify({ commit })}\n`);
 }
 
 /** Of Node's packages, what add-ons are compiled with: 67 MB, for add-ons that there are none of. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { ConfigError, readConfig } from '../config.ts';
 import type { Log } from '../server/log.ts';
-import { ownVersion } from '../server/own-version.ts';
+import { buildText } from '../server/own-version.ts';
 import { addCompletion, addDoctor, addMcp, addQuery } from './asking-commands.ts';
 import { CommandError } from './command-error.ts';
 import { onParentLost } from './lost-parent.ts';
@@ -21,7 +21,11 @@ const FAULT_DRAIN_MS = 5_000;
 export async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
   const program = new Command('country-graph')
     .description('GraphQL over the Country Data Service.')
-    .version(ownVersion(), '-V, --version', 'print the version');
+    .option('-V, --version', 'print the version, and the commit that it was built of');
+  program.on('option:version', () => {
+    console.log(buildText());
+    process.exit(0);
+  });
 
   program
     .command('serve', { isDefault: true })
@@ -61,6 +65,7 @@ export async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
       const { url, adminUrl, sandbox } = program;
       drain = program.drain;
       if (sandbox) announceSandbox('The embedded sandbox', sandbox.url, sandbox.keys);
+      log.note(`Country Graph ${buildText()} on Node ${process.versions.node} takes requests`);
       if (adminUrl !== undefined) console.log(`Health and metrics are at ${adminUrl}`);
       console.log(`Country Graph answers at ${url}`);
     });

@@ -3,7 +3,7 @@ import type { Config } from '../config.ts';
 import { createGateway, type Observer } from '../gateway.ts';
 import type { Log } from '../server/log.ts';
 import { createMetrics, type Metrics } from '../server/metrics.ts';
-import { ownVersion } from '../server/own-version.ts';
+import { ownBuild, ownVersion } from '../server/own-version.ts';
 import { createServer } from '../server/server.ts';
 import { isTracingOn, otlpProtocolIn } from '../tracing-config.ts';
 import type { Addresses } from './supervisor.ts';
@@ -41,7 +41,7 @@ export async function startProgram(config: Config, log: Log, common?: Common): P
   try {
     const listening = await sandbox?.listen({ host: '127.0.0.1', port: 0 });
     const upstreamUrl = common?.upstreamUrl ?? config.countryDataUrl ?? listening?.url ?? '';
-    const metrics = createMetrics({ ...common, version: ownVersion(), droppedLines: log.droppedLines });
+    const metrics = createMetrics({ ...common, build: ownBuild(), droppedLines: log.droppedLines });
     const observer = both(log, metrics);
     const tracer = isTracingOn() ? await openTracer(observer) : undefined;
     const gateway = await createGateway({

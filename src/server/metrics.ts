@@ -9,6 +9,7 @@ import {
 import type { Gateway, Observer } from '../gateway.ts';
 import { createNamedOperations } from './named-operations.ts';
 import type { CutReason } from './outgoing.ts';
+import type { Build } from './own-version.ts';
 import { type WatchedGateway, watchGateway } from './state-metrics.ts';
 import { TalliedHistogram, type TalliedValues } from './tallied-histogram.ts';
 
@@ -37,8 +38,7 @@ const UNUSUAL = [
 ];
 
 export interface MetricsParts {
-  /** Of the package. */
-  readonly version?: string;
+  readonly build?: Build;
   /** Lines that the log has dropped so far. */
   readonly droppedLines?: () => number;
   /** What all workers have counted; null where that can't be told, or there is one alone. */
@@ -46,7 +46,7 @@ export interface MetricsParts {
 }
 
 export function createMetrics({
-  version = '',
+  build = { version: '', commit: null },
   droppedLines = () => 0,
   textOfAll,
 }: MetricsParts = {}): Metrics {
@@ -56,7 +56,7 @@ export function createMetrics({
   for (const name of UNUSUAL) registry.removeSingleMetric(name);
   const named = createNamedOperations(registers);
   const figures = figuresMetrics(registers);
-  tellBuild(version, registers);
+  tellBuild(build, registers);
 
   countOf(() => operationSeconds.all(), {
     name: 'country_graph_operations_total',
@@ -223,12 +223,12 @@ function troubleMetrics(droppedLines: () => number, registers: Registry[]): Coun
   return cuts;
 }
 
-function tellBuild(version: string, registers: Registry[]): void {
+function tellBuild({ version, commit }: Build, registers: Registry[]): void {
   new Gauge({
     name: 'country_graph_build_info',
-    help: 'Always 1; the labels name the version of the gateway and of Node.',
-    labelNames: ['version', 'node'],
+    help: 'Always 1; the labels name the version of the gateway, the commit that it was built of, and the version of Node.',
+    labelNames: ['version', 'commit', 'node'],
     aggregator: 'first',
     registers,
-  }).set({ version, node: process.versions.node }, 1);
+  }).set({ version, commit: commit ?? 'unknown', node: process.versions.node }, 1);
 }

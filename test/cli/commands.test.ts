@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommand } from '../support/command.ts';
 import { freePort } from '../support/free-port.ts';
 import { openProgram, type Program } from '../support/program.ts';
+import { startServing } from '../support/serving.ts';
 
 const KEY = 'key-that-nobody-may-read-7423';
 const CAPITALS = '{ countries(codes: ["KE", "NG"]) { code capital } }';
@@ -315,11 +316,26 @@ describe('doctor', () => {
 });
 
 describe('the command line', () => {
-  it('tells the version of the package', async () => {
-    const { stdout, code } = await runCommand(['--version']);
-    const { version } = (await import('../../package.json', { with: { type: 'json' } })).default;
-    expect([stdout, code]).toEqual([`${version}\n`, 0]);
-  });
+  it.skipIf(!existsSync('.git'))(
+    'tells the version of the package with the commit, as metrics and the log do',
+    async () => {
+      const { stdout, code } = await runCommand(['--version']);
+      const { version } = (await import('../../package.json', { with: { type: 'json' } })).default;
+      const git = (...args: string[]) => execFileSync('git', args, { encoding: 'utf8' }).trim();
+      const commit = git('rev-parse', '--short=7', 'HEAD');
+      const isDirty = git('status', '--porcelain', '--untracked-files=no') !== '';
+      const told = `${commit}${isDirty ? '.dirty' : ''}`;
+      expect([stdout, code]).toEqual([`${version}+${told}\n`, 0]);
+      const serving = await startServing({ isLogKept: true });
+      try {
+        const metrics = await (await fetch(new URL('/metrics', serving.url))).text();
+        expect(metrics).toContain(`country_graph_build_info{version="${version}",commit="${told}",node="`);
+        await expect.poll(serving.errors).toContain(`Country Graph ${version}+${told} on Node `);
+      } finally {
+        serving.child.kill('SIGKILL');
+      }
+    },
+  );
 
   it('completes commands, options and their values in bash', async () => {
     const { stdout } = await runCommand(['completion', 'bash']);

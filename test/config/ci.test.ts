@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { sectionOf } from '../../scripts/changelog.ts';
+import { releasedChangelog } from '../../scripts/release.ts';
 
 const { jobs } = parse(readFileSync('.github/workflows/ci.yml', 'utf8'));
 const ours = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -22,9 +23,16 @@ describe('the workflow of a public forge', () => {
   it('runs scripts that there are, and releases only what was checked', () => {
     const text: string = JSON.stringify(jobs);
     const scripts = [...text.matchAll(/npm run (?:--silent )?([\w:]+)/g)].map(([, name]) => name);
-    expect(scripts).toEqual(['changelog', 'sbom']);
+    expect(scripts).toEqual(['changelog', 'clients:pack', 'sbom']);
     for (const name of scripts) expect(ours.scripts).toHaveProperty([name ?? '']);
     expect(jobs.release.needs).toBe('check');
+    expect(text).toContain('--build-arg COMMIT=');
+    expect(text).toContain('actions/attest-build-provenance');
+    expect(jobs.release.permissions).toEqual({
+      contents: 'write',
+      'id-token': 'write',
+      attestations: 'write',
+    });
   });
 });
 
@@ -39,6 +47,13 @@ describe('the changelog of a release', () => {
     ['', null],
   ] as const)('of %s is its section', ([version, expected]) => {
     expect(sectionOf(CHANGELOG, version)).toBe(expected);
+  });
+
+  it('gets what was unreleased, once', () => {
+    const released = releasedChangelog(CHANGELOG, '1.11.0', '2026-12-24') ?? '';
+    expect(released).toContain('## Unreleased\n\n## 1.11.0 (2026-12-24)\n\n- new\n\n## 1.10.0');
+    expect(sectionOf(released, '1.11.0')).toBe('- new');
+    expect(releasedChangelog(released, '1.12.0', '2026-12-25')).toBe(null);
   });
 
   it.for([

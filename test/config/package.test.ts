@@ -196,7 +196,7 @@ describe('the package', () => {
 
       it('has the other commands', async () => {
         const command = (...args: string[]) => runCommand(args, { bin: installed.bin, node: node ?? '' });
-        expect((await command('--version')).stdout).toBe(`${ours.version}\n`);
+        expect((await command('--version')).stdout).toBe(`${ours.version}+1a2b3c4\n`);
         expect((await command('schema')).stdout).toBe((await runCommand(['schema'])).stdout);
         const queried = await command('query', '{ countries(codes: ["KE"]) { capital } }', '--format', 'csv');
         expect(queried).toMatchObject({ stdout: 'capital\r\nNairobi\r\n', code: 0 });
@@ -293,6 +293,40 @@ describe('an old Node', () => {
     const { stderr, code } = await runCommand(['serve'], { node: old ?? '' });
     expect(stderr).toMatch(/^Country Graph needs Node 22\.19 or newer, and this is Node 20\.\d+\.\d+\.\n$/);
     expect(code).toBe(1);
+  });
+});
+
+describe.skipIf(!existsSync('.git'))('a release', () => {
+  it('is one command, which tries it in a copy first', { timeout: 400_000 }, async () => {
+    const at = () => run('git', ['log', '-1', '--format=%H %D']).then(({ stdout }) => stdout);
+    const before = await at();
+    const env = { ...process.env, SOURCE_DATE_EPOCH: '1798070400' };
+    const args = ['scripts/release.ts', '99.0.0', '--dry-run'];
+    const { stdout } = await run(process.execPath, args, { env });
+    for (const file of ['country-graph-99.0.0.tgz', 'country-graph-client-99.0.0.tgz', 'sbom.json'])
+      expect(stdout).toMatch(new RegExp(`^[\\da-f]{64} {2}${file.replaceAll('.', '\\.')}$`, 'm'));
+    const changed = [...stdout.matchAll(/^ (\S+) +\| /gm)].map(([, file]) => file);
+    expect(changed).toEqual([
+      'CHANGELOG.md',
+      'README.md',
+      'clients/client/package.json',
+      'docker/kubernetes/kustomization.yaml',
+      'docs/operating.md',
+      'docs/released.graphql',
+      'package-lock.json',
+      'package.json',
+    ]);
+    expect(await at()).toBe(before);
+  });
+
+  it.for([
+    ['0.0.1', '0.0.1 comes before 0.1.0, which the package is.'],
+    ['next', '"next" is no version, such as 0.2.0.'],
+  ])('of %s is refused with a sentence', async ([version, sentence]) => {
+    const failed = await run(process.execPath, ['scripts/release.ts', version ?? '', '--dry-run']).catch(
+      (fault) => fault,
+    );
+    expect([failed.code, failed.stderr]).toEqual([1, `${sentence}\n`]);
   });
 });
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { CriticalityLevel, diff } from '@graphql-inspector/core';
 import { buildSchema } from 'graphql';
 import { describe, expect, it } from 'vitest';
+import { headOf } from '../../scripts/release.ts';
 import { openProgram } from '../support/program.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
@@ -23,6 +24,12 @@ describe('the schema', () => {
     const [named = ''] = /### Breaking[\s\S]*?(?=\n### |$)/.exec(unreleased) ?? [];
     const broken = await breaking(read('docs/released.graphql'), sdl);
     expect(broken.filter((coordinate) => !named.includes(`\`${coordinate}\``))).toEqual([]);
+  });
+
+  it('that is released says of which version it is', () => {
+    const [, last] = /^## (\d+\.\d+\.\d+\S*)/m.exec(read('CHANGELOG.md')) ?? [];
+    const { version } = JSON.parse(read('package.json'));
+    expect(read('docs/released.graphql').startsWith(headOf(last ?? version, last !== undefined))).toBe(true);
   });
 
   it('would be found out', async () => {

@@ -69,6 +69,7 @@ async function copy(rest: string): Promise<void> {
   const paths = from === undefined ? words : words.slice(1);
   const to = paths.pop() ?? '.';
   for (const path of paths) {
+    await mkdir(dirname(join(image, to)), { recursive: true });
     if (from !== undefined) {
       // Nothing else needs it.
       await rename(join(folder, from, path.replace(/^\/app\//, '')), join(image, to));
@@ -85,7 +86,10 @@ async function copy(rest: string): Promise<void> {
 }
 
 async function runStep(command: string, stage: readonly Step[]): Promise<void> {
-  const env = environment({ NODE_OPTIONS: `--import ${resolve('test/support/quick-brotli.ts')}` }, stage);
+  const env = environment(
+    { COMMIT: '1a2b3c4', NODE_OPTIONS: `--import ${resolve('test/support/quick-brotli.ts')}` },
+    stage,
+  );
   const shell = (line: string) => run('sh', ['-c', line], { cwd: image, env, maxBuffer: 2 ** 24 });
   if (!command.startsWith('npm ci') || !(await isInstalledAsLocked())) return void (await shell(command));
   // What is installed is at hand.
@@ -110,13 +114,17 @@ async function runStep(command: string, stage: readonly Step[]): Promise<void> {
 
 /** Whether the checkout has what the lock file names, in these editions: all of it, but for other machines' packages. */
 async function isInstalledAsLocked(): Promise<boolean> {
-  type Packages = Readonly<Record<string, { readonly optional?: boolean }>>;
+  type Packages = Readonly<Record<string, { readonly optional?: boolean; readonly inBundle?: boolean }>>;
   const packagesOf = async (path: string): Promise<Packages> =>
     JSON.parse(await readFile(path, 'utf8').catch(() => '{}')).packages ?? {};
   const { '': _, ...locked } = await packagesOf('package-lock.json');
   const installed = await packagesOf('node_modules/.package-lock.json');
+  // What is packed with ours is installed as everything else is.
+  const edition = (one: Packages[string] | undefined) => ({ ...one, inBundle: undefined });
   const isAlike = (path: string) =>
-    path in installed ? isDeepStrictEqual(installed[path], locked[path]) : locked[path]?.optional === true;
+    path in installed
+      ? isDeepStrictEqual(edition(installed[path]), edition(locked[path]))
+      : locked[path]?.optional === true;
   return Object.keys({ ...locked, ...installed }).every(isAlike);
 }
 
@@ -153,6 +161,14 @@ describe('the image', () => {
 
   it('does not run as root', () => {
     expect(last('USER')).toBe('node');
+  });
+
+  it('says of which commit it was built', async () => {
+    const { stdout } = await run('node', ['bin/country-graph.cjs', '--version'], {
+      cwd: image,
+      env: environment(),
+    });
+    expect(stdout).toMatch(/^\d+\.\d+\.\d+\+1a2b3c4\n$/);
   });
 
   it('runs what npm start runs', async () => {

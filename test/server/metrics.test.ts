@@ -200,7 +200,7 @@ describe('plans and circuits', () => {
 describe('the sum over workers', () => {
   it('counts gauges once where they tell of the same thing', async () => {
     const workers = [40, 30].map((left) => {
-      const metrics = createMetrics({ version: '1.2.3' });
+      const metrics = createMetrics({ build: { version: '1.2.3', commit: '1a2b3c4' } });
       metrics.watch({
         trusted: null,
         live: null,
@@ -231,7 +231,7 @@ describe('the sum over workers', () => {
     const summed = createSummedMetrics({ workers: () => workers, replaced: () => 0, droppedLines: () => 0 });
     const text = await summed.text();
     const node = process.versions.node;
-    expect(seriesOf(text, 'country_graph_build_info')).toEqual({ [`version="1.2.3",node="${node}"`]: 1 });
+    expect(seriesOf(text, 'country_graph_build_info')).toEqual({ [`version="1.2.3",commit="1a2b3c4",node="${node}"`]: 1 });
     expect(seriesOf(text, 'country_graph_quota_remaining_calls')).toEqual({
       'key="abcdefgh",window="minute"': 30,
     });

@@ -3,6 +3,7 @@ import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { linkPackages } from '../../scripts/linked-packages.ts';
 import { readLock, runTimePackages } from '../../scripts/run-time-packages.ts';
 
 const run = promisify(execFile);
@@ -37,13 +38,9 @@ export async function installPacked() {
   for (const path of COPIED) await cp(join(root, path), join(source, path), { recursive: true, filter });
   // GraphiQL's pages are as `npm ci` has built them.
   await cp(join(root, 'dist'), join(source, 'dist'), { recursive: true });
-  await symlink(join(root, 'node_modules'), join(source, 'node_modules'));
+  await linkPackages(root, source);
   await run(join(root, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.build.json'], { cwd: source });
-  // What is packed with it has to be there itself: npm follows no link.
-  await rm(join(source, 'node_modules'));
-  const packages = Object.entries(runTimePackages(readLock()));
-  for (const [path, { inBundle = false }] of packages)
-    if (inBundle) await cp(join(root, path), join(source, path), { recursive: true });
+  await writeFile(join(source, 'lib/build.json'), '{"commit":"1a2b3c4"}\n');
   const { stdout } = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
     cwd: source,
     maxBuffer: 2 ** 24,
@@ -56,7 +53,7 @@ export async function installPacked() {
     `country-graph-${JSON.parse(await readFile('package.json', 'utf8')).version}.tgz`,
   );
   await run('tar', ['xzf', tarball, '-C', installed, '--strip-components', '1']);
-  for (const [path, { inBundle = false }] of packages) {
+  for (const [path, { inBundle = false }] of Object.entries(runTimePackages(readLock()))) {
     // Those within others come with them.
     if (inBundle || path.lastIndexOf('node_modules/') > 0) continue;
     await mkdir(dirname(join(home, path)), { recursive: true });
