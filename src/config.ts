@@ -241,13 +241,16 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the settings, those that are secret from their files too. An empty variable counts as unset.
+ * Reads the settings, those that are secret from their files too. An empty variable counts as unset, but for the service's
+ * address: without that, synthetic figures are answered.
  * @throws ConfigError naming every setting that is wrong
  */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const { given, faults } = withSecrets(
     Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== '')),
   );
+  if (env.COUNTRY_DATA_URL === '')
+    faults.push('COUNTRY_DATA_URL: is empty; name the service, or leave it out for the embedded sandbox');
   const parsed = Environment.safeParse(given);
   for (const issue of parsed.error?.issues ?? []) {
     const name = String(issue.path[0]);

@@ -8,6 +8,7 @@ import { CommandError } from './command-error.ts';
 import { onParentLost } from './lost-parent.ts';
 import type { PrimaryParts } from './primary.ts';
 import type { Program } from './serve.ts';
+import { strangeSettings } from './strange-settings.ts';
 import { WorkerEnded } from './supervisor.ts';
 
 /** npm passes on a signal that the whole group was sent: so soon after the first, that is no second wish. */
@@ -45,6 +46,7 @@ export async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
         await worker.start();
         return;
       }
+      for (const strange of strangeSettings(env)) log.warn(strange);
       let draining: Promise<number> | undefined;
       // Before there is a program, nothing is under way.
       let drain: Program['drain'] = async () => 0;

@@ -6,6 +6,7 @@ import { excerpt } from '../errors.ts';
 import { httpDateIn } from '../times.ts';
 import { reasonOf } from './asking.ts';
 import { graphqlCopies, ownGeneration } from './graphql-copies.ts';
+import { strangeSettings } from './strange-settings.ts';
 
 export interface Finding {
   /** Whether the gateway would run well; null where nothing can be told. */
@@ -43,6 +44,7 @@ export async function examine({ env, key, now }: DoctorParts): Promise<readonly 
   const documents = await documentsFinding(config);
   return [
     { isWell: true, name: 'settings', text: 'all can be read' },
+    ...strangeSettings(env).map((text) => ({ isWell: null, name: 'settings', text })),
     packagesFinding(),
     ...(documents === null ? [] : [documents]),
     ...(await serviceFindings(config, key, now)),

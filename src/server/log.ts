@@ -9,6 +9,8 @@ import { type LogOutlet, standardError } from './log-outlet.ts';
 export interface Log extends Observer {
   /** What the operator should know of the program's own course. */
   note(message: string): void;
+  /** What the operator may not have meant. */
+  warn(message: string): void;
   /** A fault after which the program can't be trusted, whole. */
   fatal(fault: unknown, where: string): void;
   /** Lines that were given up so far, since nobody read them. */
@@ -52,6 +54,7 @@ export function createLog(
       log.debug({ ...event, durationMs: Math.round(durationMs) }, 'attempt'),
     problem: (error, where, requestId) => log.error({ err: error, where, requestId }, 'problem'),
     note: (message) => log.info(message),
+    warn: (message) => log.warn(message),
     fatal: (fault, where) => log.fatal({ err: fault, where }, 'the program ends'),
     droppedLines: () => outlet.droppedLines?.() ?? 0,
   };

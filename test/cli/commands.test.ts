@@ -273,6 +273,15 @@ describe('doctor', () => {
     }
   });
 
+  it('names what looks like a setting and is none, which is no fault', async () => {
+    const { stdout, code } = await doctor({ ...service(), CACHE_TTL: '60', KEY_PEPPER: '' });
+    expect(stdout).toContain(
+      '--  settings: CACHE_TTL is no setting, and does nothing: did you mean CACHE_TTL_SECONDS?\n',
+    );
+    expect(stdout).toContain('--  settings: KEY_PEPPER is empty, and so counts as unset\n');
+    expect(code).toBe(0);
+  });
+
   it('says what is wrong with settings, and looks no further', async () => {
     program.requests();
     const { stdout, code } = await doctor({ ...service(), PORT: 'x', MAX_DEPTH: '0' });

@@ -123,8 +123,13 @@ describe('settings', () => {
   });
 
   it('take the default for an empty variable', () => {
-    expect(readConfig(Object.fromEntries(Object.keys(WRONG).map((name) => [name, ''])))).toEqual(
-      readConfig({}),
+    const names = Object.keys(WRONG).filter((name) => name !== 'COUNTRY_DATA_URL');
+    expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(readConfig({}));
+  });
+
+  it('take no synthetic figures for an address that is empty', () => {
+    expect(() => readConfig({ COUNTRY_DATA_URL: '', PORT: 'x' })).toThrow(
+      /2 fault.*\n {2}COUNTRY_DATA_URL: is empty; .*\n {2}PORT: /,
     );
   });
 

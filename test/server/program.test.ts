@@ -352,6 +352,52 @@ describe('serve', () => {
     expect(program.text.stdout).toBe('');
   });
 
+  it('names what looks like a setting and is none, and what is empty', async () => {
+    const meant = {
+      CACHE_TTL: 'CACHE_TTL_SECONDS',
+      CACHE_TTL_SECOND: 'CACHE_TTL_SECONDS',
+      COUNTRY_DATA_ULR: 'COUNTRY_DATA_URL',
+      MAX_DEPHT: 'MAX_DEPTH',
+      AUTH_TTL: 'AUTH_TTL_SECONDS',
+      cache_url: 'CACHE_URL',
+      UPSTREAM_TIMEOUT: 'UPSTREAM_TIMEOUT_MS',
+      KEY_PEPPER_FIEL: 'KEY_PEPPER_FILE',
+      RATE_LIMIT: 'RATE_LIMIT_WAIT_MS',
+    };
+    const others = {
+      HOSTNAME: 'x',
+      LOG_FORMAT: 'x',
+      NODE_ENV: 'production',
+      npm_package_version: '1',
+      OTEL_SERVICE_NAME: 'x',
+      COUNTRY_GRAPH_KEY: 'x',
+      COUNTRY_GRAPH_PORT_80_TCP_ADDR: '10.0.0.1',
+      CACHE_SERVICE_HOST: '10.0.0.1',
+      CACHE_PORT: 'tcp://10.0.0.1:6379',
+      SOURCE_DATE_EPOCH: '1',
+      LC_MESSAGES: 'C',
+      SSH_AUTH_SOCK: 'x',
+    };
+    const set = Object.fromEntries(Object.keys(meant).map((name) => [name, 'secret-word']));
+    const program = start(SERVE, { ...others, ...set, MAX_CLIENTS: '4', CORS_ORIGINS: '' });
+    await program.printed(ADDRESS);
+    const told = (await program.printed(/^(?:.*\n)*.* takes requests"/, 'stderr')).split('\n').slice(0, -1);
+    const lines = told.map((line) => JSON.parse(line));
+    expect(new Set(lines.map(({ level }) => level))).toEqual(new Set([40]));
+    const all = lines.map(({ msg }) => msg);
+    expect(all).toHaveLength(Object.keys(meant).length + 2);
+    for (const [name, ours] of Object.entries(meant))
+      expect(all).toContain(`${name} is no setting, and does nothing: did you mean ${ours}?`);
+    const [prefixed] = all.filter((line) => line.startsWith('MAX_CLIENTS '));
+    expect(prefixed).toMatch(
+      /^MAX_CLIENTS is no setting, and does nothing: there is MAX_CONCURRENT_OPERATIONS, /,
+    );
+    expect(all).toContain('CORS_ORIGINS is empty, and so counts as unset');
+    expect(program.text.stderr).not.toContain('secret-word');
+    program.signal('SIGTERM');
+    expect(await program.exited).toBe(0);
+  });
+
   it('never logs a key', async () => {
     const program = start(SERVE, { LOG_LEVEL: 'trace' });
     const url = await program.printed(ADDRESS);
