@@ -77,6 +77,21 @@ describe.each(TRANSPORTS)('a client over %s', (transport) => {
   });
 });
 
+describe("a client that asks by Apollo's multipart protocol", () => {
+  it('is told by what to subscribe instead, at no call', async () => {
+    await using program = await openLive();
+    program.requests();
+    const accept = 'multipart/mixed;boundary="graphql";subscriptionSpec=1.0,application/json';
+    const headers = { ...bearer('demo-team'), 'content-type': 'application/json', accept };
+    const body = JSON.stringify({ query: CHANGED, variables: POPULATION });
+    const response = await fetch(program.url, { method: 'POST', headers, body });
+    const { errors } = (await response.json()) as { errors: { message: string; extensions: object }[] };
+    expect(errors).toMatchObject([{ extensions: { code: 'BAD_REQUEST', retryable: false } }]);
+    expect(errors[0]?.message).toMatch(/graphql-sse.*graphql-transport-ws/);
+    expect(program.requests()).toEqual([]);
+  });
+});
+
 describe('a stream for several subscriptions', () => {
   it('is for the key alone that has reserved it', async () => {
     await using program = await openLive();

@@ -118,7 +118,11 @@ describe('alert rules and the dashboard', () => {
 const Labels = z.record(z.string(), z.string());
 const Selector = z.strictObject({ matchLabels: Labels });
 const Named = z.object({ name: z.string(), labels: Labels.optional() });
-const Probe = z.object({ httpGet: z.strictObject({ path: z.string(), port: z.string() }) });
+const Probe = z.object({
+  httpGet: z.strictObject({ path: z.string(), port: z.string() }),
+  timeoutSeconds: z.number().optional(),
+  failureThreshold: z.number().optional(),
+});
 const Deployment = z.object({
   apiVersion: z.literal('apps/v1'),
   metadata: Named,
@@ -211,6 +215,24 @@ describe('the files for Kubernetes', () => {
     const monitor = ServiceMonitor.parse(read(`${KUBERNETES}/service-monitor.yaml`)).spec;
     expect(monitor.selector.matchLabels).toEqual(service().metadata.labels);
     expect(service().metadata.labels?.[monitor.jobLabel]).toBe('country-graph');
+  });
+
+  it('bring the namespace that all of it is in, and commands name it', () => {
+    const { namespace } = z.object({ namespace: z.string() }).parse(read(`${KUBERNETES}/kustomization.yaml`));
+    expect(read(`${KUBERNETES}/namespace.yaml`)).toMatchObject({
+      kind: 'Namespace',
+      metadata: { name: namespace },
+    });
+    const told = [...readdirSync(KUBERNETES).map((file) => `${KUBERNETES}/${file}`), 'docs/operating.md'];
+    const commands = told.flatMap((file) => text(file).match(/\bkubectl (?!apply -k)\S.*/g) ?? []);
+    expect(commands.length).toBeGreaterThan(1);
+    for (const command of commands) expect(command).toMatch(new RegExp(`^kubectl -n ${namespace} `));
+  });
+
+  it('take no gateway out for one slow answer', () => {
+    const [{ readinessProbe }] = deployment().spec.template.spec.containers;
+    expect(readinessProbe.timeoutSeconds).toBeGreaterThan(1);
+    expect(readinessProbe.failureThreshold).toBeGreaterThan(1);
   });
 
   it('name ports that are there, and ask for health where it is', async () => {
