@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { ConfigError, readConfig } from '../config.ts';
 import type { Log } from '../server/log.ts';
 import { buildText } from '../server/own-version.ts';
@@ -91,7 +91,12 @@ export async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
   program
     .command('schema')
     .description('print the subgraph SDL')
-    .action(async () => {
+    .addOption(
+      new Option('--for <whom>', 'by the names that routers know, or clients of the gateway')
+        .choices(['routers', 'clients'])
+        .default('routers'),
+    )
+    .action(async ({ for: whom }: { for: string }) => {
       const { createGateway } = await import('../gateway.ts');
       const observer = { operation() {}, attempt() {}, problem() {} };
       const gateway = await createGateway({
@@ -105,7 +110,7 @@ export async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
         upstreamUrl: 'http://127.0.0.1',
         observer,
       });
-      process.stdout.write(gateway.sdl);
+      process.stdout.write(whom === 'clients' ? gateway.clientSdl : gateway.sdl);
       await gateway.stop();
     });
 

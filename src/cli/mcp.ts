@@ -14,6 +14,7 @@ import { createLog } from '../server/log.ts';
 import { ownVersion } from '../server/own-version.ts';
 import { CommandError } from './command-error.ts';
 import { openSandbox } from './serve.ts';
+import { strangeSettings } from './strange-settings.ts';
 
 const WITHOUT_DOCUMENTS =
   'TRUSTED_DOCUMENTS: must name the file of the operations that are to be tools; each needs a name and a description.';
@@ -28,6 +29,7 @@ export async function serveTools(env: NodeJS.ProcessEnv, keyFile: string | undef
   if (config.trustedDocuments === undefined) throw new ConfigError(WITHOUT_DOCUMENTS);
   const given = await keyFrom(env.COUNTRY_GRAPH_KEY, keyFile);
   const log = createLog(config.logLevel);
+  for (const strange of strangeSettings(env)) log.warn(strange);
   const sandbox = config.countryDataUrl === undefined ? await openSandbox() : undefined;
   try {
     const listening = await sandbox?.listen({ host: '127.0.0.1', port: 0 });

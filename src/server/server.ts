@@ -137,10 +137,10 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
   const admin = config.adminPort === undefined ? null : createAdminServer(operatorParts);
   if (admin === null) addOperatorRoutes(app, operatorParts);
   if (config.introspection) {
-    const sdl = taggedText(() => gateway.sdl);
-    app.get('/schema.graphql', async (request, reply) => {
+    const [sdl, clientSdl] = [taggedText(() => gateway.sdl), taggedText(() => gateway.clientSdl)];
+    app.get<{ Querystring: { for?: string } }>('/schema.graphql', async (request, reply) => {
       reply.header('content-type', 'text/plain; charset=utf-8');
-      return sdl(request, reply);
+      return request.query.for === 'clients' ? clientSdl(request, reply) : sdl(request, reply);
     });
   }
   app.setNotFoundHandler(notFound);

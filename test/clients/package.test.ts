@@ -1,8 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { codegen } from '@graphql-codegen/core';
+import * as typescript from '@graphql-codegen/typescript';
+import { Kind, parse } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -72,6 +75,34 @@ describe('the packed client', () => {
       return String((failure as { stdout: string }).stdout);
     }
   };
+
+  it('says what it is, under which licence, and where it is from', () => {
+    const home = join(folder, 'node_modules/@country-graph/client');
+    expect(readFileSync(join(home, 'LICENSE'), 'utf8')).toBe(readFileSync(join(ROOT, 'LICENSE'), 'utf8'));
+    expect(readFileSync(join(home, 'README.md'), 'utf8')).toMatch(/^# @country-graph\/client\n/);
+    const { repository } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8'));
+    expect(repository).toMatchObject({ type: 'git', directory: 'clients/client' });
+  });
+
+  it('tells generators of types what the scalars are', async () => {
+    const home = join(folder, 'node_modules/@country-graph/client');
+    const { scalars } = await import(join(home, 'dist/codegen.js'));
+    const schema = parse(readFileSync(join(ROOT, 'schema/common.graphql'), 'utf8'));
+    const ours = schema.definitions.flatMap((one) =>
+      one.kind === Kind.SCALAR_TYPE_DEFINITION ? one.name.value : [],
+    );
+    expect(Object.keys(scalars).toSorted()).toEqual(ours.toSorted());
+    const generated = await codegen({
+      filename: 'types.ts',
+      schema,
+      documents: [],
+      config: { scalars, strictScalars: true },
+      plugins: [{ typescript: {} }],
+      pluginMap: { typescript },
+    });
+    expect(generated).toMatch(/CountryCode: \{ input: string; output: string; \}/);
+    expect(generated).toMatch(/JSON: \{ input: unknown; output: unknown; \}/);
+  });
 
   it.for(COMPILERS)('has types that hold under strict: %s', (compiler) => {
     expect(codes.length).toBeGreaterThan(15);

@@ -24,6 +24,7 @@ const DOCUMENTS = [
   'CONTRIBUTING.md',
   'SECURITY.md',
   'clients/README.md',
+  'clients/client/README.md',
   'src/sandbox/README.md',
   'src/execution/README.md',
   ...globSync('docs/*.md', { cwd: ROOT }).sort(),

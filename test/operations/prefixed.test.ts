@@ -108,3 +108,18 @@ describe('an operation with prefixed names', () => {
     expect(program.requests().every((request) => request.includes('/v1/data?'))).toBe(true);
   });
 });
+
+describe('the SDL', () => {
+  it('is told to clients of the gateway by our names, with what is null only with an error', async () => {
+    const told = async (search: string) =>
+      (await fetch(new URL(`/schema.graphql${search}`, program.url))).text();
+    await using plain = await openProgram();
+    expect(await told('?for=clients')).toBe(
+      await (await fetch(new URL('/schema.graphql', plain.url))).text(),
+    );
+    expect(await told('?for=clients')).toContain('@semanticNonNull');
+    expect(await told('?for=clients')).toMatch(/^type Country /m);
+    expect(await told('')).toMatch(/^type Cg_Country /m);
+    expect(await told('?for=routers')).toBe(await told(''));
+  });
+});
