@@ -231,7 +231,9 @@ describe('the sum over workers', () => {
     const summed = createSummedMetrics({ workers: () => workers, replaced: () => 0, droppedLines: () => 0 });
     const text = await summed.text();
     const node = process.versions.node;
-    expect(seriesOf(text, 'country_graph_build_info')).toEqual({ [`version="1.2.3",commit="1a2b3c4",node="${node}"`]: 1 });
+    expect(seriesOf(text, 'country_graph_build_info')).toEqual({
+      [`version="1.2.3",commit="1a2b3c4",node="${node}"`]: 1,
+    });
     expect(seriesOf(text, 'country_graph_quota_remaining_calls')).toEqual({
       'key="abcdefgh",window="minute"': 30,
     });
