@@ -66,6 +66,10 @@ function edited(root: string, before: string, version: string, day: string): Rea
   return files;
 }
 
+function versionIn(root: string): string {
+  return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version;
+}
+
 function check(root: string, before: string, version: string): void {
   if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
     throw new ReleaseFault(`${JSON.stringify(version)} is no version, such as 0.2.0.`);
@@ -110,8 +114,7 @@ async function makeFiles(root: string, isDry: boolean): Promise<void> {
 }
 
 async function release(root: string, version: string, isDry: boolean): Promise<void> {
-  const before: string = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version;
-  check(root, before, version);
+  const before = versionIn(root);
   const epoch = process.env.SOURCE_DATE_EPOCH;
   const day = new Date(epoch ? Number(epoch) * 1000 : Date.now()).toISOString().slice(0, 10);
   for (const [file, text] of edited(root, before, version, day)) writeFileSync(join(root, file), text);
@@ -131,6 +134,7 @@ async function main(): Promise<void> {
     options: { 'dry-run': { type: 'boolean', default: false } },
   });
   const [version = ''] = positionals;
+  check(ROOT, versionIn(ROOT), version);
   if (!values['dry-run']) {
     if (ran(ROOT, 'git', 'status', '--porcelain') !== '')
       throw new ReleaseFault('Something is not committed: a release is of what is.');

@@ -64,8 +64,6 @@ export type { GatewayRequest, GatewayResponse, OperationEvent };
 export interface Gateway {
   /** The subgraph SDL. */
   readonly sdl: string;
-  /** That of this gateway's own clients, who know all of it by our names. */
-  readonly clientSdl: string;
   readonly schema: GraphQLSchema;
   /** The only operations that may run; null where any may. */
   readonly trusted: readonly TrustedDocument[] | null;
@@ -200,17 +198,12 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   );
   const handle = parts.tracer === undefined ? answered : traced(answered, parts.tracer);
   let sdl: string | undefined;
-  let clientSdl: string | undefined;
 
   return {
     get sdl() {
       // Few ask for it, and the program starts sooner without.
       sdl ??= printSdl(schema, config.subgraphOmit, names);
       return sdl;
-    },
-    get clientSdl() {
-      clientSdl ??= printSdl(schema);
-      return clientSdl;
     },
     schema,
     get trusted() {

@@ -31,46 +31,7 @@ export async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
   program
     .command('serve', { isDefault: true })
     .description('run the gateway; without COUNTRY_DATA_URL, over the embedded sandbox')
-    .action(async () => {
-      const config = readConfig(env);
-      const [{ createLog }, { standardError }] = await Promise.all([
-        import('../server/log.ts'),
-        import('../server/log-outlet.ts'),
-      ]);
-      const outlet = standardError();
-      const ownId = config.workers > 1 ? (await import('node:cluster')).default.worker?.id : undefined;
-      const log = createLog(config.logLevel, outlet, ownId);
-      if (ownId !== undefined) {
-        const worker = (await import('./worker.ts')).createWorker(config, log);
-        onFault(log, () => worker.drain(0));
-        await worker.start();
-        return;
-      }
-      for (const strange of strangeSettings(env)) log.warn(strange);
-      let draining: Promise<number> | undefined;
-      // Before there is a program, nothing is under way.
-      let drain: Program['drain'] = async () => 0;
-      const drainOnce: Program['drain'] = (delayMs) => {
-        draining ??= drain(delayMs);
-        return draining;
-      };
-      onFault(log, () => drainOnce(0));
-      onStopSignal(env, async (signal) => {
-        log.note(`${signal}: draining`);
-        const cut = await drainOnce();
-        if (cut > 0) log.note(`${cut} request(s) took longer than DRAIN_TIMEOUT_MS and were cut`);
-        return cut === 0;
-      });
-      // Whoever started the program may have read enough of it.
-      process.stdout.on('error', () => {});
-      const program = await startServing({ config, log, outlet });
-      const { url, adminUrl, sandbox } = program;
-      drain = program.drain;
-      if (sandbox) announceSandbox('The embedded sandbox', sandbox.url, sandbox.keys);
-      log.note(`Country Graph ${buildText()} on Node ${process.versions.node} takes requests`);
-      if (adminUrl !== undefined) console.log(`Health and metrics are at ${adminUrl}`);
-      console.log(`Country Graph answers at ${url}`);
-    });
+    .action(() => serve(env));
 
   program
     .command('sandbox')
@@ -97,7 +58,10 @@ export async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
         .default('routers'),
     )
     .action(async ({ for: whom }: { for: string }) => {
-      const { createGateway } = await import('../gateway.ts');
+      const [{ createGateway }, { printSdl }] = await Promise.all([
+        import('../gateway.ts'),
+        import('../graph/subgraph-sdl.ts'),
+      ]);
       const observer = { operation() {}, attempt() {}, problem() {} };
       const gateway = await createGateway({
         config: readConfig({
@@ -110,7 +74,7 @@ export async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
         upstreamUrl: 'http://127.0.0.1',
         observer,
       });
-      process.stdout.write(whom === 'clients' ? gateway.clientSdl : gateway.sdl);
+      process.stdout.write(whom === 'clients' ? printSdl(gateway.schema) : gateway.sdl);
       await gateway.stop();
     });
 
@@ -141,6 +105,48 @@ export async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
     console.error(explained(fault));
     process.exit(fault instanceof ConfigError ? 2 : 1);
   }
+}
+
+/** Runs the gateway, or one worker of it. */
+async function serve(env: NodeJS.ProcessEnv): Promise<void> {
+  const config = readConfig(env);
+  const [{ createLog }, { standardError }] = await Promise.all([
+    import('../server/log.ts'),
+    import('../server/log-outlet.ts'),
+  ]);
+  const outlet = standardError();
+  const ownId = config.workers > 1 ? (await import('node:cluster')).default.worker?.id : undefined;
+  const log = createLog(config.logLevel, outlet, ownId);
+  if (ownId !== undefined) {
+    const worker = (await import('./worker.ts')).createWorker(config, log);
+    onFault(log, () => worker.drain(0));
+    await worker.start();
+    return;
+  }
+  for (const strange of strangeSettings(env)) log.warn(strange);
+  let draining: Promise<number> | undefined;
+  // Before there is a program, nothing is under way.
+  let drain: Program['drain'] = async () => 0;
+  const drainOnce: Program['drain'] = (delayMs) => {
+    draining ??= drain(delayMs);
+    return draining;
+  };
+  onFault(log, () => drainOnce(0));
+  onStopSignal(env, async (signal) => {
+    log.note(`${signal}: draining`);
+    const cut = await drainOnce();
+    if (cut > 0) log.note(`${cut} request(s) took longer than DRAIN_TIMEOUT_MS and were cut`);
+    return cut === 0;
+  });
+  // Whoever started the program may have read enough of it.
+  process.stdout.on('error', () => {});
+  const program = await startServing({ config, log, outlet });
+  const { url, adminUrl, sandbox } = program;
+  drain = program.drain;
+  if (sandbox) announceSandbox('The embedded sandbox', sandbox.url, sandbox.keys);
+  log.note(`Country Graph ${buildText()} on Node ${process.versions.node} takes requests`);
+  if (adminUrl !== undefined) console.log(`Health and metrics are at ${adminUrl}`);
+  console.log(`Country Graph answers at ${url}`);
 }
 
 /** The program in one process, or several. */

@@ -3,6 +3,7 @@ import cors from '@fastify/cors';
 import fastify, { type FastifyInstance } from 'fastify';
 import type { Config } from '../config.ts';
 import type { Gateway } from '../gateway.ts';
+import { printSdl } from '../graph/subgraph-sdl.ts';
 import { type Course, drain, watchOpenRequests } from './draining.ts';
 import { graphqlRoute } from './graphql-route.ts';
 import { boundHeapGrowth } from './heap-growth.ts';
@@ -137,7 +138,12 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
   const admin = config.adminPort === undefined ? null : createAdminServer(operatorParts);
   if (admin === null) addOperatorRoutes(app, operatorParts);
   if (config.introspection) {
-    const [sdl, clientSdl] = [taggedText(() => gateway.sdl), taggedText(() => gateway.clientSdl)];
+    let printed: string | undefined;
+    const sdl = taggedText(() => gateway.sdl);
+    const clientSdl = taggedText(() => {
+      printed ??= printSdl(gateway.schema);
+      return printed;
+    });
     app.get<{ Querystring: { for?: string } }>('/schema.graphql', async (request, reply) => {
       reply.header('content-type', 'text/plain; charset=utf-8');
       return request.query.for === 'clients' ? clientSdl(request, reply) : sdl(request, reply);

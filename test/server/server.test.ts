@@ -20,7 +20,6 @@ async function open(
   const stopped: string[] = [];
   const gateway: Gateway = {
     sdl: 'type Query { word: String }\n',
-    clientSdl: 'type Query { word: String }\n',
     schema: buildSchema('type Query { word: String }'),
     trusted: null,
     handle,
