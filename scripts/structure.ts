@@ -8,7 +8,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { parseSync } from 'vite';
 
-const MOST = { functionLines: 120, fileLines: 400, circles: 0, namesOfTwo: 0, longLived: 0 };
+const MOST = { functionLines: 120, fileLines: 700, circles: 0, namesOfTwo: 0, longLived: 0 };
 
 /** Islands, that have rules of their own. */
 const LEFT_OUT = /^src\/(graphiql|sandbox)\//;

@@ -34,10 +34,11 @@ const IN_MEMORY = ':memory:';
 /** What SQLite says of a file that is damaged, or was never its own: SQLITE_CORRUPT, SQLITE_NOTADB. */
 const DAMAGE = new Set([11, 26]);
 
-/** What SQLite says where there is no room to write: SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL. */
-const UNWRITABLE = new Set([8, 10, 13]);
+/** What SQLite says where there is no room, and where it can't write for any reason: SQLITE_IOERR, SQLITE_FULL, SQLITE_READONLY. */
+const OUT_OF_ROOM = new Set([10, 13]);
+const UNWRITABLE = new Set([...OUT_OF_ROOM, 8]);
 
-/** What the operating system says then. */
+/** What the operating system says where there is no room. */
 const NO_ROOM = new Set(['ENOSPC', 'EDQUOT', 'EIO']);
 
 /** How long a file that can't be written is left alone before one more try. */
@@ -72,8 +73,9 @@ export async function openSqlite(path: string, standInBytes: number, onFault: Fa
   };
   const listeners: (() => void)[] = [];
   const standIn = { texts: createTexts(standInBytes), leases: createLeases(() => performance.now()) };
-  let isWritable = true;
-  let triedAtMs = 0;
+  const writes = watchWrites(path, onFault, () => {
+    for (const listener of listeners) listener();
+  });
   let file = openFirst();
 
   function openFirst() {
@@ -85,29 +87,15 @@ export async function openSqlite(path: string, standInBytes: number, onFault: Fa
         return instead(error);
       }
     } catch (error) {
-      if (hasNoRoom(error)) return unwritable(error);
+      if (hasNoRoom(error)) {
+        writes.fail(error);
+        return null;
+      }
       const words = error instanceof Error ? error.message : String(error);
       throw new ConfigError(
         `The settings have 1 fault(s):\n  CACHE_URL: ${path} can't hold a cache: ${words}`,
       );
     }
-  }
-
-  /** Has this process hold what the file can't. @returns null: there may be no file as yet */
-  function unwritable(error: unknown): null {
-    triedAtMs = performance.now();
-    if (!isWritable) return null;
-    isWritable = false;
-    const words = "The file of the cache can't be written: until it can, figures are held in memory";
-    onFault(new Error(`${words} (${path}).`, { cause: error }));
-    return null;
-  }
-
-  function writable(): void {
-    if (isWritable) return;
-    isWritable = true;
-    onFault(new Error(`The file of the cache can be written again (${path}).`));
-    for (const listener of listeners) listener();
   }
 
   /** Damage may show at any time. What has met it fails; what comes after finds another file. */
@@ -128,18 +116,8 @@ export async function openSqlite(path: string, standInBytes: number, onFault: Fa
   }
 
   /** Writes to the file, or does without where it can't be written. */
-  async function written<T>(work: (opened: OpenedFile) => Promise<T>, without: () => Promise<T>): Promise<T> {
-    if (!isWritable && performance.now() < triedAtMs + UNWRITABLE_PAUSE_MS) return without();
-    try {
-      const result = await withFile(work);
-      writable();
-      return result;
-    } catch (error) {
-      if (!isUnwritable(error)) throw error;
-      unwritable(error);
-      return without();
-    }
-  }
+  const written = <T>(work: (opened: OpenedFile) => Promise<T>, without: () => Promise<T>): Promise<T> =>
+    writes.attempt(() => withFile(work), without);
 
   return {
     adapter: {
@@ -170,7 +148,9 @@ export async function openSqlite(path: string, standInBytes: number, onFault: Fa
           () => standIn.leases.take(lease, terms),
         ),
       look: (group, names) =>
-        isWritable ? withFile(({ leases }) => leases.look(group, names)) : standIn.leases.look(group, names),
+        writes.areDone
+          ? withFile(({ leases }) => leases.look(group, names))
+          : standIn.leases.look(group, names),
       end: (lease, isFetched) =>
         written(
           ({ leases }) => leases.end(lease, isFetched),
@@ -191,6 +171,50 @@ export async function openSqlite(path: string, standInBytes: number, onFault: Fa
     onReturn: (listener) => void listeners.push(listener),
     async close() {
       file?.close();
+    },
+  };
+}
+
+/**
+ * Knows whether a file can be written, and says when that changes. One that can't be is tried again from time to time.
+ * @param onReturn called when it can be again
+ */
+function watchWrites(path: string, onFault: Fault, onReturn: () => void) {
+  let areDone = true;
+  let triedAtMs = 0;
+
+  function fail(error: unknown): void {
+    triedAtMs = performance.now();
+    if (!areDone) return;
+    areDone = false;
+    const words = "The file of the cache can't be written: until it can, figures are held in memory";
+    onFault(new Error(`${words} (${path}).`, { cause: error }));
+  }
+
+  function succeed(): void {
+    if (areDone) return;
+    areDone = true;
+    onFault(new Error(`The file of the cache can be written again (${path}).`));
+    onReturn();
+  }
+
+  return {
+    get areDone() {
+      return areDone;
+    },
+    fail,
+    /** @param without what is done in place of the work while the file can't be written */
+    async attempt<T>(work: () => Promise<T>, without: () => Promise<T>): Promise<T> {
+      if (!areDone && performance.now() < triedAtMs + UNWRITABLE_PAUSE_MS) return without();
+      try {
+        const result = await work();
+        succeed();
+        return result;
+      } catch (error) {
+        if (!isUnwritable(error)) throw error;
+        fail(error);
+        return without();
+      }
     },
   };
 }
@@ -360,7 +384,7 @@ function isUnwritable(error: unknown): boolean {
 
 function hasNoRoom(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if ('errcode' in error) return [10, 13].includes(Number(error.errcode) & 0xff);
+  if ('errcode' in error) return OUT_OF_ROOM.has(Number(error.errcode) & 0xff);
   return 'code' in error && NO_ROOM.has(String(error.code));
 }
 

@@ -55,7 +55,7 @@ export interface CachedParts {
   readonly inFlight?: InFlight;
 }
 
-/** An answer as it lies in the tenant cache; 422 for any refusal of the call's arguments, whose body is a {@link Refusal}. */
+/** An answer as it lies in the tenant cache; 422 for any refusal of the call's arguments, whose body is a {@link RefusedCall}. */
 interface HeldAnswer {
   readonly status: 200 | 404 | 422;
   readonly body: unknown;
@@ -65,7 +65,7 @@ interface HeldAnswer {
 }
 
 /** What the service said of a call that it refused. */
-interface Refusal {
+interface RefusedCall {
   readonly message: string;
   readonly detail: string | null;
 }
@@ -211,17 +211,21 @@ export function cached(send: Send, parts: CachedParts): Ask {
 
     /** Of a call without arguments, a refusal says nothing that lasts. */
     function keepRefusal(error: unknown): void {
-      if (!(error instanceof Failure) || error.code !== 'BAD_USER_INPUT') return;
-      if (kept === null || call.target === call.route) return;
-      const body: Refusal = { message: error.message, detail: error.fields.detail ?? null };
-      const refused: HeldAnswer = { status: 422, body, allowedMs: null, etag: null };
-      kept.keep(keyDigest, new Map([[nameOf(call), refused]]), now());
+      const refused = call.target === call.route ? null : heldRefusal(error);
+      if (refused !== null) kept?.keep(keyDigest, new Map([[nameOf(call), refused]]), now());
     }
   };
 }
 
+/** What is held of a call that the service refuses for its arguments; null of any other failure. */
+function heldRefusal(error: unknown): HeldAnswer | null {
+  if (!(error instanceof Failure) || error.code !== 'BAD_USER_INPUT') return null;
+  const body: RefusedCall = { message: error.message, detail: error.fields.detail ?? null };
+  return { status: 422, body, allowedMs: null, etag: null };
+}
+
 function refusalOf({ body }: HeldAnswer, { route }: Call): Failure {
-  const { message, detail } = body as Refusal;
+  const { message, detail } = body as RefusedCall;
   return new Failure('BAD_USER_INPUT', message, { route, detail: detail ?? undefined });
 }
 
@@ -289,7 +293,7 @@ function isAnswer(value: HeldAnswer): boolean {
   return (status === 200 || status === 404) && isFit(allowedMs, 'number') && isFit(etag, 'string');
 }
 
-function isRefusal(body: unknown): body is Refusal {
+function isRefusal(body: unknown): body is RefusedCall {
   if (typeof body !== 'object' || body === null || !('message' in body && 'detail' in body)) return false;
   return typeof body.message === 'string' && (body.detail === null || typeof body.detail === 'string');
 }
