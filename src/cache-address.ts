@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 
 const SQLITE = 'sqlite:';
 
-/** Whether an address names a place for what is held: `memory:`, `none`, `sqlite:PATH`, or that of a Redis as its client reads it. */
+/** Tells that an address names a place for what is held: `memory:`, `none`, `sqlite:PATH`, or that of a Redis as its client reads it. */
 export function isCacheAddress(address: string): boolean {
   if (address === 'memory:' || address === 'none') return true;
   return address.startsWith(SQLITE) ? address.slice(SQLITE.length).trim() !== '' : isOfRedis(address);

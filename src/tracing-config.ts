@@ -7,7 +7,7 @@ export type OtlpProtocol = (typeof OTLP_PROTOCOLS)[number];
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** What of OpenTelemetry's environment variables decides whether traces are sent, and where to; the others are read by its own packages. */
+/** Variables of OpenTelemetry that decide about traces and where they are sent to; the others are read by its own packages. */
 const TracingEnvironment = z.object({
   OTEL_TRACES_EXPORTER: z.enum(['otlp', ''], 'must be otlp or none').optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: endpoint(),
@@ -30,14 +30,14 @@ function isDisabled(env: Env): boolean {
   return env.OTEL_SDK_DISABLED?.toLowerCase() === 'true' || env.OTEL_TRACES_EXPORTER === 'none';
 }
 
-/** What is wrong with the variables, a line each; nothing where all of it is disabled. */
+/** Names all that is wrong with the variables, a line each; nothing where all of it is disabled. */
 export function tracingFaults(env: Env): readonly string[] {
   if (isDisabled(env)) return [];
   const { error } = TracingEnvironment.safeParse(env);
   return (error?.issues ?? []).map(({ path, message }) => `${path.join('.')}: ${message}`);
 }
 
-/** Whether traces are sent: where an address is given for them, or the exporter is named, unless all of it is disabled. */
+/** Tells that traces are sent: where an address is given for them, or the exporter is named, unless all of it is disabled. */
 export function isTracingOn(env: Env = process.env): boolean {
   if (isDisabled(env)) return false;
   const { OTEL_TRACES_EXPORTER, OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT } = env;

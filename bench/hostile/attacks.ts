@@ -92,7 +92,7 @@ const ALL_BY_FRAGMENT =
 const BELOW_INDICATORS = '{indicators{key observations(fromYear:1950){id value}}}';
 const ALL_LATEST = '{observations(latest:true){value}}';
 
-/** What tools ask of the schema, under many names. */
+/** Asks as tools do of the schema, under many names. */
 const introspections = (count: number, first = '') =>
   `{${first} ${names(count, 'a')
     .map(

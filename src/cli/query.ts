@@ -60,7 +60,7 @@ export async function query(source: string, options: QueryOptions): Promise<Prin
 /** Codes of warnings that a name may be misspelt. */
 const UNKNOWN_NAMES = new Set(['UNKNOWN_INDICATOR', 'UNKNOWN_COUNTRY']);
 
-/** Whether a field of the root has nothing at all to show below it, and a name there may be misspelt: a script would go on with an empty table. */
+/** Tells that a field of the root has nothing at all to show below it, and a name there may be misspelt: a script would go on with an empty table. */
 function isEmptyForANameIn({ data, extensions: { warnings = [] } = {} }: GivenAnswer): boolean {
   const emptied = new Map<string, Set<string>>();
   for (const { code, path = [] } of warnings) {
@@ -76,7 +76,7 @@ function isEmptyForANameIn({ data, extensions: { warnings = [] } = {} }: GivenAn
 
 type Table = Readonly<Record<string, unknown>>;
 
-/** Whether a value holds one of those that are asked for: what stands beside a field that is empty only says whose it would be. */
+/** Looks for a value that was asked for: those beside a field that is empty only say whose it would be. */
 function showsAnything(value: unknown, emptied: ReadonlySet<string>): boolean {
   if (Array.isArray(value)) return value.some((item) => showsAnything(item, emptied));
   if (typeof value !== 'object' || value === null) return value != null;

@@ -1,14 +1,14 @@
 import { type GraphQLField, type GraphQLObjectType, SchemaMetaFieldDef, TypeMetaFieldDef } from 'graphql';
 
 /*
- * What a schema says of itself takes no call and no key, and any of its texts may be asked for under as many names as
+ * Reading what a schema says of itself takes no call and no key, and any of its texts may be asked for under as many names as
  * a document has room for. So it is counted by its characters, beside the items of its lists, while it is resolved.
  */
 
 /** Characters of it that count as one item of a list. */
 const CHARACTERS_PER_ITEM = 128;
 
-/** What JSON has around a field and its value. */
+/** Characters that JSON has around a field and its value. */
 const JSON_LENGTH = 8;
 
 /** The field of the query's root that describes the schema, or a type of it; undefined for any other name. */
@@ -17,7 +17,7 @@ export function metaFieldOf(name: string): GraphQLField<unknown, unknown> | unde
   return name === TypeMetaFieldDef.name ? TypeMetaFieldDef : undefined;
 }
 
-/** Whether a type is one of those that GraphQL itself describes schemas by. */
+/** Tells the types by which GraphQL itself describes schemas. */
 export function isOfSchema({ name }: GraphQLObjectType): boolean {
   return name.startsWith('__');
 }

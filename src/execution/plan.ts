@@ -103,7 +103,7 @@ export interface FieldPlan {
   readonly name: string;
   readonly parentType: GraphQLObjectType;
   readonly definition: GraphQLField<unknown, unknown>;
-  /** Whether it is one of those that describe the schema. */
+  /** Set for fields of the types that describe the schema. */
   readonly isOfSchema: boolean;
   /** The same array for every run, so that what is found out about a selection can be remembered by it. */
   readonly nodes: readonly FieldNode[];

@@ -22,7 +22,7 @@ const CHANGES_PER_UNIT = 100;
 /** Subscriptions of one key. */
 interface KeySubscriptions {
   count: number;
-  /** Those of them that have begun. */
+  /** Number of them that have begun. */
   begun: number;
   readonly beginning: Semaphore;
   beginners: number;
@@ -51,7 +51,7 @@ export class SubscriptionPlaces {
   readonly #admission: Pick<Admission, 'enter' | 'leave'>;
   readonly #isProven: (keyDigest: string) => boolean;
   readonly #taken = new Map<string, KeySubscriptions>();
-  /** Those that have begun, of all keys. */
+  /** Number of those that have begun, of all keys. */
   #begun = 0;
 
   constructor(

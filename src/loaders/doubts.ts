@@ -9,7 +9,7 @@ import type { Learned } from '../planner/learned.ts';
  */
 export interface Doubts {
   /**
-   * Notes that keys are asked for, those aside of which a list or a figure has shown that they are known.
+   * Notes that keys are asked for, but none that a list or a figure has shown to be known.
    * @param path of the field that they are for; left out where that isn't resolved yet
    * @returns whether any is doubted for the first time in the operation
    */
@@ -28,7 +28,7 @@ interface Doubt {
 
 export function createDoubts({ listed, figured }: Pick<Learned, 'listed' | 'figured'>): Doubts {
   let doubts: Map<string, Doubt> | undefined;
-  /** Those that a figure may still put an end to. */
+  /** Number of doubts that a figure may still put an end to. */
   let left = 0;
 
   const isKnown = (key: string) => listed.metrics.has(key) || figured.metrics.has(key.toUpperCase());

@@ -11,7 +11,7 @@ export interface OperationEvent {
   /** Whether the whole answer was there, since the same had been asked before. */
   readonly repeated: boolean;
   readonly errorCodes: readonly string[];
-  /** Whether it came by a key that the service had accepted lately; left out where that isn't so. */
+  /** Set where it came by a key that the service had accepted lately. */
   readonly isProven?: boolean;
   /** Of the request that it came by; undefined where that has none. */
   readonly requestId?: string | undefined;

@@ -22,7 +22,7 @@ export interface Course {
 /** Requests whose answers have not left yet. */
 export interface OpenRequests {
   readonly count: number;
-  /** Those of them that the gateway is still at: the others wait for their clients, to take an answer or to send a request. */
+  /** Number of them that the gateway is still at: the others wait for their clients, to take an answer or to send a request. */
   readonly underWay: number;
   /** Resolves once there is none. */
   none(): Promise<void>;
@@ -57,10 +57,10 @@ export function watchOpenRequests(app: FastifyInstance): OpenRequests {
   };
 }
 
-/** Whether all that is left to do is the client's: it has not sent all of its request, or not taken all of an answer that is there. */
+/** Tells that all that is left to do is the client's: it has not sent all of its request, or not taken all of an answer that is there. */
 function waitsForClient({ request, raw }: FastifyReply): boolean {
   if (raw.writableEnded || !request.raw.complete) return true;
-  // What is written while it is read begins once all of it is known; what comes in parts may still have some to come.
+  // An answer that is written while it is read begins once all of it is known; one in parts may still have some to come.
   return raw.headersSent && !isInParts(raw);
 }
 

@@ -48,7 +48,7 @@ const READ_TIMEOUT_MS = 60_000;
 interface SharedStream {
   /** Whose it is. */
   readonly keyDigest: string;
-  /** Whether the service had not accepted the key lately when it was reserved. */
+  /** Set where the service had not accepted the key lately when it was reserved. */
   readonly isUnproven: boolean;
   readonly outflow: Outflow;
   /** Ends what its reader reads; null while nobody does. */

@@ -12,7 +12,7 @@ export interface PartStreamParts {
 
 const inParts = new WeakSet<object>();
 
-/** Whether an answer comes in parts: until it has ended, its operation may be under way. */
+/** Tells that an answer comes in parts: until it has ended, its operation may be under way. */
 export function isInParts(raw: FastifyReply['raw']): boolean {
   return inParts.has(raw);
 }

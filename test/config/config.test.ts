@@ -236,7 +236,7 @@ describe('settings', () => {
     expect(stderr).toMatch(new RegExp(`^The settings have 1 fault\\(s\\):\n  ${Object.keys(env)[0]}: .+\n$`));
   });
 
-  it('are checked whatever else is wrong with them', () => {
+  it('are checked though others are wrong', () => {
     const message = faultOf({
       PORT: '4000',
       ADMIN_PORT: '4000',

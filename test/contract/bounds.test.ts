@@ -263,7 +263,7 @@ describe('what the schema says of itself', () => {
       'names of types alone',
       `{ __schema { types { fields { ${many(200, (name) => `${name}_by_another_name: __typename`)} } } } }`,
     ],
-  ])('is bounded for whoever asks: %s', async ([, query = '']) => {
+  ])('is bounded for everybody: %s', async ([, query = '']) => {
     const reply = await expectRefused(
       query,
       'OPERATION_TOO_EXPENSIVE',

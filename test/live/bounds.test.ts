@@ -111,7 +111,7 @@ describe('places', () => {
     take('made up too').giveBack();
     await take('made up 0').begin(async () => {});
     expect(() => take('made up too')).toThrow('overloaded');
-    // What was taken for made up has been accepted since.
+    // One that was taken for made up has been accepted since.
     proven.add('made up 1');
     take('made up too');
   });
