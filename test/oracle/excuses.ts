@@ -40,7 +40,7 @@ export function isWarranted(
   const { world, habits } = circumstances;
   switch (warning.code ?? warning.extensions?.code) {
     case 'UNKNOWN_INDICATOR':
-      return !isKnownKey(String(warning.name), world, habits);
+      return !isKnownKey(String(warning.name), world, habits) || isWithoutFigures(warning, circumstances);
     case 'UNKNOWN_COUNTRY':
       return !isKnownCode(String(warning.name), world);
     case 'ROWS_LEFT_OUT':
@@ -106,6 +106,19 @@ function isUncompletable(lookup: Lookup, { world, habits }: Circumstances): bool
 function isKnownKey(key: string, world: World, habits: Habits): boolean {
   const name = spelled(habits, world, key);
   return world.indicators.some((indicator) => indicator.key === name);
+}
+
+/** Tells that there is no figure of a key for any country that is asked for, which is warned of where no catalogue is held. */
+function isWithoutFigures(
+  { message, name }: GivenError & { readonly name?: unknown },
+  { world, habits, lookups }: Circumstances,
+): boolean {
+  if (!message.startsWith('No figure of ')) return false;
+  const metric = spelled(habits, world, String(name));
+  const codes = new Set(
+    lookups.flatMap(({ codes = [], keys = [] }) => (keys.includes(String(name)) ? codes : [])),
+  );
+  return !world.rows.some((row) => row.metric === metric && row.value !== null && codes.has(row.country));
 }
 
 function isKnownCode(code: string, world: World): boolean {
