@@ -52,7 +52,7 @@ interface Search extends BisectedParts {
   readonly ask: DataCalls['askFor'];
   readonly sending: Sending;
   readonly receive: Receive;
-  /** What 404s that name nothing may say that there is none of: they do if the route has answered anything meanwhile. */
+  /** Parts that a 404 which names nothing may say that there is nothing of: it does if the route has answered anything else. */
   readonly unproven: Unproven[];
 }
 

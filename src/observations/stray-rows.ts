@@ -4,7 +4,7 @@ import { observations } from '../upstream/endpoints.ts';
 import type { ObservationList, ObservationRecord } from '../upstream/records/observations.ts';
 
 /**
- * Whether an answer has rows that nobody asked for: then a filter was not heeded, or the answer is that to another question, and what
+ * Tells if an answer has rows that nobody asked for: then a filter was not heeded, or the answer is that to another question, and what
  * isn't in it may be there all the same. Metrics that differ in case alone are one here.
  *
  * @param figures the rows with a figure by their pairs

@@ -40,7 +40,7 @@ export interface NameSearch {
   readonly isListAsked: Record<Dimension, boolean>;
   /** Whether a call that named years was refused without a word on what for. */
   isRefusedWithYears: boolean;
-  /** Whether any of the calls was answered with rows, so that the route is there. */
+  /** Set once any of the calls was answered with rows, so that the route is there. */
   isAnswered: boolean;
 }
 

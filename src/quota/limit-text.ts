@@ -15,7 +15,7 @@ const PUBLISHED_PLANS: Readonly<Record<string, { requestsPerMinute: number; mont
   team: { requestsPerMinute: 1_000, monthlyRequests: 2_000_000 },
 };
 
-/** Whether words that came with another status are those of a 429. */
+/** Tells if words that came with another status are those of a 429. */
 export function isAboutLimit(words: string): boolean {
   return /\brate[ _-]?limit|monthly request limit|too many requests/i.test(words);
 }
@@ -31,7 +31,7 @@ export function toldLimits(detail: string): ToldLimits {
   };
 }
 
-/** A whole number, whatever parts its thousands. */
+/** A whole number, with or without marks between its thousands. */
 function figureIn(digits: string): number | null {
   return numberOf(digits.replace(/[,_]/g, ''));
 }

@@ -37,7 +37,7 @@ export function hearingOfKey(
 ): Promise<Answer> {
   return answering.then(
     (answer) => {
-      // A 404 that doesn't name what was asked for may come from whatever stands before the service, and says nothing of the key.
+      // A 404 that doesn't name what was asked for may come from a proxy before the service, and says nothing of the key.
       if (answer.status !== 404 || namesAsked(call, answer.body)) told.accept();
       return answer;
     },

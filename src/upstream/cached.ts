@@ -339,7 +339,7 @@ function decodedBody<Params, Result>(
   return records;
 }
 
-/** A 404 that doesn't name what was asked for: whatever sent it, it is no word on what the service holds. */
+/** A 404 that doesn't name what was asked for: it is no word on what the service holds. */
 export function strayNotFound(route: string, body: unknown): Failure {
   const { detail } = (body ?? {}) as { readonly detail?: string };
   return new Failure(

@@ -119,7 +119,7 @@ export interface Sending {
   readonly onStatus?: (status: number) => void;
   /** Further request headers, such as `if-none-match`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether to send over a connection that nothing has gone over before. */
+  /** Has the request go over a connection that nothing has gone over before. */
   readonly isAnew?: true;
   /** Called once, at the instant the request leaves; what it throws keeps the request from being sent. */
   readonly onLeaving?: () => void;

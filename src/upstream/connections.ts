@@ -11,7 +11,7 @@ export interface ServiceConnection {
   answers: number;
   /** Requests that have no answer yet. */
   running: number;
-  /** When its last answer came, in milliseconds of the process. */
+  /** Time of its last answer, in milliseconds of the process. */
   usedAtMs: number;
 }
 

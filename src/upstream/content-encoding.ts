@@ -40,7 +40,7 @@ const OPEN: Readonly<Record<string, Open>> = {
 export class Unreadable extends Error {}
 
 /**
- * What undoes the encodings of a body, in the order in which they are undone; null where there are none.
+ * Steps that undo the encodings of a body, in their order; null where there are none.
  * @throws Unreadable where one of them is not known, or there are too many
  */
 export function encodingsIn(header: string | string[] | undefined): readonly Open[] | null {
@@ -104,7 +104,7 @@ export class Unpacking {
 
   #end(level: number): void {
     if (level === this.#parts.encodings.length) this.#parts.onEnd();
-    // Nothing at all has come: that is an empty body, whatever it is said to be.
+    // Nothing at all has come: that is an empty body, in any encoding.
     else if (this.#streams[level] === undefined) this.#end(level + 1);
     else this.#streams[level].end();
   }

@@ -71,7 +71,7 @@ export class Forgotten extends Broken {
     this.connection = connection;
   }
 
-  /** Whether the service may have received the request: not where it could not even be written. */
+  /** True where the service may have received the request: not if it could not even be written. */
   get mayHaveArrived(): boolean {
     return (this.cause as Partial<NodeJS.ErrnoException> | undefined)?.syscall !== 'write';
   }
@@ -111,7 +111,7 @@ class Exchange implements Dispatcher.DispatchHandler, OverConnection {
   /** Undoes the encodings of the body, where it has any. */
   #unpacking: Unpacking | null = null;
   #connection: ServiceConnection | null = null;
-  /** What had come over the connection before the request; null while that hasn't left. */
+  /** Answers and bytes that had come over the connection before the request; null while that hasn't left. */
   #before: { readonly answers: number; readonly bytes: number } | null = null;
 
   constructor(

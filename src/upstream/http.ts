@@ -107,7 +107,7 @@ export function createHttp(parts: HttpParts): { send: Send; close: () => Promise
     return body;
   }
 
-  /** What can be read of a body that is no JSON. */
+  /** Reads a body that is no JSON as far as that goes. */
   async function readAgain(bytes: Buffer, error: unknown, call: Call, job: Job): Promise<unknown> {
     if (!(error instanceof SyntaxError)) throw error;
     try {
@@ -213,7 +213,7 @@ function failureOf(status: number, text: string, call: Call): Failure {
   }
 }
 
-/** What a body says has failed although its status says otherwise. */
+/** A failure that a body tells of although its status says otherwise. */
 function failureTold(words: string | undefined, call: Call): Failure {
   if (words !== undefined && isAboutLimit(words)) {
     return new Failure('RATE_LIMITED', 'The service takes no more requests for now.', {

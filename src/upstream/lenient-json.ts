@@ -27,7 +27,7 @@ const MARK = randomUUID();
 
 const SCALAR = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)$/;
 
-/** What ends a word outside of quotes. */
+/** Ends of a word outside of quotes. */
 const ENDS_WORD = /["{}[\],]/g;
 
 /** Changes that a text may need to be JSON: one that needs more was never meant to be any. */
@@ -39,16 +39,16 @@ interface Frame {
   readonly from: number;
   /** The smallest object that is an item of a list and has this in it, or is it; null where there is none. */
   item: Frame | null;
-  /** Whether what stands in it is said of the answer rather than of what was asked for. */
+  /** True where its members are said of the answer rather than of what was asked for. */
   readonly isEnvelope: boolean;
   expects: 'first' | 'item' | 'colon' | 'value' | 'end';
-  /** Where the last comma is. */
+  /** Place of the last comma. */
   commaAt: number;
   /** The name of the member that is read, as written. */
   name: string;
   /** Its members so far that are texts or numbers, as written. */
   readonly members: [name: string, value: string][];
-  /** What is no JSON in it, if anything. */
+  /** Text in it that is no JSON, if any. */
   problem: string | null;
 }
 
@@ -260,7 +260,7 @@ class LenientReader {
     return this.#text.slice(from, this.#at);
   }
 
-  /** What stands there without quotes, to the end of the value. */
+  /** A word without quotes, to the end of the value. */
   #word(): string {
     const from = this.#at;
     ENDS_WORD.lastIndex = from;
@@ -294,7 +294,7 @@ class LenientReader {
   }
 }
 
-/** Whether a text is that of an object with its answer under `data`, so that what stands beside that is said of the answer. */
+/** Tells if a text is that of an object with its answer under `data`, so that its other members are said of the answer. */
 function isWrapper(text: string): boolean {
   return /"data"\s*:/.test(text);
 }
@@ -314,7 +314,7 @@ function isText(written: string): boolean {
   }
 }
 
-/** Whether a scalar is one of the words that JSON has. */
+/** Tells if a scalar is one of the words that JSON has. */
 function isWordOnly(written: string): boolean {
   return /^[a-z]/.test(written);
 }

@@ -23,13 +23,13 @@ const BARE = new Set(['v1', 'api', 'platform', 'status', 'code', 'key', 'limit',
 const OF_ROUTE = /\b(routes?|endpoints?|pages?|paths?|urls?)\b/i;
 
 /**
- * Whether a 404 says that there is nothing of what a call asked for: by the name of it (`country not found: xx`), or by its kind
- * (`no observations found`). Any other may come from whatever stands between, or mean that there is no such route.
+ * Tells if a 404 says that there is nothing of what a call asked for: by the name of it (`country not found: xx`), or by its kind
+ * (`no observations found`). Any other may come from a proxy, or mean that there is no such route.
  */
 export function namesAsked({ route, target }: Pick<Call, 'route' | 'target'>, body: unknown): boolean {
   const { detail } = (body ?? {}) as { readonly detail?: unknown };
   if (typeof detail !== 'string' || detail === '') return false;
-  // What has a slash in it repeats the address.
+  // Words with a slash in them repeat the address.
   const said = detail.slice(0, MAX_WORDS).replace(/\S*\/\S*/g, ' ');
   const [path = '', search = ''] = target.split('?');
   const query = [...new URLSearchParams(search)];
@@ -44,7 +44,7 @@ export function namesAsked({ route, target }: Pick<Call, 'route' | 'target'>, bo
   return wordsIn(said).some((word) => kinds.has(singular(word)));
 }
 
-/** What stands in the places of a route's template. */
+/** Values in the places of a route's template. */
 function valuesIn(route: string, path: string): string[] {
   const steps = path.split('/');
   return route
@@ -52,7 +52,7 @@ function valuesIn(route: string, path: string): string[] {
     .flatMap((step, i) => (step.startsWith('{') ? decodeURIComponent(steps[i] ?? '') : []));
 }
 
-/** Whether one of the values stands in the text as a word; one of two letters, which may be any word, as a code would. */
+/** Tells if one of the values stands in the text as a word; one of two letters, which may be any word, as a code would. */
 function namesValue(said: string, values: readonly string[]): boolean {
   const words = new Set(wordsIn(said));
   const pointed = new Set(

@@ -147,7 +147,7 @@ export function isUnsent(error: unknown): boolean {
   return error instanceof Failure && error.fields.attempts === 0;
 }
 
-/** Whether a call failed because the connection that it went over had been closed before, which says nothing of the service. */
+/** Tells if a call failed because the connection that it went over had been closed before, which says nothing of the service. */
 export function isForgotten(error: unknown): boolean {
   return error instanceof Failure && error.cause instanceof Forgotten;
 }

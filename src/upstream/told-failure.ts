@@ -27,7 +27,7 @@ const FLAGS = ['success', 'ok'];
 /** Members that hold a status. */
 const STATUSES = ['status', 'status_code', 'statusCode', 'code'];
 
-/** What stands beside the words of a failure, and tells of nothing else. */
+/** Members that stand beside the words of a failure, and tell of nothing else. */
 const BESIDE = [
   ...[
     'timestamp',
@@ -50,7 +50,7 @@ const FAILED = /^(error|errors|err|fail|failed|failure|exception|fatal)$/i;
 /** Messages of a list of faults, or fields of one, that are looked at. */
 const MAX_FAULTS = 300;
 
-/** What a body that came with a 200 says has failed, in its own words where there are any; null where it doesn't. */
+/** Words of the failure that a body under a 200 tells of, where it has any; null where it tells of none. */
 export function toldFailure(body: unknown): { readonly words: string | undefined } | null {
   if (!isObject(body)) return null;
   const { data, meta } = body;
@@ -63,7 +63,7 @@ export function toldFailure(body: unknown): { readonly words: string | undefined
   return told === undefined ? null : { words: wordsOf(told) ?? wordsOf(body) };
 }
 
-/** Whether the top of a body tells of a failure, whatever else is in it. */
+/** Tells if the top of a body is about a failure, with anything else beside it. */
 function tells(body: JsonObject): boolean {
   return (
     holdsAny(body.detail) ||
@@ -77,7 +77,7 @@ function tellsPlainly(part: JsonObject): boolean {
   return saysNo || ERRORS.some((name) => holdsAny(part[name]));
 }
 
-/** Whether an object has words, or a status of a failure, and all else in it belongs to those. */
+/** Tells if an object has words, or a status of a failure, and all else in it belongs to those. */
 function isNothingElse(part: JsonObject): boolean {
   const names = Object.keys(part).filter((name) => part[name] !== null);
   const hasContent = names.includes('data') || names.some((name) => !OF_FAILURES.has(name));
@@ -90,7 +90,7 @@ function isFailed(status: unknown): boolean {
   return typeof status === 'string' && (FAILED.test(status.trim()) || /^[45]\d\d$/.test(status.trim()));
 }
 
-/** Whether a member says anything: not where it is empty, or says no. */
+/** Tells if a member says anything: not where it is empty, or says no. */
 function holdsAny(value: unknown): boolean {
   if (typeof value === 'string') return value.trim() !== '' && !/^(none|null|false|ok)$/i.test(value.trim());
   if (Array.isArray(value)) return value.length > 0;

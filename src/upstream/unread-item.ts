@@ -1,9 +1,9 @@
 /**
- * An item of a list that is no JSON, where the rest of the body is. Whoever decodes the list takes it for a row that can't be
+ * An item of a list that is no JSON, where the rest of the body is. Decoders of the list take it for a row that can't be
  * read; where it stays within a record, it is written as null.
  */
 export class UnreadItem {
-  /** What is no JSON in it, cut short. */
+  /** Text in it that is no JSON, cut short. */
   readonly problem: string;
   /** Members of it that are texts or numbers, by name. */
   readonly legible: Readonly<Record<string, unknown>>;

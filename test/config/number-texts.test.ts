@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { numberOf } from '../../src/exact-json.ts';
 
-/** What makes a number of a text. */
+/** Calls that make a number of a text. */
 const READING = /\bNumber\((?!\))|\bparse(?:Float|Int)\(|\((?:Number|parseFloat|parseInt)\)/;
 
-/** Where that is done to something else than what others have written, or to digits that a rule of its own has picked out. */
+/** Files that do so to something else than what others have written, or to digits that a rule of its own has picked out. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'src/exact-json.ts': 'the reader itself',
   'src/config.ts': 'settings, which have checks of their own',

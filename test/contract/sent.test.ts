@@ -6,7 +6,7 @@ import { openProgram } from '../support/program.ts';
 import { SENT_ROW } from '../support/sent-row.ts';
 
 /*
- * What services send is read for what it is, whatever its bytes and its envelope: a number that isn't one, rows that nobody asked
+ * Answers of services are read for what they are, in any bytes and envelope: a number that isn't one, rows that nobody asked
  * for, failures under a 200, encodings, connections that are closed.
  */
 
@@ -102,7 +102,7 @@ describe('a number that is none', () => {
   it.each([
     ['a short body', 0],
     ['a long one', 400],
-  ])('fails its own figure, whatever its spelling, and no other, in %s', async (_, padding) => {
+  ])('fails its own figure, in any spelling, and no other, in %s', async (_, padding) => {
     const others = Array.from({ length: padding }, (_, i) =>
       JSON.stringify(row('ke', 'm1', { year: 1_600 + i, location_name: `place ${i}` })),
     );
@@ -121,7 +121,7 @@ describe('a number that is none', () => {
         { path: ['ug', 'a'], extensions: { code: 'UPSTREAM_INVALID_RESPONSE', route: '/v1/data' } },
       ]);
       expect([upstream.calls, service.requests.length]).toEqual([1, 2 * i + 1]);
-      // What failed is asked for again, and nothing else.
+      // The figure that failed is asked for again, and nothing else.
       await service.ask(FIGURES, { key: `key-${i}` });
       const url = new URL(service.requests[2 * i + 1] ?? '', 'http://service');
       expect(['country_codes', 'metric_keys'].map((name) => asked(url, name))).toEqual([['UG'], ['m0']]);
@@ -134,7 +134,7 @@ describe('a number that is none', () => {
     const { data, errors, extensions } = await service.ask('{ countries { code record } }');
     expect([data.countries.map(({ code }: { code: string }) => code), errors]).toEqual([['KE', 'TZ'], []]);
     expect(extensions.warnings).toMatchObject([{ code: 'ROWS_LEFT_OUT', count: 1, route: '/v1/countries' }]);
-    // What is held is as short of it.
+    // The held list is as short of it.
     const held = await service.ask('{ countries { code } }');
     expect([held.upstream.calls, held.extensions.warnings]).toEqual([0, extensions.warnings]);
   });
@@ -500,7 +500,7 @@ describe('a connection that the service has closed', () => {
       expect([data, errors]).toEqual([{ country: { observation: { value: 7 } } }, []]);
       calls += upstream.calls;
     }
-    // What the service has received may count there: so it stands on the bill.
+    // All that the service has received may count there: so it stands on the bill.
     expect(calls).toBe(service.requests.length);
   });
 

@@ -171,7 +171,7 @@ const BYTES: readonly ((text: string, dice: Dice) => Buffer)[] = [
     Buffer.from(dice.pick(['', ' ', 'null', '0', '""', '[]', '{}', '<html>', 'NaN', '[', '{"data":'])),
 ];
 
-/** What no JSON has in the place of a number. */
+/** Words that no JSON has in the place of a number. */
 const FORBIDDEN = ['NaN', '-Infinity', '1.', '.5', '+5', '01', '1e', '0x10', '1,5', 'undefined', '', '1 000'];
 
 /** The same body, some of whose numbers are none. */

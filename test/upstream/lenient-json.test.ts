@@ -66,7 +66,7 @@ describe('a body with something that is no JSON', () => {
     );
   });
 
-  it('never loses a neighbour of it, whatever the fault', () => {
+  it('never loses a neighbour of it, by any fault', () => {
     let recovered = 0;
     fc.assert(
       fc.property(

@@ -26,7 +26,7 @@ export interface IndicatorRecord {
   readonly record: JsonObject;
 }
 
-/** What a catalogue was asked for. */
+/** Filters of a catalogue that was asked for. */
 interface AskedOfCatalogue {
   readonly category?: string | undefined;
   readonly hasData?: boolean | undefined;

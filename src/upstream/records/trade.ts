@@ -43,7 +43,7 @@ export function decodeTradeOverview(body: unknown, route: string, asked: string)
   return { countryCode: countryNamedIn(found, asked).code, record: found.value };
 }
 
-/** What a list was asked for: rows that say to be of something else are none of its. */
+/** Filters of a list that was asked for: rows that say to be of something else are none of its. */
 interface AskedOfTrade {
   readonly reporterCode?: string | undefined;
   readonly partnerCode?: string | undefined;
