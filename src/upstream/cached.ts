@@ -55,7 +55,7 @@ export interface CachedParts {
   readonly inFlight?: InFlight;
 }
 
-/** An answer as it lies in the tenant cache; 422 for any refusal of the call's arguments, whose body is a {@link RefusedCall}. */
+/** An answer as it lies in the tenant cache; 422 for any refusal of the call's arguments, whose body is a {@link RefusedArguments}. */
 interface HeldAnswer {
   readonly status: 200 | 404 | 422;
   readonly body: unknown;
@@ -65,7 +65,7 @@ interface HeldAnswer {
 }
 
 /** What the service said of a call that it refused. */
-interface RefusedCall {
+interface RefusedArguments {
   readonly message: string;
   readonly detail: string | null;
 }
@@ -116,15 +116,10 @@ export function cached(send: Send, parts: CachedParts): Ask {
       if (lookups !== undefined) lookups.hits += 1;
       sending.onHeld?.(held.atMs + freshMs);
       onHeld?.(call);
-      return recordsIn(held);
+      return recordsIn(held, call);
     });
 
     type Result = ReturnType<(typeof endpoint)['decode']>;
-
-    function recordsIn({ records, answer }: HeldRecords<Result>): Result | null {
-      if (answer.status === 422) throw refusalOf(answer, call);
-      return records;
-    }
 
     function freshMsOf({ answer }: HeldRecords<Result>): number {
       return Math.min(answer.allowedMs ?? freshness.ttlMs, freshness.ttlMs, maxAgeMs);
@@ -158,7 +153,7 @@ export function cached(send: Send, parts: CachedParts): Ask {
           if (found.atMs < startedAtMs && now() - found.atMs >= freshMs) return names;
           sending.bill.shared += 1;
           sending.onFetched?.(freshMs > 0 ? found.atMs + freshMs : 0);
-          records = recordsIn(found);
+          records = recordsIn(found, call);
           return [];
         },
       });
@@ -201,31 +196,32 @@ export function cached(send: Send, parts: CachedParts): Ask {
         }
         return records;
       } catch (error) {
-        if (held === null || held.answer.status === 422) keepRefusal(error);
+        const refused = held === null || held.answer.status === 422 ? refusedAnswer(error, call) : null;
+        if (refused !== null) kept?.keep(keyDigest, new Map([[nameOf(call), refused]]), now());
         if (held === null || !isUsable() || !isBetterOld(error)) throw error;
         billStale(sending.bill, call.route, error, held.atMs, now());
         sending.onStale?.(held.records, error.code);
         return held.records;
       }
     }
-
-    /** Of a call without arguments, a refusal says nothing that lasts. */
-    function keepRefusal(error: unknown): void {
-      const refused = call.target === call.route ? null : heldRefusal(error);
-      if (refused !== null) kept?.keep(keyDigest, new Map([[nameOf(call), refused]]), now());
-    }
   };
 }
 
-/** What is held of a call that the service refuses for its arguments; null of any other failure. */
-function heldRefusal(error: unknown): HeldAnswer | null {
-  if (!(error instanceof Failure) || error.code !== 'BAD_USER_INPUT') return null;
-  const body: RefusedCall = { message: error.message, detail: error.fields.detail ?? null };
+/** @throws Failure where the service refused the arguments */
+function recordsIn<Result>({ records, answer }: HeldRecords<Result>, call: Call): Result | null {
+  if (answer.status === 422) throw refusalOf(answer, call);
+  return records;
+}
+
+/** What is held of a call whose arguments the service refused; null of any other failure. Where a call has none, a refusal says nothing that lasts. */
+function refusedAnswer(error: unknown, { target, route }: Call): HeldAnswer | null {
+  if (!(error instanceof Failure) || error.code !== 'BAD_USER_INPUT' || target === route) return null;
+  const body: RefusedArguments = { message: error.message, detail: error.fields.detail ?? null };
   return { status: 422, body, allowedMs: null, etag: null };
 }
 
 function refusalOf({ body }: HeldAnswer, { route }: Call): Failure {
-  const { message, detail } = body as RefusedCall;
+  const { message, detail } = body as RefusedArguments;
   return new Failure('BAD_USER_INPUT', message, { route, detail: detail ?? undefined });
 }
 
@@ -293,7 +289,7 @@ function isAnswer(value: HeldAnswer): boolean {
   return (status === 200 || status === 404) && isFit(allowedMs, 'number') && isFit(etag, 'string');
 }
 
-function isRefusal(body: unknown): body is RefusedCall {
+function isRefusal(body: unknown): body is RefusedArguments {
   if (typeof body !== 'object' || body === null || !('message' in body && 'detail' in body)) return false;
   return typeof body.message === 'string' && (body.detail === null || typeof body.detail === 'string');
 }
