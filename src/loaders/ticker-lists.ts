@@ -37,7 +37,7 @@ export function createTickersLearned(now: () => number): TickersLearned {
   };
 }
 
-/** What is known now, to which one operation adds for itself alone. */
+/** Copies what is known now; one operation adds to it for itself alone. */
 export function ownCopy({ needsLimit, areTotalsCapped, isUseless }: TickersLearned): TickersLearned {
   const useless = new Set<TickerParameter>();
   return {
@@ -146,7 +146,7 @@ export function createTickerFetch(askOne: Ask, sending: Sending, learned: Ticker
   return { first, all };
 }
 
-/** Names what is asked for, in whatever order it stands. */
+/** Names what is asked for, in any order. */
 export function nameOf(params: TickersParams): string {
   return JSON.stringify(Object.entries(params).sort());
 }

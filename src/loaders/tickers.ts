@@ -112,7 +112,7 @@ export function createTickerLoader(ask: Ask, sending: Sending, learned: TickersL
     async find(exchangeCode, symbol) {
       const isWanted = (row: TickerRecord) =>
         passes(row, { exchangeCode }) && row.symbol.toUpperCase() === symbol.toUpperCase();
-      // What is there is there, whatever else the list may lack.
+      // A listing that came is there, though others may be lacking.
       const there = (await fetch.first()).rows.find(isWanted);
       if (there !== undefined) return there;
       const part = await gather({ exchangeCode });

@@ -15,7 +15,7 @@ export interface Request {
   readonly demands: readonly Demand[];
   /** How many of them have no outcome yet. */
   missing: number;
-  /** Those that another request asked for by another name, of its own age, by their keys; null where there are none. */
+  /** Demands that another request asked for by another name, by their keys; null where there are none. */
   renamed: Map<string, Demand> | null;
   /** Batches that bring some of it. */
   readonly batches: Set<Batch>;

@@ -20,9 +20,9 @@ interface RangeReply {
   readonly rows: SentRows;
   readonly total: number | null;
   readonly isCut: boolean;
-  /** Whether years beside the range were named too. */
+  /** Set where years beside the range were named too. */
   readonly isPadded: boolean;
-  /** Whether the total may count rows of years beside the range. */
+  /** Set where the total may count rows of years beside the range. */
   readonly isWider: boolean;
 }
 
@@ -41,7 +41,7 @@ const SIDES: readonly Side[] = ['to', 'from'];
  *
  * A range that is cut is split by the years of the rows that came, each piece into smaller ones where it is cut as well. Where
  * rows run up or down the years, all but the last year of a cut answer are taken to be whole, and the next call goes on
- * from there; a count that doesn't bear that out has the range split instead, whatever the order of its rows.
+ * from there; a count that doesn't bear that out has the range split instead, in any order of its rows.
  *
  * A service may leave out the first or the last year that is named, or go by a year beside that of the figure. A year of
  * which rows have come before is named as it is, and has to come again; of any other, the year beside it is named too.
@@ -66,15 +66,15 @@ class YearSearch {
   readonly #seen = new Map<number, number>();
   /** Rows of ranges that came whole, and how many of these the answer at hand has: by that it is told how many others have. */
   readonly #whole = { rows: 0, atHand: 0 };
-  /** Whether the service leaves out the first or the last year that is named. */
+  /** Set once the service has left out the first or the last year that is named. */
   readonly #leavesOut = { from: false, to: false };
-  /** Whether rows of such a year have come, all that came before. */
+  /** Set once all rows that came before of such a year have come again. */
   readonly #includes = { from: false, to: false };
-  /** Whether the service brings the year before the first that is named: the total will tell if not of all rows. */
+  /** Set once the service has brought the year before the first that is named: the total will tell if not of all rows. */
   #isYearAfter = false;
-  /** Whether nothing has shown yet that cut answers lack rows of other years than their last. */
+  /** Unset once cut answers turn out to lack rows of other years than their last. */
   #mayBeInOrder = true;
-  /** Whether an answer for a range has shown that the service takes years. */
+  /** Set once an answer for a range has shown that the service takes years. */
   #isHeeded = false;
 
   constructor(cut: YearsReply, ask: AskYears) {
@@ -170,7 +170,7 @@ class YearSearch {
     return lacking;
   }
 
-  /** As {@link #lacking}, of a cut answer: rows that run up or down the years begin with those of an end. */
+  /** Does the same for a cut answer: rows that run up or down the years begin with those of an end. */
   #lackingFirst(range: YearRange, rows: SentRows): Set<Side | null> {
     const direction = this.#mayBeInOrder ? directionOf(rows.map(yearOf)) : 0;
     const side = direction > 0 ? 'from' : 'to';
@@ -245,7 +245,7 @@ class YearSearch {
     return joined([own, await this.#fetchEach(others)]);
   }
 
-  /** As many pieces as the total says that it takes, or as ranges do that came whole; else two. */
+  /** Splits a range into as many pieces as the total tells, or ranges that came whole; else into two. */
   async #inPieces(
     range: YearRange,
     years: readonly number[],
@@ -327,7 +327,7 @@ function countsOf(rows: SentRows): ReadonlyMap<number, number> {
   return counts;
 }
 
-/** Whether all rows are of the years that were named, or of those beside them. */
+/** Tells if all rows are of the years that were named, or of years beside them. */
 function isHeeded({ rows }: YearsReply, named: YearRange): boolean {
   return rows.every(({ year }) => year !== null && isWithin(widened(named), year));
 }

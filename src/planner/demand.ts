@@ -10,10 +10,10 @@ export interface Demand extends Pair {
   /** The years that are wanted of a series; null for all of it. Rows of other years may come with them. */
   readonly years: YearRange | null;
   readonly pairKey: string;
-  /** What it asks for: answers are matched to it, never by position. */
+  /** Names what it asks for: answers are matched by it, never by position. */
   readonly key: string;
   /**
-   * Names it beside others for the same figures that take another age: whoever asks is answered by this name. The key, where
+   * Names it beside others for the same figures that take another age: each that asks is answered by this name. The key, where
    * it takes any age.
    */
   readonly name: string;
@@ -63,7 +63,7 @@ export function takenUntilMs({ maxAgeMs, changedAtMs }: Demand, atMs: number, us
   return atMs > changedAtMs ? atMs + Math.min(usableMs, maxAgeMs) : Number.NEGATIVE_INFINITY;
 }
 
-/** Whether a demand takes figures however old. */
+/** Tells if a demand takes figures however old. */
 export function isOfAnyAge({ key, name }: Demand): boolean {
   return name === key;
 }

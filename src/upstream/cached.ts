@@ -64,7 +64,7 @@ interface HeldAnswer {
   readonly etag: string | null;
 }
 
-/** What the service said of a call that it refused. */
+/** The service's words on a call that it refused. */
 interface RefusedArguments {
   readonly message: string;
   readonly detail: string | null;
@@ -213,7 +213,10 @@ function recordsIn<Result>({ records, answer }: HeldRecords<Result>, call: Call)
   return records;
 }
 
-/** What is held of a call whose arguments the service refused; null of any other failure. Where a call has none, a refusal says nothing that lasts. */
+/**
+ * Makes the entry of a call that was refused for its arguments; null for any other failure. The refusal of a call that has
+ * none says nothing that lasts.
+ */
 function refusedAnswer(error: unknown, { target, route }: Call): HeldAnswer | null {
   if (!(error instanceof Failure) || error.code !== 'BAD_USER_INPUT' || target === route) return null;
   const body: RefusedArguments = { message: error.message, detail: error.fields.detail ?? null };

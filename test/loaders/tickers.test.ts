@@ -160,7 +160,7 @@ describe('a list that is cut at the default', () => {
     const failure = await operation().where({ exchangeCode: 'X0' }).catch(failureOf);
     expect(failure).toMatchObject({ code: 'UPSTREAM_INCOMPLETE', received: 100, total: null });
     expect(targets).toEqual([PATH, `${PATH}?limit=500`, `${PATH}?${EXCHANGE}=X0`]);
-    // What is refused, or not heeded, is not tried by the next operation either, for whatever value.
+    // Filters that are refused are not tried by the next operation either, for any value.
     targets.length = 0;
     await operation().where({ exchangeCode: 'X1' }).catch(failureOf);
     expect(targets).toEqual([PATH]);

@@ -184,7 +184,7 @@ describe('a single series of many rows a year', () => {
   );
   const rowsByYear = fc.array(count, { minLength: 1, maxLength: 30 });
 
-  it('comes whole, whatever its order, or is incomplete for a reason', () =>
+  it('comes whole in any order, or is incomplete for a reason', () =>
     fc.assert(
       fc.asyncProperty(habits, rowsByYear, fc.integer({ min: 1, max: 4 }), async (habit, counts, sources) => {
         const table = seriesOf(counts, sources);

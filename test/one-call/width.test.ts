@@ -39,7 +39,7 @@ describe('operations under one key', () => {
   });
 
   it.each(['none', 'memory:'])(
-    'get the figures they share, of whatever age each insists on (%s)',
+    'get the figures they share, of any age that each insists on (%s)',
     async (store) => {
       await using program = await openProgram({ env: { CACHE_URL: store, BATCH_WINDOW_MS: '20' } });
       const kinds = ['latest: true', 'latest: true, toYear: 2015', '', 'fromYear: 2000, toYear: 2004'];

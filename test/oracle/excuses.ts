@@ -161,7 +161,7 @@ function isDear({ world, habits, lookups, mostCalls }: Circumstances): boolean {
   }
   for (const { path, route } of lookups) {
     if (route !== '/v1/markets/tickers' || lookups.some((one) => one.path.startsWith(`${path}.`))) continue;
-    // Where there are no listings either.
+    // A list without listings leaves no look-up below it either.
     calls += ALL_COUNTRIES;
   }
   // Of countries that are not named, the documented number is reckoned with until the list is known, and of which of them
