@@ -149,7 +149,7 @@ describe('the schema', () => {
     expect(defaults).toEqual(['false', 'false', 'false']);
   });
 
-  it('is a subgraph of Federation 2 with four entities', () => {
+  it('is a subgraph of Federation 2 with six entities', () => {
     const keys = definitions.flatMap((definition) => {
       if (!('name' in definition) || !('directives' in definition)) return [];
       const key = definition.directives?.find(({ name }) => name.value === 'key');
@@ -159,6 +159,8 @@ describe('the schema', () => {
     expect(Object.fromEntries(keys)).toEqual({
       Country: 'code',
       Indicator: 'key',
+      Observation: 'id',
+      Office: 'id',
       Source: 'key',
       Ticker: 'exchangeCode symbol',
     });
