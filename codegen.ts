@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import type { Types } from '@graphql-codegen/plugin-helpers';
-import { Kind, type ObjectTypeDefinitionNode, parse } from 'graphql';
+import { Kind, parse, type TypeNode } from 'graphql';
 
 /** All of it, what settings add to it included. */
 const SDL = 'schema/**/*.graphql';
@@ -83,30 +83,55 @@ const nounOf = (file: string) =>
 const imports = (files: readonly string[], folder = './') =>
   files.map((file) => `import * as ${nounOf(file)} from '${folder}${file.split('/').at(-1)}';`).join('\n');
 
-/** The types that have an `id` of their own, and those that are part of what they stand in: caches of clients go by that. */
+/** Types as caches of clients look at them: those with an `id`, the parts without one, and the fields that have objects. */
 function typesOfSchema(): string {
-  const types = globSync(SDL)
-    .sort()
-    .flatMap((file) => parse(readFileSync(file, 'utf8')).definitions)
-    .filter(
-      (one): one is ObjectTypeDefinitionNode =>
-        one.kind === Kind.OBJECT_TYPE_DEFINITION && !ROOTS.has(one.name.value),
-    );
-  const named = (isNode: boolean) =>
+  const read = (files: string) =>
+    globSync(files)
+      .sort()
+      .flatMap((file) => parse(readFileSync(file, 'utf8')).definitions)
+      .filter((one) => one.kind === Kind.OBJECT_TYPE_DEFINITION || one.kind === Kind.OBJECT_TYPE_EXTENSION);
+  const definitions = read(SDL);
+  const declared = definitions.filter(({ kind }) => kind === Kind.OBJECT_TYPE_DEFINITION);
+  const extra = read('schema/extra/*.graphql').filter(({ kind }) => kind === Kind.OBJECT_TYPE_DEFINITION);
+  const list = (types: readonly { readonly name: { readonly value: string } }[]) =>
     types
-      .filter(({ interfaces = [] }) => interfaces.some(({ name }) => name.value === 'Node') === isNode)
+      .filter(({ name }) => !ROOTS.has(name.value))
       .map(({ name }) => `  '${name.value}',\n`)
       .join('');
+  const isNode = ({ interfaces = [] }: (typeof declared)[number]) =>
+    interfaces.some(({ name }) => name.value === 'Node');
+  const objects = new Set(['Node', ...declared.map(({ name }) => name.value)]);
+  const fields = declared.map(({ name }) => {
+    const own = definitions
+      .filter((one) => one.name.value === name.value)
+      .flatMap(({ fields = [] }) => fields)
+      .map((field) => ({ field: field.name.value, type: typeNameOf(field.type) }))
+      .filter(({ type }) => objects.has(type))
+      .map(({ field, type }) => `    ${field}: '${type}',\n`);
+    return own.length === 0 ? '' : `  ${name.value}: {\n${own.join('')}  },\n`;
+  });
   return `// Written by \`npm run codegen\`.
 
 /** Types with an \`id\`. */
 export const NODE_TYPES = [
-${named(true)}] as const;
+${list(declared.filter(isNode))}] as const;
 
 /** Types without one: parts of what they stand in. */
 export const PART_TYPES = [
-${named(false)}] as const;
+${list(declared.filter((type) => !isNode(type)))}] as const;
+
+/** Types that a gateway has only where a setting asks for them. */
+export const EXTRA_TYPES: readonly string[] = [
+${list(extra)}];
+
+/** Fields that have objects, or lists of them, and the types of these. */
+export const OBJECT_FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+${fields.join('')}};
 `;
+}
+
+function typeNameOf(type: TypeNode): string {
+  return type.kind === Kind.NAMED_TYPE ? type.name.value : typeNameOf(type.type);
 }
 
 const ROOTS: ReadonlySet<string> = new Set(['Query', 'Mutation', 'Subscription']);

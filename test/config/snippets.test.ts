@@ -210,8 +210,11 @@ describe('settings of other programs', () => {
 /** What documents take for granted: names of a program that the code stands in. */
 const GRANTED: Readonly<Record<string, string>> = {
   'clients/README.md': `
-    import { InMemoryCache } from '@apollo/client';
+    import { ApolloClient, type ApolloLink, DocumentTransform, InMemoryCache } from '@apollo/client';
     import { cacheExchange } from '@urql/exchange-graphcache';
+    import { Client, fetchExchange, mapExchange } from 'urql';
+    declare const link: ApolloLink;
+    declare const url: string;
     declare function ask(): Promise<void>;
     declare function signIn(): void;
     declare function show(words: string): void;`,

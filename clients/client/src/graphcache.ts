@@ -2,6 +2,8 @@
 import { identityOf } from './keys.ts';
 import { NODE_TYPES, PART_TYPES } from './types-of-schema.ts';
 
+export { withIds } from './documents.ts';
+
 type Identify = (object: Readonly<Record<string, unknown>>) => string | null;
 
 /** Objects with an `id` are kept by it, or by their key where that was selected alone; others are part of what they stand in. */

@@ -1,3 +1,5 @@
+import { NODE_TYPES } from './types-of-schema.ts';
+
 /** Fields that name an object of a type, where its `id` wasn't selected. */
 const NATURAL_KEYS: Readonly<Record<string, readonly string[]>> = {
   Country: ['code'],
@@ -5,6 +7,9 @@ const NATURAL_KEYS: Readonly<Record<string, readonly string[]>> = {
   Source: ['key'],
   Ticker: ['exchangeCode', 'symbol'],
 };
+
+/** Types whose objects have an `id`, and their interface. */
+export const nodeTypes: ReadonlySet<string | undefined> = new Set(['Node', ...NODE_TYPES]);
 
 /**
  * What names an object in a cache: its `id`, or what the gateway would make it of. So an object is one and the same whichever of
@@ -15,6 +20,12 @@ export function identityOf(typename: string, object: Readonly<Record<string, unk
   const key = NATURAL_KEYS[typename]?.map((name) => object[name]);
   if (key === undefined || !key.every((part) => typeof part === 'string')) return null;
   return base64Url(JSON.stringify([typename, ...key]));
+}
+
+/** Says of fields of a type whether an object is identified where they are selected. */
+export function isNamedBy(typename: string, fields: ReadonlySet<string>): boolean {
+  if (!nodeTypes.has(typename)) return false;
+  return fields.has('id') || (NATURAL_KEYS[typename]?.every((name) => fields.has(name)) ?? false);
 }
 
 function base64Url(text: string): string {

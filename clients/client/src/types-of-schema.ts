@@ -43,3 +43,155 @@ export const PART_TYPES = [
   'PlatformVersion',
   'Quota',
 ] as const;
+
+/** Types that a gateway has only where a setting asks for them. */
+export const EXTRA_TYPES: readonly string[] = [
+  'PolicyOverview',
+  'Policy',
+  'TradeOverview',
+  'TradeFlow',
+  'TradePartner',
+  'TradeProduct',
+];
+
+/** Fields that have objects, or lists of them, and the types of these. */
+export const OBJECT_FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  CountryConnection: {
+    edges: 'CountryEdge',
+    nodes: 'Country',
+    pageInfo: 'PageInfo',
+  },
+  CountryEdge: {
+    node: 'Country',
+  },
+  IndicatorConnection: {
+    edges: 'IndicatorEdge',
+    nodes: 'Indicator',
+    pageInfo: 'PageInfo',
+  },
+  IndicatorEdge: {
+    node: 'Indicator',
+  },
+  ObservationConnection: {
+    edges: 'ObservationEdge',
+    nodes: 'Observation',
+    pageInfo: 'PageInfo',
+  },
+  ObservationEdge: {
+    node: 'Observation',
+  },
+  TickerConnection: {
+    edges: 'TickerEdge',
+    nodes: 'Ticker',
+    pageInfo: 'PageInfo',
+  },
+  TickerEdge: {
+    node: 'Ticker',
+  },
+  Country: {
+    observationsConnection: 'ObservationConnection',
+    profile: 'CountryProfile',
+    signals: 'Signals',
+    offices: 'Office',
+    tickers: 'Ticker',
+    observation: 'Observation',
+    observations: 'Observation',
+    policies: 'Policy',
+    policyOverview: 'PolicyOverview',
+    tradeOverview: 'TradeOverview',
+    tradeFlows: 'TradeFlow',
+    tradePartners: 'TradePartner',
+    tradeProducts: 'TradeProduct',
+  },
+  CountryProfile: {
+    country: 'Country',
+    indicators: 'ProfileIndicator',
+  },
+  ProfileIndicator: {
+    source: 'Source',
+    indicator: 'Indicator',
+  },
+  Signals: {
+    country: 'Country',
+    observations: 'Observation',
+    fxRates: 'FxRate',
+    commodityBenchmarks: 'CommodityBenchmark',
+    disasterAlerts: 'DisasterAlert',
+  },
+  FxRate: {
+    source: 'Source',
+    countries: 'Country',
+  },
+  DisasterAlert: {
+    source: 'Source',
+  },
+  Ratio: {
+    operands: 'Observation',
+  },
+  PolicyOverview: {
+    country: 'Country',
+    latestPolicy: 'Policy',
+    recentPolicies: 'Policy',
+  },
+  Policy: {
+    source: 'Source',
+    country: 'Country',
+  },
+  TradeOverview: {
+    country: 'Country',
+  },
+  Office: {
+    country: 'Country',
+    terms: 'Term',
+  },
+  Indicator: {
+    observationsConnection: 'ObservationConnection',
+    sources: 'Source',
+    observation: 'Observation',
+    observations: 'Observation',
+  },
+  Subscription: {
+    observationsChanged: 'ObservationChanges',
+    sourceRefreshed: 'Source',
+  },
+  ObservationChanges: {
+    changes: 'ObservationChange',
+  },
+  ObservationChange: {
+    observation: 'Observation',
+    before: 'Observation',
+  },
+  Ticker: {
+    country: 'Country',
+  },
+  Observation: {
+    per: 'Ratio',
+    rank: 'Rank',
+    country: 'Country',
+    indicator: 'Indicator',
+    source: 'Source',
+    freshness: 'Freshness',
+  },
+  Query: {
+    countriesConnection: 'CountryConnection',
+    indicatorsConnection: 'IndicatorConnection',
+    observationsConnection: 'ObservationConnection',
+    tickersConnection: 'TickerConnection',
+    policies: 'Policy',
+    tradeFlows: 'TradeFlow',
+    health: 'Health',
+    platformVersion: 'PlatformVersion',
+    sources: 'Source',
+    source: 'Source',
+    countries: 'Country',
+    country: 'Country',
+    indicators: 'Indicator',
+    indicator: 'Indicator',
+    observations: 'Observation',
+    tickers: 'Ticker',
+    ticker: 'Ticker',
+    quota: 'Quota',
+    node: 'Node',
+    nodes: 'Node',
+  },
+};

@@ -1,8 +1,15 @@
-import { ApolloClient, ApolloLink, gql, InMemoryCache, type TypedDocumentNode } from '@apollo/client';
+import {
+  ApolloClient,
+  ApolloLink,
+  DocumentTransform,
+  gql,
+  InMemoryCache,
+  type TypedDocumentNode,
+} from '@apollo/client';
 import { BatchHttpLink } from '@apollo/client/link/batch-http';
 import { ApolloProvider, useQuery } from '@apollo/client/react';
 import type { Maybe } from '@country-graph/client';
-import { possibleTypes, typePolicies } from '@country-graph/client/apollo';
+import { possibleTypes, typePolicies, withIds } from '@country-graph/client/apollo';
 import { createRoot } from 'react-dom/client';
 import { map } from 'rxjs';
 import { BarChart } from '../common/bar-chart.tsx';
@@ -24,6 +31,7 @@ const billed = new ApolloLink((operation, forward) =>
 const client = new ApolloClient({
   link: billed.concat(transport),
   cache: new InMemoryCache({ typePolicies, possibleTypes }),
+  documentTransform: new DocumentTransform(withIds),
   clientAwareness: { name: 'recipes', version: '1.0' },
 });
 

@@ -1,5 +1,5 @@
 import type { Maybe } from '@country-graph/client';
-import { keys } from '@country-graph/client/graphcache';
+import { keys, withIds } from '@country-graph/client/graphcache';
 import { cacheExchange } from '@urql/exchange-graphcache';
 import { createRoot } from 'react-dom/client';
 import { Client, fetchExchange, gql, mapExchange, Provider, useQuery } from 'urql';
@@ -13,6 +13,7 @@ const client = new Client({
   url: GATEWAY,
   fetchOptions: { headers: HEADERS },
   exchanges: [
+    mapExchange({ onOperation: (operation) => ({ ...operation, query: withIds(operation.query) }) }),
     cacheExchange({ keys }),
     mapExchange({ onResult: ({ extensions }) => noteBill(extensions) }),
     fetchExchange,
