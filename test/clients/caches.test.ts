@@ -1,10 +1,10 @@
-import { parse, print } from 'graphql';
+import { getIntrospectionQuery, parse, print } from 'graphql';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import * as apollo from '../../clients/client/src/apollo.ts';
 import * as graphcache from '../../clients/client/src/graphcache.ts';
 import { goldenNames, goldenOperation, openGolden, readGolden } from '../support/golden-queries.ts';
 import { openProgram } from '../support/program.ts';
-import { type Any, isInstalled, LIBRARIES, load } from './mounted-pages.ts';
+import { type Any, headers, isInstalled, LIBRARIES, load } from './mounted-pages.ts';
 
 const kenya = (fields: string) => `country(code: "KE") { ${fields} }`;
 const latest = (fields: string) => kenya(`code observation(metricKey: "life_expectancy") { ${fields} }`);
@@ -189,6 +189,36 @@ describe.runIf(isInstalled)('the policies of Apollo Client', () => {
       cache.writeQuery({ query, variables: { of: 'b' }, data: figure(2) });
       expect(cache.readQuery({ query, variables: { of: 'a' } })).toEqual(figure(1));
     }
+  });
+});
+
+describe.runIf(isInstalled)('the keys of urql', () => {
+  it.for([
+    { routes: '', keysOf: () => graphcache.keys },
+    { routes: 'trade,policy', keysOf: () => graphcache.keys },
+    { routes: '', keysOf: graphcache.keysOf },
+    { routes: 'trade,policy', keysOf: graphcache.keysOf },
+  ])('have nothing to warn of, with the routes "$routes"', async ({ routes, keysOf }) => {
+    const [{ cacheExchange }, { Client, fetchExchange, gql }] = await Promise.all([
+      load('@urql/exchange-graphcache/dist/urql-exchange-graphcache.mjs'),
+      load('@urql/core/dist/urql-core.mjs'),
+    ]);
+    await using program = await openProgram({ env: { EXTRA_ROUTES: routes } });
+    const { data: schema } = await program.ask(getIntrospectionQuery());
+    const said = listening();
+    const keys = keysOf(schema);
+    const client = new Client({
+      url: program.url,
+      fetchOptions: { headers: headers(program) },
+      exchanges: [cacheExchange({ keys, schema }), fetchExchange],
+    });
+    const fields =
+      routes === '' ? 'profile { indicators { name } }' : 'policies { title } tradeProducts { productCode }';
+    const { data, error } = await client.query(gql(`{ ${kenya(`code ${fields}`)} }`), {}).toPromise();
+    expect(error).toBeUndefined();
+    expect(data.country.code).toBe('KE');
+    expect(said()).toEqual([]);
+    expect(Object.keys(graphcache.keysOf(schema)).includes('Policy')).toBe(routes !== '');
   });
 });
 
