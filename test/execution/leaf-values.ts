@@ -55,6 +55,10 @@ const VALUES: Readonly<Record<string, Values>> = {
     taken: [...TEXTS, 0, -0, 7, 1e21, SEVEN, STAMPED],
     refused: [...STRANGE, 1.5, true, false],
   },
+  DateTime: {
+    taken: ['2026-07-24T03:12:45.123456Z', '2026-07-24T03:12:45Z', '2026-07-24', '2026-07-24 05:12:45+02:00'],
+    refused: [...STRANGE, '', 'x', '2026-13-01', 0, true, STAMPED],
+  },
   Even: { taken: [0, -0, 2, -4, 1e22], refused: [...TEXTS, 1, 0.5, Infinity, {}, true] },
   Hollow: {
     taken: TEXTS.slice(1),
