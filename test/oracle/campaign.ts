@@ -16,6 +16,8 @@ const { values } = parseArgs({
     show: { type: 'string', default: '2' },
     /** Only failures whose kind contains these words are told in full. */
     kind: { type: 'string' },
+    /** Habits in place of those that are drawn, as JSON. */
+    habits: { type: 'string', default: '{}' },
     verbose: { type: 'boolean', default: false },
   },
 });
@@ -28,6 +30,7 @@ const tasks = Array.from({ length: values.service === undefined ? Number(values.
   shown: Number(values.show),
   kind: values.kind,
   verbose: values.verbose,
+  habits: JSON.parse(values.habits),
 }));
 const tally = await runTasks(tasks, Number(values.processes), (line) => console.log(line));
 console.log(summary(tally));

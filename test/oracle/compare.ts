@@ -1,4 +1,6 @@
-import { ID_MARK, type Truth } from './reference.ts';
+import { getNamedType, isObjectType } from 'graphql';
+import { ID_MARK, schema, type Truth } from './reference.ts';
+import { isSameTime, plainTime } from './times.ts';
 import type { Json } from './world.ts';
 
 export type Path = readonly (string | number)[];
@@ -191,6 +193,7 @@ class Comparison {
     if (field.endsWith('.record')) return sorted(value);
     if (field.endsWith('.locationName') && isBlank(value)) return 'null';
     if (field === 'Indicator.sources' && isNone(value)) return 'null';
+    if (isTime(field) && typeof value === 'string') return plainTime(value);
     if (Array.isArray(value)) {
       const items = value.map((item) => this.#canonical(item, names));
       return `[${(ORDERED.has(field) ? items : items.sort()).join()}]`;
@@ -206,7 +209,25 @@ class Comparison {
 /** Two ways to say that there is nothing, where the description leaves open which. */
 function isTheSame(field: string, expected: unknown, actual: unknown): boolean {
   if (field.endsWith('.locationName')) return isBlank(expected) && isBlank(actual);
+  if (isTime(field) && typeof expected === 'string' && typeof actual === 'string') {
+    return isSameTime(expected, actual);
+  }
   return field === 'Indicator.sources' && isNone(expected) && isNone(actual);
+}
+
+/** Fields of which what leaves is RFC 3339 in UTC, whatever was sent. */
+const TIMES = new Set(
+  Object.values(schema.getTypeMap())
+    .filter((type) => isObjectType(type))
+    .flatMap((type) =>
+      Object.values(type.getFields())
+        .filter((field) => getNamedType(field.type).name === 'DateTime')
+        .map((field) => `${type.name}.${field.name}`),
+    ),
+);
+
+function isTime(field: string): boolean {
+  return TIMES.has(field);
 }
 
 function isBlank(value: unknown): boolean {

@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import type { Habits } from './habits.ts';
 import { addTally, createTally, type Tally } from './run.ts';
 
 export interface Task {
@@ -10,6 +11,8 @@ export interface Task {
   readonly shown: number;
   readonly kind: string | undefined;
   readonly verbose: boolean;
+  /** Habits in place of those that are drawn. */
+  readonly habits?: Partial<Habits>;
 }
 
 export interface Result {

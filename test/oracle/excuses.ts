@@ -1,7 +1,9 @@
+import { latestRows } from './choices.ts';
 import type { Habits } from './habits.ts';
-import type { Lookup } from './reference.ts';
-import { spelled } from './service.ts';
-import { newerFirst, type RowFact, type World } from './world.ts';
+import { isBad } from './odd-numbers.ts';
+import type { Lookup, Remark } from './reference.ts';
+import { type Request, spelled } from './service.ts';
+import type { RowFact, World } from './world.ts';
 
 export interface GivenError {
   readonly message: string;
@@ -13,6 +15,9 @@ export interface Circumstances {
   readonly world: World;
   readonly habits: Habits;
   readonly lookups: readonly Lookup[];
+  readonly remarks: readonly Remark[];
+  /** What the service received since the operation began. */
+  readonly requests: readonly Request[];
   /** `MAX_UPSTREAM_CALLS` of the gateway. */
   readonly mostCalls: number;
 }
@@ -27,6 +32,8 @@ export function isLegitimate(error: GivenError, circumstances: Circumstances): b
       return here.some((lookup) => isRefused(lookup, circumstances));
     case 'OPERATION_TOO_EXPENSIVE':
       return isDear(circumstances);
+    case 'UPSTREAM_INVALID_RESPONSE':
+      return isOfFlaw(error, here, circumstances) || here.some((lookup) => isOfBadRow(lookup, circumstances));
     default:
       return false;
   }
@@ -40,15 +47,113 @@ export function isWarranted(
   const { world, habits } = circumstances;
   switch (warning.code ?? warning.extensions?.code) {
     case 'UNKNOWN_INDICATOR':
-      return !isKnownKey(String(warning.name), world, habits) || isWithoutFigures(warning, circumstances);
+      return (
+        !isKnownKey(String(warning.name), world, habits) || isNeverFound(String(warning.name), circumstances)
+      );
     case 'UNKNOWN_COUNTRY':
       return !isKnownCode(String(warning.name), world);
     case 'ROWS_LEFT_OUT':
       // The specification says that an indicator has its sources: that they are missing may be told.
       return habits.catalogueSources === 'none' && /sources/.test(JSON.stringify(warning));
+    case 'NOT_COMPARABLE':
+    case 'UNREADABLE_PERIOD':
+    case 'UNREADABLE_TIME':
+      return remarksOf(warning, circumstances).length > 0;
+    case 'SEVERAL_FIGURES':
+      return remarksOf(warning, circumstances).some(({ sources = [] }) => {
+        const told = (warning as { sources?: unknown }).sources;
+        return Array.isArray(told) && told.length > 0 && told.every((source) => sources.includes(source));
+      });
     default:
       return false;
   }
+}
+
+/** What had to be told and isn't: in an answer without errors, by a warning about the same field. */
+export function untold(
+  warnings: readonly GivenError[],
+  { remarks, lookups, world, habits }: Pick<Circumstances, 'remarks' | 'lookups' | 'world' | 'habits'>,
+): string[] {
+  const codes = warnings.map((warning) => `${codeOf(warning)} ${lastOf(warning)}`);
+  const missing = remarks
+    .filter(({ isOptional }) => !isOptional)
+    .filter(({ code, path }) => !codes.includes(`${code} ${path.split('.').at(-1)}`))
+    .map(({ code, path }) => `${code} at ${path}`);
+  const named = new Set(warnings.map((warning) => (warning as { name?: unknown }).name));
+  for (const { keys = [], codes: countries = [], path } of lookups) {
+    if (!countries.some((code) => isKnownCode(code, world))) continue;
+    for (const key of keys) {
+      if (!isKnownKey(key, world, habits) && !named.has(key))
+        missing.push(`UNKNOWN_INDICATOR ${key} at ${path}`);
+    }
+  }
+  return [...new Set(missing)];
+}
+
+function codeOf(warning: GivenError): unknown {
+  return (warning as { code?: unknown }).code ?? warning.extensions?.code;
+}
+
+function lastOf({ path = [] }: GivenError): unknown {
+  return path.filter((part) => typeof part === 'string').at(-1);
+}
+
+/** Remarks that the truth has of the field that a warning is about. */
+function remarksOf(warning: GivenError, { remarks }: Circumstances): Remark[] {
+  const names = (warning.path ?? []).filter((part) => typeof part === 'string').join('.');
+  return remarks.filter(({ code, path }) => code === codeOf(warning) && path === names);
+}
+
+/** Whether no figure came for a key, of any country that it was asked for. */
+function isNeverFound(key: string, { lookups }: Circumstances): boolean {
+  const asked = lookups.filter(({ keys, found }) => found !== undefined && keys?.includes(key));
+  return asked.length > 0 && !asked.some(({ found }) => found?.has(key));
+}
+
+/** Whether a flawed answer may have been about something that is looked up here. */
+function isOfFlaw(
+  error: GivenError,
+  here: readonly Lookup[],
+  { requests, habits, world }: Circumstances,
+): boolean {
+  const flawed = requests.filter(({ flaw, route }) => flaw !== null && route === error.extensions.route);
+  return flawed.some(({ target, route }) =>
+    here.some((lookup) => {
+      if (lookup.route !== route && !isListBehind(route, lookup)) return false;
+      if (route !== '/v1/data') return true;
+      const [codes, keys] = namesIn(target, habits, world);
+      const names = (lookup.keys ?? []).map((key) => spelled(habits, world, key));
+      return overlap(codes, lookup.codes ?? []) && overlap(keys, names);
+    }),
+  );
+}
+
+/** Lists that tell which countries and indicators there are stand behind look-ups of figures. */
+function isListBehind(route: string, { route: own }: Lookup): boolean {
+  return own === '/v1/data' && (route === '/v1/countries' || route === '/v1/indicators');
+}
+
+/** The countries and metrics that a call names, as the service spells them; none named are all. */
+function namesIn(
+  target: string,
+  habits: Habits,
+  world: World,
+): [codes: readonly string[] | null, keys: readonly string[] | null] {
+  const query = new URL(target, 'http://service').searchParams;
+  const listed = (many: string, one: string) => (query.get(many) ?? query.get(one))?.split(',') ?? null;
+  const codes = listed('country_codes', 'country_code')?.map((code) => code.toUpperCase()) ?? null;
+  return [codes, listed('metric_keys', 'metric_key')?.map((key) => spelled(habits, world, key)) ?? null];
+}
+
+function overlap(named: readonly string[] | null, wanted: readonly string[]): boolean {
+  return named === null || wanted.some((name) => named.includes(name));
+}
+
+/** Whether a row of something that is looked up breaks the specification. */
+function isOfBadRow({ route, codes = [], keys = [] }: Lookup, { world, habits }: Circumstances): boolean {
+  if (route !== '/v1/data' || habits.oddNumbers === 'none') return false;
+  const names = keys.map((key) => spelled(habits, world, key));
+  return world.rows.some((row) => isBad(row) && codes.includes(row.country) && names.includes(row.metric));
 }
 
 /** Look-ups at the field of the error, or below it: an error takes what is below with it. */
@@ -95,9 +200,7 @@ function isUncompletable(lookup: Lookup, { world, habits }: Circumstances): bool
   }
   return [...series.values()].some((rows) => {
     if (isTold ? rows.length <= most : !isSuspect(rows.length, most)) return false;
-    const newest = [...rows]
-      .filter((row) => row.value !== null || habits.latestCountsNulls)
-      .sort(newerFirst)[0];
+    const [newest] = latestRows([...rows], habits);
     if (lookup.mode === 'latest') return newest?.value === null;
     return lookup.mode !== 'figure' || newest?.value === null || newest?.place !== null;
   });
@@ -106,19 +209,6 @@ function isUncompletable(lookup: Lookup, { world, habits }: Circumstances): bool
 function isKnownKey(key: string, world: World, habits: Habits): boolean {
   const name = spelled(habits, world, key);
   return world.indicators.some((indicator) => indicator.key === name);
-}
-
-/** Tells that there is no figure of a key for any country that is asked for, which is warned of where no catalogue is held. */
-function isWithoutFigures(
-  { message, name }: GivenError & { readonly name?: unknown },
-  { world, habits, lookups }: Circumstances,
-): boolean {
-  if (!message.startsWith('No figure of ')) return false;
-  const metric = spelled(habits, world, String(name));
-  const codes = new Set(
-    lookups.flatMap(({ codes = [], keys = [] }) => (keys.includes(String(name)) ? codes : [])),
-  );
-  return !world.rows.some((row) => row.metric === metric && row.value !== null && codes.has(row.country));
 }
 
 function isKnownCode(code: string, world: World): boolean {

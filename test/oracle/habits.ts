@@ -1,4 +1,5 @@
 import { createDice } from './dice.ts';
+import type { TimeSpelling } from './times.ts';
 
 /** What a service does with a parameter that the specification doesn't name. */
 export type Taking = 'taken' | 'ignored' | 'refused';
@@ -62,7 +63,50 @@ export interface Habits {
   readonly cutList: 'none' | '/v1/countries' | '/v1/indicators' | '/v1/platform/etl-status';
   readonly etags: boolean;
   readonly offices: 'nested' | 'flat';
+  /** How periods are spelled: the usual way, one way a series, or each by its own. */
+  readonly periods: 'usual' | 'one way' | 'any way';
+  /** Whether some periods are words that no rule reads. */
+  readonly opaquePeriods: boolean;
+  /** Whether there are series of halves, thirds, weeks, days and fiscal years too. */
+  readonly frequencies: 'usual' | 'all';
+  /** Whether some series hold figures of several frequencies. */
+  readonly blends: boolean;
+  /** Whether several sources tell the same periods of some indicators. */
+  readonly severalSources: boolean;
+  /** Which of several rows of one time the service takes for the latest. */
+  readonly latestTie: 'retrieved' | 'first source' | 'last source' | 'all';
+  /** Whether it prefers the shorter of periods that end the same day. */
+  readonly latestIsShort: boolean;
+  /** How refreshes and runs are told, and when rows were retrieved. */
+  readonly times: TimeSpelling;
+  readonly retrievalTimes: Extract<TimeSpelling, 'utc' | 'zoneless' | 'offset' | 'spaced'>;
+  /** Whether some next runs are told by words. */
+  readonly unreadableTimes: boolean;
+  /** What some calls for figures are answered with: rows of another country or metric alone, or of all countries. */
+  readonly strays: 'none' | 'country' | 'metric' | 'all countries';
+  /** Whether some records of a country are answered with those of another one. */
+  readonly strayRecords: boolean;
+  readonly catalogueFilters: 'taken' | 'ignored';
+  /** How some calls are answered that failed, with the status 200. */
+  readonly failing: 'never' | FailingEnvelope;
+  /** Whether answers that are well say so in further words of the envelope. */
+  readonly saysWell: boolean;
+  /** How the service tells that it has no such record of a country. */
+  readonly absence: 'named' | 'unworded';
+  /** How some values are written: by another text of the same number, or by one that is none. */
+  readonly oddNumbers: 'none' | 'spelled' | 'text' | 'beyond' | 'token';
+  readonly encoding: 'identity' | Encoding;
+  /** Whether bodies are encoded though nobody asked for that. */
+  readonly encodesUnasked: boolean;
+  /** Whether rows come by their source first. */
+  readonly bySource: boolean;
+  /** After how many requests a connection is reset as the next one comes; 0: never. */
+  readonly requestsAConnection: number;
 }
+
+export type FailingEnvelope = 'detail' | 'error' | 'errors' | 'success' | 'status' | 'message';
+
+export type Encoding = 'gzip' | 'x-gzip' | 'deflate' | 'raw deflate' | 'br' | 'zstd' | 'gzip, br';
 
 export function drawHabits(seed: number, service: number): Habits {
   const dice = (name: string) => createDice(seed, service, 'habit', name);
@@ -70,6 +114,7 @@ export function drawHabits(seed: number, service: number): Habits {
   const chance = (name: string, probability: number) => dice(name).chance(probability);
   const refusal = (name: string) =>
     pick<Refusal>(name, '404 named', '404', '422 named', '422', 'no rows', 'no rows');
+  const isOdd = chance('isOdd', 0.7);
   const tellsKeyCase = chance('tellsKeyCase', 0.6);
   const cutList = dice('cutList').pick<Habits['cutList']>([
     '/v1/countries',
@@ -128,5 +173,123 @@ export function drawHabits(seed: number, service: number): Habits {
     cutList: chance('hasCutList', 0.08) ? cutList : 'none',
     etags: chance('etags', 0.5),
     offices: pick('offices', 'nested', 'nested', 'flat'),
+    ...drawFurther(pick, (name, probability) => isOdd && chance(name, probability)),
   };
+}
+
+/** What is usual of that which may be odd about a service. */
+export const USUAL = {
+  periods: 'usual',
+  opaquePeriods: false,
+  frequencies: 'usual',
+  blends: false,
+  severalSources: false,
+  latestTie: 'retrieved',
+  latestIsShort: false,
+  times: 'utc',
+  retrievalTimes: 'utc',
+  unreadableTimes: false,
+  strays: 'none',
+  strayRecords: false,
+  catalogueFilters: 'taken',
+  failing: 'never',
+  saysWell: false,
+  absence: 'named',
+  oddNumbers: 'none',
+  encoding: 'identity',
+  encodesUnasked: false,
+  bySource: false,
+  requestsAConnection: 0,
+} as const satisfies Partial<Habits>;
+
+/** What may be odd about a service on top; mostly it isn't. */
+function drawFurther(
+  pick: <T>(name: string, ...items: readonly T[]) => T,
+  chance: (name: string, probability: number) => boolean,
+) {
+  const seldom = <T>(name: string, probability: number, usual: T, ...others: readonly T[]): T =>
+    chance(`${name} is odd`, probability) ? pick(name, ...others) : usual;
+  return {
+    periods: seldom<Habits['periods']>('periods', 0.4, 'usual', 'one way', 'one way', 'any way'),
+    opaquePeriods: chance('opaquePeriods', 0.12),
+    frequencies: seldom<Habits['frequencies']>('frequencies', 0.25, 'usual', 'all'),
+    blends: chance('blends', 0.2),
+    severalSources: chance('severalSources', 0.25),
+    latestTie: seldom<Habits['latestTie']>(
+      'latestTie',
+      0.6,
+      'retrieved',
+      'first source',
+      'last source',
+      'all',
+    ),
+    latestIsShort: chance('latestIsShort', 0.4),
+    times: seldom<Habits['times']>(
+      'times',
+      0.5,
+      'utc',
+      'day',
+      'day',
+      'zoneless',
+      'offset',
+      'spaced',
+      'slashes',
+      'minutes',
+    ),
+    retrievalTimes: seldom<Habits['retrievalTimes']>(
+      'retrievalTimes',
+      0.3,
+      'utc',
+      'zoneless',
+      'offset',
+      'spaced',
+    ),
+    unreadableTimes: chance('unreadableTimes', 0.1),
+    strays: seldom<Habits['strays']>('strays', 0.12, 'none', 'country', 'metric', 'all countries'),
+    strayRecords: chance('strayRecords', 0.08),
+    catalogueFilters: seldom<Habits['catalogueFilters']>('catalogueFilters', 0.1, 'taken', 'ignored'),
+    failing: seldom<Habits['failing']>(
+      'failing',
+      0.15,
+      'never',
+      'detail',
+      'error',
+      'errors',
+      'success',
+      'status',
+      'message',
+    ),
+    saysWell: chance('saysWell', 0.15),
+    absence: seldom<Habits['absence']>('absence', 0.1, 'named', 'unworded'),
+    oddNumbers: seldom<Habits['oddNumbers']>('oddNumbers', 0.2, 'none', 'spelled', 'text', 'beyond', 'token'),
+    encoding: seldom<Habits['encoding']>(
+      'encoding',
+      0.35,
+      'identity',
+      'gzip',
+      'x-gzip',
+      'deflate',
+      'raw deflate',
+      'br',
+      'zstd',
+      'gzip, br',
+    ),
+    encodesUnasked: chance('encodesUnasked', 0.5),
+    bySource: chance('bySource', 0.15),
+    requestsAConnection: seldom('requestsAConnection', 0.12, 0, 1, 2, 5),
+  };
+}
+
+/** A country's code as the service writes it. */
+export function cased(code: string, habits: Habits): string {
+  return habits.codeCase === 'lower' ? code.toLowerCase() : code;
+}
+
+/** The fields of a record that are there. */
+export function pruned(
+  habits: Habits,
+  fields: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  if (!habits.leavesOutNulls) return fields;
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 }

@@ -1,4 +1,4 @@
-import type { Habits } from './habits.ts';
+import { type Habits, USUAL } from './habits.ts';
 import { KEYS, type Scenario, type Step } from './session.ts';
 import type { Json } from './world.ts';
 
@@ -72,6 +72,7 @@ const PLAIN: Habits = {
   cutList: 'none',
   etags: true,
   offices: 'nested',
+  ...USUAL,
 };
 
 const SOME_KEYS = '["population_total", "rainfall_mm", "life_expectancy", "road_length_km"]';

@@ -1,8 +1,9 @@
 import { type ASTNode, Kind, parse, print, validate, visit } from 'graphql';
+import { type Habits, USUAL } from './habits.ts';
 import type { NamedScenario } from './modes.ts';
 import type { Operation } from './operations.ts';
 import { schema } from './reference.ts';
-import { type Finding, type Outcome, play, type Step } from './session.ts';
+import { type Finding, habitsOf, type Outcome, play, type Step } from './session.ts';
 import type { Json } from './world.ts';
 
 export interface Minimised {
@@ -14,18 +15,21 @@ export interface Minimised {
 /** How often a scenario may be played to find a smaller one. */
 const MOST_TRIALS = 80;
 
-/** The least that still ends in a finding of the same kind: first of the steps, then of the operations. */
+/** The least that still ends in a finding of the same kind: first of the steps, then of the operations, then of odd habits. */
 export async function minimised(scenario: NamedScenario, finding: Finding): Promise<Minimised> {
   const search = new Search(scenario, finding);
   await search.start();
   await search.dropSteps();
   await search.shrinkOperations();
+  await search.dropHabits();
   return search.best;
 }
 
 class Search {
   best: Minimised;
   #trials = 0;
+  /** Whether the finding didn't come a second time. */
+  #isUnseen = false;
   readonly #kind: string;
 
   constructor(scenario: NamedScenario, finding: Finding) {
@@ -41,14 +45,15 @@ class Search {
       const detail = `${this.best.finding.detail} (not seen again)`;
       this.best = { ...this.best, finding: { ...this.best.finding, detail }, outcome: nothing };
       this.#trials = MOST_TRIALS;
+      this.#isUnseen = true;
     }
   }
 
   /** Whether these steps end in such a finding too; then they are the best so far. */
-  async #try(steps: readonly Step[]): Promise<boolean> {
+  async #try(steps: readonly Step[], habits: Partial<Habits> | null = null): Promise<boolean> {
     if (this.#trials >= MOST_TRIALS) return false;
     this.#trials += 1;
-    const scenario = { ...this.best.scenario, steps };
+    const scenario = { ...this.best.scenario, steps, ...(habits === null ? {} : { habits }) };
     const outcomes = await play(scenario).catch(() => []);
     for (const outcome of outcomes) {
       const finding = outcome.findings.find(({ kind }) => kind === this.#kind);
@@ -82,7 +87,20 @@ class Search {
       }
     }
   }
+
+  /** What is left of odd habits has to do with the finding. */
+  async dropHabits(): Promise<void> {
+    if (this.#isUnseen) return;
+    this.#trials = MOST_TRIALS - ODD.length;
+    for (const name of ODD) {
+      const habits = habitsOf(this.best.scenario);
+      if (habits[name] === USUAL[name]) continue;
+      await this.#try(this.best.scenario.steps, { ...habits, [name]: USUAL[name] });
+    }
+  }
 }
+
+const ODD = Object.keys(USUAL) as (keyof typeof USUAL)[];
 
 function* smallerSteps(steps: readonly Step[]): Generator<readonly Step[]> {
   const replaced = (at: number, step: Step) => steps.map((one, i) => (i === at ? step : one));

@@ -14,20 +14,28 @@ export interface NamedScenario extends Scenario {
 const [ONE, TWO] = KEYS;
 
 /** All scenarios of one service of a seed, with so many operations together. */
-export function drawScenarios(seed: number, service: number, operations: number): NamedScenario[] {
+export function drawScenarios(
+  seed: number,
+  service: number,
+  operations: number,
+  habits: Partial<Habits> = {},
+): NamedScenario[] {
+  const of = { seed, service, habits: { ...drawHabits(seed, service), ...habits } };
   const share = (part: number) => Math.max(1, Math.round(operations * part));
   return [
-    ...drawCold(seed, service, share(0.3)),
-    drawWarm(seed, service, share(0.25)),
-    drawPages(seed, service, share(0.2)),
-    drawKeys(seed, service, share(0.1)),
-    drawRevisions(seed, service, share(0.15)),
-    ...(isForeseeable(drawHabits(seed, service)) ? [drawPriced(seed, service, share(0.1))] : []),
+    ...drawCold(of, share(0.3)),
+    drawWarm(of, share(0.25)),
+    drawPages(of, share(0.2)),
+    drawKeys(of, share(0.1)),
+    drawRevisions(of, share(0.15)),
+    ...(isForeseeable(of.habits) ? [drawPriced(of, share(0.1))] : []),
   ];
 }
 
-function toolsFor(seed: number, service: number, mode: Mode) {
-  const habits = drawHabits(seed, service);
+/** A service of a seed, with its habits. */
+type Drawn = Required<Pick<Scenario, 'seed' | 'service'>> & { readonly habits: Habits };
+
+function toolsFor({ seed, service, habits }: Drawn, mode: Mode) {
   const world = drawWorld(seed, service, habits, 0);
   const dice = createDice(seed, service, mode);
   const isTight = createDice(seed, service, 'tight').chance(0.3);
@@ -35,20 +43,33 @@ function toolsFor(seed: number, service: number, mode: Mode) {
     MAX_UPSTREAM_CALLS: isTight ? '60' : '400',
     BATCH_WINDOW_MS: dice.chance(0.8) ? '0' : '2',
     UPSTREAM_RETRIES: '0',
+    // What a service fails to say is an error then, and never an older answer.
+    ...(isFaulty(habits) ? { STALE_IF_ERROR_SECONDS: '0' } : {}),
   };
-  const draw = (nth: number) => drawOne(createDice(seed, service, mode, nth), world, habits, isTight);
+  const draw = (nth: number) =>
+    drawOne(createDice(seed, service, mode, nth), createDice(seed, service, mode, nth, 'more'), {
+      world,
+      habits,
+      isTight,
+    });
   return { dice, env, draw, world };
 }
 
-function drawOne(
-  dice: Dice,
-  world: World,
-  habits: ReturnType<typeof drawHabits>,
-  isTight: boolean,
-): Operation {
+function isFaulty({ failing, strays, strayRecords, absence, oddNumbers }: Habits): boolean {
+  const isSilent = failing === 'never' && strays === 'none' && absence === 'named' && !strayRecords;
+  return !isSilent || oddNumbers !== 'none';
+}
+
+interface Circle {
+  readonly world: World;
+  readonly habits: Habits;
+  readonly isTight: boolean;
+}
+
+function drawOne(dice: Dice, more: Dice, { world, habits, isTight }: Circle): Operation {
   const rows = habits.limit === 'taken' && dice.chance(0.2) ? 1500 : 400;
   const width = isTight && dice.chance(0.05) ? 200 : 8;
-  return drawOperation({ dice, world, habits, rows, width });
+  return drawOperation({ dice, more, world, habits, rows, width });
 }
 
 const asking = (operation: Operation, further: Partial<Extract<Step, { kind: 'ask' }>> = {}): Step => ({
@@ -60,21 +81,21 @@ const asking = (operation: Operation, further: Partial<Extract<Step, { kind: 'as
 });
 
 /** Nothing is held: the first operations each under a gateway of their own, which knows nothing of the service yet. */
-function drawCold(seed: number, service: number, count: number): NamedScenario[] {
-  const { env, draw } = toolsFor(seed, service, 'cold');
+function drawCold(of: Drawn, count: number): NamedScenario[] {
+  const { env, draw } = toolsFor(of, 'cold');
   const all = Array.from({ length: count }, (_, i) => asking(draw(i)));
   const fresh = Math.ceil(count / 3);
-  const common = { mode: 'cold', seed, service, env: { ...env, CACHE_URL: 'none' } } as const;
+  const common = { mode: 'cold', ...of, env: { ...env, CACHE_URL: 'none' } } as const;
   return [
     ...all.slice(0, fresh).map((step) => ({ ...common, steps: [step] })),
     { ...common, steps: all.slice(fresh) },
   ];
 }
 
-function drawWarm(seed: number, service: number, count: number): NamedScenario {
-  const { env, draw } = toolsFor(seed, service, 'warm');
+function drawWarm(of: Drawn, count: number): NamedScenario {
+  const { env, draw } = toolsFor(of, 'warm');
   const steps = Array.from({ length: count }, (_, i) => asking(draw(i), { again: true }));
-  return { mode: 'warm', seed, service, env: { ...env, CACHE_URL: 'memory:' }, steps };
+  return { mode: 'warm', ...of, env: { ...env, CACHE_URL: 'memory:' }, steps };
 }
 
 /** Whether a service counts its rows and takes a limit, so that what an operation takes can be told before. */
@@ -83,43 +104,43 @@ function isForeseeable({ total, limit, tickerLimit, tickerTotal }: Habits): bool
 }
 
 /** Once such a service has given its lists: then a price should be right. */
-function drawPriced(seed: number, service: number, count: number): NamedScenario {
-  const { env, draw } = toolsFor(seed, service, 'priced');
+function drawPriced(of: Drawn, count: number): NamedScenario {
+  const { env, draw } = toolsFor(of, 'priced');
   const text = '{ countries { code } indicators { key } sources { key } tickers { symbol } }';
   const steps = Array.from({ length: count }, (_, i) => asking(draw(i)));
   const lists: Step = { kind: 'ask', operations: [{ text, variables: {} }], keys: [ONE] };
-  return { mode: 'priced', seed, service, env: { ...env, CACHE_URL: 'none' }, steps: [lists, ...steps] };
+  return { mode: 'priced', ...of, env: { ...env, CACHE_URL: 'none' }, steps: [lists, ...steps] };
 }
 
 /** Three to six operations at once, as the parts of a page ask. */
-function drawPages(seed: number, service: number, count: number): NamedScenario {
-  const { dice, env, draw } = toolsFor(seed, service, 'pages');
+function drawPages(of: Drawn, count: number): NamedScenario {
+  const { dice, env, draw } = toolsFor(of, 'pages');
   const steps: Step[] = [];
   for (let i = 0; i < count; ) {
     const operations = Array.from({ length: dice.between(3, 6) }, () => draw(i++));
     steps.push({ kind: 'ask', operations, keys: operations.map(() => ONE) });
   }
   const holds = dice.chance(0.5) ? 'memory:' : 'none';
-  return { mode: 'pages', seed, service, env: { ...env, CACHE_URL: holds }, steps };
+  return { mode: 'pages', ...of, env: { ...env, CACHE_URL: holds }, steps };
 }
 
 /** The same under two keys at once, whose figures differ. */
-function drawKeys(seed: number, service: number, count: number): NamedScenario {
-  const { dice, env, draw } = toolsFor(seed, service, 'keys');
+function drawKeys(of: Drawn, count: number): NamedScenario {
+  const { dice, env, draw } = toolsFor(of, 'keys');
   const steps: Step[] = [];
   for (let i = 0; i < count; i += 2) {
     const operation = draw(i);
     const operations = [operation, dice.chance(0.7) ? operation : draw(i + 1)];
     steps.push({ kind: 'ask', operations, keys: dice.chance(0.5) ? [ONE, TWO] : [TWO, ONE] });
   }
-  return { mode: 'keys', seed, service, env: { ...env, CACHE_URL: 'memory:' }, steps };
+  return { mode: 'keys', ...of, env: { ...env, CACHE_URL: 'memory:' }, steps };
 }
 
 const PAST_TTL_SECONDS = 301;
 
 /** The same before and after the platform published, each time once what is held has passed its time. */
-function drawRevisions(seed: number, service: number, count: number): NamedScenario {
-  const { env, draw, world, dice } = toolsFor(seed, service, 'revisions');
+function drawRevisions(of: Drawn, count: number): NamedScenario {
+  const { env, draw, world, dice } = toolsFor(of, 'revisions');
   const steps: Step[] = [];
   const operations = Array.from({ length: Math.max(1, Math.floor(count / 4)) }, (_, i) => draw(i));
   for (const operation of operations) steps.push(asking(operation));
@@ -129,7 +150,7 @@ function drawRevisions(seed: number, service: number, count: number): NamedScena
     steps.push({ kind: 'wait', seconds: PAST_TTL_SECONDS });
     for (const operation of operations) steps.push(asking(operation));
   }
-  return { mode: 'revisions', seed, service, env: { ...env, CACHE_URL: 'memory:' }, steps };
+  return { mode: 'revisions', ...of, env: { ...env, CACHE_URL: 'memory:' }, steps };
 }
 
 /** Figures that must be new though what is held has not passed its time. */

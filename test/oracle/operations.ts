@@ -23,6 +23,8 @@ export interface Operation {
 
 export interface Drawing {
   readonly dice: Dice;
+  /** For what was added later, so that it moves no other draw. */
+  readonly more: Dice;
   readonly world: World;
   readonly habits: Habits;
   /** Rows that one operation may be about, roughly. */
@@ -42,6 +44,8 @@ export function drawOperation(drawing: Drawing): Operation {
 const MAX_DEPTH = 6;
 /** Fields that take a call for each country. */
 const CALL_A_COUNTRY = ['profile', 'signals', 'offices'];
+
+const DERIVED = ['change', 'growthPercent', 'per', 'rank'];
 
 interface Place {
   readonly depth: number;
@@ -111,7 +115,10 @@ class Generator {
 
   #candidates(type: GraphQLObjectType, place: Place): GraphQLField<unknown, unknown>[] {
     return Object.values(type.getFields()).filter(
-      (field) => resolvers[type.name]?.[field.name] !== undefined && this.#isAffordable(field, place),
+      (field) =>
+        resolvers[type.name]?.[field.name] !== undefined &&
+        !DERIVED.includes(field.name) &&
+        this.#isAffordable(field, place),
     );
   }
 
@@ -128,7 +135,34 @@ class Generator {
     ].filter((field) => field !== undefined);
     const texts = chosen.map((field) => this.#field(type, field, place)).filter((text) => text !== null);
     if (dice.chance(0.08) || texts.length === 0) texts.push('__typename');
+    if (type.name === 'Observation') texts.push(...this.#derived(place));
     return texts;
+  }
+
+  /** Fields that are derived of a figure and others. */
+  #derived({ prefix, width }: Place): string[] {
+    const { more: dice, world, habits } = this.#drawing;
+    if (prefix !== '' || width > 150 || !dice.chance(0.2)) return [];
+    const code = () => dice.pick(world.countries).code;
+    const since = () => (dice.chance(0.4) ? `(since: ${dice.between(2008, 2024)})` : '');
+    const ranked = () => {
+      const isAll = habits.size === 'full' && width <= 30 && dice.chance(0.3);
+      const among = isAll ? [] : [`among: ${literal(Array.from({ length: dice.between(1, 5) }, code))}`];
+      const args = [...among, ...(dice.chance(0.3) ? ['direction: ASC'] : [])];
+      return args.length === 0 ? '' : `(${args.join(', ')})`;
+    };
+    const divisor = () => {
+      const isUnknown = this.#mayBeUnknown && dice.chance(0.15);
+      return isUnknown ? dice.pick(UNKNOWN_METRICS) : dice.pick(world.indicators).key;
+    };
+    const all = [
+      () => `d0: change${since()}`,
+      () => `d1: growthPercent${since()}`,
+      () =>
+        `d2: per(metricKey: ${literal(divisor())}) { value unit year operands { year period value source { key } } }`,
+      () => `d3: rank${ranked()} { position of year }`,
+    ];
+    return dice.some(all, dice.between(1, 2)).map((make) => make());
   }
 
   /** One field, for a fragment. */
@@ -283,6 +317,7 @@ class Generator {
     if (dice.chance(args.latest === true ? 0.2 : 0.3)) {
       args.toYear = Math.max(dice.between(1998, 2026), Number(args.fromYear ?? 0));
     }
+    this.#chooseMore(args);
     Object.assign(args, this.#maxAge());
     const codes = (args.countryCodes as string[] | undefined)?.length ?? world.countries.length;
     const keys = (args.metricKeys as string[] | undefined)?.length ?? world.indicators.length;
@@ -292,6 +327,16 @@ class Generator {
     if (rows > this.#rowsLeft) return null;
     this.#rowsLeft -= rows;
     return { args, length: Math.max(1, pairs * each) };
+  }
+
+  /** The newest figures up to a year, or of whole countries or places alone. */
+  #chooseMore(args: Record<string, unknown>): void {
+    const { more: dice } = this.#drawing;
+    if (dice.chance(0.08)) {
+      args.latest = true;
+      args.toYear = Math.max(dice.between(2010, 2026), Number(args.fromYear ?? 0));
+    }
+    if (dice.chance(0.08)) args.scope = dice.pick(['NATIONAL', 'PLACES', 'ALL']);
   }
 
   #tickersArgs(): { args: Json; length: number } {

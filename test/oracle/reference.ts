@@ -9,18 +9,20 @@ import {
   isObjectType,
   parse,
 } from 'graphql';
+import { type Choice, type Counterpart, counterpartOf, latestOf, newestOf } from './choices.ts';
 import type { Habits } from './habits.ts';
 import { AFRICA } from './names.ts';
 import { spelled } from './service.ts';
+import { toldTime } from './times.ts';
 import {
   type CountryFact,
   type IndicatorFact,
   type Json,
-  newerFirst,
   type OfficeFact,
   type RowFact,
   type SignalsFact,
   type TickerFact,
+  UNREADABLE,
   type World,
 } from './world.ts';
 
@@ -32,12 +34,28 @@ export interface Lookup {
   /** For figures: the pairs that were asked for, and how. */
   readonly codes?: readonly string[];
   readonly keys?: readonly string[];
-  readonly mode?: 'figure' | 'latest' | 'latest of years' | 'series';
+  readonly mode?: 'figure' | 'latest' | 'latest of years' | 'series' | 'operands';
+  /** Of the keys, those that there is a figure of. */
+  readonly found?: ReadonlySet<string>;
+  /** Whether it is a record that the service has not. */
+  readonly isAbsent?: boolean;
+}
+
+/** What the answer has to say of itself besides its errors. */
+export interface Remark {
+  readonly code: 'NOT_COMPARABLE' | 'SEVERAL_FIGURES' | 'UNREADABLE_PERIOD' | 'UNREADABLE_TIME';
+  /** Response names from the root. */
+  readonly path: string;
+  /** Whether it may be left out, since the gateway needn't know. */
+  readonly isOptional?: boolean;
+  /** Of several figures, the sources. */
+  readonly sources?: readonly string[];
 }
 
 export interface Truth {
   readonly data: Json | null;
   readonly lookups: readonly Lookup[];
+  readonly remarks: readonly Remark[];
   /** `Type.field` by response names from the root. */
   readonly fields: ReadonlyMap<string, string>;
   readonly errors: readonly GraphQLError[];
@@ -47,7 +65,10 @@ interface Context {
   readonly world: World;
   readonly habits: Habits;
   readonly lookups: Lookup[];
+  readonly remarks: Remark[];
   readonly fields: Map<string, string>;
+  /** The rows of a country and metric. */
+  readonly rowsOf: (code: string, key: string) => readonly RowFact[];
   /** Whether a country of the 54 that this service doesn't list counts as one; the description leaves it open. */
   readonly knowsAllOfAfrica: boolean;
 }
@@ -159,45 +180,84 @@ interface Wanted {
   readonly latest?: boolean | null;
   readonly fromYear?: number | null;
   readonly toYear?: number | null;
+  readonly scope?: 'NATIONAL' | 'PLACES' | 'ALL' | null;
 }
 
 function figuresOf(context: Context, info: GraphQLResolveInfo, wanted: Wanted): RowFact[] {
   const codes = [...new Set(wanted.codes.map((code) => code.toUpperCase()))];
-  const keys = [...new Set(wanted.keys.map((key) => spelled(context.habits, context.world, key)))];
+  const asked = [...new Set(wanted.keys)];
   const hasYears = wanted.fromYear != null || wanted.toYear != null;
   const mode = wanted.latest !== true ? 'series' : hasYears ? 'latest of years' : 'latest';
-  // What is asked for is noted as it was spelled: a refusal names it so.
-  note(context, info, '/v1/data', { codes, keys: [...new Set(wanted.keys)], mode });
-  const figures = context.world.rows.filter(
-    (row) =>
-      row.value !== null &&
-      codes.includes(row.country) &&
-      keys.includes(row.metric) &&
-      row.year >= (wanted.fromYear ?? Number.NEGATIVE_INFINITY) &&
-      row.year <= (wanted.toYear ?? Number.POSITIVE_INFINITY),
+  const isWanted = (row: RowFact) =>
+    row.value !== null &&
+    row.year >= (wanted.fromYear ?? Number.NEGATIVE_INFINITY) &&
+    row.year <= (wanted.toYear ?? Number.POSITIVE_INFINITY) &&
+    (wanted.scope == null ||
+      wanted.scope === 'ALL' ||
+      (wanted.scope === 'NATIONAL') === (row.place === null));
+  const found = new Map<string, RowFact[]>();
+  for (const key of new Set(asked.map((one) => spelled(context.habits, context.world, one)))) {
+    const rows = codes.flatMap((code) => chosenOf(context, info, wanted, code, key, isWanted));
+    found.set(key, rows);
+  }
+  const foundKeys = asked.filter(
+    (key) => found.get(spelled(context.habits, context.world, key))?.length !== 0,
   );
-  return wanted.latest === true ? newestOfEach(figures) : figures;
+  // What is asked for is noted as it was spelled: a refusal names it so.
+  note(context, info, '/v1/data', { codes, keys: asked, mode, found: new Set(foundKeys) });
+  const figures = [...found.values()].flat();
+  remarkPeriods(context, info, figures);
+  return figures;
 }
 
-function newestOfEach(figures: readonly RowFact[]): RowFact[] {
-  const newest = new Map<string, RowFact>();
-  for (const row of figures) {
-    const pair = `${row.country} ${row.metric}`;
-    const known = newest.get(pair);
-    if (known === undefined || newerFirst(row, known) < 0) newest.set(pair, row);
+/** The figures of one country and metric that are wanted. */
+function chosenOf(
+  context: Context,
+  info: GraphQLResolveInfo,
+  { latest, toYear, scope }: Wanted,
+  code: string,
+  key: string,
+  isWanted: (row: RowFact) => boolean,
+): readonly RowFact[] {
+  const rows = context.rowsOf(code, key);
+  if (latest !== true) return rows.filter(isWanted);
+  // Up to a year, and of places, the service doesn't choose. From a year on, it is the latest of all, if that is of such a year.
+  if (toYear != null || scope === 'PLACES') {
+    return picked(context, info, newestOf(rows.filter(isWanted)));
   }
-  return [...newest.values()];
+  const isOfScope = (row: RowFact) => scope !== 'NATIONAL' || row.place === null;
+  return picked(context, info, latestOf({ habits: context.habits, rows, isWanted: isOfScope })).filter(
+    isWanted,
+  );
 }
 
 /** The newest national figure. */
 function figureOf(context: Context, info: GraphQLResolveInfo, code: string, key: string): RowFact | null {
   const upper = code.toUpperCase();
-  note(context, info, '/v1/data', { codes: [upper], keys: [key], mode: 'figure' });
-  const metric = spelled(context.habits, context.world, key);
-  const figures = context.world.rows.filter(
-    (row) => row.country === upper && row.metric === metric && row.value !== null && row.place === null,
-  );
-  return figures.sort(newerFirst)[0] ?? null;
+  const rows = context.rowsOf(upper, spelled(context.habits, context.world, key));
+  const choice = latestOf({ habits: context.habits, rows, isWanted: isNational });
+  const found = new Set(choice === null ? [] : [key]);
+  note(context, info, '/v1/data', { codes: [upper], keys: [key], mode: 'figure', found });
+  const figures = picked(context, info, choice);
+  remarkPeriods(context, info, figures);
+  return figures[0] ?? null;
+}
+
+const isNational = ({ place }: RowFact) => place === null;
+
+function picked(context: Context, info: GraphQLResolveInfo, choice: Choice | null): readonly RowFact[] {
+  if (choice === null) return [];
+  const { row, among, byRule } = choice;
+  const sources = [...new Set(among.map(({ source }) => source))].sort();
+  if (among.length > 1) {
+    context.remarks.push({ code: 'SEVERAL_FIGURES', path: pathOf(info), isOptional: !byRule, sources });
+  }
+  return [row];
+}
+
+function remarkPeriods(context: Context, info: GraphQLResolveInfo, rows: readonly RowFact[]): void {
+  if (!rows.some(({ slot }) => slot.frequency === 'opaque')) return;
+  context.remarks.push({ code: 'UNREADABLE_PERIOD', path: pathOf(info) });
 }
 
 const allCodes = (context: Context) => context.world.countries.map(({ code }) => code);
@@ -222,11 +282,11 @@ const catalogued =
   };
 
 const refreshed =
-  (pick: (fact: World['sources'][number]) => unknown): Resolve =>
+  (pick: (fact: World['sources'][number], context: Context, info: GraphQLResolveInfo) => unknown): Resolve =>
   (node: SourceNode, _args, context, info) => {
     note(context, info, '/v1/platform/etl-status');
     const fact = context.world.sources.find(({ key }) => key === node.key);
-    return fact === undefined ? null : pick(fact);
+    return fact === undefined ? null : pick(fact, context, info);
   };
 
 const plain =
@@ -248,16 +308,19 @@ const Country: Record<string, Resolve> = {
   subregion: country((fact) => fact.subregion),
   record: country((fact) => fact.record),
   profile: (node: CountryNode, _args, context, info) => {
-    note(context, info, '/v1/countries/{code}/profile');
-    return context.world.profiles.get(node.code) ?? null;
+    const found = context.world.profiles.get(node.code) ?? null;
+    note(context, info, '/v1/countries/{code}/profile', { isAbsent: found === null });
+    return found;
   },
   signals: (node: CountryNode, _args, context, info) => {
-    note(context, info, '/v1/countries/{code}/signals');
-    return context.world.signals.get(node.code) ?? null;
+    const found = context.world.signals.get(node.code) ?? null;
+    note(context, info, '/v1/countries/{code}/signals', { isAbsent: found === null });
+    return found;
   },
   offices: (node: CountryNode, _args, context, info) => {
-    note(context, info, '/v1/government/structure/{code}');
-    return context.world.governments.get(node.code)?.offices ?? null;
+    const found = context.world.governments.get(node.code);
+    note(context, info, '/v1/government/structure/{code}', { isAbsent: found === undefined });
+    return found?.offices ?? null;
   },
   tickers: (node: CountryNode, _args, context, info) => {
     note(context, info, '/v1/markets/tickers');
@@ -314,7 +377,102 @@ const Observation: Record<string, Resolve> = {
   retrievedAt: plain('retrievedAt'),
   freshness: () => ({}),
   record,
+  change: (row: RowFact, { since }: { since?: number | null }, context, info) =>
+    compared(context, info, row, since, (own, earlier) => own - earlier),
+  growthPercent: (row: RowFact, { since }: { since?: number | null }, context, info) =>
+    compared(context, info, row, since, (own, earlier) =>
+      earlier <= 0 ? null : ((own - earlier) / earlier) * 100,
+    ),
+  per: (row: RowFact, { metricKey }: { metricKey: string }, context, info) => {
+    const key = spelled(context.habits, context.world, metricKey);
+    const [divisor] = operandsOf(context, info, row, [row.country], metricKey, key, row.year);
+    if (divisor === undefined || divisor === 'none') return null;
+    if (divisor === 'other years' || divisor === 'misfit' || divisor.value === 0) {
+      return misfit(context, info);
+    }
+    const value = (row.value as number) / (divisor.value as number);
+    return { value, unit: `${row.unit} / ${divisor.unit}`, year: row.year, operands: [row, divisor] };
+  },
+  rank: (
+    row: RowFact,
+    { among, direction }: { among?: string[] | null; direction?: string },
+    context,
+    info,
+  ) => {
+    const codes = [...new Set((among ?? [...AFRICA.keys()]).map((code) => code.toUpperCase()))];
+    const others = operandsOf(context, info, row, codes, row.metric, row.metric, row.year);
+    if (row.place !== null) return misfit(context, info);
+    const rivals = others.filter((_, i) => codes[i] !== row.country);
+    if (rivals.includes('misfit')) return misfit(context, info);
+    const values = rivals.flatMap((rival) => (typeof rival === 'object' ? [rival.value as number] : []));
+    const isAhead = (value: number) =>
+      direction === 'ASC' ? value < (row.value as number) : value > (row.value as number);
+    return { position: 1 + values.filter(isAhead).length, of: 1 + values.length, year: row.year };
+  },
 };
+
+/** What a figure is compared with, of some countries. */
+function operandsOf(
+  context: Context,
+  info: GraphQLResolveInfo,
+  own: RowFact,
+  codes: readonly string[],
+  asked: string,
+  key: string,
+  year: number,
+): Counterpart[] {
+  const operands = codes.map((code) => {
+    return counterpartOf({ habits: context.habits, rows: context.rowsOf(code, key), own, year });
+  });
+  const isFound = codes.some((code) => context.rowsOf(code, key).some(({ value }) => value !== null));
+  note(context, info, '/v1/data', {
+    codes,
+    keys: [asked],
+    mode: 'operands',
+    found: new Set(isFound ? [asked] : []),
+  });
+  const path = pathOf(info);
+  for (const [i, operand] of operands.entries()) {
+    const rows = context.rowsOf(codes[i] as string, key);
+    const there =
+      typeof operand === 'object' ? rows.filter((row) => row.year === year && row.value !== null) : [];
+    const sources = [...new Set(there.map((row) => row.source))].sort();
+    if (there.length > 1) context.remarks.push({ code: 'SEVERAL_FIGURES', path, isOptional: true, sources });
+    if (rows.some(({ slot }) => slot.frequency === 'opaque')) {
+      context.remarks.push({ code: 'UNREADABLE_PERIOD', path, isOptional: true });
+    }
+  }
+  return operands;
+}
+
+/** What is null since it would be misread. */
+function misfit(context: Context, info: GraphQLResolveInfo): null {
+  context.remarks.push({ code: 'NOT_COMPARABLE', path: pathOf(info) });
+  return null;
+}
+
+function compared(
+  context: Context,
+  info: GraphQLResolveInfo,
+  own: RowFact,
+  since: number | null | undefined,
+  derive: (own: number, earlier: number) => number | null,
+): number | null {
+  const year = since ?? own.year - 1;
+  if (year >= own.year) return null;
+  const [earlier] = operandsOf(context, info, own, [own.country], own.metric, own.metric, year);
+  if (earlier === undefined || earlier === 'none') return null;
+  if (earlier === 'misfit') return misfit(context, info);
+  if (earlier === 'other years') {
+    const rows = context.rowsOf(own.country, own.metric);
+    const isEarlier = (row: RowFact) => row.value !== null && row.place === own.place && row.year < year;
+    return rows.some(isEarlier) ? misfit(context, info) : null;
+  }
+  const path = pathOf(info);
+  if (earlier.source !== own.source) context.remarks.push({ code: 'NOT_COMPARABLE', path });
+  const derived = derive(own.value as number, earlier.value as number);
+  return derived === null ? misfit(context, info) : derived;
+}
 
 const Ticker: Record<string, Resolve> = {
   id: (ticker: TickerFact) => idOf('Ticker', ticker.exchangeCode, ticker.symbol),
@@ -342,6 +500,8 @@ function renamed(fields: Readonly<Record<string, string>>): Record<string, Resol
     Object.entries(fields).map(([name, from]) => [name, ((fact: Json) => fact[from] ?? null) as Resolve]),
   );
 }
+
+const FIRST_OF_JULY = '2026-07-01T00:00:00Z';
 
 const itself: Resolve = (fact) => fact;
 
@@ -447,8 +607,15 @@ export const resolvers: Readonly<Record<string, Readonly<Record<string, Resolve>
   Source: {
     id: (node: SourceNode) => idOf('Source', node.key),
     key: (node: SourceNode) => node.key,
-    lastSuccessfulRefresh: refreshed((fact) => fact.lastSuccessfulRefresh),
-    nextRun: refreshed((fact) => fact.nextRun),
+    lastSuccessfulRefresh: refreshed((fact, { habits }) =>
+      toldTime(fact.lastSuccessfulRefresh, habits.times),
+    ),
+    nextRun: refreshed((fact, context, info) => {
+      if (fact.nextRun === null) return null;
+      if (fact.nextRun !== UNREADABLE) return toldTime(fact.nextRun, context.habits.times);
+      context.remarks.push({ code: 'UNREADABLE_TIME', path: pathOf(info) });
+      return null;
+    }),
     record: refreshed((fact) => fact.record),
   },
   CountryProfile: {
@@ -487,7 +654,9 @@ export const resolvers: Readonly<Record<string, Readonly<Record<string, Resolve>
     ...renamed({ eventKey: 'event_key', eventType: 'event_type', name: 'name', description: 'description' }),
     ...renamed({ alertLevel: 'alert_level', alertScore: 'alert_score', severityValue: 'severity_value' }),
     ...renamed({ severityText: 'severity_text', severityUnit: 'severity_unit', reportUrl: 'report_url' }),
-    ...renamed({ eventFromAt: 'event_from_at', eventToAt: 'event_to_at' }),
+    // Each of them begins at the start of a day.
+    eventFromAt: (alert: Json) => (alert.event_from_at == null ? null : FIRST_OF_JULY),
+    eventToAt: () => null,
     source: (alert: Json) => sourceOf(alert.source),
     record: itself,
   },
@@ -580,8 +749,10 @@ export function answer(
   knowsAllOfAfrica = false,
 ): Truth {
   const lookups: Lookup[] = [];
+  const remarks: Remark[] = [];
   const fields = new Map<string, string>();
-  const contextValue: Context = { world, habits, lookups, fields, knowsAllOfAfrica };
+  const rowsOf = rowsByPair(world);
+  const contextValue: Context = { world, habits, lookups, remarks, fields, rowsOf, knowsAllOfAfrica };
   const result = execute({
     schema,
     document: parse(operation.text),
@@ -589,5 +760,19 @@ export function answer(
     contextValue,
   });
   if (result instanceof Promise) throw new Error('the reference waits for nothing');
-  return { data: (result.data ?? null) as Json | null, lookups, fields, errors: result.errors ?? [] };
+  return {
+    data: (result.data ?? null) as Json | null,
+    lookups,
+    remarks,
+    fields,
+    errors: result.errors ?? [],
+  };
+}
+
+function rowsByPair({ rows }: World): Context['rowsOf'] {
+  let pairs: Map<string, RowFact[]> | undefined;
+  return (code, key) => {
+    pairs ??= Map.groupBy(rows, (row) => `${row.country} ${row.metric}`);
+    return pairs.get(`${code} ${key}`) ?? [];
+  };
 }

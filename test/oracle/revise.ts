@@ -1,14 +1,9 @@
+import { newerFirst } from './choices.ts';
 import type { Dice } from './dice.ts';
 import type { Habits } from './habits.ts';
-import {
-  newerFirst,
-  ordered,
-  type RowFact,
-  type SourceFact,
-  tickerRecord,
-  type World,
-  withRecord,
-} from './world.ts';
+import { ordered, withRecord, yearLater } from './series.ts';
+import { spelledTime } from './times.ts';
+import { type RowFact, type SourceFact, tickerRecord, type World } from './world.ts';
 
 /**
  * What the platform does when a source publishes: some of its figures change, sometimes a newer one comes, and the
@@ -18,7 +13,7 @@ export function revise(world: World, habits: Habits, dice: Dice, at: string): st
   const source = dice.pick(world.sources);
   const refreshed: SourceFact = source;
   refreshed.lastSuccessfulRefresh = at;
-  refreshed.record = { ...source.record, [habits.etlRefresh]: at };
+  refreshed.record = { ...source.record, [habits.etlRefresh]: spelledTime(at, habits.times) };
   const changed = changeFigures(world, habits, dice, source.key, at);
   const added = dice.chance(0.6) ? addNewer(world, habits, dice, source.key, at) : 0;
   world.rows.splice(0, world.rows.length, ...ordered(world.rows, habits));
@@ -34,7 +29,12 @@ function changeFigures(world: World, habits: Habits, dice: Dice, source: string,
   let changed = 0;
   world.rows.forEach((row, i) => {
     if (row.source !== source || row.value === null || !dice.chance(0.3)) return;
-    world.rows[i] = withRecord(habits, { ...row, value: row.value + 7, retrievedAt: finer(at, i) });
+    world.rows[i] = withRecord(habits, {
+      ...row,
+      value: row.value + 7,
+      raw: null,
+      retrievedAt: finer(at, i),
+    });
     changed += 1;
   });
   return changed;
@@ -57,16 +57,12 @@ function addNewer(world: World, habits: Habits, dice: Dice, source: string, at: 
 }
 
 function nextYear(row: RowFact, source: string, at: string, habits: Habits, dice: Dice): RowFact {
-  const year = row.year + 1;
-  const period = row.period.replace(String(row.year), String(year));
-  const asOfPeriod = row.asOfPeriod === null ? null : `${year}-07-01`;
   const value = dice.between(1, 999);
   return withRecord(habits, {
     ...row,
-    year,
-    period,
-    asOfPeriod,
+    ...yearLater(row),
     value,
+    raw: null,
     source,
     retrievedAt: at,
     low: null,

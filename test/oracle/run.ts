@@ -1,6 +1,7 @@
+import { type Habits, USUAL } from './habits.ts';
 import { minimised } from './minimise.ts';
 import { drawScenarios, MODES, type NamedScenario } from './modes.ts';
-import { type Finding, habitsOf, type Outcome, play } from './session.ts';
+import { type Finding, habitsOf, type Outcome, play, type Scenario } from './session.ts';
 
 type Counts = Record<string, number>;
 
@@ -46,13 +47,12 @@ export function addTally(sum: Tally, other: Tally): void {
 
 /** All scenarios of one service: what is found is counted, and the first finding of each operation handed back. */
 export async function runService(
-  seed: number,
-  service: number,
+  { seed, service, habits }: Pick<Scenario, 'seed' | 'service' | 'habits'>,
   operations: number,
   tally: Tally,
 ): Promise<Failure[]> {
   const failures: Failure[] = [];
-  for (const scenario of drawScenarios(seed, service, operations)) {
+  for (const scenario of drawScenarios(seed, service, operations, habits)) {
     try {
       for (const outcome of await play(scenario)) {
         count(tally, scenario.mode, outcome);
@@ -112,6 +112,7 @@ export async function report({ scenario, finding, outcome }: Failure, isVerbose:
   if (outcome === null) return `${head}: ${finding.detail.slice(0, 900)}`;
   const small = await minimised(scenario, finding);
   const parts = [`${head}: ${small.finding.detail.slice(0, 600)}`, `  ${JSON.stringify(scenario.env)}`];
+  parts.push(`  odd: ${JSON.stringify(oddOf(small.scenario))}`);
   for (const step of small.scenario.steps) {
     if (step.kind !== 'ask') parts.push(`  ${JSON.stringify(step)}`);
     else {
@@ -126,10 +127,17 @@ export async function report({ scenario, finding, outcome }: Failure, isVerbose:
     );
   }
   if (isVerbose) {
-    parts.push(`  habits ${JSON.stringify(habitsOf(scenario))}`);
+    parts.push(`  habits ${JSON.stringify(habitsOf(small.scenario))}`);
     parts.push(`  expected ${JSON.stringify(small.outcome.expected)?.slice(0, 3000)}`);
     parts.push(`  actual ${JSON.stringify(small.outcome.actual)?.slice(0, 3000)}`);
     parts.push(`  errors ${JSON.stringify(small.outcome.errors)?.slice(0, 2000)}`);
   }
   return parts.join('\n');
+}
+
+function oddOf(scenario: Scenario): Partial<Habits> {
+  const odd = Object.entries(habitsOf(scenario)).filter(
+    ([name, habit]) => name in USUAL && USUAL[name as keyof typeof USUAL] !== habit,
+  );
+  return Object.fromEntries(odd);
 }

@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { latestRows } from './choices.ts';
+import { createDice } from './dice.ts';
 import type { Habits, Refusal, Taking } from './habits.ts';
-import { type Json, newerFirst, type RowFact, type World } from './world.ts';
+import { marked, textOf } from './odd-numbers.ts';
+import { encoded, failed, saidWell } from './wire.ts';
+import type { Json, RowFact, World } from './world.ts';
 
 export interface Request {
   readonly key: string | null;
@@ -10,28 +14,58 @@ export interface Request {
   readonly route: string;
   readonly status: number;
   readonly rows: number | null;
+  /** What is wrong with the answer, so that an error about it is right. */
+  readonly flaw: Flaw | null;
 }
+
+/** Rows or a record that nobody asked for, a failure told by 200, or an absence told by no words. */
+export type Flaw = 'stray' | 'failed' | 'unworded';
 
 interface Reply {
   readonly status: number;
   readonly body: unknown;
   /** How many rows it brings, where it brings any. */
   readonly rows?: number;
+  readonly flaw?: Flaw;
 }
 
 /** The REST service, over loopback, with the habits that it is given. Each bearer key sees a world of its own. */
 export async function openService(habits: Habits, worlds: ReadonlyMap<string, World>) {
   let log: Request[] = [];
+  let resets: string[] = [];
+  const asked = new Map<string, number>();
+  const served = new WeakMap<object, number>();
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://service');
-    const key = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? null;
-    const reply = replyTo({ habits, worlds, url, key });
     const { route } = routeOf(url.pathname);
+    const before = served.get(request.socket) ?? 0;
+    served.set(request.socket, before + 1);
+    if (habits.requestsAConnection > 0 && before >= habits.requestsAConnection) {
+      resets.push(route);
+      request.socket.resetAndDestroy();
+      return;
+    }
+    const key = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? null;
     const target = decodeURIComponent(url.pathname + url.search);
-    log.push({ key, target, route, status: reply.status, rows: reply.rows ?? null });
-    send(request, response, reply, habits.etags && route === '/v1/countries');
+    const time = (asked.get(`${key} ${target}`) ?? 0) + 1;
+    asked.set(`${key} ${target}`, time);
+    const reply = wellOrFailed(
+      habits,
+      replyTo({ habits, worlds, url, key }),
+      route,
+      `${key} ${target} ${time}`,
+    );
+    log.push({
+      key,
+      target,
+      route,
+      status: reply.status,
+      rows: reply.rows ?? null,
+      flaw: reply.flaw ?? null,
+    });
+    send(request, response, reply, habits, route);
   });
-  // A connection that is closed just as it is used again would be a fault of the service.
+  // A connection that is closed just as it is used again is a habit of its own.
   server.keepAliveTimeout = 120_000;
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   return {
@@ -40,6 +74,12 @@ export async function openService(habits: Habits, worlds: ReadonlyMap<string, Wo
     takeLog(): Request[] {
       const seen = log;
       log = [];
+      return seen;
+    },
+    /** Routes of requests that were reset since the last look. */
+    takeResets(): string[] {
+      const seen = resets;
+      resets = [];
       return seen;
     },
     received: () => log.length,
@@ -52,10 +92,26 @@ export async function openService(habits: Habits, worlds: ReadonlyMap<string, Wo
 
 export type Service = Awaited<ReturnType<typeof openService>>;
 
-function send(request: IncomingMessage, response: ServerResponse, reply: Reply, hasEtag: boolean): void {
-  const body = JSON.stringify(reply.body);
+/** Some calls fail each second time, or so it looks to who asks once. */
+function wellOrFailed(habits: Habits, reply: Reply, route: string, name: string): Reply {
+  const isPublic = route === '/health' || route === '/v1/platform/version';
+  if (isPublic || reply.status !== 200) return reply;
+  if (habits.failing !== 'never' && createDice('failing', name).chance(0.12)) {
+    return { status: 200, body: failed(habits.failing), flaw: 'failed' };
+  }
+  return habits.saysWell ? { ...reply, body: saidWell(reply.body) } : reply;
+}
+
+function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  reply: Reply,
+  habits: Habits,
+  route: string,
+): void {
+  const body = textOf(reply.body);
   const headers: Record<string, string> = { 'content-type': 'application/json' };
-  if (hasEtag && reply.status === 200) {
+  if (habits.etags && route === '/v1/countries' && reply.status === 200) {
     const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 20)}"`;
     headers.etag = etag;
     headers['cache-control'] = 'private, max-age=300';
@@ -64,7 +120,10 @@ function send(request: IncomingMessage, response: ServerResponse, reply: Reply, 
       return;
     }
   }
-  response.writeHead(reply.status, headers).end(body);
+  const asked = String(request.headers['accept-encoding'] ?? '');
+  const { bytes, encoding } = encoded(body, habits, asked);
+  if (encoding !== null) headers['content-encoding'] = encoding;
+  response.writeHead(reply.status, headers).end(bytes);
 }
 
 const TEMPLATES: readonly [RegExp, string][] = [
@@ -101,23 +160,21 @@ function replyTo({ habits, worlds, url, key }: Asked): Reply {
   if (route === '/v1/platform/version') return { status: 200, body: { version: '4.2.0' } };
   const world = key === null ? undefined : worlds.get(key);
   if (world === undefined) return { status: 401, body: { detail: 'Not authenticated' } };
-  const one = (record: Json | undefined, what: string): Reply =>
-    record === undefined
-      ? { status: 404, body: { detail: `${what} not found: ${code.toLowerCase()}` } }
-      : { status: 200, body: habits.wrap === 'data' ? { data: record } : record };
+  const one = <Fact extends { record: Json }>(facts: ReadonlyMap<string, Fact>, what: string) =>
+    ofCountry(habits, facts, code, what);
   switch (route) {
     case '/v1/platform/etl-status':
       return list(habits, route, world.sources);
     case '/v1/countries':
       return list(habits, route, world.countries);
     case '/v1/indicators':
-      return list(habits, route, filteredCatalogue(world, url.searchParams));
+      return list(habits, route, filteredCatalogue(habits, world, url.searchParams));
     case '/v1/countries/{code}/profile':
-      return one(world.profiles.get(code)?.record, 'profile');
+      return one(world.profiles, 'profile');
     case '/v1/countries/{code}/signals':
-      return one(world.signals.get(code)?.record, 'signals');
+      return one(world.signals, 'signals');
     case '/v1/government/structure/{code}':
-      return one(world.governments.get(code)?.record, 'country');
+      return one(world.governments, 'country');
     case '/v1/markets/tickers':
       return tickers(habits, world, url.searchParams);
     case '/v1/data':
@@ -125,6 +182,25 @@ function replyTo({ habits, worlds, url, key }: Asked): Reply {
     default:
       return { status: 404, body: { detail: 'Not Found' } };
   }
+}
+
+/** A record of a country; now and then that of another one. */
+function ofCountry(
+  habits: Habits,
+  facts: ReadonlyMap<string, { readonly record: Json }>,
+  code: string,
+  what: string,
+): Reply {
+  const others = [...facts.keys()].filter((other) => other !== code);
+  const isStray = habits.strayRecords && others.length > 0 && createDice('stray', what, code).chance(0.2);
+  const record = facts.get(isStray ? (others[0] as string) : code)?.record;
+  if (record === undefined) {
+    if (habits.absence === 'unworded')
+      return { status: 404, body: { detail: 'Not Found' }, flaw: 'unworded' };
+    return { status: 404, body: { detail: `${what} not found: ${code.toLowerCase()}` } };
+  }
+  const body = habits.wrap === 'data' ? { data: record } : record;
+  return { status: 200, body, ...(isStray ? { flaw: 'stray' } : {}) };
 }
 
 function wrapped(habits: Habits, rows: readonly Json[], meta: Json): Reply {
@@ -147,10 +223,11 @@ function list(habits: Habits, route: string, facts: readonly { record: Json }[])
   return wrapped(habits, sent, isCut || habits.listTotals ? { total: facts.length } : {});
 }
 
-/** These two are in the specification, so every service takes them. */
-function filteredCatalogue(world: World, query: URLSearchParams) {
-  const category = query.get('category');
-  const hasData = query.get('has_data');
+/** These two are in the specification, so a service takes them; one that doesn't says of each what it is. */
+function filteredCatalogue(habits: Habits, world: World, query: URLSearchParams) {
+  const isIgnored = (isSaid: boolean) => habits.catalogueFilters === 'ignored' && isSaid;
+  const category = isIgnored(habits.catalogueCategory) ? null : query.get('category');
+  const hasData = isIgnored(habits.catalogueHasData) ? null : query.get('has_data');
   return world.indicators.filter(
     (indicator) =>
       (category === null || indicator.category === category) &&
@@ -237,23 +314,49 @@ function data(habits: Habits, world: World, query: URLSearchParams): Reply {
       'metric',
     );
   if (refusal !== null) return refusal;
-  const [ofCodes, ofKeys] = [codes && new Set(codes), keys && new Set(keys)];
-  const asked = world.rows.filter(
+  const heeded = strayed(habits, world, { codes, keys }, query);
+  const [ofCodes, ofKeys] = [heeded.codes && new Set(heeded.codes), heeded.keys && new Set(heeded.keys)];
+  const matching = world.rows.filter(
     (row) => (ofCodes?.has(row.country) ?? true) && (ofKeys?.has(row.metric) ?? true),
   );
-  const rows = query.get('latest') === 'true' ? latestOf(habits, asked, years) : within(asked, years);
+  const rows = query.get('latest') === 'true' ? latestOf(habits, matching, years) : within(matching, years);
   if (rows.length === 0 && habits.noRows === '404') {
     return { status: 404, body: { detail: 'no observations found' } };
   }
+  const isAsked = (row: RowFact) =>
+    (codes?.includes(row.country) ?? true) && (keys?.includes(row.metric) ?? true);
   const meta = {
     ...(habits.total ? { total: rows.length } : {}),
     ...(habits.metaLimit && Number.isFinite(limit) ? { limit } : {}),
   };
-  return wrapped(
-    habits,
-    rows.slice(0, limit).map(({ record }) => record),
-    meta,
-  );
+  const sent = rows.slice(0, limit);
+  const flaw: Flaw | null = sent.every(isAsked) ? null : 'stray';
+  return { ...wrapped(habits, sent.map(marked), meta), ...(flaw === null ? {} : { flaw }) };
+}
+
+interface Names {
+  readonly codes: readonly string[] | undefined;
+  readonly keys: readonly string[] | undefined;
+}
+
+/** The names that a call is answered for: those asked for, or now and then others. */
+function strayed(habits: Habits, world: World, { codes, keys }: Names, query: URLSearchParams): Names {
+  if (habits.strays === 'none' || !createDice('strays', query.toString()).chance(0.15))
+    return { codes, keys };
+  const others = world.rows.filter((row) => {
+    if (habits.strays === 'metric') return keys?.includes(row.metric) === false;
+    return codes?.includes(row.country) === false && (keys?.includes(row.metric) ?? true);
+  });
+  const [other] = others;
+  if (other === undefined) return { codes, keys };
+  switch (habits.strays) {
+    case 'country':
+      return { codes: [other.country], keys };
+    case 'metric':
+      return { codes, keys: [other.metric] };
+    case 'all countries':
+      return { codes: undefined, keys };
+  }
 }
 
 interface Years {
@@ -297,14 +400,8 @@ function within(rows: readonly RowFact[], { from, to }: Years): RowFact[] {
 
 function latestOf(habits: Habits, rows: readonly RowFact[], years: Years): RowFact[] {
   const eligible = habits.latestOfYears === 'after' ? rows : within(rows, years);
-  const newest = new Map<string, RowFact>();
-  for (const row of eligible) {
-    if (row.value === null && !habits.latestCountsNulls) continue;
-    const pair = `${row.country} ${row.metric}`;
-    const known = newest.get(pair);
-    if (known === undefined || newerFirst(row, known) < 0) newest.set(pair, row);
-  }
-  const chosen = new Set(newest.values());
+  const pairs = Map.groupBy(eligible, (row) => `${row.country} ${row.metric}`);
+  const chosen = new Set([...pairs.values()].flatMap((some) => latestRows(some, habits)));
   return within(
     rows.filter((row) => chosen.has(row)),
     years,

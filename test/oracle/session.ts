@@ -3,7 +3,7 @@ import { openProgram, type Program } from '../support/program.ts';
 import { semanticNulls } from '../support/semantic-nulls.ts';
 import { createIds, type Difference, differences, type Ids } from './compare.ts';
 import { createDice } from './dice.ts';
-import { type Circumstances, type GivenError, isLegitimate, isWarranted } from './excuses.ts';
+import { type Circumstances, type GivenError, isLegitimate, isWarranted, untold } from './excuses.ts';
 import { drawHabits, type Habits } from './habits.ts';
 import type { Operation } from './operations.ts';
 import { answer, ID_MARK, type Truth } from './reference.ts';
@@ -96,6 +96,8 @@ interface Asked {
   readonly truths: readonly (() => Truth)[];
   readonly operation: Operation;
   readonly world: World;
+  /** What the service received while this and others were asked. */
+  readonly requests: () => readonly Request[];
 }
 
 interface Checked {
@@ -184,7 +186,7 @@ class Stage {
           ? [...bills, ...again, ...explain.findings.map((detail) => finding('explain', at, 0, detail))]
           : []),
         ...(i === 0 && !isRefused(one)
-          ? checkExtent(explain.extent, sent, at, one.reply.errors.length > 0)
+          ? checkExtent(explain.extent, sent, at, faultsIn(one, first.requests))
           : []),
       ],
       excuses: findings[i]?.excuses ?? [],
@@ -228,16 +230,18 @@ class Stage {
 
   async #askAll(step: Extract<Step, { kind: 'ask' }>): Promise<{ asked: Asked[]; requests: Request[] }> {
     this.#service.takeLog();
+    this.#service.takeResets();
     const asked = await Promise.all(
       step.operations.map(async (operation, i): Promise<Asked> => {
         const key = step.keys[i] as string;
         const world = this.#worlds.get(key) as World;
         const reply = await this.#askOne(operation, key);
         const truths = [false, true].map((knows) => () => answer(world, this.#habits, operation, knows));
-        return { reply, truths, operation, world };
+        return { reply, truths, operation, world, requests: () => requests };
       }),
     );
-    return { asked, requests: this.#service.takeLog() };
+    const requests = this.#service.takeLog();
+    return { asked, requests };
   }
 
   async #explain(step: Extract<Step, { kind: 'ask' }>) {
@@ -268,14 +272,14 @@ class Stage {
     ];
   }
 
-  #check({ reply, truths, operation, world }: Asked, key: string, at: number, nth: number) {
+  #check({ reply, truths, operation, world, requests }: Asked, key: string, at: number, nth: number) {
     let strictest: Checked | undefined;
-    const untold = untoldNulls(operation, reply).map((detail) =>
+    const nulls = untoldNulls(operation, reply).map((detail) =>
       finding('null without an error', at, nth, detail),
     );
     for (const truth of truths) {
-      const checked = this.#checkAgainst(truth(), reply, world, at, nth);
-      checked.findings.push(...untold);
+      const checked = this.#checkAgainst(truth(), reply, { world, requests: requests() }, at, nth);
+      checked.findings.push(...nulls);
       if (checked.findings.length === 0) return checked;
       strictest ??= checked;
     }
@@ -283,9 +287,23 @@ class Stage {
     return strictest;
   }
 
-  #checkAgainst(truth: Truth, reply: Asked['reply'], world: World, at: number, nth: number): Checked {
+  #checkAgainst(
+    truth: Truth,
+    reply: Asked['reply'],
+    { world, requests }: Pick<Circumstances, 'world' | 'requests'>,
+    at: number,
+    nth: number,
+  ): Checked {
     const mostCalls = Number(this.#scenario.env.MAX_UPSTREAM_CALLS ?? 60);
-    const circumstances: Circumstances = { world, habits: this.#habits, lookups: truth.lookups, mostCalls };
+    const { lookups, remarks } = truth;
+    const circumstances: Circumstances = {
+      world,
+      habits: this.#habits,
+      lookups,
+      remarks,
+      requests,
+      mostCalls,
+    };
     const legitimate = reply.errors.filter((error) => isLegitimate(error, circumstances));
     const findings: Finding[] = [];
     const expected = truth.data;
@@ -298,9 +316,18 @@ class Stage {
         `${error.path?.join('.') ?? ''}: ${error.message} ${JSON.stringify(error.extensions)}`,
       );
     }
-    for (const warning of (reply.extensions?.warnings ?? []) as GivenError[]) {
-      if (!isWarranted(warning, circumstances)) add('false warning', JSON.stringify(warning));
+    const warnings = (reply.extensions?.warnings ?? []) as GivenError[];
+    for (const warning of warnings) {
+      if (!isWarranted(warning, circumstances)) {
+        add(`false warning ${(warning as { code?: string }).code}`, JSON.stringify(warning));
+      }
     }
+    const isWhole = reply.errors.length === 0 && warnings.length < MOST_WARNINGS;
+    for (const detail of isWhole ? untold(warnings, circumstances) : []) {
+      add(`no warning ${detail.split(' ')[0]}`, detail);
+    }
+    for (const detail of untoldAbsences(truth, this.#habits, reply.errors))
+      add('absence without words', detail);
     const ids = { byId: new Map(this.#ids.byId), byObject: new Map(this.#ids.byObject) };
     const found = differences(truth, reply.data, ids);
     for (const difference of found) {
@@ -319,6 +346,7 @@ class Stage {
 
   /** What the bills say together is what the service received; for one operation, by route too. */
   #checkBills(asked: readonly Asked[], requests: readonly Request[], at: number): Finding[] {
+    const resets = this.#service.takeResets();
     const billed = new Map<string, number>();
     let calls = 0;
     for (const { reply } of asked) {
@@ -328,7 +356,14 @@ class Stage {
       }
     }
     const received = new Map<string, number>();
-    for (const { route } of requests) received.set(route, (received.get(route) ?? 0) + 1);
+    const add = (counts: Map<string, number>, route: string) =>
+      counts.set(route, (counts.get(route) ?? 0) + 1);
+    for (const { route } of requests) add(received, route);
+    // A request that was reset may be billed, since it may have arrived, or not, since it may not have.
+    for (const route of resets) {
+      if ((received.get(route) ?? 0) < (billed.get(route) ?? 0)) add(received, route);
+    }
+    const sum = [...received.values()].reduce((a, b) => a + b, 0);
     const text = (counts: Map<string, number>) =>
       [...counts]
         .filter(([, count]) => count > 0)
@@ -337,14 +372,9 @@ class Stage {
         .join(', ');
     const most = Number(this.#scenario.env.MAX_UPSTREAM_CALLS ?? 60);
     const findings: Finding[] = [];
-    if (calls !== requests.length || text(billed) !== text(received)) {
+    if (calls !== sum || text(billed) !== text(received)) {
       findings.push(
-        finding(
-          'bill',
-          at,
-          0,
-          `billed ${calls} (${text(billed)}), sent ${requests.length} (${text(received)})`,
-        ),
+        finding('bill', at, 0, `billed ${calls} (${text(billed)}), sent ${sum} (${text(received)})`),
       );
     }
     if (asked.length === 1 && requests.length > most) {
@@ -353,6 +383,9 @@ class Stage {
     return findings;
   }
 }
+
+/** Warnings that an answer tells at most. */
+const MOST_WARNINGS = 100;
 
 function finding(kind: string, step: number, operation: number, detail: string): Finding {
   return { kind, step, operation, detail };
@@ -372,6 +405,16 @@ function isRefused({ reply }: Asked): boolean {
   );
 }
 
+/** Records of a country that no words of the service say to be absent, so that null alone would be a guess. */
+function untoldAbsences({ lookups }: Truth, habits: Habits, errors: readonly GivenError[]): string[] {
+  if (habits.absence === 'named') return [];
+  const records = lookups.filter(({ isAbsent }) => isAbsent);
+  const places = new Set(errors.map(({ path = [] }) => namesOf(path)));
+  const isTold = (path: string) =>
+    [...places].some((place) => path === place || path.startsWith(`${place}.`));
+  return records.filter(({ path }) => !isTold(path)).map(({ path }) => path);
+}
+
 interface Extent {
   readonly least?: number;
   readonly calls?: number;
@@ -385,10 +428,19 @@ function rating(extent: Extent | null, sent: number): Outcome['explain'] {
   return extent.least <= sent && sent <= extent.most ? 'within' : 'outside';
 }
 
-/** What fails takes what is below it along, so that nothing tells how little is sent. */
-function checkExtent(extent: Extent | null, sent: number, at: number, hasErrors: boolean): Finding[] {
-  if (extent?.least === undefined || extent.most === undefined) return [];
-  const isWithin = (hasErrors || extent.least <= sent) && sent <= extent.most;
+interface Faults {
+  readonly hasErrors: boolean;
+  readonly areOfService: boolean;
+}
+
+function faultsIn({ reply }: Asked, requests: readonly Request[]): Faults {
+  return { hasErrors: reply.errors.length > 0, areOfService: requests.some(({ flaw }) => flaw !== null) };
+}
+
+/** What fails takes what is below it along, so that nothing tells how little is sent; nor how much, where the service is at fault. */
+function checkExtent(extent: Extent | null, sent: number, at: number, faults: Faults): Finding[] {
+  if (extent?.least === undefined || extent.most === undefined || faults.areOfService) return [];
+  const isWithin = (faults.hasErrors || extent.least <= sent) && sent <= extent.most;
   return isWithin ? [] : [finding('explain out of bounds', at, 0, `${JSON.stringify(extent)}, sent ${sent}`)];
 }
 

@@ -6,9 +6,17 @@ process.on('message', async (task: Task) => {
   process.send?.(await done(task));
 });
 
-async function done({ seed, service, operations, shown, kind, verbose }: Task): Promise<Result> {
+const ZONES = ['Pacific/Auckland', 'America/St_Johns', 'UTC'];
+
+async function done({ seed, service, operations, shown, kind, verbose, habits }: Task): Promise<Result> {
+  // Nothing depends on the zone of the machine.
+  process.env.TZ = ZONES[service % ZONES.length];
   const tally = createTally();
-  const failures = await runService(seed, service, operations, tally);
+  const failures = await runService(
+    { seed, service, ...(habits === undefined ? {} : { habits }) },
+    operations,
+    tally,
+  );
   const kinds: Record<string, number> = {};
   const lines: string[] = [];
   for (const failure of failures) {

@@ -1,6 +1,9 @@
 import { createDice, type Dice } from './dice.ts';
-import type { Habits } from './habits.ts';
+import { cased, type Habits, pruned } from './habits.ts';
 import { AFRICA, CATEGORIES, EXCHANGES, INSTRUMENTS, INVENTED, METRICS, SOURCES } from './names.ts';
+import type { Slot } from './periods.ts';
+import { drawRows } from './series.ts';
+import { spelledTime } from './times.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -49,7 +52,13 @@ export interface RowFact {
   readonly low: number | null;
   readonly high: number | null;
   readonly release: string | null;
+  /** UTC, however the service spells it. */
   readonly retrievedAt: string;
+  /** The period as the world knows it, and the way in which it is spelled. */
+  readonly slot: Slot;
+  readonly way: number;
+  /** What is written in place of the value, where that is odd. */
+  readonly raw: string | null;
   readonly record: Json;
 }
 
@@ -165,12 +174,22 @@ function drawCountries(dice: Dice, habits: Habits): CountryFact[] {
 function drawSources(dice: Dice, habits: Habits): SourceFact[] {
   return dice.some(SOURCES, dice.between(3, SOURCES.length)).map((key, i) => {
     const nextRun = dice.chance(0.8) ? new Date(FIRST_REFRESH_MS + 864e5 * (i + 2)).toISOString() : null;
-    return sourceOf(key, new Date(FIRST_REFRESH_MS + 3_600_000 * i).toISOString(), nextRun, habits);
+    const isUnreadable = habits.unreadableTimes && nextRun !== null && i % 2 === 0;
+    const refreshed = new Date(FIRST_REFRESH_MS + 3_600_000 * i).toISOString();
+    return sourceOf(key, refreshed, isUnreadable ? UNREADABLE : nextRun, habits);
   });
 }
 
+/** What no rule reads as a time. */
+export const UNREADABLE = 'on Mondays';
+
 function sourceOf(key: string, refreshed: string, nextRun: string | null, habits: Habits): SourceFact {
-  const record = { [habits.etlKey]: key, [habits.etlRefresh]: refreshed, next_run: nextRun, state: 'ok' };
+  const record = {
+    [habits.etlKey]: key,
+    [habits.etlRefresh]: spelledTime(refreshed, habits.times),
+    next_run: nextRun === null || nextRun === UNREADABLE ? nextRun : spelledTime(nextRun, habits.times),
+    state: 'ok',
+  };
   return { key, lastSuccessfulRefresh: refreshed, nextRun, record };
 }
 
@@ -202,185 +221,6 @@ function drawIndicators(dice: Dice, habits: Habits, sources: readonly SourceFact
     if (habits.catalogueSources === 'one') record.source = own[0];
     return { ...fact, record };
   });
-}
-
-interface Drawing {
-  readonly dice: (...words: (string | number)[]) => Dice;
-  readonly habits: Habits;
-  readonly countries: readonly CountryFact[];
-  readonly indicators: readonly IndicatorFact[];
-  readonly shade: number;
-}
-
-function drawRows(drawing: Drawing): RowFact[] {
-  const { habits, countries, indicators } = drawing;
-  const rows: RowFact[] = [];
-  const withData = indicators.filter((indicator) => indicator.hasData);
-  const most = habits.size === 'full' ? 12 : 30;
-  withData.forEach((indicator, at) => {
-    countries.forEach((country, nth) => {
-      const isLong = habits.longSeries > 0 && at === 0 && nth < 2;
-      rows.push(...drawSeries(drawing, country, indicator, isLong ? habits.longSeries : most, isLong));
-    });
-  });
-  return ordered(rows, habits);
-}
-
-function drawSeries(
-  { dice: diceOf, habits, shade }: Drawing,
-  country: CountryFact,
-  indicator: IndicatorFact,
-  most: number,
-  isLong: boolean,
-): RowFact[] {
-  const dice = diceOf('series', country.code, indicator.key);
-  if (!isLong && dice.chance(0.2)) return [];
-  const frequency = isLong && most > 60 ? 'monthly' : frequencyOf(diceOf('frequency', indicator.key), habits);
-  const count = isLong ? most : dice.between(1, most);
-  const lastYear = dice.between(2019, 2025);
-  const isStock = diceOf('stock', indicator.key).chance(0.4);
-  const hasPlaces = habits.places && diceOf('places', indicator.key).chance(0.5);
-  const hasReleases = habits.releases && diceOf('releases', indicator.key).chance(0.5);
-  const row = (period: Period, place: string | null, release: string | null, further: Json = {}) =>
-    rowOf(habits, { dice, shade, country, indicator, isStock, period, place, release, further });
-  const isSilent = habits.nullRows && dice.chance(0.05);
-  const endsInNull = habits.nullRows && dice.chance(0.25);
-  const rows: RowFact[] = [];
-  periodsBefore(lastYear, frequency, count).forEach((period, age) => {
-    if (age > 0 && dice.chance(0.1)) return;
-    const isNull = isSilent || (endsInNull && age === 0) || (habits.nullRows && dice.chance(0.06));
-    const value = isNull ? { value: null } : {};
-    rows.push(row(period, null, hasReleases ? 'release 1' : null, value));
-    if (hasReleases && dice.chance(0.3)) rows.push(row(period, null, 'release 2', value));
-    const other = indicator.sources.find((source) => source !== rows.at(-1)?.source);
-    if (!isLong && !hasReleases && other !== undefined && dice.chance(0.08)) {
-      rows.push(row(period, null, null, { source: other }));
-    }
-    if (hasPlaces && dice.chance(0.25)) rows.push(row(period, `City of ${country.code}`, null));
-  });
-  if (hasPlaces && dice.chance(0.4)) {
-    rows.push(row(periodAfter(lastYear, frequency), `Port of ${country.code}`, null));
-  }
-  return shade === 0 ? rows : rows.filter(() => !dice.chance(0.1));
-}
-
-function frequencyOf(dice: Dice, habits: Habits): Frequency {
-  return habits.frequency === 'annual' ? 'annual' : dice.pick(['annual', 'quarterly', 'monthly'] as const);
-}
-
-type Frequency = 'annual' | 'quarterly' | 'monthly';
-
-interface Period {
-  readonly year: number;
-  readonly text: string;
-}
-
-const STEPS = { annual: 1, quarterly: 4, monthly: 12 } as const;
-
-/** So many periods, the newest first. */
-function periodsBefore(lastYear: number, frequency: Frequency, count: number): Period[] {
-  return Array.from({ length: count }, (_, age) => {
-    const step = STEPS[frequency];
-    return periodAt(lastYear - Math.floor(age / step), step - (age % step), frequency);
-  });
-}
-
-function periodAfter(lastYear: number, frequency: Frequency): Period {
-  return periodAt(lastYear + 1, 1, frequency);
-}
-
-function periodAt(year: number, nth: number, frequency: Frequency): Period {
-  if (frequency === 'annual') return { year, text: String(year) };
-  return {
-    year,
-    text: frequency === 'quarterly' ? `${year}-Q${nth}` : `${year}-${`${nth}`.padStart(2, '0')}`,
-  };
-}
-
-interface RowDrawing {
-  readonly dice: Dice;
-  readonly shade: number;
-  readonly country: CountryFact;
-  readonly indicator: IndicatorFact;
-  readonly isStock: boolean;
-  readonly period: Period;
-  readonly place: string | null;
-  readonly release: string | null;
-  readonly further: Json;
-}
-
-function rowOf(habits: Habits, drawing: RowDrawing): RowFact {
-  const { dice, country, indicator, period, place } = drawing;
-  const drawn = dice.chance(0.08) ? 0 : dice.between(-50, 100_000) / 10;
-  const isEstimate = dice.chance(0.2);
-  return withRecord(habits, {
-    country: country.code,
-    countryName: country.name,
-    metric: indicator.key,
-    metricName: indicator.name,
-    year: period.year,
-    period: period.text,
-    asOfPeriod: drawing.isStock ? `${period.year}-07-01` : null,
-    place,
-    value: drawn + drawing.shade * 1000,
-    unit: indicator.unit,
-    source: dice.pick(indicator.sources),
-    status: isEstimate ? dice.pick(['estimated', 'projected', 'modelled']) : 'reported',
-    low: isEstimate ? drawn - 5 : null,
-    high: isEstimate ? drawn + 5 : null,
-    release: drawing.release,
-    retrievedAt: timestamp(dice.below(864e5 * 20)),
-    ...drawing.further,
-  });
-}
-
-function timestamp(ms: number): string {
-  return new Date(Date.UTC(2026, 5, 20) + ms).toISOString().replace('Z', '456Z');
-}
-
-export function withRecord(habits: Habits, row: Omit<RowFact, 'record'>): RowFact {
-  const record = {
-    country_code: cased(row.country, habits),
-    country_name: row.countryName,
-    metric_key: row.metric,
-    metric_name: row.metricName,
-    year: row.year,
-    period: row.period,
-    value: row.value,
-    unit: row.unit,
-    source: row.source,
-    value_status: row.status,
-    retrieved_at: row.retrievedAt,
-    ...pruned(habits, {
-      as_of_period: row.asOfPeriod,
-      location_name: row.place ?? habits.blankPlace,
-      estimate_low: row.low,
-      estimate_high: row.high,
-      dataset_version: row.release,
-    }),
-  };
-  return { ...row, record };
-}
-
-export function ordered(rows: readonly RowFact[], { order, within }: Habits): RowFact[] {
-  const keys = {
-    country: (row: RowFact) => `${row.country} ${row.metric}`,
-    metric: (row: RowFact) => `${row.metric} ${row.country}`,
-    year: (row: RowFact) => `${row.year} ${row.period}`,
-  }[order];
-  const inSeries = {
-    falling: newerFirst,
-    rising: (a: RowFact, b: RowFact) => newerFirst(b, a),
-    appended: () => 0,
-    none: (a: RowFact, b: RowFact) => compare(scrambled(a), scrambled(b)),
-  }[within];
-  const keyed = rows.map((row) => ({ row, key: keys(row) }));
-  return keyed.sort((a, b) => compare(a.key, b.key) || inSeries(a.row, b.row)).map(({ row }) => row);
-}
-
-/** Sorts as good as not at all: by the fraction of the second. */
-function scrambled({ retrievedAt, period }: RowFact): string {
-  return retrievedAt.slice(-8) + period;
 }
 
 function drawTickers(
@@ -433,7 +273,7 @@ function drawProfiles(
   const profiles = new Map<string, ProfileFact>();
   for (const country of countries) {
     const isThere = dice.chance(0.85);
-    const own = rows.filter((row) => row.country === country.code);
+    const own = rows.filter((row) => row.country === country.code && row.raw === null);
     const indicators = dice.some(own, dice.between(0, 4)).map((row) => ({
       metric_key: row.metric,
       metric_name: row.metricName,
@@ -462,7 +302,7 @@ function drawSignals(
   for (const country of countries) {
     if (dice.chance(0.12)) continue;
     const source = dice.pick(sources).key;
-    const own = rows.filter((row) => row.country === country.code && row.value !== null);
+    const own = rows.filter((row) => row.country === country.code && row.value !== null && row.raw === null);
     const observations = dice.some(own, dice.between(0, 5)).map((row) => {
       const { country_code, country_name, estimate_low, estimate_high, ...rest } = row.record;
       const record: Json = { ...rest, freshness: 'recent', category: 'economy' };
@@ -491,7 +331,7 @@ function drawSignals(
             name: 'Flood',
             alert_level: 'green',
             alert_score: 0.5,
-            event_from_at: '2026-07-01T00:00:00Z',
+            event_from_at: spelledTime('2026-07-01T00:00:00Z', habits.times),
             event_to_at: null,
             source,
           },
@@ -552,28 +392,4 @@ function drawGovernments(
     governments.set(country.code, { offices, record });
   }
   return governments;
-}
-
-export function cased(code: string, habits: Habits): string {
-  return habits.codeCase === 'lower' ? code.toLowerCase() : code;
-}
-
-function pruned(habits: Habits, fields: Json): Json {
-  if (!habits.leavesOutNulls) return fields;
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
-}
-
-/** The period's last day, so far as the texts tell it, for comparing periods of one year. */
-export function newerFirst(a: RowFact, b: RowFact): number {
-  return (
-    b.year - a.year ||
-    compare(b.period, a.period) ||
-    Number(a.place !== null) - Number(b.place !== null) ||
-    compare(b.asOfPeriod ?? '', a.asOfPeriod ?? '') ||
-    compare(b.retrievedAt, a.retrievedAt)
-  );
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
