@@ -14,8 +14,10 @@ export function newerFirst(a: RowFact, b: RowFact): number {
     compare(lastDayOf(b.slot), lastDayOf(a.slot)) ||
     -isLonger(a.slot, b.slot) ||
     compare(b.asOfPeriod ?? '', a.asOfPeriod ?? '') ||
-    Number(a.place !== null) - Number(b.place !== null) ||
-    compare(b.retrievedAt, a.retrievedAt)
+    compare(a.place ?? '', b.place ?? '') ||
+    compare(b.retrievedAt, a.retrievedAt) ||
+    compare(b.release ?? '', a.release ?? '') ||
+    compare(a.source, b.source)
   );
 }
 
@@ -52,7 +54,7 @@ function standsWith(a: RowFact, b: RowFact): boolean {
 /** One figure, and what else may have been meant. */
 export interface Choice {
   readonly row: RowFact;
-  /** All that stand for the same time, the chosen one among them. */
+  /** All that there are for its place and period, itself among them. */
   readonly among: readonly RowFact[];
   /** Whether the written rule chose, since the service's own choice isn't known or is none. */
   readonly byRule: boolean;
@@ -85,7 +87,7 @@ export function newestOf(figures: readonly RowFact[]): Choice | null {
 }
 
 function withOf(row: RowFact, figures: readonly RowFact[]): readonly RowFact[] {
-  return figures.filter((one) => standsWith(one, row));
+  return figures.filter((one) => one.place === row.place && nameOf(one.slot) === nameOf(row.slot));
 }
 
 /** What there is to compare a figure with: one figure, none, or none that goes with it. */
@@ -106,6 +108,7 @@ export function counterpartOf({ habits, rows, own, year }: Operand): Counterpart
   if (there.length === 0) return ofPlace.length === 0 ? 'none' : 'other years';
   const wanted = periodAcross(own.slot, year - own.year);
   let same = there.filter(({ slot }) => wanted !== null && nameOf(slot) === nameOf(wanted));
+  if (same.length === 0 && isYearAndDay(own, there)) same = there;
   const latest =
     own.place === null ? latestOf({ habits, rows, isWanted: (row) => row.place === null }) : null;
   if (latest !== null && same.includes(latest.row)) return latest.row;
@@ -113,6 +116,13 @@ export function counterpartOf({ habits, rows, own, year }: Operand): Counterpart
   if (same.length > 1) same = same.filter(({ release }) => release === own.release);
   const [match, ...others] = same;
   return match === undefined || others.length > 0 ? 'misfit' : match;
+}
+
+/** Whether there is one period of a year, and it goes with another for the other being the day that stands for a year. */
+function isYearAndDay(own: RowFact, there: readonly RowFact[]): boolean {
+  const [first] = there as [RowFact];
+  const both = [own.slot.frequency, first.slot.frequency].sort().join(' ');
+  return both === 'day year' && there.every(({ slot }) => nameOf(slot) === nameOf(first.slot));
 }
 
 /** What says nothing of days is the same period as itself alone. */

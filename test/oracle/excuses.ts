@@ -54,7 +54,10 @@ export function isWarranted(
       return !isKnownCode(String(warning.name), world);
     case 'ROWS_LEFT_OUT':
       // The specification says that an indicator has its sources: that they are missing may be told.
-      return habits.catalogueSources === 'none' && /sources/.test(JSON.stringify(warning));
+      return (
+        (habits.catalogueSources === 'none' && /sources/.test(JSON.stringify(warning))) ||
+        (habits.catalogueFilters === 'ignored' && /category|has_data/.test(JSON.stringify(warning)))
+      );
     case 'NOT_COMPARABLE':
     case 'UNREADABLE_PERIOD':
     case 'UNREADABLE_TIME':
@@ -69,15 +72,14 @@ export function isWarranted(
   }
 }
 
-/** What had to be told and isn't: in an answer without errors, by a warning about the same field. */
+/** What had to be told and isn't, in an answer without errors. The first to tell of something names its own path. */
 export function untold(
   warnings: readonly GivenError[],
   { remarks, lookups, world, habits }: Pick<Circumstances, 'remarks' | 'lookups' | 'world' | 'habits'>,
 ): string[] {
-  const codes = warnings.map((warning) => `${codeOf(warning)} ${lastOf(warning)}`);
+  const told = new Set(warnings.map(subjectOf));
   const missing = remarks
-    .filter(({ isOptional }) => !isOptional)
-    .filter(({ code, path }) => !codes.includes(`${code} ${path.split('.').at(-1)}`))
+    .filter((remark) => !remark.isOptional && !told.has(subjectOf(remark)))
     .map(({ code, path }) => `${code} at ${path}`);
   const named = new Set(warnings.map((warning) => (warning as { name?: unknown }).name));
   for (const { keys = [], codes: countries = [], path } of lookups) {
@@ -94,8 +96,14 @@ function codeOf(warning: GivenError): unknown {
   return (warning as { code?: unknown }).code ?? warning.extensions?.code;
 }
 
-function lastOf({ path = [] }: GivenError): unknown {
-  return path.filter((part) => typeof part === 'string').at(-1);
+/** What a warning is about, as far as others are left out for it. */
+function subjectOf(told: Remark | GivenError): string {
+  const code = 'code' in told ? told.code : codeOf(told);
+  const path = typeof told.path === 'string' ? told.path.split('.') : (told.path ?? []);
+  if (code === 'SEVERAL_FIGURES') return `${code} ${(told as Remark).sources}`;
+  return code === 'NOT_COMPARABLE'
+    ? `${code} ${path.filter((part) => typeof part === 'string').at(-1)}`
+    : String(code);
 }
 
 /** Remarks that the truth has of the field that a warning is about. */

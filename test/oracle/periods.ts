@@ -69,6 +69,8 @@ export function lastDayOf({ frequency, year, nth }: Slot): string {
       return sundayOf(year, nth);
     case 'day':
       return dayOf(year, nth);
+    case 'fiscal':
+      return `${year}-06-30`;
     default:
       return `${year}-12-31`;
   }
@@ -128,7 +130,7 @@ export function spellings(slot: Slot): readonly string[] {
     case 'year':
       return [`${year}`, `${year}-A1`, `${year}A`, 'annual', `${year}-01-01/${year}-12-31`];
     case 'fiscal':
-      // What is told apart here is told apart everywhere: a year that ends with June is none that ends with September.
+      // From July to June, as most of them; the year is that in which it ends.
       return [`${year - 1}/${year}`];
     case 'half':
       return [`${year}-S${nth}`, `${year}S${nth}`, `${year}H${nth}`, `${year}-H${nth}`, `H${nth} ${year}`];
@@ -154,7 +156,8 @@ export function spellings(slot: Slot): readonly string[] {
         `${year}M${two(nth)}`,
         `${year}M${nth}`,
         `${year}-M${two(nth)}`,
-        `${year}/${two(nth)}`,
+        // Else this is a fiscal year: 2008/09.
+        ...(nth === (year + 1) % 100 ? [] : [`${year}/${two(nth)}`]),
         `${year}${two(nth)}`,
         `${two(nth)}/${year}`,
         `${name} ${year}`,

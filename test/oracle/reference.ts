@@ -387,9 +387,8 @@ const Observation: Record<string, Resolve> = {
     const key = spelled(context.habits, context.world, metricKey);
     const [divisor] = operandsOf(context, info, row, [row.country], metricKey, key, row.year);
     if (divisor === undefined || divisor === 'none') return null;
-    if (divisor === 'other years' || divisor === 'misfit' || divisor.value === 0) {
-      return misfit(context, info);
-    }
+    if (divisor === 'other years') return misfit(context, info, true);
+    if (divisor === 'misfit' || divisor.value === 0) return misfit(context, info);
     const value = (row.value as number) / (divisor.value as number);
     return { value, unit: `${row.unit} / ${divisor.unit}`, year: row.year, operands: [row, divisor] };
   },
@@ -446,8 +445,8 @@ function operandsOf(
 }
 
 /** What is null since it would be misread. */
-function misfit(context: Context, info: GraphQLResolveInfo): null {
-  context.remarks.push({ code: 'NOT_COMPARABLE', path: pathOf(info) });
+function misfit(context: Context, info: GraphQLResolveInfo, isOptional = false): null {
+  context.remarks.push({ code: 'NOT_COMPARABLE', path: pathOf(info), isOptional });
   return null;
 }
 
@@ -466,7 +465,7 @@ function compared(
   if (earlier === 'other years') {
     const rows = context.rowsOf(own.country, own.metric);
     const isEarlier = (row: RowFact) => row.value !== null && row.place === own.place && row.year < year;
-    return rows.some(isEarlier) ? misfit(context, info) : null;
+    return rows.some(isEarlier) ? misfit(context, info, true) : null;
   }
   const path = pathOf(info);
   if (earlier.source !== own.source) context.remarks.push({ code: 'NOT_COMPARABLE', path });

@@ -91,6 +91,8 @@ const BLENDS: Readonly<Partial<Record<Frequency, readonly Frequency[]>>> = {
   half: ['year'],
   week: ['month'],
   year: ['quarter'],
+  fiscal: ['year'],
+  day: ['year'],
 };
 
 /** Figures of other frequencies, of the newest years of a series. */

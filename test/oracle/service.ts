@@ -436,7 +436,7 @@ function refusalOf(
     case '404 named':
       return { status: 404, body: { detail: `${what} not found: ${name}` } };
     case '404':
-      return { status: 404, body: { detail: 'Not found' } };
+      return { status: 404, body: { detail: 'Not found' }, flaw: 'unworded' };
     case '422 named':
       return {
         status: 422,

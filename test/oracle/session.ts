@@ -434,7 +434,10 @@ interface Faults {
 }
 
 function faultsIn({ reply }: Asked, requests: readonly Request[]): Faults {
-  return { hasErrors: reply.errors.length > 0, areOfService: requests.some(({ flaw }) => flaw !== null) };
+  return {
+    hasErrors: reply.errors.length > 0,
+    areOfService: requests.some(({ flaw }) => flaw === 'stray' || flaw === 'failed'),
+  };
 }
 
 /** What fails takes what is below it along, so that nothing tells how little is sent; nor how much, where the service is at fault. */
