@@ -1,5 +1,5 @@
 import type { Habits } from './habits.ts';
-import { isLonger, lastDayOf, nameOf, type Slot, shifted } from './periods.ts';
+import { isLonger, lastDayOf, nameOf, shifted } from './periods.ts';
 import type { RowFact } from './world.ts';
 
 /*
@@ -106,8 +106,9 @@ export function counterpartOf({ habits, rows, own, year }: Operand): Counterpart
   const ofPlace = rows.filter(({ value, place }) => value !== null && place === own.place);
   const there = ofPlace.filter((row) => row.year === year);
   if (there.length === 0) return ofPlace.length === 0 ? 'none' : 'other years';
-  const wanted = periodAcross(own.slot, year - own.year);
-  let same = there.filter(({ slot }) => wanted !== null && nameOf(slot) === nameOf(wanted));
+  // Words that no rule reads go with the same words alone.
+  const wanted = shifted(own.slot, year - own.year);
+  let same = there.filter(({ slot }) => nameOf(slot) === nameOf(wanted));
   if (same.length === 0 && isYearAndDay(own, there)) same = there;
   const latest =
     own.place === null ? latestOf({ habits, rows, isWanted: (row) => row.place === null }) : null;
@@ -123,9 +124,4 @@ function isYearAndDay(own: RowFact, there: readonly RowFact[]): boolean {
   const [first] = there as [RowFact];
   const both = [own.slot.frequency, first.slot.frequency].sort().join(' ');
   return both === 'day year' && there.every(({ slot }) => nameOf(slot) === nameOf(first.slot));
-}
-
-/** What says nothing of days is the same period as itself alone. */
-function periodAcross(slot: Slot, years: number): Slot | null {
-  return slot.frequency === 'opaque' && years !== 0 ? null : shifted(slot, years);
 }

@@ -45,6 +45,8 @@ export function isWarranted(
   circumstances: Circumstances,
 ): boolean {
   const { world, habits } = circumstances;
+  // The last one counts those that aren't told.
+  if ('count' in warning && warning.path?.length === 0) return true;
   switch (warning.code ?? warning.extensions?.code) {
     case 'UNKNOWN_INDICATOR':
       return (

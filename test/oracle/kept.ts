@@ -77,6 +77,29 @@ const PLAIN: Habits = {
 
 const SOME_KEYS = '["population_total", "rainfall_mm", "life_expectancy", "road_length_km"]';
 
+const RATES = '["policy_rate_pct", "rainfall_mm"]';
+
+const DERIVED =
+  'change growthPercent per(metricKey: "population_total") { value } rank(among: ["KE", "DZ", "MW", "BF"]) { position of }';
+
+const DERIVED_RATES = `a: observation(metricKey: "policy_rate_pct") { value source { key } ${DERIVED} }
+  b: observation(metricKey: "rainfall_mm") { value source { key } ${DERIVED} }`;
+
+const LATEST_RATES = `{ countries {
+  a: observation(metricKey: "policy_rate_pct") { value source { key } }
+  observations(metricKeys: ${RATES}, latest: true) { value period source { key } } } }`;
+
+/** Something of each route. */
+const EVERYTHING: readonly Step[] = [
+  ask('{ countries { code name profile { record } signals { observations { value } } offices { name } } }'),
+  ask(`{ observations(metricKeys: ${SOME_KEYS}, latest: true) { value country { code } record } }`),
+  ask('{ countries { code observation(metricKey: "population_total") { value } } }'),
+  ask(`{ observations(metricKeys: ${SOME_KEYS}) { value year country { code } } }`),
+  ask(
+    '{ indicators(category: "economy", hasData: true) { key } sources { key lastSuccessfulRefresh } tickers { symbol } }',
+  ),
+];
+
 export const KEPT: readonly Kept[] = [
   kept('the newest figure of each pair up to a year', {}, [
     ask(`{ observations(metricKeys: ${SOME_KEYS}, latest: true, toYear: 2012) { year value } }`),
@@ -244,6 +267,85 @@ export const KEPT: readonly Kept[] = [
         ],
         { CACHE_URL: store },
       ),
+    ),
+  ),
+  ...(['retrieved', 'first source', 'last source', 'all'] as const).flatMap((latestTie) =>
+    ['memory:', 'none'].map((store) =>
+      kept(
+        `several sources a period, of which the latest is by ${latestTie}, held in ${store}`,
+        { severalSources: true, latestTie },
+        [
+          ask(LATEST_RATES),
+          ask(`{ countries { code ${DERIVED_RATES} } }`),
+          ask(`{ observations(metricKeys: ${RATES}) { year source { key } value ${DERIVED} } }`),
+          ask(
+            `{ observations(metricKeys: ${RATES}, latest: true) { year source { key } value ${DERIVED} } }`,
+          ),
+          ask(LATEST_RATES),
+        ],
+        { CACHE_URL: store },
+      ),
+    ),
+  ),
+  ...(['one way', 'any way'] as const).map((periods) =>
+    kept(
+      `periods of all frequencies, some of them blended, spelled ${periods}`,
+      { periods, frequencies: 'all', blends: true, opaquePeriods: true },
+      [
+        ask(
+          `{ countries { observations(metricKeys: ${SOME_KEYS}, latest: true, toYear: 2023) { period value } } }`,
+        ),
+        ask(`{ countries { observations(metricKeys: ${SOME_KEYS}) { period value ${DERIVED} } } }`),
+        ask(
+          `{ countries { observations(metricKeys: ${SOME_KEYS}, latest: true) { period value ${DERIVED} } } }`,
+        ),
+      ],
+      { CACHE_URL: 'memory:' },
+    ),
+  ),
+  ...(['day', 'zoneless', 'offset', 'slashes', 'minutes'] as const).map((times) =>
+    kept(
+      `a source that runs twice, told by ${times}`,
+      { times, unreadableTimes: true },
+      [
+        ask(LATEST_RATES),
+        ...[0, 1, 2].flatMap((nth): Step[] => [
+          { kind: 'revise', nth },
+          { kind: 'wait', seconds: 301 },
+          ask(`{ sources { lastSuccessfulRefresh nextRun } }`),
+          ask(LATEST_RATES),
+        ]),
+      ],
+      { CACHE_URL: 'memory:' },
+    ),
+  ),
+  ...(['detail', 'error', 'errors', 'success', 'status', 'message'] as const).map((failing) =>
+    kept(
+      `calls that fail now and then with the status 200, by ${failing}`,
+      { failing, saysWell: true },
+      Array.from({ length: 4 }, () => EVERYTHING).flat(),
+      { CACHE_URL: 'memory:', STALE_IF_ERROR_SECONDS: '0' },
+    ),
+  ),
+  ...(['country', 'metric', 'all countries'] as const).map((strays) =>
+    kept(
+      `rows and records that nobody asked for: ${strays}`,
+      { strays, strayRecords: true, catalogueFilters: 'ignored', absence: 'unworded' },
+      [...EVERYTHING, ...EVERYTHING],
+      { CACHE_URL: 'memory:', STALE_IF_ERROR_SECONDS: '0' },
+    ),
+  ),
+  ...(['spelled', 'text', 'beyond', 'token'] as const).map((oddNumbers) =>
+    kept(`values that are odd: ${oddNumbers}`, { oddNumbers }, EVERYTHING, {
+      CACHE_URL: 'memory:',
+      STALE_IF_ERROR_SECONDS: '0',
+    }),
+  ),
+  ...(['gzip', 'x-gzip', 'deflate', 'raw deflate', 'br', 'zstd', 'gzip, br'] as const).map((encoding) =>
+    kept(
+      `bodies in ${encoding}, asked for or not, over connections that are reset`,
+      { encoding, encodesUnasked: true, requestsAConnection: 1 },
+      EVERYTHING,
     ),
   ),
 ];
