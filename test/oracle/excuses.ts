@@ -27,7 +27,11 @@ export function isLegitimate(error: GivenError, circumstances: Circumstances): b
   const here = lookupsAt(error, circumstances.lookups);
   switch (error.extensions.code) {
     case 'UPSTREAM_INCOMPLETE':
-      return isBoundToBeIncomplete(error, here, circumstances);
+      // What fails anyway needn't be completed.
+      return (
+        isBoundToBeIncomplete(error, here, circumstances) ||
+        here.some((lookup) => isOfBadRow(lookup, circumstances))
+      );
     case 'BAD_USER_INPUT':
       return here.some((lookup) => isRefused(lookup, circumstances));
     case 'OPERATION_TOO_EXPENSIVE':
