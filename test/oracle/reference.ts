@@ -206,7 +206,9 @@ function figuresOf(context: Context, info: GraphQLResolveInfo, wanted: Wanted): 
   // What is asked for is noted as it was spelled: a refusal names it so.
   note(context, info, '/v1/data', { codes, keys: asked, mode, found: new Set(foundKeys) });
   const figures = [...found.values()].flat();
-  remarkPeriods(context, info, figures);
+  const keys = [...found.keys()];
+  const others = codes.flatMap((code) => keys.flatMap((key) => context.rowsOf(code, key)));
+  remarkPeriods(context, info, figures, others);
   return figures;
 }
 
@@ -239,7 +241,7 @@ function figureOf(context: Context, info: GraphQLResolveInfo, code: string, key:
   const found = new Set(choice === null ? [] : [key]);
   note(context, info, '/v1/data', { codes: [upper], keys: [key], mode: 'figure', found });
   const figures = picked(context, info, choice);
-  remarkPeriods(context, info, figures);
+  remarkPeriods(context, info, figures, rows);
   return figures[0] ?? null;
 }
 
@@ -255,9 +257,17 @@ function picked(context: Context, info: GraphQLResolveInfo, choice: Choice | nul
   return [row];
 }
 
-function remarkPeriods(context: Context, info: GraphQLResolveInfo, rows: readonly RowFact[]): void {
-  if (!rows.some(({ slot }) => slot.frequency === 'opaque')) return;
-  context.remarks.push({ code: 'UNREADABLE_PERIOD', path: pathOf(info) });
+/** @param others what the rows were chosen among */
+function remarkPeriods(
+  context: Context,
+  info: GraphQLResolveInfo,
+  rows: readonly RowFact[],
+  others: readonly RowFact[],
+): void {
+  const isOpaque = ({ slot }: RowFact) => slot.frequency === 'opaque';
+  const isOptional = !rows.some(isOpaque);
+  if (isOptional && !others.some(isOpaque)) return;
+  context.remarks.push({ code: 'UNREADABLE_PERIOD', path: pathOf(info), isOptional });
 }
 
 const allCodes = (context: Context) => context.world.countries.map(({ code }) => code);
