@@ -136,9 +136,11 @@ export function createObservationEntries(
         if (!isHolding) continue;
         shareTexts(rows);
         if (years !== null) {
+          // A row of a later year shows that those of the range are not the newest.
+          const later = { from: years.from, to: null };
           put(
             rangeName(pair),
-            rows.filter(({ year }) => isWithin(years, year)),
+            rows.filter(({ year }) => isWithin(later, year)),
           );
           continue;
         }

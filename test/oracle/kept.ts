@@ -287,6 +287,32 @@ export const KEPT: readonly Kept[] = [
       ),
     ),
   ),
+  {
+    name: 'ranks of a year of which later ones have come, asked for again',
+    scenario: {
+      seed: 51,
+      service: 1,
+      habits: {
+        ...USUAL,
+        severalSources: true,
+        latestTie: 'first source',
+        places: true,
+        nullRows: true,
+        latestCountsNulls: true,
+        releases: true,
+      },
+      env: { ...ENV, CACHE_URL: 'memory:' },
+      steps: [
+        ask(
+          '{ indicators(keys: ["school_enrolment_pct", "infant_mortality_per_1000", "twin_metric"]) { category observations { id } } }',
+        ),
+        {
+          ...ask('{ observations(fromYear: 2021, toYear: 2021) { rank(among: ["TN"]) { of } } }'),
+          again: true,
+        } as Step,
+      ],
+    },
+  },
   ...(['one way', 'any way'] as const).map((periods) =>
     kept(
       `periods of all frequencies, some of them blended, spelled ${periods}`,

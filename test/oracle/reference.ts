@@ -722,6 +722,7 @@ function nodeOf(context: Context, info: GraphQLResolveInfo, id: string): unknown
       const row = context.world.rows.find(
         (one) => Observation.id?.(one as never, {} as never, context, info) === id,
       );
+      remarkPeriods(context, info, row === undefined ? [] : [row], []);
       return row === undefined ? null : { ...row, __typename: type };
     }
     case 'Office': {

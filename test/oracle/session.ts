@@ -171,8 +171,14 @@ class Stage {
   async ask(step: Extract<Step, { kind: 'ask' }>, at: number): Promise<Outcome[]> {
     await this.#learnIds(step);
     if (!step.operations.every((operation) => this.#hasIds(operation))) return [];
-    const explain = step.explains === true ? await this.#explain(step) : { findings: [], extent: null };
-    const first = await this.#askAll(step);
+    let explain = await this.#explain(step);
+    let first = await this.#askAll(step);
+    if (first.asked.some(isForProof)) {
+      // A large operation has to wait for a small one to be accepted.
+      for (const key of new Set(step.keys)) await this.#program.ask('{ sources { key } }', { key });
+      explain = await this.#explain(step);
+      first = await this.#askAll(step);
+    }
     const findings = first.asked.map((one, i) => this.#check(one, step.keys[i] as string, at, i));
     const bills = this.#checkBills(first.asked, first.requests, at);
     const again = step.again === true ? await this.#askAgain(step, first.asked, at) : [];
@@ -245,6 +251,7 @@ class Stage {
   }
 
   async #explain(step: Extract<Step, { kind: 'ask' }>) {
+    if (step.explains !== true) return { findings: [], extent: null };
     this.#service.takeLog();
     const reply = await this.#askOne(step.operations[0] as Operation, step.keys[0] as string, {
       'x-explain': '1',
@@ -413,6 +420,11 @@ function untoldAbsences({ lookups }: Truth, habits: Habits, errors: readonly Giv
   const isTold = (path: string) =>
     [...places].some((place) => path === place || path.startsWith(`${place}.`));
   return records.filter(({ path }) => !isTold(path)).map(({ path }) => path);
+}
+
+/** What is refused for its size as long as the service has accepted nothing of the key. */
+function isForProof({ reply }: Asked): boolean {
+  return reply.errors.some(({ message }) => /not accepted lately/.test(message));
 }
 
 interface Extent {
