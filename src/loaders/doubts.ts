@@ -16,13 +16,13 @@ export interface Doubts {
   raise(keys: readonly string[], path?: () => ResponsePath): boolean;
   /** Notes what has come of demands. */
   settle(demands: readonly Demand[], outcomes: readonly Outcome[]): void;
-  /** Keys of which there is no figure, and no error either, in the order they were asked for, each with the first field. */
+  /** Keys of which there is no figure, errors aside, in the order they were asked for, each with the first field. */
   absent(): readonly (readonly [key: string, path: ResponsePath])[];
 }
 
 interface Doubt {
   path: ResponsePath | null;
-  /** `open` until something has come: nothing at all (`none`), or a figure or an error, which speaks for itself (`over`). */
+  /** `open` until something has come: nothing at all (`none`), or a figure (`over`). */
   state: 'open' | 'none' | 'over';
 }
 
@@ -31,7 +31,8 @@ export function createDoubts({ listed, figured }: Pick<Learned, 'listed' | 'figu
   /** Number of doubts that a figure may still put an end to. */
   let left = 0;
 
-  const isKnown = (key: string) => listed.metrics.has(key) || figured.metrics.has(key.toUpperCase());
+  // A key in another case is known where the service takes it: then figures come of it.
+  const isKnown = (key: string) => listed.metrics.has(key) || figured.metrics.has(key);
   const isCountry = (code: string) => listed.countries.size === 0 || listed.countries.has(code);
 
   return {
@@ -55,7 +56,9 @@ export function createDoubts({ listed, figured }: Pick<Learned, 'listed' | 'figu
         const doubt = doubts?.get(metricKey);
         if (doubt === undefined || doubt.state === 'over') continue;
         const outcome = outcomes[i] as Outcome;
-        if (outcome instanceof Error || outcome.length > 0) {
+        // An error may be one that nobody is told of: that of a figure which others were to be compared with.
+        if (outcome instanceof Error) continue;
+        if (outcome.length > 0) {
           doubt.state = 'over';
           left -= 1;
         } else if (isCountry(countryCode)) doubt.state = 'none';

@@ -71,8 +71,7 @@ function noteFigured(rows: Rows['list']['rows'], { figured }: Learned): void {
     metrics.add(metricKey);
   }
   for (const code of countries) figured.countries.add(code.toUpperCase());
-  // As they are spelt, too: that is what they are suggested as.
-  for (const key of metrics) for (const name of [key, key.toUpperCase()]) figured.metrics.add(name);
+  for (const key of metrics) figured.metrics.add(key);
 }
 
 /** Years that can't be had whole may have been counted with all the others: then their whole series can. */
@@ -254,15 +253,18 @@ function askingYears({ task, answer, sending }: CutAnswer, { calls, learned }: C
   };
 }
 
-/** Asks for as many rows as there are, where no limit is taken: the one that was refused may have been too high. */
+/** Asks for as many rows as there are, where a limit was refused: it may have been too high, and one that is taken too low. */
 async function askForTotal(
   { task, answer, sending }: CutAnswer,
   total: number | null,
   { calls, learned }: CompletedParts,
 ): Promise<readonly SentRow[] | null> {
-  if (total === null || learned.limitParam !== 'refused') return null;
+  const { limitParam, refusedLimit } = learned;
+  const isRefusing = limitParam === 'refused' || refusedLimit < Number.POSITIVE_INFINITY;
+  if (total === null || !isRefusing || total >= refusedLimit) return null;
   const { mode, rectangle } = task;
   const all = await calls.ask({ mode, rectangle, limit: total, named: namedBy(answer) }, sending);
+  if (all.isRefused) learned.learn('refusedLimit', total);
   if (all.isRefused || all.list.received < total) return null;
   learned.learn('maxRows', total);
   return sentRows(all);

@@ -142,7 +142,10 @@ export function createDataCalls({ send, learned, now }: DataCallsParts): DataCal
       }
     }
     const plain = await asking();
-    if (!plain.isRefused) learned.learn('limitParam', 'refused');
+    if (!plain.isRefused) {
+      learned.learn('limitParam', 'refused');
+      learned.learn('refusedLimit', limit);
+    }
     return plain;
   }
 

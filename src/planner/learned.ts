@@ -37,6 +37,8 @@ export interface Facts {
    * call with it has been answered or refused.
    */
   limitParam: 'unknown' | 'told' | 'accepted' | 'refused';
+  /** The lowest `limit` that was refused without a word on which ones are taken; infinite where none was. */
+  refusedLimit: number;
   /** Whether a `limit` that is taken makes a difference; a service may ignore it. */
   limitEffect: 'unknown' | 'heeded' | 'ignored';
   /**
@@ -52,6 +54,7 @@ const UNKNOWN_FACTS: Readonly<Facts> = {
   maxRows: ASSUMED_MAX_ROWS,
   defaultRows: DEFAULT_MAX_ROWS,
   limitParam: 'unknown',
+  refusedLimit: Number.POSITIVE_INFINITY,
   limitEffect: 'unknown',
   yearsParam: 'unknown',
   totals: 'unknown',
@@ -76,7 +79,7 @@ export interface Learned extends Readonly<Facts> {
   /** Codes of the list of countries that came last, in its order; none before one has. It may be another by now. */
   readonly countryCodes: readonly string[];
   learnCountryCodes(codes: readonly string[]): void;
-  /** Names that figures have come for, in upper case; metrics as they are spelt, too. */
+  /** Names that figures have come for: codes in upper case, keys as the service spells them. */
   readonly figured: Readonly<Record<Dimension, NameSet>>;
   /** Changes whenever other rows are expected of any series than before. */
   readonly rowsVersion: number;
@@ -139,6 +142,9 @@ export function createLearned(now: () => number): Learned {
     },
     get limitParam() {
       return fact('limitParam');
+    },
+    get refusedLimit() {
+      return fact('refusedLimit');
     },
     get limitEffect() {
       return fact('limitEffect');
@@ -238,7 +244,7 @@ function createNameSet(): NameSet {
  * @param totals `untold` has series of unknown length be taken for long, `unknown` has them asked for in hope
  */
 export function frozen(learned: Learned, totals: 'untold' | 'unknown'): Learned {
-  const { maxRows, defaultRows, limitParam, limitEffect, yearsParam } = learned;
+  const { maxRows, defaultRows, limitParam, refusedLimit, limitEffect, yearsParam } = learned;
   const fixed = (names: NameSet): NameSet => ({
     size: names.size,
     has: (name) => names.has(name),
@@ -253,6 +259,7 @@ export function frozen(learned: Learned, totals: 'untold' | 'unknown'): Learned 
     maxRows,
     defaultRows,
     limitParam,
+    refusedLimit,
     limitEffect,
     yearsParam,
     totals,

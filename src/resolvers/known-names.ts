@@ -25,6 +25,14 @@ export function knownNames(
   return mapValue(found, (held) => {
     if (held === null) return asked(dimension, context, () => where ?? path(), names);
     const missing = names.filter((name) => !held.has(name));
+    // A service that tells cases apart may know no such key, though one like it is listed.
+    const isSpelt = (name: string) => held.names.includes(name);
+    asked(
+      dimension,
+      context,
+      () => where ?? path(),
+      names.filter((name) => held.has(name) && !isSpelt(name)),
+    );
     if (missing.length === 0) return names;
     loaders.servedBy(held);
     if (dimension === 'countries') warnOfCountries(context, where ?? path(), missing);

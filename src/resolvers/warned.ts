@@ -73,7 +73,7 @@ function warnOfAbsent({ loaders: { doubts, listed, figured }, warnings }: GraphC
   let compared = 0;
   for (const [name, path] of doubts.absent()) {
     warnings.addOf(code, name, () => {
-      known ??= spellingsIn(listed.metrics, figured.metrics);
+      known ??= namesIn(listed.metrics, figured.metrics);
       compared += known.length;
       const alike = compared > MAX_COMPARED ? [] : suggestionList(name, known);
       const didYouMean = alike.slice(0, MAX_SUGGESTIONS);
@@ -83,13 +83,10 @@ function warnOfAbsent({ loaders: { doubts, listed, figured }, warnings }: GraphC
   }
 }
 
-/** Names as the service spells them: beside these, sets have those in upper case that tell whether a name is known in any case. */
-function spellingsIn(...sets: readonly Pick<NameSet, 'every'>[]): readonly string[] {
+function namesIn(...sets: readonly Pick<NameSet, 'every'>[]): readonly string[] {
   const names = new Set<string>();
   for (const set of sets) set.every((name) => names.add(name) !== null);
-  const folded = new Set<string>();
-  for (const name of names) if (name !== name.toUpperCase()) folded.add(name.toUpperCase());
-  return [...names].filter((name) => !folded.has(name));
+  return [...names];
 }
 
 /** A list, having warned of what it lacks of what the service sent. */

@@ -288,6 +288,42 @@ export const KEPT: readonly Kept[] = [
     ),
   ),
   {
+    name: 'two series beside each other, each longer than the limit that the other one has shown to be taken',
+    scenario: {
+      seed: 101,
+      service: 5,
+      env: { ...ENV, CACHE_URL: 'memory:' },
+      steps: [
+        { ...ask('{ observations(countryCodes: ["CG", "MZ", "MU"]) { unit } }'), keys: [KEYS[1]] } as Step,
+      ],
+    },
+  },
+  {
+    name: 'a key in another case than that of the catalogue, where the service tells cases apart',
+    scenario: {
+      seed: 101,
+      service: 13,
+      env: { ...ENV, CACHE_URL: 'memory:' },
+      steps: [
+        ask('{ indicators { key } }'),
+        ask('{ observations(metricKeys: ["EXPORTS_GOODS_USD"]) { locationName } }'),
+      ],
+    },
+  },
+  {
+    name: 'a key that the service knows nothing of, whose figures others would have been compared with',
+    scenario: {
+      seed: 101,
+      service: 1,
+      env: { ...ENV, CACHE_URL: 'memory:' },
+      steps: [
+        ask(
+          '{ countries { observation(metricKey: "median_income_usd") { per(metricKey: "electricity_access_pct") { year } growthPercent(since: 2023) } } }',
+        ),
+      ],
+    },
+  },
+  {
     name: 'ranks of a year of which later ones have come, asked for again',
     scenario: {
       seed: 51,

@@ -37,6 +37,11 @@ export function isBad({ raw }: RowFact): boolean {
   return raw !== null && (raw.startsWith('"') || !Number.isFinite(jsonNumber(raw)));
 }
 
+/** Whether there are such rows. */
+export function areNumbersBad({ oddNumbers }: Habits): boolean {
+  return oddNumbers !== 'none' && oddNumbers !== 'spelled';
+}
+
 function jsonNumber(raw: string): number {
   try {
     const value: unknown = JSON.parse(raw);

@@ -641,7 +641,10 @@ export const resolvers: Readonly<Record<string, Readonly<Record<string, Resolve>
   },
   Signals: {
     country: (fact: SignalsFact, _args, context) => countryOf(context, fact.code),
-    observations: plain('rows'),
+    observations: (fact: SignalsFact, _args, context, info) => {
+      remarkPeriods(context, info, fact.rows, []);
+      return fact.rows;
+    },
     fxRates: plain('fxRates'),
     commodityBenchmarks: plain('commodities'),
     disasterAlerts: plain('disasters'),

@@ -5,6 +5,7 @@ import { createIds, type Difference, differences, type Ids } from './compare.ts'
 import { createDice } from './dice.ts';
 import { type Circumstances, type GivenError, isLegitimate, isWarranted, untold } from './excuses.ts';
 import { drawHabits, type Habits } from './habits.ts';
+import { areNumbersBad } from './odd-numbers.ts';
 import type { Operation } from './operations.ts';
 import { answer, ID_MARK, type Truth } from './reference.ts';
 import { revise } from './revise.ts';
@@ -268,7 +269,10 @@ class Stage {
     at: number,
   ): Promise<Finding[]> {
     const { asked, requests } = await this.#askAll(step);
-    const isFree = before.every(({ reply, operation }) => reply.errors.length === 0 && mayBeHeld(operation));
+    // What breaks the specification isn't held, though nothing may come of it.
+    const isFree =
+      !areNumbersBad(this.#habits) &&
+      before.every(({ reply, operation }) => reply.errors.length === 0 && mayBeHeld(operation));
     const paid = isFree && requests.length > 0;
     const targets = requests.map(({ target }) => target).join(' ');
     const differing = asked.flatMap((one, i) => this.#check(one, step.keys[i] as string, at, i).findings);
