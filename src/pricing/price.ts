@@ -198,7 +198,7 @@ function openDryRun(
   const context = openContext({
     ask,
     sending,
-    figures: counted(figures, observations, years, tally),
+    figures: counted(figures, { ...observations, isDeriving }, years, tally),
     batchGate: createBatchGate(parts.holdMs),
     effort,
     tickersLearned: ownCopy(parts.tickersLearned),
@@ -359,6 +359,8 @@ function untilRefused(effort: Effort, tally: Tally): Effort {
 
 interface CountedParts extends Pick<PricingParts, 'tenantCache' | 'freshness' | 'now' | 'refusedNames'> {
   readonly entries: ObservationEntries;
+  /** Whether figures are asked for that others may be compared with. */
+  readonly isDeriving: boolean;
 }
 
 /**
@@ -366,7 +368,7 @@ interface CountedParts extends Pick<PricingParts, 'tenantCache' | 'freshness' | 
  * planned; and none of which are looked for once it is known that the operation is refused.
  */
 function counted(figures: Figures, parts: CountedParts, years: YearsWanted, tally: Tally): Figures {
-  const { tenantCache, entries, refusedNames } = parts;
+  const { tenantCache, entries, refusedNames, isDeriving } = parts;
   return {
     ...figures,
     held(sending) {
@@ -378,7 +380,10 @@ function counted(figures: Figures, parts: CountedParts, years: YearsWanted, tall
         if (found !== undefined) return found;
         const isHeld =
           find === null && isFresh({ ...demand, entry: entries.atHand(keyDigest, demand) }, parts);
-        if (!isHeld && refusedNames.of(keyDigest, demand) === undefined) tally.want(demand);
+        if (isHeld || refusedNames.of(keyDigest, demand) !== undefined) return undefined;
+        tally.want(demand);
+        // What there may turn out to be nothing to compare with leaves or not, as the rest of the operation lasts.
+        if (isDeriving) tally.isCertain = false;
         return undefined;
       };
     },

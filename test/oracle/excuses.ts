@@ -18,6 +18,7 @@ export interface Circumstances {
   readonly remarks: readonly Remark[];
   /** What the service received since the operation began. */
   readonly requests: readonly Request[];
+  readonly errors: readonly GivenError[];
   /** `MAX_UPSTREAM_CALLS` of the gateway. */
   readonly mostCalls: number;
 }
@@ -27,9 +28,10 @@ export function isLegitimate(error: GivenError, circumstances: Circumstances): b
   const here = lookupsAt(error, circumstances.lookups);
   switch (error.extensions.code) {
     case 'UPSTREAM_INCOMPLETE':
-      // What fails anyway needn't be completed.
+      // What fails anyway needn't be completed, nor what nobody asked for.
       return (
         isBoundToBeIncomplete(error, here, circumstances) ||
+        isOfFlaw(error, here, circumstances) ||
         here.some((lookup) => isOfBadRow(lookup, circumstances))
       );
     case 'BAD_USER_INPUT':
@@ -118,10 +120,11 @@ function remarksOf(warning: GivenError, { remarks }: Circumstances): Remark[] {
   return remarks.filter(({ code, path }) => code === codeOf(warning) && path === names);
 }
 
-/** Whether no figure came for a key, of any country that it was asked for. */
-function isNeverFound(key: string, { lookups }: Circumstances): boolean {
+/** Whether no figure came for a key, of any country that it was asked for; errors aside. */
+function isNeverFound(key: string, { lookups, errors }: Circumstances): boolean {
   const asked = lookups.filter(({ keys, found }) => found !== undefined && keys?.includes(key));
-  return asked.length > 0 && !asked.some(({ found }) => found?.has(key));
+  const failed = errors.flatMap((error) => lookupsAt(error, asked));
+  return asked.length > 0 && !asked.some((lookup) => lookup.found?.has(key) && !failed.includes(lookup));
 }
 
 /** Whether a flawed answer may have been about something that is looked up here. */

@@ -324,6 +324,36 @@ export const KEPT: readonly Kept[] = [
     },
   },
   {
+    name: 'the price of a series that leaves only as long as something else is waited for',
+    scenario: {
+      seed: 102,
+      service: 79,
+      env: { ...ENV, CACHE_URL: 'memory:' },
+      steps: [
+        ask(
+          '{ country(code: "XA") { observations(fromYear: 2023, latest: true, toYear: 2023) { value } tickers { session } } }',
+        ),
+        ask(
+          '{ tickers(exchangeCode: "CSE") { country { name observation(metricKey: "school_enrolment_pct") { value source { nextRun } } } } }',
+        ),
+        ask(
+          `query ($all: [_Any!]!) { _entities(representations: $all) { ... on Ticker { country { officialName profile { record } } }
+            ... on Country { observation(metricKey: "school_enrolment_pct") { value growthPercent } __typename } } }`,
+          {
+            all: [
+              { __typename: 'Ticker', exchangeCode: 'NGX', symbol: 'SYM8' },
+              { __typename: 'Source', key: 'world_bank_wdi' },
+              { __typename: 'Country', code: 'er' },
+              { __typename: 'Ticker', exchangeCode: 'CSE', symbol: 'SYM29' },
+              { __typename: 'Country', code: 'xa' },
+              { __typename: 'Indicator', key: 'Twin_Metric' },
+            ],
+          },
+        ),
+      ],
+    },
+  },
+  {
     name: 'ranks of a year of which later ones have come, asked for again',
     scenario: {
       seed: 51,

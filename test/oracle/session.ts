@@ -313,6 +313,7 @@ class Stage {
       lookups,
       remarks,
       requests,
+      errors: reply.errors,
       mostCalls,
     };
     const legitimate = reply.errors.filter((error) => isLegitimate(error, circumstances));
