@@ -90,11 +90,28 @@ export function createObservationEntries(
     return entry;
   }
 
-  /** Whether the latest figure that is held is one of the newest rows of a series that has come since. */
-  function isChosenAmong(newest: PairFigures['rows'], keyDigest: string, name: string): boolean {
-    const held = tenantCache.peek<unknown>(keyDigest, name);
+  /** Tells latest figures that are the newest rows of a series which has come since. */
+  function areAmong(newest: PairFigures['rows'], held: CacheEntry<unknown> | undefined, keyDigest: string) {
     const chosen = held === undefined ? [] : (entryOf(held, keyDigest)?.rows ?? []);
     return chosen.length > 0 && chosen.every((one) => newest.some((row) => areCopies(one, row)));
+  }
+
+  /**
+   * Has latest figures that a series doesn't tell be what the service has chosen of its newest rows, where that is held, and else
+   * asked for: an older one doesn't outlive the series.
+   * @param untold the newest rows of the series, by the name of the latest figure
+   */
+  async function keepChosen(
+    keyDigest: string,
+    untold: ReadonlyMap<string, PairFigures['rows']>,
+    atMs: number,
+  ): Promise<void> {
+    const names = [...untold.keys()];
+    const held = await tenantCache.read<unknown>(keyDigest, names);
+    // What was put there since comes first.
+    const heldNow = (name: string) => tenantCache.peek<unknown>(keyDigest, name) ?? held.get(name);
+    const gone = names.filter((name) => !areAmong(untold.get(name) ?? [], heldNow(name), keyDigest));
+    if (gone.length > 0) tenantCache.keep(keyDigest, new Map(gone.map((name) => [name, UNTOLD])), atMs);
   }
 
   return {
@@ -123,7 +140,8 @@ export function createObservationEntries(
     keep(keyDigest, { mode, years }, figures, atMs) {
       const isHolding = tenantCache !== NO_TENANT_CACHE;
       if (!isHolding && mode === 'latest') return;
-      const values = new Map<string, RawRows | RawRange | typeof UNTOLD>();
+      const values = new Map<string, RawRows | RawRange>();
+      const untold = new Map<string, PairFigures['rows']>();
       const put = (name: string, rows: readonly ObservationRecord[]) => {
         const raw = rows.map(({ record }) => record);
         const value = years === null ? raw : { years, rows: raw };
@@ -148,9 +166,11 @@ export function createObservationEntries(
         if (mode === 'latest') continue;
         const latest = demandKey('latest', pair);
         if (newest.length <= 1) put(latest, newest);
-        else if (!isChosenAmong(newest, keyDigest, latest)) values.set(latest, UNTOLD);
+        else untold.set(latest, newest);
       }
-      if (isHolding) tenantCache.keep(keyDigest, values, atMs);
+      if (!isHolding) return;
+      tenantCache.keep(keyDigest, values, atMs);
+      if (untold.size > 0) void keepChosen(keyDigest, untold, atMs);
     },
   };
 }
