@@ -1,8 +1,8 @@
 import { mapValue, type PromiseOrValue } from '../async/promise-or-value.ts';
 import type { Outcome } from '../observations/outcome.ts';
-import { periodKeyOf } from '../planner/contenders.ts';
 import type { Pair } from '../planner/cover.ts';
 import { type Demand, demandFor, keyOf } from '../planner/demand.ts';
+import { periodKeyOf } from '../planner/newest.ts';
 import { covers, yearRange } from '../planner/year-range.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 import type { Effort } from './effort.ts';

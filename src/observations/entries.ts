@@ -1,8 +1,8 @@
 import { createObjectMemo } from '../cache/object-memo.ts';
 import { type CacheEntry, NO_TENANT_CACHE, type TenantCache } from '../cache/tenant-cache.ts';
-import { areCopies, contenders } from '../planner/contenders.ts';
 import type { Pair } from '../planner/cover.ts';
 import { type Demand, demandKey, type Mode, wholeKey } from '../planner/demand.ts';
+import { areCopies, contenders } from '../planner/newest.ts';
 import { covers, isWithin, type YearRange } from '../planner/year-range.ts';
 import { observations } from '../upstream/endpoints.ts';
 import type { JsonObject } from '../upstream/records/fields.ts';

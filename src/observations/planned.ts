@@ -1,11 +1,10 @@
 import type { PromiseOrValue } from '../async/promise-or-value.ts';
 import { type Job, onItsOwn, timeSliced } from '../async/yielding.ts';
 import { Failure } from '../errors.ts';
-import { contenders } from '../planner/contenders.ts';
 import type { Pair } from '../planner/cover.ts';
 import { type Demand, keyOf, latestFor, type Mode } from '../planner/demand.ts';
 import { type ModePlan, oneRow, type PlanPart } from '../planner/modes.ts';
-import { newestOf } from '../planner/newest.ts';
+import { contenders, newestOf } from '../planner/newest.ts';
 import { covers, type YearRange } from '../planner/year-range.ts';
 import type { Sending } from '../upstream/call.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';

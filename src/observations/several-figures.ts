@@ -1,5 +1,5 @@
 import { createLru } from '../cache/lru.ts';
-import { distinct, periodKeyOf, sourcesOf } from '../planner/contenders.ts';
+import { distinct, periodKeyOf, sourcesOf } from '../planner/newest.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 
 /**

@@ -1,7 +1,6 @@
 import { createObjectMemo } from '../cache/object-memo.ts';
 import { type Period, periodOf, shiftedPeriod } from '../periods.ts';
-import { distinct, lastDayOf, periodKeyOf, sourcesOf } from '../planner/contenders.ts';
-import { newestOf } from '../planner/newest.ts';
+import { distinct, lastDayOf, newestOf, periodKeyOf, sourcesOf } from '../planner/newest.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 
 /** What makes a number of two figures one that would be misread; the words go into a warning. */

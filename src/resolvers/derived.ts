@@ -11,8 +11,8 @@ import type {
 import type { RankRecord, RatioRecord } from '../graph/sources.ts';
 import type { WantedFigure } from '../loaders/operands.ts';
 import type { Outcome } from '../observations/outcome.ts';
-import { sourcesOf } from '../planner/contenders.ts';
 import { keyOf } from '../planner/demand.ts';
+import { sourcesOf } from '../planner/newest.ts';
 import { COVERED_COUNTRIES } from '../upstream/covered-countries.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 import { checkMetricKey } from './arguments.ts';

@@ -4,7 +4,6 @@ import { excerpt } from '../errors.ts';
 import { parseExactly } from '../exact-json.ts';
 import { parsedInPieces } from './long-json.ts';
 import { MAX_NESTING } from './nesting.ts';
-import { UnreadItem } from './unread-item.ts';
 
 /*
  * A second reader for bodies that are no JSON. Services that write JSON by hand, or let their language write it, send numbers that
@@ -317,4 +316,24 @@ function isText(written: string): boolean {
 /** Tells if a scalar is one of the words that JSON has. */
 function isWordOnly(written: string): boolean {
   return /^[a-z]/.test(written);
+}
+
+/**
+ * An item of a list that is no JSON, where the rest of the body is. Decoders of the list take it for a row that can't be
+ * read; where it stays within a record, it is written as null.
+ */
+export class UnreadItem {
+  /** Text in it that is no JSON, cut short. */
+  readonly problem: string;
+  /** Members of it that are texts or numbers, by name. */
+  readonly legible: Readonly<Record<string, unknown>>;
+
+  constructor(problem: string, legible: Readonly<Record<string, unknown>>) {
+    this.problem = problem;
+    this.legible = legible;
+  }
+
+  toJSON(): null {
+    return null;
+  }
 }

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { taken } from '../../src/async/steps.ts';
-import { parsedLeniently } from '../../src/upstream/lenient-json.ts';
-import { UnreadItem } from '../../src/upstream/unread-item.ts';
+import { parsedLeniently, UnreadItem } from '../../src/upstream/lenient-json.ts';
 
 const read = (text: string): unknown => taken(parsedLeniently(text));
 

@@ -1,6 +1,6 @@
 import { Failure } from '../../errors.ts';
 import { asNumber, numberOf } from '../../exact-json.ts';
-import { UnreadItem } from '../unread-item.ts';
+import { UnreadItem } from '../lenient-json.ts';
 
 /** An object of the service's JSON, before we trust it. */
 export type JsonObject = Readonly<Record<string, unknown>>;

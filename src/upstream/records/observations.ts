@@ -4,7 +4,7 @@ import { asNumber } from '../../exact-json.ts';
 import { periodOf } from '../../periods.ts';
 import { timeIn } from '../../times.ts';
 import { alpha2Of } from '../covered-countries.ts';
-import { UnreadItem } from '../unread-item.ts';
+import { UnreadItem } from '../lenient-json.ts';
 import type { CountryNamed } from './countries.ts';
 import { listIn, type Meta, metaIn } from './envelope.ts';
 import {
