@@ -138,7 +138,7 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
     if (cut > 0) log.note(`${cut} request(s) took longer than DRAIN_TIMEOUT_MS and were cut`);
     return cut === 0;
   });
-  // Whoever started the program may have read enough of it.
+  // Who started the program may have read enough of it.
   process.stdout.on('error', () => {});
   const program = await startServing({ config, log, outlet });
   const { url, adminUrl, sandbox } = program;
@@ -183,7 +183,7 @@ function onStopSignal(env: NodeJS.ProcessEnv, stop: (signal: string) => Promise<
       },
     );
   };
-  const lookNoMore = onParentLost(env, () => onSignal('Whoever ran this by npm has gone'));
+  const lookNoMore = onParentLost(env, () => onSignal('npm, or the like, that ran this has gone'));
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
 }
 

@@ -49,7 +49,7 @@ function compressed(): Plugin {
 
 export default defineConfig({
   root: ROOT,
-  // Whatever path a proxy serves them below.
+  // Below any path that a proxy serves them at.
   base: './',
   // Its libraries' directives, which mean nothing in a bundle, fill pages of warnings.
   logLevel: 'error',

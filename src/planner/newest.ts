@@ -15,7 +15,7 @@ export interface Dated {
   readonly record?: object;
 }
 
-/** The newest row, in whatever order they stand: see {@link compareAge}. */
+/** The newest row, in any order of them: see {@link compareAge}. */
 export function newestOf<Row extends Dated>(rows: readonly Row[]): Row | null {
   let newest: Row | null = null;
   for (const row of rows) {
@@ -28,7 +28,7 @@ export function newestOf<Row extends Dated>(rows: readonly Row[]): Row | null {
  * Tells which row is the newer one: positive where the first is. This is the one order of figures, which the SDL states at
  * `Country.observation`:
  *
- * 1. the later year of the row, whatever its period says
+ * 1. the later year of the row, also where its period says another
  * 2. the period that ends later; one that can't be read ends with the year
  * 3. the longer period: a year before its last half, quarter, month, week and day; one that can't be read comes last
  * 4. the later point in time that a stock was taken at, and one before none

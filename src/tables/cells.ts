@@ -1,6 +1,6 @@
 /**
  * What a spreadsheet would take for a formula, or for the end of a cell: signs of formulas in each width that they are typed
- * in, behind whatever it leaves away or doesn't show as well, such as blanks, quotes and marks of no width.
+ * in, also behind what it leaves away or doesn't show, such as blanks, quotes and marks of no width.
  */
 const FORMULA =
   /^(?:[\t\r\n]|[\s\p{Z}\p{C}\p{Default_Ignorable_Code_Point}\p{Pi}\p{Pf}"'`„‚＂＇]*[=+\-@＝＋－＠﹦﹢﹣﹫⁼⁺⁻₌₊₋−])/u;
