@@ -226,6 +226,13 @@ const HIVE = `import type { GatewayConfigSupergraph } from '@graphql-hive/gatewa
 export declare function defineConfig(config: Partial<GatewayConfigSupergraph>): object;`;
 
 const RECIPES = `${ROOT}clients/recipes/`;
+
+/** A snippet with what stands beside its document, and the types that gql.tada makes of our schema, where they are. */
+function placed(text: string, document: string): string {
+  return text
+    .replaceAll("from './graphql-env.d.ts'", `from '${RECIPES}tanstack/graphql-env.d.ts'`)
+    .replaceAll("from './", `from '${ROOT}${dirname(document)}/`);
+}
 const hasLibraries = process.env.CI === 'true' || existsSync(`${RECIPES}node_modules`);
 const hasRouters = process.env.CI === 'true' || existsSync(`${ROOT}test/federation/node_modules`);
 
@@ -241,7 +248,7 @@ describe.runIf(hasLibraries && hasRouters)('TypeScript', () => {
     for (const { document, text, language, line } of blocks)
       writeFileSync(
         `${folder}/${document.replaceAll(/\W/g, '_')}_${line}.${language}`,
-        `${GRANTED[document] ?? ''}\n${text.replaceAll("from './", `from '${ROOT}${dirname(document)}/`)}\nexport {};\n`,
+        `${GRANTED[document] ?? ''}\n${placed(text, document)}\nexport {};\n`,
       );
     writeFileSync(`${folder}/hive.d.ts`, HIVE);
     const compilerOptions = {
