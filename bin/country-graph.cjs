@@ -27,7 +27,20 @@ if (here[0] < LEAST[0] || (here[0] === LEAST[0] && here[1] < LEAST[1])) {
   // A second start finds the code of the first one compiled, its types taken out.
   enableCompileCache();
   // A checkout runs as it stands, the package as it was built.
-  const source = path.join(__dirname, '../src/cli/main.ts');
-  const main = fs.existsSync(source) ? source : path.join(__dirname, '../lib/cli/main.js');
-  import(url.pathToFileURL(main).href);
+  const isCheckout = fs.existsSync(path.join(__dirname, '../src/cli/main.ts'));
+  const load = (name) => {
+    const file = isCheckout ? `../src/${name}.ts` : `../lib/${name}.js`;
+    return import(url.pathToFileURL(path.join(__dirname, file)).href);
+  };
+  // A worker has been started as it is to be.
+  const isServing = (process.argv[2] === undefined || process.argv[2] === 'serve') && !process.channel;
+  if (isServing && typeof process.execve === 'function') {
+    load('memory-budget').then(({ startOf }) => {
+      const start = startOf(process.env, process.execArgv);
+      if (start === null) return load('cli/main');
+      // The same process begins anew: what has to be told to the engine and to the system's allocator can't be told later.
+      const args = [process.execPath, ...process.execArgv, ...start.flags, ...process.argv.slice(1)];
+      return process.execve(process.execPath, args, { ...start.env, ...process.env });
+    });
+  } else load('cli/main');
 }

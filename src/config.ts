@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { isCacheAddress, sqliteFault } from './cache-address.ts';
+import { budgetOf, type Machine, thisMachine } from './memory-budget.ts';
 import { tracingFaults } from './tracing-config.ts';
 
 const wholeNumber = (least: number, most: number) =>
@@ -21,14 +22,16 @@ const workers = z
 
 const onOff = z.enum(['on', 'off'], 'must be on or off').transform((word) => word === 'on');
 
+/** What stands between the commas of a list. */
+const itemsOf = (list: string) =>
+  list
+    .split(',')
+    .map((item) => item.trim())
+    .filter(Boolean);
+
 const names = z
   .string()
-  .transform((list) =>
-    list
-      .split(',')
-      .map((name) => name.trim())
-      .filter(Boolean),
-  )
+  .transform(itemsOf)
   .pipe(z.array(z.string().regex(/^\w+$/, 'must be names such as node, comma-separated')));
 
 const EXTRA_ROUTES = ['policy', 'trade'] as const;
@@ -38,14 +41,7 @@ export type ExtraRoute = (typeof EXTRA_ROUTES)[number];
 
 const extraRoutes = z
   .string()
-  .transform((list) => [
-    ...new Set(
-      list
-        .split(',')
-        .map((name) => name.trim())
-        .filter(Boolean),
-    ),
-  ])
+  .transform((list) => [...new Set(itemsOf(list))])
   .pipe(z.array(z.enum(EXTRA_ROUTES, 'must be trade, policy or both, comma-separated')));
 
 const httpAddress = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' });
@@ -66,6 +62,7 @@ const Environment = z.object({
   PORT: wholeNumber(0, 65_535).default(4000),
   ADMIN_PORT: wholeNumber(0, 65_535).optional(),
   WORKERS: workers.default(1),
+  MEMORY_MB: wholeNumber(1, 1_048_576).optional(),
   CACHE_URL: z
     .string()
     .refine(isCacheAddress, 'must be memory:, sqlite:PATH, redis://HOST:PORT/DATABASE, rediss://… or none')
@@ -74,9 +71,9 @@ const Environment = z.object({
   STALE_IF_ERROR_SECONDS: wholeNumber(0, 31_536_000).default(86_400),
   AUTH_TTL_SECONDS: wholeNumber(0, 31_536_000).default(300),
   CACHE_RENEWAL: onOff.default(true),
-  CACHE_MAX_BYTES: wholeNumber(1_048_576, 1_099_511_627_776).default(134_217_728),
+  CACHE_MAX_BYTES: wholeNumber(1_048_576, 1_099_511_627_776).optional(),
   CACHE_TIMEOUT_MS: wholeNumber(1, 60_000).default(200),
-  ANSWERS_MAX_BYTES: wholeNumber(0, 1_099_511_627_776).default(33_554_432),
+  ANSWERS_MAX_BYTES: wholeNumber(0, 1_099_511_627_776).optional(),
   KEY_PEPPER: z.string().min(16, 'must have 16 characters or more').optional(),
   BATCH_WINDOW_MS: wholeNumber(0, 1000).default(2),
   BATCH_HOLD_MS: wholeNumber(0, 60_000).default(1000),
@@ -96,7 +93,7 @@ const Environment = z.object({
   MAX_LIST_ITEMS: wholeNumber(1, 1_000_000).default(1000),
   MAX_BATCHED_OPERATIONS: wholeNumber(0, 1000).default(10),
   MAX_BODY_BYTES: wholeNumber(1, 1_073_741_824).default(1_048_576),
-  MAX_ANSWER_BYTES: wholeNumber(1024, 1_073_741_824).default(67_108_864),
+  MAX_ANSWER_BYTES: wholeNumber(1024, 1_073_741_824).optional(),
   EXTRA_ROUTES: extraRoutes.default([]),
   SUBSCRIPTIONS: onOff.default(false),
   SUBSCRIPTIONS_POLL_SECONDS: wholeNumber(1, 86_400).default(60),
@@ -120,12 +117,7 @@ const Environment = z.object({
   GRAPHIQL: onOff.default(true),
   CORS_ORIGINS: z
     .string()
-    .transform((list) =>
-      list
-        .split(',')
-        .map((origin) => origin.trim())
-        .filter(Boolean),
-    )
+    .transform(itemsOf)
     .pipe(
       z.array(
         z.union(
@@ -161,6 +153,8 @@ export interface Config {
   readonly adminPort: number | undefined;
   /** Processes that answer requests; with more than one, another one supervises them. */
   readonly workers: number;
+  /** What all processes of the program may take together. */
+  readonly memoryMb: number;
   readonly cacheUrl: string;
   readonly cacheTtlSeconds: number;
   readonly staleIfErrorSeconds: number;
@@ -243,9 +237,13 @@ export class ConfigError extends Error {
 /**
  * Reads the settings, those that are secret from their files too. An empty variable counts as unset, but for the service's
  * address: without that, synthetic figures are answered.
+ * @param machine what those that follow from the memory there is are derived from
  * @throws ConfigError naming every setting that is wrong
  */
-export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+export function readConfig(
+  env: Readonly<Record<string, string | undefined>>,
+  machine: Machine = thisMachine(),
+): Config {
   const { given, faults } = withSecrets(
     Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== '')),
   );
@@ -264,7 +262,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   if (unfit !== null) faults.push(`CACHE_URL: ${unfit}`);
   if (given.MCP === 'on' && given.TRUSTED_DOCUMENTS === undefined) faults.push(MCP_ALONE);
   faults.push(...tracingFaults(env));
-  if (!parsed.success || faults.length > 0) {
+  const budget = parsed.data && budgetOf(parsed.data, machine);
+  faults.push(...(budget?.faults ?? []));
+  if (!parsed.success || budget === undefined || faults.length > 0) {
     throw new ConfigError(
       `The settings have ${faults.length} fault(s):\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
     );
@@ -275,15 +275,13 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     host: s.HOST,
     port: s.PORT,
     adminPort: s.ADMIN_PORT,
-    workers: s.WORKERS,
+    ...budget.settings,
     cacheUrl: s.CACHE_URL,
     cacheTtlSeconds: s.CACHE_TTL_SECONDS,
     staleIfErrorSeconds: s.STALE_IF_ERROR_SECONDS,
     authTtlSeconds: s.AUTH_TTL_SECONDS,
     cacheRenewal: s.CACHE_RENEWAL,
-    cacheMaxBytes: s.CACHE_MAX_BYTES,
     cacheTimeoutMs: s.CACHE_TIMEOUT_MS,
-    answersMaxBytes: s.ANSWERS_MAX_BYTES,
     keyPepper: s.KEY_PEPPER,
     batchWindowMs: s.BATCH_WINDOW_MS,
     batchHoldMs: s.BATCH_HOLD_MS,
@@ -303,7 +301,6 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     maxListItems: s.MAX_LIST_ITEMS,
     maxBatchedOperations: s.MAX_BATCHED_OPERATIONS,
     maxBodyBytes: s.MAX_BODY_BYTES,
-    maxAnswerBytes: s.MAX_ANSWER_BYTES,
     extraRoutes: s.EXTRA_ROUTES,
     subscriptions: s.SUBSCRIPTIONS,
     subscriptionsPollSeconds: s.SUBSCRIPTIONS_POLL_SECONDS,

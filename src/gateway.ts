@@ -6,6 +6,7 @@ import type { HubLink } from './cache/hub-link.ts';
 import type { InFlight } from './cache/in-flight.ts';
 import { createDigest } from './cache/key-digest.ts';
 import { type CacheLookups, openLookups } from './cache/lookups.ts';
+import type { Shrinkable } from './cache/lru.ts';
 import { freshnessIn, openInFlight, openTenantCache } from './cache/open-caches.ts';
 import { createProvenKeys, type ProvenKeys } from './cache/proven.ts';
 import { openStore, type Store } from './cache/store.ts';
@@ -17,6 +18,7 @@ import type { FeedParts } from './live/feed.ts';
 import type { Subscriptions } from './live/subscriptions.ts';
 import { CountedEffort } from './loaders/effort.ts';
 import { createTickersLearned } from './loaders/ticker-lists.ts';
+import { heldBounds } from './memory-budget.ts';
 import { createObservationClient } from './observations/client.ts';
 import { createObservationEntries } from './observations/entries.ts';
 import { createHeldNames } from './observations/held-names.ts';
@@ -61,7 +63,7 @@ import { type AnyEndpoint, createDryRun } from './upstream/dry-run.ts';
 
 export type { GatewayRequest, GatewayResponse, OperationEvent };
 
-export interface Gateway {
+export interface Gateway extends Shrinkable {
   /** The subgraph SDL. */
   readonly sdl: string;
   readonly schema: GraphQLSchema;
@@ -119,11 +121,14 @@ export interface GatewayParts {
   readonly link?: HubLink | undefined;
   /** Where spans go; left out where nobody traces. */
   readonly tracer?: Tracer | undefined;
+  /** The share of its memory that the process takes; left out where it is not the gateway's alone. */
+  readonly takenMemory?: () => number;
 }
 
 /** Puts the program together. Nothing is asked of the service before the first operation needs it. */
 export async function createGateway(parts: GatewayParts): Promise<Gateway> {
-  const { config, observer, clock = systemClock } = parts;
+  const { config, observer, clock = systemClock, takenMemory } = parts;
+  const { maxConcurrentOperations: maxOperations } = config;
   const steadyNow = steadied(clock.now);
   const store = await openStore({
     url: config.cacheUrl,
@@ -158,31 +163,29 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
           onProblem: (problem) => observer.problem(problem, 'trusted documents'),
         });
   const callerOf = createCallers(await createDigest(config.keyPepper, store), proven);
-  const plainRequests = createPlainRequests(persisted);
-  const admission = createAdmission({ maxOperations: config.maxConcurrentOperations, unproven: UNPROVEN });
-  const overloaded = createOverloaded(config.maxConcurrentOperations);
+  const admission = createAdmission({ maxOperations, unproven: UNPROVEN, takenMemory });
+  const overloaded = createOverloaded(maxOperations);
   const caches = {
     responseCache: createResponseCache({ tenantCache, maxBytes: config.answersMaxBytes, now: steadyNow }),
     schemaAnswers: createSchemaAnswers(config.answersMaxBytes),
   };
+  const maxRows = () => learned.maxRows;
+  const listed = () => ({ countries: learned.listed.countries.size, metrics: learned.listed.metrics.size });
+  const bounds = heldBounds(config);
   const observed = { now: clock.now, steadyNow, onOperation: observer.operation, onFault: observer.problem };
   const counted = { ...observed, proven };
-  const listed = () => ({
-    countries: learned.listed.countries.size,
-    metrics: learned.listed.metrics.size,
-  });
   const stage = {
     ...observed,
     ...config,
     config,
     schema,
     persisted,
-    plainRequests,
+    plainRequests: createPlainRequests(persisted),
     proven,
     listed,
-    operations: createPreparedOperations(schema, listed),
+    operations: createPreparedOperations(schema, listed, bounds.operationBytes),
     keeping: createAnswerKeeping(caches),
-    execution: createExecution({ ...counted, ...config, schema, price, maxRows: () => learned.maxRows }),
+    execution: createExecution({ ...counted, ...config, ...bounds, schema, price, maxRows }),
   };
   const apollo = await byApollo(stage);
   const run = opened(prepared(apollo.handle, stage), { openRun });
@@ -221,6 +224,10 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       lookups,
       recentLimits: service.upstream.ledger.recentLimits,
       openCircuits: service.upstream.circuits.open,
+    },
+    shrink(share) {
+      for (const held of [store, caches.responseCache, stage.operations, stage.execution])
+        held?.shrink(share);
     },
     async stop() {
       persisted.stop();
@@ -309,24 +316,23 @@ function composeRuns(
   const several = createSeveralFigures();
   const entries = createObservationEntries(tenantCache, several);
   const othersEntries = createObservationEntries(inFlight.cache ?? tenantCache, several);
-  const refusedNames = createRefusedNames({ now, ttlMs: freshness.ttlMs });
   const planning = {
     send,
     keep: othersEntries.keep,
     learned,
-    refusedNames,
+    refusedNames: createRefusedNames({ now, ttlMs: freshness.ttlMs }),
     noteNames: createNameLists(ask),
     now,
     codesPerCall: config.codesPerCall,
     overfetchRows: config.batchOverfetchRows,
   };
-  const tickersLearned = createTickersLearned(now);
   const effortFor = ({ keyDigest }: Caller) => new CountedEffort({ isProven: () => proven.has(keyDigest) });
   const quota = async (keyDigest: string) => {
     await ledger.refresh(keyDigest);
     return ledger.quota(keyDigest);
   };
   const cacheParts = { tenantCache, freshness, now };
+  const { askedLately: maxDemands } = heldBounds(config);
   const isCaching = tenantCache !== NO_TENANT_CACHE;
   const observations = createObservationClient({
     ...planning,
@@ -344,10 +350,10 @@ function composeRuns(
     onBatch: observer.batch,
     onRows: observer.rows,
     onMinuteWait: observer.minuteWait,
-    prefetch: isCaching ? createPrefetch({ now, ttlMs: freshness.ttlMs }) : NO_PREFETCH,
+    prefetch: isCaching ? createPrefetch({ now, ttlMs: freshness.ttlMs, maxDemands }) : NO_PREFETCH,
     revalidation: createRevalidation({ ...cacheParts, ask, mayAsk: config.cacheRenewal }),
   });
-  const common = { tickersLearned, effortFor, quota };
+  const common = { tickersLearned: createTickersLearned(now), effortFor, quota };
   const feedParts: Omit<FeedParts, 'onFault'> = {
     ask,
     observations,

@@ -1,12 +1,13 @@
 import type { KeyvStorageEntry } from 'keyv';
 import type { Leases } from './leases.ts';
+import type { Shrinkable } from './lru.ts';
 import type { SharedCounters } from './shared-counters.ts';
 
 /** Called with a fault of the store. */
 export type Fault = (error: unknown) => void;
 
 /** One kind of store. Its methods may fail and hang: `guarded.ts` stands before it. */
-export interface Backing {
+export interface Backing extends Partial<Shrinkable> {
   /** A storage adapter as Keyv takes it. */
   readonly adapter: Adapter;
   /** Whether values are held as they are, or as text. */

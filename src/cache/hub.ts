@@ -1,12 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import type { Answers } from '../async/channel.ts';
 import { createLeases, type Lease, type LeaseTerms } from './leases.ts';
+import type { Shrinkable } from './lru.ts';
 import { createTexts } from './memory.ts';
 import { createMemoryCounters } from './memory-counters.ts';
 import type { Note, Window } from './shared-counters.ts';
 
 /** What one process holds for others: text by keys, counters, leases. Each of them is told what the others change. */
-export interface Hub {
+export interface Hub extends Shrinkable {
   /** @returns what the member may ask, and what ends its membership */
   join(member: HubMember): { readonly answers: Answers; readonly leave: () => void };
 }
@@ -83,6 +84,7 @@ export function createHub(maxBytes: number, elapsed: () => number = () => perfor
   });
 
   return {
+    shrink: held.shrink,
     join(member) {
       const taken = new Map<string, Lease>();
       members.add(member);

@@ -7,3 +7,14 @@ import { LRUCache } from 'lru-cache';
 export function createLru<Value extends object | number | true>(maxEntries: number): LRUCache<string, Value> {
   return new LRUCache({ maxSize: maxEntries, sizeCalculation: () => 1 });
 }
+
+/** What can give memory back. */
+export interface Shrinkable {
+  /** Drops what was used the longest ago, until the rest takes no more than a share of the most that it may. */
+  shrink(share: number): void;
+}
+
+/** See {@link Shrinkable}: of a cache that is bounded by bytes. */
+export function shrinkTo<Value extends object | string>(cache: LRUCache<string, Value>, share: number): void {
+  while (cache.calculatedSize > share * cache.maxSize) cache.pop();
+}

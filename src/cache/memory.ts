@@ -1,6 +1,7 @@
 import type { KeyvValue } from 'keyv';
 import { LRUCache } from 'lru-cache';
 import type { Adapter, Backing } from './backing.ts';
+import { shrinkTo } from './lru.ts';
 
 /** What one held thing takes beside its parts: its key, its place in the order of use. */
 const OVERHEAD_BYTES = 200;
@@ -12,7 +13,7 @@ const WORD_BYTES = 8;
 export function openMemory(maxBytes: number): Backing {
   const held = new LRUCache<string, KeyvValue<unknown>>({
     maxSize: maxBytes,
-    sizeCalculation: ({ value }) => OVERHEAD_BYTES + roughBytes(value),
+    sizeCalculation: ({ value }, key) => OVERHEAD_BYTES + key.length + roughBytes(value),
   });
   const adapter: Adapter = {
     async getMany(keys) {
@@ -42,6 +43,7 @@ export function openMemory(maxBytes: number): Backing {
     async close() {
       held.clear();
     },
+    shrink: (share) => shrinkTo(held, share),
   };
 }
 
@@ -70,6 +72,7 @@ export function createTexts(maxBytes: number) {
     /** @param expires in milliseconds since the epoch */
     set: (key: string, text: string, expires: number | undefined) => void held.set(key, { text, expires }),
     delete: (key: string) => held.delete(key),
+    shrink: (share: number) => shrinkTo(held, share),
     clear(prefix: string) {
       for (const key of [...held.keys()]) if (key.startsWith(prefix)) held.delete(key);
     },

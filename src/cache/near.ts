@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { HubLink } from './hub-link.ts';
+import { type Shrinkable, shrinkTo } from './lru.ts';
 import { roughBytes } from './memory.ts';
 import type { StoreEntry } from './store-entry.ts';
 
@@ -30,7 +31,7 @@ interface FarStore {
 export function near<Far extends FarStore>(
   store: Far,
   link: HubLink,
-): Far & { peek: (key: string) => unknown } {
+): Far & Shrinkable & { peek: (key: string) => unknown } {
   const held = new LRUCache<string, Near>({
     maxSize: Math.max(1, link.nearBytes),
     sizeCalculation: ({ value }, key) => key.length + roughBytes(value),
@@ -53,6 +54,7 @@ export function near<Far extends FarStore>(
 
   return {
     ...store,
+    shrink: (share) => shrinkTo(held, share),
     peek: (key: string) => held.get(key)?.value,
     async getMany(keys: readonly string[]) {
       const known = keys.map((key) => held.get(key));

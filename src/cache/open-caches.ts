@@ -1,5 +1,6 @@
 import type { Clock } from '../async/clock.ts';
 import type { Config } from '../config.ts';
+import { heldBounds } from '../memory-budget.ts';
 import { ALONE, createInFlight, type InFlight } from './in-flight.ts';
 import type { Store } from './store.ts';
 import { createTenantCache, NO_TENANT_CACHE, type TenantCache } from './tenant-cache.ts';
@@ -17,7 +18,9 @@ export function freshnessIn({ cacheTtlSeconds, staleIfErrorSeconds }: Config) {
 export function openTenantCache(store: Store | null, config: Config, now: () => number): TenantCache {
   const { ttlMs, staleMs } = freshnessIn(config);
   if (store === null || config.cacheUrl === 'none' || ttlMs + staleMs === 0) return NO_TENANT_CACHE;
-  return createTenantCache({ store, now, authTtlMs: config.authTtlSeconds * 1000, holdMs: ttlMs + staleMs });
+  const { names: maxNames } = heldBounds(config);
+  const authTtlMs = config.authTtlSeconds * 1000;
+  return createTenantCache({ store, now, authTtlMs, holdMs: ttlMs + staleMs, maxNames });
 }
 
 /** How long what has come is there for others who wait for it, where nothing is held, in milliseconds. */

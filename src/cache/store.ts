@@ -3,6 +3,7 @@ import type { Backing, Fault } from './backing.ts';
 import { guarded } from './guarded.ts';
 import { type HubLink, openHubBacking } from './hub-link.ts';
 import type { Leases } from './leases.ts';
+import type { Shrinkable } from './lru.ts';
 import { openMemory } from './memory.ts';
 import { near } from './near.ts';
 import type { SharedCounters } from './shared-counters.ts';
@@ -13,7 +14,7 @@ import { unpacked } from './unpacked.ts';
  * Where values are held between operations. It never fails and never takes longer than its bound: a store that can't be
  * reached, hangs or holds garbage holds nothing.
  */
-export interface Store {
+export interface Store extends Shrinkable {
   /** Values by their place among the keys, in one round trip; undefined where nothing is held. */
   getMany(keys: readonly string[]): Promise<readonly unknown[]>;
   /** A value that is held in this process; null where values are held elsewhere. */
@@ -107,8 +108,11 @@ async function storeOver(backing: Backing, options: StoreOptions): Promise<Store
   const guard = guarded(backing, options);
   // A hub's values are at hand in `near.ts`.
   const atHandBytes = options.link === undefined ? options.maxBytes * AT_HAND_SHARE : 0;
-  const adapter = backing.holdsObjects ? guard.adapter : unpacked(guard.adapter, atHandBytes);
-  const keyv = new Keyv({ store: adapter as unknown as KeyvStorageAdapter, serialization: false });
+  const texts = backing.holdsObjects ? null : unpacked(guard.adapter, atHandBytes);
+  const keyv = new Keyv({
+    store: (texts ?? guard.adapter) as unknown as KeyvStorageAdapter,
+    serialization: false,
+  });
   // What can't be written as text is a fault too. Where nobody listens for it, Keyv throws it at whoever wrote.
   keyv.on('error', options.onFault);
   const named = isInHub(options.url) ? (key: string) => key : (key: string) => NAMESPACE + key;
@@ -131,6 +135,10 @@ async function storeOver(backing: Backing, options: StoreOptions): Promise<Store
     sharedCounters: guard.sharedCounters,
     leases: guard.leases,
     news: null,
+    shrink(share) {
+      backing.shrink?.(share);
+      texts?.shrink(share);
+    },
     close: guard.close,
   };
 }

@@ -49,12 +49,12 @@ export interface CacheEntry<Value> {
   readonly atMs: number;
 }
 
-/** Callers whose names in the store are at hand, and names of each. */
-const MAX_KEYED = 100;
-const MAX_KEYS = 30_000;
+/** Callers whose names in the store are at hand, and names of all of them together unless told. */
+const MAX_KEYED = 1_000;
+const MAX_NAMES = 60_000;
 
-export function createTenantCache(parts: KeyStatusParts): TenantCache {
-  const { store, now, holdMs } = parts;
+export function createTenantCache(parts: KeyStatusParts & { readonly maxNames?: number }): TenantCache {
+  const { store, now, holdMs, maxNames = MAX_NAMES } = parts;
   const statuses = createKeyStatuses(parts);
   /** Values on their way to the store, by their keys in it. */
   const writing = new Map<string, CacheEntry<unknown>>();
@@ -65,28 +65,36 @@ export function createTenantCache(parts: KeyStatusParts): TenantCache {
     for (const keyDigest of new Set(keys.map(digestIn))) statuses.renew(keyDigest);
   });
 
-  /** Names in the store by key digest and name: most are wanted again and again. */
+  /** Names in the store by key digest and name: most are wanted again and again. When they are too many, all are dropped. */
   const keys = new LRUCache<string, Map<string, string>>({ max: MAX_KEYED });
   /** Those of the caller that was last in use. */
   let last = { keyDigest: '', known: new Map<string, string>() };
+  let count = 0;
   function keysOf(keyDigest: string): Map<string, string> {
-    if (last.keyDigest === keyDigest && last.known.size < MAX_KEYS) return last.known;
+    if (last.keyDigest === keyDigest) return last.known;
     let known = keys.get(keyDigest);
-    if (known === undefined || known.size >= MAX_KEYS) {
+    if (known === undefined) {
       known = new Map();
       keys.set(keyDigest, known);
     }
     last = { keyDigest, known };
     return known;
   }
+  function addKey(keyDigest: string, name: string, key: string): void {
+    if (count >= maxNames) {
+      keys.clear();
+      last = { keyDigest: '', known: new Map() };
+      count = 0;
+    }
+    keysOf(keyDigest).set(name, key);
+    count += 1;
+  }
   function keyOf(keyDigest: string, name: string): string {
     if (!statuses.isProven(keyDigest)) return keyIn(keyDigest, name);
-    const known = keysOf(keyDigest);
-    let key = known.get(name);
-    if (key === undefined) {
-      key = keyIn(keyDigest, name);
-      known.set(name, key);
-    }
+    const known = keysOf(keyDigest).get(name);
+    if (known !== undefined) return known;
+    const key = keyIn(keyDigest, name);
+    addKey(keyDigest, name, key);
     return key;
   }
   const keyIn = (keyDigest: string, name: string) => `${keyDigest}:held:${name}`;

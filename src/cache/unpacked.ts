@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Adapter } from './backing.ts';
+import { type Shrinkable, shrinkTo } from './lru.ts';
 import { roughBytes } from './memory.ts';
 import { packing } from './packing.ts';
 
@@ -15,7 +16,7 @@ interface KnownText {
  * it as it is.
  * @param maxBytes how much may be kept at hand, roughly
  */
-export function unpacked<Texts extends Adapter>(store: Texts, maxBytes: number): Texts {
+export function unpacked<Texts extends Adapter>(store: Texts, maxBytes: number): Texts & Shrinkable {
   const known = new LRUCache<string, KnownText>({
     maxSize: Math.max(1, maxBytes),
     sizeCalculation: ({ text, envelope }, key) => key.length + text.length + roughBytes(envelope),
@@ -32,6 +33,7 @@ export function unpacked<Texts extends Adapter>(store: Texts, maxBytes: number):
 
   return {
     ...store,
+    shrink: (share) => shrinkTo(known, share),
     async getMany(keys) {
       const found = await store.getMany(keys);
       return keys.map((key, i) => envelopeOf(key, found[i]));

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { ConfigError, readConfig } from '../config.ts';
+import { remarkOnBudget } from '../memory-budget.ts';
 import type { Log } from '../server/log.ts';
 import { buildText } from '../server/own-version.ts';
 import { addCompletion, addDoctor, addMcp, addQuery } from './asking-commands.ts';
@@ -124,6 +125,8 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
     return;
   }
   for (const strange of strangeSettings(env)) log.warn(strange);
+  const remark = remarkOnBudget(config);
+  if (remark !== null) log.note(remark);
   let draining: Promise<number> | undefined;
   // Before there is a program, nothing is under way.
   let drain: Program['drain'] = async () => 0;

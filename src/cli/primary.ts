@@ -6,6 +6,8 @@ import { openChannel } from '../async/channel.ts';
 import { systemClock } from '../async/clock.ts';
 import { createHub, type Hub } from '../cache/hub.ts';
 import type { Config } from '../config.ts';
+import { ALLOCATOR, processBudgetMb, semiSpaceFlag, semiSpaceMb } from '../memory-budget.ts';
+import { boundMemory } from '../server/heap-growth.ts';
 import type { Log } from '../server/log.ts';
 import type { LogOutlet } from '../server/log-outlet.ts';
 import type { MetricsSnapshot } from '../server/metrics.ts';
@@ -48,7 +50,11 @@ export interface PrimaryParts {
  */
 export async function startWorkers({ config, log, outlet }: PrimaryParts): Promise<Program> {
   cluster.schedulingPolicy = cluster.SCHED_RR;
-  cluster.setupPrimary({ serialization: 'advanced', stdio: ['ignore', 'inherit', 'pipe', 'ipc'] });
+  cluster.setupPrimary({
+    serialization: 'advanced',
+    stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+    execArgv: [...process.execArgv, semiSpaceFlag(semiSpaceMb(processBudgetMb(config)))],
+  });
   const sandbox = config.countryDataUrl === undefined ? await openSandbox() : undefined;
   const listening = await sandbox?.listen({ host: '127.0.0.1', port: 0 });
   const welcome: Welcome = {
@@ -60,6 +66,11 @@ export async function startWorkers({ config, log, outlet }: PrimaryParts): Promi
   };
   // Half of the memory for what all share, the other half for what each has at hand of it.
   const hub = createHub(config.cacheMaxBytes / 2);
+  boundMemory({
+    begun: { proven: 0, unproven: 0 },
+    budgetMb: processBudgetMb(config, 'supervising'),
+    shrink: hub.shrink,
+  });
   const supervisor: Supervisor<StartedWorker> = new Supervisor({
     count: config.workers,
     start: () => startWorker({ welcome, hub, metrics, outlet }),
@@ -103,7 +114,7 @@ interface WorkerParts {
 }
 
 function startWorker({ welcome, hub, metrics, outlet }: WorkerParts): StartedWorker {
-  const process = cluster.fork();
+  const process = cluster.fork(ALLOCATOR);
   const { promise: ready, resolve: onReady, reject } = Promise.withResolvers<Addresses>();
   let cut = 0;
   let last: MetricsSnapshot | undefined;

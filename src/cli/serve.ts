@@ -1,6 +1,7 @@
 import type { HubLink } from '../cache/hub-link.ts';
 import type { Config } from '../config.ts';
 import { createGateway, type Observer } from '../gateway.ts';
+import { MB, processBudgetMb } from '../memory-budget.ts';
 import type { Log } from '../server/log.ts';
 import { createMetrics, type Metrics } from '../server/metrics.ts';
 import { ownBuild, ownVersion } from '../server/own-version.ts';
@@ -50,6 +51,7 @@ export async function startProgram(config: Config, log: Log, common?: Common): P
       observer,
       tracer,
       link: common?.link,
+      takenMemory: () => process.memoryUsage.rss() / (processBudgetMb(config) * MB),
     });
     const demoKeys = common?.demoKeys ?? sandbox?.keys ?? null;
     const server = createServer({ config, gateway, metrics, log, demoKeys });

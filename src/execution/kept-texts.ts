@@ -68,11 +68,16 @@ export class KeptTexts {
     return first !== undefined && texts.wasSeen(first) && texts.areReadable ? texts : null;
   }
 
-  #count(text: string): void {
-    this.#bytes += text.length + OVERHEAD_BYTES;
-    if (this.#bytes <= this.#maxBytes) return;
+  /** Drops all of them where they take more than a share of the most that they may. */
+  shrink(share: number): void {
+    if (this.#bytes <= share * this.#maxBytes) return;
     this.#bySelection = new WeakMap();
     this.#bytes = 0;
+  }
+
+  #count(text: string): void {
+    this.#bytes += text.length + OVERHEAD_BYTES;
+    this.shrink(1);
   }
 }
 

@@ -16,9 +16,10 @@ export interface Prefetch {
   of(keyDigest: string, demands: readonly Demand[]): readonly Demand[];
 }
 
-/** Keys, and figures of each, that are remembered. */
+/** Keys that are remembered, figures of each, and figures of all unless told. */
 const MAX_KEYS = 1_000;
 const MAX_DEMANDS = 500;
+const MAX_DEMANDS_OF_ALL = 40_000;
 
 /** Demands beyond which a plan has neither room for a prefetch, nor can be made several times at little cost. */
 const MAX_ACCOMPANIED = 1_000;
@@ -51,8 +52,22 @@ export function prefetched(
   };
 }
 
-export function createPrefetch({ now, ttlMs }: { now: () => number; ttlMs: number }): Prefetch {
-  const byKey = new LRUCache<string, LRUCache<string, AskedLately>>({ max: MAX_KEYS });
+export function createPrefetch({
+  now,
+  ttlMs,
+  maxDemands = MAX_DEMANDS_OF_ALL,
+}: {
+  now: () => number;
+  ttlMs: number;
+  maxDemands?: number;
+}): Prefetch {
+  let count = 0;
+  const byKey = new LRUCache<string, LRUCache<string, AskedLately>>({
+    max: MAX_KEYS,
+    dispose(asked) {
+      count -= asked.size;
+    },
+  });
 
   return {
     wanted(keyDigest, demand, checkedAtMs) {
@@ -64,11 +79,15 @@ export function createPrefetch({ now, ttlMs }: { now: () => number; ttlMs: numbe
         asked = new LRUCache({ max: MAX_DEMANDS });
         byKey.set(keyDigest, asked);
       }
+      count -= asked.size;
       asked.set(demand.key, {
         demand: demandFor(mode, countryCode, metricKey),
         askedAtMs: now(),
         checkedAtMs,
       });
+      count += asked.size;
+      // Those of the key that asked the longest ago.
+      if (count > maxDemands) byKey.pop();
     },
     brought(keyDigest, demands) {
       const asked = byKey.get(keyDigest);

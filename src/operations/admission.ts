@@ -44,6 +44,8 @@ export interface AdmissionParts {
   readonly now?: () => number;
   /** Share of the heap that is taken. */
   readonly heapShare?: () => number;
+  /** Share of the process's memory that is taken. */
+  readonly takenMemory?: (() => number) | undefined;
 }
 
 /** Operations of one flow. */
@@ -91,6 +93,8 @@ const MAX_IDLE = 1_000;
 
 /** Share of the heap beyond which no more are under way at once than a flow's least share. */
 const HEAP_FULL = 0.85;
+/** The same of the process's memory, of which it keeps what it has once had: that it has little left is no sign by itself. */
+const MEMORY_FULL = 0.98;
 const HEAP_LOOK_MS = 250;
 
 export function createAdmission(parts: AdmissionParts): Admission {
@@ -105,7 +109,7 @@ class Gate implements Admission {
     delayed: 0,
     refused: { full: 0, late: 0 },
   };
-  readonly #parts: Required<AdmissionParts>;
+  readonly #parts: AdmissionParts & Required<Omit<AdmissionParts, 'takenMemory'>>;
   /** Of flows that have operations under way or waiting. */
   readonly #lanes = new Map<string, Lane>();
   /** Of others, so that those who come one after the other need no new one each time. */
@@ -186,7 +190,8 @@ class Gate implements Admission {
   #lookAtHeap(nowMs: number): void {
     if (nowMs - this.#heapLookedAtMs < HEAP_LOOK_MS) return;
     this.#heapLookedAtMs = nowMs;
-    this.#isHeapFull = this.#parts.heapShare() > HEAP_FULL;
+    const { heapShare, takenMemory = () => 0 } = this.#parts;
+    this.#isHeapFull = heapShare() > HEAP_FULL || takenMemory() > MEMORY_FULL;
   }
 
   #hasPlace(lane: Lane): boolean {

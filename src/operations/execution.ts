@@ -5,6 +5,7 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import type { PromiseOrValue } from '../async/promise-or-value.ts';
+import type { Shrinkable } from '../cache/lru.ts';
 import type { ProvenKeys } from '../cache/proven.ts';
 import { Failure } from '../errors.ts';
 import { KeptTexts } from '../execution/kept-texts.ts';
@@ -25,7 +26,7 @@ import { toldErrors } from './told-errors.ts';
 import { describeOperation } from './traced.ts';
 
 /** Prices and runs operations by their plans. */
-export interface Execution {
+export interface Execution extends Shrinkable {
   /** Why an operation is too dear to run; null where it isn't. Most are known not to be by their text alone. */
   refusalOf(
     operation: Pick<ValidOperation, 'document' | 'operation'>,
@@ -59,6 +60,8 @@ export interface ExecutionParts {
   readonly schema: GraphQLSchema;
   readonly maxUpstreamCalls: number;
   readonly maxAnswerBytes: number;
+  /** What JSON of rows comes to at the most, roughly, that operations have in common. */
+  readonly keptTextBytes: number;
   readonly price: Pricing;
   /** Rows that one call brings. */
   readonly maxRows: () => number;
@@ -71,12 +74,9 @@ export interface ExecutionParts {
 /** Data of an answer that has none. */
 const NULL: TextPieces = ['null'];
 
-/** What JSON of rows comes to at the most, roughly, that operations have in common. */
-const KEPT_TEXT_BYTES = 16 * 1024 * 1024;
-
 export function createExecution(parts: ExecutionParts): Execution {
   const { schema, maxUpstreamCalls: limit, maxAnswerBytes, price, proven, now, onOperation, onFault } = parts;
-  const texts = new KeptTexts(KEPT_TEXT_BYTES);
+  const texts = new KeptTexts(parts.keptTextBytes);
   const tell = (error: GraphQLError, requestId?: string) =>
     formatError(error.toJSON(), error, (fault) => onFault(fault, 'operation', requestId));
 
@@ -129,6 +129,7 @@ export function createExecution(parts: ExecutionParts): Execution {
   }
 
   return {
+    shrink: (share) => texts.shrink(share),
     tooLong,
     finish,
     refusalOf({ document, operation }, variables, bound, plan, { context: { caller }, delivery }) {

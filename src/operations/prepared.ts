@@ -6,7 +6,7 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { createLru } from '../cache/lru.ts';
+import { createLru, type Shrinkable, shrinkTo } from '../cache/lru.ts';
 import { conditionsOf, type Plan, planOperation } from '../execution/plan.ts';
 import { leadsToFigures, type SelectionScope } from '../graph/selection.ts';
 import { type Bound, boundOf, DOCUMENTED, type ListSizes } from '../pricing/bound.ts';
@@ -32,7 +32,7 @@ export interface PlannedOperation {
   readonly bound: Bound;
 }
 
-export interface PreparedOperations {
+export interface PreparedOperations extends Shrinkable {
   find(text: string, operationName: string | undefined, isProven: boolean): Prepared | undefined;
   /** Prepares an operation of a valid document; it may still turn out that graphql-js has to run it. */
   prepare(
@@ -45,18 +45,26 @@ export interface PreparedOperations {
   ): Prepared;
 }
 
-/** Bytes of operations that are kept ready at once, for keys that the service has accepted lately and for all others. */
-const MAX_BYTES = { proven: 64 * 1024 * 1024, unproven: 8 * 1024 * 1024 };
+/** Bytes of operations that are kept ready at once for keys that the service has accepted lately, unless told; others have a share as large. */
+const MAX_BYTES = 64_000_000;
+const UNPROVEN_SHARE = 1 / 8;
 
 /** Operations of which it is remembered that they have come before. */
 const MAX_SEEN = { proven: 20_000, unproven: 2_000 };
 
-/** @param listed how long lists of the service's own have shown to be: operations are bounded by it */
+/**
+ * @param listed how long lists of the service's own have shown to be: operations are bounded by it
+ * @param maxBytes of what is kept ready
+ */
 export function createPreparedOperations(
   schema: GraphQLSchema,
   listed: () => ListSizes = () => DOCUMENTED,
+  maxBytes = MAX_BYTES,
 ): PreparedOperations {
-  const tables = { proven: createTable('proven'), unproven: createTable('unproven') };
+  const tables = {
+    proven: createTable('proven', maxBytes),
+    unproven: createTable('unproven', maxBytes * UNPROVEN_SHARE),
+  };
   const nameOf = (text: string, operationName: string | undefined) => `${operationName ?? ''}\n${text}`;
 
   return {
@@ -78,6 +86,10 @@ export function createPreparedOperations(
       else seen.set(digest, true);
       return prepared;
     },
+    shrink(share) {
+      shrinkTo(tables.proven.ready, share);
+      shrinkTo(tables.unproven.ready, share);
+    },
   };
 }
 
@@ -87,11 +99,11 @@ interface KeptOperation {
 }
 
 /** Operations are kept ready from their second use on: most that are made up are never seen again. */
-function createTable(whose: 'proven' | 'unproven') {
+function createTable(whose: 'proven' | 'unproven', maxBytes: number) {
   return {
     seen: createLru<true>(MAX_SEEN[whose]),
     ready: new LRUCache<string, KeptOperation>({
-      maxSize: MAX_BYTES[whose],
+      maxSize: Math.max(1, Math.round(maxBytes)),
       sizeCalculation: ({ bytes }) => bytes,
     }),
   };

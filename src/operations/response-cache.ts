@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { PromiseOrValue } from '../async/promise-or-value.ts';
+import { type Shrinkable, shrinkTo } from '../cache/lru.ts';
 import type { TenantCache } from '../cache/tenant-cache.ts';
 import { byteLengthOf, type TextPieces } from '../execution/text-pieces.ts';
 import type { OperationEvent } from './events.ts';
@@ -28,7 +29,7 @@ export function questionName({ keyDigest, operationName, text, variables }: Ques
   return `${keyDigest}\n${operationName ?? ''}\n${JSON.stringify(variables)}\n${text}`;
 }
 
-export interface ResponseCache {
+export interface ResponseCache extends Shrinkable {
   /** The answer that still holds; at once, where nobody else can know more of the key. */
   find(question: Question): PromiseOrValue<StoredAnswer | null>;
   /**
@@ -105,6 +106,7 @@ export function createResponseCache({ tenantCache, maxBytes, now }: ResponseCach
       );
       entries.set(questionName(question), { answer, freshUntilMs, generation });
     },
+    shrink: (share) => shrinkTo(entries, share),
   };
 }
 
@@ -129,4 +131,4 @@ export function storedAnswer(
   };
 }
 
-const NO_ANSWERS: ResponseCache = { find: () => null, keep() {} };
+const NO_ANSWERS: ResponseCache = { find: () => null, keep() {}, shrink() {} };

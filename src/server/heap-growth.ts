@@ -1,5 +1,8 @@
+import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
+import type { Shrinkable } from '../cache/lru.ts';
 import type { Gateway } from '../gateway.ts';
+import { MB } from '../memory-budget.ts';
 
 /** How often is looked, in milliseconds. */
 const LOOK_MS = 1_000;
@@ -9,30 +12,140 @@ const FEW = 50;
 
 /**
  * How far the engine lets the heap grow before a full collection, beyond what is in use, in per cent; 0 leaves it to the
- * engine, which takes up to three times as much again. `npm run overload -- flood` measures 481 MB resident with that and
- * 363 with the other; but answers of hundreds of rows take a fifth more of the processor.
+ * engine, which takes up to three times as much again. With little room collections take more of the processor.
  */
-const GROWTH = { usual: 0, flooded: 50 };
+const GROWTH = { engines: 0, most: 300, flooded: 50, least: 20 };
+
+/** The share of the budget that is to be used; the rest is for what comes between two looks. */
+const USED_SHARE = 0.86;
+
+/** Beyond this share a full collection is begun early, and beyond the other one things are given back at each look. */
+const EARLY_SHARE = 0.85;
+const FULL_SHARE = 0.97;
+
+/** How fast what is held shrinks where there is no room for it, how far, and how fast it may grow again. */
+const SHRINKING = { step: 0.85, least: 0.05, back: 1.02 };
+
+/** How fast it is forgotten what the process has taken beside its heap, a look. */
+const FORGETTING = 0.98;
+
+/** A share of what is left until the next full collection, in per cent: it begins once that much of it has been taken. */
+const COLLECT_NOW = '--incremental-marking-hard-trigger=95';
+const COLLECT_LATER = '--incremental-marking-hard-trigger=0';
+
+/** What the process takes, in bytes. */
+export interface MemoryTaken {
+  readonly rss: number;
+  readonly heapTotal: number;
+  readonly heapUsed: number;
+}
+
+/** What there is of the engine. */
+export interface Engine {
+  setFlags(flag: string): void;
+  taken(): MemoryTaken;
+  /** Has the listener called after each full collection. @returns ends it */
+  onCollected(listener: () => void): () => void;
+}
+
+export interface MemoryBounds extends Shrinkable {
+  readonly begun: Gateway['load']['begun'];
+  readonly budgetMb: number;
+}
 
 /**
- * Bounds what garbage adds to the heap while most operations come under keys that the service has not accepted: who has
- * proved nothing gets little of the memory, and the others get their answers fast the rest of the time.
+ * Keeps the process within its budget. The engine's garbage is what gives way first: the heap may grow beyond what is in use as far
+ * as the budget has room, and by half while most operations come under keys that the service has not accepted. Where what
+ * is in use has too little room itself, what is held for later shrinks. None of it stops the process.
  * @returns stops it
  */
-export function boundHeapGrowth(
-  { begun }: Pick<Gateway['load'], 'begun'>,
-  setFlags = setFlagsFromString,
-): () => void {
+export function boundMemory({ begun, budgetMb, shrink }: MemoryBounds, engine: Engine = V8): () => void {
+  const budget = budgetMb * MB;
   let last = { ...begun };
-  let growth = GROWTH.usual;
+  let growth = GROWTH.engines;
+  /** In use after the last full collection, and after the one before it; null before there was one. */
+  let inUse: number | null = null;
+  let inUseBefore: number | null = null;
+  /** Since what is held was last made to shrink. */
+  let isCollected = true;
+  let isEarly = false;
+  let share = 1;
+  /** What the process takes beside its heap: the most of it, slowly forgotten. */
+  let outside = 0;
+  /** What the heap takes beyond what lies in it: the least since the last full collection, and before it. */
+  let gaps = Number.POSITIVE_INFINITY;
+  let gapsBefore = 0;
+
+  const stopListening = engine.onCollected(() => {
+    inUseBefore = inUse;
+    inUse = engine.taken().heapUsed;
+    isCollected = true;
+    if (Number.isFinite(gaps)) gapsBefore = gaps;
+    gaps = Number.POSITIVE_INFINITY;
+    if (isEarly) engine.setFlags(COLLECT_LATER);
+    isEarly = false;
+  });
+
+  function growthWithin({ heapUsed }: MemoryTaken): number {
+    // What is held may grow again by as much as it last did.
+    const expected = inUse === null ? heapUsed : inUse + Math.max(0, inUse - (inUseBefore ?? 0));
+    const room = budget * USED_SHARE - outside - gapsBefore;
+    const percent = Math.round(100 * (room / Math.max(1, expected) - 1));
+    return percent > GROWTH.most ? GROWTH.engines : Math.max(GROWTH.least, percent);
+  }
+
+  function giveBack({ rss }: MemoryTaken): void {
+    const isCramped = growth === GROWTH.least;
+    if ((isCramped && isCollected) || rss > FULL_SHARE * budget) {
+      share = Math.max(SHRINKING.least, share * SHRINKING.step);
+      isCollected = false;
+    } else if (!isCramped) share = Math.min(1, share * SHRINKING.back);
+    if (share < 1) shrink(share);
+  }
+
   const timer = setInterval(() => {
-    const unproven = begun.unproven - last.unproven;
-    const isFlooded = unproven > FEW && unproven > begun.proven - last.proven;
+    const taken = engine.taken();
+    const { rss, heapTotal, heapUsed } = taken;
+    outside = Math.max(rss - heapTotal, outside * FORGETTING);
+    gaps = Math.min(gaps, heapTotal - heapUsed);
+    let wanted = growthWithin(taken);
+    if (isFlooded(begun, last))
+      wanted = wanted === GROWTH.engines ? GROWTH.flooded : Math.min(wanted, GROWTH.flooded);
     last = { ...begun };
-    const wanted = isFlooded ? GROWTH.flooded : GROWTH.usual;
-    if (wanted !== growth) setFlags(`--heap-growing-percent=${wanted}`);
+    if (wanted !== growth) engine.setFlags(`--heap-growing-percent=${wanted}`);
     growth = wanted;
+    const isGarbage = heapUsed > (inUse ?? 0) * (1 + GROWTH.least / 100);
+    if (!isEarly && isGarbage && rss > EARLY_SHARE * budget) {
+      isEarly = true;
+      engine.setFlags(COLLECT_NOW);
+    }
+    giveBack(taken);
   }, LOOK_MS);
   timer.unref();
-  return () => clearInterval(timer);
+  return () => {
+    clearInterval(timer);
+    stopListening();
+  };
+}
+
+function isFlooded(begun: MemoryBounds['begun'], last: MemoryBounds['begun']): boolean {
+  const unproven = begun.unproven - last.unproven;
+  return unproven > FEW && unproven > begun.proven - last.proven;
+}
+
+const V8: Engine = {
+  setFlags: setFlagsFromString,
+  taken: () => process.memoryUsage(),
+  onCollected(listener) {
+    const observer = new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) if (isFull(entry)) listener();
+    });
+    observer.observe({ type: 'gc' });
+    return () => observer.disconnect();
+  },
+};
+
+function isFull(entry: PerformanceEntry): boolean {
+  const { kind } = (entry as unknown as { readonly detail: { readonly kind: number } }).detail;
+  return kind === constants.NODE_PERFORMANCE_GC_MAJOR;
 }

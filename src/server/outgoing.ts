@@ -1,5 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Config } from '../config.ts';
+import { waitingBytes } from '../memory-budget.ts';
 
 /** Answers that are written, but not yet taken by their clients. */
 export interface Outgoing {
@@ -29,13 +31,12 @@ export interface OutgoingParts {
   readonly onCut: (reason: CutReason) => void;
 }
 
-/** What may wait, by how long one answer may be. */
-export function waitingBounds({
-  maxAnswerBytes,
-}: {
-  readonly maxAnswerBytes: number;
-}): Pick<OutgoingParts, 'maxPerConnection' | 'maxInAll'> {
-  return { maxPerConnection: maxAnswerBytes, maxInAll: ANSWERS_WAITING * maxAnswerBytes };
+/** What may wait, by how long one answer may be, and what there is for all. */
+export function waitingBounds(
+  config: Pick<Config, 'maxAnswerBytes' | 'memoryMb' | 'workers'>,
+): Pick<OutgoingParts, 'maxPerConnection' | 'maxInAll'> {
+  const { maxAnswerBytes } = config;
+  return { maxPerConnection: maxAnswerBytes, maxInAll: waitingBytes(maxAnswerBytes, config) };
 }
 
 /** `late` for too slow a reader; `crowded` where too much waited on the connection, or in all. */
@@ -58,9 +59,6 @@ interface Waiting {
   readonly bytes: number;
   timer: NodeJS.Timeout;
 }
-
-/** How many of the longest answers may wait for slow readers, by their bytes. */
-const ANSWERS_WAITING = 4;
 
 /**
  * Bounds what slow readers hold. A connection is cut that takes too long for an answer, that asks for ever more and reads

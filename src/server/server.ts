@@ -4,9 +4,10 @@ import fastify, { type FastifyInstance } from 'fastify';
 import type { Config } from '../config.ts';
 import type { Gateway } from '../gateway.ts';
 import { printSdl } from '../graph/subgraph-sdl.ts';
+import { processBudgetMb } from '../memory-budget.ts';
 import { type Course, drain, watchOpenRequests } from './draining.ts';
 import { graphqlRoute } from './graphql-route.ts';
-import { boundHeapGrowth } from './heap-growth.ts';
+import { boundMemory } from './heap-growth.ts';
 import { listenAt } from './listening.ts';
 import type { LiveTransport } from './live-results.ts';
 import type { Log } from './log.ts';
@@ -87,7 +88,11 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
     schemaController: { compilersFactory: NO_COMPILERS },
   });
   metrics.watch(gateway);
-  const stopBounding = boundHeapGrowth(gateway.load);
+  const stopBounding = boundMemory({
+    begun: gateway.load.begun,
+    budgetMb: processBudgetMb(config),
+    shrink: gateway.shrink,
+  });
   app.addHook('onClose', async () => stopBounding());
   const course: Course = { isClosing: false, isLeaving: false, isDraining: false };
   const open = watchOpenRequests(app);

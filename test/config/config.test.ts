@@ -4,6 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, readConfig } from '../../src/config.ts';
+import {
+  heldBounds,
+  processBudgetMb,
+  remarkOnBudget,
+  startOf,
+  waitingBytes,
+} from '../../src/memory-budget.ts';
 
 /** Each setting, and values that it may not have. */
 const WRONG: Readonly<Record<string, readonly string[]>> = {
@@ -20,6 +27,7 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
   ],
   PORT: ['-1', '65536', '80.5', '4000x', '0x10', ' '],
   ADMIN_PORT: ['-1', '65536', 'x', '4000'],
+  MEMORY_MB: ['much', '0', '1e3'],
   WORKERS: ['0', '65', '1.5', 'all', '-1'],
   CACHE_URL: [
     'disk',
@@ -112,13 +120,90 @@ describe('settings', () => {
       maxListItems: 1000,
       maxBatchedOperations: 10,
       maxBodyBytes: 1024 * 1024,
-      maxAnswerBytes: 64 * 1024 * 1024,
       drainDelayMs: 0,
       drainTimeoutMs: 10_000,
       introspection: true,
       graphiql: true,
       corsOrigins: [],
       logLevel: 'info',
+    });
+  });
+
+  describe('of memory', () => {
+    const GB = 1_000_000_000;
+    const free = { limitBytes: null, totalBytes: 24 * GB };
+
+    it.each<
+      [string, Record<string, string>, typeof free | { limitBytes: number; totalBytes: number }, number]
+    >([
+      ['is 1,024 MB for a process of a large machine', {}, free, 1_024],
+      ['is as much for each worker', { WORKERS: '4' }, free, 4_096],
+      ['is a quarter of a small machine', {}, { limitBytes: null, totalBytes: 2 * GB }, 500],
+      ['is most of what a container may take', {}, { limitBytes: 0.8 * GB, totalBytes: 24 * GB }, 720],
+      ['is what is given', { MEMORY_MB: '600' }, { limitBytes: 0.8 * GB, totalBytes: 24 * GB }, 600],
+    ])('%s', (_, env, machine, memoryMb) => {
+      expect(readConfig(env, machine).memoryMb).toBe(memoryMb);
+    });
+
+    it.each([256, 512, 1_024, 4_096])('have others follow from %d MB, which they leave most of', (mb) => {
+      const config = readConfig({ MEMORY_MB: String(mb) }, free);
+      const held = config.cacheMaxBytes + config.answersMaxBytes + heldBounds(config).keptTextBytes;
+      expect(held).toBeGreaterThan(0.05 * mb * 1e6);
+      expect(held + heldBounds(config).operationBytes).toBeLessThan(0.45 * mb * 1e6);
+      expect(waitingBytes(config.maxAnswerBytes, config)).toBeLessThan(0.2 * mb * 1e6);
+      expect(config.maxAnswerBytes).toBeLessThan(0.1 * mb * 1e6);
+    });
+
+    it('give way to those that are given', () => {
+      const given = { CACHE_MAX_BYTES: '50000000', ANSWERS_MAX_BYTES: '0', MAX_ANSWER_BYTES: '5000000' };
+      expect(readConfig({ MEMORY_MB: '512', ...given }, free)).toMatchObject({
+        cacheMaxBytes: 50_000_000,
+        answersMaxBytes: 0,
+        maxAnswerBytes: 5_000_000,
+      });
+    });
+
+    it('are refused where a budget that is given has no room for them', () => {
+      expect(faultOf({ MEMORY_MB: '100' })).toContain(
+        'MEMORY_MB: must be 192 or more with WORKERS=1 (got "100")',
+      );
+      expect(faultOf({ MEMORY_MB: '500', WORKERS: '4' })).toContain('MEMORY_MB: must be 864 or more');
+      expect(faultOf({ MEMORY_MB: '256', CACHE_MAX_BYTES: '134217728' })).toMatch(
+        /MEMORY_MB: lacks \d+ MB for CACHE_MAX_BYTES and ANSWERS_MAX_BYTES \(got "256"\)/,
+      );
+    });
+
+    it('are remarked on where nobody has given the budget', () => {
+      expect(remarkOnBudget(readConfig({}, free))).toBeNull();
+      const small = readConfig({ WORKERS: '4' }, { limitBytes: 0.5 * GB, totalBytes: 24 * GB });
+      expect(remarkOnBudget(small)).toBe(
+        'The program may take 450 MB (MEMORY_MB), which must be 864 or more with WORKERS=4',
+      );
+      expect(remarkOnBudget(readConfig({ CACHE_MAX_BYTES: '2000000000' }, free))).toMatch(/lacks \d+ MB/);
+    });
+
+    it('are shared by the processes of a program', () => {
+      const config = readConfig({ WORKERS: '4' }, free);
+      const supervising = processBudgetMb(config, 'supervising');
+      expect(supervising + 4 * processBudgetMb(config)).toBe(config.memoryMb);
+      expect(supervising).toBeGreaterThan(config.cacheMaxBytes / 2 / 1e6);
+    });
+
+    it('are told to the engine before the program is loaded, where the budget is small', () => {
+      const started = ['--max-semi-space-size=32'];
+      expect(startOf({}, started, free)).toBeNull();
+      expect(startOf({}, [], free)).toBeNull();
+      expect(startOf({ MEMORY_MB: '256' }, started)?.flags).toEqual(['--max-semi-space-size=4']);
+      expect(startOf({ MEMORY_MB: '256' }, [...started, '--max-semi-space-size=4'])).toBeNull();
+      expect(startOf({ MEMORY_MB: '256', NODE_OPTIONS: '--max-semi-space-size=4' }, [])).toBeNull();
+      expect(startOf({}, started, { limitBytes: 0.8 * GB, totalBytes: 24 * GB })).toEqual({
+        flags: ['--max-semi-space-size=16'],
+        env: { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072' },
+      });
+      expect(startOf({ WORKERS: '2' }, started, free)).toBeNull();
+      expect(startOf({ WORKERS: '4', MEMORY_MB: '2000' }, started)?.flags).toEqual([
+        '--max-semi-space-size=16',
+      ]);
     });
   });
 

@@ -8,6 +8,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 const CASES: readonly [file: string, line: string, rule: string | null][] = [
   ['src/errors.ts', "import './config.ts';", 'noRestrictedImports'],
   ['src/config.ts', "import './errors.ts';", 'noRestrictedImports'],
+  ['src/config.ts', "import './memory-budget.ts';", null],
+  ['src/memory-budget.ts', "import './config.ts';", 'noRestrictedImports'],
   ['src/warnings.ts', "import './errors.ts';", 'noRestrictedImports'],
   ['src/exact-json.ts', "import './config.ts';", 'noRestrictedImports'],
   ['src/calendar.ts', "import './periods.ts';", 'noRestrictedImports'],

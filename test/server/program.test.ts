@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtempDisposable, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
@@ -126,6 +126,22 @@ describe('serve', () => {
     await without.printed(ADDRESS);
     await without.printed(/Memory reducer/);
     expect(program.text.stdout).not.toContain('Memory reducer');
+  });
+
+  it('tells the engine of a small budget before it is loaded, in the same process', async () => {
+    const started = ['--max-semi-space-size=32', ...SERVE];
+    for (const [MEMORY_MB, flags] of [
+      ['256', '--max-semi-space-size=32 --max-semi-space-size=4'],
+      ['1024', '--max-semi-space-size=32'],
+    ] as const) {
+      const program = start(started, { MEMORY_MB });
+      const url = await program.printed(ADDRESS);
+      expect(await ask(url)).toEqual(HEALTHY);
+      const { stdout } = spawnSync('ps', ['-o', 'args=', '-p', String(program.child.pid)]);
+      expect(String(stdout)).toMatch(new RegExp(` ${flags} \\S*bin/country-graph`));
+      program.signal('SIGTERM');
+      expect(await program.exited).toBe(0);
+    }
   });
 
   it('runs over a service that it is told, and prints no keys then', async () => {

@@ -33,6 +33,7 @@ async function open(
       refused: { full: 0, late: 0 },
     },
     state: { lookups: openLookups(), recentLimits: () => [], openCircuits: () => [] },
+    shrink() {},
     stop: async () => void stopped.push('gateway'),
   };
   const metrics = createMetrics();

@@ -1,0 +1,102 @@
+/**
+ * `npm run soak -- --budget 256 --minutes 30`: what a gateway takes of memory under the load of 200 keys, a line a minute, and
+ * whether it stays within `MEMORY_MB`; exit code 1 where it doesn't, or answers wrongly. `--cache redis` has it share a
+ * Redis, `--workers 2` be several processes. More than one budget: one after the other.
+ */
+import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { childrenOf } from '../test/support/descendants.ts';
+import { startRedis } from '../test/support/redis.ts';
+import { type Listening, startListening } from './race/child.ts';
+import { START_ARGS } from './race/servers.ts';
+import { short, table } from './race/table.ts';
+import { startLoad } from './soak/load.ts';
+
+const { values } = parseArgs({
+  options: {
+    budget: { type: 'string', multiple: true, default: ['256', '512', '1024'] },
+    minutes: { type: 'string', default: '30' },
+    rate: { type: 'string', default: '40' },
+    keys: { type: 'string', default: '200' },
+    cache: { type: 'string', default: 'memory' },
+    workers: { type: 'string', default: '1' },
+    seed: { type: 'string', default: '1' },
+  },
+});
+
+const MB = 1_000_000;
+const LOOK_MS = 250;
+const CORES = [0, 1];
+const lineMs = Math.min(60_000, Number(values.minutes) * 15_000);
+
+interface Line {
+  readonly minute: number;
+  readonly rssMb: number;
+  readonly mostMb: number;
+}
+
+await using upstream = await startListening({ args: ['bench/upstream.ts'], core: CORES });
+
+async function soak(budgetMb: string): Promise<readonly Line[]> {
+  await using redis = values.cache === 'redis' ? await startRedis() : null;
+  await using gateway = await startListening({
+    args: START_ARGS,
+    core: CORES,
+    env: {
+      COUNTRY_DATA_URL: upstream.url,
+      MEMORY_MB: budgetMb,
+      WORKERS: values.workers,
+      CACHE_URL: redis?.url ?? 'memory:',
+      LOG_LEVEL: 'error',
+    },
+  });
+  const load = startLoad({
+    url: gateway.url,
+    keys: Number(values.keys),
+    perSecond: Number(values.rate),
+    seed: Number(values.seed),
+  });
+  const lines: Line[] = [];
+  const startedAtMs = performance.now();
+  const endsAtMs = startedAtMs + Number(values.minutes) * 60_000;
+  for (let lineAtMs = startedAtMs; lineAtMs < endsAtMs - 1; ) {
+    lineAtMs += lineMs;
+    let mostMb = 0;
+    for (; performance.now() < lineAtMs; await pause(LOOK_MS)) mostMb = Math.max(mostMb, takenMb(gateway));
+    const { operations, turnedAway, wrong, p50Ms, p99Ms } = load.take();
+    const minute = (lineAtMs - startedAtMs) / 60_000;
+    const line = { minute, rssMb: takenMb(gateway), mostMb };
+    lines.push(line);
+    console.log(
+      `${budgetMb} MB, minute ${short(minute)}: ${short(line.rssMb)} MB, ${short(mostMb)} at most; ${operations} operations, ${turnedAway} turned away, ${wrong} wrong, p50 ${short(p50Ms)} ms, p99 ${short(p99Ms)} ms`,
+    );
+    if (!(mostMb <= Number(budgetMb)) || wrong > 0 || operations === 0) process.exitCode = 1;
+  }
+  load.stop();
+  return lines;
+}
+
+/** What a program takes: what its processes have in common counts once, as a container counts it. */
+function takenMb({ process: { pid } }: Listening): number {
+  if (values.workers === '1') return memoryMb(pid, 'Rss');
+  return [pid, ...childrenOf(pid)].reduce<number>((sum, one) => sum + memoryMb(one, 'Pss'), 0);
+}
+
+function memoryMb(pid: number | undefined, what: 'Rss' | 'Pss'): number {
+  const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
+  return (Number(new RegExp(`^${what}:\\s+(\\d+)`, 'm').exec(text)?.[1]) * 1024) / MB;
+}
+
+const results: (readonly Line[])[] = [];
+for (const budget of values.budget) results.push(await soak(budget));
+console.log(
+  table(
+    ['minute', ...values.budget.map((mb) => `MEMORY_MB=${mb}`)],
+    (results[0] ?? []).map(({ minute }, i) => [
+      short(minute),
+      ...results.map((lines) => short(lines[i]?.rssMb ?? Number.NaN)),
+    ]),
+  ),
+);
+process.exit();

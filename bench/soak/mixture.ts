@@ -1,0 +1,88 @@
+import { countries } from '../../src/sandbox/catalogue/countries.ts';
+import { indicators } from '../../src/sandbox/catalogue/indicators.ts';
+import { Dice } from '../../test/execution/dice.ts';
+import { drawOperations } from '../race/mixed-operations.ts';
+
+/** One request of a soak. */
+export interface SoakRequest {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+const CODES = countries.map(({ code }) => code.toUpperCase());
+const METRICS = indicators.map(({ key }) => key);
+
+/** Operations that are drawn at once. */
+const ROUND = 1_000;
+
+/** How often things happen that not every request has. */
+const CHANCES = { wide: 0.3, madeUp: 0.02, ownText: 0.05, compressed: 0.5, table: 0.03 };
+
+type Asked = Readonly<Record<string, unknown>>;
+type Draw = (dice: Dice) => Asked;
+
+const some = (dice: Dice, all: readonly string[], most: number) =>
+  Array.from({ length: 1 + dice.below(most) }, () => dice.pick(all));
+
+const SERIES = `query Series($codes: [CountryCode!], $keys: [String!], $from: Int) {
+  observations(countryCodes: $codes, metricKeys: $keys, fromYear: $from) {
+    country { code name } indicator { key unit } year period value unit source { key } change growthPercent
+  }
+}`;
+
+const LATEST = `query Latest($keys: [String!], $maxAge: Int) {
+  observations(metricKeys: $keys, latest: true, maxAge: $maxAge) {
+    country { code name } indicator { key } year value source { key lastSuccessfulRefresh } record
+  }
+}`;
+
+/** Operations that hardly anything answers that is held: figures of all countries and metrics, evenly drawn, and lists. */
+const WIDE: readonly Draw[] = [
+  (dice) => ({
+    query: SERIES,
+    variables: { codes: some(dice, CODES, 6), keys: some(dice, METRICS, 4), from: 1990 },
+  }),
+  (dice) => ({
+    query: LATEST,
+    variables: { keys: some(dice, METRICS, 8), maxAge: 100_000 + dice.below(1_000_000) },
+  }),
+  (dice) => ({
+    query: `{ country(code: "${dice.pick(CODES)}") { name profile { indicators { year value } } offices { name terms { holder } } tickers { symbol closePrice } } }`,
+  }),
+  (dice) => {
+    const figures = some(dice, METRICS, 12).map(
+      (key, i) => `m${i}: observation(metricKey: "${key}") { value year }`,
+    );
+    return { query: `query Page { countries { name ${figures.join(' ')} } }` };
+  },
+];
+
+/**
+ * Requests without end, the same for the same seed, under so many keys: of skewed operations, which much that is held
+ * answers, and of wide ones; some in texts that nobody has sent before, and some under keys that nobody has.
+ */
+export function* drawRequests(keys: number, seed: number): Generator<SoakRequest> {
+  const dice = new Dice(seed);
+  for (let round = 0; ; round += 1) {
+    for (const operation of drawOperations(ROUND, seed + round))
+      yield requestOf(
+        dice,
+        dice.chance(CHANCES.wide) ? dice.pick(WIDE)(dice) : { query: operation.query },
+        keys,
+      );
+  }
+}
+
+function requestOf(dice: Dice, asked: Asked, keys: number): SoakRequest {
+  const isMadeUp = dice.chance(CHANCES.madeUp);
+  const isOwnText = isMadeUp || dice.chance(CHANCES.ownText);
+  return {
+    headers: {
+      'content-type': 'application/json',
+      'accept-encoding': dice.chance(CHANCES.compressed) ? 'gzip' : 'identity',
+      authorization: `Bearer ${isMadeUp ? `made-up-${dice.next()}` : `key-${dice.below(keys)}`}`,
+      ...(dice.chance(CHANCES.table) ? { accept: 'text/csv' } : {}),
+    },
+    body: JSON.stringify(isOwnText ? { ...asked, query: `${asked.query} # ${dice.next()}` } : asked),
+  };
+}

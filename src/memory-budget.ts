@@ -1,0 +1,231 @@
+import { availableParallelism, totalmem } from 'node:os';
+import { getHeapStatistics } from 'node:v8';
+
+/** A megabyte, as budgets count them. */
+export const MB = 1_000_000;
+
+/** What the program runs on. */
+export interface Machine {
+  /** What its container may take, in bytes; null where nobody has said. */
+  readonly limitBytes: number | null;
+  readonly totalBytes: number;
+}
+
+export function thisMachine(): Machine {
+  const totalBytes = totalmem();
+  const limit = process.constrainedMemory();
+  // Where there is none, systems tell 0, or more than there is.
+  return { limitBytes: limit > 0 && limit < totalBytes ? limit : null, totalBytes };
+}
+
+/** The least that a process which answers can do with, and the one that supervises others, in MB. */
+const LEAST_MB = { answering: 192, supervising: 96 };
+
+/** What each takes before it holds anything, as `npm run soak` shows it. */
+const IDLE_MB = { answering: 170, supervising: 90 };
+
+/** The share of a container's memory that is the program's: the rest is the system's, for files and sockets. */
+const CONTAINER_SHARE = 0.9;
+
+/** A process by itself takes no more of a machine unless it is told to, and no more of its memory than this share. */
+const USUAL_MB = 1_024;
+const MACHINE_SHARE = 0.25;
+
+/** A process has no use for more: the engine bounds its heap. */
+const MOST_MB = 4_096;
+
+/**
+ * What each thing may take of the memory that an idle process leaves of its budget. They come to half of it, since what is in use is
+ * followed by as much garbage, and by what the system's allocator keeps.
+ */
+const SHARES = {
+  /** Figures and lists, of all workers together. */
+  cache: 0.25,
+  /** Whole answers that are kept. */
+  answers: 0.06,
+  /** Texts of rows that answers have in common. */
+  keptTexts: 0.03,
+  /** Operations that are kept ready. */
+  operations: 0.08,
+  names: 0.025,
+  askedLately: 0.03,
+  /** Answers on their way to slow readers. */
+  waiting: 0.16,
+  /** One answer. */
+  answer: 0.08,
+};
+
+/** How many of the longest answers may wait for slow readers, by their bytes. */
+const ANSWERS_WAITING = 4;
+
+/** Where a budget is larger, these have no use for more: in bytes, and in numbers. */
+const MOST = {
+  answer: 67_108_864,
+  keptTexts: 64 * MB,
+  operations: 64 * MB,
+  names: 60_000,
+  askedLately: 40_000,
+};
+/** What one of those takes that are counted. */
+const ITEM_BYTES = { name: 150, askedLately: 250 };
+const LEAST = { cache: 4 * MB, answers: MB, keptTexts: MB, operations: 2 * MB, answer: 4 * MB };
+
+const LARGEST_SEMI_MB = 32;
+const SEMI_FLAG = /^--max[-_]semi[-_]space[-_]size=(\d+)$/;
+
+/** What a budget is divided by. */
+export interface Division {
+  readonly memoryMb: number;
+  readonly workers: number;
+}
+
+export function defaultBudgetMb({ limitBytes, totalBytes }: Machine, workers: number): number {
+  if (limitBytes !== null)
+    return Math.floor(Math.min((limitBytes / MB) * CONTAINER_SHARE, workers * MOST_MB));
+  return Math.max(
+    leastBudgetMb(workers),
+    Math.floor(Math.min(workers * USUAL_MB, (totalBytes / MB) * MACHINE_SHARE)),
+  );
+}
+
+/** The least that a program of so many workers can do with. */
+export function leastBudgetMb(workers: number): number {
+  return workers * LEAST_MB.answering + (workers > 1 ? LEAST_MB.supervising : 0);
+}
+
+/** What is left for what a program holds, of all its processes together, in bytes. */
+function spareBytes({ memoryMb, workers }: Division): number {
+  const idleMb = workers * IDLE_MB.answering + (workers > 1 ? IDLE_MB.supervising : 0);
+  const heapMb = (workers * getHeapStatistics().heap_size_limit) / MB;
+  return Math.max(0, Math.min(memoryMb, heapMb) - idleMb) * MB;
+}
+
+/** Settings that follow from the budget where they are not given. */
+export function derivedSettings(division: Division) {
+  const spare = spareBytes(division);
+  const each = spare / division.workers;
+  return {
+    cacheMaxBytes: Math.round(Math.max(LEAST.cache, spare * SHARES.cache)),
+    answersMaxBytes: Math.round(Math.max(LEAST.answers, each * SHARES.answers)),
+    maxAnswerBytes: Math.round(Math.min(MOST.answer, Math.max(LEAST.answer, each * SHARES.answer))),
+  };
+}
+
+/** What else follows from it, in each worker. */
+export function heldBounds(division: Division) {
+  const each = spareBytes(division) / division.workers;
+  return {
+    keptTextBytes: Math.round(Math.min(MOST.keptTexts, Math.max(LEAST.keptTexts, each * SHARES.keptTexts))),
+    /** Names in the store that are at hand. */
+    names: Math.round(Math.min(MOST.names, (each * SHARES.names) / ITEM_BYTES.name)),
+    /** Figures of all keys that are remembered as asked for lately. */
+    askedLately: Math.round(Math.min(MOST.askedLately, (each * SHARES.askedLately) / ITEM_BYTES.askedLately)),
+    operationBytes: Math.round(
+      Math.min(MOST.operations, Math.max(LEAST.operations, each * SHARES.operations)),
+    ),
+  };
+}
+
+/** How much may wait for slow readers in a worker, in bytes. */
+export function waitingBytes(maxAnswerBytes: number, division: Division): number {
+  const each = spareBytes(division) / division.workers;
+  return Math.max(maxAnswerBytes, Math.min(ANSWERS_WAITING * maxAnswerBytes, each * SHARES.waiting));
+}
+
+/** What one process may take of the budget: the one that supervises others holds half of what they share. */
+export function processBudgetMb(
+  { memoryMb, workers, cacheMaxBytes }: Division & { readonly cacheMaxBytes: number },
+  role: 'answering' | 'supervising' = 'answering',
+): number {
+  if (workers === 1) return memoryMb;
+  // Texts that are in use, and as much again that is not any more.
+  const supervising = Math.min(memoryMb / 2, IDLE_MB.supervising + cacheMaxBytes / MB);
+  return role === 'supervising' ? supervising : (memoryMb - supervising) / workers;
+}
+
+/** Settings as they are given, by their names in the environment. */
+interface Given {
+  readonly WORKERS: number;
+  readonly MEMORY_MB?: number | undefined;
+  readonly CACHE_MAX_BYTES?: number | undefined;
+  readonly ANSWERS_MAX_BYTES?: number | undefined;
+  readonly MAX_ANSWER_BYTES?: number | undefined;
+}
+
+export interface Budget extends Division {
+  readonly cacheMaxBytes: number;
+  readonly answersMaxBytes: number;
+  readonly maxAnswerBytes: number;
+}
+
+/** The budget, what follows from it where it isn't given, and what is wrong with one that is. */
+export function budgetOf(
+  given: Given,
+  machine: Machine,
+): { readonly settings: Budget; readonly faults: readonly string[] } {
+  const division = {
+    memoryMb: given.MEMORY_MB ?? defaultBudgetMb(machine, given.WORKERS),
+    workers: given.WORKERS,
+  };
+  const derived = derivedSettings(division);
+  const settings = {
+    ...division,
+    cacheMaxBytes: given.CACHE_MAX_BYTES ?? derived.cacheMaxBytes,
+    answersMaxBytes: given.ANSWERS_MAX_BYTES ?? derived.answersMaxBytes,
+    maxAnswerBytes: given.MAX_ANSWER_BYTES ?? derived.maxAnswerBytes,
+  };
+  const lack = given.MEMORY_MB === undefined ? null : lackOf(settings);
+  return { settings, faults: lack === null ? [] : [`MEMORY_MB: ${lack} (got "${given.MEMORY_MB}")`] };
+}
+
+/** What the operator should know of a budget that nobody has given; null where there is nothing. */
+export function remarkOnBudget(budget: Budget): string | null {
+  const lack = lackOf(budget);
+  return lack && `The program may take ${budget.memoryMb} MB (MEMORY_MB), which ${lack}`;
+}
+
+function lackOf(budget: Budget): string | null {
+  const { memoryMb, workers, cacheMaxBytes, answersMaxBytes } = budget;
+  const leastMb = leastBudgetMb(workers);
+  if (memoryMb < leastMb) return `must be ${leastMb} or more with WORKERS=${workers}`;
+  const heldBytes = cacheMaxBytes + workers * answersMaxBytes;
+  const overMb = Math.ceil((heldBytes - spareBytes(budget)) / MB);
+  const isOver = overMb > 0 && heldBytes > workers * (LEAST.cache + LEAST.answers);
+  return isOver ? `lacks ${overMb} MB for CACHE_MAX_BYTES and ANSWERS_MAX_BYTES` : null;
+}
+
+/** What the young generation's halves may take within a budget, in MiB: with larger ones, answers of many rows take less of the processor. */
+export function semiSpaceMb(budgetMb: number): number {
+  if (budgetMb <= 300) return 4;
+  if (budgetMb <= 400) return 8;
+  return budgetMb <= 800 ? 16 : LARGEST_SEMI_MB;
+}
+
+/**
+ * Has the system's allocator give memory back: else each thread has a pool of its own, and what has once been freed in large pieces
+ * is kept. Systems without it have no use for them.
+ */
+export const ALLOCATOR = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072' };
+
+/**
+ * What the engine and the allocator have to be told before the program is loaded, by its environment and the engine's flags;
+ * null where they have been.
+ */
+export function startOf(
+  env: Readonly<Record<string, string | undefined>>,
+  flags: readonly string[],
+  machine: Machine = thisMachine(),
+): { readonly flags: readonly string[]; readonly env: Readonly<Record<string, string>> } | null {
+  const workers = env.WORKERS === 'auto' ? availableParallelism() : Number(env.WORKERS) || 1;
+  // What is wrong with the settings is told once they are read.
+  const budgetMb = Number(env.MEMORY_MB) || defaultBudgetMb(machine, workers);
+  const wantedMb = semiSpaceMb(budgetMb / workers);
+  const given = [...(env.NODE_OPTIONS ?? '').split(' '), ...flags].map((flag) => SEMI_FLAG.exec(flag)?.[1]);
+  const givenMb = Number(given.findLast((size) => size !== undefined) ?? Number.POSITIVE_INFINITY);
+  // To begin anew takes some 30 ms, which a large budget has no need of.
+  return givenMb <= wantedMb || wantedMb === LARGEST_SEMI_MB
+    ? null
+    : { flags: [semiSpaceFlag(wantedMb)], env: ALLOCATOR };
+}
+
+export const semiSpaceFlag = (mb: number) => `--max-semi-space-size=${mb}`;
