@@ -10,6 +10,7 @@ const READING = /\bNumber\((?!\))|\bparse(?:Float|Int)\(|\((?:Number|parseFloat|
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'src/exact-json.ts': 'the reader itself',
   'src/config.ts': 'settings, which have checks of their own',
+  'src/memory-budget.ts': 'settings before they are checked, and flags of the engine',
   'src/cli/commands.ts': 'a port on the command line',
   'src/cache/sqlite.ts': 'columns of our own tables',
   'src/cache/store.ts': 'times that we have written',
