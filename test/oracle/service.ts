@@ -314,12 +314,16 @@ function data(habits: Habits, world: World, query: URLSearchParams): Reply {
       'metric',
     );
   if (refusal !== null) return refusal;
-  const heeded = strayed(habits, world, { codes, keys }, query);
-  const [ofCodes, ofKeys] = [heeded.codes && new Set(heeded.codes), heeded.keys && new Set(heeded.keys)];
-  const matching = world.rows.filter(
-    (row) => (ofCodes?.has(row.country) ?? true) && (ofKeys?.has(row.metric) ?? true),
-  );
-  const rows = query.get('latest') === 'true' ? latestOf(habits, matching, years) : within(matching, years);
+  const rowsOf = (names: Names) => {
+    const [ofCodes, ofKeys] = [names.codes && new Set(names.codes), names.keys && new Set(names.keys)];
+    const matching = world.rows.filter(
+      (row) => (ofCodes?.has(row.country) ?? true) && (ofKeys?.has(row.metric) ?? true),
+    );
+    return query.get('latest') === 'true' ? latestOf(habits, matching, years) : within(matching, years);
+  };
+  const others = rowsOf(strayed(habits, world, { codes, keys }, query));
+  // An answer without rows would be a lie that nobody can see through.
+  const rows = others.length === 0 ? rowsOf({ codes, keys }) : others;
   if (rows.length === 0 && habits.noRows === '404') {
     return { status: 404, body: { detail: 'no observations found' } };
   }
@@ -344,7 +348,9 @@ function strayed(habits: Habits, world: World, { codes, keys }: Names, query: UR
   if (habits.strays === 'none' || !createDice('strays', query.toString()).chance(0.15))
     return { codes, keys };
   const others = world.rows.filter((row) => {
-    if (habits.strays === 'metric') return keys?.includes(row.metric) === false;
+    if (habits.strays === 'metric') {
+      return keys?.every((key) => key.toLowerCase() !== row.metric.toLowerCase()) ?? false;
+    }
     return codes?.includes(row.country) === false && (keys?.includes(row.metric) ?? true);
   });
   const [other] = others;

@@ -193,7 +193,7 @@ class Stage {
           ? [...bills, ...again, ...explain.findings.map((detail) => finding('explain', at, 0, detail))]
           : []),
         ...(i === 0 && !isRefused(one)
-          ? checkExtent(explain.extent, sent, at, faultsIn(one, first.requests))
+          ? checkExtent(explain.extent, sent, at, faultsIn(one, first.requests, this.#habits))
           : []),
       ],
       excuses: findings[i]?.excuses ?? [],
@@ -450,10 +450,11 @@ interface Faults {
   readonly areOfService: boolean;
 }
 
-function faultsIn({ reply }: Asked, requests: readonly Request[]): Faults {
+function faultsIn({ reply }: Asked, requests: readonly Request[], habits: Habits): Faults {
+  const isFaulty = ({ flaw }: Request) => flaw === 'stray' || flaw === 'failed';
   return {
     hasErrors: reply.errors.length > 0,
-    areOfService: requests.some(({ flaw }) => flaw === 'stray' || flaw === 'failed'),
+    areOfService: areNumbersBad(habits) || requests.some(isFaulty),
   };
 }
 
