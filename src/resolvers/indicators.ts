@@ -81,8 +81,11 @@ async function showsFigures(key: string, context: GraphContext, info: GraphQLRes
     const field = node === undefined ? undefined : type.getFields()[node.name.value];
     if (node === undefined || field === undefined || costOf(field) !== 'FIGURES') continue;
     const below = { schema, fragments, variableValues, fieldNodes: nodes, returnType: field.type };
+    const path = { prev: info.path, key: node.alias?.value ?? node.name.value, typename: type.name };
+    // What is warned of here is told once, as of the field that has the figures.
+    const here: GraphQLResolveInfo = Object.create(info, { path: { value: path } });
     loads.push(
-      promiseTry(() => figuresOf(key, getArgumentValues(field, node, variableValues), context, info, below)),
+      promiseTry(() => figuresOf(key, getArgumentValues(field, node, variableValues), context, here, below)),
     );
   }
   // The fields below will count themselves.

@@ -354,6 +354,19 @@ export const KEPT: readonly Kept[] = [
     },
   },
   {
+    name: 'a warning of several figures below an indicator that they show to be there',
+    scenario: {
+      seed: 1,
+      service: 32,
+      env: { ...ENV, CACHE_URL: 'memory:' },
+      steps: [
+        ask(
+          '{ indicator(key: "stateless_total") { a0: observations(latest: true, toYear: 2021) { datasetVersion } } }',
+        ),
+      ],
+    },
+  },
+  {
     name: 'ranks of a year of which later ones have come, asked for again',
     scenario: {
       seed: 51,
