@@ -11,6 +11,8 @@ export interface Difference {
   readonly kind: 'short' | 'extra' | 'wrong' | 'order' | 'id';
   readonly path: Path;
   readonly detail: string;
+  /** How much of the truth is lacking. */
+  readonly weight: number;
 }
 
 /** Identifiers of the gateway are opaque: what is checked is that each stands for one object, and always the same. */
@@ -22,8 +24,6 @@ export interface Ids {
 export function createIds(): Ids {
   return { byObject: new Map(), byId: new Map() };
 }
-
-const MISSING = 'which is missing';
 
 /** Lists whose order is promised, or is that of the objects asked for. */
 const ORDERED = new Set(['Query.countries', 'Query._entities', 'Query.nodes']);
@@ -53,7 +53,7 @@ class Comparison {
     } else if (expected === null || expected === undefined) {
       if (actual !== null && actual !== undefined) this.#add('extra', path, `null, got ${short(actual)}`);
     } else if (actual === null || actual === undefined) {
-      this.#add('short', path, `${short(expected)}, got null`);
+      this.#add('short', path, `${short(expected)}, got null`, leavesOf(expected));
     } else if (Array.isArray(expected)) {
       this.#lists(expected, actual, path, names, field);
     } else if (typeof expected === 'object') {
@@ -65,8 +65,8 @@ class Comparison {
     }
   }
 
-  #add(kind: Difference['kind'], path: Path, detail: string): void {
-    this.#found.push({ kind, path, detail });
+  #add(kind: Difference['kind'], path: Path, detail: string, weight = 1): void {
+    this.#found.push({ kind, path, detail, weight });
   }
 
   #records(expected: unknown, actual: unknown, path: Path): void {
@@ -166,7 +166,8 @@ class Comparison {
       const scores = rest.map((at) => scoreOf(item, actual[at]));
       const best = scores.reduce((top, score, i) => (score > (scores[top] ?? -1) ? i : top), 0);
       if (rest.length === 0 || (left.length !== free.length && (scores[best] as number) < 0.5)) {
-        this.#add('short', path, `an item ${short(item)}, ${MISSING}`);
+        // More than all that may be null: so lists whose items all failed are paired by their length.
+        this.#add('short', path, `an item ${short(item)}, which is missing`, 1000);
         continue;
       }
       const at = rest.splice(best, 1)[0] as number;
@@ -181,8 +182,7 @@ class Comparison {
     const found: Difference[] = [];
     new Comparison(this.#truth, createIds(), found).values(expected, actual, [], names);
     const isShorter = found.every(({ kind }) => kind === 'short');
-    // An item that is missing weighs more than all that is null: so lists whose items all failed are paired by their length.
-    const lacking = found.reduce((sum, { detail }) => sum + (detail.endsWith(MISSING) ? 1000 : 1), 0);
+    const lacking = found.reduce((sum, { weight }) => sum + weight, 0);
     return isShorter ? 1 + 1 / (1 + lacking) : likeness(expected, actual);
   }
 
@@ -204,6 +204,11 @@ class Comparison {
     });
     return `{${entries.sort().join()}}`;
   }
+}
+
+function leavesOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  return Object.values(value).reduce<number>((sum, item) => sum + leavesOf(item), 0) || 1;
 }
 
 /** Two ways to say that there is nothing, where the description leaves open which. */

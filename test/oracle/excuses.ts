@@ -138,10 +138,21 @@ function isOfFlaw(
     here.some((lookup) => {
       if (lookup.route !== route && !isListBehind(route, lookup)) return false;
       if (route !== '/v1/data') return true;
+      // Where one of several names is refused, what a call for the others says decides about it too.
+      if (hasUnknown(lookup, { world, habits })) return true;
       const [codes, keys] = namesIn(target, habits, world);
       const names = (lookup.keys ?? []).map((key) => spelled(habits, world, key));
       return overlap(codes, lookup.codes ?? []) && overlap(keys, names);
     }),
+  );
+}
+
+function hasUnknown(
+  { codes = [], keys = [] }: Lookup,
+  { world, habits }: Pick<Circumstances, 'world' | 'habits'>,
+) {
+  return (
+    !codes.every((code) => isKnownCode(code, world)) || !keys.every((key) => isKnownKey(key, world, habits))
   );
 }
 

@@ -225,12 +225,10 @@ function chosenOf(
   if (latest !== true) return rows.filter(isWanted);
   // Up to a year, and of places, the service doesn't choose. From a year on, it is the latest of all, if that is of such a year.
   if (toYear != null || scope === 'PLACES') {
-    return picked(context, info, newestOf(rows.filter(isWanted)));
+    return picked(context, info, newestOf(rows.filter(isWanted)), isWanted);
   }
   const isOfScope = (row: RowFact) => scope !== 'NATIONAL' || row.place === null;
-  return picked(context, info, latestOf({ habits: context.habits, rows, isWanted: isOfScope })).filter(
-    isWanted,
-  );
+  return picked(context, info, latestOf({ habits: context.habits, rows, isWanted: isOfScope }), isWanted);
 }
 
 /** The newest national figure. */
@@ -240,15 +238,20 @@ function figureOf(context: Context, info: GraphQLResolveInfo, code: string, key:
   const choice = latestOf({ habits: context.habits, rows, isWanted: isNational });
   const found = new Set(choice === null ? [] : [key]);
   note(context, info, '/v1/data', { codes: [upper], keys: [key], mode: 'figure', found });
-  const figures = picked(context, info, choice);
+  const figures = picked(context, info, choice, isNational);
   remarkPeriods(context, info, figures, rows);
   return figures[0] ?? null;
 }
 
 const isNational = ({ place }: RowFact) => place === null;
 
-function picked(context: Context, info: GraphQLResolveInfo, choice: Choice | null): readonly RowFact[] {
-  if (choice === null) return [];
+function picked(
+  context: Context,
+  info: GraphQLResolveInfo,
+  choice: Choice | null,
+  isWanted: (row: RowFact) => boolean,
+): readonly RowFact[] {
+  if (choice === null || !isWanted(choice.row)) return [];
   const { row, among, byRule } = choice;
   const sources = [...new Set(among.map(({ source }) => source))].sort();
   if (among.length > 1) {

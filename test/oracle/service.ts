@@ -6,7 +6,7 @@ import { createDice } from './dice.ts';
 import type { Habits, Refusal, Taking } from './habits.ts';
 import { marked, textOf } from './odd-numbers.ts';
 import { encoded, failed, saidWell } from './wire.ts';
-import type { Json, RowFact, World } from './world.ts';
+import type { IndicatorFact, Json, RowFact, World } from './world.ts';
 
 export interface Request {
   readonly key: string | null;
@@ -168,7 +168,7 @@ function replyTo({ habits, worlds, url, key }: Asked): Reply {
     case '/v1/countries':
       return list(habits, route, world.countries);
     case '/v1/indicators':
-      return list(habits, route, filteredCatalogue(habits, world, url.searchParams));
+      return catalogue(habits, world, url.searchParams);
     case '/v1/countries/{code}/profile':
       return one(world.profiles, 'profile');
     case '/v1/countries/{code}/signals':
@@ -223,16 +223,19 @@ function list(habits: Habits, route: string, facts: readonly { record: Json }[])
   return wrapped(habits, sent, isCut || habits.listTotals ? { total: facts.length } : {});
 }
 
-/** These two are in the specification, so a service takes them; one that doesn't says of each what it is. */
-function filteredCatalogue(habits: Habits, world: World, query: URLSearchParams) {
+/** These two filters are in the specification, so a service takes them; one that doesn't says of each indicator what it is. */
+function catalogue(habits: Habits, world: World, query: URLSearchParams): Reply {
+  const [category, hasData] = [query.get('category'), query.get('has_data')];
+  const isOfCategory = (fact: IndicatorFact) => category === null || fact.category === category;
+  const isOfData = (fact: IndicatorFact) => hasData === null || String(fact.hasData) === hasData;
   const isIgnored = (isSaid: boolean) => habits.catalogueFilters === 'ignored' && isSaid;
-  const category = isIgnored(habits.catalogueCategory) ? null : query.get('category');
-  const hasData = isIgnored(habits.catalogueHasData) ? null : query.get('has_data');
-  return world.indicators.filter(
-    (indicator) =>
-      (category === null || indicator.category === category) &&
-      (hasData === null || String(indicator.hasData) === hasData),
+  const found = world.indicators.filter(
+    (fact) =>
+      (isIgnored(habits.catalogueCategory) || isOfCategory(fact)) &&
+      (isIgnored(habits.catalogueHasData) || isOfData(fact)),
   );
+  const isStray = !found.every((fact) => isOfCategory(fact) && isOfData(fact));
+  return { ...list(habits, '/v1/indicators', found), ...(isStray ? { flaw: 'stray' } : {}) };
 }
 
 interface Limiting {

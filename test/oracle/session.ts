@@ -340,7 +340,11 @@ class Stage {
     }
     for (const detail of untoldAbsences(truth, this.#habits, reply.errors))
       add('absence without words', detail);
-    const ids = { byId: new Map(this.#ids.byId), byObject: new Map(this.#ids.byObject) };
+    // Where some of it failed, which of several objects is which may be mistaken.
+    const ids =
+      reply.errors.length > 0
+        ? createIds()
+        : { byId: new Map(this.#ids.byId), byObject: new Map(this.#ids.byObject) };
     const found = differences(truth, reply.data, ids);
     for (const difference of found) {
       if (difference.kind === 'short' && isTold(difference, found, reply.errors)) continue;
@@ -349,7 +353,7 @@ class Stage {
         `${difference.path.join('.')}: expected ${difference.detail}`,
       );
     }
-    if (findings.length === 0) {
+    if (findings.length === 0 && reply.errors.length === 0) {
       for (const [id, object] of ids.byId) this.#ids.byId.set(id, object);
       for (const [object, id] of ids.byObject) this.#ids.byObject.set(object, id);
     }
