@@ -62,6 +62,7 @@ export async function openProgram({ sandbox: options, env = {}, clock, upstreamU
       operations.push(event);
       metrics.operation(event);
     },
+    note() {},
     problem(error: unknown, where: string) {
       problems.push(error);
       metrics.problem(error, where);
