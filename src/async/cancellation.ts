@@ -1,7 +1,7 @@
-/** How work learns that nobody waits for it any longer: the part of an `AbortSignal` that is in use here. */
+/** Tells work that nobody waits for it any longer: the part of an `AbortSignal` that is in use here. */
 export interface CancelSignal {
   readonly aborted: boolean;
-  /** Why; undefined before. */
+  /** The reason; undefined before. */
   readonly reason: unknown;
   /** @throws the reason once it is aborted */
   throwIfAborted(): void;
@@ -10,8 +10,8 @@ export interface CancelSignal {
 }
 
 /**
- * What `AbortController` and `AbortSignal` do, without what an `EventTarget` costs: an operation that asks the service
- * makes half a dozen of them, and hardly any is ever aborted.
+ * Does the work of `AbortController` and `AbortSignal` without the cost of an `EventTarget`: an operation that asks the
+ * service makes half a dozen of them, and hardly any is ever aborted.
  */
 export class Cancellation implements CancelSignal {
   readonly #listeners: (() => void)[] = [];
@@ -48,12 +48,12 @@ export class Cancellation implements CancelSignal {
   }
 }
 
-/** How a wait came to its end. */
+/** The end of a wait. */
 export type WaitEnd = 'fulfilled' | 'rejected' | 'aborted';
 
 /**
- * The promise's outcome, or the signal's reason if that comes first.
- * @param onEnd called once, as it comes to its end
+ * Settles as the promise does, or rejects with the signal's reason if that comes first.
+ * @param onEnd called once, as the wait comes to its end
  */
 export function untilAborted<T>(
   promise: Promise<T>,
@@ -66,7 +66,7 @@ export function untilAborted<T>(
   }
   return new Promise((resolve, reject) => {
     let isOver = false;
-    /** Whether it was still waited for. */
+    /** Ends the wait. @returns true if it was still going on */
     function end(as: WaitEnd): boolean {
       if (isOver) return false;
       isOver = true;

@@ -1,11 +1,11 @@
-/** What the process at the other end may be asked, by name. */
+/** Questions that the process at the other end may ask, by name. */
 export type Answers = Readonly<Record<string, (...args: never[]) => unknown>>;
 
 /** Questions and answers between two processes. */
 export interface Channel {
-  /** @throws Error where the other end fails, has gone, or doesn't answer in time */
+  /** @throws Error if the other end fails, has gone, or doesn't answer in time */
   ask(name: string, ...args: readonly unknown[]): Promise<unknown>;
-  /** Fails all that is waited for, and whatever is asked from now on. */
+  /** Fails all questions that are waiting, and all that are asked from now on. */
   close(): void;
 }
 
@@ -15,7 +15,7 @@ export interface ChannelParts {
   /** Has messages of the other end handed over. */
   readonly listen: (onMessage: (message: unknown) => void) => void;
   readonly answers: Answers;
-  /** How long an answer may take, in milliseconds. */
+  /** Milliseconds that an answer may take. */
   readonly timeoutMs: number;
 }
 

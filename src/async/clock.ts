@@ -4,9 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Resolves after so many milliseconds; rejects with the signal's reason when that aborts first. */
+  /** Resolves after so many milliseconds; rejects with the signal's reason if that aborts first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Calls back after so many milliseconds, unless what is returned is called before. */
+  /** Calls back after so many milliseconds, unless the function that it returns is called before. */
   after(ms: number, then: () => void): () => void;
 }
 
@@ -20,14 +20,14 @@ export const systemClock: Clock = {
 };
 
 /**
- * Time that never goes back, for telling how old things are: where the clock is set back, it goes on from where it was,
- * so that what was old stays old. Windows that the service counts by its own clock are not told by it.
+ * Gives time that never goes back, for telling how old things are: if the clock is set back, it goes on from the last
+ * instant, so that old things stay old. Windows that the service counts by its own clock are not told by it.
  * @param elapsed milliseconds since any instant, by a clock that nobody can set
  */
 export function steadied(now: () => number, elapsed: () => number = () => performance.now()): () => number {
   const [startMs, startElapsedMs] = [now(), elapsed()];
   let lastMs = startMs;
-  /** How far the clock is set back. */
+  /** Milliseconds that the clock is set back. */
   let behindMs = 0;
   return () => {
     const atMs = now();

@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** How many go on at once. Each further group is twice as large as the one before, up to the largest. */
+/** Waiters that go on at once. Each further group is twice as large as the one before, up to the largest. */
 const FIRST_GROUP = 2;
 const LARGEST_GROUP = 64;
 
 /**
- * Lets many who wait for the same thing go on in groups, as they came, with iterations of the event loop in between: what
- * the first ones lead to isn't kept waiting by all the others, nor is anybody else.
+ * Lets many who wait for the same thing go on in groups, as they came, with iterations of the event loop in between:
+ * work that follows from the first ones isn't kept waiting by all the others, nor is anybody else.
  */
 export class InGroups {
   #size = FIRST_GROUP;
@@ -14,8 +14,8 @@ export class InGroups {
   #turn: Promise<void> | undefined;
 
   /**
-   * To be asked by each in turn, once what they wait for is there.
-   * @returns when its group goes on; undefined for those who go on at once
+   * Gives each waiter its turn, once the thing that it waits for is there.
+   * @returns a promise that resolves when its group goes on; undefined for those that go on at once
    */
   next(): Promise<void> | undefined {
     if (this.#placesLeft === 0) {

@@ -2,14 +2,14 @@
 const LEAST_KEPT = 512;
 
 /**
- * What goes on under each key, made when a key is first in use. A state that is idle is kept for when its key comes back,
- * mostly a moment later; once there are many, those that are idle are forgotten.
+ * The states under each key, made when a key is first in use. An idle state is kept for its key to come back, mostly a
+ * moment later; once there are many, the idle ones are forgotten.
  */
 export class KeyedStates<State> {
   readonly #open: (key: string) => State;
   readonly #isIdle: (state: State) => boolean;
   readonly #states = new Map<string, State>();
-  /** How many there may be before idle ones are looked for: twice as many as were in use, so that to look is cheap. */
+  /** States beyond which idle ones are looked for: twice as many as were in use, so that the search is cheap. */
   #most = LEAST_KEPT;
 
   constructor(open: (key: string) => State, isIdle: (state: State) => boolean) {

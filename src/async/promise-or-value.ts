@@ -1,7 +1,7 @@
-/** A value that is there, or will be: what is held is answered without a promise, and without what promises cost. */
+/** A value that is there, or will be: a held value is answered without a promise, and without the cost of one. */
 export type PromiseOrValue<Value> = Value | Promise<Value>;
 
-/** Goes on with a value, at once where it is there. */
+/** Goes on with a value, at once if it is there. */
 export function mapValue<Value, Result>(
   value: PromiseOrValue<Value>,
   goOn: (value: Value) => PromiseOrValue<Result>,
@@ -9,7 +9,7 @@ export function mapValue<Value, Result>(
   return value instanceof Promise ? value.then(goOn) : goOn(value);
 }
 
-/** What comes of some work; a promise that is rejected where the work throws at once. */
+/** Returns the outcome of some work; a promise that is rejected if the work throws at once. */
 export function promiseTry<Value>(work: () => PromiseOrValue<Value>): PromiseOrValue<Value> {
   try {
     return work();

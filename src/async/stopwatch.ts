@@ -1,11 +1,11 @@
-/** How long something was waited for, in milliseconds; waits that overlap count once. */
+/** Measures how long something was waited for, in milliseconds; waits that overlap count once. */
 export class Stopwatch {
   readonly #now: () => number;
   #running = 0;
   #sinceMs = 0;
   #totalMs = 0;
 
-  /** @param now in milliseconds, from whenever */
+  /** @param now milliseconds since any instant */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
@@ -20,7 +20,7 @@ export class Stopwatch {
     if (this.#running === 0) this.#totalMs += this.#now() - this.#sinceMs;
   }
 
-  /** Counts how long a promise takes; anything else takes no time. */
+  /** Counts the time that a promise takes; anything else takes no time. */
   timing<Value>(value: Value): Value {
     if (!(value instanceof Promise)) return value;
     const end = () => this.end();
@@ -29,7 +29,7 @@ export class Stopwatch {
     return value;
   }
 
-  /** Of waits that are over. */
+  /** Milliseconds of waits that are over. */
   get totalMs(): number {
     return this.#totalMs;
   }

@@ -1,9 +1,9 @@
 /**
- * A map for what comes and goes while the map stays, such as all that is under way.
+ * A map for entries that come and go while the map stays, such as all work that is under way.
  *
- * The engine makes the table behind a long-lived `Map` anew every few entries, and leaves the former one to the next full
- * collection: until then it keeps alive whatever it had at that moment, and all that this leads to. Here that is a box, which
- * is emptied when its entry goes.
+ * The engine makes the table behind a long-lived `Map` anew every few entries, and leaves the former one to the next
+ * full collection: until then it keeps alive all that it had at that moment, and all that this leads to. Here that is a
+ * box, which is emptied when its entry goes.
  */
 export class TransientMap<Value> {
   readonly #boxes = new Map<string, { value: Value | undefined }>();

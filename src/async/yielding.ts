@@ -7,11 +7,11 @@
 import type { PromiseOrValue } from './promise-or-value.ts';
 import type { Steps } from './steps.ts';
 
-/** What slices are part of, such as an operation. */
+/** The work that slices are part of, such as an operation. */
 export interface Job {
-  /** All work of a flow counts together. */
+  /** Name of its flow: all work of a flow counts together. */
   readonly flow: string;
-  /** Which began first: a number that rises from job to job. */
+  /** Its place among jobs: a number that rises from job to job, so that the lowest began first. */
   readonly since?: number;
   /** Slices that it has asked for so far. */
   slices?: number;
@@ -19,10 +19,10 @@ export interface Job {
   readonly behind?: string;
 }
 
-/** How long work keeps others waiting, in milliseconds, unless a single step of it takes longer. */
+/** Milliseconds that work keeps others waiting, unless a single step of it takes longer. */
 export const TURN_MS = 2;
 
-/** How long operations are begun at once in one iteration of the event loop; beyond, they wait for the next one. */
+/** Milliseconds for which operations begin at once in one iteration of the event loop; later ones wait for the next. */
 const BEGINNING_MS = 10;
 
 /** Slices that may run in one iteration of the event loop, as long as they are short. */
@@ -41,29 +41,29 @@ interface Slice {
 
 interface Flow {
   readonly name: string;
-  /** Of short jobs, as they came. */
+  /** Slices of short jobs, as they came. */
   readonly short: Slice[];
-  /** Of long jobs, those of the oldest first. */
+  /** Slices of long jobs, those of the oldest first. */
   readonly long: Slice[];
   readonly behind: string | undefined;
   isLongNext: boolean;
-  /** The time that it has had, in milliseconds; a flow that had nothing to do doesn't save up. */
+  /** Milliseconds that it has had; a flow that had nothing to do doesn't save up. */
   usedMs: number;
 }
 
 const flows = new Map<string, Flow>();
 let waiting = 0;
-/** The time that the flow had which ran last. */
+/** Milliseconds that the flow had which ran last. */
 let currentMs = 0;
 let isArmed = false;
 let running: Flow | null = null;
 let runningSinceMs = 0;
-/** When the first slice of this iteration of the event loop began. */
+/** Instant at which the first slice of this iteration of the event loop began. */
 let slicesSinceMs: number | null = null;
-/** When the first operation of this iteration of the event loop was begun. */
+/** Instant at which the first operation of this iteration of the event loop was begun. */
 let beginningsSinceMs: number | null = null;
 
-/** Runs something in a slice of its own. */
+/** Runs a function in a slice of its own. */
 export function inSlice(job: Job, run: () => void): void {
   let flow = flows.get(job.flow);
   if (flow === undefined) {
@@ -83,12 +83,12 @@ function isIdle({ short, long }: Flow): boolean {
   return short.length === 0 && long.length === 0;
 }
 
-/** Goes on in a slice of its own: for what takes milliseconds. */
+/** Goes on in a slice of its own: for work that takes milliseconds. */
 export function yieldToEventLoop(job: Job): Promise<void> {
   return new Promise((resolve) => inSlice(job, resolve));
 }
 
-/** Does work that takes milliseconds in turns that nothing else takes part in. */
+/** Does work that takes milliseconds in turns that it shares with nothing else. */
 export async function onItsOwn<Result>(job: Job, work: () => PromiseOrValue<Result>): Promise<Result> {
   await yieldToEventLoop(job);
   const result = await work();
@@ -96,7 +96,7 @@ export async function onItsOwn<Result>(job: Job, work: () => PromiseOrValue<Resu
   return result;
 }
 
-/** Takes the steps of some work, at once where that doesn't take long; else others have their turns in between. */
+/** Takes the steps of some work, at once if that doesn't take long; else others have their turns in between. */
 export function timeSliced<Result>(job: Job, steps: Steps<Result>): Result | Promise<Result> {
   const pausesAtMs = performance.now() + TURN_MS;
   for (;;) {
@@ -107,7 +107,10 @@ export function timeSliced<Result>(job: Job, steps: Steps<Result>): Result | Pro
   }
 }
 
-/** Whether an operation may begin at once: no slice is waiting, and this iteration of the event loop has not gone on for long. */
+/**
+ * Returns true if an operation may begin at once: no slice is waiting, and this iteration of the event loop has not
+ * gone on for long.
+ */
 export function mayBeginAtOnce(): boolean {
   if (waiting > 0) return false;
   if (beginningsSinceMs !== null) return performance.now() - beginningsSinceMs < BEGINNING_MS;
@@ -160,7 +163,9 @@ function charge(nowMs: number): void {
   running = null;
 }
 
-/** The flow that has had the least time of those that wait. Those that have nothing to do are forgotten once that is fair. */
+/**
+ * Returns the waiting flow that has had the least time. Flows that have nothing to do are forgotten once that is fair.
+ */
 function next(): Flow | null {
   let least: Flow | null = null;
   for (const flow of flows.values()) {
