@@ -15,28 +15,28 @@ import type { Adapter, Backing, Fault } from './backing.ts';
 const MAX_FAILURES = 3;
 
 /**
- * How many times as long as a value shared counters may take: a value that is late is a miss, but a count without them may be
- * one too many.
+ * Times as long as a value that shared counters may take: a value that is late is a miss, but a count without them may
+ * be one too many.
  */
 const COUNTERS_PATIENCE = 3;
 
-/** How often the end of a lease is tried again, and after how long: all others who want the same wait for it. */
+/** Tries to end a lease, and the pause between them: all others who want the same names wait for it. */
 const END_RETRIES = 3;
 const END_PAUSE_MS = 100;
 
-/** How long it is left alone before one more try. */
+/** Milliseconds that the store is left alone before one more try. */
 const PAUSE_MS = 3_000;
 
-/** At most one fault in so long is told. */
+/** Milliseconds in which at most one fault is told. */
 const TELLING_INTERVAL_MS = 60_000;
 
-/** A purge looks at every key of the store, and nobody waits for it. */
+/** Bound of a purge: it looks at every key of the store, and nobody waits for it. */
 const PURGE_TIMEOUT_MS = 30_000;
 
-/** How long a close waits for writes under way. */
+/** Milliseconds that a close waits for writes under way. */
 const CLOSE_TIMEOUT_MS = 1_000;
 
-/** What Keyv is given; it asks for no more of the contract than this. */
+/** The adapter as Keyv is given it: Keyv asks for no more of the contract than this. */
 export interface GuardedAdapter extends Adapter {
   readonly capabilities: { readonly expires: true };
   deleteMany(keys: string[]): Promise<boolean[]>;
@@ -44,22 +44,22 @@ export interface GuardedAdapter extends Adapter {
 
 export interface Guarded extends Omit<Backing, 'adapter' | 'holdsObjects' | 'peek' | 'first' | 'onReturn'> {
   readonly adapter: GuardedAdapter;
-  /** Null where the store could not tell. */
+  /** Null if the store could not tell. */
   first(name: string, value: string): Promise<string | null>;
   onReturn(listener: () => void): void;
 }
 
 /**
- * Stands before a store so that its troubles are nobody else's: what fails or takes too long is a miss, after some
- * failures in a row the store isn't asked for a while, and a minute's troubles are told once. Values that are late don't keep
- * counters from being asked.
+ * Stands before a store so that its troubles are nobody else's: a read or write that fails or takes too long is a miss,
+ * after some failures in a row the store isn't asked for a while, and a minute's troubles are told once. Values that
+ * are late don't keep counters from being asked.
  */
 export function guarded(
   backing: Backing,
   { timeoutMs, onFault }: { readonly timeoutMs: number; readonly onFault: Fault },
 ): Guarded {
   const breaker = openBreaker();
-  // What this process holds is neither late nor away, and is written with each answer of the service.
+  // Values that this process holds are neither late nor away, and are written with each answer of the service.
   const bounded = backing.holdsObjects
     ? AT_ONCE
     : wrap(breaker, timeout(timeoutMs, TimeoutStrategy.Aggressive));
@@ -104,7 +104,7 @@ export function guarded(
     adapter: {
       // Such adapters are handed the instant at which a value expires, not a duration.
       capabilities: { expires: true },
-      // What has expired is swept by the store itself.
+      // Expired values are swept by the store itself.
       deleteMany: async (keys: string[]) => keys.map(() => true),
       getMany: (keys: string[]) =>
         attempt(

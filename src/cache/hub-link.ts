@@ -7,18 +7,18 @@ import type { SharedCounters } from './shared-counters.ts';
 /** A member's end of the way to a hub. */
 export interface HubLink extends HubListening {
   readonly ask: Channel['ask'];
-  /** How much of what the hub holds may be held here besides, roughly. */
+  /** Bytes of the hub's values that may be held here besides, roughly. */
   readonly nearBytes: number;
 }
 
-/** Has listeners called with what others change. */
+/** Has listeners called with the changes that others make. */
 export interface HubListening {
   onChanged(listener: (keys: readonly string[]) => void): void;
   onCleared(listener: (prefix: string) => void): void;
   onTold(listener: (key: string, text: string) => void): void;
 }
 
-/** @returns what the hub may ask of this member, and who hears of it */
+/** @returns the questions that the hub may ask of this member, and the listeners that hear of them */
 export function createHubListening(): { readonly answers: Answers; readonly listening: HubListening } {
   const [onChanged, changed] = listeners<[keys: readonly string[]]>();
   const [onCleared, cleared] = listeners<[prefix: string]>();
@@ -38,7 +38,7 @@ function listeners<Args extends unknown[]>() {
   return [add, call] as const;
 }
 
-/** What a hub in another process holds. */
+/** Opens the values that a hub in another process holds. */
 export function openHubBacking({ ask }: HubLink): Backing {
   const asking =
     (name: string) =>

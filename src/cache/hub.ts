@@ -6,32 +6,35 @@ import { createTexts } from './memory.ts';
 import { createMemoryCounters } from './memory-counters.ts';
 import type { Note, Window } from './shared-counters.ts';
 
-/** What one process holds for others: text by keys, counters, leases. Each of them is told what the others change. */
+/**
+ * A store that one process holds for others: text by keys, counters, leases. Each of them is told of the others'
+ * changes.
+ */
 export interface Hub extends Shrinkable {
-  /** @returns what the member may ask, and what ends its membership */
+  /** @returns the questions that the member may ask, and a function that ends its membership */
   join(member: HubMember): { readonly answers: Answers; readonly leave: () => void };
 }
 
-/** Another process that shares what the hub holds. */
+/** Another process that shares the hub's store. */
 export interface HubMember {
-  /** Settles once the member has heard, however that goes. */
+  /** Settles once the member has heard or failed to. */
   hear(news: HubNews): Promise<unknown>;
 }
 
-/** What a member hears of others, and what of. */
+/** News that a member hears of others: its kind, and its content. */
 export type HubNews =
   | ['store.changed', keys: readonly string[]]
   | ['store.cleared', prefix: string]
   | ['store.told', key: string, text: string];
 
-/** One value, as text, and when it expires, in milliseconds since the epoch. */
+/** One value, as text, with its expiry in milliseconds since the epoch. */
 export interface HubEntry {
   readonly key: string;
   readonly text: string;
   readonly expires: number | undefined;
 }
 
-/** Names under which something was given first; nothing of the callers' choosing is among them. */
+/** Names under which a value was given first; callers choose none of them. */
 const MAX_FIRSTS = 100;
 
 /** @param elapsed milliseconds since any instant, by a clock that nobody can set */

@@ -14,28 +14,28 @@ import {
 } from './leases.ts';
 import type { TenantCache } from './tenant-cache.ts';
 
-/** Has what is asked for at the same time by several who share a store fetched by one of them. */
+/** Has one of those who share a store fetch the names that several ask for at the same time. */
 export interface InFlight {
-  /** Where what one has fetched is for the others to read; null where nobody shares the store. */
+  /** The cache in which the others read the values that one has fetched; null if nobody shares the store. */
   readonly cache: TenantCache | null;
   /**
-   * Fetches names that nobody else is fetching, and waits for the others; but no longer than a few seconds, and not at all
-   * where the store is lost: then each fetches for itself.
-   * @throws what `fetch` throws, or the signal's reason
+   * Fetches names that nobody else is fetching, and waits for the others; but no longer than a few seconds, and not at
+   * all if the store is lost: then each fetches for itself.
+   * @throws the error of `fetch`, or the signal's reason
    */
   together(wanted: Wanted): Promise<void>;
 }
 
 export interface Wanted {
-  /** Whose it is: the key digest, or `PUBLIC`. */
+  /** Its owner: the key digest, or `PUBLIC`. */
   readonly group: string;
   readonly names: readonly string[];
   readonly signal: CancelSignal;
-  /** Fetches names; those that come at the same time in this process share it. */
+  /** Fetches names; calls that come at the same time in this process share it. */
   fetch(names: readonly string[]): Promise<void>;
   /**
-   * Takes over what others have fetched.
-   * @returns the names of which there is nothing that could be
+   * Takes over the values that others have fetched.
+   * @returns the names for which there is no value to take over
    */
   takeOver(names: readonly string[]): Promise<readonly string[]>;
 }
@@ -49,31 +49,34 @@ export interface InFlightParts {
 }
 
 /**
- * How long a lease lasts that its holder doesn't renew, in milliseconds: so long others wait for a process that was killed. And
- * how often it is renewed for as long as the fetch goes on: twice may fail.
+ * Milliseconds that a lease lasts which its holder doesn't renew: so long others wait for a process that was killed.
+ * And the interval at which it is renewed for as long as the fetch goes on: twice may fail.
  */
 const LIFE_MS = 800;
 const RENEWAL_MS = 250;
 
-/** Names of one batch beyond which none is leased: to plan and to fetch so many takes its time anyway. */
+/** Names of one batch beyond which none is leased: a fetch of so many takes its time to plan and to make anyway. */
 const MAX_NAMES = 5_000;
 
 /**
- * How long what nobody fetches waits, in milliseconds, where others are fetching the rest of the batch: mostly they have been asked
- * for the same, and are about to fetch this too.
+ * Milliseconds that a name which nobody fetches waits while others are fetching the rest of the batch: mostly they have
+ * been asked for the same, and are about to fetch this too.
  */
 const HOLD_MS = 250;
 
-/** The first pause between two looks at what others are fetching, and the longest; each is longer by half than the last. */
+/**
+ * The first pause between two looks at the names that others are fetching, and the longest; each is longer by half than
+ * the last.
+ */
 const FIRST_LOOK_MS = 10;
 const MAX_LOOK_MS = 100;
 
-/** Where nobody shares the store. */
+/** Fetches all by itself, for a store that nobody shares. */
 export const ALONE: InFlight = { cache: null, together: ({ names, fetch }) => fetch(names) };
 
 export function createInFlight(parts: InFlightParts): InFlight {
   const { leases, cache } = parts;
-  /** What this process fetches or is about to, and in what state each name turned out to be. */
+  /** Names that this process fetches or is about to, with the state of each. */
   const own = new Map<string, Promise<LeaseState>>();
 
   /** Takes leases, but for names that this process has already: those are its own. */
@@ -97,13 +100,14 @@ export function createInFlight(parts: InFlightParts): InFlight {
       const mine = known[i];
       if (mine !== undefined) stateOf.set(name, await mine);
     }
-    // Where the store is lost, each fetches for itself; a lease whose reply was lost may have been taken all the same, and is ended.
+    // If the store is lost, each fetches for itself; a lease whose reply was lost may have been taken all the same, and
+    // is ended.
     for (const [i, name] of asked.entries()) stateOf.set(name, states?.[i] ?? 'own');
     const leasedNames = states === null ? asked : asked.filter((_, i) => states[i] === 'own');
     return { stateOf, leased: { ...lease, names: leasedNames } };
   }
 
-  /** Renews a lease from time to time. @returns what ends that */
+  /** Renews a lease from time to time. @returns a function that stops that */
   function renewing(lease: Lease): () => void {
     const passedOver = lease.names.map(() => awayState(lease.holder));
     let cancel = () => {};
@@ -126,7 +130,7 @@ export function createInFlight(parts: InFlightParts): InFlight {
       isFetched = true;
     } finally {
       for (const name of lease.names) own.delete(`${lease.group} ${name}`);
-      // Nobody waits for it, but all who read a lease as ended find what it was for.
+      // Nobody waits for it, but all who read a lease as ended find the values that it was for.
       const end = () => {
         stopRenewing();
         void leases.end(lease, isFetched);
@@ -141,7 +145,7 @@ export function createInFlight(parts: InFlightParts): InFlight {
     const untilMs = startedMs + parts.maxWaitMs;
     const fetching: Promise<void>[] = [];
     const begin = (work: Promise<void>) => {
-      // What it throws is thrown at the end.
+      // An error of it is thrown at the end.
       work.catch(() => {});
       fetching.push(work);
     };
@@ -171,7 +175,7 @@ export function createInFlight(parts: InFlightParts): InFlight {
   };
 }
 
-/** Leases that are taken, and how it stands with each name. */
+/** Leases that are taken, with the state of each name. */
 interface TakenLeases {
   readonly stateOf: ReadonlyMap<string, LeaseState>;
   readonly leased: Lease;

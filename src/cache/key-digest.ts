@@ -7,18 +7,18 @@ export type Digest = (authorization: string) => string;
 /** Bytes of a pepper that nobody chose. */
 const PEPPER_BYTES = 32;
 
-/** Headers whose digests are at hand: to make one takes as long as to find an answer that is kept. */
+/** Headers whose digests are at hand: a digest takes as long to make as a kept answer takes to find. */
 const MAX_AT_HAND = 256;
 
 /**
- * A keyed digest of the `Authorization` header, the same however its scheme is spelt. Gateways that share a store must
- * agree on the pepper: where none is given, the first of them makes one and leaves it in the store; without a store it
- * lives as long as the process. Where the store could not be reached, or has lost it, the pepper is read again as soon as
- * the store is back, since others may have left another there.
+ * Makes keyed digests of the `Authorization` header, the same for all spellings of its scheme. Gateways that share a
+ * store must agree on the pepper: if none is given, the first of them makes one and leaves it in the store; without a
+ * store it lives as long as the process. If the store could not be reached, or has lost it, the pepper is read again as
+ * soon as the store is back, since others may have left another there.
  */
 export async function createDigest(pepper: string | undefined, store: Store | null): Promise<Digest> {
   let text = pepper ?? randomBytes(PEPPER_BYTES).toString('base64url');
-  /** As a key, since a text would be made one for each digest. */
+  /** The pepper as a key, since a text would be made one for each digest. */
   let secret = createSecretKey(text, 'utf8');
   const atHand = new Map<string, string>();
   if (pepper === undefined && store !== null) {
@@ -40,7 +40,7 @@ export async function createDigest(pepper: string | undefined, store: Store | nu
   };
 }
 
-/** The scheme is one however it is spelt, and so is the key however many blanks stand before it. */
+/** Spells the scheme in one way, with one blank before the key. */
 function sameHowever(authorization: string): string {
   return authorization.replace(/^bearer +/i, 'Bearer ');
 }

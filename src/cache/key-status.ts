@@ -3,41 +3,44 @@ import { createKeyTable } from './key-table.ts';
 import type { Store } from './store.ts';
 
 /**
- * What the service last said of each key. Gateways that share a store share that too: what others know is learned with
- * every read from the store.
+ * The service's last word on each key. Gateways that share a store share that too: each read from the store brings the
+ * others' knowledge.
  */
 export interface KeyStatuses {
-  /** Takes over what the store says of a key, as it was read under `nameOf`. Returns the instant of its last refusal. */
+  /** Takes over the store's word on a key, as it was read under `nameOf`. Returns the instant of its last refusal. */
   learn(keyDigest: string, stored: unknown): number;
-  /** Reads what the store says of a key. */
+  /** Reads the store's word on a key. */
   lookUp(keyDigest: string): Promise<void>;
-  /** The name in the store. */
+  /** Returns the name in the store. */
   nameOf(keyDigest: string): string;
-  /** When the service last refused the key, in milliseconds since the epoch; 0 for never. */
+  /** Returns the instant at which the service last refused the key, in milliseconds since the epoch; 0 for never. */
   refusedAtMs(keyDigest: string): number;
   isAccepted(keyDigest: string): boolean;
-  /** Whether the service has ever answered for the key, so that not anybody can have made it up. */
+  /** True if the service has ever answered for the key, so that it can't be one that anybody has made up. */
   isProven(keyDigest: string): boolean;
   refusal(keyDigest: string): Failure | null;
   accept(keyDigest: string): void;
-  /** Returns whether the key was accepted before; settles once the store has the refusal, and others have heard of it. */
+  /**
+   * Refuses the key. `wasAccepted`: it was accepted before. `isStored` settles once the store has the refusal, and
+   * others have heard of it.
+   */
   refuse(
     keyDigest: string,
     refusal: Failure,
   ): { readonly wasAccepted: boolean; readonly isStored: Promise<void> };
-  /** Changes whenever `renew` is called for the key or for all, and with each refusal. */
+  /** Returns a number that changes with each `renew` for the key or for all, and with each refusal. */
   generation(keyDigest: string): number;
   renew(keyDigest: string): void;
 }
 
-/** The key digest of what anybody may read. */
+/** The key digest of data that anybody may read. */
 export const PUBLIC = 'public';
 
 /** Instants are milliseconds since the epoch; 0 for never. */
 interface KeyStatus {
   acceptedAtMs: number;
   refusedAtMs: number;
-  /** When it was last written to the store. */
+  /** Instant at which it was last written to the store. */
   writtenAtMs: number;
   generation: number;
   refusal: Failure | null;
@@ -46,21 +49,21 @@ interface KeyStatus {
 export interface KeyStatusParts {
   readonly store: Store;
   readonly now: () => number;
-  /** How long a key that was accepted counts as accepted. */
+  /** Milliseconds that an accepted key counts as accepted. */
   readonly authTtlMs: number;
-  /** How long anything is held at all. */
+  /** Milliseconds that anything is held at all. */
   readonly holdMs: number;
 }
 
 /** Keys whose status is remembered at once. */
 const MAX_KEY_STATUSES = { proven: 10_000, unproven: 2_000 };
 
-/** How often the store is told that a key is still accepted, as a share of how long that counts. */
+/** Interval at which the store is told that a key is still accepted, as a share of the time for which that counts. */
 const WRITING_SHARE = 0.1;
 
 export function createKeyStatuses({ store, now, authTtlMs, holdMs }: KeyStatusParts): KeyStatuses {
   const statuses = createKeyTable<KeyStatus>(MAX_KEY_STATUSES);
-  /** Never the same twice, so that a key that was forgotten meanwhile has no generation of before. */
+  /** Never the same twice, so that a key that was forgotten and comes back has no generation of before. */
   let generations = 0;
 
   function statusOf(keyDigest: string): KeyStatus {

@@ -1,20 +1,20 @@
 import { createLru } from './lru.ts';
 
 /**
- * What is remembered of keys, within bounds: those that the service has answered for apart from those that anybody can have
- * made up, so that none of the latter takes the place of one of the former.
+ * Values that are remembered of keys, within bounds: keys that the service has answered for apart from keys that
+ * anybody can have made up, so that none of the latter takes the place of one of the former.
  */
 export interface KeyTable<Value extends object> {
   readonly isEmpty: boolean;
   get(keyDigest: string): Value | undefined;
   /** Remembers a key of which nothing is known yet. */
   add(keyDigest: string, value: Value): void;
-  /** The service has answered for the key. */
+  /** Notes that the service has answered for the key. */
   prove(keyDigest: string): void;
   isProven(keyDigest: string): boolean;
-  /** What is remembered of the keys that the service has answered for, those that were last in use first. */
+  /** Gives the values of the keys that the service has answered for, the most recently used first. */
   provenEntries(): Iterable<[keyDigest: string, value: Value]>;
-  /** All that is remembered. */
+  /** Gives all values. */
   entries(): Iterable<[keyDigest: string, value: Value]>;
 }
 

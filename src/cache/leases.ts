@@ -1,47 +1,48 @@
 import { createLru } from './lru.ts';
 
 /**
- * Who is fetching what, among all that share a store: whoever has the lease of a name asks the service for it, and the
- * others wait for what comes. A lease ends by itself when its holder is lost.
+ * Fetches under way among all that share a store: the holder of a name's lease asks the service for it, and the others
+ * wait for the answer. A lease ends by itself when its holder is lost.
  */
 export interface Leases {
   /**
    * Takes the lease of each name that nobody has, in one round trip; nothing comes between.
-   * @returns how it stands with each name, by its place; null where that can't be told
+   * @returns the state of each name, by its place; null if that can't be told
    */
   take(lease: Lease, terms: LeaseTerms): Promise<readonly LeaseState[] | null>;
-  /** Whether others are still fetching a name, by its place; null where that can't be told. */
+  /** Tells of each name, by its place, if others are still fetching it; null if that can't be told. */
   look(group: string, names: readonly string[]): Promise<readonly boolean[] | null>;
   /**
    * Ends leases of the holder.
-   * @param isFetched whether what they were for lies in the store: for {@link FETCHED_MS} the names say so
+   * @param isFetched true if the fetched values lie in the store: for {@link FETCHED_MS} the names say so
    */
   end(lease: Lease, isFetched: boolean): Promise<void>;
 }
 
 export interface LeaseTerms {
   /**
-   * By the place of a name, the state that doesn't keep it from being taken, since what was fetched has been looked at and wasn't
-   * enough. What another holder has fetched since is in another state. Null where nothing has been looked at.
+   * By the place of a name, the state that doesn't keep it from being taken, since the fetched value has been looked at
+   * and wasn't enough. A value that another holder has fetched since is in another state. Null if nothing has been
+   * looked at.
    */
   readonly passedOver: readonly (HeldState | null)[];
-  /** Whether nothing is taken where others are at some of the names. */
+  /** True if nothing is taken while others are at some of the names. */
   readonly isWhole: boolean;
 }
 
 export interface Lease {
-  /** Names of one group lie together. */
+  /** Group of the names: names of one group lie together. */
   readonly group: string;
   readonly names: readonly string[];
   /** Names the holder: no two have the same. */
   readonly holder: string;
-  /** How long it lasts where nobody ends it, in milliseconds. */
+  /** Milliseconds that it lasts if nobody ends it. */
   readonly lifeMs: number;
 }
 
 /**
- * What a store has under a name, with the holder. `fetched`: it was fetched a moment ago, and lies in the store. `away`: others
- * are at it.
+ * State of a name in a store, with the holder. `fetched`: it was fetched a moment ago, and lies in the store. `away`:
+ * others are at it.
  */
 export type HeldState = `${'away' | 'fetched'} ${string}`;
 
@@ -49,8 +50,8 @@ export type HeldState = `${'away' | 'fetched'} ${string}`;
 export type LeaseState = 'own' | 'free' | HeldState;
 
 /**
- * How long a name that was fetched says so, in milliseconds: longer than it takes from a look at the store to a call, so that
- * whoever looked too early looks again before it asks.
+ * Milliseconds for which a fetched name says so: longer than it takes from a look at the store to a call, so that a
+ * process that looked too early looks again before it asks.
  */
 export const FETCHED_MS = 3_000;
 
@@ -62,7 +63,7 @@ interface Taken {
   readonly untilMs: number;
 }
 
-/** Leases in this process. */
+/** Opens leases in this process. */
 export function createLeases(now: () => number): Leases {
   const taken = createLru<Taken>(MAX_NAMES);
   const keyOf = (group: string, name: string) => `${group} ${name}`;
@@ -107,12 +108,12 @@ export function isHeld(state: LeaseState): state is HeldState {
   return state !== 'own' && state !== 'free';
 }
 
-/** What a name is in, that was found in a state, once its holder has fetched it. */
+/** Returns the state of a name, found in another state, once its holder has fetched it. */
 export function onceFetched(found: HeldState): HeldState {
   return fetchedState(found.slice(found.indexOf(' ') + 1));
 }
 
-/** What somebody who wants names finds, where these are in such states; what is `own` is then to be taken. */
+/** Returns the states that somebody who wants names finds; names that are `own` are then to be taken. */
 export function statesOf(
   held: readonly (HeldState | null)[],
   { passedOver, isWhole }: LeaseTerms,

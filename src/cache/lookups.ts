@@ -1,17 +1,17 @@
-/** How often something was looked for in a cache, and found there, fresh. */
+/** Lookups in a cache: found fresh, and not found. */
 export interface Lookups {
   hits: number;
   misses: number;
 }
 
-/** Lookups by what was looked for: figures, lists and other answers of the service, and whole answers to operations. */
+/** Lookups by kind: figures, lists and other answers of the service, and whole answers to operations. */
 export interface CacheLookups {
   readonly figures: Lookups;
   readonly lists: Lookups;
   readonly answers: Lookups;
 }
 
-/** Plain numbers that are counted up on the way of every operation, and read when somebody asks. */
+/** Opens plain numbers that are counted up on the way of every operation, and read when somebody asks. */
 export function openLookups(): CacheLookups {
   return { figures: noLookups(), lists: noLookups(), answers: noLookups() };
 }

@@ -18,7 +18,7 @@ interface Counts {
   note: Note | null;
 }
 
-/** Counters in this process, for others to share. */
+/** Opens counters in this process, for others to share. */
 export function createMemoryCounters(): SharedCounters {
   const accounts = createLru<Counts>(MAX_ACCOUNTS);
 

@@ -3,13 +3,13 @@ import { LRUCache } from 'lru-cache';
 import type { Adapter, Backing } from './backing.ts';
 import { shrinkTo } from './lru.ts';
 
-/** What one held thing takes beside its parts: its key, its place in the order of use. */
+/** Bytes that one held entry takes beside its parts: its key, its place in the order of use. */
 const OVERHEAD_BYTES = 200;
 
-/** What a figure or a reference takes. */
+/** Bytes of a figure or a reference. */
 const WORD_BYTES = 8;
 
-/** Values in this process, as they are; the least recently used go first. */
+/** Opens a store of values in this process, as they are; the least recently used go first. */
 export function openMemory(maxBytes: number): Backing {
   const held = new LRUCache<string, KeyvValue<unknown>>({
     maxSize: maxBytes,
@@ -26,7 +26,7 @@ export function openMemory(maxBytes: number): Backing {
   };
   return {
     adapter,
-    // What this process spends stands in its own ledger.
+    // Calls that this process spends stand in its own ledger.
     sharedCounters: null,
     leases: null,
     holdsObjects: true,
@@ -38,7 +38,7 @@ export function openMemory(maxBytes: number): Backing {
     async clear(prefix) {
       for (const key of [...held.keys()]) if (key.startsWith(prefix)) held.delete(key);
     },
-    // Nobody shares this store, so whatever is given first is held by whoever gave it.
+    // Nobody shares this store, so the giver of a value holds the first one.
     first: async (_name, value) => value,
     async close() {
       held.clear();
@@ -47,7 +47,7 @@ export function openMemory(maxBytes: number): Backing {
   };
 }
 
-/** Bytes that a value takes, more or less: of a list, the first row is taken to be like the others. */
+/** Estimates the bytes of a value: of a list, the first row is taken to be like the others. */
 export function roughBytes(value: unknown): number {
   if (typeof value === 'string') return 2 * WORD_BYTES + value.length;
   if (typeof value !== 'object' || value === null) return WORD_BYTES;
@@ -57,14 +57,14 @@ export function roughBytes(value: unknown): number {
   return bytes;
 }
 
-/** Texts in this process; the least recently used go first. */
+/** Holds texts in this process; the least recently used go first. */
 export function createTexts(maxBytes: number) {
   const held = new LRUCache<string, { readonly text: string; readonly expires: number | undefined }>({
     maxSize: Math.max(1, maxBytes),
     sizeCalculation: ({ text }, key) => OVERHEAD_BYTES + key.length + text.length,
   });
   return {
-    /** Undefined where there is none, or its time is over. */
+    /** Returns a text; undefined if there is none, or its time is over. */
     get(key: string): string | undefined {
       const entry = held.get(key);
       return entry?.expires !== undefined && entry.expires < Date.now() ? undefined : entry?.text;

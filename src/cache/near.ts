@@ -6,13 +6,13 @@ import type { StoreEntry } from './store-entry.ts';
 
 /** A value, as it is held in this process. */
 interface Near {
-  /** Undefined where the store had none. */
+  /** Undefined if the store had none. */
   readonly value: unknown;
 }
 
 /**
- * How long it counts that the store had nothing under a name. Whoever puts something there says so at once; but a store
- * that can't be reached has nothing either, and doesn't say when it can.
+ * Milliseconds for which it counts that the store had nothing under a name. A process that puts something there says so
+ * at once; but a store that can't be reached has nothing either, and doesn't say when it can.
  */
 const NOTHING_MS = 1_000;
 
@@ -24,9 +24,9 @@ interface FarStore {
 }
 
 /**
- * Holds what this process reads and writes of a hub's store here as well, as objects, so that it can be read at once, and
- * that nothing is held under a name, which operations look for again and again. What others change is dropped here as soon
- * as they do, and is the store's to tell from then on.
+ * Holds the values that this process reads and writes of a hub's store here as well, as objects, so that they can be
+ * read at once. It also holds that a name has no value, which operations look for again and again. A value that others
+ * change is dropped here as soon as they do, and is the store's to tell from then on.
  */
 export function near<Far extends FarStore>(
   store: Far,
@@ -36,7 +36,7 @@ export function near<Far extends FarStore>(
     maxSize: Math.max(1, link.nearBytes),
     sizeCalculation: ({ value }, key) => key.length + roughBytes(value),
   });
-  /** Grows with each change that others make, so that what was read before isn't taken for what came after. */
+  /** Grows with each change that others make, so that a value that was read before isn't taken for a later one. */
   let changes = 0;
 
   link.onChanged((keys) => {
@@ -67,7 +67,7 @@ export function near<Far extends FarStore>(
         if (at !== undefined) return at.value;
         const value = read[next];
         next += 1;
-        // What others have changed meanwhile may be newer, and so may what was written here.
+        // A value that others have changed since may be newer, and so may one that was written here.
         if (changes === before && !held.has(key))
           held.set(key, { value }, value === undefined ? { ttl: NOTHING_MS } : {});
         return value;

@@ -1,4 +1,4 @@
-/** Something that is remembered of an object for as long as the object lives. */
+/** A value that is remembered of an object for as long as the object lives. */
 export interface ObjectMemo<Value> {
   of(owner: object): Value | undefined;
   put(owner: object, value: Value): void;
@@ -6,7 +6,7 @@ export interface ObjectMemo<Value> {
 
 /**
  * Remembers on the object itself, out of sight of JSON. A WeakMap would do the same, but until the next full collection
- * the engine keeps what a WeakMap leads to, even of objects that nobody holds any longer: here, all that each call
+ * the engine keeps all that a WeakMap leads to, even of objects that nobody holds any longer: here, all that each call
  * brought.
  */
 export function createObjectMemo<Value>(what: string): ObjectMemo<Value> {

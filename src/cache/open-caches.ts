@@ -5,16 +5,22 @@ import { ALONE, createInFlight, type InFlight } from './in-flight.ts';
 import type { Store } from './store.ts';
 import { createTenantCache, NO_TENANT_CACHE, type TenantCache } from './tenant-cache.ts';
 
-/** The longest that an operation waits for what others are fetching, and the share of its time; then it asks itself. */
+/**
+ * The longest that an operation waits for names that others are fetching, and the share of its time; then it asks
+ * itself.
+ */
 const MAX_WAIT_MS = 5_000;
 const WAIT_SHARE = 0.25;
 
-/** How long what is held is fresh, and how long past that it may be served instead of an error. */
+/**
+ * Returns the time for which a held value is fresh, and the time past that for which it may be served instead of an
+ * error.
+ */
 export function freshnessIn({ cacheTtlSeconds, staleIfErrorSeconds }: Config) {
   return { ttlMs: cacheTtlSeconds * 1000, staleMs: staleIfErrorSeconds * 1000 };
 }
 
-/** What is held for each key; nothing, where the settings say so. */
+/** Opens the cache of each key's values; it holds nothing if the settings say so. */
 export function openTenantCache(store: Store | null, config: Config, now: () => number): TenantCache {
   const { ttlMs, staleMs } = freshnessIn(config);
   if (store === null || config.cacheUrl === 'none' || ttlMs + staleMs === 0) return NO_TENANT_CACHE;
@@ -23,10 +29,13 @@ export function openTenantCache(store: Store | null, config: Config, now: () => 
   return createTenantCache({ store, now, authTtlMs, holdMs: ttlMs + staleMs, maxNames });
 }
 
-/** How long what has come is there for others who wait for it, where nothing is held, in milliseconds. */
+/** Milliseconds that an answer is there for others who wait for it, if nothing is held. */
 const RELAY_MS = 10_000;
 
-/** What is in flight anywhere among all who share the store: for them to read it lies in the cache, or where nothing is held for a while. */
+/**
+ * Opens the fetches that are in flight anywhere among all who share the store: the others read their answers in the
+ * cache, or, if nothing is held, in one that holds them for a while.
+ */
 export function openInFlight(
   store: Store | null,
   tenantCache: TenantCache,

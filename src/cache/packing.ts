@@ -1,16 +1,16 @@
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { parseExactly } from '../exact-json.ts';
 
-/** Text shorter than this is not worth compressing: `npm run bench` prints what it saves and costs. */
+/** Characters below which a text is not worth compressing: `npm run bench` prints the savings and the costs. */
 const MIN_PACKED_CHARS = 1_000;
 
-/** What compressed text begins with; JSON never does. */
+/** First character of compressed text; JSON never begins with it. */
 const MARK = '~';
 
-/** What is past reading is an entry that holds nothing. */
+/** The entry for a text past reading: it holds nothing. */
 const NOTHING = {};
 
-/** How Keyv's envelopes become text: JSON, and compressed where that pays. Text that can't be read holds nothing. */
+/** Turns Keyv's envelopes into text: JSON, and compressed if that pays. Text that can't be read holds nothing. */
 export const packing = {
   stringify(envelope: unknown): string {
     const text = JSON.stringify(envelope);

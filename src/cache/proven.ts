@@ -1,8 +1,8 @@
 import { createLru } from './lru.ts';
 
 /**
- * Which keys the service has accepted lately. Anybody can make up keys, so whoever has not shown a good one gets little
- * of the memory and of the processor, and takes none away from those who have.
+ * Keys that the service has accepted lately. Anybody can make up keys, so a caller who has not shown a good one gets
+ * little of the memory and of the processor, and takes none away from callers who have.
  */
 export interface ProvenKeys {
   has(keyDigest: string): boolean;
@@ -10,10 +10,13 @@ export interface ProvenKeys {
   refuse(keyDigest: string): void;
 }
 
-/** How long a key counts after the service's last answer. Longer than anything is fresh: it gives room, not data. */
+/**
+ * Milliseconds that a key counts after the service's last answer. Longer than anything is fresh: it gives room, not
+ * data.
+ */
 const PROVEN_MS = 60 * 60_000;
 
-/** Only the service can make these many. */
+/** Keys that are remembered: only the service can make these many. */
 const MAX_PROVEN = 100_000;
 
 export function createProvenKeys(now: () => number): ProvenKeys {

@@ -10,7 +10,7 @@ import {
   type Window,
 } from './shared-counters.ts';
 
-/** How many keys one step of a purge looks at. */
+/** Keys that one step of a purge looks at. */
 const SCAN_STEP = 1_000;
 
 const CONNECT_TIMEOUT_MS = 2_000;
@@ -18,10 +18,13 @@ const CONNECT_TIMEOUT_MS = 2_000;
 /** The longest pause between two attempts to reach a Redis that is away. */
 const MAX_PAUSE_MS = 2_000;
 
-/** How much longer a pause may be, so that gateways don't return all at once. */
+/** Milliseconds by which a pause may be longer, so that gateways don't return all at once. */
 const JITTER_MS = 100;
 
-/** A client that queues nothing while its Redis is away, so that commands fail at once, and that comes back by itself. */
+/**
+ * Creates a client that queues nothing while its Redis is away, so that commands fail at once, and that comes back by
+ * itself.
+ */
 function createConnection(url: string) {
   return createClient({
     url,
@@ -39,8 +42,8 @@ const expiresIn = (atMs: number) =>
 type Connection = ReturnType<typeof createConnection>;
 
 /**
- * Values in a Redis, which several gateways may share.
- * @param namespace what the names of the shared counters begin with
+ * Opens a store of values in a Redis, which several gateways may share.
+ * @param namespace prefix of the names of the shared counters
  */
 export async function openRedis(url: string, namespace: string): Promise<Backing> {
   const client = createConnection(url);
@@ -85,7 +88,7 @@ export async function openRedis(url: string, namespace: string): Promise<Backing
   };
 }
 
-/** As `mayTake` of the shared counters has it, where nothing can come between the look and the count. */
+/** Does the same as `mayTake` of the shared counters, with nothing between the look and the count. */
 const TAKE = `
 local minute, month, now, takes = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4] == 'take'
 local calls = tonumber(redis.call('GET', KEYS[1]) or '0')
@@ -106,7 +109,7 @@ redis.call('PEXPIRE', KEYS[2], ARGV[6])
 return {1, calls, callsInMonth, text}
 `;
 
-/** The braces keep an account's keys together in a cluster. */
+/** Counts in a Redis. The braces keep an account's keys together in a cluster. */
 function countersIn(client: Connection, namespace: string): SharedCounters {
   const keyOf = (account: string, what: string) => `${namespace}ledger:{${account}}:${what}`;
 
@@ -134,7 +137,7 @@ function countersIn(client: Connection, namespace: string): SharedCounters {
   };
 }
 
-/** As `statesOf` of the leases has it, where nothing can come between the look and the lease. */
+/** Does the same as `statesOf` of the leases, with nothing between the look and the lease. */
 const LEASE = `
 local held, free, states = redis.call('MGET', unpack(KEYS)), 'own', {}
 if ARGV[3] == 'whole' then
@@ -163,7 +166,7 @@ const NAMES_A_SCRIPT = 500;
 function leasesIn(client: Connection, namespace: string): Leases {
   const keysOf = (group: string, names: readonly string[]) =>
     names.map((name) => `${namespace}lease:{${group}}:${name}`);
-  /** All are sent at once, and are one round trip. */
+  /** Runs by parts: all are sent at once, and are one round trip. */
   const inParts = <T>(names: readonly string[], run: (some: readonly string[], from: number) => Promise<T>) =>
     Promise.all(
       Array.from({ length: Math.ceil(names.length / NAMES_A_SCRIPT) }, (_, part) => {

@@ -22,7 +22,7 @@ import {
   type Window,
 } from './shared-counters.ts';
 
-/** How long a write waits for another process that writes, in milliseconds. */
+/** Milliseconds that a write waits for another process that writes. */
 const BUSY_TIMEOUT_MS = 100;
 
 /** Writes after which entries past their time are swept out. */
@@ -31,35 +31,35 @@ const WRITES_BETWEEN_SWEEPS = 500;
 /** Path of a database that is in no file. */
 const IN_MEMORY = ':memory:';
 
-/** What SQLite says of a file that is damaged, or was never its own: SQLITE_CORRUPT, SQLITE_NOTADB. */
+/** SQLite's codes for a file that is damaged, or was never its own: SQLITE_CORRUPT, SQLITE_NOTADB. */
 const DAMAGE = new Set([11, 26]);
 
-/** What SQLite says where there is no room, and where it can't write for any reason: SQLITE_IOERR, SQLITE_FULL, SQLITE_READONLY. */
+/** SQLite's codes for no room, and for no write for any reason: SQLITE_IOERR, SQLITE_FULL, SQLITE_READONLY. */
 const OUT_OF_ROOM = new Set([10, 13]);
 const UNWRITABLE = new Set([...OUT_OF_ROOM, 8]);
 
-/** What the operating system says where there is no room. */
+/** The operating system's codes for no room. */
 const NO_ROOM = new Set(['ENOSPC', 'EDQUOT', 'EIO']);
 
-/** How long a file that can't be written is left alone before one more try. */
+/** Milliseconds that a file that can't be written is left alone before one more try. */
 const UNWRITABLE_PAUSE_MS = 30_000;
 
-/** What SQLite keeps beside the file of a database. */
+/** Endings of the files that SQLite keeps for a database. */
 const FILE_ENDINGS = ['', '-wal', '-shm'];
 
-/** The owner alone reads and writes what was fetched with a key. */
+/** Mode of the file: the owner alone reads and writes data that was fetched with a key. */
 const MODE = 0o600;
 
 /**
- * Values in one file, which survives a restart and may be shared by processes of one machine. A damaged file is set
- * aside, and an empty one takes its place: what is lost can be fetched again. While a file can't be written, as on a full
- * disk, values are held in this process, and the file is tried again from time to time.
- * @param standInBytes how much may be held in this process then, roughly
+ * Opens a store of values in one file, which survives a restart and may be shared by processes of one machine. A
+ * damaged file is set aside, and an empty one takes its place: lost values can be fetched again. While a file can't be
+ * written, as on a full disk, values are held in this process, and the file is tried again from time to time.
+ * @param standInBytes bytes that may be held in this process then, roughly
  * @param onFault called with each file that was set aside, and when a file can't be written or can be again
- * @throws ConfigError where the file can't be opened, or can't hold a cache
+ * @throws ConfigError if the file can't be opened, or can't hold a cache
  */
 export async function openSqlite(path: string, standInBytes: number, onFault: Fault): Promise<Backing> {
-  // The library that comes with Node is loaded only where it is asked for: it announces itself as experimental.
+  // The library that comes with Node is loaded only if it is asked for: it announces itself as experimental.
   const { DatabaseSync: Database } = await import('node:sqlite');
   const open = () => {
     makePrivate(path);
@@ -98,7 +98,7 @@ export async function openSqlite(path: string, standInBytes: number, onFault: Fa
     }
   }
 
-  /** Damage may show at any time. What has met it fails; what comes after finds another file. */
+  /** Works on the file. Damage may show at any time: work that has met it fails, and later work finds another file. */
   async function withFile<T>(work: (opened: OpenedFile) => Promise<T>): Promise<T> {
     file ??= open();
     const used = file;
@@ -115,7 +115,7 @@ export async function openSqlite(path: string, standInBytes: number, onFault: Fa
     }
   }
 
-  /** Writes to the file, or does without where it can't be written. */
+  /** Writes to the file, or does without if it can't be written. */
   const written = <T>(work: (opened: OpenedFile) => Promise<T>, without: () => Promise<T>): Promise<T> =>
     writes.attempt(() => withFile(work), without);
 
@@ -176,7 +176,7 @@ export async function openSqlite(path: string, standInBytes: number, onFault: Fa
 }
 
 /**
- * Knows whether a file can be written, and says when that changes. One that can't be is tried again from time to time.
+ * Knows if a file can be written, and says when that changes. One that can't be is tried again from time to time.
  * @param onReturn called when it can be again
  */
 function watchWrites(path: string, onFault: Fault, onReturn: () => void) {
@@ -203,7 +203,7 @@ function watchWrites(path: string, onFault: Fault, onReturn: () => void) {
       return areDone;
     },
     fail,
-    /** @param without what is done in place of the work while the file can't be written */
+    /** @param without done in place of the work while the file can't be written */
     async attempt<T>(work: () => Promise<T>, without: () => Promise<T>): Promise<T> {
       if (!areDone && performance.now() < triedAtMs + UNWRITABLE_PAUSE_MS) return without();
       try {
@@ -219,7 +219,7 @@ function watchWrites(path: string, onFault: Fault, onReturn: () => void) {
   };
 }
 
-/** The part of a store that one file is asked for. */
+/** The part of a store that is asked of one file. */
 interface OpenedFile extends Pick<Backing, 'adapter' | 'clear' | 'first'> {
   readonly sharedCounters: SharedCounters;
   readonly leases: Leases;
@@ -285,7 +285,7 @@ function storeIn(db: DatabaseSync): OpenedFile {
   };
 }
 
-/** One row an account; a transaction that writes keeps other processes out. */
+/** Counts in one row an account; a transaction that writes keeps other processes out. */
 function countersIn(db: DatabaseSync): SharedCounters {
   const select = db.prepare('SELECT * FROM shared_counters WHERE account = ?');
   const count = db.prepare(`
@@ -373,7 +373,7 @@ function prepareTables(db: DatabaseSync): void {
 }
 
 function isDamage(error: unknown): boolean {
-  // Further bits say more of what was met.
+  // Further bits say more of the damage.
   return error instanceof Error && 'errcode' in error && DAMAGE.has(Number(error.errcode) & 0xff);
 }
 

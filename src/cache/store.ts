@@ -11,32 +11,32 @@ import type { StoreEntry } from './store-entry.ts';
 import { unpacked } from './unpacked.ts';
 
 /**
- * Where values are held between operations. It never fails and never takes longer than its bound: a store that can't be
+ * A store of values between operations. It never fails and never takes longer than its bound: a store that can't be
  * reached, hangs or holds garbage holds nothing.
  */
 export interface Store extends Shrinkable {
-  /** Values by their place among the keys, in one round trip; undefined where nothing is held. */
+  /** Reads values by their place among the keys, in one round trip; undefined if nothing is held. */
   getMany(keys: readonly string[]): Promise<readonly unknown[]>;
-  /** A value that is held in this process; null where values are held elsewhere. */
+  /** Reads a value that is held in this process; null if values are held elsewhere. */
   readonly peek: ((key: string) => unknown) | null;
-  /** Whether that is all there is: else `getMany` may find more. */
+  /** True if this process holds all there is: else `getMany` may find more. */
   readonly isAllHere: boolean;
   /** Holds values, in one round trip. */
   setMany(entries: readonly StoreEntry[], ttlMs: number): Promise<void>;
-  /** Forgets everything whose key begins so. */
+  /** Forgets every entry whose key begins with the prefix. */
   clear(prefix: string): Promise<void>;
   /**
-   * The value that was first given under a name, by whoever shares the store; null where that can't be told.
-   * Such values stay until somebody deletes them by hand.
+   * Returns the value that was first given under a name by any of those who share the store; null if that can't be
+   * told. Such values stay until somebody deletes them by hand.
    */
   first(name: string, value: string): Promise<string | null>;
   /** Has the listener called each time that the store can be used again after it could not, or may have lost everything. */
   onReturn(listener: () => void): void;
-  /** What all who share the store have spent; null where nobody shares it. */
+  /** Calls that all who share the store have spent; null if nobody shares it. */
   readonly sharedCounters: SharedCounters | null;
-  /** Who of all who share the store is fetching what; null where nobody shares it. */
+  /** Leases of all who share the store: the names that each is fetching; null if nobody shares it. */
   readonly leases: Leases | null;
-  /** What those who share the store tell each other; null where nobody holds anything of it besides. */
+  /** News that those who share the store tell each other; null if nobody holds any of its values besides. */
   readonly news: StoreNews | null;
   close(): Promise<void>;
 }
@@ -52,30 +52,30 @@ export interface StoreNews {
 export interface StoreOptions {
   /** `memory:`, `sqlite:PATH`, `redis://…`, `rediss://…` or `none`. */
   readonly url: string;
-  /** How long one read or write may take before it is given up. */
+  /** Milliseconds that one read or write may take before it is given up. */
   readonly timeoutMs: number;
-  /** How much a store in memory may hold, roughly; of another one, half as much is kept at hand. */
+  /** Bytes that a store in memory may hold, roughly; of another one, half as much is kept at hand. */
   readonly maxBytes: number;
   /** Milliseconds since the epoch, by a clock that never goes back. */
   readonly now?: () => number;
-  /** The way to the process that holds what `memory:` says for several; left out where there is one alone. */
+  /** The way to the process that holds the store of `memory:` for several; left out if there is one alone. */
   readonly link?: HubLink | undefined;
-  /** Called with what goes wrong with the store, once a minute at the most. */
+  /** Takes faults of the store, once a minute at the most. */
   readonly onFault: Fault;
 }
 
-/** Comes before each key outside this process, so that a Redis may serve others too. */
+/** Prefix of each key outside this process, so that a Redis may serve others too. */
 const NAMESPACE = 'country-graph:';
 
-/** How much of a store elsewhere is kept at hand as it was read, as a share of what a store in memory may hold. */
+/** Share of the bytes of a store in memory that may be kept at hand of a store elsewhere, as it was read. */
 const AT_HAND_SHARE = 0.5;
 
-/** How much further the clocks of others who share the store may be. */
+/** Milliseconds by which the clocks of others who share the store may be ahead. */
 const AHEAD_MS = 60_000;
 
 /**
- * Opens the store, which may be out of reach as yet; null where nothing is to be held or shared. With `none` and a link, it
- * is there for what is shared alone.
+ * Opens the store, which may be out of reach as yet; null if nothing is to be held or shared. With `none` and a link,
+ * it is there for counters and leases alone.
  */
 export async function openStore(options: StoreOptions): Promise<Store | null> {
   const { url, link } = options;
@@ -87,7 +87,7 @@ export async function openStore(options: StoreOptions): Promise<Store | null> {
   return url === 'none' ? null : storeOver(await openBacking(options), options);
 }
 
-/** Whether what such an address names is held in a process: for several of them, in a hub. */
+/** Returns true if the values of such an address are held in a process: for several of them, in a hub. */
 export function isInHub(url: string): boolean {
   return url === 'memory:' || url === 'none';
 }
@@ -113,7 +113,7 @@ async function storeOver(backing: Backing, options: StoreOptions): Promise<Store
     store: (texts ?? guard.adapter) as unknown as KeyvStorageAdapter,
     serialization: false,
   });
-  // What can't be written as text is a fault too. Where nobody listens for it, Keyv throws it at whoever wrote.
+  // A value that can't be written as text is a fault too. If nobody listens for it, Keyv throws it at the writer.
   keyv.on('error', options.onFault);
   const named = isInHub(options.url) ? (key: string) => key : (key: string) => NAMESPACE + key;
   const { peek } = backing;
@@ -144,8 +144,8 @@ async function storeOver(backing: Backing, options: StoreOptions): Promise<Store
 }
 
 /**
- * Whether a value was written by a clock that was set back since, or is wrong elsewhere: nobody can tell how old it is,
- * and it would count as new until the time has come that it names.
+ * Returns true if a value was written by a clock that was set back since, or is wrong elsewhere: nobody can tell how
+ * old it is, and it would count as new until the time has come that it names.
  */
 function isFromAhead(value: unknown, latestMs: number): boolean {
   if (typeof value !== 'object' || value === null) return false;

@@ -3,49 +3,52 @@ import type { Failure } from '../errors.ts';
 import { createKeyStatuses, type KeyStatusParts } from './key-status.ts';
 
 /**
- * What is held for each key: figures and lists as the service sent them, and whether the service still accepts the
- * key. Nothing held for one key ever answers another.
+ * The values that are held for each key: figures and lists as the service sent them, and if the service still accepts
+ * the key. Nothing held for one key ever answers another.
  */
 export interface TenantCache {
   /**
-   * What is held under these names, in one round trip; a name that nothing is held under is not in the map. What is
-   * older than the service's last refusal of the key, or past all use, is not held.
+   * Reads the entries under these names, in one round trip; a name that has none is not in the map. An entry that is
+   * older than the service's last refusal of the key, or past all use, counts as none.
    */
   read<Value>(keyDigest: string, names: readonly string[]): Promise<ReadonlyMap<string, CacheEntry<Value>>>;
-  /** What is held under one name: at once, where it is held in this process. */
+  /** Reads the entry under one name: at once, if it is held in this process. */
   readOne<Value>(
     keyDigest: string,
     name: string,
   ): CacheEntry<Value> | undefined | Promise<CacheEntry<Value> | undefined>;
-  /** What is held under one name in this process. */
+  /** Reads the entry under one name in this process. */
   peek<Value>(keyDigest: string, name: string): CacheEntry<Value> | undefined;
-  /** Whether what is held can be read at once, all of it or what was used lately. */
+  /** True if entries can be read at once, all of them or the ones that were used lately. */
   readonly isAtHand: boolean;
   /** Holds values that the service sent at an instant; they can be read at once. */
   keep(keyDigest: string, values: ReadonlyMap<string, unknown>, atMs: number): void;
   /** Settles once everything that is to be held by now lies in the store, or never will. */
   landed(): Promise<unknown>;
-  /** Learns what other gateways that share the store know of a key. */
+  /** Learns the other gateways' knowledge of a key, if they share the store. */
   lookUp(keyDigest: string): Promise<void>;
-  /** Changes whenever this process puts anything in the tenant cache for a key or for all, or learns that the key is refused. */
+  /**
+   * Returns a number that changes each time that this process puts anything in the tenant cache for a key or for all,
+   * or learns that the key is refused.
+   */
   generation(keyDigest: string): number;
-  /** Whether the service has accepted the key lately, so that what is held may be served without asking. */
+  /** True if the service has accepted the key lately, so that entries may be served without asking. */
   isAccepted(keyDigest: string): boolean;
-  /** Why the service refuses the key; null where it doesn't, or nobody has asked. */
+  /** The reason for which the service refuses the key; null if it doesn't, or nobody has asked. */
   refusal(keyDigest: string): Failure | null;
-  /** The service has accepted the key. */
+  /** Notes that the service has accepted the key. */
   accept(keyDigest: string): void;
   /**
-   * The service has refused the key: all that is held for it is purged.
-   * @returns what settles once all who share the store can know of it
+   * Notes that the service has refused the key, and purges all that is held for it.
+   * @returns a promise that settles once all who share the store can know of it
    */
   refuse(keyDigest: string, refusal: Failure): Promise<void> | undefined;
 }
 
-/** A value as it came. It is shared: whoever reads it leaves it as it is. */
+/** A value as it came. It is shared: its readers leave it as it is. */
 export interface CacheEntry<Value> {
   readonly value: Value;
-  /** When the service sent it, in milliseconds since the epoch. */
+  /** Instant at which the service sent it, in milliseconds since the epoch. */
   readonly atMs: number;
 }
 
@@ -67,7 +70,7 @@ export function createTenantCache(parts: KeyStatusParts & { readonly maxNames?: 
 
   /** Names in the store by key digest and name: most are wanted again and again. When they are too many, all are dropped. */
   const keys = new LRUCache<string, Map<string, string>>({ max: MAX_KEYED });
-  /** Those of the caller that was last in use. */
+  /** Names of the caller that was last in use. */
   let last = { keyDigest: '', known: new Map<string, string>() };
   let count = 0;
   function keysOf(keyDigest: string): Map<string, string> {
@@ -154,8 +157,8 @@ export function createTenantCache(parts: KeyStatusParts & { readonly maxNames?: 
     accept: statuses.accept,
     refuse(keyDigest, refusal) {
       const { wasAccepted, isStored } = statuses.refuse(keyDigest, refusal);
-      // The refusal counts first: everything older than it is gone from then on, however long the purge takes, which looks
-      // at all of the store.
+      // The refusal counts first: everything older than it is gone from then on, however long the purge takes, which
+      // looks at all of the store.
       if (!wasAccepted) return undefined;
       void isStored.then(() => store.clear(keyOf(keyDigest, '')));
       return isStored;
@@ -163,7 +166,7 @@ export function createTenantCache(parts: KeyStatusParts & { readonly maxNames?: 
   };
 }
 
-/** The cache of a dry run: nothing is put on it or taken off, and what the service says of a key is forgotten. */
+/** Wraps the cache for a dry run: nothing is put on it or taken off, and the service's word on a key is forgotten. */
 export function readOnlyCache(tenantCache: TenantCache): TenantCache {
   if (tenantCache === NO_TENANT_CACHE) return tenantCache;
   let isTakenForAccepted = false;
@@ -178,7 +181,7 @@ export function readOnlyCache(tenantCache: TenantCache): TenantCache {
   };
 }
 
-/** Where nothing is held. */
+/** The cache that holds nothing. */
 export const NO_TENANT_CACHE: TenantCache = {
   read: async () => new Map(),
   readOne: () => undefined,
@@ -194,7 +197,7 @@ export const NO_TENANT_CACHE: TenantCache = {
   refuse: () => undefined,
 };
 
-/** An entry is whatever was put there under a name, so that its value is what that name always has. */
+/** Recognizes an entry. It was put there under its name, so that its value has the type that this name always has. */
 function isCacheEntry<Value>(held: unknown): held is CacheEntry<Value> {
   if (typeof held !== 'object' || held === null || !('value' in held)) return false;
   return 'atMs' in held && typeof held.atMs === 'number';

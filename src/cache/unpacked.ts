@@ -4,17 +4,17 @@ import { type Shrinkable, shrinkTo } from './lru.ts';
 import { roughBytes } from './memory.ts';
 import { packing } from './packing.ts';
 
-/** What a text was read as, or written from. */
+/** A text with the envelope that it was read as, or written from. */
 interface KnownText {
   readonly text: string;
   readonly envelope: unknown;
 }
 
 /**
- * Keeps envelopes as texts in a store of another process. What the texts under a key were last read as is kept at hand, so
- * that a text which is still the same is not parsed, decompressed and decoded again. It is shared: whoever reads it leaves
- * it as it is.
- * @param maxBytes how much may be kept at hand, roughly
+ * Keeps envelopes as texts in a store of another process. The last envelope of each key's text is kept at hand, so that
+ * a text which is still the same is not parsed, decompressed and decoded again. It is shared: its readers leave it as
+ * it is.
+ * @param maxBytes bytes that may be kept at hand, roughly
  */
 export function unpacked<Texts extends Adapter>(store: Texts, maxBytes: number): Texts & Shrinkable {
   const known = new LRUCache<string, KnownText>({
