@@ -4,25 +4,28 @@ import type { Demand } from '../planner/demand.ts';
 import type { Learned } from '../planner/learned.ts';
 
 /**
- * Metrics that one operation asks for though nothing tells that there are such: where the service has no figure of one for any country that is
- * asked for, nobody can tell a gap from a misspelt key.
+ * Metrics that one operation asks for though nothing tells that there are such: if the service has no figure of one for
+ * any country that is asked for, nobody can tell a gap from a misspelt key.
  */
 export interface Doubts {
   /**
    * Notes that keys are asked for, but none that a list or a figure has shown to be known.
-   * @param path of the field that they are for; left out where that isn't resolved yet
-   * @returns whether any is doubted for the first time in the operation
+   * @param path of the field that they are for; left out if that isn't resolved yet
+   * @returns true if any is doubted for the first time in the operation
    */
   raise(keys: readonly string[], path?: () => ResponsePath): boolean;
-  /** Notes what has come of demands. */
+  /** Notes the outcomes of demands. */
   settle(demands: readonly Demand[], outcomes: readonly Outcome[]): void;
-  /** Keys of which there is no figure, errors aside, in the order they were asked for, each with the first field. */
+  /**
+   * Returns the keys of which there is no figure, errors aside, in the order they were asked for, each with the first
+   * field.
+   */
   absent(): readonly (readonly [key: string, path: ResponsePath])[];
 }
 
 interface Doubt {
   path: ResponsePath | null;
-  /** `open` until something has come: nothing at all (`none`), or a figure (`over`). */
+  /** `open` until an outcome has come: no figure at all (`none`), or one (`over`). */
   state: 'open' | 'none' | 'over';
 }
 
@@ -31,7 +34,7 @@ export function createDoubts({ listed, figured }: Pick<Learned, 'listed' | 'figu
   /** Number of doubts that a figure may still put an end to. */
   let left = 0;
 
-  // A key in another case is known where the service takes it: then figures come of it.
+  // A key in another case is known if the service takes it: then figures come of it.
   const isKnown = (key: string) => listed.metrics.has(key) || figured.metrics.has(key);
   const isCountry = (code: string) => listed.countries.size === 0 || listed.countries.has(code);
 
@@ -56,7 +59,7 @@ export function createDoubts({ listed, figured }: Pick<Learned, 'listed' | 'figu
         const doubt = doubts?.get(metricKey);
         if (doubt === undefined || doubt.state === 'over') continue;
         const outcome = outcomes[i] as Outcome;
-        // An error may be one that nobody is told of: that of a figure which others were to be compared with.
+        // An error may be one that nobody is told of: the error of a figure which others were to be compared with.
         if (outcome instanceof Error) continue;
         if (outcome.length > 0) {
           doubt.state = 'over';

@@ -1,43 +1,45 @@
 import { Failure } from '../errors.ts';
 
 /**
- * What working on one operation has come to, counted in things: figures wanted, items of lists, errors. It is bounded before
- * the work is done, and by a count rather than by a clock, so that the same operation has the same outcome on any machine.
+ * The work on one operation, counted in things: figures wanted, items of lists, errors. It is bounded before the work
+ * is done, and by a count rather than by a clock, so that the same operation has the same outcome on any machine.
  */
 export interface Effort {
   /**
    * Counts figures that are about to be wanted.
-   * @throws Failure OPERATION_TOO_EXPENSIVE where they are more than may be
+   * @throws Failure OPERATION_TOO_EXPENSIVE if they are more than may be
    */
   want(figures: number): void;
   /**
    * Counts items of lists that are about to be resolved.
-   * @throws Failure OPERATION_TOO_EXPENSIVE where they are more than may be
+   * @throws Failure OPERATION_TOO_EXPENSIVE if they are more than may be
    */
   list(items: number): void;
   /**
    * Counts errors that fields are about to be answered with: each takes as long as ten items.
-   * @throws Failure OPERATION_TOO_EXPENSIVE where they are more than may be
+   * @throws Failure OPERATION_TOO_EXPENSIVE if they are more than may be
    */
   fail(errors: number): void;
-  /** Why the work was ended; null where it wasn't. Nothing more is begun from then on. */
+  /** The failure with which the work was ended; null if it wasn't. Nothing more is begun from then on. */
   readonly refusal: Failure | null;
 }
 
-/** For a key that the service has accepted lately. All figures that the service has are some 150,000. */
+/** The most for a key that the service has accepted lately. All figures that the service has are some 150,000. */
 const MOST_THINGS = 250_000;
 
-/** For such a key. A figure of each country and indicator, each with an error, are 11,178. */
+/** The most errors for such a key. A figure of each country and indicator, each with an error, are 11,178. */
 const MOST_ERRORS = 25_000;
 
-/** For any other key: the latest figures of all countries and indicators are 11,178. */
+/** The most for any other key: the latest figures of all countries and indicators are 11,178. */
 const MOST_UNPROVEN = 12_500;
 
 export interface EffortParts {
   readonly isProven: () => boolean;
 }
 
-/** One that counts for one operation. A class, since an object literal with a getter has the engine make a hidden class for each. */
+/**
+ * Counts for one operation. A class, since an object literal with a getter has the engine make a hidden class for each.
+ */
 export class CountedEffort implements Effort {
   refusal: Failure | null = null;
   readonly #isProven: EffortParts['isProven'];

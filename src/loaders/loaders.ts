@@ -24,11 +24,11 @@ interface ByKey<Value> {
 }
 
 /**
- * What one operation loads, a loader for each kind of thing. Nothing is asked for twice. Each use counts on the bill
- * as the request that a field fetching for itself would have sent.
+ * The loaders of one operation, one for each kind of record. Nothing is asked for twice. Each use counts on the bill as
+ * the call that a field fetching for itself would have sent.
  */
 export interface Loaders {
-  /** What an endpoint answers; null where it has nothing of what is asked for. */
+  /** Returns the answer of an endpoint; null if the service has no record for the parameters. */
   load<Params, Result>(endpoint: Endpoint<Params, Result>, params: Params): Promise<Result | null>;
   sources(): PromiseOrValue<readonly SourceRecord[]>;
   countries(): PromiseOrValue<readonly CountryRecord[]>;
@@ -44,34 +44,37 @@ export interface Loaders {
   readonly figured: Learned['figured'];
   readonly doubts: Doubts;
   /**
-   * Codes of the countries that the list will most likely have, in its order, where one call more is no matter and what they
-   * are asked for may thus be asked for already; null elsewhere. Asks for nothing.
+   * Returns the codes of the countries that the list will most likely have, in its order, if one more call is no
+   * matter, so that their figures may be asked for already; else null. Asks for nothing.
    */
   expectedCountries(): readonly string[] | null;
-  /** Names of a list that is held, as the operation may be answered by it; see {@link FindHeldNames}. Asks for nothing. */
+  /**
+   * Returns the names of a list that is held, as the operation may be answered by it; see {@link FindHeldNames}. Asks
+   * for nothing.
+   */
   heldNames(dimension: Dimension): PromiseOrValue<HeldNames | null>;
-  /** Counts that some of the answer follows from what is held. */
+  /** Counts that some of the answer follows from held names. */
   servedBy(held: HeldNames): void;
 }
 
 export interface LoadersParts {
   readonly ask: Ask;
   readonly sending: Sending;
-  /** Where this operation's figures come from. */
+  /** Source of this operation's figures. */
   readonly figures: Figures;
   readonly batchGate: BatchGate;
   readonly effort: Effort;
   readonly tickersLearned: TickersLearned;
   readonly learned: Pick<Learned, 'listed' | 'figured' | 'countryCodes'>;
-  /** Whether calls are plenty for a key; left out where nothing is asked for before it is known to be wanted. */
+  /** Tells if calls are plenty for a key; left out if nothing is asked for before it is known to be wanted. */
   readonly hasPlenty?: ((keyDigest: string) => boolean) | undefined;
-  /** Left out where nothing is held. */
+  /** Left out if nothing is held. */
   readonly heldNames?: FindHeldNames | undefined;
 }
 
 export function createLoaders(parts: LoadersParts): Loaders {
   const { ask } = parts;
-  /** Of records that are served past their time: hardly any operation has some. */
+  /** Failures of records that are served past their time: hardly any operation has some. */
   let staleness: WeakMap<object, FailureCode> | undefined;
   const leftOut: LeftOutRows[] = [];
   const sending: Sending = {
@@ -154,7 +157,7 @@ export function createLoaders(parts: LoadersParts): Loaders {
   };
 }
 
-/** Asks an endpoint for each thing once, however many want it. */
+/** Asks an endpoint for each answer once, however many want it. */
 function createEndpointLoader(ask: Ask, sending: Sending): Loaders['load'] {
   // biome-ignore lint/suspicious/noExplicitAny: each endpoint has parameters and results of its own
   const loaders = new Map<unknown, DataLoader<any, any, string>>();
@@ -180,10 +183,10 @@ function createEndpointLoader(ask: Ask, sending: Sending): Loaders['load'] {
   };
 }
 
-/** The things of a list by their keys. */
+/** Records of a list by their keys. */
 const indexes = createObjectMemo<ReadonlyMap<string, unknown>>('index');
 
-/** Each thing of a list, found by its key. */
+/** Finds each record of a list by its key. */
 function byKey<Value>(
   list: () => PromiseOrValue<readonly Value[]>,
   keyOf: (value: Value) => string,
@@ -200,8 +203,8 @@ function byKey<Value>(
 }
 
 /**
- * The catalogue answers every filter at once. Only where its items don't say what is filtered by is the service
- * asked for the filtered list.
+ * Loads the catalogue, which answers every filter at once. The service is asked for the filtered list only if the
+ * catalogue's items lack the field of the filter.
  */
 function createCatalogue(ask: Ask, sending: Sending): Loaders['indicators'] {
   const listed = (filter: service.IndicatorsParams) =>
@@ -228,13 +231,16 @@ function createCatalogue(ask: Ask, sending: Sending): Loaders['indicators'] {
     });
 }
 
-/** Listings of each filter, chosen once: a country of a thousand listings is asked for its own a thousand times. */
+/**
+ * Loads the listings of each filter, chosen once: a country of a thousand listings is asked for its own a thousand
+ * times.
+ */
 function createTickers(ask: Ask, sending: Sending, learned: TickersLearned): TickerLoader {
   const { where, find } = createTickerLoader(ask, sending, learned);
   return { where: onceEach(where), find };
 }
 
-/** Makes something for the first who wants it: most operations load one kind of thing, or two. */
+/** Makes a value when it is first wanted: most operations load one kind of record, or two. */
 function later<Value extends object>(make: () => Value): () => Value {
   let made: Value | undefined;
   return () => {
@@ -262,7 +268,7 @@ function onceEach(where: TickerLoader['where']): TickerLoader['where'] {
   };
 }
 
-/** DataLoader takes an Error for a key that failed; what is no Error is a fault of ours. */
+/** DataLoader takes an Error for a key that failed; a thrown value that is no Error is a fault of ours. */
 function asError(error: unknown): Error {
   return error instanceof Error
     ? error

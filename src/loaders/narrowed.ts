@@ -7,37 +7,40 @@ import { DEFAULT_ROWS } from './ticker-lists.ts';
 /** Calls that one list may take beyond its first. */
 const MAX_FURTHER_CALLS = 24;
 
-/** How a route that cuts its answers is asked for what is left. */
+/** Ways to ask a route that cuts its answers for the rest. */
 export interface NarrowedParts<Params extends YearsParams, Row> {
-  /** @returns null where the service has nothing of what is asked for */
+  /** @returns null if the service has no list for the parameters */
   readonly ask: (params: Params) => Promise<RowList<Row> | null>;
-  /** The `limit` that is asked with; null where the route takes none. */
+  /** The `limit` that is asked with; null if the route takes none. */
   readonly limit: number | null;
-  /** Parts that have all rows of a list between them, whatever these are; null where there are none to be had by. */
+  /**
+   * Splits parameters into parts that have all rows of a list between them, of any content; null if there are no such
+   * parts.
+   */
   readonly partsOf?: (params: Params) => readonly Params[] | null;
-  /** The year that the service's `start_year` and `end_year` go by; null where the row doesn't say. */
+  /** Returns the year that the service's `start_year` and `end_year` go by; null if the row doesn't say. */
   readonly yearOf: (row: Row) => number | null;
-  /** Whether a row passes the filters. */
+  /** Tells if a row passes the filters. */
   readonly passes: (row: Row, params: Params) => boolean;
-  /** Whether every row that there is has a year: else only the service's own count proves that years have them all. */
+  /** True if every row that there is has a year: else only the service's own count proves that years have them all. */
   readonly areAllDated: boolean;
 }
 
-/** A list, and what is known of what it lacks. */
+/** A list, and its known lack. */
 export interface NarrowedList<Row> {
   readonly rows: readonly Row[];
-  /** Null where the list is whole. */
+  /** Null if the list is whole. */
   readonly lack: Lack | null;
 }
 
 export interface Lack {
-  /** How many rows are not there; null where nobody knows whether any is missing. */
+  /** Rows that are not there; null if nobody knows that any is missing. */
   readonly count: number | null;
 }
 
 /**
- * All rows that the service has. Where an answer is as long as one may be, or shorter than the service's own count, the list is
- * asked for in parts, which are shown to have all of it or say what they lack.
+ * Returns all rows that the service has. If an answer is as long as one may be, or shorter than the service's own
+ * count, the list is asked for in parts, which are shown to have all of it or say their lack.
  */
 export async function narrowed<Params extends YearsParams, Row>(
   params: Params,
@@ -47,7 +50,7 @@ export async function narrowed<Params extends YearsParams, Row>(
   return first && completed(params, first, parts, { left: MAX_FURTHER_CALLS });
 }
 
-/** What a list lacks that can't be asked for otherwise. */
+/** Returns the lack of a list that can't be asked for otherwise. */
 export function lackOf(list: RowList<unknown>, limit: number | null): Lack | null {
   const { received, total } = list;
   if (total !== null && total > received) return { count: total - received };
@@ -89,7 +92,10 @@ async function completed<Params extends YearsParams, Row>(
   return { rows, lack: lackOfSum(list, rows.length, found) };
 }
 
-/** Whether there are as many rows of each year as came at first: a service may leave out the last year that is named. */
+/**
+ * Returns true if there are as many rows of each year as came at first: a service may leave out the last year that is
+ * named.
+ */
 function holdsAllOf<Row>(
   first: readonly Row[],
   all: readonly Row[],
@@ -111,7 +117,7 @@ function lackOfSum(
   return found.some(({ lack }) => lack !== null) ? { count: null } : null;
 }
 
-/** Null where the service refuses the parameters, or no further call may be sent. */
+/** Asks for a part; null if the service refuses the parameters, or no further call may be sent. */
 async function asked<Params extends YearsParams, Row>(
   params: Params,
   { ask }: NarrowedParts<Params, Row>,
@@ -126,7 +132,9 @@ async function asked<Params extends YearsParams, Row>(
   }
 }
 
-/** Whether a row belongs to a part; where none of the others does either, the service doesn't heed what it was asked for. */
+/**
+ * Returns true if a row belongs to a part; if none of the others does either, the service doesn't heed the parameters.
+ */
 function isOf<Params extends YearsParams, Row>(
   params: Params,
   row: Row,
@@ -139,7 +147,10 @@ function isOf<Params extends YearsParams, Row>(
   return year !== null && year >= (startYear ?? year) && year <= (endYear ?? year);
 }
 
-/** The years of a list in two or three ranges, cut at the middle one of its rows; null where that leaves no smaller one. */
+/**
+ * Splits the years of a list into two or three ranges, cut at the middle one of its rows; null if that leaves no
+ * smaller one.
+ */
 function inYears<Params extends YearsParams, Row>(
   params: Params,
   rows: readonly Row[],

@@ -17,18 +17,18 @@ import { createOperandLoader, type OperandLoader } from './operands.ts';
 
 export interface ObservationLoader {
   /**
-   * The rows of every country and metric named, in their order: the latest as the service gives it, the latest of the whole
-   * country, or the series. At once, where all of it is held.
-   * @param choose which of the rows of a country and metric are wanted; where some years are wanted, rows of others may be
-   * among them
+   * Returns the rows of every country and metric named, in their order: the latest as the service gives it, the latest
+   * of the whole country, or the series. At once, if all of it is held.
+   * @param choose picks the wanted rows of a country and metric; if some years are wanted, rows of others may be among
+   * them
    */
   rows(
     wanted: WantedRows,
     choose?: (rows: readonly ObservationRecord[]) => readonly ObservationRecord[],
   ): PromiseOrValue<readonly ObservationRecord[]>;
   /**
-   * The latest row for each whole country, in their order; null where the service holds none, an Error where that can't
-   * be told. At once, where all of it is held.
+   * Returns the latest row for each whole country, in their order; null if the service holds none, an Error if that
+   * can't be told. At once, if all of it is held.
    */
   nationals(
     countryCodes: readonly string[],
@@ -36,10 +36,10 @@ export interface ObservationLoader {
     maxAgeMs: number,
   ): PromiseOrValue<readonly National[]>;
   /**
-   * Asks for what `nationals` will most likely be asked for, of the same countries in the same order: it then gives what becomes
-   * of that.
-   * @returns settles once that is known, and is never rejected; undefined where it is at hand
-   * @throws Failure OPERATION_TOO_EXPENSIVE where they are more than may be
+   * Asks ahead for the rows that `nationals` will most likely be asked for, of the same countries in the same order:
+   * `nationals` then gives their outcome.
+   * @returns settles once that is known, and is never rejected; undefined if it is at hand
+   * @throws Failure OPERATION_TOO_EXPENSIVE if they are more than may be
    */
   nationalsAhead(
     countryCodes: readonly string[],
@@ -48,17 +48,22 @@ export interface ObservationLoader {
   ): Promise<unknown> | undefined;
   /** Figures that others are compared with. */
   readonly operands: OperandLoader;
-  /** The newest of some rows by our own rule: the operation remembers what else there was of its period. Null for none. */
+  /**
+   * Returns the newest of some rows by our own rule: the operation remembers the others of its period. Null for none.
+   */
   newest(rows: readonly ObservationRecord[]): ObservationRecord | null;
-  /** Whether anything is known to stand beside any figure: mostly there is nothing. */
+  /** True if any row is known to stand beside any figure: mostly there is none. */
   knowsSeveral(): boolean;
-  /** What is known to stand beside a latest figure, for the same place and period; null for nothing. */
+  /** Returns the rows that are known to stand beside a latest figure, for the same place and period; null for none. */
   severalOf(row: ObservationRecord): SeveralTold | null;
-  /** Rows of answers to this operation that belong to no figure that can be asked for. */
+  /** Returns the rows of answers to this operation that belong to no figure that can be asked for. */
   leftOut(): readonly LeftOutRows[];
   /** Tells of rows that came as part of a record: they are as old as it is. */
   cameWith(record: object, rows: readonly ObservationRecord[]): void;
-  /** Why a row that is past its time was served to this operation all the same; null where it wasn't. */
+  /**
+   * Returns the code of the failure for which a row past its time was served to this operation all the same; null if it
+   * wasn't.
+   */
   staleness(row: ObservationRecord): FailureCode | null;
 }
 
@@ -66,17 +71,17 @@ export interface ObservationLoader {
 export interface SeveralTold {
   /** The sources of all of them, each once, in the order of their keys. */
   readonly sources: readonly string[];
-  /** Whether it was taken by our own rule; else the service gave it as the latest. */
+  /** True if it was taken by our own rule; else the service gave it as the latest. */
   readonly isByRule: boolean;
 }
 
-/** Every country with every metric. */
+/** Rows that are wanted: every country with every metric. */
 export interface WantedRows {
   readonly mode: Mode;
   readonly countryCodes: readonly string[];
   readonly metricKeys: readonly string[];
   readonly maxAgeMs: number;
-  /** Whether the latest row of the whole country is wanted, though that of a place may be newer. */
+  /** True if the latest row of the whole country is wanted, though the row of a place may be newer. */
   readonly isNational?: boolean;
   /** The years that are wanted of series; null or omitted for all of them. */
   readonly years?: YearRange | null;
@@ -85,7 +90,7 @@ export interface WantedRows {
 export type National = ObservationRecord | Error | null;
 
 export interface ObservationLoaderParts {
-  /** Where the figures come from. */
+  /** Source of the figures. */
   readonly figures: Figures;
   readonly sending: Sending;
   readonly batchGate: BatchGate;
@@ -101,7 +106,7 @@ export function createObservationLoader(
 ): Omit<ObservationLoader, 'leftOut' | 'cameWith' | 'staleness'> {
   const { effort, sending, batchGate } = parts;
   const { several } = parts.figures;
-  /** The sources of what stood beside figures that were taken by our own rule: hardly any operation has some. */
+  /** Sources of the rows that stood beside figures that were taken by our own rule: hardly any operation has some. */
   let ruled: Map<ObservationRecord, readonly string[]> | undefined;
   const withOutcomes = createOutcomes(parts);
   const ahead = new Map<string, NationalsAhead>();
@@ -135,10 +140,10 @@ export function createObservationLoader(
     return found === null ? rows : [found];
   };
 
-  /** The latest national rows of demands for latest ones. */
+  /** Returns the latest national rows of demands for latest ones. */
   function nationalsOf(demands: readonly Demand[]): PromiseOrValue<readonly National[]> {
     return withOutcomes(demands, (latest) => {
-      // Where the newest row is that of a place, the newest national one stands in the series.
+      // If the newest row is that of a place, the newest national one stands in the series.
       const isOfPlace = (outcome: Outcome | undefined) =>
         Array.isArray(outcome) && outcome.length > 0 && !outcome.some(isNational);
       const ofPlaces = demands.filter((_, i) => isOfPlace(latest[i]));
@@ -197,13 +202,13 @@ export function createObservationLoader(
       const name = nationalsName(metricKey, maxAgeMs);
       const nationals = ahead.get(name)?.nationals ?? loadNationals(countryCodes, metricKey, maxAgeMs);
       if (!ahead.has(name)) ahead.set(name, { countryCodes, nationals });
-      // Whoever wants them is told what is wrong.
+      // The field that wants them is told the error.
       return nationals instanceof Promise ? nationals.catch(() => {}) : undefined;
     },
   };
 }
 
-/** A demand for each country and metric, in steps where there are many. */
+/** Makes a demand for each country and metric, in steps if there are many. */
 function* demanding(wanted: WantedRows): Steps<Demand[]> {
   const { mode, countryCodes, metricKeys, maxAgeMs, years } = wanted;
   const demands: Demand[] = [];
@@ -238,22 +243,23 @@ function outcomeOf(national: National): Outcome {
 
 /** Demands that were asked for together. */
 class AskedSet {
-  /** Resolves with null once they have come, else with why not. */
+  /** Resolves with null once they have come, else with their error. */
   failure: Promise<Error | null> | null = null;
 }
 
-/** What comes of the outcomes of demands, in their order; at once where they are all there. */
+/** Makes a result of the outcomes of demands, in their order; at once if they are all there. */
 type WithOutcomes = <Result>(
   demands: readonly Demand[],
   make: (outcomes: readonly Outcome[]) => PromiseOrValue<Result>,
 ) => PromiseOrValue<Result>;
 
 /**
- * The outcomes of one operation. What is held, or has come, is there at once and costs no promise; DataLoader gathers the
- * rest, what a field asks for as one set: a promise for each of thousands of demands would take longer than they do.
+ * Gathers the outcomes of one operation. An outcome that is held, or has come, is there at once and costs no promise;
+ * DataLoader gathers the rest, with the demands of a field as one set: a promise for each of thousands of demands would
+ * take longer than they do.
  */
 function createOutcomes({ figures, sending, batchGate, doubts }: ObservationLoaderParts): WithOutcomes {
-  /** What the operation has, and of what it has asked for the set that it was part of. */
+  /** Outcomes that the operation has; for demands that it has asked for, the set of each. */
   const known = new Map<string, Outcome | AskedSet>();
   const loader = new DataLoader<readonly Demand[], null>(fetchAll, {
     cache: false,
@@ -262,13 +268,13 @@ function createOutcomes({ figures, sending, batchGate, doubts }: ObservationLoad
 
   async function fetchAll(sets: readonly (readonly Demand[])[]): Promise<null[]> {
     const demands = allOf(sets);
-    // To gather them took its time, and so does what comes next.
+    // To gather them took its time, and so does the next step.
     if (demands.length > BLOCK) await yieldToEventLoop(sending.caller);
     await figures.fetch(demands, sending, (demand, outcome) => known.set(demand.name, outcome));
     return sets.map(() => null);
   }
 
-  /** Asks for what has not been asked for, each demand once. @returns what becomes of each */
+  /** Asks for demands that have not been asked for, each once. @returns the outcome of each */
   async function load(demands: readonly Demand[]): Promise<Outcome[]> {
     const own = new AskedSet();
     const fresh: Demand[] = [];
@@ -289,7 +295,7 @@ function createOutcomes({ figures, sending, batchGate, doubts }: ObservationLoad
     );
   }
 
-  /** Some years are part of the whole series, where the operation has asked for that. */
+  /** Takes some years for part of the whole series, if the operation has asked for that. */
   function askedAs(demand: Demand): Demand {
     if (demand.years === null) return demand;
     const whole = wholeOf(demand);
@@ -305,7 +311,7 @@ function createOutcomes({ figures, sending, batchGate, doubts }: ObservationLoad
     return found;
   }
 
-  /** Looks for demands among what the operation has, and what is held. */
+  /** Looks for demands among the operation's outcomes and the held ones. */
   function look(demands: readonly Demand[], found: (Outcome | undefined)[]): void {
     const findHeld = figures.held(sending);
     for (const demand of demands) found.push(find(demand, findHeld));
@@ -327,7 +333,7 @@ function createOutcomes({ figures, sending, batchGate, doubts }: ObservationLoad
         return make(found.map((outcome) => outcome ?? (loaded[next++] as Outcome)));
       };
       if (missing.length <= BLOCK) return load(missing).then(makeAll);
-      // What has settled the last of them took its time, and so does what is made of them.
+      // The work that has settled the last of them took its time, and so does the result that is made of them.
       return load(missing).then((loaded) => onItsOwn(sending.caller, () => makeAll(loaded)));
     };
     if (demands.length <= BLOCK) {
@@ -350,21 +356,24 @@ function* inBlocks(demands: readonly Demand[], work: (some: readonly Demand[]) =
   }
 }
 
-/** Several times as fast as `flat`. */
+/** Joins sets several times as fast as `flat`. */
 function allOf(sets: readonly (readonly Demand[])[]): Demand[] {
   const all: Demand[] = [];
   for (const set of sets) for (const demand of set) all.push(demand);
   return all;
 }
 
-/** Why sets have not come, once all are settled; null where they came well. Mostly there is one. */
+/**
+ * Returns the error for which sets have not come, once all are settled; null if they came well. Mostly there is one
+ * set.
+ */
 function firstFailure(failures: readonly AskedSet['failure'][]): PromiseOrValue<Error | null> {
   const [only = null] = failures;
   if (failures.length <= 1) return only;
   return Promise.all(failures).then((all) => all.find((failure) => failure !== null) ?? null);
 }
 
-/** What has come of a demand; undefined where nothing has. */
+/** Returns the outcome of a demand; undefined if none has come. */
 function cameOf(known: Outcome | AskedSet | undefined): Outcome | undefined {
   return known instanceof AskedSet ? undefined : known;
 }
@@ -378,8 +387,8 @@ function areAll(found: readonly (Outcome | undefined)[]): found is readonly Outc
 }
 
 /**
- * Whether the rows for a key are those of another key that was asked for too, in the very spelling of the service: where
- * it makes no difference between cases, they are there already.
+ * Returns true if the rows for a key are those of another key that was asked for too, in the very spelling of the
+ * service: if it makes no difference between cases, they are there already.
  */
 function isClaimed([row]: readonly ObservationRecord[], metricKeys: readonly string[], own: number): boolean {
   return row !== undefined && row.metricKey !== metricKeys[own] && metricKeys.includes(row.metricKey);

@@ -10,32 +10,35 @@ import type { Effort } from './effort.ts';
 /** A figure that another one is compared with. */
 export interface WantedFigure extends Pair {
   readonly year: number;
-  /** That of the figure which it is compared with, which is of the same year. */
+  /** Period of the figure which it is compared with, which is of the same year. */
   readonly period: string;
-  /** Whether it is that of the whole country. */
+  /** True if it is the figure of the whole country. */
   readonly isNational: boolean;
 }
 
-/** Loads figures that others are compared with: together with those, as far as it is known beforehand which they are. */
+/** Loads figures that others are compared with: together with those, as far as they are known beforehand. */
 export interface OperandLoader {
   /**
-   * Asks for figures that will be wanted, so that they travel with what is asked for in the same turn.
-   * @throws Failure OPERATION_TOO_EXPENSIVE where they are more than may be
+   * Asks for figures that will be wanted, so that they travel with the other demands of the same turn.
+   * @throws Failure OPERATION_TOO_EXPENSIVE if they are more than may be
    */
   ahead(demands: readonly Demand[]): void;
-  /** Rows among which each figure is, if there is one: the series, or some years of it. An Error where that can't be told. */
+  /**
+   * Returns the rows among which each figure is, if there is one: the series, or some years of it. An Error if that
+   * can't be told.
+   */
   series(wanted: readonly WantedFigure[]): PromiseOrValue<readonly Outcome[]>;
-  /** As `series`; but where the latest figure has been asked for and tells, it stands for the series. */
+  /** Answers as `series` does; but if the latest figure has been asked for and tells, it stands for the series. */
   near(wanted: readonly WantedFigure[]): PromiseOrValue<readonly Outcome[]>;
-  /** The latest figures of whole countries: where several figures may be wanted, the service's own choice. */
+  /** Returns the latest figures of whole countries: if several figures may be wanted, the service's own choice. */
   latest(pairs: readonly Pair[]): PromiseOrValue<readonly (ObservationRecord | Error | null)[]>;
 }
 
 export interface OperandLoaderParts {
   readonly effort: Effort;
-  /** What becomes of demands for series. */
+  /** Returns the outcomes of demands for series. */
   readonly outcomesOf: (demands: readonly Demand[]) => PromiseOrValue<readonly Outcome[]>;
-  /** The latest figures of whole countries, of demands for latest ones. */
+  /** Returns the latest figures of whole countries, of demands for latest ones. */
   readonly nationalsOf: (
     demands: readonly Demand[],
   ) => PromiseOrValue<readonly (ObservationRecord | Error | null)[]>;
@@ -43,10 +46,10 @@ export interface OperandLoaderParts {
 
 export function createOperandLoader(parts: OperandLoaderParts): OperandLoader {
   const { effort, outcomesOf, nationalsOf } = parts;
-  /** What was asked for beforehand, by pair. */
+  /** Demands that were made beforehand, by pair. */
   const expected = { latest: new Map<string, Demand[]>(), series: new Map<string, Demand[]>() };
 
-  /** Notes a demand. @returns whether it is new */
+  /** Notes a demand. @returns true if it is new */
   function expect(demand: Demand): boolean {
     const byPair = expected[demand.mode];
     const pair = keyOf(demand);
@@ -64,7 +67,7 @@ export function createOperandLoader(parts: OperandLoaderParts): OperandLoader {
     effort.want(fresh.length);
     const latest = fresh.filter(({ mode }) => mode === 'latest');
     const series = fresh.filter(({ mode }) => mode === 'series');
-    // What becomes of them, whoever wants them is told.
+    // Their outcomes are told to the fields that want them.
     if (latest.length > 0) ignore(nationalsOf(latest));
     if (series.length > 0) ignore(outcomesOf(series));
   }
@@ -92,7 +95,9 @@ export function createOperandLoader(parts: OperandLoaderParts): OperandLoader {
     });
   }
 
-  /** By the latest figure of its country and indicator, where that was asked for and the series was not. */
+  /**
+   * Finds the demand for the latest figure of its country and indicator, if that was asked for and the series was not.
+   */
   const latestFor = (one: WantedFigure) =>
     one.isNational && expectedSeries(keyOf(one), one.year, one.year) === undefined
       ? expected.latest.get(keyOf(one))?.[0]
@@ -136,12 +141,13 @@ export function createOperandLoader(parts: OperandLoaderParts): OperandLoader {
 
 const NONE: readonly ObservationRecord[] = [];
 
-/** What the latest figure tells of one that is wanted; null where that stands in the series, if anywhere. */
+/** Returns the figure that the latest one tells of a wanted one; null if that stands in the series, if anywhere. */
 function toldBy(latest: ObservationRecord | Error | null, wanted: WantedFigure): Outcome | null {
   if (latest === null) return NONE;
   if (latest instanceof Error || latest.year < wanted.year)
     return latest instanceof Error ? latest : [latest];
-  // The year may have figures for other periods, and for this one several: then the latest is the one that the service has chosen.
+  // The year may have figures for other periods, and for this one several: then the latest is the one that the service
+  // has chosen.
   const isOfPeriod = latest.period === wanted.period || periodKeyOf(latest) === periodKeyOf(wanted);
   return latest.year === wanted.year && isOfPeriod ? [latest] : null;
 }

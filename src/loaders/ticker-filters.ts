@@ -10,7 +10,7 @@ export interface TickerFilter {
 
 export type FilterName = keyof TickerFilter;
 
-/** What to ask for, widest first, so that one answer can meet several fields. */
+/** Returns the filters to ask with, widest first, so that one answer can meet several fields. */
 export function narrowings({ exchangeCode, countryCode, instrumentType }: TickersParams): TickersParams[] {
   const country = countryCode === undefined ? [] : [{ countryCode }];
   const exchange = exchangeCode === undefined ? [] : [{ exchangeCode }];
@@ -22,7 +22,7 @@ export function narrowings({ exchangeCode, countryCode, instrumentType }: Ticker
     : [...wide, ...wide.map((filter) => ({ ...filter, instrumentType }))];
 }
 
-/** A filter as it is sent. Kinds of listings are spelt as the service spells them, where it has shown how. */
+/** Spells a filter as it is sent. Kinds of listings are spelt as the service spells them, if it has shown how. */
 export function spelt(
   { exchangeCode, countryCode, instrumentType }: TickerFilter,
   known: readonly TickerRecord[],
@@ -35,7 +35,7 @@ export function spelt(
   };
 }
 
-/** The listings that pass a filter; what may pass and doesn't say so is left out, and told. */
+/** Returns the listings that pass a filter; a listing that may pass and doesn't say so is left out, and told. */
 export function chosen(rows: readonly TickerRecord[], filter: TickerFilter): readonly TickerRecord[] {
   const leftOut = sumOf([leftOutOf(rows), undecided(rows, filter)]);
   return withLeftOut(
@@ -44,7 +44,7 @@ export function chosen(rows: readonly TickerRecord[], filter: TickerFilter): rea
   );
 }
 
-/** What is left out for not saying what is filtered by, where it may pass. */
+/** Counts the listings that are left out since they lack the field of the filter, and might pass. */
 function undecided(rows: readonly TickerRecord[], filter: TickerFilter): LeftOut | null {
   const faults = rows.flatMap((row) => {
     const unread = FILTERED.filter((field) => filter[field] != null && unreadIn(row, field, tickers.route));

@@ -4,25 +4,25 @@ import type { Sending } from '../upstream/call.ts';
 import { type TickersParams, tickers } from '../upstream/endpoints.ts';
 import type { TickerList } from '../upstream/records/markets.ts';
 
-/** Rows after which routes are seen to end where no `limit` is given, or none is heeded. */
+/** Rows after which routes are seen to end if no `limit` is given, or none is heeded. */
 export const DEFAULT_ROWS = 100;
 /** The highest limit that the route is seen to take. */
 const MAX_ROWS = 500;
 
-/** What the answers have taught about the route. Shared by all callers. */
+/** Facts that the answers have taught about the route. Shared by all callers. */
 export interface TickersLearned {
-  /** The list is longer than a default page, and `limit` brings more of it: calls begin with `limit`. */
+  /** True if the list is longer than a default page, and `limit` brings more of it: calls begin with `limit`. */
   needsLimit: boolean;
-  /** Totals have turned out to count the rows sent, so that one that is met says nothing. */
+  /** True if totals have turned out to count the rows sent, so that one that is met says nothing. */
   areTotalsCapped: boolean;
-  /** Parameters that are refused, or make no difference. Found out anew after a while. */
+  /** Tells of a parameter if it is refused, or makes no difference. Found out anew after a while. */
   isUseless(parameter: TickerParameter): boolean;
   learnUseless(parameter: TickerParameter): void;
 }
 
 export type TickerParameter = keyof TickersParams;
 
-/** How long it is remembered that a parameter is of no use. */
+/** Milliseconds for which it is remembered that a parameter is of no use. */
 const MEMORY_MS = 10 * 60_000;
 
 export function createTickersLearned(now: () => number): TickersLearned {
@@ -37,7 +37,7 @@ export function createTickersLearned(now: () => number): TickersLearned {
   };
 }
 
-/** Copies what is known now; one operation adds to it for itself alone. */
+/** Copies the facts that are known now; one operation adds to them for itself alone. */
 export function ownCopy({ needsLimit, areTotalsCapped, isUseless }: TickersLearned): TickersLearned {
   const useless = new Set<TickerParameter>();
   return {
@@ -53,24 +53,24 @@ export interface TickerPart extends TickerList {
   readonly isWhole: boolean;
 }
 
-/** What a list's length says: that it is all, that it was cut, or that it may have been. */
+/** Extent of a list, by its length: it is all, it was cut, or it may have been. */
 type ListExtent = 'whole' | 'cut' | 'doubtful';
 
 /** Asks for listings, for nothing twice. */
 export interface TickerFetch {
-  /** The first answer to a call for all listings, which may have been cut. */
+  /** Returns the first answer to a call for all listings, which may have been cut. */
   first(): Promise<TickerList>;
   /**
-   * The listings that pass a filter.
-   * @param isLong whether the list is taken to be longer than a default page, so that `limit` saves a call
-   * @returns null where the service refuses the filter
+   * Returns the listings that pass a filter.
+   * @param isLong true if the list is taken to be longer than a default page, so that `limit` saves a call
+   * @returns null if the service refuses the filter
    */
   all(filter: TickersParams, isLong: boolean): Promise<TickerPart | null>;
 }
 
 /**
- * The route is promised neither counts nor pages, so a list that is as long as a limit may be cut and is looked into: it
- * is whole where `limit` is shown to be heeded, or the service's own total says so.
+ * Asks for listings. The route is promised neither counts nor pages, so a list that is as long as a limit may be cut
+ * and is looked into: it is whole if `limit` is shown to be heeded, or the service's own total says so.
  */
 export function createTickerFetch(askOne: Ask, sending: Sending, learned: TickersLearned): TickerFetch {
   const asked = new Map<string, Promise<TickerList>>();
@@ -86,7 +86,7 @@ export function createTickerFetch(askOne: Ask, sending: Sending, learned: Ticker
     return asking;
   }
 
-  /** As `ask`, and null where the service refuses the parameters. */
+  /** Asks as `ask` does; null if the service refuses the parameters. */
   const tryToAsk = async (params: TickersParams) => {
     try {
       return await ask(params);
@@ -96,7 +96,7 @@ export function createTickerFetch(askOne: Ask, sending: Sending, learned: Ticker
     }
   };
 
-  /** Whether a call for one row brings one, so that an answer below its limit is all there is. */
+  /** Returns true if a call for one row brings one, so that an answer below its limit is all there is. */
   async function isLimitHeeded(): Promise<boolean> {
     return (await tryToAsk({ limit: 1 }))?.received === 1;
   }
@@ -134,7 +134,7 @@ export function createTickerFetch(askOne: Ask, sending: Sending, learned: Ticker
     return { ...limited, isWhole };
   }
 
-  /** Whether the service's own count says that this is all. */
+  /** Returns true if the service's own count says that this is all. */
   function isSaidWhole({ received, total }: TickerList): boolean {
     return total !== null && total <= received && !learned.areTotalsCapped;
   }
@@ -146,7 +146,7 @@ export function createTickerFetch(askOne: Ask, sending: Sending, learned: Ticker
   return { first, all };
 }
 
-/** Names what is asked for, in any order. */
+/** Names parameters, the same in any order. */
 export function nameOf(params: TickersParams): string {
   return JSON.stringify(Object.entries(params).sort());
 }

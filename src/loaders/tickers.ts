@@ -18,27 +18,27 @@ const MAX_PIECES = 20;
 
 export interface TickerLoader {
   /**
-   * The listings that pass the filter. All filters of an operation are met by one list where the service gives it
-   * whole. What it lacks of them it says of itself: rows that can't be read, or don't say what is filtered by.
-   * @throws Failure UPSTREAM_INCOMPLETE where the service cuts the list and takes no filter that would complete it
+   * Returns the listings that pass the filter. All filters of an operation are met by one list if the service gives it
+   * whole. The list tells its own lack: rows that can't be read, or lack the field of a filter.
+   * @throws Failure UPSTREAM_INCOMPLETE if the service cuts the list and takes no filter that would complete it
    */
   where(filter: TickerFilter): Promise<readonly TickerRecord[]>;
   /**
-   * One listing, by its exchange and symbol in any case; null where a whole list has none.
-   * @throws Failure UPSTREAM_INCOMPLETE where it is not in what came, and more may not have come;
-   * UPSTREAM_INVALID_RESPONSE where it may be among rows that can't be read
+   * Returns one listing, by its exchange and symbol in any case; null if a whole list has none.
+   * @throws Failure UPSTREAM_INCOMPLETE if it is not among the rows that came, and more may not have come;
+   * UPSTREAM_INVALID_RESPONSE if it may be among rows that can't be read
    */
   find(exchangeCode: string, symbol: string): Promise<TickerRecord | null>;
 }
 
 /**
- * One list meets all filters of an operation. Where the service cuts it, it is completed by filters that are shown to be
- * heeded, put together in pieces if need be.
+ * Meets all filters of an operation with one list. If the service cuts it, it is completed by filters that are shown to
+ * be heeded, put together in pieces if need be.
  */
 export function createTickerLoader(ask: Ask, sending: Sending, learned: TickersLearned): TickerLoader {
   const fetch = createTickerFetch(ask, sending, learned);
   let list: Promise<TickerPart> | undefined;
-  /** Null where the service refuses the filter, or doesn't heed it. */
+  /** Null if the service refuses the filter, or doesn't heed it. */
   const parts = new Map<string, Promise<TickerPart | null>>();
   /** Filters that left out listings which pass them and came before: these may be gone by now. */
   const doubtful = new Set<FilterName>();
@@ -49,7 +49,7 @@ export function createTickerLoader(ask: Ask, sending: Sending, learned: TickersL
     return list;
   }
 
-  /** What the service has for a filter; null where it doesn't take it, or answers as if it were not there. */
+  /** Returns the service's list for a filter; null if it doesn't take it, or answers as if it were not there. */
   function fetchPart(filter: TickersParams): Promise<TickerPart | null> {
     const name = nameOf(filter);
     let part = parts.get(name);
@@ -70,7 +70,10 @@ export function createTickerLoader(ask: Ask, sending: Sending, learned: TickersL
     return part;
   }
 
-  /** All that is wanted and more, as little more as it takes to have it whole; else as much as there was to be had. */
+  /**
+   * Returns all that is wanted and more, as little more as it takes to have it whole; else as much as there was to be
+   * had.
+   */
   async function gather(wanted: TickerFilter): Promise<TickerPart> {
     let best = await fetchList();
     let bestFilter: TickersParams = {};
@@ -84,7 +87,7 @@ export function createTickerLoader(ask: Ask, sending: Sending, learned: TickersL
     return (await inPieces(best, bestFilter)) ?? best;
   }
 
-  /** A list that was cut, put together from what other filters leave of it; null where its total doesn't prove the sum. */
+  /** Puts a list that was cut together from its parts by other filters; null if its total doesn't prove the sum. */
   async function inPieces(cut: TickerPart, filter: TickersParams): Promise<TickerPart | null> {
     if (cut.total === null || cut.total <= cut.received) return null;
     for (const name of ['exchangeCode', 'instrumentType'] as const) {
@@ -133,7 +136,8 @@ function joined(pieces: readonly TickerPart[]): readonly TickerRecord[] {
 }
 
 /**
- * Whether an answer shows that a filter was heeded: all of it passes, and it lacks nothing that is known to pass.
+ * Returns true if an answer shows that a filter was heeded: all of it passes, and it lacks nothing that is known to
+ * pass.
  * @param known listings that came without a filter
  */
 function isHeeded(
