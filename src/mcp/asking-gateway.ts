@@ -10,13 +10,13 @@ import type { OperationTool } from './operation-tools.ts';
 export interface ToolQuestion {
   readonly tool: OperationTool;
   readonly variables: Readonly<Record<string, unknown>>;
-  /** Beside those that each question has. */
+  /** Headers beside those that each question has. */
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: CancelSignal;
   readonly requestId?: string | undefined;
 }
 
-/** An error of an answer, as it is told. */
+/** An error of an answer, as a tool tells it. */
 export interface ReplyFault {
   readonly message: string;
   readonly path?: readonly (string | number)[];
@@ -61,7 +61,7 @@ export function replyOf(body: string): GraphqlReply {
   return { ...reply, errors: reply.errors ?? [] };
 }
 
-/** What the end of an answer says of it: for those that are too long to be read. */
+/** Reads the end of an answer that is too long to be read whole. */
 export function endOf(body: string): GraphqlReply {
   const name = '"extensions":';
   const at = body.lastIndexOf(name);
@@ -69,12 +69,12 @@ export function endOf(body: string): GraphqlReply {
   return replyOf(JSON.stringify({ data: null, extensions }));
 }
 
-/** The gateway's own words: their shape is not in question. */
+/** Takes the gateway's own words for an answer: their shape is not in question. */
 function isReply(reply: unknown): reply is Omit<GraphqlReply, 'errors'> & Partial<GraphqlReply> {
   return isObject(reply);
 }
 
-/** What an answer has cost; nothing where it doesn't say. */
+/** Returns the bill of an answer; an empty one if it has none. */
 export function billOf({ extensions }: GraphqlReply): Bill {
   return extensions?.upstream ?? openBill();
 }

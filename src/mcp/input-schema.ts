@@ -21,14 +21,14 @@ import {
 /** A schema of JSON Schema, or a part of one. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** What a tool takes: an object with a property for each variable of its operation. */
+/** The arguments of a tool: an object with a property for each variable of its operation. */
 export interface InputSchema extends JsonSchema {
   readonly type: 'object';
   readonly properties: Readonly<Record<string, JsonSchema>>;
   readonly required: string[];
 }
 
-/** What JSON has for a scalar; any value where nothing else is known. */
+/** JSON's type for each scalar; any value if nothing else is known. */
 const SCALARS: Readonly<Record<string, JsonSchema>> = {
   Int: { type: 'integer', minimum: -2_147_483_648, maximum: 2_147_483_647 },
   Float: { type: 'number' },
@@ -39,7 +39,7 @@ const SCALARS: Readonly<Record<string, JsonSchema>> = {
   DateTime: { type: 'string', format: 'date-time' },
 };
 
-/** Values of required variables that an operation is priced with, where nobody has given any. */
+/** Values of required variables that an operation is priced with, if nobody has given any. */
 const SAMPLES: Readonly<Record<string, unknown>> = {
   Int: 1,
   Float: 1,
@@ -50,7 +50,7 @@ const SAMPLES: Readonly<Record<string, unknown>> = {
   DateTime: '2026-01-01T00:00:00Z',
 };
 
-/** The variables of an operation as JSON Schema. */
+/** Describes the variables of an operation as JSON Schema. */
 export function inputSchemaOf(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -80,7 +80,7 @@ export function inputSchemaOf(
   };
 }
 
-/** One value for each variable that has to be given. */
+/** Returns one value for each variable that has to be given. */
 export function sampleVariables(
   schema: GraphQLSchema,
   { variableDefinitions = [] }: OperationDefinitionNode,
@@ -151,7 +151,7 @@ function sampleOf(type: GraphQLInputType): unknown {
   return Object.fromEntries(given.map((field) => [field.name, sampleOf(field.type)]));
 }
 
-/** What the schema says of the arguments that variables are given to, by the names of the variables. */
+/** Returns the schema's words on the arguments that variables are given to, by the names of the variables. */
 function argumentWords(schema: GraphQLSchema, document: DocumentNode): ReadonlyMap<string, string> {
   const words = new Map<string, string>();
   const types = new TypeInfo(schema);

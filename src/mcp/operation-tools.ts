@@ -14,9 +14,9 @@ import { type InputSchema, inputSchemaOf, sampleVariables } from './input-schema
 
 /** An operation of a trusted document that may be called as a tool. */
 export interface OperationTool {
-  /** That of the operation; where several have it, with the beginning of the document's identifier. */
+  /** Name of the operation; if several have it, with the beginning of the document's identifier. */
   readonly name: string;
-  /** The operation's own. */
+  /** Description of the operation. */
   readonly description: string;
   readonly documentId: string;
   readonly operationName: string;
@@ -32,8 +32,8 @@ const EMPTY =
   'TRUSTED_DOCUMENTS: MCP=on makes a tool of each query that has a name and a description, and there is none. Describe a query by a text before it, or by a comment.';
 
 /**
- * The operations that are tools: queries with a name and a description, which is a text or a comment before them.
- * @throws ConfigError where there is none, or the schema doesn't know what one asks for
+ * Makes tools of operations: queries with a name and a description, which is a text or a comment before them.
+ * @throws ConfigError if there is none, or an operation asks for a field that the schema doesn't know
  */
 export function operationTools(
   schema: GraphQLSchema,
@@ -96,7 +96,7 @@ function toolOf(
   };
 }
 
-/** The text before an operation, or else the comment that ends on the line before it. */
+/** Returns the text before an operation, or else the comment that ends on the line before it. */
 function descriptionOf({ description, loc }: OperationDefinitionNode): string {
   if (description !== undefined) return description.value.trim();
   const lines: string[] = [];

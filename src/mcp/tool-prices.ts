@@ -2,7 +2,7 @@ import type { Gateway } from '../gateway.ts';
 import { asked, type GraphqlReply, replyOf } from './asking-gateway.ts';
 import type { OperationTool } from './operation-tools.ts';
 
-/** What a tool costs where nothing is held, in calls to the service. */
+/** Price of a tool if nothing is held, in calls to the service. */
 export interface ToolPrice {
   readonly least: number;
   readonly expected: number;
@@ -11,10 +11,10 @@ export interface ToolPrice {
   readonly limit: number;
 }
 
-/** Any key: nothing is sent, and nothing is held for it, so that the price is the same for all. */
+/** A made-up key: nothing is sent, and nothing is held for it, so that the price is the same for all. */
 const NO_KEY = 'Bearer price-of-tools';
 
-/** Prices of tools, each found out once; null where its price can't be told without its arguments. */
+/** Prices tools, each once; null if its price can't be told without its arguments. */
 export function createToolPrices(
   gateway: Pick<Gateway, 'handle'>,
 ): (tool: OperationTool) => Promise<ToolPrice | null> {
@@ -26,7 +26,7 @@ export function createToolPrices(
     const headers = { authorization: NO_KEY, 'x-explain': '1' };
     const reply = replyOf(await asked(gateway, { tool, variables: tool.sample, headers, signal }));
     const price = priceIn(reply);
-    // What can't be told for want of room is asked for again.
+    // A price that can't be told for want of room is asked for again.
     if (price !== null || !reply.errors.some(({ extensions }) => extensions?.retryable === true))
       known.set(tool, price);
     return price;
@@ -39,7 +39,7 @@ function priceIn({ errors, extensions: { explain } = {} }: GraphqlReply): ToolPr
   return { least, expected: calls, most, limit };
 }
 
-/** What a tool does and costs, for whoever chooses among tools. */
+/** Describes the work and the price of a tool, for a model that chooses among tools. */
 export function describedWithPrice({ description, sample }: OperationTool, price: ToolPrice | null): string {
   const refused = 'It is refused before any call where it would cost more than this gateway allows.';
   if (price === null)

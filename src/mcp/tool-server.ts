@@ -14,9 +14,9 @@ import { asked, billOf, endOf, type ReplyFault, replyOf } from './asking-gateway
 import { type OperationTool, operationTools } from './operation-tools.ts';
 import { createToolPrices, describedWithPrice } from './tool-prices.ts';
 
-/** Who calls tools, as the gateway knows callers. */
+/** A caller of tools, as the gateway knows callers. */
 export interface ToolCaller {
-  /** The `Authorization` header; undefined where there is none. */
+  /** The `Authorization` header; undefined if there is none. */
   readonly authorization: string | undefined;
   readonly requestId?: string | undefined;
 }
@@ -24,17 +24,17 @@ export interface ToolCaller {
 export interface ToolServerParts {
   readonly gateway: Pick<Gateway, 'handle' | 'schema' | 'trusted'>;
   readonly version: string;
-  /** Called with faults of ours. */
+  /** Takes faults of ours. */
   readonly onFault: (fault: unknown, requestId?: string) => void;
 }
 
-/** A server of the protocol for one caller, not connected yet. */
+/** Opens a server of the protocol for one caller, not connected yet. */
 export type OpenToolServer = (caller: ToolCaller) => Server;
 
 /** The longest answer that is handed to a model, in bytes: it would be read whole, and so would its every repetition. */
 const MAX_ANSWER_BYTES = 1_048_576;
 
-/** What every tool answers with: the answer of the graph, and what it has cost. */
+/** Answer of every tool: the answer of the graph, and its bill. */
 const OUTPUT_SCHEMA: Tool['outputSchema'] = {
   type: 'object',
   properties: {
@@ -61,9 +61,9 @@ const OUTPUT_SCHEMA: Tool['outputSchema'] = {
 };
 
 /**
- * The described operations of the trusted documents as tools. Everything goes through the gateway's `handle`, so that
- * bills, limits and admission are those of any other client.
- * @throws ConfigError where there is no such operation
+ * Serves the described operations of the trusted documents as tools. Everything goes through the gateway's `handle`, so
+ * that bills, limits and admission are those of any other client.
+ * @throws ConfigError if there is no such operation
  */
 export function createToolServers({ gateway, version, onFault }: ToolServerParts): OpenToolServer {
   const tools = createCurrentTools(gateway, onFault);
@@ -109,9 +109,9 @@ export function createToolServers({ gateway, version, onFault }: ToolServerParts
 }
 
 /**
- * The tools of the documents that are trusted at the moment, made anew when these have been read again; those before, where none of
- * the new ones can be a tool.
- * @throws ConfigError where that is so of the first
+ * Gives the tools of the documents that are trusted at the moment, made anew when these have been read again; the
+ * former tools, if none of the new documents can be a tool.
+ * @throws ConfigError if none of the first documents can
  */
 function createCurrentTools(
   gateway: ToolServerParts['gateway'],
@@ -131,7 +131,7 @@ function createCurrentTools(
   };
 }
 
-/** Why a tool doesn't take its arguments; null where it knows all of them. Whether they fit is for the graph to say. */
+/** Refuses arguments that a tool doesn't have; null if it has all of them. Their values are for the graph to judge. */
 function unknownArguments(
   { inputSchema: { properties } }: OperationTool,
   variables: Readonly<Record<string, unknown>>,
@@ -164,7 +164,7 @@ function refused(
   return failed([{ message, extensions: { code, ...FAILURES[code], ...fields } }], { data: null, upstream });
 }
 
-/** @param answer what came all the same */
+/** @param answer the data that came all the same */
 function failed(
   errors: readonly ReplyFault[],
   answer: Readonly<Record<string, unknown>> = { data: null, upstream: openBill() },
@@ -173,7 +173,7 @@ function failed(
   return { ...told({ errors: flat, ...answer }), isError: true };
 }
 
-/** The same for programs and, as text, for models. */
+/** Tells the same to programs and, as text, to models. */
 function told(content: Record<string, unknown>): CallToolResult {
   return { content: [{ type: 'text', text: JSON.stringify(content) }], structuredContent: content };
 }
