@@ -4,16 +4,16 @@ import type { ToldLimits } from './limit-text.ts';
 
 const MINUTE_MS = 60_000;
 
-/** How long after a monthly 429 one call may go out to see whether the plan was upgraded meanwhile. */
+/** Interval after a monthly 429 at which one call may go out, to see if the plan has been upgraded since. */
 const PROBE_INTERVAL_MS = 15 * MINUTE_MS;
 
-/** Requests of a minute beyond which one more makes no difference. */
+/** Calls of a minute beyond which one more makes no difference. */
 const PLENTY = 30;
 
-/** No plan allows fewer requests in a minute. */
+/** Calls a minute of the smallest plan: no plan allows fewer. */
 const SMALLEST_PLAN = 5;
 
-/** What one key has spent and what the service has told of its plan. Instants are ISO 8601, UTC. */
+/** Calls that one key has spent, and its plan as the service has told it. Instants are ISO 8601, UTC. */
 export interface QuotaRecord {
   readonly plan: string | null;
   readonly requestsPerMinute: number | null;
@@ -25,20 +25,20 @@ export interface QuotaRecord {
   readonly state: 'OK' | 'MINUTE_SPENT' | 'MONTH_SPENT';
 }
 
-/** What is left of one limit of a plan. */
+/** Rest of one limit of a plan. */
 export interface RateLimit {
   readonly name: 'minute' | 'month';
   /** Calls that the plan allows in a window. */
   readonly most: number;
   readonly left: number;
   readonly windowSeconds: number;
-  /** Until the next window begins. */
+  /** Seconds until the next window begins. */
   readonly resetSeconds: number;
 }
 
 /**
- * What one key has spent, and what is known of its plan. Minutes are fixed windows and months calendar months, both UTC, as
- * the service counts them. Instants are milliseconds since the epoch; `enter` comes before all else.
+ * Calls that one key has spent, and the known facts of its plan. Minutes are fixed windows and months calendar months,
+ * both UTC, as the service counts them. Instants are milliseconds since the epoch; `enter` comes before all else.
  */
 export class Account {
   #minute: number;
@@ -51,12 +51,12 @@ export class Account {
   #plan: string | null = null;
   #requestsPerMinute: number | null = null;
   #monthlyRequests: number | null = null;
-  /** Whether the service has taken more in a minute than the smallest plan allows. */
+  /** True if the service has taken more in a minute than the smallest plan allows. */
   #isPlanLarger = false;
   #nextProbeAtMs = 0;
   /**
-   * Requests of this minute that may still leave without the shared counters; null where they have been reached. A minute
-   * is counted by one of both: what the counters grant late would come on top of what was taken without them.
+   * Calls of this minute that may still leave without the shared counters; null if they have been reached. A minute is
+   * counted by one of both: calls that the counters grant late would come on top of those that were taken without them.
    */
   #leftAlone: number | null = null;
   #isMinuteShared = false;
@@ -66,7 +66,7 @@ export class Account {
     this.#month = monthOf(nowMs);
   }
 
-  /** Begins a new minute or month where the last one is over. */
+  /** Begins a new minute or month if the last one is over. */
   enter(nowMs: number): this {
     const minute = Math.floor(nowMs / MINUTE_MS);
     if (this.#minute !== minute) {
@@ -86,13 +86,13 @@ export class Account {
     return this;
   }
 
-  /** When a request may leave; not after now where it may at once. */
+  /** Returns the instant at which a call may leave; not after now if it may at once. */
   opensAtMs(nowMs: number): number {
     if (this.#isMonthSpent) return Math.min(this.#nextProbeAtMs, monthEndMs(this.#month));
     return this.#isSpent() ? this.#minuteEndsAtMs() : nowMs;
   }
 
-  /** Why no request may leave: since the month is spent, or else the minute. */
+  /** Returns the failure of a call that may not leave: the month is spent, or else the minute. */
   refusal(nowMs: number, detail?: string, isMonthly = this.#isMonthSpent): Failure {
     const plan = this.#plan ?? undefined;
     if (isMonthly) {
@@ -118,14 +118,14 @@ export class Account {
     this.#callsThisMonth += 1;
   }
 
-  /** Whether the shared counters have been reached in this minute, and nothing was taken without them. */
+  /** True if the shared counters have been reached in this minute, and nothing was taken without them. */
   get isMinuteShared(): boolean {
     return this.#isMinuteShared;
   }
 
   /**
-   * Takes a request without the shared counters, as far as this gateway may by itself: half of what is left, and nothing in
-   * a minute in which they have been reached.
+   * Takes a call without the shared counters, as far as this gateway may by itself: half of the rest, and nothing in a
+   * minute in which they have been reached.
    */
   takeAlone(): boolean {
     if (this.#requestsPerMinute !== null) {
@@ -141,7 +141,7 @@ export class Account {
     return true;
   }
 
-  /** Takes over what the shared counters say. */
+  /** Takes over the state of the shared counters. */
   copy({ callsThisMinute, callsThisMonth, note }: CounterSnapshot): void {
     if (this.#leftAlone === null) this.#isMinuteShared = true;
     this.#callsThisMinute = callsThisMinute;
@@ -156,7 +156,7 @@ export class Account {
     this.#nextProbeAtMs = note.nextProbeAtMs;
   }
 
-  /** What other gateways are to know. */
+  /** Returns the facts that other gateways are to know. */
   note(): Note {
     return {
       plan: this.#plan,
@@ -173,13 +173,15 @@ export class Account {
     return { minute: this.#minute, month: this.#month, nowMs };
   }
 
-  /** The one request that a spent month allows is on its way. Returns whether that is news to other gateways. */
+  /**
+   * Notes that the one call that a spent month allows is on its way. Returns true if that is news to other gateways.
+   */
   probe(nowMs: number): boolean {
     if (this.#isMonthSpent) this.#nextProbeAtMs = nowMs + PROBE_INTERVAL_MS;
     return this.#isMonthSpent;
   }
 
-  /** The service took a request. Returns whether that is news to other gateways. */
+  /** Notes that the service took a call. Returns true if that is news to other gateways. */
   accept(): boolean {
     const isNews = this.#isMonthSpent;
     const wasLarger = this.#isPlanLarger;
@@ -189,7 +191,7 @@ export class Account {
     return isNews || this.#isPlanLarger !== wasLarger;
   }
 
-  /** The service answered 429. */
+  /** Notes that the service answered 429. */
   limit({ isMonthly, plan, requestsPerMinute, monthlyRequests }: ToldLimits, nowMs: number): void {
     this.#plan = plan ?? this.#plan;
     this.#requestsPerMinute = requestsPerMinute ?? this.#requestsPerMinute;
@@ -200,7 +202,7 @@ export class Account {
     } else this.#isMinuteSpent = true;
   }
 
-  /** Whether the next request may be the one that a plan nobody has named yet refuses. */
+  /** Returns true if the next call may be the one that a plan nobody has named yet refuses. */
   isDoubtful(): boolean {
     const isPlanUnknown = this.#requestsPerMinute === null && !this.#isPlanLarger;
     return isPlanUnknown && this.#callsThisMinute >= SMALLEST_PLAN;
@@ -212,7 +214,10 @@ export class Account {
     return Math.max(0, 1 - this.#callsThisMinute / this.#requestsPerMinute);
   }
 
-  /** Whether half of the minute's requests are left, and more than a few; of an unknown plan, whether it has shown to be larger. */
+  /**
+   * Returns true if half of the minute's calls are left, and more than a few; of an unknown plan, if it has shown to be
+   * larger.
+   */
   hasPlenty(): boolean {
     if (this.#isMonthSpent || this.#isMinuteSpent) return false;
     const most = this.#requestsPerMinute;
@@ -233,7 +238,7 @@ export class Account {
     };
   }
 
-  /** What is left of the limits that the service has named. */
+  /** Returns the rest of the limits that the service has named. */
   limits(nowMs: number): readonly RateLimit[] {
     const limits: RateLimit[] = [];
     const most = { minute: this.#requestsPerMinute, month: this.#monthlyRequests };
@@ -270,7 +275,7 @@ export class Account {
   }
 }
 
-/** Months since year 0, UTC. */
+/** Returns the month of an instant, in months since year 0, UTC. */
 function monthOf(atMs: number): number {
   const date = new Date(atMs);
   return date.getUTCFullYear() * 12 + date.getUTCMonth();

@@ -8,49 +8,55 @@ import { toldLimits } from './limit-text.ts';
 const MAX_ACCOUNTS = { proven: 10_000, unproven: 2_000 };
 
 export interface Ledger {
-  /** When a call for this key may leave (milliseconds since the epoch); not after now if it may at once. */
+  /**
+   * Returns the instant at which a call for this key may leave, in milliseconds since the epoch; not after now if it
+   * may at once.
+   */
   opensAtMs(keyDigest: string): number;
-  /** Why a call may not leave now. */
+  /** Returns the failure of a call that may not leave now. */
   refusal(keyDigest: string): Failure;
   /**
-   * Bills one request that is to leave now; false where other gateways, whose counters are shared, have left none: then
-   * `opensAtMs` says when there will be. At once where nobody shares counters.
+   * Bills one call that is to leave now; false if other gateways, whose counters are shared, have left none: then
+   * `opensAtMs` says when there will be. At once if nobody shares counters.
    */
   take(keyDigest: string): boolean | Promise<boolean>;
-  /** Learns what other gateways have spent. */
+  /** Learns the calls that other gateways have spent. */
   refresh(keyDigest: string): Promise<void>;
-  /** The service took a request of this key. */
+  /** Notes that the service took a call of this key. */
   accepted(keyDigest: string): void;
-  /** The service answered 429: remembers it, and what `detail` says of the plan. */
+  /** Notes that the service answered 429, and the plan that `detail` tells. */
   limited(keyDigest: string, detail: string): Failure;
   /**
-   * Whether the next call may be the one that a plan nobody has named yet refuses: the smallest plan's minute is spent,
-   * and nothing has shown that this key has a larger one.
+   * Returns true if the next call may be the one that a plan nobody has named yet refuses: the smallest plan's minute
+   * is spent, and nothing has shown that this key has a larger one.
    */
   isDoubtful(keyDigest: string): boolean;
   quota(keyDigest: string): QuotaRecord;
-  /** What is left of the limits that the service has named for the key; none where it has named none. */
+  /** Returns the rest of the limits that the service has named for the key; none if it has named none. */
   limits(keyDigest: string): readonly RateLimit[];
-  /** The same for the keys that were last in use, so many at the most; keys of which nothing was named are left out. */
+  /**
+   * Returns the same for the keys that were last in use, so many at the most; keys of which nothing was named are left
+   * out.
+   */
   recentLimits(most: number): readonly KeyLimits[];
-  /** Share of the minute's requests that is left, from 0 to 1; null where the plan may be the smallest. */
+  /** Returns the share of the minute's calls that is left, from 0 to 1; null if the plan may be the smallest. */
   shareLeft(keyDigest: string): number | null;
-  /** Whether so many of the minute's requests are left that one more makes no difference. */
+  /** Returns true if so many of the minute's calls are left that one more makes no difference. */
   hasPlenty(keyDigest: string): boolean;
 }
 
-/** What is left of the limits of one key. */
+/** Rest of the limits of one key. */
 export interface KeyLimits {
   readonly keyDigest: string;
   readonly limits: readonly RateLimit[];
 }
 
 /**
- * Keeps what each key has spent, by key digest. Where gateways share counters, those count, and what stands here is a copy to decide by at once. Where
- * they can't be reached any more, a gateway takes nothing for the rest of the minute, since others may go on with what is
- * left. In a minute in which it never reached them, it goes by its own count, and takes no more than half of what its copy
- * shows to be left: another one may be doing the same. What other keys of the same account spend is not seen; the
- * service's 429 tells.
+ * Keeps the calls that each key has spent, by key digest. If gateways share counters, those count, and the ledger is a
+ * copy to decide by at once. If they can't be reached any more, a gateway takes nothing for the rest of the minute,
+ * since others may go on with the rest of its calls. In a minute in which it never reached them, it goes by its own
+ * count, and takes no more than half of the calls that its copy shows to be left: another one may be doing the same.
+ * Calls of other keys of the same account are not seen; the service's 429 tells.
  */
 export function createLedger(now: () => number, sharedCounters: SharedCounters | null = null): Ledger {
   const accounts = createKeyTable<Account>(MAX_ACCOUNTS);
@@ -64,7 +70,7 @@ export function createLedger(now: () => number, sharedCounters: SharedCounters |
     return account;
   }
 
-  /** Has other gateways know what the service has told this one. */
+  /** Has other gateways know the plan that the service has told this one. */
   function share(keyDigest: string, account: Account): void {
     void sharedCounters?.note(keyDigest, account.note());
   }

@@ -1,6 +1,6 @@
 import { numberOf } from '../exact-json.ts';
 
-/** What the service told in a 429. */
+/** Limits that the service told in a 429. */
 export interface ToldLimits {
   readonly isMonthly: boolean;
   readonly plan: string | null;
@@ -8,7 +8,7 @@ export interface ToldLimits {
   readonly monthlyRequests: number | null;
 }
 
-/** Limits of the plans as the service publishes them, for when its texts name a plan but not all its figures. */
+/** Limits of the plans as the service publishes them, for texts that name a plan but not all its figures. */
 const PUBLISHED_PLANS: Readonly<Record<string, { requestsPerMinute: number; monthlyRequests: number }>> = {
   free: { requestsPerMinute: 5, monthlyRequests: 1_000 },
   analyst: { requestsPerMinute: 60, monthlyRequests: 250_000 },
@@ -20,7 +20,7 @@ export function isAboutLimit(words: string): boolean {
   return /\brate[ _-]?limit|monthly request limit|too many requests/i.test(words);
 }
 
-/** What the text of a 429 says, completed by what is published of the plan that it names. */
+/** Reads the text of a 429, completed by the published limits of the plan that it names. */
 export function toldLimits(detail: string): ToldLimits {
   const told = readLimitText(detail);
   const published = told.plan === null ? undefined : PUBLISHED_PLANS[told.plan];
@@ -31,12 +31,12 @@ export function toldLimits(detail: string): ToldLimits {
   };
 }
 
-/** A whole number, with or without marks between its thousands. */
+/** Reads a whole number, with or without marks between its thousands. */
 function figureIn(digits: string): number | null {
   return numberOf(digits.replace(/[,_]/g, ''));
 }
 
-/** What the text of a 429 says. The two kinds differ by the phrase `monthly request limit` alone. */
+/** Reads the text of a 429. The two kinds differ by the phrase `monthly request limit` alone. */
 export function readLimitText(detail: string): ToldLimits {
   const isMonthly = /monthly request limit/i.test(detail);
   const plan =
