@@ -13,7 +13,7 @@ import { costOf, entitiesById } from '../graph/field-costs.ts';
 import { rowTypeOf, type SelectionScope } from '../graph/selection.ts';
 import { summing } from './field-sum.ts';
 
-/** Lists that an operation can need, with what it takes to complete them. */
+/** Calls for the lists that an operation can need, with the calls that complete them. */
 const MOST_LIST_CALLS = 8;
 
 /** Countries and indicators that there are at the most, unless the service has shown longer lists of them. */
@@ -27,21 +27,21 @@ export interface ListSizes {
 
 /** The most that an operation can take, as its text and its variables show. */
 export interface Bound {
-  /** Calls other than those for latest figures; infinite where that depends on what is answered. */
+  /** Calls other than those for latest figures; infinite if that depends on the service's answers. */
   readonly calls: number;
   /** Latest figures of the table of all countries and metrics that are asked for. */
   readonly latestFigures: number;
 }
 
-/** The most calls that a bound stands for. */
+/** Returns the most calls that a bound stands for. */
 export function mostCalls({ calls, latestFigures }: Bound, maxRows: number): number {
   // Cut straight, a table of figures takes less than twice the calls that its rows alone require, and one more.
   return calls + (latestFigures === 0 ? 0 : Math.ceil((2 * latestFigures) / maxRows) + 1);
 }
 
 /**
- * Bounds what an operation can take. Spares most operations the run that prices them exactly.
- * @param listed what is taken to be all countries and all indicators is no less
+ * Bounds the calls that an operation can take. Spares most operations the run that prices them exactly.
+ * @param listed items that all countries and all indicators are taken for, at the least
  */
 export function boundOf(
   schema: GraphQLSchema,
@@ -77,8 +77,8 @@ function both(a: Bound, b: Bound): Bound {
 }
 
 /**
- * The most that a field takes, without what is selected below it.
- * @param parents how many objects have the field; null for a field of the root
+ * Bounds a field, without its selection.
+ * @param parents objects that have the field; null for a field of the root
  */
 function ownBound(
   field: GraphQLField<unknown, unknown>,
@@ -93,7 +93,7 @@ function ownBound(
     case 'NOTHING':
       return NO_CALLS;
     case 'ONCE':
-      // Lists that the service filters are asked for once a filter; which arguments it takes is no matter here.
+      // Lists that the service filters are asked for once a filter; the arguments themselves are no matter here.
       return parents === null && isList && hasArguments(node) ? { ...NO_CALLS, calls: 1 } : NO_CALLS;
     case 'EACH':
       return (parents ?? 1) === 1 ? { ...NO_CALLS, calls: 1 } : UNBOUNDED;
@@ -123,12 +123,12 @@ function hasArguments({ arguments: given = [] }: FieldNode): boolean {
   return given.length > 0;
 }
 
-/** Whether a field brings several things: as a list, or as a page of one. */
+/** Returns true if a field brings several records: as a list, or as a page of one. */
 export function holdsList({ type }: GraphQLField<unknown, unknown>): boolean {
   return isListType(getNullableType(type)) || rowTypeOf(getNamedType(type)) !== null;
 }
 
-/** The most that a field's figures take. What of country and indicator no argument names, its object is. */
+/** Bounds a field's figures. If no argument names the country or the indicator, the field's object is it. */
 function figuresBound(
   { args: taken }: GraphQLField<unknown, unknown>,
   args: Readonly<Record<string, unknown>>,
@@ -152,7 +152,9 @@ function figuresBound(
   return { ...NO_CALLS, calls: countries * metrics + Number(hasYears) };
 }
 
-/** Objects of a list at the most: figures below it are of as many countries, or indicators, whatever it is a list of. */
+/**
+ * Returns the most objects of a list: figures below it are of as many countries, or indicators, for a list of any type.
+ */
 function mostOf(
   { type }: GraphQLField<unknown, unknown>,
   args: Readonly<Record<string, unknown>>,
@@ -164,15 +166,18 @@ function mostOf(
   return Math.max(all, ...lengths);
 }
 
-/** Figures of the table that a field's own lie in: each name of the shorter list stands for a whole line of it. */
+/**
+ * Returns the figures of the table that a field's own lie in: each name of the shorter list stands for a whole line of
+ * it.
+ */
 function tableOf(countries: number, metrics: number, sizes: ListSizes): number {
   const [lines, length] = countries < metrics ? [countries, metrics] : [metrics, countries];
   return lines * Math.max(sizes.metrics, Number.isFinite(length) ? length : 0);
 }
 
 /**
- * The most that the figures take which one figure is compared with: a series of each, and the latest of those that it is
- * ranked among. Of several figures it is not known which they are.
+ * Bounds the figures that one figure is compared with: a series of each, and the latest of those that it is ranked
+ * among. Of several figures it is not known which they are.
  */
 function derivedBound(
   { name }: GraphQLField<unknown, unknown>,
@@ -186,12 +191,12 @@ function derivedBound(
   return { calls: countries + 1, latestFigures: tableOf(countries, 1, sizes) };
 }
 
-/** How many a list argument names; where it is left out, it stands for all there are. */
+/** Returns the number of names in a list argument; if it is left out, it stands for all there are. */
 function lengthOf(list: unknown, all: number): number {
   return Array.isArray(list) ? list.length : all;
 }
 
-/** Arguments of a field; none where they don't fit, which execution will say before anything is asked. */
+/** Returns the arguments of a field; none if they don't fit, which execution will say before anything is asked. */
 export function argumentsOf(
   field: GraphQLField<unknown, unknown>,
   node: FieldNode,

@@ -5,13 +5,13 @@ import { countries, indicators, observations } from '../upstream/endpoints.ts';
 import { argumentsOf, holdsList } from './bound.ts';
 import { summing } from './field-sum.ts';
 
-/** What a field that takes calls is thought to weigh, and where it stands: the response names of the fields down to it. */
+/** A field that takes calls: its estimated weight, and the response names of the fields down to it. */
 interface Weighed {
   readonly weight: number;
   readonly path: readonly string[];
 }
 
-/** Items of lists of which the text doesn't tell how many: the documented number of countries and of indicators. */
+/** Items of lists whose length the text doesn't tell: the documented number of countries and of indicators. */
 const USUAL_ITEMS: Readonly<Record<string, number>> = { Country: 54, Indicator: 207 };
 
 /** Items of any other list. */
@@ -23,9 +23,9 @@ const SERIES_ROWS = 77;
 const NOTHING: Weighed = { weight: 0, path: [] };
 
 /**
- * The field of an operation that takes the most calls to a route, by its text and its arguments alone: what lists hold
- * is taken to be as documented. Only names it, and decides nothing.
- * @returns response names down to it, such as `countries.observations`; null where no field takes calls
+ * Names the field of an operation that takes the most calls to a route, by its text and its arguments alone: lists are
+ * taken to be as documented. Only names it, and decides nothing.
+ * @returns response names down to it, such as `countries.observations`; null if no field takes calls
  */
 export function dearestField(
   schema: GraphQLSchema,
@@ -61,14 +61,14 @@ export function dearestField(
   return path.length === 0 ? null : path.join('.');
 }
 
-/** Which fields may take calls to a route. */
+/** Tells fields that may take calls to a route from others. */
 function takenBy(route: string): (cost: FieldCost) => boolean {
   if (route === observations.route) return (cost) => cost === 'FIGURES' || cost === 'UNSAID';
   if (route === countries.route || route === indicators.route) return (cost) => cost === 'ONCE';
   return (cost) => cost !== 'NOTHING' && cost !== 'FIGURES';
 }
 
-/** What a field weighs for each object that has it: rows of figures, or one call. */
+/** Weighs a field for each object that has it: rows of figures, or one call. */
 function ownWeight(
   field: GraphQLField<unknown, unknown>,
   args: Readonly<Record<string, unknown>>,

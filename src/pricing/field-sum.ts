@@ -12,16 +12,16 @@ import {
 } from 'graphql';
 import type { SelectionScope } from '../graph/selection.ts';
 
-/** What is added up over the fields of an operation. */
+/** A sum over the fields of an operation. */
 export interface FieldSum<Sum> {
   /** The sum of no fields. */
   readonly nothing: Sum;
   readonly both: (a: Sum, b: Sum) => Sum;
-  /** Whether a selection doesn't count; all do where it is left out. */
+  /** Tells if a selection doesn't count; all do if this is left out. */
   readonly isLeftOut?: (selection: SelectionNode) => boolean;
   /**
-   * The sum of one field, and of what is selected below it.
-   * @param parents how many objects have the field
+   * Returns the sum of one field, and of its selection.
+   * @param parents objects that have the field
    */
   ofField(
     field: GraphQLField<unknown, unknown>,
@@ -32,7 +32,7 @@ export interface FieldSum<Sum> {
   ): Sum;
 }
 
-/** @param parents how many objects have the selection */
+/** @param parents objects that have the selection */
 export type SumOfSet<Sum> = (
   type: GraphQLNamedType | null | undefined,
   set: SelectionSetNode,

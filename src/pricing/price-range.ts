@@ -1,20 +1,20 @@
 import { etlStatus, observations, tickers } from '../upstream/endpoints.ts';
 import type { Price } from './price.ts';
 
-/** How many calls an operation takes by itself, if nothing fails: what it sends lies within. */
+/** Calls that an operation takes by itself, if nothing fails: the calls that it sends lie within. */
 export interface PriceRange {
   readonly least: number;
   readonly most: number;
 }
 
 /**
- * @param limit calls that one operation may send: where what the service answers decides, there is no lower bound that
- * always holds
+ * @param limit calls that one operation may send: if the service's answers decide, there is no lower bound that always
+ * holds
  */
 export function priceRange(expected: Price, least: Price, limit: number): PriceRange {
   const { calls, byRoute } = expected.bill;
   const leastBy = least.bill.byRoute;
-  // Where nothing is there, a list may be looked at to tell why.
+  // If nothing is there, a list may be looked at to tell why.
   const inBoth = Object.keys(leastBy).reduce(
     (sum, route) => sum + Math.min(leastBy[route] ?? 0, byRoute[route] ?? 0),
     0,
@@ -22,7 +22,7 @@ export function priceRange(expected: Price, least: Price, limit: number): PriceR
   const dataCalls = leastBy[observations.route] ?? 0;
   // One call to the sources may stand for all data calls, and the operation may take it anyway.
   const renewalCalls = leastBy[etlStatus.route] === undefined ? Math.min(1, dataCalls) : 0;
-  // By how many pieces a list of listings is completed depends on what comes.
+  // The pieces by which a list of listings is completed depend on the rows that come.
   const tickerPieces = Math.max(0, (leastBy[tickers.route] ?? 0) - 1);
   const leastCalls = inBoth - tickerPieces - (least.mayBeRenewed ? dataCalls - renewalCalls : 0);
   const isCertain =

@@ -47,23 +47,26 @@ export interface PricedOperation {
   readonly operation: OperationDefinitionNode;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly caller: Caller;
-  /** Null where graphql-js has to run it. */
+  /** Null if graphql-js has to run it. */
   readonly plan: Plan | null;
 }
 
 export interface Price {
   readonly bill: Bill;
-  /** The calls it takes, and those that what is held would answer. */
+  /** Calls that it takes, and calls that are spared since held values answer them. */
   readonly calls: readonly PricedCall[];
-  /** Whether the operation takes just these calls, whatever the service answers. */
+  /** True if the operation takes just these calls, for any answers of the service. */
   readonly isCertain: boolean;
-  /** Whether a look at the sources may spare the operation the calls for figures that are past their time. */
+  /** True if a look at the sources may spare the operation the calls for figures that are past their time. */
   readonly mayBeRenewed: boolean;
-  /** What the operation would fail with before anything is sent. */
+  /** Errors that the operation would fail with before anything is sent. */
   readonly errors: readonly GraphQLError[];
-  /** What the answer would warn of, as far as what is held tells. */
+  /** Warnings that the answer would have, as far as held values tell. */
   readonly warnings: readonly Warning[];
-  /** Why the pricing was ended before all was priced: the operation takes more than it may; null where it wasn't. */
+  /**
+   * The failure with which the pricing was ended before all was priced: the operation takes more than it may; null if
+   * it wasn't.
+   */
   readonly refusal: Failure | null;
 }
 
@@ -80,7 +83,7 @@ export interface PricingParts {
   readonly overfetchRows: number;
   readonly holdMs: number;
   readonly effortFor: (caller: Caller) => Effort;
-  /** Whether the service has accepted the key lately. */
+  /** Tells if the service has accepted the key lately. */
   readonly isProven: (keyDigest: string) => boolean;
   /** Calls that one operation may send. */
   readonly maxUpstreamCalls: number;
@@ -90,19 +93,19 @@ export interface PricingParts {
 }
 
 /**
- * What a price goes by where nothing is known. `expected`: the service holds every figure, and lists and records of the
- * documented size. `least`: it holds nothing.
+ * The assumption of a price if nothing is known. `expected`: the service holds every figure, and lists and records of
+ * the documented size. `least`: it holds nothing.
  */
 export type Supposed = 'expected' | 'least';
 
 /**
  * Prices operations by running them over a stand-in for the service, through the very resolvers, loaders and planner
- * that will run them for real: what it would ask for is what it costs.
+ * that will run them for real: the price is the calls that it would ask for.
  */
 export type Pricing = (
   priced: PricedOperation,
   supposed: Supposed,
-  /** Whether it is asked what the operation would take, rather than whether that is too much. */
+  /** True if the caller asks for the price, rather than if it is too much. */
   isExplained: boolean,
 ) => Promise<Price>;
 
@@ -116,7 +119,7 @@ export function createPricing(parts: PricingParts): Pricing {
       if (fault !== effort.refusal) throw fault;
       return [];
     });
-    // What is held is listed; where that decides nothing, it is left.
+    // Held values are listed; if that decides nothing, it is left.
     if (isExplained && effort.refusal === null) await fetchHeld(tally.heldDemands);
     const isTold = ({ code, route = TOLD_BY[code] ?? '' }: Warning) => bill.byRoute[route] === undefined;
     if (effort.refusal === null) tally.close();
@@ -153,7 +156,7 @@ function tallyFor(
   });
 }
 
-/** What one operation is priced with: the context that it runs in, over a stand-in for the service. */
+/** Opens the context that one operation is priced in, over a stand-in for the service. */
 function openDryRun(
   parts: PricingParts,
   { caller, document }: PricedOperation,
@@ -220,7 +223,7 @@ function openDryRun(
   };
 }
 
-/** A year that is wanted of each series of which some years are: a figure of another is none of what is asked for. */
+/** A year that is wanted of each series of which some years are: a figure of another year doesn't answer the demand. */
 interface YearsWanted {
   of(countryCode: string, metricKey: string): readonly number[];
   add(demand: Demand): void;
@@ -251,16 +254,18 @@ function assumptionsOf(learned: Learned, supposed: Supposed, years: YearsWanted,
   };
 }
 
-/** Looks at what is about to be planned: whether it takes just the calls of its plan, and whether those are too many. */
+/**
+ * Looks at demands that are about to be planned: if they take just the calls of their plan, and if those are too many.
+ */
 function tallied(next: Fetch, learned: Learned, isDeriving: boolean, tally: Tally): Fetch {
-  /** A series whose length is known takes just the calls of its plan. */
+  /** Tells if a demand is for a series whose length is known: it takes just the calls of its plan. */
   const isLengthKnown = ({ mode, years, countryCode, metricKey }: Demand) =>
     mode === 'series' &&
     years === null &&
     learned.totals === 'true' &&
     learned.knowsSeries(countryCode, metricKey);
   return async (demands, sending, settle) => {
-    // Where several figures go with another one, the service is asked which is the latest.
+    // If several figures go with another one, the service is asked for the latest.
     if (isDeriving ? demands.length > 0 : !demands.every(isLengthKnown)) tally.isCertain = false;
     for (const demand of demands) tally.want(demand);
     await next(demands, sending, settle);
@@ -268,8 +273,8 @@ function tallied(next: Fetch, learned: Learned, isDeriving: boolean, tally: Tall
 }
 
 /**
- * Spares what a call before may have brought, and the operation has held by then: figures of any country with any metric
- * that were asked for together.
+ * Spares demands that a call before may have brought, and the operation has held by then: figures of any country with
+ * any metric that were asked for together.
  */
 function spared(next: Fetch): Fetch {
   const asked: { readonly codes: ReadonlySet<string>; readonly keys: ReadonlySet<string> }[] = [];
@@ -296,7 +301,7 @@ function notingRenewals(revalidation: Revalidation, tally: Tally): Revalidation 
   };
 }
 
-/** @returns what the operation would fail with */
+/** @returns the errors that the operation would fail with */
 async function runDry(
   { document, operation, variables, caller, plan }: PricedOperation,
   context: GraphContext,
@@ -327,13 +332,13 @@ async function runDry(
   return result.errors ?? [];
 }
 
-/** Whether something is wrong with a record: the stand-in's own say nothing of the service's. */
+/** Returns true if the error is of a record: errors of the stand-in's own records say nothing of the service's. */
 function isOfRecord(error: GraphQLError): boolean {
   const original = originalOf(error);
   return original instanceof Failure && original.code === 'UPSTREAM_INVALID_RESPONSE';
 }
 
-/** Effort that ends once the operation is known to be refused. */
+/** Wraps an effort so that it ends once the operation is known to be refused. */
 function untilRefused(effort: Effort, tally: Tally): Effort {
   const endIfRefused = () => {
     if (tally.refusal !== null) throw tally.refusal;
@@ -359,13 +364,13 @@ function untilRefused(effort: Effort, tally: Tally): Effort {
 
 interface CountedParts extends Pick<PricingParts, 'tenantCache' | 'freshness' | 'now' | 'refusedNames'> {
   readonly entries: ObservationEntries;
-  /** Whether figures are asked for that others may be compared with. */
+  /** True if figures are asked for that others may be compared with. */
   readonly isDeriving: boolean;
 }
 
 /**
- * Figures that are counted as soon as they are wanted and seen not to be held, before any are gathered, looked up or
- * planned; and none of which are looked for once it is known that the operation is refused.
+ * Wraps figures so that they are counted as soon as they are wanted and seen not to be held, before any are gathered,
+ * looked up or planned. None are looked for once it is known that the operation is refused.
  */
 function counted(figures: Figures, parts: CountedParts, years: YearsWanted, tally: Tally): Figures {
   const { tenantCache, entries, refusedNames, isDeriving } = parts;
@@ -382,7 +387,7 @@ function counted(figures: Figures, parts: CountedParts, years: YearsWanted, tall
           find === null && isFresh({ ...demand, entry: entries.atHand(keyDigest, demand) }, parts);
         if (isHeld || refusedNames.of(keyDigest, demand) !== undefined) return undefined;
         tally.want(demand);
-        // What there may turn out to be nothing to compare with leaves or not, as the rest of the operation lasts.
+        // A figure without any to compare it with leaves or not, as the rest of the operation lasts.
         if (isDeriving) tally.isCertain = false;
         return undefined;
       };
@@ -395,7 +400,7 @@ function counted(figures: Figures, parts: CountedParts, years: YearsWanted, tall
   };
 }
 
-/** What tells which names there are, and which figures. */
+/** Route that tells the names that there are, or the figures, by the warning that needs it. */
 const TOLD_BY: Readonly<Partial<Record<WarningCode, string>>> = {
   UNKNOWN_COUNTRY: countries.route,
   UNKNOWN_INDICATOR: indicators.route,

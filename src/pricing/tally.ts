@@ -6,53 +6,56 @@ import { observations } from '../upstream/endpoints.ts';
 import { payerOf } from '../upstream/payer.ts';
 
 export interface PricedCall extends Call {
-  /** Whether it is not sent, since what is held answers it. */
+  /** True if it is not sent, since a held value answers it. */
   readonly isHeld: boolean;
 }
 
-/** What pricing one operation comes to, while it goes on. */
+/** The state of pricing one operation, while it goes on. */
 export interface Tally {
   readonly bill: Bill;
-  /** Ends the pricing where the operation is certain to be refused. */
+  /** Ends the pricing if the operation is certain to be refused. */
   readonly payer: Payer;
   readonly calls: PricedCall[];
-  /** Demands that were met by what is held. */
+  /** Demands that were met by held figures. */
   readonly heldDemands: Demand[];
   isCertain: boolean;
   mayBeRenewed: boolean;
-  /** Why the operation is not priced to the end, or takes more than it may; null where neither is so. */
+  /** The failure for which the operation is not priced to the end, or takes more than it may; null if neither is so. */
   readonly refusal: Failure | null;
   /**
    * Counts a figure that is not held, before it is planned.
-   * @throws Failure OPERATION_TOO_EXPENSIVE where no plan can do any more
+   * @throws Failure OPERATION_TOO_EXPENSIVE if no plan can do any more
    */
   want(demand: Demand): void;
-  /** Refuses the operation where it has come to more calls than it may take. */
+  /** Refuses the operation if it has come to more calls than it may take. */
   close(): void;
 }
 
-/** What an operation is priced up to. */
+/** The ceilings up to which an operation is priced. */
 export interface Ceilings {
   /** Calls that it may send. */
   readonly limit: number;
-  /** Whether it is only asked what it would take: then it is told so beyond the limit, too. */
+  /** True if only the price is asked for: then it is told beyond the limit, too. */
   readonly isExplained: boolean;
-  /** Whether the service has accepted the key lately. */
+  /** True if the service has accepted the key lately. */
   readonly isProven: boolean;
 }
 
 export interface TallyParts extends Ceilings {
   readonly isCertain: boolean;
-  /** Of the figures that are not held. */
+  /** Counts the fewest calls for the figures that are not held. */
   readonly fewest: FewestCalls;
-  /** The field that takes the most calls to a route; null where none can be told. */
+  /** Names the field that takes the most calls to a route; null if none can be told. */
   readonly dearest: (route: string) => string | null;
 }
 
-/** How far beyond the limit a price is still told exactly: then whoever asks knows how much less to ask for. */
+/** Times the limit up to which a price is still told exactly: then the caller knows how much less to ask for. */
 const PRICED_BEYOND = 10;
 
-/** Figures that are planned for a key that anybody may have made up. What may run takes a plan of fewer, or none. */
+/**
+ * Figures that are planned for a key that anybody may have made up. An operation that may run takes a plan of fewer, or
+ * none.
+ */
 const MOST_PLANNED_UNPROVEN = 2_500;
 
 export function openTally(parts: TallyParts): Tally {
@@ -60,13 +63,13 @@ export function openTally(parts: TallyParts): Tally {
   const bill = openBill();
   const free = payerOf(bill);
   const mostCalls = limit * PRICED_BEYOND;
-  // To plan figures is dear, to count calls for single things is not.
+  // A plan of figures is dear, a count of calls for single records is not.
   const mostByFigures = isExplained && isProven ? mostCalls : limit;
   let refusal: Failure | null = null;
 
   const dataCalls = () => bill.byRoute[observations.route] ?? 0;
 
-  /** The route that the operation takes the most calls to, as far as it has come. */
+  /** Returns the route that the operation takes the most calls to, as far as it has come. */
   function dearestRoute(): string {
     const counts = { ...bill.byRoute, [observations.route]: Math.max(dataCalls(), fewest.calls) };
     return Object.entries(counts).reduce((most, one) => (one[1] > most[1] ? one : most))[0];
