@@ -15,7 +15,7 @@ import {
 } from 'graphql';
 import { isJsonObject, type JsonFields } from './json-fields.ts';
 
-/** What the values of a leaf are, for formats that have types: `text` for enums and scalars of ours, too. */
+/** The type of a leaf's values, for formats that have types: `text` for enums and scalars of ours, too. */
 export type ColumnKind = 'integer' | 'number' | 'boolean' | 'text' | 'json';
 
 /** A field of the answer, by its response name; those of the same name are one. */
@@ -23,7 +23,7 @@ export interface AnswerField {
   readonly name: string;
   /** Null for a leaf. */
   readonly below: readonly AnswerField[] | null;
-  /** Whether it is a list of objects. */
+  /** True if it is a list of objects. */
   readonly isList: boolean;
   readonly kind: ColumnKind;
 }
@@ -34,7 +34,7 @@ const MAX_FIELDS = 2_000;
 /** Selections that are looked at for them: fields may be selected again and again by fragments of a short text. */
 const MAX_SELECTIONS = 20_000;
 
-/** How deep fields are looked for: no operation that a gateway takes is as deep. */
+/** Levels down to which fields are looked for: no operation that a gateway takes is as deep. */
 const MAX_DEPTH = 200;
 
 /** The operation has more fields than a table has columns. */
@@ -51,11 +51,11 @@ const KINDS: Readonly<Record<string, ColumnKind>> = {
   JSON: 'json',
 };
 
-/** What is known of a field beside its name. */
+/** Facts that are known of a field beside its name. */
 type Looked = Pick<AnswerField, 'isList' | 'kind'> & { readonly type: GraphQLNamedType | null };
 
 /**
- * The fields of an answer, as the schema has them: which of them are lists shows before there is an answer.
+ * Returns the fields of an answer, as the schema has them: it shows the lists among them before there is an answer.
  * @throws TooManyFields
  */
 export function fieldsBySchema(
@@ -77,7 +77,7 @@ export function fieldsBySchema(
 }
 
 /**
- * The fields of an answer without a schema: what is a list shows in the answer.
+ * Returns the fields of an answer without a schema: the answer shows the lists among them.
  * @throws TooManyFields
  */
 export function fieldsByAnswer(

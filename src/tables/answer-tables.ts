@@ -2,14 +2,14 @@ import { type DocumentNode, Kind, type OperationDefinitionNode } from 'graphql';
 import { type AnswerField, type ColumnKind, fieldsByAnswer } from './answer-fields.ts';
 import { isJsonObject, type JsonFields } from './json-fields.ts';
 
-/** A list of an answer, with what stands around it, as rows of the same columns. */
+/** A list of an answer, with the fields around it, as rows of the same columns. */
 export interface AnswerTable {
-  /** Response names down to the list, such as `countries.observations`; empty where the answer has no list. */
+  /** Response names down to the list, such as `countries.observations`; empty if the answer has no list. */
   readonly path: string;
   readonly columns: readonly TableColumn[];
   /**
-   * Values by column, made as they are asked for.
-   * @param isTaken whether items of the outermost list may go from the data once their rows are made
+   * Returns values by column, made as they are asked for.
+   * @param isTaken true if items of the outermost list may go from the data once their rows are made
    */
   readonly rows: (data: JsonFields, isTaken?: boolean) => Iterable<readonly unknown[]>;
 }
@@ -25,7 +25,7 @@ interface Leaf extends TableColumn {
   readonly path: readonly string[];
 }
 
-/** A list on the way to the rows: how to get there from the item around it, and what of its items becomes cells. */
+/** A list on the way to the rows: its path from the item around it, and the leaves of its items that become cells. */
 interface Step {
   readonly objects: readonly string[];
   readonly name: string;
@@ -33,8 +33,8 @@ interface Step {
 }
 
 /**
- * The lists of an answer as tables. A list within a list makes one table of both: each of its rows has what the outer
- * item says, and an outer item with nothing in it still has a row. Columns are those that the operation selects.
+ * Makes tables of the lists of an answer. A list within a list makes one table of both: each of its rows has the outer
+ * item's cells, and an outer item with nothing in it still has a row. Columns are those that the operation selects.
  */
 export function tablesOf(fields: readonly AnswerField[]): readonly AnswerTable[] {
   const tables = listsIn(fields, { path: [], prefix: '', objects: [], steps: [] });
@@ -50,7 +50,7 @@ export function tablesOf(fields: readonly AnswerField[]): readonly AnswerTable[]
 }
 
 /**
- * The tables of an answer whose schema isn't known, with their rows.
+ * Returns the tables of an answer whose schema isn't known, with their rows.
  * @throws TooManyFields
  */
 export function tablesInAnswer(
@@ -76,10 +76,10 @@ export function operationIn(
   return operations.find((operation) => operation.name?.value === name) ?? null;
 }
 
-/** Where fields are, on the way down. */
+/** Place of fields, on the way down. */
 interface ListPlace {
   readonly path: readonly string[];
-  /** Of the columns of these fields. */
+  /** Prefix of the columns of these fields. */
   readonly prefix: string;
   /** Objects passed since the last list. */
   readonly objects: readonly string[];
@@ -131,7 +131,7 @@ function* rowsOf(
     yield* rowsOf(steps, depth + 1, {}, [...cells, ...cellsOf(step.leaves, {})], false);
 }
 
-/** The leaves of objects, through objects in them but not through lists. */
+/** Returns the leaves of objects, through objects in them but not through lists. */
 function leavesOf(fields: readonly AnswerField[], prefix: string, path: readonly string[]): Leaf[] {
   return fields.flatMap(({ name, below, isList, kind }) => {
     if (below === null) return [{ name: `${prefix}${name}`, kind, path: [...path, name] }];
@@ -149,7 +149,7 @@ function valueAt(item: JsonFields, path: readonly string[]): unknown {
   return value;
 }
 
-/** The objects of a list, those of lists in it too. */
+/** Gives the objects of a list, those of lists in it too. */
 function* itemsOf(value: unknown, isTaken: boolean): Generator<JsonFields> {
   if (!Array.isArray(value)) return;
   for (const [i, item] of value.entries()) {

@@ -10,7 +10,8 @@ const BATCH_ROWS = 512;
 
 /**
  * Writes the stream format of Apache Arrow: columns as the schema types them, each nullable. Numbers are those of
- * JavaScript, and what is neither number nor boolean is text. The library is loaded where somebody asks for that.
+ * JavaScript, and a value that is neither number nor boolean is text. The library is loaded only if somebody asks for
+ * that.
  */
 export async function arrowWriter(columns: readonly TableColumn[]): Promise<TableWriter> {
   const arrow = await import('apache-arrow');
@@ -28,7 +29,7 @@ export async function arrowWriter(columns: readonly TableColumn[]): Promise<Tabl
     arrow.makeBuilder({ type, nullValues: [null] }),
   );
   const written: Uint8Array[] = [];
-  /** The library's own gathers what is written until somebody reads all of it. */
+  /** Collects bytes by itself: the library's own sink gathers them until somebody reads all of them. */
   class Sink extends arrow.AsyncByteQueue<Uint8Array> {
     override write(bytes: Uint8Array): void {
       if (bytes.byteLength > 0) written.push(bytes);

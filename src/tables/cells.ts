@@ -1,20 +1,24 @@
 /**
- * What a spreadsheet would take for a formula, or for the end of a cell: signs of formulas in each width that they are typed
- * in, also behind what it leaves away or doesn't show, such as blanks, quotes and marks of no width.
+ * Texts that a spreadsheet would take for a formula, or for the end of a cell: signs of formulas in each width that
+ * they are typed in, also behind characters that it leaves away or doesn't show, such as blanks, quotes and marks of no
+ * width.
  */
 const FORMULA =
   /^(?:[\t\r\n]|[\s\p{Z}\p{C}\p{Default_Ignorable_Code_Point}\p{Pi}\p{Pf}"'`„‚＂＇]*[=+\-@＝＋－＠﹦﹢﹣﹫⁼⁺⁻₌₊₋−])/u;
 
-/** What has Excel read a file as UTF-8 that is opened in it without questions. */
+/** The mark that has Excel read a file as UTF-8 that is opened in it without questions. */
 export const BYTE_ORDER_MARK = '\ufeff';
 
-/** A value as text without types: nothing for null, JSON for what has parts. */
+/** Writes a value as text without types: nothing for null, JSON for a value that has parts. */
 export function cellText(value: unknown): string {
   if (value === null || value === undefined) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** A value as RFC 4180 has it. A text that a spreadsheet would take for a formula is marked as text by an apostrophe. */
+/**
+ * Writes a value as RFC 4180 has it. A text that a spreadsheet would take for a formula is marked as text by an
+ * apostrophe.
+ */
 export function csvCell(value: unknown): string {
   const text = cellText(value);
   const cell = typeof value === 'string' && FORMULA.test(value) ? `'${text}` : text;
@@ -25,7 +29,7 @@ export function csvLine(values: readonly unknown[]): string {
   return `${values.map(csvCell).join(',')}\r\n`;
 }
 
-/** An object a line. */
+/** Writes an object a line. */
 export function jsonLine(columns: readonly string[], values: readonly unknown[]): string {
   const fields = columns.map((name, i) => [name, values[i] ?? null] as const);
   return `${JSON.stringify(Object.fromEntries(fields))}\n`;

@@ -9,8 +9,8 @@ interface Cursor {
 }
 
 /**
- * The value of a JSON text without blanks, parsed in steps, so that others have their turns.
- * @throws SyntaxError where it is none
+ * Parses the value of a JSON text without blanks in steps, so that others have their turns.
+ * @throws SyntaxError if it is none
  */
 export function* parsedInSteps(text: string): Steps<unknown> {
   const cursor = { at: 0 };
@@ -28,7 +28,7 @@ function* valueAt(text: string, cursor: Cursor): Steps<unknown> {
   return value;
 }
 
-/** A long list: as many items at once as make a step, a longer one by itself. */
+/** Parses a long list: as many items at once as make a step, a longer one by itself. */
 function* itemsAt(text: string, cursor: Cursor): Steps<unknown[]> {
   const items: unknown[] = [];
   do {
@@ -78,7 +78,7 @@ const BACKSLASH = 92;
 const OPENING: ReadonlySet<number> = new Set([91, 123]);
 const CLOSING: ReadonlySet<number> = new Set([93, 125]);
 
-/** Where a value ends; null where a list or an object goes beyond the limit. */
+/** Returns the end of a value; null if a list or an object goes beyond the limit. */
 function endOf(text: string, from: number, limit: number): number | null {
   if (text.charCodeAt(from) === QUOTE) return stringEnd(text, from);
   let depth = 0;
@@ -97,7 +97,7 @@ function endOf(text: string, from: number, limit: number): number | null {
   return text.length;
 }
 
-/** @param from where its first quote is */
+/** @param from index of its first quote */
 function stringEnd(text: string, from: number): number {
   for (let at = text.indexOf('"', from + 1); at >= 0; at = text.indexOf('"', at + 1)) {
     let slashes = 0;

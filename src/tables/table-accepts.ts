@@ -1,13 +1,13 @@
 import { numberOf } from '../exact-json.ts';
 import { TABLE_FORMATS, type TableFormat } from './table-writers.ts';
 
-/** Whether a header has the name of a format at all: nothing else is looked at more closely. */
+/** Matches a header that has the name of a format at all: nothing else is looked at more closely. */
 const MAY_ASK = /text\/csv|application\/x-ndjson|application\/vnd\.apache\.arrow\.stream/i;
 
 /** Types that are JSON's to answer, by name or as part of a range. */
 const JSON_TYPES = /^(application\/(json|graphql-response\+json|\*)|\*\/\*)$/;
 
-/** The format of tables that a client asks for; null where it asks for none, or likes JSON no less. */
+/** Returns the format of tables that a client asks for; null if it asks for none, or likes JSON no less. */
 export function tableFormatFor(accepts: string | undefined): TableFormat | null {
   if (accepts === undefined || !MAY_ASK.test(accepts)) return null;
   let best: { readonly weight: number; readonly format: TableFormat | null } = { weight: 0, format: null };

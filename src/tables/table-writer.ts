@@ -3,8 +3,8 @@ export interface TableWriter {
   add(row: readonly unknown[]): void;
   /** Bytes written and not yet taken, roughly. */
   waiting(): number;
-  /** What was written since the last time. */
+  /** Takes the bytes written since the last time. */
   take(): Uint8Array;
-  /** As `take`, of what is left, and with whatever the format ends with. */
+  /** Takes the rest as `take` does, and with the end of the format. */
   finish(): Uint8Array;
 }

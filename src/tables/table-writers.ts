@@ -5,7 +5,7 @@ import type { TableWriter } from './table-writer.ts';
 
 export interface TableFormat {
   readonly contentType: string;
-  /** Loads what the format needs. */
+  /** Loads the modules that the format needs. */
   readonly open: (columns: readonly TableColumn[]) => Promise<TableWriter>;
 }
 
@@ -26,7 +26,7 @@ export const TABLE_FORMATS: Readonly<Record<string, TableFormat>> = {
   },
 };
 
-/** @param mark what comes before the first line */
+/** @param mark written before the first line */
 function csvFormat(contentType: string, mark: string): TableFormat {
   return {
     contentType,
