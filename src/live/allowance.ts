@@ -1,11 +1,14 @@
 import type { QuotaRecord } from '../quota/account.ts';
 import { timeIn } from '../times.ts';
 
-/** What feeds may take of the calls that a plan leaves until its month is over: mostly evenly, some of it whenever it is needed. */
+/**
+ * Shares that feeds may take of the calls that a plan leaves until its month is over: most of it evenly, some of it at
+ * any time.
+ */
 const EVEN_SHARE = 0.09;
 const BURST_SHARE = 0.01;
 
-/** Calls that the documented plans allow in a month, by what they allow in a minute. */
+/** Calls that the documented plans allow in a month, by the calls that they allow in a minute. */
 const DOCUMENTED = [
   { requestsPerMinute: 5, monthlyRequests: 1_000 },
   { requestsPerMinute: 60, monthlyRequests: 250_000 },
@@ -14,7 +17,7 @@ const DOCUMENTED = [
 
 const [SMALLEST, LARGER] = DOCUMENTED;
 
-/** What a feed may spend. */
+/** Calls that a feed may spend. */
 export interface Pace {
   /** Calls until the month is over. */
   readonly calls: number;
@@ -24,10 +27,10 @@ export interface Pace {
 }
 
 /**
- * A tenth of what the plan leaves. A plan that nobody has named is taken for the smallest one there is, or for the next where the
- * service has shown to allow more.
- * @param isLarger whether it has
- * @param nowMs in milliseconds since the epoch
+ * Returns a tenth of the calls that the plan leaves. A plan that nobody has named is taken for the smallest one there
+ * is, or for the next if the service has shown to allow more.
+ * @param isLarger true if it has
+ * @param nowMs milliseconds since the epoch
  */
 export function paceOf(
   { requestsPerMinute, monthlyRequests, callsThisMonth, monthResetsAt }: QuotaRecord,
@@ -50,7 +53,7 @@ export class Allowance {
   #calls: number | null = null;
   #atMs = 0;
 
-  /** Whether a call may be spent now. */
+  /** Returns true if a call may be spent now. */
   mayCall({ burst, msPerCall }: Pace, nowMs: number): boolean {
     const most = Math.max(1, burst);
     const since = this.#calls === null ? most : this.#calls + Math.max(0, nowMs - this.#atMs) / msPerCall;
@@ -59,7 +62,7 @@ export class Allowance {
     return this.#calls >= 1;
   }
 
-  /** Counts calls; those beyond what was left are waited for. */
+  /** Counts calls; calls beyond the rest are waited for. */
   spend(calls: number): void {
     this.#calls = (this.#calls ?? 0) - calls;
   }

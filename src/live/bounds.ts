@@ -26,7 +26,7 @@ interface KeySubscriptions {
   begun: number;
   readonly beginning: Semaphore;
   beginners: number;
-  /** The place that those which begin have among operations; null while none does. */
+  /** Place that those which begin have among operations; null while none does. */
   admitted: Promise<AdmissionRefusal | null> | null;
 }
 
@@ -34,7 +34,7 @@ interface KeySubscriptions {
 export interface SubscriptionPlace {
   /**
    * Does the work of beginning it, once few enough others of the key are at that.
-   * @throws Failure where the gateway is overloaded
+   * @throws Failure if the gateway is overloaded
    */
   begin<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Called once it has not begun, or is over. */
@@ -42,9 +42,9 @@ export interface SubscriptionPlace {
 }
 
 /**
- * Bounds how many subscriptions a key has, those that are about to begin among them. All of a key that begin at the same time are
- * one thing under way to the gateway, since one feed does the work for all of them: so those of a gateway that is gone can come
- * to another one at once.
+ * Bounds the subscriptions of a key, those that are about to begin among them. All of a key that begin at the same time
+ * are one operation under way to the gateway, since one feed does the work for all of them: so the subscriptions of a
+ * gateway that is gone can come to another one at once.
  */
 export class SubscriptionPlaces {
   readonly #limit: number;
@@ -64,7 +64,7 @@ export class SubscriptionPlaces {
     this.#isProven = isProven;
   }
 
-  /** @throws Failure where the key has as many as it may, or all that may be made up have */
+  /** @throws Failure if the key has as many as it may, or all that may be made up have */
   take({ keyDigest, flow }: Pick<Caller, 'keyDigest' | 'flow'>): SubscriptionPlace {
     const taken = this.#taken.get(keyDigest) ?? {
       count: 0,
@@ -133,7 +133,10 @@ export class SubscriptionPlaces {
   }
 }
 
-/** Bounds what is resolved at the same time: whenever a source has run, there are events for everybody at once. */
+/**
+ * Bounds the events that are resolved at the same time: each time that a source has run, there are events for everybody
+ * at once.
+ */
 export class EventWork {
   readonly #units = new Semaphore(MAX_CHANGES / CHANGES_PER_UNIT);
 
@@ -144,7 +147,7 @@ export class EventWork {
   }
 }
 
-/** How many changes an event tells of. */
+/** Returns the number of changes that an event tells of. */
 export function changesIn(value: unknown): number {
   const isOfFigures = typeof value === 'object' && value !== null && 'changes' in value;
   return isOfFigures && Array.isArray(value.changes) ? value.changes.length : 0;

@@ -3,12 +3,13 @@ import type { ObservationChangeRecord } from '../graph/sources.ts';
 import { observationIds } from '../resolvers/observation-ids.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 
-/** What every row has anew whenever its source has run, whether or not the figure is another. */
+/** Field that every row has anew each time that its source has run, though the figure may be the same. */
 const RETRIEVED = 'retrieved_at';
 
 /**
- * What turns the one rows of a country and metric into the others. A row of another release of the dataset has another identifier
- * and is the same figure all the same: it is revised, where nothing else tells it from one that is gone.
+ * Returns the changes that turn the one rows of a country and metric into the others. A row of another release of the
+ * dataset has another identifier and is the same figure all the same: it is revised, if nothing else tells it from one
+ * that is gone.
  */
 export function changesBetween(
   before: readonly ObservationRecord[],
@@ -40,12 +41,12 @@ export function changesBetween(
   return changes;
 }
 
-/** All of the rows, as what was not known before. */
+/** Returns all of the rows as added, for a reader that knew none. */
 export function asAdded(rows: readonly ObservationRecord[]): ObservationChangeRecord[] {
   return [...byId(rows).values()].map((observation) => ({ kind: 'ADDED', observation, before: null }));
 }
 
-/** Names what rows say: rows of one digest have no changes between them. */
+/** Names the content of rows: rows of one digest have no changes between them. */
 export function digestOf(rows: readonly ObservationRecord[]): string {
   const said = Array.from(byId(rows), ([id, row]) => `${id} ${textOf(row)}`).sort();
   return hash('sha256', said.join('\n'), 'base64url');
@@ -60,7 +61,9 @@ function byId(rows: readonly ObservationRecord[]): Map<string, ObservationRecord
   return found;
 }
 
-/** Rows by what tells them apart but for the release; those that it doesn't tell apart are left out. */
+/**
+ * Indexes rows by the fields that tell them apart but for the release; rows that these don't tell apart are left out.
+ */
 function byFigure(rows: readonly ObservationRecord[]): Map<string, ObservationRecord> {
   const found = new Map<string, ObservationRecord>();
   const several = new Set<string>();
@@ -89,7 +92,7 @@ function isSame(one: ObservationRecord, other: ObservationRecord): boolean {
   return one.record === other.record || textOf(one) === textOf(other);
 }
 
-/** A row as it was sent, in one order of its fields. */
+/** Writes a row as it was sent, in one order of its fields. */
 function textOf({ record }: ObservationRecord): string {
   const fields = Object.entries(record).filter(([name]) => name !== RETRIEVED);
   return JSON.stringify(fields.sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -6,7 +6,7 @@ import { type Bill, type Caller, openBill, type Sending } from '../upstream/call
 import { Deadline } from '../upstream/deadline.ts';
 import { payerOf } from '../upstream/payer.ts';
 
-/** What a feed has asked for, as far as events tell it. */
+/** Bill of a feed's calls, as far as events tell it. */
 export type FeedBill = Pick<Bill, 'calls' | 'byRoute' | 'shared' | 'cached'>;
 
 export function openFeedBill(): FeedBill {
@@ -29,7 +29,7 @@ export interface ErrandParts {
   readonly steadyNow: () => number;
 }
 
-/** What a feed asks the service for at one time: it is planned, billed and bounded like an operation. */
+/** One round of a feed's calls to the service: it is planned, billed and bounded like an operation. */
 export interface Errand {
   readonly sending: Sending;
   readonly figures: Figures;
@@ -38,8 +38,8 @@ export interface Errand {
 }
 
 /**
- * @param ends aborts where the feed is given up
- * @param waitMs how long it may wait for the next minute window
+ * @param ends aborts if the feed is given up
+ * @param waitMs milliseconds that it may wait for the next minute window
  */
 export function openErrand(caller: Caller, ends: CancelSignal, parts: ErrandParts, waitMs = 0): Errand {
   const { observations, maxUpstreamCalls, timeoutMs, steadyNow: now } = parts;

@@ -29,16 +29,16 @@ export interface FeedParts
   readonly ledger: Pick<Ledger, 'shareLeft'>;
   readonly quota: (keyDigest: string) => Promise<QuotaRecord>;
   readonly clock: Pick<Clock, 'now' | 'after'>;
-  /** How long a look at the sources is followed by none, in milliseconds. */
+  /** Milliseconds after a look at the sources in which there is no other. */
   readonly pollMs: number;
-  /** How long who subscribes may wait for the next minute window, in milliseconds. */
+  /** Milliseconds that a new subscription may wait for the next minute window. */
   readonly waitMs: number;
   readonly onFault: (fault: unknown, where: string) => void;
 }
 
 type AnyInbox = Inbox<ObservationChangesRecord> | Inbox<SourceRecord>;
 
-/** @param before settles once those have joined that came before */
+/** @param before settles once the earlier subscriptions have joined */
 type Subscribe<Joined extends AnyInbox> = (errand: Errand, before: Promise<unknown>) => Promise<Joined>;
 
 /** A subscription that waits for its turn. */
@@ -48,15 +48,16 @@ interface Join {
   readonly reject: (error: unknown) => void;
 }
 
-/** How old the catalogue may be that tells which sources bring a metric, in milliseconds. */
+/** Greatest age of the catalogue that tells which sources bring a metric, in milliseconds. */
 const CATALOGUE_MS = 86_400_000;
 
 /** Refusals of the key, after which nothing can be told any more. */
 const FINAL = new Set(['UNAUTHENTICATED', 'FORBIDDEN']);
 
 /**
- * What all subscriptions under one key are fed by: it looks at the sources now and then, as often as the plan allows, asks for what those
- * that have run may have brought, and tells each subscriber what of that is news. One thing is done at a time.
+ * Feeds all subscriptions under one key: it looks at the sources now and then, as often as the plan allows, asks for
+ * the figures that sources that have run may have brought, and tells each subscriber its news of them. One step is done
+ * at a time.
  */
 export class Feed {
   readonly #parts: FeedParts;
@@ -68,14 +69,14 @@ export class Feed {
   readonly #ends = new Cancellation();
   #caller: Caller;
   readonly #turn = new Mutex();
-  /** What begins in the next turn. */
+  /** Subscriptions that begin in the next turn. */
   readonly #joins: Join[] = [];
   #joining = 0;
   #look: Look | null = null;
   #byMetric: SourcesByMetric = NONE_NAMED;
   #catalogueAtMs = Number.NEGATIVE_INFINITY;
   #pause: LiveWarning | null = null;
-  /** What was spent and is on nobody's bill as yet. */
+  /** Calls that were spent and are on nobody's bill as yet. */
   #unbilled = openFeedBill();
   #cancel: (() => void) | null = null;
 
@@ -94,7 +95,7 @@ export class Feed {
     });
   }
 
-  /** As `figures` of {@link LiveSources}. */
+  /** Does the work of `figures` of {@link LiveSources}. */
   readonly figures = (caller: Caller, ...[demands, since]: Parameters<LiveSources['figures']>) =>
     this.#join(caller, async (errand, before) => {
       await this.#learnSources(errand);
@@ -102,7 +103,7 @@ export class Feed {
       return this.#figures.subscribe(demands, since, known, errand, before);
     });
 
-  /** As `sources` of {@link LiveSources}. */
+  /** Does the work of `sources` of {@link LiveSources}. */
   readonly sources = (caller: Caller, ...[keys]: Parameters<LiveSources['sources']>) =>
     this.#join(caller, async () => this.#sources.subscribe(keys, this.#look));
 
@@ -133,7 +134,10 @@ export class Feed {
     }
   }
 
-  /** Begins all subscriptions that wait by now: what they want is fetched at the same time, and they are added one by one. */
+  /**
+   * Begins all subscriptions that wait by now: their figures are fetched at the same time, and they are added one by
+   * one.
+   */
   async #beginAll(): Promise<void> {
     const [first] = this.#joins;
     if (first === undefined) return;
@@ -186,15 +190,15 @@ export class Feed {
   }
 
   /**
-   * Whoever comes first looks at the sources, so that it is known from when on they run; and so does whoever comes when the service has not
-   * accepted the key lately.
+   * Looks at the sources for the first subscription, so that their runs are known from then on; and also for one that
+   * comes when the service has not accepted the key lately.
    */
   async #lookFirst(errand: Errand): Promise<void> {
     const isAccepted = this.#parts.tenantCache.isAccepted(this.#caller.keyDigest);
     if (this.#look !== null ? isAccepted : this.#pause !== null) return;
     try {
       const look = await this.#ask(errand, this.#parts.pollMs);
-      // What has run since the last round is for the next one to find.
+      // Sources that have run since the last round are for the next one to find.
       this.#look ??= look;
     } catch (error) {
       if (!(error instanceof Failure) || FINAL.has(error.code)) throw error;
@@ -202,7 +206,7 @@ export class Feed {
     }
   }
 
-  /** One look at the sources, and what comes of it. */
+  /** Looks at the sources once, and follows it up. */
   async #round(): Promise<void> {
     if (this.#inboxes.size === 0) return;
     const errand = openErrand(this.#caller, this.#ends, this.#parts);
@@ -219,7 +223,7 @@ export class Feed {
     }
   }
 
-  /** @param told takes in who is to be told of something, whatever else fails */
+  /** @param told takes in the inboxes that are to be told of an event, even if something else fails */
   async #renew(errand: Errand, told: Set<AnyInbox>): Promise<void> {
     const { clock, ledger, planning } = this.#parts;
     const { keyDigest } = this.#caller;
@@ -243,13 +247,15 @@ export class Feed {
     for (const inbox of behind) told.add(inbox);
   }
 
-  /** The next look at the sources: that of others who share the store, where there is one; null where none is due. */
+  /**
+   * Returns the next look at the sources: the look of others who share the store, if there is one; null if none is due.
+   */
   async #nextLook(pace: Pace, errand: Errand): Promise<Look | null> {
     const { clock, pollMs } = this.#parts;
     const mayCall = this.#allowance.mayCall(pace, clock.now());
     const held = await this.#heldLook();
     if (held !== null && held.atMs > (this.#look?.atMs ?? Number.NEGATIVE_INFINITY)) {
-      // It is of the same plan, whoever has paid for it.
+      // It is of the same plan, whichever gateway has paid for it.
       this.#allowance.spend(1);
       return held;
     }
@@ -270,7 +276,8 @@ export class Feed {
     const oldestMs = steadyNow() - maxAgeMs;
     const records = (await ask(etlStatus, {}, sending, maxAgeMs)) ?? [];
     const held = await this.#heldLook();
-    // That of others who share the store has its own time: by ours, figures that they have fetched since would be too old.
+    // The look of others who share the store has its own time: by ours, figures that they have fetched since would be
+    // too old.
     return held !== null && held.atMs >= oldestMs ? held : { records, atMs: steadyNow() };
   }
 
@@ -287,7 +294,7 @@ export class Feed {
     }
   }
 
-  /** Tells subscribers, and bills the first of them what has been spent since the last time. */
+  /** Tells subscribers, and bills the first of them the calls that have been spent since the last time. */
   #tell(inboxes: ReadonlySet<AnyInbox>): void {
     for (const [i, inbox] of [...inboxes].entries()) {
       if (i === 0) {
@@ -305,7 +312,7 @@ export class Feed {
     this.#fail(failure);
   }
 
-  /** Pauses for a failure; where it is one of the key, ends all. A minute that is spent is soon over. */
+  /** Pauses for a failure; if it is one of the key, ends all. A minute that is spent is soon over. */
   #fail(error: unknown): void {
     if (this.#ends.aborted) return;
     if (!(error instanceof Failure)) this.#parts.onFault(error, 'live');

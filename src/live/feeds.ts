@@ -4,7 +4,7 @@ import { Feed, type FeedParts } from './feed.ts';
 
 /** The feeds of all keys, one each, as long as anybody subscribes under it. */
 export interface Feeds {
-  /** Where subscriptions of a caller get their events. */
+  /** Returns the source of events for a caller's subscriptions. */
   of(caller: Caller): LiveSources;
   stop(): void;
 }

@@ -27,24 +27,24 @@ interface Watched {
   readonly demand: Demand;
   rows: readonly ObservationRecord[];
   digest: string | null;
-  /** Whether there may be others by now. */
+  /** True if there may be other figures by now. */
   isDue: boolean;
   readonly subscribers: Set<FigureSubscriber>;
 }
 
 type FigureRows = readonly ObservationRecord[];
 
-/** What is known of the sources: `look` is null where nothing is. */
+/** Known facts of the sources: `look` is null if nothing is known. */
 export interface KnownSources {
   readonly look: Look | null;
   readonly byMetric: SourcesByMetric;
 }
 
 interface FetchedFigures {
-  /** By the keys of demands. */
+  /** Held figures, by the keys of demands. */
   readonly held: ReadonlyMap<string, ObservationEntry>;
   readonly outcomes: ReadonlyMap<string, Outcome>;
-  /** Whether it is known when the sources ran last. */
+  /** True if it is known when the sources ran last. */
   readonly isLookedAt: boolean;
 }
 
@@ -52,11 +52,14 @@ interface FetchedFigures {
 const REVISION_DIGITS = 15;
 const DIGEST_LENGTH = 22;
 
-/** What all subscriptions to figures under one key have been told, and what they are to be told. */
+/**
+ * Watches the figures of all subscriptions under one key: figures that they have been told, and figures that they are
+ * to be told.
+ */
 export class FigureWatch {
   readonly #parts: FigureWatchParts;
   readonly #watched = new Map<string, Watched>();
-  /** What those want that have not been added as yet. */
+  /** Demands of subscriptions that have not been added as yet. */
   readonly #arriving = new Map<string, Demand>();
 
   constructor(parts: FigureWatchParts) {
@@ -67,16 +70,17 @@ export class FigureWatch {
     return this.#watched.size > 0;
   }
 
-  /** Demands that there may be other figures of by now. */
+  /** Returns the demands that there may be other figures of by now. */
   get due(): readonly Demand[] {
     return [...this.#watched.values()].filter(({ isDue }) => isDue).map(({ demand }) => demand);
   }
 
   /**
-   * Adds a subscription. Its figures are from now on those that are held, whoever has been served them, or else those that the service has; what
-   * these are by now is its first event, where they differ. Those that come at the same time are fetched together.
-   * @param before settles once those have been added that came before
-   * @throws Failure where it can't be told what figures there are, or they are too many
+   * Adds a subscription. Its figures are from now on the held ones, though others may have been served them, or else
+   * the service's; if the figures differ by now, the difference is its first event. Subscriptions that come at the same
+   * time are fetched together.
+   * @param before settles once the earlier ones have been added
+   * @throws Failure if the figures can't be told, or they are too many
    */
   async subscribe(
     demands: readonly Demand[],
@@ -89,7 +93,7 @@ export class FigureWatch {
     const missing = demands.filter(({ key }) => !this.#watched.has(key));
     const keys = demands.map(({ key }) => key);
     const subscriber = new FigureSubscriber(this, keys, this.#parts.now, () => this.#leave(subscriber));
-    // Others may leave while this one waits: what it wants stays.
+    // Others may leave while this one waits: its figures stay.
     for (const key of keys) this.#watched.get(key)?.subscribers.add(subscriber);
     for (const demand of missing) this.#arriving.set(demand.key, demand);
     let held: ReadonlyMap<string, FigureRows>;
@@ -125,7 +129,7 @@ export class FigureWatch {
     return hash('sha256', digests.sort().join('\n'), 'base64url').slice(0, DIGEST_LENGTH);
   }
 
-  /** Sources have run, or may have: what they may bring is due. */
+  /** Marks the figures as due that sources may bring which have run, or may have. */
   sourcesRan({ records, possible, areAll }: SourceRuns, byMetric: SourcesByMetric): void {
     const ran = [...records, ...possible];
     if (ran.length === 0 && areAll) return;
@@ -137,9 +141,9 @@ export class FigureWatch {
   }
 
   /**
-   * Fetches what is due, all of it together. What fails stays due.
-   * @param atMs when the sources were looked at: what has been fetched since, by whomever, is new enough
-   * @returns who is to be told of something, and a failure that there was
+   * Fetches the due figures, all of them together. Figures that fail stay due.
+   * @param atMs instant of the look at the sources: figures that any gateway has fetched since are new enough
+   * @returns the inboxes that are to be told of changes, and a failure that there was
    */
   async renew(
     atMs: number,
@@ -164,7 +168,7 @@ export class FigureWatch {
     return { behind: [...behind], failure };
   }
 
-  /** Takes over what the service has of a demand. @returns who is to be told */
+  /** Takes over the service's rows of a demand. @returns the subscribers that are to be told */
   #put(watched: Watched, outcome: FigureRows): Iterable<FigureSubscriber> {
     const rows = listedOf(watched.demand, outcome);
     const before = watched.rows;
@@ -176,7 +180,7 @@ export class FigureWatch {
     return watched.subscribers;
   }
 
-  /** Fetches what isn't held of demands, or may be another by now. */
+  /** Fetches the demands that aren't held, or may have other figures by now. */
   async #fetchMissing(
     demands: readonly Demand[],
     { look, byMetric }: KnownSources,
@@ -199,8 +203,8 @@ export class FigureWatch {
   }
 
   /**
-   * Watches what was fetched, or else what is held, unless others have come to watch it meanwhile.
-   * @returns what was held of those of which there is something else by now
+   * Watches the fetched figures, or else the held ones, unless others have come to watch them since.
+   * @returns the held rows of demands that have other rows by now
    */
   #watch(
     demands: readonly Demand[],
@@ -227,7 +231,7 @@ export class FigureWatch {
     return before;
   }
 
-  /** One refresh of all that is subscribed to under the key has to be affordable. */
+  /** Refuses demands if one refresh of all that is subscribed to under the key isn't affordable. */
   #checkSize(demands: readonly Demand[]): void {
     const { planning, maxUpstreamCalls: limit } = this.#parts;
     const all = new Map(demands.map((demand) => [demand.key, demand]));
@@ -247,13 +251,13 @@ export class FigureWatch {
   }
 }
 
-/** Rows of a demand as `Query.observations` lists them: the service may give several as the latest. */
+/** Returns the rows of a demand as `Query.observations` lists them: the service may give several as the latest. */
 function listedOf({ mode }: Demand, rows: FigureRows): FigureRows {
   const newest = mode === 'series' || rows.length < 2 ? null : newestOf(rows);
   return newest === null ? rows : [newest];
 }
 
-/** One subscription to figures: it remembers what it was told last, as far as that isn't what there is now. */
+/** One subscription to figures: it remembers the rows that it was told last, as far as there are others now. */
 class FigureSubscriber {
   readonly keys: readonly string[];
   readonly inbox: Inbox<ObservationChangesRecord>;
@@ -275,7 +279,7 @@ class FigureSubscriber {
     });
   }
 
-  /** @param rows what was told last, unless something else was told before that and has not been read */
+  /** @param rows rows that were told last, unless others were told before that and have not been read */
   isBehind(key: string, rows: FigureRows): void {
     if (!this.#wantsAll && !this.#behind.has(key)) this.#behind.set(key, rows);
   }

@@ -4,17 +4,17 @@ import type { LiveWarning } from '../warnings.ts';
 import { type FeedBill, mergeBill, openFeedBill } from './errand.ts';
 
 export interface InboxParts<Value> {
-  /** Takes all that there is to tell as one event; null where there is nothing. */
+  /** Takes all news as one event; null if there is none. */
   readonly take: () => Value | null;
-  /** What an event holds that only tells of a pause. */
+  /** Returns the value of an event that only tells of a pause. */
   readonly nothing: () => Value | null;
   /** Called once, when nobody reads any more. */
   readonly onClose: () => void;
 }
 
 /**
- * What one subscriber is to be told. Events are made when they are read, of all that has come by then: so whoever reads slowly takes
- * no more room, misses what was in between, and never the last.
+ * The news for one subscriber. Events are made when they are read, of all that has come by then: so a slow reader takes
+ * no more room, misses the events in between, and never the last.
  */
 export class Inbox<Value> implements AsyncIterableIterator<LiveEvent<Value>> {
   readonly #parts: InboxParts<Value>;
@@ -34,29 +34,29 @@ export class Inbox<Value> implements AsyncIterableIterator<LiveEvent<Value>> {
     return this;
   }
 
-  /** There may be something to take. */
+  /** Wakes the reader: there may be news to take. */
   notify(): void {
     this.#wake?.();
   }
 
-  /** What is to stand on the bill of the next event. */
+  /** Adds to the bill of the next event. */
   charge(bill: FeedBill): void {
     mergeBill(this.#bill, bill);
   }
 
-  /** The subscription is paused, or goes on where it is null. */
+  /** Pauses the subscription, or lets it go on if `pause` is null. */
   pause(pause: LiveWarning | null): void {
     this.#pause = pause;
     this.notify();
   }
 
-  /** Ends the subscription once what there is has been read. */
+  /** Ends the subscription once its news have been read. */
   fail(failure: Failure): void {
     this.#failure ??= failure;
     this.notify();
   }
 
-  /** What has been charged and is on no event's bill. */
+  /** Takes the calls that have been charged and are on no event's bill. */
   takeBill(): FeedBill {
     const bill = this.#bill;
     this.#bill = openFeedBill();
@@ -92,7 +92,7 @@ export class Inbox<Value> implements AsyncIterableIterator<LiveEvent<Value>> {
     this.notify();
   }
 
-  /** Has a listener called when nobody reads any more; at once where that is so already. */
+  /** Has a listener called when nobody reads any more; at once if that is so already. */
   onceClosed(listener: () => void): void {
     if (this.#isClosed) listener();
     else this.#onClosed.push(listener);

@@ -3,26 +3,29 @@ import { timeIn } from '../times.ts';
 import { leftOutOf } from '../upstream/records/left-out.ts';
 import type { SourceRecord } from '../upstream/records/platform.ts';
 
-/** What the service said of its sources. */
+/** The service's list of its sources, as it was at a look. */
 export interface Look {
   readonly records: readonly SourceRecord[];
-  /** When, in milliseconds since the epoch, by a clock that never goes back. */
+  /** Instant of the look, in milliseconds since the epoch, by a clock that never goes back. */
   readonly atMs: number;
 }
 
 /** Sources that have run. */
 export interface SourceRuns {
   readonly records: readonly SourceRecord[];
-  /** Those that may have: what is said of their last run is the same, and too coarse to tell a further one from it. */
+  /**
+   * Sources that may have run: their last run is said to be the same, and too coarsely to tell a further one from it.
+   */
   readonly possible: readonly SourceRecord[];
-  /** Whether there are no others: what can't be read of the sources may hide some. */
+  /** True if there are no others: records of sources that can't be read may hide some. */
   readonly areAll: boolean;
 }
 
 /**
- * Sources that have run between two looks, by what the service says of their last runs: no clock of ours is asked. Where that is a day, or no
- * time that can be read, a source may have run again and is said to have run when it had: until the day is over, each look may miss a run.
- * @param before null where this is the first look
+ * Returns the sources that have run between two looks, by the service's word on their last runs: no clock of ours is
+ * asked. If that is a day, or no time that can be read, a source may have run again and is said to have run when it
+ * had: until the day is over, each look may miss a run.
+ * @param before null if this is the first look
  */
 export function runsBetween(before: Look | null, now: Look): SourceRuns {
   if (before === null) return { records: [], possible: [], areAll: true };
@@ -40,10 +43,12 @@ export function runsBetween(before: Look | null, now: Look): SourceRuns {
   return { records, possible, areAll: leftOutOf(before.records) === null && leftOutOf(now.records) === null };
 }
 
-/** Times that name an instant no nearer than that may be those of several runs. */
+/** Milliseconds below which times name an instant: longer ones may be those of several runs. */
 const COARSE_MS = 60_000;
 
-/** Whether a source may have run since an instant, though its last run is said to be at the same time as before. */
+/**
+ * Returns true if a source may have run since an instant, though its last run is said to be at the same time as before.
+ */
 function mayHideRun(lastRun: string, sinceMs: number): boolean {
   const time = timeIn(lastRun);
   if (time === null) return true;

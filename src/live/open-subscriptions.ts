@@ -6,11 +6,11 @@ import { createSubscriptions, type Subscriptions, type SubscriptionsParts } from
 
 export interface OpenSubscriptionsParts extends Omit<SubscriptionsParts, 'feeds'> {
   readonly feedParts: Omit<FeedParts, 'onFault'>;
-  /** Names that routers know ours by; null where they are ours. */
+  /** Names that routers know ours by; null if they are ours. */
   readonly names: PrefixedNames | null;
 }
 
-/** Subscriptions and their feeds. Only loaded where they are on. */
+/** Opens subscriptions and their feeds. Only loaded if they are on. */
 export function openSubscriptions({ feedParts, names, ...parts }: OpenSubscriptionsParts): Subscriptions {
   const feeds = createFeeds({ ...feedParts, onFault: parts.onFault });
   const subscriptions = createSubscriptions({ ...parts, feeds });

@@ -2,7 +2,10 @@ import { inverted, type PrefixedNames } from '../graph/prefixed-names.ts';
 import { hasPrefixed, inOurWords, renamedIn } from '../operations/prefixed.ts';
 import type { LiveResults, Subscriptions } from './subscriptions.ts';
 
-/** As `prefixed` of operations: takes subscriptions that routers word with prefixed names, and prefixes names of types in what is told. */
+/**
+ * Does for subscriptions the work of `prefixed` of operations: takes subscriptions that routers word with prefixed
+ * names, and prefixes names of types in their events.
+ */
 export function prefixedSubscriptions(
   next: Subscriptions,
   names: PrefixedNames,

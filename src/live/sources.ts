@@ -6,18 +6,18 @@ import type { Look } from './look.ts';
 
 /** One subscription to runs of sources. */
 interface SourceSubscriber {
-  /** In lower case; null for all. */
+  /** Keys of its sources, in lower case; null for all. */
   readonly keys: ReadonlySet<string> | null;
   /** Runs that are to be told, the last one of each source. */
   readonly pending: Map<string, SourceRecord>;
   readonly inbox: Inbox<SourceRecord>;
 }
 
-/** What all subscriptions to sources under one key are to be told. */
+/** Watches the sources of all subscriptions to them under one key. */
 export class SourceWatch {
   readonly #subscribers = new Set<SourceSubscriber>();
 
-  /** @throws Failure BAD_USER_INPUT where the service is known to have no source of a key */
+  /** @throws Failure BAD_USER_INPUT if the service is known to have no source of a key */
   subscribe(keys: readonly string[] | null, look: Look | null): Inbox<SourceRecord> {
     const wanted = keys && new Set(keys.map((key) => key.toLowerCase()));
     if (wanted !== null && look !== null && leftOutOf(look.records) === null) {
@@ -45,13 +45,13 @@ export class SourceWatch {
     return inbox;
   }
 
-  /** Sources have run. @returns who is to be told */
+  /** Notes sources that have run. @returns the inboxes that are to be told */
   ran(records: readonly SourceRecord[]): Inbox<SourceRecord>[] {
     const told: Inbox<SourceRecord>[] = [];
     for (const { keys, pending, inbox } of this.#subscribers) {
       const wanted = records.filter(({ key }) => keys === null || keys.has(key.toLowerCase()));
       for (const record of wanted) {
-        // Those that have waited longest come first, in the order of their last runs.
+        // Sources that have waited longest come first, in the order of their last runs.
         pending.delete(record.key);
         pending.set(record.key, record);
       }

@@ -44,12 +44,12 @@ export interface LiveRequest {
   readonly signal: CancelSignal;
 }
 
-/** Results as they are sent: what a subscription's client reads, one after the other. */
+/** Results as they are sent: a subscription's client reads them one after the other. */
 export type LiveResults = AsyncIterableIterator<ExecutionResult> & {
   return(): Promise<IteratorResult<ExecutionResult>>;
 };
 
-/** A subscription that has begun, or why none has. */
+/** A subscription that has begun, or the errors for which none has. */
 export type Opened<Results extends LiveResults = LiveResults> =
   | { readonly args: SubscriptionArgs; readonly results: Results }
   | { readonly errors: readonly GraphQLError[] };
@@ -57,11 +57,11 @@ export type Opened<Results extends LiveResults = LiveResults> =
 type SubscriptionArgs = Pick<ExecutionArgs, 'schema' | 'document' | 'operationName' | 'variableValues'>;
 
 export interface Subscriptions {
-  /** Begins a subscription; whatever keeps it from beginning is told, never thrown. */
+  /** Begins a subscription; an error that keeps it from beginning is told, never thrown. */
   open(request: LiveRequest, caller: Caller): Promise<Opened>;
-  /** Whether a text that was sent has a subscription of the name, or as its only operation. */
+  /** Returns true if a text that was sent has a subscription of the name, or as its only operation. */
   isSubscription(query: unknown, operationName: unknown): boolean;
-  /** How many are open. */
+  /** Returns the number of open subscriptions. */
   count(): number;
   stop(): void;
 }
@@ -79,7 +79,7 @@ export interface SubscriptionsParts {
   readonly onFault: (fault: unknown, where: string, requestId?: string) => void;
 }
 
-/** Changes of one event that are worth a look at how long it is. */
+/** Changes of one event for which its length is worth a look. */
 const MANY_CHANGES = 1_000;
 
 export function createSubscriptions(parts: SubscriptionsParts): Subscriptions {
@@ -208,15 +208,15 @@ interface EventResultsParts extends SubscriptionsParts {
   readonly request: LiveRequest;
   readonly caller: Caller;
   readonly eventWork: EventWork;
-  /** What the beginning ran with. */
+  /** The run in which it began. */
   readonly startRun: OperationRun;
   /** Called once the subscription is over. */
   readonly onEnd: () => void;
 }
 
 /**
- * The results of one subscription: an event is taken when its reader is ready for it, and its fields are resolved then. No generator, since
- * one that waits for an event can't be ended.
+ * The results of one subscription: an event is taken when its reader is ready for it, and its fields are resolved then.
+ * No generator, since one that waits for an event can't be ended.
  */
 class EventResults implements LiveResults {
   readonly #parts: EventResultsParts;
@@ -224,9 +224,9 @@ class EventResults implements LiveResults {
   readonly #events: AsyncIterator<unknown>;
   readonly #ends = new Cancellation();
   readonly #total = openBill();
-  /** What is on no event's bill as yet. */
+  /** Calls that are on no event's bill as yet. */
   #unbilled: FeedBill;
-  /** What has ended it. */
+  /** Errors that have ended it. */
   #errors: ReturnType<typeof told> = [];
   #isOver = false;
 
@@ -308,7 +308,7 @@ class EventResults implements LiveResults {
   }
 }
 
-/** @throws Failure where an event is longer than is sent at once */
+/** @throws Failure if an event is longer than the gateway sends at once */
 function checkLength({ value }: LiveEvent<unknown>, result: ExecutionResult, limit: number): void {
   if (changesIn(value) <= MANY_CHANGES || Buffer.byteLength(JSON.stringify(result)) <= limit) return;
   throw new Failure(
@@ -334,13 +334,13 @@ function openRunOf(
   return openRun(request, caller);
 }
 
-/** The name in the result of the one field that a subscription has. */
+/** Returns the name in the result of the one field that a subscription has. */
 function rootKey({ selectionSet }: OperationDefinitionNode): string {
   const [field] = selectionSet.selections;
   return field?.kind === 'Field' ? (field.alias ?? field.name).value : 'data';
 }
 
-/** Errors as they are told, as objects that the libraries of the transports know. */
+/** Makes errors as they are told, as objects that the libraries of the transports know. */
 function told(
   errors: readonly GraphQLError[],
   requestId: string,
@@ -367,7 +367,7 @@ function asGraphql(error: unknown): GraphQLError {
   return new GraphQLError(originalError.message, { originalError });
 }
 
-/** An error of a document, with what sort it is, and without what it suggests where the schema is not told. */
+/** Makes an error of a document, with its code, and without its suggestions if the schema is not told. */
 function withCode(error: unknown, code: string, tellsSchema = true): GraphQLError {
   const { message, originalError, nodes, source, positions } = asGraphql(error);
   if (originalError instanceof Failure) return asGraphql(error);
