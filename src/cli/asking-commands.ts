@@ -3,7 +3,10 @@ import { completionScript, SHELLS, type Shell } from './completion.ts';
 import { FORMATS, type Format } from './formats.ts';
 import type { QueryOptions } from './query.ts';
 
-/** A key on a command line can be read by others on the machine; in the environment it can't. */
+/**
+ * Makes the option of the key. A key on a command line can be read by others on the machine; in the environment it
+ * can't.
+ */
 const keyOption = () =>
   new Option('--key <key>', 'the key, without the word Bearer').env('COUNTRY_GRAPH_KEY');
 
@@ -38,10 +41,10 @@ export function addQuery(program: Command, parsedVariables: (text: string) => un
           ...options,
           variables: parsedVariables(options.variables),
         });
-        // Whoever reads it may have read enough.
+        // The reader may have read enough.
         process.stdout.on('error', () => {}).write(answer);
         process.stderr.write(remarks);
-        // Not by process.exit, which would cut what a pipe has not taken yet.
+        // Not by process.exit, which would cut the text that a pipe has not taken yet.
         process.exitCode = exitCode;
       },
     );

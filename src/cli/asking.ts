@@ -39,13 +39,13 @@ export interface ReplyBill {
 
 export type AskGateway = (question: AskedOperation) => Promise<GivenAnswer>;
 
-/** Longer than any operation takes that a gateway runs with its own settings. */
+/** Milliseconds that an answer may take: longer than any operation takes that a gateway runs with its own settings. */
 const TIMEOUT_MS = 120_000;
 
 /**
  * Asks a gateway that runs.
  * @param address its GraphQL address, or that of its host
- * @throws CommandError where it can't be reached, or what answers is no GraphQL
+ * @throws CommandError if it can't be reached, or its answer is no GraphQL
  */
 export function askingAt(address: string, key: string | undefined): AskGateway {
   const url = graphqlAddress(address);
@@ -118,7 +118,7 @@ function isReply(
   return isListed && ('data' in value || 'errors' in value);
 }
 
-/** Why something could not be reached, in a few words. */
+/** Tells in a few words why a host could not be reached. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'TimeoutError') return 'no answer in time';

@@ -1,4 +1,4 @@
-/** What is wrong with what a command was given, or with what it found: whoever typed it reads `message`, and no stack. */
+/** A fault of a command's arguments, or of a thing that it found: the user reads `message`, and no stack. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 }

@@ -12,14 +12,17 @@ import type { Program } from './serve.ts';
 import { strangeSettings } from './strange-settings.ts';
 import { WorkerEnded } from './supervisor.ts';
 
-/** npm passes on a signal that the whole group was sent: so soon after the first, that is no second wish. */
+/**
+ * Milliseconds after the first signal in which npm passes on a second one that the whole group was sent: so soon, that
+ * is no second wish.
+ */
 const SIGNAL_ECHO_MS = 200;
 const SANDBOX_PORT = 4100;
 
-/** How long operations in flight may take after a fault, in milliseconds. */
+/** Milliseconds that operations in flight may take after a fault. */
 const FAULT_DRAIN_MS = 5_000;
 
-/** Runs what the command line asks for. Each command loads what it needs, and no more. */
+/** Runs the command of the command line. Each command loads the modules that it needs, and no more. */
 export async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
   const program = new Command('country-graph')
     .description('GraphQL over the Country Data Service.')
@@ -141,7 +144,7 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
     if (cut > 0) log.note(`${cut} request(s) took longer than DRAIN_TIMEOUT_MS and were cut`);
     return cut === 0;
   });
-  // Who started the program may have read enough of it.
+  // The program's starter may have read enough of it.
   process.stdout.on('error', () => {});
   const program = await startServing({ config, log, outlet });
   const { url, adminUrl, sandbox } = program;
@@ -152,7 +155,7 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   console.log(`Country Graph answers at ${url}`);
 }
 
-/** The program in one process, or several. */
+/** Starts the program in one process, or several. */
 async function startServing(parts: PrimaryParts): Promise<Program> {
   if (parts.config.workers > 1) return (await import('./primary.ts')).startWorkers(parts);
   return (await import('./serve.ts')).startProgram(parts.config, parts.log);
@@ -164,9 +167,9 @@ function announceSandbox(name: string, url: string, keys: Readonly<Record<string
 }
 
 /**
- * The first signal stops in good order, as does the loss of a parent that would have passed one on; the next one at once, exit
- * code 1.
- * @param stop tells whether everything that was under way could finish: then the exit code is 0, else 1
+ * Stops in good order at the first signal, or the loss of a parent that would have passed one on; at the next one at
+ * once, exit code 1.
+ * @param stop resolves with true if all work that was under way could finish: then the exit code is 0, else 1
  */
 function onStopSignal(env: NodeJS.ProcessEnv, stop: (signal: string) => Promise<boolean>): void {
   const echoMs = env.npm_lifecycle_event === undefined ? 0 : SIGNAL_ECHO_MS;
@@ -191,8 +194,8 @@ function onStopSignal(env: NodeJS.ProcessEnv, stop: (signal: string) => Promise<
 }
 
 /**
- * After an exception or a rejection that nobody has caught, what the program holds may be in pieces. So the fault is
- * logged whole, operations in flight get a little time, and the program ends with exit code 1.
+ * Ends the program after an exception or a rejection that nobody has caught, since its state may be in pieces. The
+ * fault is logged whole, operations in flight get a little time, and the exit code is 1.
  */
 function onFault({ fatal }: Log, drain: () => Promise<unknown>): void {
   const end = (fault: unknown, where: string) => {
@@ -206,7 +209,7 @@ function onFault({ fatal }: Log, drain: () => Promise<unknown>): void {
   process.on('uncaughtException', end).on('unhandledRejection', (fault) => end(fault, 'unhandledRejection'));
 }
 
-/** Names the setting where `HOST` is no address that this machine could listen at; null where that isn't what went wrong. */
+/** Names the setting if `HOST` is no address that this machine could listen at; null if the error is another. */
 function hostFault(error: unknown, { HOST }: NodeJS.ProcessEnv): ConfigError | null {
   const { syscall, code } = error as NodeJS.ErrnoException;
   const isOfHost = syscall === 'getaddrinfo' || (syscall === 'listen' && code === 'EADDRNOTAVAIL');
@@ -216,7 +219,7 @@ function hostFault(error: unknown, { HOST }: NodeJS.ProcessEnv): ConfigError | n
   );
 }
 
-/** One line where the operator can mend it, the whole stack where only we can. */
+/** Explains an error: one line if the operator can mend it, the whole stack if only we can. */
 function explained(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof ConfigError || error instanceof CommandError || 'syscall' in error)

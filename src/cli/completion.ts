@@ -11,7 +11,7 @@ interface Completed {
   readonly choices: readonly string[];
 }
 
-/** A script that completes the program's commands and options, made from the commands themselves. */
+/** Writes a script that completes the program's commands and options, made from the commands themselves. */
 export function completionScript(program: Command, shell: Shell): string {
   const commands = program.commands.map((command) => ({
     name: command.name(),
@@ -113,7 +113,7 @@ function fish(name: string, commands: readonly Completed[], own: readonly Option
   ].join('\n');
 }
 
-/** As a function of a shell may be called. */
+/** Names a function of a shell. */
 function bare(name: string): string {
   return name.replaceAll('-', '_');
 }

@@ -9,9 +9,9 @@ import { graphqlCopies, ownGeneration } from './graphql-copies.ts';
 import { strangeSettings } from './strange-settings.ts';
 
 export interface Finding {
-  /** Whether the gateway would run well; null where nothing can be told. */
+  /** True if the gateway would run well; null if nothing can be told. */
   readonly isWell: boolean | null;
-  /** What was looked at. */
+  /** Name of the thing that was looked at. */
   readonly name: string;
   readonly text: string;
 }
@@ -23,13 +23,13 @@ export interface DoctorParts {
   readonly now: () => number;
 }
 
-/** How far clocks may differ: the header that tells the service's has whole seconds. */
+/** Milliseconds by which clocks may differ: the header that tells the service's time has whole seconds. */
 const MAX_SKEW_MS = 5_000;
 
-/** How long the store may take to answer, a connection included. */
+/** Milliseconds that the store may take to answer, a connection included. */
 const STORE_TIMEOUT_MS = 3_000;
 
-/** Nothing is held under it: to ask is enough. */
+/** A key that nothing is held under: to ask is enough. */
 const NOTHING = 'doctor';
 
 /** Looks at everything that the gateway needs to run. It never throws. */
@@ -52,7 +52,7 @@ export async function examine({ env, key, now }: DoctorParts): Promise<readonly 
   ];
 }
 
-/** The one package that all have to share who make and read a schema. */
+/** Looks at the one package that all makers and readers of a schema have to share. */
 function packagesFinding(): Finding {
   const name = 'packages';
   try {
@@ -120,7 +120,7 @@ function clockFinding(date: string | null, nowMs: number): Finding {
   return { isWell: false, name, text };
 }
 
-/** The one call that is metered: the list of countries. */
+/** Makes the one call that is metered: the list of countries. */
 async function keyFinding(base: string, key: string, timeoutMs: number): Promise<Finding> {
   const name = 'key';
   const asked = await get(`${base}/v1/countries`, timeoutMs, { authorization: `Bearer ${key}` });
@@ -135,7 +135,7 @@ async function keyFinding(base: string, key: string, timeoutMs: number): Promise
   return { isWell: false, name, text: meaning[status] ?? `/v1/countries answers ${status}` };
 }
 
-/** The service's own words, without the key, should they hold it. */
+/** Returns the service's own words, without the key, should they hold it. */
 async function detailOf(response: Response, key: string): Promise<string> {
   const body: unknown = await response.json().catch(() => null);
   if (typeof body !== 'object' || body === null || !('detail' in body)) return 'it does not say more';
@@ -184,7 +184,7 @@ async function storeFinding(config: Config): Promise<Finding> {
   return { isWell: true, name, text: 'the store answers' };
 }
 
-/** A file is not opened: a gateway may be at work on it, and a damaged one would be set aside. */
+/** Looks at a file without opening it: a gateway may be at work on it, and a damaged one would be set aside. */
 async function fileFinding(path: string): Promise<Finding> {
   const name = 'cache';
   const isThere = await stat(path).then(
@@ -203,7 +203,7 @@ async function fileFinding(path: string): Promise<Finding> {
   }
 }
 
-/** A line each. */
+/** Writes findings, a line each. */
 export function report(findings: readonly Finding[]): string {
   return findings
     .map(({ isWell, name, text }) => {

@@ -16,12 +16,12 @@ interface Explained {
   };
 }
 
-/** Any key: nothing is sent. */
+/** A made-up key: nothing is sent. */
 const NO_KEY = 'Bearer explain';
 
 /**
- * The plan of an operation as a table: each call it would make to a gateway that has seen nothing yet.
- * @throws CommandError where the operation would be refused
+ * Writes the plan of an operation as a table: each call it would make to a gateway that has seen nothing yet.
+ * @throws CommandError if the operation would be refused
  */
 export async function explain(query: string, variables: unknown, operationName?: string): Promise<string> {
   const question = { query, variables, ...(operationName === undefined ? {} : { operationName }) };

@@ -6,13 +6,13 @@ type ListedTable = ReturnType<typeof tablesInAnswer>[number];
 export const FORMATS = ['json', 'table', 'csv', 'ndjson'] as const;
 export type Format = (typeof FORMATS)[number];
 
-/** Where there are several lists, which of them a row is of. */
+/** Column that names the list of a row, if there are several lists. */
 const LIST = 'list';
 
 /** Characters of a cell that a terminal is shown; the other formats leave nothing out. */
 const MAX_CELL = 60;
 
-/** The lists of an answer, in the format that was asked for. */
+/** Writes the lists of an answer, in the format that was asked for. */
 export function formatted(tables: readonly ListedTable[], format: Exclude<Format, 'json'>): string {
   if (tables.length === 0) return '';
   if (format === 'table') return tables.map((table) => aligned(table, tables.length > 1)).join('\n');
@@ -51,7 +51,7 @@ function isNumber(value: unknown): boolean {
   return value === null || value === undefined || typeof value === 'number' || JSON.isRawJSON(value);
 }
 
-/** Without anything that a terminal would take for a command. */
+/** Removes all that a terminal would take for a command. */
 function shown(cell: string): string {
   const plain = cell.replace(/\p{Cc}+/gu, ' ');
   return plain.length > MAX_CELL ? `${plain.slice(0, MAX_CELL - 1)}…` : plain;

@@ -9,7 +9,7 @@ const Manifest = z.object({
   peerDependencies: z.record(z.string(), z.string()).default({}),
 });
 
-/** One installed `graphql`, and who of our packages loads it. */
+/** One installed `graphql`, and the packages of ours that load it. */
 export interface GraphqlCopy {
   readonly folder: string;
   readonly version: string;
@@ -19,9 +19,10 @@ export interface GraphqlCopy {
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 /**
- * The copies of `graphql` that the program and what it depends on would load, as Node finds them, which goes by how a
- * project has installed us. Classes of one copy are not those of another: with more than one, the schema can't be made.
- * @throws Error where a manifest can't be read
+ * Returns the copies of `graphql` that the program and its dependencies would load, as Node finds them, which depends
+ * on a project's way to install us. Classes of one copy are not those of another: with more than one, the schema can't
+ * be made.
+ * @throws Error if a manifest can't be read
  */
 export function graphqlCopies(root = ROOT): readonly GraphqlCopy[] {
   const copies = new Map<string, { version: string; users: string[] }>();
@@ -45,7 +46,7 @@ export function graphqlCopies(root = ROOT): readonly GraphqlCopy[] {
   return Array.from(copies, ([folder, copy]) => ({ folder, ...copy }));
 }
 
-/** The generation of `graphql` that our code is written for. */
+/** Returns the generation of `graphql` that our code is written for. */
 export function ownGeneration(root = ROOT): string {
   return /\d+/.exec(manifestIn(root).dependencies.graphql ?? '')?.[0] ?? '';
 }
@@ -54,7 +55,7 @@ function manifestIn(folder: string): z.infer<typeof Manifest> {
   return Manifest.parse(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')));
 }
 
-/** The folder of a package as Node finds it from that of another. */
+/** Returns the folder of a package as Node finds it from that of another. */
 function packageFrom(folder: string, name: string): string | undefined {
   for (let at = folder; ; at = dirname(at)) {
     const found = join(at, 'node_modules', name);

@@ -20,9 +20,9 @@ const WITHOUT_DOCUMENTS =
   'TRUSTED_DOCUMENTS: must name the file of the operations that are to be tools; each needs a name and a description.';
 
 /**
- * Serves tools on standard input and output until the input ends and what was asked for is answered. The log goes to
+ * Serves tools on standard input and output until the input ends and all its requests are answered. The log goes to
  * standard error: standard output belongs to the protocol.
- * @throws ConfigError, or CommandError where there is no key
+ * @throws ConfigError, or CommandError if there is no key
  */
 export async function serveTools(env: NodeJS.ProcessEnv, keyFile: string | undefined): Promise<void> {
   const config = readConfig(env);
@@ -55,7 +55,7 @@ export async function serveTools(env: NodeJS.ProcessEnv, keyFile: string | undef
   }
 }
 
-/** The key without the word Bearer; undefined where none is given. */
+/** Returns the key without the word Bearer; undefined if none is given. */
 async function keyFrom(given: string | undefined, file: string | undefined): Promise<string | undefined> {
   if (file === undefined) return given === undefined || given === '' ? undefined : checked(given);
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -100,7 +100,7 @@ async function answerAll(server: Server, maxBytes: number): Promise<void> {
   await over.finally(() => server.close());
 }
 
-/** The request that its client wants no answer to any more. */
+/** Returns the request that its client wants no answer to any more. */
 function cancelledIn(message: JSONRPCMessage): RequestId | undefined {
   const cancelled = CancelledNotificationSchema.safeParse(message);
   return cancelled.success ? cancelled.data.params.requestId : undefined;

@@ -15,7 +15,7 @@ import { createSummedMetrics, type SummedMetrics } from '../server/summed-metric
 import { openSandbox, type Program } from './serve.ts';
 import { type Addresses, Supervisor, type Worker, WorkerEnded } from './supervisor.ts';
 
-/** What a worker is told when it starts. */
+/** Facts that a worker is told when it starts. */
 export interface Welcome {
   readonly upstreamUrl: string;
   readonly demoKeys: Readonly<Record<string, string>> | null;
@@ -23,13 +23,16 @@ export interface Welcome {
   readonly adminPort: number | undefined;
 }
 
-/** How long an answer between two of the program's processes may take, in milliseconds. */
+/** Milliseconds that an answer between two of the program's processes may take. */
 export const CHANNEL_TIMEOUT_MS = 5_000;
 
-/** How long a worker may take to say what it has counted, in milliseconds. */
+/** Milliseconds that a worker may take to tell its counts. */
 const SNAPSHOT_TIMEOUT_MS = 1_000;
 
-/** What a drain may take beside what the settings allow: for the connections that are left to close, and to exit. */
+/**
+ * Milliseconds that a drain may take beside the time that the settings allow: for the connections that are left to
+ * close, and to exit.
+ */
 const DRAIN_SLACK_MS = 10_000;
 
 /** Characters of a line of a worker's that are waited for until it ends. */
@@ -38,15 +41,15 @@ const MAX_LINE = 1_048_576;
 export interface PrimaryParts {
   readonly config: Config;
   readonly log: Log;
-  /** Where lines of the workers go. */
+  /** Outlet of the workers' lines. */
   readonly outlet: LogOutlet;
 }
 
 /**
  * Runs `serve` in several processes. Node's cluster module hands each of them connections in turn: the operating system
- * alone would give some of them many more than others, and a worker that stops listening loses none that way. This process
- * supervises them, and holds what they share; it answers no requests.
- * @throws WorkerEnded where the first of them ends before it takes requests
+ * alone would give some of them many more than others, and a worker that stops listening loses none that way. This
+ * process supervises them, and holds the store that they share; it answers no requests.
+ * @throws WorkerEnded if the first of them ends before it takes requests
  */
 export async function startWorkers({ config, log, outlet }: PrimaryParts): Promise<Program> {
   cluster.schedulingPolicy = cluster.SCHED_RR;
@@ -64,7 +67,7 @@ export async function startWorkers({ config, log, outlet }: PrimaryParts): Promi
     port: config.port === 0 ? await freePort(config.host) : config.port,
     adminPort: config.adminPort === 0 ? await freePort(config.host) : config.adminPort,
   };
-  // Half of the memory for what all share, the other half for what each has at hand of it.
+  // Half of the memory is for the values that all share, the other half for those that each has at hand.
   const hub = createHub(config.cacheMaxBytes / 2);
   boundMemory({
     begun: { proven: 0, unproven: 0 },
@@ -165,7 +168,10 @@ function startWorker({ welcome, hub, metrics, outlet }: WorkerParts): StartedWor
   return worker;
 }
 
-/** A message that can't be sent any more is lost: whoever waits for the answer has a bound of its own. */
+/**
+ * Sends a message to a worker. One that can't be sent any more is lost: a process that waits for the answer has a bound
+ * of its own.
+ */
 function sendTo(worker: ClusterWorker, message: object): void {
   if (worker.isConnected()) worker.process.send(message, undefined, undefined, () => {});
 }
@@ -186,7 +192,7 @@ function passLines(from: Readable, outlet: LogOutlet): void {
   from.on('error', () => {});
 }
 
-/** A port that nobody listens at. */
+/** Finds a port that nobody listens at. */
 async function freePort(host: string): Promise<number> {
   const server = createServer().listen(0, host.replace(/^\[(.*)\]$/, '$1'));
   await once(server, 'listening');

@@ -21,21 +21,21 @@ export interface QueryOptions {
   readonly variables: unknown;
   readonly operation: string | undefined;
   readonly format: Format;
-  /** Whether CSV begins with a byte order mark. */
+  /** True if CSV begins with a byte order mark. */
   readonly bom?: boolean;
 }
 
 export interface Printed {
-  /** For standard output. */
+  /** Text for standard output. */
   readonly answer: string;
-  /** For standard error: errors, warnings and the bill, a line each. */
+  /** Text for standard error: errors, warnings and the bill, a line each. */
   readonly remarks: string;
   readonly exitCode: 0 | 1;
 }
 
 /**
- * Runs one operation, and says what it cost.
- * @throws CommandError where nothing could be asked, or nothing was answered
+ * Runs one operation, and tells its bill.
+ * @throws CommandError if nothing could be asked, or nothing was answered
  */
 export async function query(source: string, options: QueryOptions): Promise<Printed> {
   const operation = await operationFrom(source);
@@ -86,7 +86,7 @@ function showsAnything(value: unknown, emptied: ReadonlySet<string>): boolean {
   return !isBesideEmpty && Object.entries(value).some(([key, held]) => key !== '__typename' && held != null);
 }
 
-/** Standard input for `-`, a file where there is one of the name, or else the text of an operation. */
+/** Reads standard input for `-`, a file if there is one of the name, or else the text of an operation. */
 async function operationFrom(source: string): Promise<string> {
   if (source === '-') return text(process.stdin);
   const isFile = await stat(source).then(

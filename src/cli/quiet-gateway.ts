@@ -5,7 +5,7 @@ import type { AskedOperation } from './asking.ts';
 
 /**
  * Asks a gateway that holds nothing, logs nothing, and ends with the question.
- * @param headers besides that of the content
+ * @param headers added to the header of the content type
  * @returns the body of its answer
  */
 export async function askQuietly(

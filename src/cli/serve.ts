@@ -10,11 +10,11 @@ import { isTracingOn, otlpProtocolIn } from '../tracing-config.ts';
 import type { Addresses } from './supervisor.ts';
 
 export interface Program extends Addresses {
-  /** The embedded sandbox, where no service is configured. */
+  /** The embedded sandbox, if no service is configured. */
   readonly sandbox: { readonly url: string; readonly keys: Readonly<Record<string, string>> } | undefined;
   /**
    * Lets operations in flight finish and closes everything; see the server's `drain`.
-   * @returns how many requests were cut
+   * @returns the number of requests that were cut
    */
   drain(delayMs?: number, isReplaced?: boolean): Promise<number>;
 }
@@ -22,19 +22,19 @@ export interface Program extends Addresses {
 /** A program that answers requests in its own process. */
 export interface OwnProgram extends Program, Pick<Metrics, 'snapshot'> {}
 
-/** What workers have in common, and is not their own to open. */
+/** Parts that workers have in common, and that are not their own to open. */
 export interface Common {
   readonly upstreamUrl: string;
-  /** Demo keys of the sandbox; null where there is none. */
+  /** Demo keys of the sandbox; null if there is none. */
   readonly demoKeys: Readonly<Record<string, string>> | null;
   readonly link: HubLink;
-  /** What all workers have counted; null where that can't be told. */
+  /** Returns the metrics of all workers together; null if they can't be told. */
   readonly textOfAll: () => Promise<string | null>;
 }
 
 /**
- * Everything that answers requests, in one process.
- * @param common left out where there is but one process
+ * Starts everything that answers requests, in one process.
+ * @param common left out if there is but one process
  */
 export async function startProgram(config: Config, log: Log, common?: Common): Promise<OwnProgram> {
   const isOverSandbox = common === undefined && config.countryDataUrl === undefined;
@@ -76,7 +76,7 @@ export async function startProgram(config: Config, log: Log, common?: Common): P
   }
 }
 
-/** OpenTelemetry is loaded only where it is asked for. */
+/** Opens OpenTelemetry, which is loaded only if it is asked for. */
 async function openTracer(observer: Observer) {
   const { createTracer } = await import('../server/tracing.ts');
   return createTracer({
@@ -86,7 +86,7 @@ async function openTracer(observer: Observer) {
   });
 }
 
-/** The embedded sandbox, which is loaded only where it is asked for. */
+/** Opens the embedded sandbox, which is loaded only if it is asked for. */
 export async function openSandbox() {
   const { createSandbox } = await import('../sandbox/sandbox.ts');
   return createSandbox();

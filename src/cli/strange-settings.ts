@@ -20,19 +20,19 @@ const OURS: ReadonlySet<string> = new Set([
   'WORKERS',
 ]);
 
-/** What Kubernetes tells each pod of the services beside it. */
+/** Variables by which Kubernetes tells each pod of the services beside it. */
 const SERVICE_LINK = /_SERVICE_(HOST|PORT)|_PORT(_\d+_(TCP|UDP).*)?$/;
 
-/** Shorter names are near to those of other programs. */
+/** Characters below which names are near to those of other programs. */
 const LEAST_LENGTH = 8;
 const MAX_EDITS = 2;
 
-/** Longer ones are nobody's slip. */
+/** Characters beyond which a name is nobody's slip. */
 const MAX_LENGTH = 60;
 
 /**
- * Variables of the environment that look as if they were settings and are none, and settings that are empty: both would be
- * passed over in silence. Values are not repeated.
+ * Tells of variables of the environment that look as if they were settings and are none, and of settings that are
+ * empty: both would be passed over in silence. Values are not repeated.
  */
 export function strangeSettings(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   const empty = settingNames.filter((name) => env[name] === '');
@@ -50,7 +50,7 @@ function looksLikeOurs(name: string): boolean {
   return !isKnown && /^[A-Za-z]+(_[A-Za-z0-9]+)+$/.test(name);
 }
 
-/** What was meant, in words; null where that is nothing of ours. */
+/** Tells the setting that was meant, in words; null if it is none of ours. */
 function nearest(name: string): string | null {
   const upper = name.toUpperCase();
   const longEnough = settingNames.filter((ours) => ours.includes('_') && upper.length >= LEAST_LENGTH);
@@ -69,7 +69,10 @@ function nearest(name: string): string | null {
   return `there is ${alike.join(', ')}`;
 }
 
-/** How many letters have to be put in, left out, changed or exchanged with the next one to make the one of the other. */
+/**
+ * Counts the letters that have to be put in, left out, changed or exchanged with the next one to make the one of the
+ * other.
+ */
 function editsBetween(one: string, other: string): number {
   if (Math.abs(one.length - other.length) > MAX_EDITS) return MAX_EDITS + 1;
   let before: number[] = [];

@@ -1,23 +1,23 @@
 import type { Clock } from '../async/clock.ts';
 
-/** Where a program takes requests. */
+/** Addresses at which a program takes requests. */
 export interface Addresses {
   /** The GraphQL address. */
   readonly url: string;
-  /** Where health and metrics are, if not beside the rest. */
+  /** The address of health and metrics, if not beside the rest. */
   readonly adminUrl?: string | undefined;
 }
 
 /** One process that answers requests, as its supervisor sees it. */
 export interface Worker {
   readonly id: number;
-  /** Settles once it takes requests; rejects where it ended before. */
+  /** Settles once it takes requests; rejects if it ended before. */
   readonly ready: Promise<Addresses>;
-  /** How it ended: its exit code, or the signal that ended it. */
+  /** Resolves at its end with its exit code, or the signal that ended it. */
   readonly ended: Promise<number | NodeJS.Signals>;
   /**
    * Has it end in good order; asked for the second time, nothing more happens.
-   * @returns how many requests were cut, once it has ended
+   * @returns the number of requests that were cut, once it has ended
    */
   drain(how: Draining): Promise<number>;
   /** Ends it at once. */
@@ -25,9 +25,11 @@ export interface Worker {
 }
 
 export interface Draining {
-  /** Whether others go on in its place: then it is not the program that leaves, and connections are given time to move. */
+  /**
+   * True if others go on in its place: then it is not the program that leaves, and connections are given time to move.
+   */
   readonly isReplaced: boolean;
-  /** `DRAIN_DELAY_MS`, unless something else is given. */
+  /** Milliseconds; `DRAIN_DELAY_MS` if none are given. */
   readonly delayMs?: number | undefined;
 }
 
@@ -35,12 +37,12 @@ export interface SupervisorParts<Kind extends Worker> {
   readonly count: number;
   readonly start: () => Kind;
   readonly clock: Pick<Clock, 'now' | 'sleep'>;
-  /** How long a worker may take until it takes requests, in milliseconds. */
+  /** Milliseconds that a worker may take until it takes requests. */
   readonly startTimeoutMs?: number;
-  /** How long a drain may take in all, beyond which a worker is ended, in milliseconds. */
+  /** Milliseconds that a drain may take in all, beyond which a worker is ended. */
   readonly drainTimeoutMs: number;
   readonly note: (message: string) => void;
-  /** No worker is left, and the last one ended for a fault in configuration. */
+  /** Takes the exit code when no worker is left, and the last one ended for a fault in configuration. */
   readonly onHopeless: (code: number) => void;
 }
 
@@ -55,12 +57,12 @@ export class WorkerEnded extends Error {
   }
 }
 
-/** What a process ends with whose settings have faults. */
+/** Exit code of a process whose settings have faults. */
 const CONFIG_EXIT_CODE = 2;
 
 const START_TIMEOUT_MS = 60_000;
 
-/** A worker that has lived so long has nothing to do with what ended those before it. */
+/** Milliseconds after which a worker's end has nothing to do with the end of those before it. */
 const SETTLED_MS = 10_000;
 
 /** The pause before the second replacement in a row, and the longest one; each is twice the last. */
@@ -70,10 +72,10 @@ const MAX_PAUSE_MS = 30_000;
 /** Keeps so many workers running, until it is told to drain them. */
 export class Supervisor<Kind extends Worker> {
   readonly #parts: SupervisorParts<Kind>;
-  /** Those that take requests. */
+  /** Workers that take requests. */
   readonly workers = new Set<Kind>();
   readonly #starting = new Set<Kind>();
-  /** Those that are to end. */
+  /** Workers that are to end. */
   readonly #leaving = new Set<Kind>();
   /** Workers in a row that did not live long. */
   #shortLived = 0;
@@ -92,7 +94,7 @@ export class Supervisor<Kind extends Worker> {
   }
 
   /**
-   * Starts the workers: the first one alone, since what is wrong with the settings shows in it.
+   * Starts the workers: the first one alone, since a fault of the settings shows in it.
    * @returns the address that they take requests at
    */
   async start(): Promise<Addresses> {
@@ -108,7 +110,7 @@ export class Supervisor<Kind extends Worker> {
     await this.#rolling;
   }
 
-  /** @returns how many requests were cut; a worker that ends otherwise than it should counts as one */
+  /** @returns the number of requests that were cut; a worker that ends otherwise than it should counts as one */
   async drain(delayMs?: number): Promise<number> {
     this.#isStopping = true;
     for (const worker of this.#starting) worker.kill();
@@ -122,7 +124,7 @@ export class Supervisor<Kind extends Worker> {
     for (const worker of [...this.#starting, ...this.workers]) worker.kill();
   }
 
-  /** @throws WorkerEnded, or Error where it takes too long; then it is not among the workers */
+  /** @throws WorkerEnded, or Error if it takes too long; then it is not among the workers */
   async #startOne(): Promise<Kind> {
     const { clock, start } = this.#parts;
     const worker = start();
@@ -189,7 +191,7 @@ export class Supervisor<Kind extends Worker> {
     const { note } = this.#parts;
     for (const old of [...this.workers]) {
       if (this.#isStopping) return;
-      // One that has ended meanwhile has been replaced.
+      // A worker that has ended since has been replaced.
       if (!this.workers.has(old)) continue;
       try {
         await this.#startOne();
@@ -204,7 +206,7 @@ export class Supervisor<Kind extends Worker> {
     if (!this.#isStopping) note('All workers are replaced');
   }
 
-  /** @returns how many requests were cut */
+  /** @returns the number of requests that were cut */
   async #end(worker: Kind, how: Draining): Promise<number> {
     const { clock, drainTimeoutMs } = this.#parts;
     const over = new AbortController();

@@ -11,8 +11,8 @@ export interface OwnWorker extends Pick<Program, 'drain'> {
 }
 
 /**
- * One worker: what `serve` runs in one process, at the port that the supervising process says. It ends when that one says
- * so, and lets operations in flight finish where that one has gone.
+ * Creates one worker: it runs the program of `serve` in one process, at the port that the supervising process says. It
+ * ends when that one says so, and lets operations in flight finish if that one has gone.
  */
 export function createWorker(config: Config, log: Log): OwnWorker {
   const { answers, listening } = createHubListening();
@@ -43,7 +43,7 @@ export function createWorker(config: Config, log: Log): OwnWorker {
       },
     },
   });
-  // A group of processes is sent a signal together: the first process says what it means.
+  // A group of processes is sent a signal together: the first process decides the answer to it.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
   cluster.worker?.on('disconnect', () => {
     channel.close();
