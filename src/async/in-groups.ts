@@ -28,7 +28,7 @@ export class InGroups {
   }
 }
 
-/** Two iterations: in the first, sockets are read; what is then written waits for its end. */
+/** Waits two iterations: in the first, sockets are read; data written after that waits for its end. */
 function pause(): Promise<void> {
   return setImmediate().then(() => setImmediate());
 }

@@ -44,7 +44,7 @@ export interface GuardedAdapter extends Adapter {
 
 export interface Guarded extends Omit<Backing, 'adapter' | 'holdsObjects' | 'peek' | 'first' | 'onReturn'> {
   readonly adapter: GuardedAdapter;
-  /** Null if the store could not tell. */
+  /** Returns null if the store could not tell. */
   first(name: string, value: string): Promise<string | null>;
   onReturn(listener: () => void): void;
 }

@@ -16,7 +16,7 @@ export interface KeyStatuses {
   /** Returns the instant at which the service last refused the key, in milliseconds since the epoch; 0 for never. */
   refusedAtMs(keyDigest: string): number;
   isAccepted(keyDigest: string): boolean;
-  /** True if the service has ever answered for the key, so that it can't be one that anybody has made up. */
+  /** Returns true if the service has ever answered for the key, so that it can't be one that anybody has made up. */
   isProven(keyDigest: string): boolean;
   refusal(keyDigest: string): Failure | null;
   accept(keyDigest: string): void;
@@ -63,7 +63,10 @@ const WRITING_SHARE = 0.1;
 
 export function createKeyStatuses({ store, now, authTtlMs, holdMs }: KeyStatusParts): KeyStatuses {
   const statuses = createKeyTable<KeyStatus>(MAX_KEY_STATUSES);
-  /** Never the same twice, so that a key that was forgotten and comes back has no generation of before. */
+  /**
+   * Number of the last generation: never the same twice, so that a key that was forgotten and comes back has no
+   * generation of before.
+   */
   let generations = 0;
 
   function statusOf(keyDigest: string): KeyStatus {

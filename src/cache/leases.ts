@@ -21,7 +21,7 @@ export interface Leases {
 
 export interface LeaseTerms {
   /**
-   * By the place of a name, the state that doesn't keep it from being taken, since the fetched value has been looked at
+   * State of a name, by its place, that doesn't keep it from being taken, since the fetched value has been looked at
    * and wasn't enough. A value that another holder has fetched since is in another state. Null if nothing has been
    * looked at.
    */

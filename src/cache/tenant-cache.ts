@@ -32,9 +32,9 @@ export interface TenantCache {
    * or learns that the key is refused.
    */
   generation(keyDigest: string): number;
-  /** True if the service has accepted the key lately, so that entries may be served without asking. */
+  /** Returns true if the service has accepted the key lately, so that entries may be served without asking. */
   isAccepted(keyDigest: string): boolean;
-  /** The reason for which the service refuses the key; null if it doesn't, or nobody has asked. */
+  /** Returns the failure for which the service refuses the key; null if it doesn't, or nobody has asked. */
   refusal(keyDigest: string): Failure | null;
   /** Notes that the service has accepted the key. */
   accept(keyDigest: string): void;

@@ -37,7 +37,7 @@ export interface SubscriptionPlace {
    * @throws Failure if the gateway is overloaded
    */
   begin<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** Called once it has not begun, or is over. */
+  /** Frees the place: called once the subscription has failed to begin, or is over. */
   giveBack(): void;
 }
 

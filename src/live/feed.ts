@@ -255,7 +255,7 @@ export class Feed {
     const mayCall = this.#allowance.mayCall(pace, clock.now());
     const held = await this.#heldLook();
     if (held !== null && held.atMs > (this.#look?.atMs ?? Number.NEGATIVE_INFINITY)) {
-      // It is of the same plan, whichever gateway has paid for it.
+      // It is of the same plan, even if another gateway has paid for it.
       this.#allowance.spend(1);
       return held;
     }

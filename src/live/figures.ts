@@ -263,7 +263,7 @@ class FigureSubscriber {
   readonly inbox: Inbox<ObservationChangesRecord>;
   readonly #watch: FigureWatch;
   readonly #now: () => number;
-  /** By demand, the rows that were told last. */
+  /** Rows that were told last, by demand. */
   readonly #behind = new Map<string, FigureRows>();
   #wantsAll = false;
   #lastMs = 0;

@@ -268,7 +268,10 @@ function onceEach(where: TickerLoader['where']): TickerLoader['where'] {
   };
 }
 
-/** DataLoader takes an Error for a key that failed; a thrown value that is no Error is a fault of ours. */
+/**
+ * Makes an Error of a thrown value: DataLoader takes an Error for a key that failed, and a value that is no Error is a
+ * fault of ours.
+ */
 function asError(error: unknown): Error {
   return error instanceof Error
     ? error

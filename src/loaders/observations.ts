@@ -52,7 +52,7 @@ export interface ObservationLoader {
    * Returns the newest of some rows by our own rule: the operation remembers the others of its period. Null for none.
    */
   newest(rows: readonly ObservationRecord[]): ObservationRecord | null;
-  /** True if any row is known to stand beside any figure: mostly there is none. */
+  /** Returns true if any row is known to stand beside any figure: mostly there is none. */
   knowsSeveral(): boolean;
   /** Returns the rows that are known to stand beside a latest figure, for the same place and period; null for none. */
   severalOf(row: ObservationRecord): SeveralTold | null;
