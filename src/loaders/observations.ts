@@ -54,7 +54,10 @@ export interface ObservationLoader {
   newest(rows: readonly ObservationRecord[]): ObservationRecord | null;
   /** Returns true if any row is known to stand beside any figure: mostly there is none. */
   knowsSeveral(): boolean;
-  /** Returns the rows that are known to stand beside a latest figure, for the same place and period; null for none. */
+  /**
+   * Returns the sources of the figures that are known to stand together for the place and period of a latest one; null
+   * if it stands alone.
+   */
   severalOf(row: ObservationRecord): SeveralTold | null;
   /** Returns the rows of answers to this operation that belong to no figure that can be asked for. */
   leftOut(): readonly LeftOutRows[];
