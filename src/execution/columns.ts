@@ -6,17 +6,17 @@ import type { AbstractShape, FieldPlan, LeafShape, ListShape, ObjectPlan, Shape 
 import { writeJson } from './stringify.ts';
 import type { PieceWriter } from './text-pieces.ts';
 
-/*
- * An answer in the making, by columns: all values of one field of one selection stand together, a slot for each
- * object that the selection is executed on. So a field of many objects is resolved, checked and put into the answer in one go,
- * whatever it hangs from.
+/**
+ * An answer in the making, by columns: all values of one field of one selection stand together, a slot for each object
+ * that the selection is executed on. So a field of many objects is resolved, checked and put into the answer in one go,
+ * under any parent.
  */
 
-/** What a column hangs from. */
+/** The parent of a column. */
 export interface Holder {
-  /** The position that is lost with a slot where there has to be a value; null for the whole answer. */
+  /** The position that is lost with a slot that has to have a value; null for the whole answer. */
   above(slot: number): Position | null;
-  /** Where a slot stands in the answer; undefined for the whole of it. */
+  /** The path of a slot in the answer; undefined for the whole of it. */
   path(slot: number): ResponsePath | undefined;
 }
 
@@ -42,33 +42,33 @@ export abstract class Column<S extends Shape = Shape> implements Values {
   abstract isNull(slot: number): boolean;
   abstract setNull(slot: number): void;
   abstract valueAt(slot: number): unknown;
-  /** Makes the values ready, in steps; or the JSON of them, where some of it is kept. */
+  /** Makes the values ready, in steps; or their JSON, if some of it is kept. */
   abstract build(building: Building): Steps<void>;
 
-  /** Whether there is JSON in place of some of its values, so that it has to be written. */
+  /** True if some of its values are JSON already, so that it has to be written. */
   get isWritten(): boolean {
     return false;
   }
 
-  /** Writes the JSON of a value, in steps where it is long. */
+  /** Writes the JSON of a value, in steps if it is long. */
   write(slot: number, text: PieceWriter): Steps<void> {
     return writeJson(this.valueAt(slot), text);
   }
 }
 
-/** What columns are built with. */
+/** The means to build columns. */
 export interface Building {
-  /** Says what becomes of odd values below one selection. */
+  /** Tells the outcome of odd values below one selection. */
   readonly oddityOf: (objects: ObjectColumn) => Oddity;
-  /** JSON of objects that were written before; undefined where none is kept. */
+  /** JSON of objects that were written before; undefined if none is kept. */
   readonly texts: KeptTexts | undefined;
   /** The errors of the run so far. */
   readonly errors: readonly unknown[];
 }
 
-/** Leaves that a resolver gave. */
+/** Leaves from a resolver. */
 export class LeafColumn extends Column<LeafShape> {
-  /** Serialized; null where there is no value. */
+  /** Serialized; null if there is no value. */
   readonly values: unknown[];
 
   constructor(shape: LeafShape, holder: Holder, length: number) {
@@ -95,12 +95,12 @@ export class LeafColumn extends Column<LeafShape> {
 export class ObjectColumn extends Column {
   readonly plan: ObjectPlan;
   readonly objects: (object | null)[];
-  /** By the fields' places in the plan. */
+  /** Columns by the fields' places in the plan. */
   readonly columns: (Column | undefined)[];
-  /** Where texts of its objects are kept; null where they aren't. */
+  /** The store for texts of its objects; null if they aren't kept. */
   kept: SelectionTexts | null = null;
   #built: (object | null)[] = [];
-  /** JSON of each object; null where they are not written yet. */
+  /** JSON of each object; null if they are not written yet. */
   texts: readonly string[] | null = null;
   #hasTextBelow = false;
 
@@ -168,7 +168,7 @@ export class ObjectColumn extends Column {
     this.#built = built;
     this.#hasTextBelow = columns.some((column) => column?.isWritten);
     if (known === undefined) return;
-    // Where texts of objects are kept, none are of anything below them.
+    // If texts of objects are kept, none are of anything below them.
     const texts: string[] = [];
     for (let slot = 0; slot < objects.length; slot += 1) {
       texts.push(known[slot] ?? JSON.stringify(built[slot]));
@@ -183,7 +183,7 @@ function isWhole(texts: readonly (string | undefined)[]): texts is string[] {
   return !texts.includes(undefined);
 }
 
-/** Where the column of a field hangs. */
+/** The parent of a field's column. */
 export class FieldHolder implements Holder {
   readonly objects: ObjectColumn;
   readonly field: FieldPlan;
@@ -205,7 +205,7 @@ export class FieldHolder implements Holder {
 
 /** Lists; the items of all of them stand in one column, one list after the other. */
 export class ListColumn extends Column<ListShape> implements Holder {
-  /** Where each list's items begin; with one more, where the last one's end. */
+  /** First item of each list; the one entry more is the end of the last list. */
   readonly #starts: number[];
   readonly #isNull: boolean[];
   items: Column | undefined;
@@ -217,7 +217,7 @@ export class ListColumn extends Column<ListShape> implements Holder {
     this.#isNull = new Array(length).fill(false);
   }
 
-  /** Says where the items of a list end, once those of all before it are known. */
+  /** Notes the end of a list's items, once those of all lists before it are known. */
   endsAt(slot: number, end: number, isNull: boolean): void {
     this.#starts[slot + 1] = end;
     if (isNull) this.#isNull[slot] = true;

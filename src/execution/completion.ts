@@ -31,10 +31,10 @@ export interface FieldTask {
   readonly field: FieldPlan;
 }
 
-/** What a run has to do: a field, or to begin something that is delivered apart. */
+/** A task of a run: a field, or the begin of something that is delivered apart. */
 export type RunTask = FieldTask | { readonly begin: () => void };
 
-/** Stands where there is no object to have a value. */
+/** Stands for the value of an object that isn't there. */
 export const ABSENT = Symbol('absent');
 
 export interface ColumnParts {
@@ -45,24 +45,25 @@ export interface ColumnParts {
   readonly errors: FieldErrors;
   /**
    * Called with the items of a list before anything is resolved for them.
-   * @throws where they are too many
+   * @throws if they are too many
    */
   readonly onList: ((items: number) => void) | undefined;
-  /** Sees objects that are there; undefined where nobody wants to know. */
+  /** Sees objects that are there; undefined if nobody observes the run. */
   readonly observer: { objects(objects: ObjectColumn): void } | undefined;
-  /** Takes what isn't delivered with the rest; undefined where nothing is deferred. */
+  /** Takes the parts that aren't delivered with the rest; undefined if nothing is deferred. */
   readonly later: Later | undefined;
 }
 
-/** Takes over what is delivered apart from the answer in the making. */
+/** Takes over parts that are delivered apart from the answer in the making. */
 export interface Later {
-  /** Whether parts of so many objects may be delivered apart. */
+  /** True if parts of so many objects may be delivered apart. */
   mayDefer(deferral: ObjectDeferral, objects: number): boolean;
-  /** There are objects of which parts are to come later. */
+  /** Defers parts of objects that are there. */
   defer(deferral: ObjectDeferral, objects: ObjectColumn): void;
   /**
-   * Takes the items of a list from some place on; where it doesn't, they belong to the answer.
-   * @param lists whose path, at the slot, is that of the list
+   * Takes the items of a list from some place on.
+   * @param lists column whose path, at the slot, is that of the list
+   * @returns false if it doesn't take them: then they belong to the answer
    */
   stream(
     field: FieldPlan,
@@ -76,7 +77,7 @@ export interface Later {
 /** Items that may take milliseconds to complete, while the code for them is new. */
 const LONG_LIST = 1_000;
 
-/** Makes columns of the values that fields were resolved to, and adds a task for each field of the objects in them. */
+/** Makes columns of the values of resolved fields, and adds a task for each field of the objects in them. */
 export class Completion {
   readonly #parts: ColumnParts;
 
@@ -97,7 +98,7 @@ export class Completion {
     }
   }
 
-  /** What there is of a value: null, with the error told, where it is an error or missing. */
+  /** The value that is there; null, with the error told, if it is an error or missing. */
   #presence(field: FieldPlan, column: Column, value: unknown, slot: number): unknown {
     if (value === ABSENT) return null;
     if (value instanceof Error) this.#parts.errors.fail(field, value, column.holder, slot, column);
@@ -164,7 +165,7 @@ export class Completion {
     return column;
   }
 
-  /** Leaves the items beyond the first to come later, where they may. */
+  /** Leaves the items beyond the first to come later, if they may. */
   #stream(
     field: FieldPlan,
     shape: ListShape,
@@ -217,7 +218,7 @@ export class Completion {
     return column;
   }
 
-  /** What is selected of objects here: all of it, where there are too many to deliver parts of each apart. */
+  /** The selection on objects here: all of it, if there are too many to deliver parts of each apart. */
   #planFor(plan: ObjectPlan, objects: number): ObjectPlan {
     const { deferral } = plan;
     if (deferral === undefined || this.#parts.later?.mayDefer(deferral, objects)) return plan;
@@ -241,7 +242,7 @@ export class Completion {
     if (plan.deferral !== undefined) this.#parts.later?.defer(plan.deferral, objects);
   }
 
-  /** Properties are read when the answer is made; before that, whether the object is lost for want of one. */
+  /** Checks if the object is lost for want of a property. Properties themselves are read when the answer is made. */
   #checkProperties(objects: ObjectColumn, object: object, slot: number): void {
     for (const field of objects.plan.fields) {
       if (field.by !== 'leaf property' || !field.shape.isNonNull) continue;
@@ -262,8 +263,8 @@ export class Completion {
 }
 
 /**
- * What goes into the answer for a property that is there.
- * @throws where it is an error, or its type refuses it
+ * Serializes a property that is there.
+ * @throws if it is an error, or its type refuses it
  */
 export function serialized({ shape }: FieldPlan, value: unknown): unknown {
   if (value instanceof Error) throw value;

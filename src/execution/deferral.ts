@@ -22,7 +22,7 @@ import {
 } from 'graphql';
 import type { CollectedSelection, DeferUsage, FieldCollector, StreamUsage } from './plan.ts';
 
-/** What the directives of one operation say, of which a collector is made. */
+/** The operation that a collector is made of, with the variables of its directives. */
 export interface DeferralScope {
   readonly schema: GraphQLSchema;
   readonly operation: OperationDefinitionNode;
@@ -31,13 +31,13 @@ export interface DeferralScope {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** A field where it is selected, and the deferred fragment around it. */
+/** A selected field, and the deferred fragment around it. */
 interface FieldDetails {
   readonly node: FieldNode;
   readonly usage: DeferUsage | undefined;
 }
 
-/** Where a list of nodes comes from: what they are selected by, and with what it is delivered. */
+/** The origin of a list of nodes: their selections, and the fragments that they are delivered with. */
 interface Origin {
   readonly details: readonly FieldDetails[];
   readonly usages: UsageSet;
@@ -48,8 +48,8 @@ type UsageSet = ReadonlySet<DeferUsage>;
 const NONE: UsageSet = new Set();
 
 /**
- * Whether a document has a `@defer` or `@stream` that is not switched off.
- * @throws GraphQLError where one has an argument that can't be followed
+ * True if a document has a `@defer` or `@stream` that is not switched off.
+ * @throws GraphQLError if one has an argument that can't be followed
  */
 export function hasActiveDeferrals(
   schema: GraphQLSchema,
@@ -72,7 +72,7 @@ interface DeferralValues {
   readonly initialCount: number;
 }
 
-/** What a directive says; null where it is switched off. */
+/** The values of a directive; null if it is switched off. */
 function valuesOf(
   schema: GraphQLSchema,
   directive: DirectiveNode,
@@ -92,12 +92,12 @@ function valuesOf(
 }
 
 /**
- * Takes selections together with an eye on `@defer` and `@stream`, each field once, as the draft of the specification
- * says (Incremental Delivery, v0.2): what is selected outside of a deferred fragment too isn't deferred, and what
- * several fragments defer goes with whichever is complete first.
+ * Collects selections by `@defer` and `@stream`, each field once, as the draft of the specification says (Incremental
+ * Delivery, v0.2). A field that is selected outside of a deferred fragment too isn't deferred. One that several
+ * fragments defer goes with the first of them to be complete.
  */
 export function createDeferringCollector(scope: DeferralScope): FieldCollector {
-  /** By the nodes of a field, of which each plan has a list of its own. */
+  /** Origins by the nodes of a field, of which each plan has a list of its own. */
   const origins = new WeakMap<readonly FieldNode[], Origin>();
 
   function select(type: GraphQLObjectType, nodes: readonly FieldNode[] | null): CollectedSelection {
@@ -110,7 +110,7 @@ export function createDeferringCollector(scope: DeferralScope): FieldCollector {
     return grouped(collected, origin?.usages ?? NONE);
   }
 
-  /** Has the fields that belong to the selection itself stand there, and the others in groups. */
+  /** Keeps the fields that belong to the selection itself in place, and puts the others in groups. */
   function grouped({ fields, begins }: CollectedFields, own: UsageSet): CollectedSelection {
     const here = new Map<string, readonly FieldNode[]>();
     const groups: { readonly usages: UsageSet; readonly fields: Map<string, readonly FieldNode[]> }[] = [];
@@ -140,7 +140,7 @@ export function createDeferringCollector(scope: DeferralScope): FieldCollector {
       for (const node of nodes) {
         const directive = node.directives?.find(({ name }) => name.value === 'stream');
         const values = directive && valuesOf(scope.schema, directive, node, scope.variables);
-        // Where it is selected without as well, the whole list is asked for.
+        // If it is selected without `@stream` as well, the whole list is asked for.
         if (values == null) return undefined;
         all.push(values);
       }
@@ -192,7 +192,7 @@ class CollectedFields {
     this.add(fragment.selectionSet, usage);
   }
 
-  /** Whether a fragment that is spread has anything to add. */
+  /** True if a fragment that is spread has anything to add. */
   #isFirst(name: string, usage: DeferUsage | undefined, isAsIs: boolean): boolean {
     if (!isAsIs) return true;
     const names = this.#seen.get(usage) ?? new Set();
@@ -220,7 +220,7 @@ class CollectedFields {
   }
 }
 
-/** The deferred fragments that a field belongs to, but for those within others of them; none where it isn't deferred. */
+/** The deferred fragments that a field belongs to, but for those within others of them; none if it isn't deferred. */
 function outermost(details: readonly FieldDetails[]): UsageSet {
   const usages = new Set<DeferUsage>();
   for (const { usage } of details) {

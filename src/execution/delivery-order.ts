@@ -2,7 +2,7 @@ import type { Position } from './columns.ts';
 
 export type AnswerPath = readonly (string | number)[];
 
-/** What is told of an operation's answer after its first part, in the order in which clients have to hear it. */
+/** A message on an operation's answer after its first part, in the order in which clients have to hear it. */
 export type Delivered<Told> =
   | { readonly kind: 'pending'; readonly of: PendingDelivery }
   /** A deferred fragment is there: `parts` is all of it that was not told before; or it failed. */
@@ -29,9 +29,9 @@ export interface PendingDelivery {
   readonly label: string | undefined;
 }
 
-/** What there is to tell of a part; the caller knows what else. */
+/** The outcome of a part to tell; the caller's type adds more. */
 export interface ToldPart {
-  /** Whether nothing has come of it: then its errors are those of whatever it belongs to. */
+  /** True if nothing has come of it: then its errors are those of the part that it belongs to. */
   readonly isLost: boolean;
 }
 
@@ -42,7 +42,7 @@ export interface Fragment extends PendingDelivery {
   readonly parts: RunPart[];
   /** Parts that are not there yet. */
   left: number;
-  /** Whether the object that it belongs to has been told. */
+  /** True if the object that it belongs to has been told. */
   isFound: boolean;
   state: 'hidden' | 'pending' | 'told' | 'given up';
 }
@@ -55,40 +55,40 @@ export interface Stream extends PendingDelivery {
   isPending: boolean;
 }
 
-/** What one run answers: the first part, the fields of a deferred fragment on one object, or items of a list. */
+/** The answer of one run: the first part, the fields of a deferred fragment on one object, or items of a list. */
 export interface RunPart {
   readonly path: AnswerPath;
   readonly fragments: readonly Fragment[];
   readonly stream: Stream | null;
   readonly items: number;
-  /** Where the object stands that it belongs to; null for what is held by nothing. */
+  /** Position of the object that it belongs to; null if nothing holds it. */
   readonly position: Position | null;
-  /** What begins in it, and where. */
+  /** Fragments and lists that begin in it, with their positions. */
   readonly begun: { readonly what: Fragment | Stream; readonly position: Position }[];
   readonly spawned: RunPart[];
   state: 'running' | 'there' | 'lost' | 'told';
-  /** Whether its run has begun, or never will. */
+  /** True if its run has begun, or never will. */
   isBegun: boolean;
-  /** What there is to tell, by the caller's own words. */
+  /** The outcome to tell, in the caller's type. */
   outcome: unknown;
 }
 
-/** Says when clients hear of what: of each part after what it belongs to, and of each once. */
+/** Puts all messages to clients in order: each part after the one it belongs to, and each once. */
 export class DeliveryOrder<Told extends ToldPart> {
   #pending = 0;
   #changes: Delivered<Told>[] = [];
 
-  /** Whether anything is still to be told. */
+  /** True if anything is still to be told. */
   get hasMore(): boolean {
     return this.#pending > 0 || this.#changes.length > 0;
   }
 
-  /** What there is to tell since the last time. */
+  /** Takes the messages since the last time. */
   take(): readonly Delivered<Told>[] {
     return this.#changes.splice(0);
   }
 
-  /** The run of a part is over. */
+  /** Notes that the run of a part is over. */
   isThere(part: RunPart, isLost: boolean): void {
     const wasGivenUp = part.state === 'lost';
     if (!wasGivenUp) part.state = isLost ? 'lost' : 'there';
@@ -105,7 +105,7 @@ export class DeliveryOrder<Told extends ToldPart> {
     if (part.stream?.isPending) this.#advance(part.stream);
   }
 
-  /** Nobody is to hear of a part any more: what it belongs to is lost. */
+  /** Gives up a part that nobody is to hear of any more: its parent is lost. */
   #giveUp(part: RunPart): void {
     const wasRunning = part.state === 'running';
     part.state = 'lost';
@@ -116,7 +116,7 @@ export class DeliveryOrder<Told extends ToldPart> {
     for (const other of part.spawned) this.#giveUp(other);
   }
 
-  /** A part was told: now clients may hear of what begins in it. */
+  /** Notes that a part was told: now clients may hear of the parts that begin in it. */
   isTold(part: RunPart): void {
     if (part.state === 'lost') return;
     part.state = 'told';
@@ -128,7 +128,7 @@ export class DeliveryOrder<Told extends ToldPart> {
     for (const what of announced) this.#goOn(what);
   }
 
-  /** Tells of what is to come, once what is around it has been told. */
+  /** Announces a part to come, once the one around it has been told. */
   #announce(what: Fragment | Stream): boolean {
     if ('blocks' in what) what.isPending = true;
     else if (!isDue(what)) return false;
@@ -139,7 +139,7 @@ export class DeliveryOrder<Told extends ToldPart> {
     return true;
   }
 
-  /** Tells what there is of what was announced. */
+  /** Tells the available parts of a delivery that was announced. */
   #goOn(what: Fragment | Stream): void {
     if ('blocks' in what) {
       this.#advance(what);
@@ -215,19 +215,19 @@ export function openPart(given: Pick<RunPart, 'path' | 'position'> & Partial<Run
   };
 }
 
-/** Whether a fragment is to be announced: its object is told, and so is what is around it. */
+/** True if a fragment is to be announced: its object is told, and so is the fragment around it. */
 function isDue({ isFound, state, parent, parts }: Fragment): boolean {
   return isFound && state === 'hidden' && isOver(parent) && parts.length > 0;
 }
 
-/** Whether a fragment is told, or nothing of it was left to tell apart from what is around it. */
+/** True if a fragment is told, or nothing of it was left to tell apart from the one around it. */
 function isOver(fragment: Fragment | undefined): boolean {
   if (fragment === undefined || fragment.state === 'told') return true;
   const { isFound, parts, parent } = fragment;
   return fragment.state === 'hidden' && isFound && parts.length === 0 && isOver(parent);
 }
 
-/** Whether a value is lost to an error, or something that it stands in. */
+/** True if a value, or one that it stands in, is lost to an error. */
 function isGone(position: Position | null): boolean {
   for (let at = position; at !== null; at = at.column.holder.above(at.slot)) {
     if (at.column.isNull(at.slot)) return true;

@@ -3,26 +3,26 @@ import { inspect } from 'graphql/jsutils/inspect.js';
 import type { Column, Holder, Position } from './columns.ts';
 import type { AbstractShape, FieldPlan } from './plan.ts';
 
-/** The errors of one run, and what is lost to them. */
+/** The errors of one run, and the values lost to them. */
 export class FieldErrors {
   readonly all: GraphQLError[] = [];
-  /** Whether nothing is left of the whole, which may not be null. */
+  /** Set once nothing is left of the whole, which may not be null. */
   isAllLost = false;
   readonly #onError: (() => void) | undefined;
 
-  /** @param onError called before each error; where it throws, there are too many */
+  /** @param onError called before each error; throws if there are too many */
   constructor(onError?: () => void) {
     this.#onError = onError;
   }
 
   /**
-   * Adds an error, and has its value be null, or what holds that where it may not be null.
-   * @param column where the value stands; null for a property
+   * Adds an error, and makes its value null, or the nearest one around it that may be null.
+   * @param column the column of the value; null for a property
    */
   fail(field: FieldPlan, error: unknown, holder: Holder, slot: number, column: Column | null): void {
     let position: Position | null = column === null ? holder.above(slot) : { column, slot };
     while (position?.column.shape.isNonNull) position = position.column.holder.above(position.slot);
-    // Something is lost once, however many of its fields are missing.
+    // A value is lost once, for any number of its fields that are missing.
     const isLostAlready =
       position !== null && position.column !== column && position.column.isNull(position.slot);
     if (isLostAlready) return;

@@ -18,15 +18,15 @@ import { type Executed, Run, type RunParts, type RunScope } from './run.ts';
 import { handleRejections } from './scheduler.ts';
 
 export interface IncrementalParts<Told extends ToldPart> extends RunParts {
-  /** Makes of what was executed what is told of it. */
+  /** Makes the message on an executed part. */
   readonly tell: (executed: Executed, isLost: boolean) => Told;
-  /** What is told where a part was not executed to its end. */
+  /** Makes the message on a part that was not executed to its end. */
   readonly fault: (error: unknown) => Told;
-  /** Called when there is something to tell, or nothing more will come. */
+  /** Called if there is something to tell, or nothing more will come. */
   readonly onChange: () => void;
 }
 
-/** Parts of one operation that are delivered apart: what comes to more stays where it is. */
+/** Parts of one operation that are delivered apart; any beyond stay in place. */
 const MAX_PARTS = 1_000;
 
 /** Groups that the items of one list are delivered in. */
@@ -34,8 +34,8 @@ const MAX_BLOCKS = 100;
 
 /**
  * Executes an operation whose plan has parts that are delivered apart. They begin at once, each in a run of its own
- * beside the others, so that what all of them ask for is asked for together; only their delivery waits: for what they
- * belong to, and for those who go with them. What is lost to an error is lost within its own part.
+ * beside the others, so that their demands go together. Only their delivery waits: for the part that they belong to,
+ * and for those who go with them. A value lost to an error is lost within its own part.
  */
 export class IncrementalRun<Told extends ToldPart> {
   readonly #parts: IncrementalParts<Told>;
@@ -55,7 +55,7 @@ export class IncrementalRun<Told extends ToldPart> {
     this.#pooled = new Pooled(() => this.#late > 0, parts.onPause);
   }
 
-  /** The first part; afterwards, `take` tells what is to come of the rest. */
+  /** Executes the first part; afterwards, `take` returns messages on the rest. */
   first(): PromiseOrValue<Executed> {
     const root = { plan: this.#parts.plan.root, object: {} };
     const holder: Holder = { above: () => null, path: () => undefined };
@@ -77,17 +77,17 @@ export class IncrementalRun<Told extends ToldPart> {
     }
   }
 
-  /** Whether anything is still to be told. */
+  /** True if anything is still to be told. */
   get hasMore(): boolean {
     return this.#order.hasMore;
   }
 
-  /** Whether something is still being executed. */
+  /** True if something is still being executed. */
   get isRunning(): boolean {
     return this.#running > 0;
   }
 
-  /** What there is to tell since the last time. */
+  /** Takes the messages since the last time. */
   take(): readonly Delivered<Told>[] {
     return this.#order.take();
   }
@@ -195,7 +195,7 @@ export class IncrementalRun<Told extends ToldPart> {
     const { label, initialCount } = shape.stream as StreamUsage;
     const blockItems = Math.ceil(items.length / MAX_BLOCKS);
     if (!this.#mayAdd(Math.ceil(items.length / blockItems))) return false;
-    // Their runs begin later, or never.
+    // The runs of these items begin later, or never.
     handleRejections(items);
     const listPath = lists.holder.path(slot);
     const path = responsePathAsArray(listPath);
@@ -212,7 +212,7 @@ export class IncrementalRun<Told extends ToldPart> {
       };
       const root = { field, shape: shape.item, items: block };
       const known = (usage: DeferUsage) => this.#fragmentAt(position, usage) ?? outer(usage);
-      // Clients of Apollo's lose count of a list within such items.
+      // Apollo's clients lose count of a list within such items.
       run.begin(() => this.#start(added, this.#open(added, { holder, root }, known, false)));
     }
     return true;
@@ -254,7 +254,7 @@ export class IncrementalRun<Told extends ToldPart> {
     }
   }
 
-  /** A run was ended: what was to begin in it never will. */
+  /** Drops the parts that were to begin in a run that was ended: they never will. */
   #drop(part: RunPart): void {
     for (const other of part.spawned) {
       if (other.isBegun) continue;

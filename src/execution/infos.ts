@@ -4,11 +4,11 @@ import type { BatchInfo, FieldPlan, Plan } from './plan.ts';
 
 type Variables = Readonly<Record<string, unknown>>;
 
-/** Other packages add to graphql-js's type what graphql-js 16 doesn't have. */
+/** The type without the members that other packages add to it and graphql-js 16 doesn't have. */
 type OwnInfo = Omit<GraphQLResolveInfo, 'getAbortSignal' | 'getAsyncHelpers'>;
 
 /**
- * What resolvers are told of their field, one after the other. The path is made for whoever reads it, and has to be read
+ * The `info` of resolvers of one field, one after the other. The path is made only if it is read, and has to be read
  * before the resolver returns: after that, it is the turn of other objects.
  */
 export class FieldInfo implements OwnInfo {
@@ -21,7 +21,7 @@ export class FieldInfo implements OwnInfo {
   readonly rootValue = undefined;
   readonly operation: Plan['operation'];
   readonly variableValues: { [variable: string]: unknown };
-  /** The slot whose resolver runs; negative where none does. */
+  /** The slot whose resolver runs; negative if none does. */
   slot = 0;
   protected readonly holder: Holder;
 
@@ -48,9 +48,9 @@ export class FieldInfo implements OwnInfo {
   }
 }
 
-/** What the resolver of a batch is told: the path of its first parent, and of any other whenever it asks. */
+/** The `info` of a batch resolver: with the path of its first parent, and at any time that of each other. */
 export class TogetherInfo extends FieldInfo implements Pick<BatchInfo, keyof OwnInfo | 'pathOf'> {
-  /** What it was made of. */
+  /** The arguments that it was made of. */
   readonly given: readonly [Plan, Variables, FieldPlan, Holder, readonly (object | null)[]];
   readonly #asked: readonly (object | null)[];
   #slots: readonly number[] | undefined;
@@ -83,7 +83,10 @@ export class TogetherInfo extends FieldInfo implements Pick<BatchInfo, keyof Own
   }
 }
 
-/** What the resolver of a batch is told whose parents are of several runs, those of each after those of the one before. */
+/**
+ * The `info` of a batch resolver whose parents are of several runs: the parents of each run come after those of the one
+ * before.
+ */
 export class PooledInfo extends TogetherInfo {
   readonly #infos: readonly (readonly [info: TogetherInfo, parents: number])[];
 

@@ -1,11 +1,11 @@
 import { type GraphQLField, type GraphQLObjectType, SchemaMetaFieldDef, TypeMetaFieldDef } from 'graphql';
 
-/*
- * Reading what a schema says of itself takes no call and no key, and any of its texts may be asked for under as many names as
- * a document has room for. So it is counted by its characters, beside the items of its lists, while it is resolved.
+/**
+ * Counts introspection. It takes no call and no key, and a document may ask for any text of the schema under as many
+ * names as it has room for. So it is counted by its characters, beside the items of its lists, while it is resolved.
  */
 
-/** Characters of it that count as one item of a list. */
+/** Characters of introspection that count as one item of a list. */
 const CHARACTERS_PER_ITEM = 128;
 
 /** Characters that JSON has around a field and its value. */
@@ -17,7 +17,7 @@ export function metaFieldOf(name: string): GraphQLField<unknown, unknown> | unde
   return name === TypeMetaFieldDef.name ? TypeMetaFieldDef : undefined;
 }
 
-/** Tells the types by which GraphQL itself describes schemas. */
+/** True for the types by which GraphQL itself describes schemas. */
 export function isOfSchema({ name }: GraphQLObjectType): boolean {
   return name.startsWith('__');
 }
@@ -28,7 +28,7 @@ interface SelectedField {
   readonly by: string;
 }
 
-/** Characters of each object of a selection, values apart, where they are counted; else 0. */
+/** Characters of each object of a selection, values apart, if they are counted; else 0. */
 export function countedLength(type: GraphQLObjectType, fields: readonly SelectedField[]): number {
   if (!isOfSchema(type)) return 0;
   let length = 0;
@@ -37,14 +37,14 @@ export function countedLength(type: GraphQLObjectType, fields: readonly Selected
   return length;
 }
 
-/** As how many items of lists the values of a field count. */
+/** Number of list items that the values of a field count as. */
 export function itemsInTexts(values: readonly unknown[]): number {
   let length = 0;
   for (const value of values) if (typeof value === 'string') length += value.length;
   return itemsIn(length);
 }
 
-/** As how many items of lists so many characters count. */
+/** Number of list items that so many characters count as. */
 export function itemsIn(characters: number): number {
   return Math.ceil(characters / CHARACTERS_PER_ITEM);
 }

@@ -2,7 +2,7 @@ import type { ObjectPlan } from './plan.ts';
 
 declare module 'graphql' {
   interface GraphQLObjectTypeExtensions {
-    /** Whether properties of an object of this type never change, so that what was written of them holds. */
+    /** True if properties of an object of this type never change, so that its text holds. */
     isImmutable?: boolean;
   }
 }
@@ -13,13 +13,13 @@ export interface SelectedObjects {
   readonly objects: readonly unknown[];
 }
 
-/** JSON of one object, and the values that other columns gave to it. */
+/** JSON of one object, and its values from other columns. */
 interface KeptText {
   readonly text: string;
   readonly values: readonly unknown[];
 }
 
-/** Reads what stands in the columns of a selection for one of its objects. */
+/** Reads the columns of a selection for one of its objects. */
 interface ColumnReader {
   readonly valuesOf: (objects: SelectedObjects, slot: number) => readonly unknown[];
   readonly areSame: (objects: SelectedObjects, slot: number, values: readonly unknown[]) => boolean;
@@ -31,13 +31,13 @@ const MIN_OBJECTS = 16;
 /** Objects beyond which the texts of one list would drive out all others. */
 const MAX_OBJECTS = 8_192;
 
-/** What is kept for an object beside its text, roughly, in bytes. */
+/** Bytes kept for an object beside its text, roughly. */
 const OVERHEAD_BYTES = 200;
 
 /**
- * JSON of objects that operations have in common, by selection: rows that are held are answered many times, each time
- * with the same text. A list's are kept from the second time on that it begins with the same object, so that what passes
- * by once costs nothing. When they come to too much, all are dropped.
+ * JSON of objects that operations have in common, by selection: held rows are answered many times, each time with the
+ * same text. A list's texts are kept from the second time on that it begins with the same object, so that a list that
+ * comes once costs nothing. If all texts come to too much, they are dropped.
  */
 export class KeptTexts {
   readonly #maxBytes: number;
@@ -46,15 +46,15 @@ export class KeptTexts {
   #bySelection = new WeakMap<ObjectPlan, SelectionTexts>();
 
   /**
-   * @param maxBytes of all texts, roughly
-   * @param minObjects of a list whose texts are kept
+   * @param maxBytes bytes of all texts, roughly
+   * @param minObjects length from which a list's texts are kept
    */
   constructor(maxBytes: number, minObjects = MIN_OBJECTS) {
     this.#maxBytes = maxBytes;
     this.#minObjects = minObjects;
   }
 
-  /** Texts of the items of a list; null where none are kept. */
+  /** Texts of the items of a list; null if none are kept. */
   of({ plan, objects }: SelectedObjects): SelectionTexts | null {
     if (objects.length < this.#minObjects || objects.length > MAX_OBJECTS) return null;
     if (plan.type.extensions.isImmutable !== true) return null;
@@ -68,7 +68,7 @@ export class KeptTexts {
     return first !== undefined && texts.wasSeen(first) && texts.areReadable ? texts : null;
   }
 
-  /** Drops all of them where they take more than a share of the most that they may. */
+  /** Drops all texts if they take more than a share of their maximum. */
   shrink(share: number): void {
     if (this.#bytes <= share * this.#maxBytes) return;
     this.#bySelection = new WeakMap();
@@ -85,7 +85,7 @@ export class KeptTexts {
 export class SelectionTexts {
   readonly #plan: ObjectPlan;
   readonly #onKept: (text: string) => void;
-  /** Null where an object was seen, and not written. */
+  /** Texts by object; null for one that was seen, and not written. */
   readonly #byObject = new WeakMap<object, KeptText | null>();
   #compiled: ColumnReader | null | undefined;
 
@@ -94,19 +94,19 @@ export class SelectionTexts {
     this.#onKept = onKept;
   }
 
-  /** Whether it can be told that an object is to have the same text as before. */
+  /** True if code can tell that an object is to have the same text as before. */
   get areReadable(): boolean {
     return this.#reader() !== null;
   }
 
-  /** Whether an object was seen before; from now on, it was. */
+  /** True if an object was seen before; from now on, it was. */
   wasSeen(object: object): boolean {
     if (this.#byObject.has(object)) return true;
     this.#byObject.set(object, null);
     return false;
   }
 
-  /** By slot: undefined where nothing was written, or something else. */
+  /** Texts by slot: undefined if nothing was written, or something else. */
   textsOf(selected: SelectedObjects): (string | undefined)[] {
     const reader = this.#reader();
     return selected.objects.map((object, slot) => {
@@ -123,7 +123,7 @@ export class SelectionTexts {
       const text = texts[slot] as string;
       if (!isObject(object) || this.#byObject.get(object)?.text === text) continue;
       const values = reader.valuesOf(selected, slot);
-      // What an object among them says may change while it stays the same one.
+      // An object among the values may change while it stays the same one.
       if (values.some(isObject)) continue;
       this.#byObject.set(object, { text, values });
       this.#onKept(text);
@@ -141,8 +141,8 @@ function isObject(value: unknown): value is object {
 }
 
 /**
- * Compiles what reads the columns of a selection, those of objects below it included, as far down as they go.
- * @returns null where there are lists below it, objects of several types, or parts that are delivered apart
+ * Compiles a reader of the columns of a selection, with those of objects below it, as far down as they go.
+ * @returns null if there are lists below it, objects of several types, or parts that are delivered apart
  */
 function compileColumnReader(plan: ObjectPlan): ColumnReader | null {
   const reads = readsOf(plan, 'objects', () => []);

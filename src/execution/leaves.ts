@@ -11,9 +11,9 @@ import { inspect } from 'graphql/jsutils/inspect.js';
 
 /** JavaScript over a variable `v` that serializes most values of a type without asking the type. */
 export interface Shortcut {
-  /** An expression that is true for values which the other takes. */
+  /** An expression that is true for the values that `value` takes. */
   readonly test: string;
-  /** An expression for what goes into the answer in their place. */
+  /** An expression for their form in the answer. */
   readonly value: string;
 }
 
@@ -24,11 +24,11 @@ declare module 'graphql' {
   }
 }
 
-/** How values of one scalar or enum go into the answer. */
+/** The serialization of one scalar or enum. */
 export interface LeafKind extends Shortcut {
   /**
-   * What goes into the answer for any value but null.
-   * @throws where the type refuses the value
+   * Serializes any value but null.
+   * @throws if the type refuses the value
    */
   readonly serialize: (value: unknown) => unknown;
 }

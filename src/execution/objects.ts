@@ -1,14 +1,14 @@
 import type { LeafKind } from './leaves.ts';
 
-/** What a column of an answer holds at one slot, as it goes into JSON. */
+/** The values of an answer's column by slot, as they go into JSON. */
 export interface Values {
   valueAt(slot: number): unknown;
 }
 
-/** Says what becomes of a property's value that doesn't go into the answer as it is. */
+/** Returns the outcome of a property's value that doesn't go into the answer as it is. */
 export type Oddity = (field: number, slot: number, value: unknown) => unknown;
 
-/** Where the value of a field comes from: it is always the same, a property of the object, or stands in a column. */
+/** A field and the source of its value: it is always the same, a property of the object, or stands in a column. */
 export type BuiltField = { readonly key: string } & (
   | { readonly always: string }
   | { readonly property: string; readonly leaf: LeafKind; readonly isNonNull: boolean }
@@ -18,7 +18,7 @@ export type BuiltField = { readonly key: string } & (
 export interface ObjectBuilder {
   /**
    * Makes one object of the answer.
-   * @param columns of the fields that have one, by their place in the selection
+   * @param columns columns of the fields that have one, by their place in the selection
    */
   readonly build: (
     object: object,
@@ -26,14 +26,14 @@ export interface ObjectBuilder {
     columns: readonly (Values | undefined)[],
     odd: Oddity,
   ) => object;
-  /** Whether all properties that may not be null go into the answer as they are. */
+  /** True if all properties that may not be null go into the answer as they are. */
   readonly isPlain: (object: object) => boolean;
 }
 
 /**
- * Compiles what makes the objects of one selection: an object literal that reads properties by name, so that the engine
- * knows where they stand, and `JSON.stringify` takes its fast way. (Writing JSON from the properties at once is slower
- * than both together, since Node 24.) Names come from a document that was parsed, and go into the code as JSON.
+ * Compiles the maker of the objects of one selection: an object literal that reads properties by name, so that the
+ * engine knows their places, and `JSON.stringify` takes its fast way. (Writing JSON from the properties at once is
+ * slower than both together, since Node 24.) Names come from a document that was parsed, and go into the code as JSON.
  */
 export function compileObject(fields: readonly BuiltField[]): ObjectBuilder {
   const reads: string[] = [];

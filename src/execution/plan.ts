@@ -30,14 +30,14 @@ import { countedLength, isOfSchema, metaFieldOf } from './introspection.ts';
 import { type LeafKind, leafKind } from './leaves.ts';
 import { type BuiltField, compileObject, type ObjectBuilder } from './objects.ts';
 
-/** What a batch resolver is told of its field. `path` is that of the first parent. */
+/** The `info` of a batch resolver. `path` is that of the first parent. */
 export interface BatchInfo extends GraphQLResolveInfo {
-  /** Where the value for one of the parents stands in the answer. May be asked at any time. */
+  /** Returns the path of the value for one of the parents. May be called at any time. */
   readonly pathOf: (parent: number) => ResponsePath;
 }
 
 /**
- * The values of a field for many parents at once, in their order. An Error among them is the outcome of its parent
+ * Resolves a field for many parents at once, in their order. An Error among the values is the outcome of its parent
  * alone; a rejection is that of all.
  */
 export type BatchResolver<Source, Args, Context, Value> = (
@@ -49,13 +49,13 @@ export type BatchResolver<Source, Args, Context, Value> = (
 
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
-    /** Stands in for `resolve` where many parents are at hand. */
+    /** Stands in for `resolve` if many parents are at hand. */
     // biome-ignore lint/suspicious/noExplicitAny: as graphql-js types resolvers of a schema it knows nothing of
     batch?: BatchResolver<any, any, any, any>;
   }
 }
 
-/** An operation made ready to run many times: what to resolve, by what, and what to make of it. */
+/** An operation made ready to run many times: its fields, their resolvers, and the shapes of their values. */
 export interface Plan {
   readonly root: ObjectPlan;
   readonly schema: GraphQLSchema;
@@ -68,13 +68,13 @@ export interface ObjectPlan {
   readonly type: GraphQLObjectType;
   readonly fields: readonly FieldPlan[];
   readonly builder: ObjectBuilder;
-  /** Characters of each object, values apart, where they are counted; else 0. */
+  /** Characters of each object, values apart, if they are counted; else 0. */
   readonly countedLength: number;
-  /** What of the selection is delivered apart; undefined where nothing is. */
+  /** The parts of the selection that are delivered apart; undefined if there are none. */
   readonly deferral: ObjectDeferral | undefined;
 }
 
-/** What of a selection is delivered apart from its object, by `@defer`. */
+/** The parts of a selection that `@defer` delivers apart from its object. */
 export interface ObjectDeferral {
   /** The deferred fragments that stand directly in the selection. */
   readonly begins: readonly DeferUsage[];
@@ -84,7 +84,7 @@ export interface ObjectDeferral {
   readonly whole: () => ObjectPlan;
 }
 
-/** A fragment with an active `@defer`, where it stands in an operation. */
+/** A fragment with an active `@defer`, at its place in an operation. */
 export interface DeferUsage {
   readonly label: string | undefined;
   /** The deferred fragment around it. */
@@ -105,16 +105,19 @@ export interface FieldPlan {
   readonly definition: GraphQLField<unknown, unknown>;
   /** Set for fields of the types that describe the schema. */
   readonly isOfSchema: boolean;
-  /** The same array for every run, so that what is found out about a selection can be remembered by it. */
+  /** The same array for every run, so that knowledge of a selection can be remembered by it. */
   readonly nodes: readonly FieldNode[];
-  /** A leaf property is read off its object when the answer is made, and has no column of its own. */
+  /**
+   * The source of the value. A leaf property is read off its object when the answer is made, and has no column of its
+   * own.
+   */
   readonly by: 'typename' | 'leaf property' | 'property' | 'resolver' | 'batch';
   readonly shape: Shape;
-  /** @throws GraphQLError where a variable doesn't fit */
+  /** @throws GraphQLError if a variable doesn't fit */
   readonly argumentsOf: (variables: Readonly<Record<string, unknown>>) => Record<string, unknown>;
 }
 
-/** What a value becomes in the answer. */
+/** The shape of a value in the answer. */
 export type Shape = LeafShape | ObjectShape | AbstractShape | ListShape;
 
 interface Nullable {
@@ -141,7 +144,7 @@ export interface AbstractShape extends Nullable {
 export interface ListShape extends Nullable {
   readonly kind: 'list';
   readonly item: Shape;
-  /** How its items are delivered apart; undefined where they aren't. */
+  /** The way to deliver its items apart; undefined if they aren't. */
   readonly stream: StreamUsage | undefined;
 }
 
@@ -151,8 +154,8 @@ export type SelectedFields = ReadonlyMap<string, readonly FieldNode[]>;
 /** Takes the selections of an operation together. */
 export interface FieldCollector {
   /**
-   * What is selected on an object.
-   * @param nodes of the field whose value the object is; null for the operation itself
+   * The selection on an object.
+   * @param nodes nodes of the field whose value the object is; null for the operation itself
    */
   select(type: GraphQLObjectType, nodes: readonly FieldNode[] | null): CollectedSelection;
   streamOf(nodes: readonly FieldNode[]): StreamUsage | undefined;
@@ -167,12 +170,12 @@ export interface CollectedSelection {
 }
 
 /**
- * Plans an operation that has been found valid; null where graphql-js has to run it: anything but a
- * query, conditions that are null, and types that tell by themselves what they are.
+ * Plans an operation that has been found valid. Returns null if graphql-js has to run it: anything but a query,
+ * conditions that are null, and types that tell by themselves of which type an object is.
  *
- * The variables decide what `@skip` and `@include` leave over, so a plan holds for runs in which those are the same
+ * The variables decide which fields `@skip` and `@include` leave, so a plan holds for runs in which those are the same
  * (see {@link conditionsOf}).
- * @param collector takes selections together; where none is given, nothing is delivered apart
+ * @param collector collects selections; without one, nothing is delivered apart
  */
 export function planOperation(
   schema: GraphQLSchema,
@@ -183,7 +186,8 @@ export function planOperation(
 ): Plan | null {
   const rootType = schema.getRootType(operation.operation);
   if (operation.operation !== 'query' || !rootType) return null;
-  // A default lets a variable stand where null may not: sent all the same, it is an error of each field around it.
+  // A default lets a variable stand at a place that may not be null: sent as null all the same, it is an error of each
+  // field around it.
   if (conditionsOf(document).some((name) => variables[name] === null)) return null;
   const fragments = fragmentsIn(document);
   const typeMap = Object.values(schema.getTypeMap());
@@ -277,7 +281,7 @@ class Planner {
     };
   }
 
-  /** A fragment that is spread under many parents has one list of arguments all the same. */
+  /** Reads the arguments of a node: a fragment that is spread under many parents has one list of them all the same. */
   #argumentsOfNode(definition: FieldPlan['definition'], node: FieldNode): FieldPlan['argumentsOf'] {
     const known = this.#argumentsByNode.get(node);
     if (known?.definition === definition) return known.read;
@@ -319,7 +323,10 @@ function once<Value extends object>(make: () => Value): () => Value {
   };
 }
 
-/** A selection whose objects are made by code that is compiled when the first of them is there: most plans are longer than what is found. */
+/**
+ * A selection that compiles the maker of its objects once the first of them is there: most plans have more selections
+ * than are reached.
+ */
 class CompiledObject implements ObjectPlan {
   readonly type: GraphQLObjectType;
   readonly fields: readonly FieldPlan[];
@@ -354,7 +361,7 @@ const TYPENAME: Pick<FieldPlan, 'by' | 'isOfSchema' | 'argumentsOf'> = {
   argumentsOf: () => ({}),
 };
 
-/** Coerced once where no variable stands in them. */
+/** Arguments of a node; coerced once if no variable stands in them. */
 function argumentsOf(definition: GraphQLField<unknown, unknown>, node: FieldNode): FieldPlan['argumentsOf'] {
   if (node.arguments?.some(hasVariable)) return (variables) => getArgumentValues(definition, node, variables);
   let args: Record<string, unknown> | undefined;
@@ -384,7 +391,7 @@ export function fragmentsIn(document: DocumentNode): Record<string, FragmentDefi
   return fragments;
 }
 
-/** Names of the variables that `@skip` and `@include` ask: what is selected depends on these alone. */
+/** Names of the variables in `@skip` and `@include`: the selection depends on these alone. */
 export function conditionsOf(document: DocumentNode): readonly string[] {
   const names = new Set<string>();
   visit(document, {

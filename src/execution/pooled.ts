@@ -13,7 +13,7 @@ export interface TogetherCall {
 /** Resolves a field for many objects. */
 export type ResolveTogether = (call: TogetherCall) => readonly unknown[] | PromiseLike<readonly unknown[]>;
 
-/** As soon as it is asked to. */
+/** Resolves a field as soon as it is asked to. */
 export const atOnce: ResolveTogether = ({ field, objects, args, context, info }) =>
   field.definition.extensions.batch?.(objects, args, context, info as unknown as BatchInfo) ?? [];
 
@@ -23,8 +23,8 @@ interface PooledCall {
 }
 
 /**
- * Has a field resolved for the objects of several runs together, as one run would: resolvers decide by all of them what to
- * ask for.
+ * Resolves a field for the objects of several runs together, as one run would: resolvers decide by all of them which
+ * figures to ask for.
  */
 export class Pooled {
   readonly #isAboutToAsk: () => boolean;
@@ -32,8 +32,8 @@ export class Pooled {
   #waiting = new Map<FieldPlan, PooledCall[]>();
 
   /**
-   * @param isAboutToAsk whether some run hasn't come to its fields yet
-   * @param onPause called with what settles once those that wait have been resolved
+   * @param isAboutToAsk true if some run hasn't come to its fields yet
+   * @param onPause called with a promise that settles once the waiting calls have been resolved
    */
   constructor(isAboutToAsk: () => boolean, onPause: ((goesOn: Promise<void>) => void) | undefined) {
     this.#isAboutToAsk = isAboutToAsk;

@@ -26,13 +26,13 @@ export interface RunParts {
   readonly context: unknown;
   /** Coerced. */
   readonly variables: Readonly<Record<string, unknown>>;
-  /** Whose time the run takes where others want theirs. */
+  /** The job whose time the run takes, if others want theirs. */
   readonly job?: Job;
   /** Called with each pause that the run makes so that others may have a turn; it goes on by itself. */
   readonly onPause?: (goesOn: Promise<void>) => void;
   /**
    * Called with the items of a list before anything is resolved for them.
-   * @throws where they are too many: the run ends, and is rejected with the same
+   * @throws if they are too many: the run ends, and is rejected with the same
    */
   readonly onList?: (items: number) => void;
   /**
@@ -40,40 +40,40 @@ export interface RunParts {
    * @throws as above
    */
   readonly onError?: () => void;
-  /** Whether everything is resolved, and no answer made of it. */
+  /** True if everything is resolved, and no answer made of it. */
   readonly isDry?: boolean;
-  /** JSON of objects that runs have in common; left out where none is kept. */
+  /** JSON of objects that runs have in common; left out if none is kept. */
   readonly texts?: KeptTexts;
-  /** Sees what is resolved; left out where nobody wants to know. */
+  /** Sees the resolved values; left out if nobody observes the run. */
   readonly observer?: RunObserver | undefined;
 }
 
-/** Sees what a run resolves, while it does. */
+/** Sees the values that a run resolves, while it does. */
 export interface RunObserver {
-  /** Objects are there: what their properties say can be read. */
+  /** Sees objects: their properties can be read now. */
   objects(objects: ObjectColumn): void;
   /**
-   * A field is about to be resolved for all objects of a selection.
-   * @returns called with a value for each of these, by slot: itself, or the promise or the list of promises that the
-   *   resolver gave
+   * Sees a field that is about to be resolved for all objects of a selection.
+   * @returns a function called with a value for each of these, by slot: itself, or the promise or the list of promises
+   * from the resolver
    */
   field(holder: FieldHolder): (values: readonly unknown[]) => void;
 }
 
-/** What of an operation one run answers. */
+/** The part of an operation that one run answers. */
 export interface RunScope {
-  /** What the values stand in. */
+  /** The parent of the values. */
   readonly holder: Holder;
   /** The object whose selection is resolved; or items of a list. */
   readonly root:
     | { readonly plan: ObjectPlan; readonly object: object }
     | { readonly field: FieldPlan; readonly shape: Shape; readonly items: unknown[] };
-  /** Makes what takes over what is delivered apart from this run. */
+  /** Makes the taker of parts that are delivered apart from this run. */
   readonly later: (run: Run) => Later | undefined;
   readonly together: ResolveTogether;
 }
 
-/** Nothing stands above the whole of an answer. */
+/** The parent of the whole answer: nothing stands above it. */
 const WHOLE: Holder = { above: () => null, path: () => undefined };
 
 /** Objects that a field is resolved for between looks at the clock. */
@@ -81,8 +81,9 @@ const BLOCK_OBJECTS = 8;
 
 /**
  * Executes an operation breadth first. Each field of a selection is resolved for all objects of that selection
- * together, before the selections below it; what doesn't have to wait is done at once, without a promise. The outcome
- * is that of graphql-js, but for this: where an object is lost to an error, errors of its other fields may be told too.
+ * together, before the selections below it. Work that doesn't have to wait is done at once, without a promise. The
+ * outcome is that of graphql-js, but for this: if an object is lost to an error, errors of its other fields may be told
+ * too.
  */
 export function runPlan(parts: RunParts): PromiseOrValue<Executed> {
   const root = { plan: parts.plan.root, object: {} };
@@ -100,7 +101,7 @@ interface Each {
   readonly complete: (values: readonly unknown[]) => void;
 }
 
-/** Takes the values of a field for whoever observes the run; undefined where nobody does. */
+/** Takes the values of a field for the observer of the run; undefined if there is none. */
 type Seen = ReturnType<RunObserver['field']> | undefined;
 
 /** One run, of an operation or of a part of it that is delivered apart. */
@@ -181,7 +182,7 @@ export class Run {
     text.add(root.items.length === 0 ? '[]' : ']');
   }
 
-  /** Whether nothing has come of it: what may not be null is missing. */
+  /** True if nothing has come of it: a value is missing that may not be null. */
   get isLost(): boolean {
     return this.#errors.isAllLost || ('plan' in this.#scope.root && this.#root?.isNull(0) === true);
   }
@@ -232,7 +233,7 @@ export class Run {
       const isBlockOver = slot > from && slot % BLOCK_OBJECTS === 0;
       if (isBlockOver && this.#scheduler.isTimeUp()) {
         info.slot = -1;
-        // They are waited for only once all of them have been asked for.
+        // These values are waited for only once all of them have been asked for.
         handleRejections(values.slice(from, slot));
         this.#pauseAt(each, slot);
         return;
@@ -257,7 +258,10 @@ export class Run {
     this.#scheduler.waitForAll(values, each.complete);
   }
 
-  /** Apart from the loop above, which would else make a context of its own for each object. */
+  /**
+   * Pauses the loop above. It stands apart from it, since the loop would else make a context of its own for each
+   * object.
+   */
   #pauseAt(each: Each, slot: number): void {
     this.#scheduler.pause(() => this.#resolveEach(each, slot));
   }
@@ -315,8 +319,8 @@ export class Run {
 }
 
 /**
- * What objects were resolved to together, by slot: ABSENT where there is none.
- * @param areAllThere whether none of them is null
+ * The values by slot of objects that were resolved together: ABSENT if there is no object.
+ * @param areAllThere true if none of the objects is null
  */
 function spreadOver(
   asked: readonly (object | null)[],

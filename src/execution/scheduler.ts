@@ -2,8 +2,8 @@ import { toError } from 'graphql/jsutils/toError.js';
 import { inSlice, type Job, TURN_MS } from '../async/yielding.ts';
 
 /**
- * Works off the tasks of one run: those that are there one after the other, with pauses in which others have their turns,
- * and what waits for promises once they are settled.
+ * Works off the tasks of one run: those that are there one after the other, with pauses in which others have their
+ * turns, and those that wait for promises once they are settled.
  */
 export class Scheduler<Task> {
   readonly #job: Job;
@@ -13,14 +13,17 @@ export class Scheduler<Task> {
   /** Promises that something waits for. */
   #waiting = 0;
   #isPaused = false;
-  /** When others are to have their turns. */
+  /** Instant at which others are to have their turns, on the clock of `performance.now`. */
   #pausesAtMs = 0;
-  /** Whether a fault has ended it before its time: what is still on its way is for nobody, and nothing more is begun. */
+  /**
+   * Set once a fault has ended it before its time: nobody takes results that are still to come, and nothing more is
+   * begun.
+   */
   #isEnded = false;
   #over = () => {};
   #broken = (_fault: unknown) => {};
 
-  /** @param onPause called with each pause, that others may have a turn; what it is called with settles after it */
+  /** @param onPause called with each pause, so that others may have a turn; its promise settles after the pause */
   constructor(job: Job, run: (task: Task) => void, onPause?: (goesOn: Promise<void>) => void) {
     this.#job = job;
     this.#run = run;
@@ -32,8 +35,8 @@ export class Scheduler<Task> {
   }
 
   /**
-   * Works until there is nothing left to do: at once, where nothing has to be waited for.
-   * @throws what a task throws
+   * Works until there is nothing left to do: at once, if nothing has to be waited for.
+   * @throws the error of a task
    */
   work(): void | Promise<void> {
     try {
@@ -49,7 +52,7 @@ export class Scheduler<Task> {
     });
   }
 
-  /** Whether others are to have their turns before this goes on. */
+  /** True if others are to have their turns before this goes on. */
   isTimeUp(): boolean {
     return performance.now() >= this.#pausesAtMs;
   }
@@ -70,7 +73,7 @@ export class Scheduler<Task> {
     promise.then(settled, (error) => settled(toError(error)));
   }
 
-  /** Does what takes long: at once, or after others have had their turns where it is time for them. */
+  /** Does long work: at once, or after others have had their turns if it is time for them. */
   inTurn(work: () => void): void {
     if (!this.isTimeUp()) {
       work();
@@ -80,7 +83,7 @@ export class Scheduler<Task> {
     this.#inSlice(() => this.#goOn(work));
   }
 
-  /** Goes on once none of the values is a promise any longer; errors stand for what was rejected. */
+  /** Goes on once none of the values is a promise any longer; errors stand for rejected ones. */
   waitForAll(values: unknown[], goOn: (values: unknown[]) => void): void {
     let missing = 0;
     for (let slot = 0; slot < values.length; slot += 1) {
@@ -98,7 +101,7 @@ export class Scheduler<Task> {
     else for (const value of values) handleRejections(value);
   }
 
-  /** Does what was waited for, and whatever follows from it. */
+  /** Does the work that waited, and all that follows from it. */
   #goOn(work: () => void): void {
     this.#waiting -= 1;
     this.#safely(() => {
@@ -114,7 +117,7 @@ export class Scheduler<Task> {
     return this.#waiting === 0 && this.#tasks.length === 0 && !this.#isPaused;
   }
 
-  /** Works off what can be done now. */
+  /** Works off the tasks that can be done now. */
   #work(): void {
     if (this.#isPaused || this.#isEnded) return;
     this.#pausesAtMs = performance.now() + TURN_MS;
@@ -141,7 +144,7 @@ export class Scheduler<Task> {
     });
   }
 
-  /** Does something after others have had their turns; whoever is told of pauses waits until it is done. */
+  /** Does something after others have had their turns; the listener to pauses waits until it is done. */
   #inSlice(work: () => void): void {
     const goesOn = new Promise<void>((resolve) => {
       inSlice(this.#job, () => {

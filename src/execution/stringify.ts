@@ -3,20 +3,20 @@ import type { Steps } from '../async/steps.ts';
 import { type Job, timeSliced } from '../async/yielding.ts';
 import { PieceWriter, type TextPieces } from './text-pieces.ts';
 
-/** Items that are written in one step, those of the lists in them included. */
+/** Items that are written in one step, with those of the lists in them. */
 const STEP_ITEMS = 64;
 
 /** Items beyond which a value is written in steps. */
 const MAX_ITEMS = 4 * STEP_ITEMS;
 
-/** JSON of plain data; where it is long it is written in steps, so that others have their turns. */
+/** JSON of plain data. Long data is written in steps, so that others have their turns. */
 export function stringify(value: unknown, job: Job = { flow: '' }): PromiseOrValue<TextPieces> {
   if (!isLong(value)) return [JSON.stringify(value)];
   const text = new PieceWriter();
   return mapValue(timeSliced(job, writeJson(value, text)), () => text.pieces());
 }
 
-/** Writes JSON, in steps where there are many items; nothing where a value has none. */
+/** Writes JSON, in steps if there are many items; nothing if a value has none. */
 export function* writeJson(value: unknown, text: PieceWriter): Steps<void> {
   if (!isLong(value)) {
     const short: string | undefined = JSON.stringify(value);
@@ -53,7 +53,7 @@ function isLong(value: unknown): boolean {
   return itemsIn(value) > MAX_ITEMS;
 }
 
-/** Items of the lists in a value, roughly: those of a list are taken to have as many in them as the first one. */
+/** Items of the lists in a value, roughly: each item of a list is taken to have as many in it as the first one. */
 function itemsIn(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   if (Array.isArray(value)) return value.length * (1 + itemsIn(value[0]));

@@ -1,13 +1,13 @@
 /**
- * A text in pieces that follow one another. The engine gives a text beyond 128 KB pages of its own, which the system has to
- * find and to clear: to join rows that are written already would take longer than to write them.
+ * A text in pieces that follow one another. The engine gives a text beyond 128 KB pages of its own, which the system
+ * has to find and to clear: to join rows that are written already would take longer than to write them.
  */
 export type TextPieces = readonly string[];
 
 /** Characters beyond which a piece is ended. */
 const PIECE_LENGTH = 32_768;
 
-/** Characters of a text that is a piece by itself: to copy it once more would not pay. */
+/** Characters from which a text is a piece by itself: to copy it once more would not pay. */
 const LONG_TEXT = 4_096;
 
 export function lengthOf(text: TextPieces): number {

@@ -14,8 +14,8 @@ const OWN_CONCERN: ReadonlySet<FieldCost> = new Set<FieldCost>(['FIGURES', 'IDEN
 
 /**
  * Makes every field that is still loading hold the batch of figures back, if the selection below it can add to that
- * batch. Fields that ask for figures themselves don't: they are what the batch waits to answer. Those that find objects
- * by their identifiers may be either, and see to it themselves.
+ * batch. Fields that ask for figures themselves don't: the batch waits to answer them. Fields that find objects by
+ * their identifiers may be either, and see to it themselves.
  */
 export function gateWhileLoading(schema: GraphQLSchema): void {
   const leading = typesThatLead(schema);
@@ -46,13 +46,16 @@ const askedAhead = new WeakSet<Promise<unknown>>();
 
 export const isAskedAhead = (loading: Promise<unknown>): boolean => askedAhead.has(loading);
 
-/** Marks what a field is still loading as nothing that the batch waits for: all that it leads to has been asked for. */
+/** Marks a loading result, so that the batch doesn't wait for it: everything below it has been asked for. */
 export function marksAskedAhead<Result>(loading: Promise<Result>): Promise<Result> {
   askedAhead.add(loading);
   return loading;
 }
 
-/** Whether the selection below a field leads to figures. Execution hands the same nodes to each item of a list. */
+/**
+ * True by nodes of a field if the selection below it leads to figures. Execution hands the same nodes to each item of a
+ * list.
+ */
 const known = new WeakMap<readonly unknown[], boolean>();
 
 export function gatesBatch(info: GraphQLResolveInfo): boolean {

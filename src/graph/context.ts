@@ -7,22 +7,22 @@ import type { Bill, Caller } from '../upstream/call.ts';
 import { createWarnings, type Warnings } from '../warnings.ts';
 import type { LiveSources } from './live.ts';
 
-/** What the resolvers of one operation have at hand. */
+/** The means of one operation's resolvers. */
 export interface GraphContext {
   readonly caller: Caller;
   readonly bill: Bill;
   readonly loaders: Loaders;
   readonly batchGate: BatchGate;
   readonly effort: Effort;
-  /** Whether graphql-js executes the operation, which counts no items of lists by itself. */
+  /** True if graphql-js executes the operation, which counts no items of lists by itself. */
   readonly isByGraphqlJs?: boolean;
   readonly warnings: Warnings;
   /** Rows of one page. */
   readonly maxListItems: number;
   readonly quota: () => Promise<QuotaRecord>;
-  /** Why the service has just refused the key; null where it hasn't. */
+  /** Returns the failure by which the service has just refused the key; null if it hasn't. */
   readonly keyRefusal?: (() => Failure | null) | undefined;
-  /** Where subscriptions get their events; only there while one begins. */
+  /** The source of subscriptions' events; only there while a subscription begins. */
   readonly live?: LiveSources;
 }
 
@@ -30,7 +30,7 @@ export interface ContextParts
   extends LoadersParts,
     Pick<GraphContext, 'quota' | 'keyRefusal' | 'maxListItems'> {}
 
-/** Puts together what one operation's resolvers have at hand. */
+/** Puts together the means of one operation's resolvers. */
 export function openContext(parts: ContextParts): GraphContext {
   const { sending, batchGate, effort, quota, keyRefusal, maxListItems } = parts;
   const { caller, bill } = sending;

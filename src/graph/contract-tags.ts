@@ -9,13 +9,13 @@ import {
   type TypeNode,
 } from 'graphql';
 
-/** What everything is tagged with that no type's own tag is about. */
+/** The tag of everything that no type's own tag is about. */
 const BASE_TAG = 'base';
 
 /**
- * Tags all of an SDL for contracts, of which only types are tagged by hand: a field, with its arguments, has the tag of the type
- * that it leads to, and what is left has `base`. So a contract that leaves a tag out leaves nothing that leads to it, and
- * one that takes `base` and others in has whatever belongs to them.
+ * Tags all of an SDL for contracts, of which only types are tagged by hand. A field, with its arguments, has the tag of
+ * the type that it leads to, and all the rest has `base`. So a contract that leaves a tag out leaves nothing that leads
+ * to it, and one that takes `base` and other tags in has all that belongs to them.
  */
 export function tagForContracts(document: DocumentNode): DocumentNode {
   const definitions = withoutExtensions(document.definitions);
@@ -28,7 +28,9 @@ export function tagForContracts(document: DocumentNode): DocumentNode {
   return { ...document, definitions: definitions.map((definition) => spread(definition, tagged)) };
 }
 
-/** Types with the fields that extensions add to them: a tag is for a type with all of its fields, or for each of them. */
+/**
+ * Types with the fields that extensions add to them: a tag is for a type with all of its fields, or for each of them.
+ */
 function withoutExtensions(definitions: readonly DefinitionNode[]): DefinitionNode[] {
   const added = new Map<string, FieldDefinitionNode[]>();
   for (const definition of definitions) {

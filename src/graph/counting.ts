@@ -16,15 +16,15 @@ import { createObjectMemo } from '../cache/object-memo.ts';
 import type { Failure } from '../errors.ts';
 import type { GraphContext } from './context.ts';
 
-/** What an item takes by graphql-js, and an error where it is too many, as a multiple of what our executor takes. */
+/** Cost of an item under graphql-js, and of an error for one too many, as a multiple of the cost in our executor. */
 const TIMES_DEARER = 10;
-/** What any other error takes by graphql-js, as a multiple of the same. */
+/** Cost of any other error under graphql-js, as a multiple of the same. */
 const ERRORS_TIMES_DEARER = 4;
 
 /**
- * Counts the objects of every list before anything is resolved for them, and errors, where graphql-js executes an
- * operation: lists that stand in each other multiply, so that a few words can ask for more than there is memory for. Our
- * own executor counts them itself.
+ * Counts the objects of every list before anything is resolved for them, and errors, if graphql-js executes an
+ * operation. Lists within each other multiply, so that a few words can ask for more than there is memory for. Our own
+ * executor counts them itself.
  */
 export function countWork(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap())) {
@@ -39,7 +39,7 @@ export function countWork(schema: GraphQLSchema): void {
 
 type Resolve = GraphQLFieldResolver<unknown, GraphContext>;
 
-/** Nothing is captured: to our executor, a function more is all that it costs. */
+/** Wraps a resolver. It captures nothing: under our executor, its whole cost is one function more. */
 function counting(resolve: Resolve, isList: boolean): Resolve {
   return (source, args, context, info) =>
     context.isByGraphqlJs
@@ -47,7 +47,7 @@ function counting(resolve: Resolve, isList: boolean): Resolve {
       : resolve(source, args, context, info);
 }
 
-/** Execution goes on, whatever is thrown: nothing more is done for what is refused. */
+/** Resolves and counts. Execution goes on after any error, so nothing more is done for a refused operation. */
 function resolveCounted(
   { resolve, isList }: { readonly resolve: Resolve; readonly isList: boolean },
   given: Parameters<Resolve>,
@@ -70,7 +70,10 @@ function resolveCounted(
   }
 }
 
-/** What says at which field it was is taken as it is, and no error made of it for each of the others. */
+/**
+ * Errors with their field already located, by failure: they are reused, so that no error is made for each of the other
+ * fields.
+ */
 const located = createObjectMemo<GraphQLError>('located');
 
 function refused(failure: Failure, { fieldNodes, path }: GraphQLResolveInfo): GraphQLError {

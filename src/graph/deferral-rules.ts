@@ -9,7 +9,7 @@ import {
 
 const isDeferral = ({ name }: DirectiveNode) => name.value === 'defer' || name.value === 'stream';
 
-/** Labels tell parts of an answer apart: each is a text of its own, known before anything runs. */
+/** Checks labels. They tell parts of an answer apart: each is a text of its own, known before anything runs. */
 const deferralLabelRule: ValidationRule = (context) => {
   const known = new Map<string, DirectiveNode>();
   return {
@@ -42,5 +42,5 @@ const streamOfListRule: ValidationRule = (context) => ({
   },
 });
 
-/** What `@defer` and `@stream` have to comply with, by the draft of the specification. */
+/** Rules for `@defer` and `@stream`, by the draft of the specification. */
 export const deferralRules: readonly ValidationRule[] = [deferralLabelRule, streamOfListRule];

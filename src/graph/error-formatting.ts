@@ -2,15 +2,15 @@ import { ApolloServerErrorCode } from '@apollo/server/errors';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { FAILURES, Failure, type FailureCode } from '../errors.ts';
 
-/** Said instead of whatever went wrong inside. */
+/** The message in place of any fault inside. */
 const FIXED_SENTENCE = 'The gateway met a fault of its own. It has been logged.';
 
-/** The code that logs and metrics count where the client has left. Nobody is told, so callers know no such code. */
+/** The code that logs and metrics count if the client has left. Nobody is told, so callers know no such code. */
 export const CLIENT_LEFT = 'CLIENT_CLOSED_REQUEST';
 
 /**
- * The one place where an error becomes what the caller sees. A Failure keeps its words and fields; a fault of the
- * caller keeps its code; what is ended because its client has left is told apart; anything else becomes
+ * Makes the error that the caller sees, as the one place for it. A Failure keeps its words and fields; a fault of the
+ * caller keeps its code; an operation that is ended because its client has left is told apart. Any other error becomes
  * INTERNAL_SERVER_ERROR with a fixed sentence, and is reported whole.
  */
 export function formatError(
@@ -48,7 +48,7 @@ export function formatError(
   });
 }
 
-/** Some of what Apollo Server refuses has no code, but a status. */
+/** True if the caller is at fault: some refusals of Apollo Server have no code, but a status. */
 function isCallersFault(cause: unknown): boolean {
   if (!(cause instanceof GraphQLError) || cause.extensions.code !== undefined) return false;
   const { status } = (cause.extensions.http ?? {}) as { readonly status?: number };
@@ -56,8 +56,8 @@ function isCallersFault(cause: unknown): boolean {
 }
 
 /**
- * Whether a variable that may be null stands where null may not. Such a variable is coerced without complaint, and the
- * executor finds out when it comes to the field; it says so in its message alone.
+ * True if a variable that may be null stands at a place that may not be null. Such a variable is coerced without
+ * complaint, and the executor finds out at the field; it says so in its message alone.
  */
 function isWrongArgument(cause: unknown): boolean {
   return (
@@ -67,7 +67,7 @@ function isWrongArgument(cause: unknown): boolean {
   );
 }
 
-/** Upstream requests are aborted like this once nobody waits for them. */
+/** True for the abort of upstream requests that nobody waits for any longer. */
 function isAbort(cause: unknown): boolean {
   return cause instanceof Error && cause.name === 'AbortError';
 }

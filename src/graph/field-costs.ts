@@ -18,15 +18,15 @@ import {
 import type { UpstreamTake } from './generated.ts';
 
 /**
- * What a field may ask the service for, whatever is selected below it, as `@upstream` of the SDL says (`schema/upstream.graphql`).
- * `UNSAID`: it has a resolver of its own and no such line, so that it may ask for anything. `REFERENCED`: each reference is
- * found as a lookup of its type finds it, or by its identifier.
+ * Calls that a field may make, for any selection below it, as `@upstream` of the SDL says (`schema/upstream.graphql`).
+ * `UNSAID`: it has a resolver of its own and no such line, so that it may ask for anything. `REFERENCED`: each
+ * reference is found as a lookup of its type finds it, or by its identifier.
  */
 export type FieldCost = UpstreamTake | 'REFERENCED' | 'UNSAID';
 
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
-    /** What the field may ask the service for. */
+    /** Calls that the field may make. */
     cost?: FieldCost;
   }
 }
@@ -44,12 +44,12 @@ const TAKES: ReadonlySet<string> = new Set([
 
 const isTake = (name: string): name is UpstreamTake => TAKES.has(name);
 
-/** What fields say that they cost, by `Type.field`. */
+/** Costs that the SDL states, by `Type.field`. */
 export type SaidCosts = ReadonlyMap<string, FieldCost>;
 
 /**
- * Parts an SDL from what its fields say that they cost.
- * @throws TypeError where a field says what is no cost
+ * Parts an SDL from the costs that its fields state.
+ * @throws TypeError if a field states no known cost
  */
 export function takeCosts(sdl: DocumentNode): { readonly typeDefs: DocumentNode; readonly said: SaidCosts } {
   const said = new Map<string, FieldCost>();
@@ -79,7 +79,7 @@ function takeIn({ arguments: given = [] }: DirectiveNode, coordinate: string): U
   throw new TypeError(`${coordinate} says what is no cost: @${DIRECTIVE}(takes:) is one of ${[...TAKES]}.`);
 }
 
-/** Writes on each field of a schema what it may ask for. Resolvers have to be there by now. */
+/** Writes its cost on each field of a schema. Resolvers have to be there by now. */
 export function writeCosts(schema: GraphQLSchema, said: SaidCosts): void {
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || type.name.startsWith('__')) continue;
@@ -101,15 +101,17 @@ function write(field: GraphQLField<unknown, unknown>, cost: FieldCost): void {
   field.extensions = { ...field.extensions, cost };
 }
 
-/** What is read off an object asks for nothing; a resolver that doesn't say may ask for anything. */
+/**
+ * The cost of a field that states none: a field read off an object asks for nothing; a resolver may ask for anything.
+ */
 function unsaidCost({ resolve, extensions }: GraphQLField<unknown, unknown>): FieldCost {
   const isRead = resolve === undefined || resolve === defaultFieldResolver;
   return isRead && extensions.batch === undefined ? 'NOTHING' : 'UNSAID';
 }
 
 /**
- * Entities that no lookup of `Query` finds by key: a reference is found by what its global identifier stands for.
- * @param schema with the costs of its fields
+ * Entities that no lookup of `Query` finds by key: a reference is found by the object of its global identifier.
+ * @param schema schema with the costs of its fields
  */
 export function entitiesById(schema: GraphQLSchema): ReadonlySet<string> {
   let names = byId.get(schema);
@@ -132,18 +134,18 @@ function inCommon([first, ...others]: readonly FieldCost[]): FieldCost {
   return first !== undefined && others.every((cost) => cost === first) ? first : 'UNSAID';
 }
 
-/** What a field may ask for. One of which nothing is known may ask for anything. */
+/** The cost of a field. A field without a known cost may ask for anything. */
 export function costOf(field: Pick<GraphQLField<unknown, unknown>, 'extensions'> | undefined): FieldCost {
   return field?.extensions.cost ?? 'UNSAID';
 }
 
-/** Whether a field can turn into demands for figures by itself. */
+/** True if a field can turn into demands for figures by itself. */
 export function asksForFigures(field: GraphQLField<unknown, unknown>): boolean {
   const cost = costOf(field);
   return cost === 'FIGURES' || cost === 'UNSAID';
 }
 
-/** Whether a document selects a field of which only the service's answers tell what it asks for. */
+/** True if a document selects a field for which only the service's answers tell the calls that it makes. */
 export function isOpenEnded(document: DocumentNode, schema: GraphQLSchema): boolean {
   return (
     selects(document, schema, (cost) => cost === 'IDENTIFIED' || cost === 'UNSAID') ||
@@ -151,7 +153,10 @@ export function isOpenEnded(document: DocumentNode, schema: GraphQLSchema): bool
   );
 }
 
-/** Whether a document selects what is derived of figures: which ones these are compared with may depend on the service's answers. */
+/**
+ * True if a document selects fields derived of figures: the figures to compare with may depend on the service's
+ * answers.
+ */
 export function derivesFigures(document: DocumentNode, schema: GraphQLSchema): boolean {
   return selects(document, schema, (cost, type) => cost === 'FIGURES' && type === 'Observation');
 }
@@ -176,7 +181,7 @@ function selects(
   return isFound;
 }
 
-/** Tells documents that name one of some types, as those do that have fragments on it. */
+/** True if a document names one of some types, as fragments on a type do. */
 function namesAny(document: DocumentNode, types: ReadonlySet<string>): boolean {
   let isNamed = false;
   visit(document, {

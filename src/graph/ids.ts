@@ -1,14 +1,17 @@
 import { Buffer } from 'node:buffer';
 import { Failure } from '../errors.ts';
 
-/** What a global identifier stands for: a type of the graph and the key of one of its objects. */
+/** The meaning of a global identifier: a type of the graph and the key of one of its objects. */
 export interface GlobalId {
   readonly type: 'Country' | 'Indicator' | 'Observation' | 'Office' | 'Source' | 'Ticker';
   /** Parts of the key, as many as the type has. */
   readonly key: readonly string[];
 }
 
-/** The least and the most. Parts beyond the least are there only where they are needed to tell two objects apart. */
+/**
+ * The least and the most parts of a key. Parts beyond the least are there only if they are needed to tell two objects
+ * apart.
+ */
 const KEY_PARTS: Readonly<Record<GlobalId['type'], readonly [least: number, most: number]>> = {
   Country: [1, 1],
   Indicator: [1, 1],
@@ -25,7 +28,7 @@ export function encodeId(type: GlobalId['type'], ...key: readonly string[]): str
   return Buffer.from(JSON.stringify([type, ...key])).toString('base64url');
 }
 
-/** @throws Failure BAD_USER_INPUT where the text is no identifier of ours */
+/** @throws Failure BAD_USER_INPUT if the text is no identifier of ours */
 export function decodeId(id: string): GlobalId {
   try {
     const [type, ...key] = JSON.parse(Buffer.from(id, 'base64url').toString()) as string[];
@@ -37,12 +40,12 @@ export function decodeId(id: string): GlobalId {
       if (key.length >= least && key.length <= most && isCodeSound) return { type: known, key };
     }
   } catch {
-    // Falls through to the one answer for all that is no identifier.
+    // Falls through to the one answer for all texts that are no identifier.
   }
   throw new Failure('BAD_USER_INPUT', 'This is no identifier of this graph. Use one that a field `id` gave.');
 }
 
-/** Says of an identifier that it is a cursor: what `node` takes is none. */
+/** Marks an identifier as a cursor: `node` takes none. */
 const CURSOR = 'Cursor';
 
 /** The cursor of a row with this identifier. */
@@ -52,9 +55,9 @@ export function cursorOf(id: string): string {
 }
 
 /**
- * What a cursor of a list of some type stands for.
- * @param argument that it was given by
- * @throws Failure BAD_USER_INPUT where the text is no cursor of such a list
+ * The row that a cursor of a list of some type stands for.
+ * @param argument the argument that gave it
+ * @throws Failure BAD_USER_INPUT if the text is no cursor of such a list
  */
 export function decodeCursor(cursor: string, type: GlobalId['type'], argument: string): GlobalId {
   try {

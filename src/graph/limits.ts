@@ -23,8 +23,8 @@ export interface OperationLimits {
 }
 
 /**
- * What an operation's text alone can break, as validation rules: such an operation never runs. Its limits, and that
- * there are queries only: without a rule, the executor finds that out, as if it were a fault of ours.
+ * Validation rules for limits that an operation's text alone can break: such an operation never runs. One more rule has
+ * it that there are queries only: without it, the executor would find that out, as if it were a fault of ours.
  */
 export function limitRules({
   maxDepth,
@@ -62,13 +62,13 @@ const armored =
   (context) =>
     rule(context) as ASTVisitor;
 
-/** Turns the rejection of a rule, which tells what it found in its message alone, into the failure of our table. */
+/** Turns the rejection of a rule, which tells its finding in its message alone, into the failure of our table. */
 function refusing(is: (found: number) => string, limit: number) {
   return {
     propagateOnRejection: false,
     onReject: [
       (context: ValidationContext | null, error: GraphQLError) => {
-        // Of more than fits a number, only that it is more.
+        // A count that no number holds is only told to be above the limit.
         const found = Number(/found (\d+)\.$/.exec(error.message)?.[1] ?? limit + 1);
         context?.reportError(tooExpensive(is(found), found, limit));
       },
@@ -86,12 +86,12 @@ function maxRootFieldsRule(limit: number): ValidationRule {
 }
 
 /**
- * Few fragments that spread each other stand for more selections than anybody can work through, so that they are counted
- * before anything walks them: an operation may not be larger for its fragments than it could be without any.
+ * Counts selections before anything walks them. A few fragments that spread each other stand for more selections than
+ * anybody can work through: an operation may not be larger for its fragments than it could be without any.
  */
 function maxSelectionsRule(limit: number): ValidationRule {
   return (context) => {
-    /** By fragment; 0 while one is being counted, so that fragments that spread themselves come to an end. */
+    /** Counts by fragment; 0 while one is being counted, so that fragments that spread themselves come to an end. */
     const counts = new Map<string, number>();
 
     function countIn(set: SelectionSetNode | undefined): number {
@@ -137,8 +137,8 @@ function maxListItemsRule(limit: number): ValidationRule {
 }
 
 /**
- * Why a list in the variables of an operation is refused, before its items are looked at; null where none is. Lists in the
- * text are refused by a rule.
+ * The reason to refuse a list in the variables of an operation, before its items are looked at; null if there is none.
+ * A rule refuses lists in the text.
  */
 export function listRefusal(
   { variableDefinitions = [] }: OperationDefinitionNode,
@@ -178,7 +178,7 @@ const knownOperationRule: ValidationRule = (context) => ({
   },
 });
 
-/** Fields of a selection, those of its fragments among them, each fragment once. */
+/** Number of fields of a selection, with those of its fragments, each fragment once. */
 function countFields(set: SelectionSetNode, context: ValidationContext, seen = new Set<string>()): number {
   return set.selections.reduce((count, selection) => {
     if (selection.kind === Kind.FIELD) return count + 1;

@@ -6,19 +6,19 @@ import type { ObservationChangesRecord } from './sources.ts';
 
 /** One event of a subscription, before its fields are resolved. */
 export interface LiveEvent<Value> {
-  /** Null where there is nothing to tell but the warning. */
+  /** Null if there is nothing to tell but the warning. */
   readonly value: Value | null;
   readonly warning: LiveWarning | null;
-  /** What it has cost that this subscriber is the first to pay for, and what others have paid for it. */
+  /** Cost that this subscriber is the first to pay for, and cost that others have paid for it. */
   readonly bill: Pick<Bill, 'calls' | 'byRoute' | 'shared' | 'cached'>;
 }
 
-/** Where the events of a subscription come from, on behalf of its caller. */
+/** The source of a subscription's events, on behalf of its caller. */
 export interface LiveSources {
   /**
-   * Changes of what answers these demands, from now on.
-   * @param since the revision that the subscriber has; null where it has none and wants none
-   * @throws Failure where it can't be told what there is now
+   * Changes of the figures that answer these demands, from now on.
+   * @param since the revision that the subscriber has; null if it has none and wants none
+   * @throws Failure if the present figures can't be told
    */
   figures(
     demands: readonly Demand[],
@@ -27,7 +27,7 @@ export interface LiveSources {
   /**
    * Runs of sources, from now on.
    * @param keys null for all sources
-   * @throws Failure where the service refuses the key, or knows no such source
+   * @throws Failure if the service refuses the key, or knows no such source
    */
   sources(keys: readonly string[] | null): Promise<AsyncIterable<LiveEvent<SourceRecord>>>;
 }

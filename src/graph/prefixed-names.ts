@@ -8,13 +8,13 @@ import {
   visit,
 } from 'graphql';
 
-/** Names that routers know ours by, where other subgraphs have the same. Both are of one prefix, such as `CG_`. */
+/** Names that routers know ours by, if other subgraphs have the same. Both kinds are of one prefix, such as `CG_`. */
 export interface PrefixedNames {
   /** Our types by their prefixed names: `CG_Country` is `Country`. */
   readonly types: ReadonlyMap<string, string>;
   /** Our root fields likewise, in lower case: `cg_countries` is `countries`. */
   readonly fields: ReadonlyMap<string, string>;
-  /** What a prefixed name begins with, as types have it and as root fields do. */
+  /** The beginnings of prefixed names: that of types and that of root fields. */
   readonly marks: readonly [type: string, field: string];
 }
 

@@ -3,10 +3,10 @@ import { mapValue, type PromiseOrValue } from '../async/promise-or-value.ts';
 import { Failure } from '../errors.ts';
 import { isAskedAhead, marksAskedAhead } from './batch-gating.ts';
 
-/** What a router sends in place of an object: its type and the fields of one of its keys. */
+/** A router's stand-in for an object: its type and the fields of one of its keys. */
 export type Representation = Readonly<Record<string, unknown>>;
 
-/** Finds an entity by a representation of its type; null where there is none. */
+/** Finds an entity by a representation of its type; null if there is none. */
 export type ResolveReference = (
   representation: never,
   context: never,
@@ -18,7 +18,7 @@ export type Entities = Readonly<Record<string, { readonly __resolveReference: Re
 
 /**
  * Resolves `Query._entities`. Each representation has an outcome of its own, and none of them is a promise that is left
- * alone: what throws at once becomes an Error in the list, so that nothing interrupts the walk over the others.
+ * alone: an error thrown at once stands in the list, so that nothing interrupts the walk over the others.
  */
 export function entitiesResolver(entities: Entities): GraphQLFieldResolver<unknown, unknown> {
   const find = (representation: unknown, context: unknown, info: GraphQLResolveInfo) => {
@@ -26,7 +26,7 @@ export function entitiesResolver(entities: Entities): GraphQLFieldResolver<unkno
     const resolve = entities[name]?.__resolveReference as (
       ...args: unknown[]
     ) => PromiseOrValue<object | null>;
-    // A copy, since what is found may be shared by other operations. What is found by an interface names its own type.
+    // A copy, since other operations may share the entity. An entity found by an interface names its own type.
     const finding = resolve(representation, context, info);
     const copied = mapValue(finding, (entity) => (entity === null ? null : { __typename: name, ...entity }));
     return finding instanceof Promise && copied instanceof Promise && isAskedAhead(finding)
@@ -43,7 +43,7 @@ export function entitiesResolver(entities: Entities): GraphQLFieldResolver<unkno
     });
 }
 
-/** @throws Failure BAD_USER_INPUT where it names no type that others may refer to */
+/** @throws Failure BAD_USER_INPUT if it names no type that others may refer to */
 function typeNameIn(representation: unknown, entities: Entities): string {
   if (typeof representation !== 'object' || representation === null || Array.isArray(representation)) {
     throw new Failure('BAD_USER_INPUT', 'A representation is an object with `__typename` and a key.');
@@ -62,5 +62,5 @@ function typeNameIn(representation: unknown, entities: Entities): string {
   return name;
 }
 
-/** Characters of what a caller wrote that are repeated to them. */
+/** Characters of a caller's text that are repeated to them. */
 const MAX_SHOWN = 100;

@@ -30,7 +30,7 @@ export const DateTime = new GraphQLScalarType<string, string>({
   name: 'DateTime',
   parseValue: (value) => instant(value),
   parseLiteral: (node) => instant(textOf(node), node),
-  // Texts of the service are read as records are: here, none leaves that isn't of this form.
+  // Texts of the service are read with their records: here, none leaves that isn't of this form.
   serialize: (value) => instant(value),
   extensions: { shortcut: { test: "typeof v === 'string' && v[10] === 'T' && v.endsWith('Z')", value: 'v' } },
 });

@@ -36,7 +36,7 @@ const SDL_FOLDER = new URL('../../schema/', import.meta.url);
 /** Fields of `Query` that need no key. `_service` tells a router our SDL. */
 const PUBLIC_FIELDS: ReadonlySet<string> = new Set(['health', 'platformVersion', '_service']);
 
-/** The interface of all that has a global identifier. */
+/** The interface of all types that have a global identifier. */
 const NODE = 'Node';
 
 /** Types whose objects are records that are held for many operations, as the service sent them. */
@@ -52,15 +52,15 @@ export interface SchemaParts {
   readonly entities: Entities;
   /** Resolvers of fields for many parents at once, by type and field. */
   readonly batches?: readonly Readonly<Record<string, Batches>>[];
-  /** In place of the SDL of `schema/`, which is without that of `schema/extra`. */
+  /** Stands in for the SDL of `schema/`, without that of `schema/extra`. */
   readonly sdl?: string;
-  /** Whether alpha-3 codes are a key of countries, too. */
+  /** True if alpha-3 codes are a key of countries, too. */
   readonly subgraphIso3?: boolean;
-  /** Whether the interface `Node`, and each type that has it, has its identifier for a key. */
+  /** True if the interface `Node`, and each type that has it, has its identifier for a key. */
   readonly subgraphNode?: boolean;
   /** Root fields that routers aren't told of. */
   readonly subgraphOmit?: readonly string[];
-  /** What our types and root fields begin with for routers. */
+  /** Prefix of our types and root fields for routers. */
   readonly subgraphPrefix?: string | undefined;
 }
 
@@ -130,7 +130,7 @@ function tellRouters(schema: GraphQLSchema, document: DocumentNode): void {
 
 /**
  * The SDL of `schema/`.
- * @param extra names of what `schema/extra` adds to it
+ * @param extra names of the parts of `schema/extra` to add
  */
 export function readSdl(extra: readonly string[] = []): string {
   const files = readdirSync(SDL_FOLDER).filter((name) => name.endsWith('.graphql'));
@@ -154,7 +154,10 @@ function mergeByType<Fields extends object>(
   return merged;
 }
 
-/** Gives scalars back what the SDL says of them: `addResolversToSchema` puts what the code says in its place, which is nothing. */
+/**
+ * Gives scalars back the SDL's words on them: `addResolversToSchema` puts those of the code in their place, which has
+ * none.
+ */
 function describeScalars(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isScalarType(type) || type.astNode == null) continue;
@@ -163,7 +166,9 @@ function describeScalars(schema: GraphQLSchema): void {
   }
 }
 
-/** Has fields that a record has read without a detour: `addResolversToSchema` binds every function that it is given. */
+/**
+ * Lets fields that a record has be read without a detour: `addResolversToSchema` binds every function that it is given.
+ */
 function readPlainly(schema: GraphQLSchema, resolvers: readonly Resolvers[]): void {
   for (const [typeName, resolverByField] of Object.entries(mergeByType(resolvers))) {
     const type = schema.getType(typeName);
@@ -175,7 +180,7 @@ function readPlainly(schema: GraphQLSchema, resolvers: readonly Resolvers[]): vo
   }
 }
 
-/** Has fields resolved for many parents at once, and for one alone where graphql-js asks. */
+/** Has fields resolved for many parents at once, and for one alone if graphql-js asks. */
 function resolveTogether(schema: GraphQLSchema, batches: NonNullable<SchemaParts['batches']>): void {
   for (const [typeName, fields] of Object.entries(mergeByType(batches))) {
     const type = schema.getType(typeName);
@@ -189,7 +194,7 @@ function resolveTogether(schema: GraphQLSchema, batches: NonNullable<SchemaParts
   }
 }
 
-/** Lets what is written of objects be kept. */
+/** Lets the JSON of objects be kept. */
 function sayImmutable(schema: GraphQLSchema): void {
   for (const name of IMMUTABLE_TYPES) {
     const type = schema.getType(name);
@@ -198,8 +203,8 @@ function sayImmutable(schema: GraphQLSchema): void {
 }
 
 /**
- * Whatever a field is made of, somebody says so: graphql-js would take what nobody provides for a property, and for null
- * where there is none.
+ * Requires a resolver for every field: graphql-js would take a field that nobody provides for a property, and for null
+ * if there is none.
  * @throws TypeError naming the field
  */
 function requireResolvers(schema: GraphQLSchema): void {
@@ -214,7 +219,7 @@ function requireResolvers(schema: GraphQLSchema): void {
 
 /**
  * Refuses protected fields without a key, or under one that the service has just refused, before anything else happens:
- * such an operation costs no call. What takes none would else be answered under any key.
+ * such an operation costs no call. A field that takes no call would else be answered under any key.
  */
 function requireKey(schema: GraphQLSchema): void {
   for (const [name, field] of Object.entries(schema.getQueryType()?.getFields() ?? {})) {

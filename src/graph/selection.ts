@@ -25,10 +25,10 @@ import { asksForFigures } from './field-costs.ts';
 /** The part of `GraphQLResolveInfo` that a look at a selection needs. */
 export type SelectionScope = Pick<GraphQLResolveInfo, 'schema' | 'fragments' | 'variableValues'>;
 
-/** As {@link SelectionScope}, at a field. */
+/** A {@link SelectionScope} at a field. */
 export type FieldScope = SelectionScope & Pick<GraphQLResolveInfo, 'fieldNodes'>;
 
-/** What was found out about selections, by what they stand in and by the variables that decide what is skipped. */
+/** Findings about selections, by their place and by the variables that decide which fields are skipped. */
 type Findings<Found> = WeakMap<object, WeakMap<object, Map<string, Found>>>;
 
 function findingsOf<Found>(all: Findings<Found>, place: object, variables: object): Map<string, Found> {
@@ -45,12 +45,12 @@ function findingsOf<Found>(all: Findings<Found>, place: object, variables: objec
   return found;
 }
 
-/** By the nodes of a field, which execution hands to each item of a list; then by type. */
+/** Findings by the nodes of a field, which execution hands to each item of a list; then by type. */
 const selected: Findings<ReadonlySet<string>> = new WeakMap();
 
 /**
- * Names of the fields selected directly on a field's result where that is an object of the type: fragments that apply
- * to it are looked into, each of them once, skipped fields left out.
+ * Names of the fields selected directly on a field's result, if that is an object of the type. Fragments that apply to
+ * it are looked into, each of them once; skipped fields are left out.
  */
 export function selectedFields(info: FieldScope, typeName: string): ReadonlySet<string> {
   const byType = findingsOf(selected, info.fieldNodes, info.variableValues);
@@ -89,11 +89,11 @@ export function rowTypeOf(type: GraphQLNamedType): GraphQLObjectType | null {
   return isObjectType(rowType) ? rowType : null;
 }
 
-/** By the nodes of the field of a connection, as above. */
+/** Scopes by the nodes of the field of a connection, as above. */
 const rowScopes: WeakMap<object, WeakMap<object, FieldScope>> = new WeakMap();
 
 /**
- * What is selected of the rows of a field: directly where it is a list, and below `nodes` and `edges` where it is a
+ * The scope of the selection on the rows of a field: directly below it for a list, and below `nodes` and `edges` for a
  * connection.
  */
 export function scopeOfRows(info: FieldScope & Pick<GraphQLResolveInfo, 'returnType'>): FieldScope {
@@ -137,10 +137,10 @@ export function nodesBelow(info: FieldScope, type: GraphQLObjectType): readonly 
   return [...collectSubfields(schema, fragments, variableValues, type, fieldNodes).values()].flat();
 }
 
-/** By the fragments of a document; then by the name of one of them. */
+/** Findings by the fragments of a document; then by the name of one of them. */
 const leading: Findings<boolean> = new WeakMap();
 
-/** Whether a selection on a type can lead to demands for figures, as its text alone shows. */
+/** True if a selection on a type can lead to demands for figures, as its text alone shows. */
 export function leadsToFigures(
   type: GraphQLNamedType,
   selectionSet: SelectionSetNode | undefined,
@@ -155,7 +155,10 @@ export function leadsToFigures(
   });
 }
 
-/** Fragments that spread each other make more paths than can be walked, so that each is looked into once. */
+/**
+ * Tells the same of a fragment. Fragments that spread each other make more paths than can be walked, so each is looked
+ * into once.
+ */
 function fragmentLeads(
   type: GraphQLCompositeType,
   spread: FragmentSpreadNode,
@@ -205,7 +208,10 @@ function selectionSetOf(
     : selection.selectionSet;
 }
 
-/** Whether `@skip` or `@include` leaves a selection out. A condition that is null doesn't: execution says what is wrong with it. */
+/**
+ * True if `@skip` or `@include` leaves a selection out. A condition that is null doesn't: execution reports the error
+ * in it.
+ */
 export function isLeftOut(
   selection: SelectionNode,
   { variableValues }: Pick<SelectionScope, 'variableValues'>,
@@ -221,7 +227,7 @@ export function isLeftOut(
   }
 }
 
-/** Types below which a field can ask for figures, whatever is selected: all others need no look at their selection. */
+/** Types below which a field can ask for figures, in some selection: no other type needs a look at its selection. */
 export function typesThatLead(schema: GraphQLSchema): ReadonlySet<string> {
   const leading = new Set<string>();
   for (let grew = true; grew; ) {

@@ -6,8 +6,8 @@ import type { ObservationRecord } from '../upstream/records/observations.ts';
 import type { SourceRecord } from '../upstream/records/platform.ts';
 
 /**
- * What stands behind a Country, an Indicator or a Source: its key, and whatever is known of it without asking. A
- * field that is not known is loaded when it is selected, and fails by itself.
+ * The object behind a Country, an Indicator or a Source: its key, and all that is known of it without asking. A field
+ * that is not known is loaded if it is selected, and fails by itself.
  */
 export interface CountryRef {
   /** Upper case. */
@@ -25,26 +25,26 @@ export interface SourceRef {
   readonly known?: Partial<SourceRecord>;
 }
 
-/** How old a figure is, as the gateway tells it. */
+/** The age of a figure, as the gateway tells it. */
 export interface FreshnessRecord {
   readonly fetchedAt: string;
   readonly stale: boolean;
   readonly reason: FailureCode | null;
 }
 
-/** What has become of one figure. */
+/** The change of one figure. */
 export interface ObservationChangeRecord {
   readonly kind: 'ADDED' | 'REVISED' | 'REMOVED';
-  /** As it is now; where it was removed, as it was. */
+  /** The figure as it is now; a removed one, as it was. */
   readonly observation: ObservationRecord;
-  /** Null where it was added. */
+  /** Null if it was added. */
   readonly before: ObservationRecord | null;
 }
 
-/** What has become of figures since something was last said of them. */
+/** Changes of figures since the last word on them. */
 export interface ObservationChangesRecord {
   readonly changes: readonly ObservationChangeRecord[];
-  /** Whether these are all figures there are. */
+  /** True if these are all figures there are. */
   readonly isWhole: boolean;
   readonly revision: string;
   /** ISO 8601, UTC. */
@@ -62,7 +62,7 @@ export interface Page<Row> {
   readonly totalCount: number;
   readonly hasNextPage: boolean;
   readonly hasPreviousPage: boolean;
-  /** Cursors of the rows, in their order: made when they are asked for. */
+  /** Cursors of the rows, in their order: made only if they are asked for. */
   readonly cursors: () => readonly string[];
 }
 
@@ -71,7 +71,7 @@ export interface IndicatorConnectionRef extends Page<IndicatorRef> {}
 export interface ObservationConnectionRef extends Page<ObservationRecord> {}
 export interface TickerConnectionRef extends Page<TickerRecord> {}
 
-/** Where a page stands in its list. */
+/** The place of a page in its list. */
 export interface PageInfoRecord {
   readonly hasNextPage: boolean;
   readonly hasPreviousPage: boolean;
@@ -88,7 +88,7 @@ export interface RatioRecord {
   readonly operands: readonly ObservationRecord[];
 }
 
-/** Where a country's figure stands among others. */
+/** The position of a country's figure among others. */
 export interface RankRecord {
   readonly position: number;
   readonly of: number;

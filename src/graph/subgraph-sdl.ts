@@ -15,7 +15,10 @@ import {
 import { ConfigError } from '../config.ts';
 import { type PrefixedNames, withPrefixedNames } from './prefixed-names.ts';
 
-/** The subgraph's SDL, as routers and other people's tools want it, without some root fields, and with prefixed names where they are to have them. */
+/**
+ * The subgraph's SDL for routers and other people's tools, without some root fields, and with prefixed names if there
+ * are any.
+ */
 export function printSdl(
   schema: GraphQLSchema,
   omitted: readonly string[] = [],
@@ -60,7 +63,7 @@ export function withDirectives(schema: GraphQLSchema, document: DocumentNode): G
 /** A type that may have keys. */
 export type KeyableType = ObjectTypeDefinitionNode | InterfaceTypeDefinitionNode;
 
-/** An SDL in which some types have another key, of a field that they have: those that don't have it yet. */
+/** An SDL in which some types have another key, of a field that they have. Types that have the key keep it as it is. */
 export function withKey(
   document: DocumentNode,
   field: string,
@@ -78,9 +81,9 @@ export function withKey(
 }
 
 /**
- * An SDL without some fields of `Query`, and without the types that nothing else leads to: other subgraphs may have fields
- * and types of these names.
- * @throws ConfigError where there is no such field, or none is left
+ * An SDL without some fields of `Query`, and without the types that nothing else leads to: other subgraphs may have
+ * fields and types of these names.
+ * @throws ConfigError if there is no such field, or none is left
  */
 export function withoutRootFields(document: DocumentNode, omitted: readonly string[]): DocumentNode {
   const fields = document.definitions.find(isQuery)?.fields ?? [];

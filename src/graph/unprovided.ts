@@ -2,7 +2,7 @@ import type { GraphQLScalarType } from 'graphql';
 import type { Resolvers } from './generated.ts';
 
 /**
- * Fields of the schema, as `Type.field`, of which no resolver map says what they are made of.
+ * Fields of the schema, as `Type.field`, that no resolver map provides.
  * @typeParam Given the maps, as a union
  */
 export type Unprovided<Given> = {
@@ -11,7 +11,7 @@ export type Unprovided<Given> = {
     : Exclude<Coordinates<Type, NonNullable<Resolvers[Type]>>, ProvidedBy<Given, Type>>;
 }[keyof Resolvers];
 
-/** Of each map of the union. */
+/** Fields of each map of the union. */
 type ProvidedBy<Given, Type extends string> = Given extends { readonly [Name in Type]: infer Fields }
   ? Coordinates<Type, Fields>
   : never;

@@ -1,21 +1,21 @@
 /**
- * When the batch of one operation leaves: once no load still in flight can add to it, or after a bounded wait.
+ * Tells when the batch of one operation leaves: once no load still in flight can add to it, or after a bounded wait.
  *
- * DataLoader's own tick is too early: `country(code)` is ready while `countries` still waits for its list, and
- * their figures would travel in two calls.
+ * DataLoader's own tick is too early: `country(code)` is ready while `countries` still waits for its list. Their
+ * figures would travel in two calls.
  */
 export interface BatchGate {
-  /** Keeps the gate closed until the promise settles. Its outcome is not looked at. */
+  /** Keeps the gate closed until the promise settles. It ignores the outcome. */
   closeDuring<T>(promise: Promise<T>): Promise<T>;
-  /** Has a load that keeps the gate closed not do so while it waits for figures itself. */
+  /** Opens the gate for a load that keeps it closed, while that load waits for figures itself. */
   openDuring<T>(figures: Promise<T>): Promise<T>;
   /** Calls back once nothing keeps the gate closed, or the longest wait is over. */
   whenOpen(leave: () => void): void;
 }
 
-/** @param longestMs how long a batch that is ready waits at the most, in milliseconds */
+/** @param longestMs the longest wait of a batch that is ready, in milliseconds */
 export function createBatchGate(longestMs: number): BatchGate {
-  /** Loads that keep it closed. */
+  /** Loads that keep the gate closed. */
   let loading = 0;
   let longest: NodeJS.Timeout | undefined;
   let waiting: (() => void)[] = [];
@@ -27,7 +27,7 @@ export function createBatchGate(longestMs: number): BatchGate {
     for (const leave of ready) leave();
   }
 
-  // A settled load is followed by the resolvers below it, which may load again: all of that runs before setImmediate.
+  // The resolvers below a settled load may load again: all of them run before setImmediate.
   const openSoon = () =>
     setImmediate(() => {
       if (loading === 0 && waiting.length > 0) open();

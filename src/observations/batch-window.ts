@@ -2,59 +2,58 @@ import type { Clock } from '../async/clock.ts';
 import type { Ledger } from '../quota/ledger.ts';
 
 /**
- * When what operations under one key ask for is sent:
+ * Decides when to send the demands of all operations under one key:
  *
- * | state               | what happens                                   | next                              |
- * |---------------------|------------------------------------------------|-----------------------------------|
- * | idle                | something is asked for                         | gathering, or about to leave      |
+ * | state               | event                                          | next                               |
+ * |---------------------|------------------------------------------------|------------------------------------|
+ * | idle                | something is asked for                         | gathering, or about to leave       |
  * | about to leave      | the turn is over, and no operation is expected | sends: idle or awaiting the minute |
- * | about to leave      | the turn is over, and one is expected          | gathering                         |
- * | gathering           | something is asked for, or an operation joins  | gathering, a little longer        |
- * | gathering           | the window is over                             | awaiting operations               |
+ * | about to leave      | the turn is over, and one is expected          | gathering                          |
+ * | gathering           | something is asked for, or an operation joins  | gathering, a little longer         |
+ * | gathering           | the window is over                             | awaiting operations                |
  * | awaiting operations | the last one has asked, or `holdMs` are over   | sends: idle or awaiting the minute |
- * | awaiting the minute | something is asked for                         | gathering                         |
+ * | awaiting the minute | something is asked for                         | gathering                          |
  * | any                 | the minute that was waited for begins          | sends: idle or awaiting the minute |
  *
- * Where nothing is under way and the minute has plenty left, a batch leaves in the same turn of the event loop: whoever comes
- * meanwhile gathers behind it.
+ * If nothing is under way and the minute has plenty left, a batch leaves in the same turn of the event loop. Operations
+ * that come later gather behind it.
  */
 export interface BatchWindow {
-  /** Something is asked for that is not under way: opens the window, or keeps it open a little longer. */
+  /** Opens the window, or keeps it open a little longer: something is asked for that is not under way. */
   demanded(): void;
-  /** An operation came: keeps a window that is open open a little longer. */
+  /** Keeps an open window open a little longer: an operation came. */
   joined(): void;
-  /** The operation may yet ask for something: unless its window is over, a batch waits for it. */
+  /** Has a batch wait for the operation, which may yet ask for something, unless its window is over. */
   expect(operation: object): void;
-  /** The operation has asked, or never will. */
+  /** Ends the wait for the operation: it has asked, or never will. */
   arrived(operation: object): void;
 }
 
 export interface BatchWindowParts {
   readonly clock: Clock;
-  /** How long operations wait for each other, in milliseconds. */
+  /** Milliseconds that operations wait for each other. */
   readonly windowMs: number;
-  /** How long a batch waits for operations that can still add to it, in milliseconds. */
+  /** Milliseconds that a batch waits for operations that can still add to it. */
   readonly holdMs: number;
-  /** Share of the minute's budget that is left; null where nothing is known of it. */
+  /** Share of the minute's budget that is left; null if it is unknown. */
   readonly shareLeft: () => ReturnType<Ledger['shareLeft']>;
-  /** Whether so many calls are left that one matters less than the milliseconds which may save it. */
+  /** True if so many calls are left that one matters less than the milliseconds that may save it. */
   readonly hasPlenty: () => boolean;
-  /** Whether a batch is under way. */
   readonly isUnderWay: () => boolean;
   /**
-   * Sends what has gathered.
-   * @returns when (milliseconds since the epoch) the rest may be sent; null where there is none
+   * Sends all that has gathered.
+   * @returns the instant to send the rest, in milliseconds since the epoch; null if there is none
    */
   readonly send: () => number | null;
 }
 
 /**
- * The window may be stretched this much by further arrivals: far where calls are scarce or nothing is known of them,
- * little where the minute has plenty left, so that a steady stream of operations doesn't keep it open.
+ * Factor by which further arrivals may stretch the window: high if calls are scarce or their number is unknown, low if
+ * the minute has plenty left. So a steady stream of operations doesn't keep it open.
  */
 const MAX_STRETCH = { scarce: 25, plenty: 2 };
 
-/** How much wider the window is while nothing of the minute's budget is left, or nothing is known of it. */
+/** Factor by which the window is wider while the minute's budget is spent, or unknown. */
 const WIDENING = { spent: 5, unknown: 4 };
 
 /** Turns of the event loop without an arrival after which nobody is taken to be at the door. */
@@ -80,7 +79,7 @@ export function createBatchWindow(parts: BatchWindowParts): BatchWindow {
   let state: State = { name: 'idle' };
   /** Operations that have yet to ask. */
   const awaited = new Set<object>();
-  /** The minute that is waited for; null where none is. */
+  /** The minute that the batch waits for; null if it waits for none. */
   let minute: object | null = null;
 
   function gather(): void {
@@ -107,7 +106,7 @@ export function createBatchWindow(parts: BatchWindowParts): BatchWindow {
     gathering.arrivals += 1;
     gathering.cancel();
     const { arrivals } = gathering;
-    // Whoever arrives meanwhile opens the window anew.
+    // An arrival before the timer fires opens the window anew.
     const isQuiet = () => state === gathering && gathering.arrivals === arrivals;
     const leftMs = millisecondsLeft(gathering.openedAtMs, parts);
     gathering.cancel = clock.after(leftMs, () => afterQuietTurns(isQuiet, endWindow));
@@ -125,7 +124,7 @@ export function createBatchWindow(parts: BatchWindowParts): BatchWindow {
   function close(): void {
     if ('cancel' in state) state.cancel();
     state = { name: 'idle' };
-    // Operations that were waited for in vain are not waited for again.
+    // An operation that has not come in time is not waited for again.
     awaited.clear();
     minute = null;
     const opensAtMs = send();
@@ -156,8 +155,8 @@ export function createBatchWindow(parts: BatchWindowParts): BatchWindow {
 }
 
 /**
- * Waits until some turns of the event loop have passed without an arrival. A timer that is overdue fires before
- * the sockets are read, so operations that are at the door already would else be left behind.
+ * Waits until some turns of the event loop have passed without an arrival. An overdue timer fires before the sockets
+ * are read, so operations already at the door would else be left behind.
  */
 function afterQuietTurns(isQuiet: () => boolean, then: () => void, turnsLeft = QUIET_TURNS): void {
   if (!isQuiet()) return;
@@ -165,7 +164,7 @@ function afterQuietTurns(isQuiet: () => boolean, then: () => void, turnsLeft = Q
   else setImmediate(() => afterQuietTurns(isQuiet, then, turnsLeft - 1));
 }
 
-/** How long a window stays open for an arrival of now, in milliseconds. */
+/** Milliseconds that a window stays open after an arrival at this moment. */
 function millisecondsLeft(openedAtMs: number, { clock, windowMs, shareLeft }: BatchWindowParts): number {
   const left = shareLeft();
   const longestMs = openedAtMs + windowMs * stretch(left) - clock.now();

@@ -33,7 +33,7 @@ import {
 } from './task.ts';
 import { isForName, isUsable } from './year-evidence.ts';
 
-/** Names of no trust among which the service's own list is the cheaper way to find the wrong one. */
+/** Names without trust from which on the service's own list is the cheaper way to find the wrong one. */
 const MANY_SUSPECTS = 6;
 
 /** Pairs, or rows of an answer, that take milliseconds to settle. */
@@ -43,16 +43,19 @@ export interface BisectedParts {
   readonly learned: Learned;
   readonly keep: ObservationEntries['keep'];
   readonly refusedNames: Pick<RefusedNames, 'remember'>;
-  /** Has the service's own list of countries or of measures noted in `learned`, where that can be had. */
+  /** Notes the service's own list of countries or of measures in `learned`, if it can be had. */
   readonly noteNames?: (dimension: Dimension, sending: Sending) => Promise<void>;
 }
 
-/** What a refusal is looked into with. */
+/** The means to look into a refusal. */
 interface Search extends BisectedParts {
   readonly ask: DataCalls['askFor'];
   readonly sending: Sending;
   readonly receive: Receive;
-  /** Parts that a 404 which names nothing may say that there is nothing of: it does if the route has answered anything else. */
+  /**
+   * Parts refused by a 404 that names nothing. It says that there is nothing of them if the route has answered anything
+   * else.
+   */
   readonly unproven: Unproven[];
 }
 
@@ -63,12 +66,12 @@ interface Unproven {
 }
 
 /**
- * Asks for a task, and hands up the answer. Where the call is refused, its names are told apart by further calls, and
- * the answer to each part is handed up.
+ * Asks for a task, and hands up the answer. If the call is refused, further calls tell its names apart, and the answer
+ * to each part is handed up.
  *
- * What the service says of the whole is its word on a part only where no other part can be meant. So names are told
- * apart until each refusal can mean but one of them, or, where it is a 404, until whatever it means comes to the same:
- * that there is nothing. What can't be told apart is a failure, never an empty list.
+ * The service's word on the whole is its word on a part only if no other part can be meant. So names are told apart
+ * until each refusal can mean but one of them. For a 404, it is enough that all its meanings come to the same: there is
+ * nothing. Names that can't be told apart are a failure, never an empty list.
  */
 export function bisected(ask: DataCalls['askFor'], parts: BisectedParts): FetchTask {
   return (task, sending, receive) => {
@@ -92,7 +95,7 @@ function askFor(task: Task, search: Search): PromiseOrValue<FetchedRows> {
     if (task.years !== null && !mayGoBy(reply, task, task.years, search)) return askInWhole(task, search);
     if (!reply.isRefused) return receive(task, reply);
     if (task.search.isRefusedWithYears && reply.outcome instanceof Error) {
-      // Whole series are refused as well: what the years were refused for was something else.
+      // Whole series are refused as well: the refusal of the years was for something else.
       task.search.isRefusedWithYears = false;
       learned.learn('yearsParam', 'unknown');
     }
@@ -100,16 +103,18 @@ function askFor(task: Task, search: Search): PromiseOrValue<FetchedRows> {
   });
 }
 
-/** Whether to settle a task by a reply takes long. */
+/** True if it takes long to settle a task by a reply. */
 function isLong({ pairs }: Task, reply: Reply): boolean {
   return pairs.length > MANY || (!reply.isRefused && reply.list.received > MANY);
 }
 
-/** Whether the reply to a call that named years says anything of the figures; learns from it what the service takes. */
+/**
+ * True if the reply to a call that named years says anything of the figures. Learns from it if the service takes years.
+ */
 function mayGoBy(reply: Reply, { rectangle, search }: Task, years: YearRange, { learned }: Search): boolean {
   if (!reply.isRefused) return isUsable(reply, years, learned);
   if (isForName(reply, rectangle, learned)) return true;
-  // A 404 may be for want of rows in these years, which whole series are not.
+  // A 404 may be for want of rows in these years; whole series may have some.
   if (reply.outcome instanceof Error) {
     learned.learn('yearsParam', 'refused');
     search.isRefusedWithYears = !isAboutYears(reply.detail);
@@ -124,8 +129,8 @@ function askInWhole(task: Task, search: Search): Promise<FetchedRows> {
 
 /**
  * Settles a task whose call was refused.
- * @param isInferred whether the refusal is that of a larger call, the rest of which was answered: then a name of this
- * part is what was refused
+ * @param isInferred true if the refusal is that of a larger call and the rest of that call was answered: then a name of
+ * this part is refused
  */
 async function settleRefused(
   task: Task,
@@ -140,7 +145,7 @@ async function settleRefused(
   const suspects = suspectsIn(rectangle, learned);
   if (isProven(rectangle, suspects, refusal, learned)) {
     const [only = '', ...others] = [...suspects.countryCodes, ...suspects.metricKeys];
-    // A 404 may be for want of rows, save where the rest of the call had some.
+    // A 404 may be for want of rows, unless the rest of the call had some.
     const isForName = isInferred || refusal.outcome instanceof Error;
     const isOnly = others.length === 0 && trustBeside(only, rectangle, learned) >= TRUST.listed;
     const { stray } = refusal;
@@ -162,7 +167,10 @@ async function settleRefused(
   return askForHalves(partOf(task, halves[0]), partOf(task, halves[1]), refusal, search);
 }
 
-/** Counts a refusal that is looked into. */
+/**
+ * Counts a refusal that is looked into.
+ * @returns true if it may be
+ */
 function mayLookFurther({ rectangle, search }: Task): boolean {
   const names = rectangle.countryCodes.length + rectangle.metricKeys.length;
   search.refusalsLeft ??= 6 * Math.ceil(Math.log2(names)) + 6;
@@ -176,10 +184,10 @@ async function askForHalves(
   refusal: Refusal,
   search: Search,
 ): Promise<FetchedRows> {
-  // What nobody wants is not asked for, though it would tell of the other half.
+  // A half that nobody wants is not asked for, though it would tell of the other half.
   if (first.pairs.length === 0) return askFor(second, search);
   if (second.pairs.length === 0) return askFor(first, search);
-  // With two things that may be refused, nothing is learned of either: here names are looked into, not `limit`.
+  // If two things may be refused, neither can be learned: here names are looked into, not `limit`.
   const reply = await search.ask(first, search.sending, false);
   first.search.isAnswered ||= !reply.isRefused;
   if (reply.isRefused) {
@@ -189,7 +197,7 @@ async function askForHalves(
   return sum([await search.receive(first, reply), await settleRefused(second, refusal, search, true)]);
 }
 
-/** Whether a refusal can only mean that there is nothing of any pair, or that each of them is refused. */
+/** True if a refusal can only mean that there is nothing of any pair, or that each of them is refused. */
 function isProven(rectangle: Rectangle, suspects: Suspects, { outcome }: Refusal, learned: Learned): boolean {
   const { countryCodes, metricKeys } = rectangle;
   if (countryCodes.length * metricKeys.length === 1) return true;
@@ -197,12 +205,12 @@ function isProven(rectangle: Rectangle, suspects: Suspects, { outcome }: Refusal
   if (suspects.trust >= TRUST.listed && !(outcome instanceof Error)) return true;
   const [name, ...others] = [...suspects.countryCodes, ...suspects.metricKeys];
   if (name === undefined || others.length > 0) return false;
-  // The one that is left is in each pair, so that it makes no difference whether it is unknown or has no rows.
+  // The last suspect is in each pair: it makes no difference if it is unknown or has no rows.
   const isEverywhere = (countryCodes.includes(name) ? countryCodes : metricKeys).length === 1;
   return isEverywhere && trustBeside(name, rectangle, learned) >= TRUST.listed;
 }
 
-/** The list of the service's own that tells more of the suspects than further calls would; null where none does. */
+/** The service's own list that tells more of the suspects than further calls would; null if none does. */
 function listToLookAt(
   { countryCodes, metricKeys }: Rectangle,
   suspects: Suspects,
@@ -219,7 +227,7 @@ function listToLookAt(
   return null;
 }
 
-/** Settles the pairs of names that the service names, and fetches the others without them. */
+/** Settles the pairs of the names that the service's words name, and fetches the others without them. */
 function blame(task: Task, refusal: Refusal, named: readonly string[], search: Search): Promise<FetchedRows> {
   const { rectangle, pairs, settle } = task;
   const isBlamed = ({ countryCode, metricKey }: Pair) =>

@@ -17,15 +17,15 @@ export interface CachedFiguresParts extends ServingParts, Planning {
   readonly prefetch: Pick<Prefetch, 'wanted'>;
 }
 
-/** Outcomes that came of the stages below, by the keys of the demands. */
+/** Outcomes from the stages below, by the keys of the demands. */
 type Fetched = Map<string, Outcome>;
 
 /** Demands that take milliseconds to settle. */
 const MANY = 2_000;
 
 /**
- * Meets demands from what is held and fresh, and has the missing ones fetched alone. Where the service gives no answer,
- * what is past its time is served and said to be, unless the service refuses the key, or the caller insists on newer.
+ * Meets demands from fresh entries, and has only the missing ones fetched. If the service gives no answer, entries past
+ * their time are served and marked stale, unless the service refuses the key, or the caller insists on newer ones.
  */
 export function cached(next: Fetch, parts: CachedFiguresParts): Fetch<HeldDemand> {
   const { tenantCache } = parts;
@@ -40,7 +40,7 @@ export function cached(next: Fetch, parts: CachedFiguresParts): Fetch<HeldDemand
       // Nothing was asked of the service, so the key is as unproven as before.
       await fetchInto(fetched, others, next, sending, parts);
     }
-    // The service may have refused the key by now: then nothing that is held for it is served.
+    // The service may have refused the key by now: then no entry of it is served.
     const refusal = tenantCache.refusal(keyDigest);
     const doubt = isUnproven() ? failure() : null;
     await settleAll(demands, { fetched, refusal, doubt }, settle, sending, parts);
@@ -48,8 +48,8 @@ export function cached(next: Fetch, parts: CachedFiguresParts): Fetch<HeldDemand
 }
 
 /**
- * What has to be fetched. A key that the service has not accepted lately is put to the test even where everything
- * is held: with all of it where that takes one call, with the oldest figure where it takes more.
+ * Demands to fetch. A key that the service has not accepted lately is put to the test even if everything is held: with
+ * all demands if they take one call, else with the one for the oldest figure.
  */
 function toFetch(
   demands: readonly HeldDemand[],
@@ -80,7 +80,7 @@ async function fetchInto(
     return;
   }
   if (parts.lookups !== undefined) parts.lookups.misses += demands.length;
-  // Demands that differ in what age they allow are one to the stages below.
+  // Demands that differ only in the age they allow are one to the stages below.
   const byKey = new Map<string, Demand>(demands.map((demand) => [demand.key, demand]));
   const askedAtMs = parts.now();
   await next([...byKey.values()], sending, ({ key }, outcome) => fetched.set(key, outcome));
@@ -90,9 +90,9 @@ async function fetchInto(
 
 interface Evidence {
   readonly fetched: ReadonlyMap<string, Outcome>;
-  /** Why the service refuses the key; null where it doesn't. */
+  /** The reason for which the service refuses the key; null if it doesn't. */
   readonly refusal: Error | null;
-  /** Why it isn't known whether the service accepts the key; null where it is. */
+  /** The reason why it is unknown if the service accepts the key; null if it is known. */
   readonly doubt: Error | null;
 }
 
@@ -109,7 +109,7 @@ async function settleAll(
     const { entry } = demand;
     const own = fetched.get(demand.key);
     const isNew = own !== undefined && !(own instanceof Error);
-    // What has never come doesn't go along with other calls: it may be what makes them fail.
+    // A demand that was never met doesn't go along with other calls: it may make them fail.
     if (isNew || entry !== undefined)
       parts.prefetch.wanted(caller.keyDigest, demand, isNew ? parts.now() : (entry?.checkedAtMs ?? 0));
     const outcome = own ?? refusal ?? doubt ?? (entry && serve(demand, entry, sending, parts)) ?? [];
@@ -118,7 +118,7 @@ async function settleAll(
   }
 }
 
-/** What stands in for a failure: what is past its time, where it may be served. */
+/** Returns rows past their time in place of a failure, if they may be served; else the failure. */
 function staleOr(failure: Error, demand: HeldDemand, sending: Sending, parts: CachedFiguresParts): Outcome {
   const { entry } = demand;
   if (entry === undefined || !isUsable(demand, parts) || !isBetterOld(failure)) return failure;

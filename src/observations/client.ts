@@ -26,24 +26,24 @@ export interface FiguresParts extends HeldParts, LookedUpParts, RevalidatedParts
   readonly prefetch: Prefetch;
 }
 
-/** Where the figures of all operations come from. */
+/** The source of the figures of all operations. */
 export interface ObservationClient {
   /** Takes part with one operation. */
   join(caller: Caller): { readonly participant: Participant; readonly figures: Figures };
 }
 
 /**
- * Puts the stages together that the figures of an operation pass. Their order is policy:
+ * Puts together the stages that the figures of an operation pass. Their order is policy:
  *
  *     lookedUp( ranged( revalidated( cached( prefetched( pooled( leased( planned( covered( completed( bisected ))))))))))
  *
- * What is held costs nothing, and whether it still holds is known before anything is fetched for being old. What is left
- * takes along what costs no further call, meets the demands of other operations, is left to others who share the store where
- * they are at it already, and is planned as one. A plan becomes rectangles, a call each, the answers to which may be cut
- * (completed) or refused (bisected).
+ * - Held entries cost nothing. Entries past their time are first checked: those that still hold are not fetched.
+ * - The rest takes along figures that cost no further call, and meets the demands of other operations.
+ * - Demands that others who share the store are fetching already are left to them. All others are planned as one.
+ * - A plan becomes rectangles, a call each. An answer may be cut (completed), a call may be refused (bisected).
  *
- * Down to the pool a stage works for one operation, below it for all that wait for a batch. From `covered` on, stages are
- * of another shape than {@link Fetch}: there it is a rectangle that is asked for, and rows that come.
+ * Down to the pool a stage works for one operation, below it for all that wait for a batch. From `covered` on, stages
+ * are of another shape than {@link Fetch}: they ask for a rectangle, and rows come.
  */
 export function createObservationClient(
   parts: FiguresParts & DataFetchParts & PoolParts & LeasedParts,
@@ -53,7 +53,7 @@ export function createObservationClient(
   return {
     join(caller) {
       const participant = pool.join(caller);
-      // Most operations take everything from what is held: their stages are put together once they fetch.
+      // Most operations take everything from held entries: their stages are put together once they fetch.
       const fetch = abovePool(participant.fetch, parts);
       return { participant, figures: { held, fetch, several: parts.entries.several } };
     },
@@ -61,8 +61,8 @@ export function createObservationClient(
 }
 
 /**
- * The same stages for one operation alone: it meets no other, and nothing goes along.
- * @param watched looks at what is about to be planned
+ * Puts the same stages together for one operation alone: it meets no other, and nothing goes along.
+ * @param watched looks at the demands before they are planned
  */
 export function createLoneFigures(
   parts: Omit<FiguresParts, 'prefetch'> & DataFetchParts,
@@ -73,7 +73,7 @@ export function createLoneFigures(
   return { held: heldAtOnce(alone), fetch, several: parts.entries.several };
 }
 
-/** The stages that work for one operation; where nothing is ever held, they have nothing to do for most demands. */
+/** The stages that work for one operation. If nothing is ever held, they have nothing to do for most demands. */
 function abovePool(pooled: Fetch, parts: FiguresParts): Fetch {
   return (demands, sending, settle) => {
     const hasNothingToDo = parts.tenantCache === NO_TENANT_CACHE && demands.every(isOfAnyAge);
@@ -84,7 +84,7 @@ function abovePool(pooled: Fetch, parts: FiguresParts): Fetch {
   };
 }
 
-/** Fetches demands of the service, whatever is held of them, in the fewest calls that its limits allow. */
+/** Fetches demands from the service, held or not, in the fewest calls that its limits allow. */
 export function createDataFetch(parts: DataFetchParts): Fetch {
   const calls = createDataCalls(parts);
   const asked = bisected(calls.askFor, parts);

@@ -1,6 +1,6 @@
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 
-/** How many texts are known before all of them are forgotten; rows keep those that they have. */
+/** Texts known at most; past that all are forgotten. Rows keep the texts that they have. */
 const MAX_TEXTS = 20_000;
 
 /** Fields whose texts stand in many rows, in our words and in the service's. */
@@ -21,8 +21,9 @@ const FIELDS = [
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 /**
- * Has rows that are about to be held share the texts that they have in common, in the rows and in what was sent: the parser
- * makes each text anew, and a name, a unit or a time of retrieval stands in thousands of rows. They say the same as before.
+ * Lets rows that are about to be held share the texts that they have in common, in the rows and in the records as sent.
+ * The parser makes each text anew, and a name, a unit or a time of retrieval stands in thousands of rows. The rows say
+ * the same as before.
  */
 export function createCommonTexts(): (rows: readonly ObservationRecord[]) => void {
   const texts = new Map<string, string>();

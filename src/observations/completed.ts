@@ -31,10 +31,10 @@ export interface CompletedParts {
   readonly keep: ObservationEntries['keep'];
 }
 
-/** Rows by the pair that they are of. */
+/** Rows by their pairs. */
 type Runs = ReadonlyMap<string, readonly SentRow[]>;
 
-/** A cut answer, what it answers, and on whose behalf the rest is asked for. */
+/** A cut answer, the task that it answers, and the party on whose behalf the rest is asked for. */
 interface CutAnswer {
   readonly task: Task;
   readonly answer: Rows;
@@ -42,8 +42,8 @@ interface CutAnswer {
 }
 
 /**
- * Hands up whole answers. The rest of one that the service cut short is asked for, and its pairs are settled here; what
- * can't be had whole is UPSTREAM_INCOMPLETE.
+ * Hands up whole answers. Asks for the rest of a cut one, and settles its pairs here. Pairs that can't be had whole are
+ * UPSTREAM_INCOMPLETE.
  */
 export function completed(next: FetchTask, parts: CompletedParts): FetchTask {
   const { calls, learned } = parts;
@@ -62,7 +62,7 @@ export function completed(next: FetchTask, parts: CompletedParts): FetchTask {
     );
 }
 
-/** Notes which countries and metrics the service holds figures of. */
+/** Notes the countries and metrics that the service holds figures of. */
 function noteFigured(rows: Rows['list']['rows'], { figured }: Learned): void {
   const countries = new Set<string>();
   const metrics = new Set<string>();
@@ -74,12 +74,14 @@ function noteFigured(rows: Rows['list']['rows'], { figured }: Learned): void {
   for (const key of metrics) figured.metrics.add(key);
 }
 
-/** Years that can't be had whole may have been counted with all the others: then their whole series can. */
+/**
+ * Gets the rest of an answer, with whole series if years can't be had whole: their total may have counted all years.
+ */
 async function completeYears(cut: CutAnswer, parts: CompletedParts): Promise<FetchedRows> {
   const { task, answer } = cut;
   if (answer.years === null) return complete(cut, parts);
   const inWholeAgain = () => task.replan(task.pairs, { ...inWhole(task.pairs, parts), round: 0 });
-  // Nothing tells how much more whole series are than their years.
+  // Nothing tells how much longer whole series are than their years.
   if (!mayNameYears(parts.learned) && totalBeyond(answer) === null) return inWholeAgain();
   try {
     return await complete(cut, parts);
@@ -91,9 +93,9 @@ async function completeYears(cut: CutAnswer, parts: CompletedParts): Promise<Fet
 }
 
 /**
- * Pairs that look whole are kept, the others are asked for again, planned by what the total says is left; once
- * everything came, the total proves what was kept.
- * @throws Failure UPSTREAM_INCOMPLETE where the rest can't be had
+ * Keeps pairs that look whole, and asks for the others again, planned by the rows that the total leaves. Once
+ * everything came, the total proves the kept ones.
+ * @throws Failure UPSTREAM_INCOMPLETE if the rest can't be had
  */
 async function complete(cut: CutAnswer, parts: CompletedParts): Promise<FetchedRows> {
   const { task, answer } = cut;
@@ -108,7 +110,7 @@ async function complete(cut: CutAnswer, parts: CompletedParts): Promise<FetchedR
   const whole = wholeRunsOf(task, answer);
   const kept = keptOf(task, whole);
   const again = kept.size > 0 ? pairsOf(rectangle).filter((pair) => !kept.has(keyOf(pair))) : pairs;
-  // An answer that brought other years than it was asked for is one of whole series, and so is the rest.
+  // An answer with other years than the call named is one of whole series, and so is the rest.
   const years = mayNameYears(parts.learned) ? answer.years : null;
   const replanned = {
     years,
@@ -119,7 +121,7 @@ async function complete(cut: CutAnswer, parts: CompletedParts): Promise<FetchedR
   if (kept.size === 0) return rest;
 
   const rows = rest.rows + rowsIn(kept);
-  // Where the service took no years in the meantime, the rest was counted otherwise.
+  // If the service turned out to take no years, the rest was counted otherwise.
   const isCountedAlike = years === null || mayNameYears(parts.learned);
   if (rest.isWhole && rows === total && isCountedAlike) {
     settleKept(cut, kept, parts);
@@ -130,8 +132,8 @@ async function complete(cut: CutAnswer, parts: CompletedParts): Promise<FetchedR
 }
 
 /**
- * Learns from a cut answer where the service cuts.
- * @returns whether more may come where a higher limit is asked for
+ * Learns from a cut answer at how many rows the service cuts.
+ * @returns true if a higher limit may bring more
  */
 function learnCut(answer: Rows, learned: Learned): boolean {
   const { list, limit } = answer;
@@ -148,13 +150,13 @@ function learnCut(answer: Rows, learned: Learned): boolean {
   return mayAskForMore;
 }
 
-/** The runs of pairs that look whole, where the service tells a total. */
+/** The runs of pairs that look whole, if the service tells a total. */
 function wholeRunsOf({ mode }: Task, answer: Rows): Runs {
   const sent = totalBeyond(answer) === null ? null : sentRows(answer);
   return sent === null ? new Map() : wholeRuns(sent, mode);
 }
 
-/** Those runs that the total can prove: all of them, or none. */
+/** The runs that the total can prove: all of them, or none. */
 function keptOf({ rectangle, pairs }: Task, whole: Runs): Runs {
   const isWanted = new Set(pairs.map(keyOf));
   const left = pairsOf(rectangle).filter((pair) => !whole.has(keyOf(pair)));
@@ -162,12 +164,13 @@ function keptOf({ rectangle, pairs }: Task, whole: Runs): Runs {
 }
 
 /**
- * Rows to plan the rest by: what came of pairs that look whole, and the rest of the total spread over the others, at
- * least what has come of each.
+ * Rows to plan the rest by: for pairs that look whole, the rows that came; for the others, their share of the rest of
+ * the total, and at least the rows that came of each.
  */
 function scaled({ mode, rectangle }: Task, answer: Rows, whole: Runs, learned: Learned): RowsOf {
   const total = totalBeyond(answer);
-  // An answer as long as a limit, of as many rows as the service counts, is whole unless it counts what it sends.
+  // An answer as long as a limit, of as many rows as the service counts, is whole unless the total counts only sent
+  // rows.
   const unknown = answer.list.meta.total === null ? learned.maxRows * 2 : learned.maxRows + 1;
   const rowsLeft = total === null ? unknown : total - rowsIn(whole);
   // At least one row each: the total shows that some of these are longer than was thought.
@@ -177,7 +180,8 @@ function scaled({ mode, rectangle }: Task, answer: Rows, whole: Runs, learned: L
   const expected = pairsOf(rectangle)
     .filter((pair) => !whole.has(keyOf(pair)))
     .reduce((rows, { countryCode, metricKey }) => rows + guess(countryCode, metricKey), 0);
-  // What came of a pair is the least it has: whoever is left is not put into one call with it again unawares.
+  // A pair has at least the rows that came of it. So the pairs that are left share no call with it again that can't
+  // hold both.
   const cameOf: RowsOf = (c, m) => sentOf(answer.groups, pairKey(c, m));
   if (mode === 'series' && years === null) {
     for (const { countryCode, metricKey } of pairsOf(rectangle)) {
@@ -253,7 +257,10 @@ function askingYears({ task, answer, sending }: CutAnswer, { calls, learned }: C
   };
 }
 
-/** Asks for as many rows as there are, where a limit was refused: it may have been too high, and one that is taken too low. */
+/**
+ * Asks for as many rows as there are, if a limit was refused: that one may have been too high, and one that is taken
+ * too low.
+ */
 async function askForTotal(
   { task, answer, sending }: CutAnswer,
   total: number | null,
@@ -277,7 +284,10 @@ function namedBy({ years }: Rows): YearRange | null {
   return years && widened(years);
 }
 
-/** The total where it counts more rows than came; else it may be all there is, or a count of what came, and tells nothing. */
+/**
+ * The total if it counts more rows than came; else null: it may be all there is, or count only sent rows, and tells
+ * nothing.
+ */
 function totalBeyond({ list: { received, meta } }: Rows): number | null {
   return meta.total !== null && meta.total > received ? meta.total : null;
 }

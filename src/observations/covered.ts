@@ -15,9 +15,9 @@ import { type FetchedRows, type FetchTask, NONE_WHOLE, type PairsToFetch, sum, t
 export type FetchPairs = (wanted: PairsToFetch, sending: Sending) => Promise<FetchedRows>;
 
 export interface CoveredParts extends CallBounds {
-  /** Keeps what an answer said, of pairs that nobody wanted too. */
+  /** Keeps the figures of an answer, also of pairs that nobody wanted. */
   readonly keep: ObservationEntries['keep'];
-  /** Called with the rows of each answer, and how many of them nobody had asked for. */
+  /** Called with the rows of each answer, and the number of them that nobody had asked for. */
   readonly onRows?: ((received: number, unwanted: number) => void) | undefined;
 }
 
@@ -26,7 +26,7 @@ const STEP_PAIRS = 512;
 
 /**
  * Covers pairs with as few calls as the limits allow, and hands each answer's rows to their pairs. The stages below may
- * find that a rectangle has to be asked for in pieces after all: its task covers them by this stage again.
+ * find that a rectangle has to be asked for in pieces after all: its task then covers them by this stage again.
  */
 export function covered(next: FetchTask, parts: CoveredParts): FetchPairs {
   const { learned } = parts;
@@ -43,7 +43,8 @@ export function covered(next: FetchTask, parts: CoveredParts): FetchPairs {
       next(task, sending, (part, answer) => handOut(part, answer, sending, parts));
     const [only] = tasks;
     if (only !== undefined && tasks.length === 1) return fetch(only);
-    // The first call teaches what the service takes: the others wait for it, so that not all run into the same wall.
+    // The first call teaches which parameters the service takes. The others wait for it, so that not all run into the
+    // same wall.
     const first = !isTaught(wanted, parts) ? tasks.splice(0, 1) : [];
     const fetched: FetchedRows[] = [];
     for (const task of first) fetched.push(await fetch(task));
@@ -64,7 +65,7 @@ function isTaught({ years }: PairsToFetch, { learned }: CoveredParts): boolean {
 
 /**
  * Settles the pairs of a whole answer.
- * @throws Failure where it can't be told whose some of the rows are
+ * @throws Failure if the pair of a faulty row can't be told
  */
 function handOut(
   { mode, rectangle, pairs, settle }: Task,
@@ -87,11 +88,11 @@ function handOut(
       learnLength(pair, { years, rows: figures.get(key) ?? [], sent: sentOf(groups, key) }, learned);
     }
   }
-  // An answer with rows that can't be told whose they are is not held, so that whoever asks again is told again.
+  // An answer with rows of unknown pairs is not held, so that the next one to ask is told again.
   if (unknown === undefined) {
     keep(sending.caller.keyDigest, { mode, years }, figuresToKeep(all, mode, groups, faulty), receivedAt);
   }
-  // Rows that belong to no pair count with those that are wanted.
+  // Rows that belong to no pair count with the wanted ones.
   const ofNoPair = list.received - list.rows.length - list.blanks.length;
   let rows = ofNoPair;
   for (const pair of pairs) {
@@ -117,17 +118,17 @@ function* figuresToKeep(
   }
 }
 
-/** Whether the latest row holds no value: the latest figure stands further back. */
+/** True if the latest row holds no value: the latest figure stands further back. */
 function isBlank(key: string, mode: Mode, { figures, blanks }: Groups): boolean {
   return mode === 'latest' && blanks.has(key) && !figures.has(key);
 }
 
-/** Whether pairs of a rectangle, none twice, are all that it has. */
+/** True if pairs of a rectangle, none twice, are all that it has. */
 function isAll(pairs: readonly Pair[], { countryCodes, metricKeys }: Rectangle): boolean {
   return pairs.length === countryCodes.length * metricKeys.length;
 }
 
-/** @throws Failure where it can't be told whose a row is that breaks the specification */
+/** @throws Failure if the pair of a row that breaks the specification can't be told */
 function faultsIn(faults: Rows['list']['faults'], { askedKeyOf }: Groups): Map<string, Failure> {
   const byPair = new Map<string, Failure>();
   for (const { countryCode, metricKey, failure } of faults) {
@@ -137,7 +138,7 @@ function faultsIn(faults: Rows['list']['faults'], { askedKeyOf }: Groups): Map<s
   return byPair;
 }
 
-/** Gives each pair to the first of the rectangles that holds it; in steps, since thousands of pairs take long. */
+/** Gives each pair to the first rectangle that holds it; in steps, since thousands of pairs take long. */
 function* sharing(
   pairs: readonly Pair[],
   covering: Steps<readonly Rectangle[]>,

@@ -15,40 +15,46 @@ import { tracing } from '../upstream/traced.ts';
 import type { Outcome } from './outcome.ts';
 import { strayIn } from './stray-rows.ts';
 
-/** A data call that was answered with rows. */
+/** The answer to a data call that brought rows. */
 export interface Rows {
   readonly isRefused: false;
   readonly list: ObservationList;
   readonly groups: Groups;
-  /** Why a pair without rows is not shown to have none: the answer has rows that nobody asked for. Null where it has none. */
+  /**
+   * The reason why a pair without rows is not shown to have none: the answer has rows that nobody asked for. Null if it
+   * has none.
+   */
   readonly stray: Failure | null;
   /** The limit that was asked for. */
   readonly limit: number | undefined;
-  /** The years that all rows have come of, where the call named any; null where it asked for whole series. */
+  /** The years of all rows, if the call named any; null if it asked for whole series. */
   readonly years: YearRange | null;
   readonly receivedAt: number;
 }
 
-/** A data call that was refused, and what that means for what was wanted of it. */
+/** A data call that was refused, and its outcome for the pairs. */
 export interface Refusal {
   readonly isRefused: true;
-  /** None where the service says that there is nothing (404), a failure where it says that the call is wrong. */
+  /** Empty if the service says that there is nothing (404), a failure if it says that the call is wrong. */
   readonly outcome: Outcome;
   readonly detail: string;
-  /** Why a 404 proves nothing by itself: its words don't name what was asked for. Left out where they do. */
+  /**
+   * The reason why a 404 proves nothing by itself: its words don't name anything that was asked for. Left out if they
+   * do.
+   */
   readonly stray?: Failure;
   readonly receivedAt: number;
 }
 
 export type Reply = Rows | Refusal;
 
-/** The rows of an answer by the pairs that were asked for, as `pairKey` names them. */
+/** The rows of an answer by the pairs of the call, as `pairKey` names them. */
 export interface Groups {
   /** Rows with a figure. */
   readonly figures: ReadonlyMap<string, ObservationRecord[]>;
-  /** How many rows without a figure there are; pairs that have none aren't here. */
+  /** Number of rows without a figure; a pair that has none is left out. */
   readonly blanks: ReadonlyMap<string, number>;
-  /** The metric as it was asked for, of one that the service spells in another case. */
+  /** Returns the call's spelling of a metric that the service spells in another case. */
   readonly askedKeyOf: (metricKey: string) => string;
 }
 
@@ -59,7 +65,7 @@ export interface SentRow {
   readonly figure: ObservationRecord | null;
 }
 
-/** A rectangle, and what is asked of its pairs. */
+/** A rectangle, and the query for its pairs. */
 export interface DataQuery {
   readonly mode: Mode;
   readonly rectangle: Rectangle;
@@ -70,21 +76,21 @@ export interface DataQuery {
 
 type QueryScope = Pick<DataQuery, 'mode' | 'rectangle'>;
 
-/** What is asked of a rectangle: all years, or some alone. */
+/** A rectangle to ask for: of all years, or of some alone. */
 export interface Asked extends QueryScope {
   readonly years: YearRange | null;
   readonly rowsOf: RowsOf;
 }
 
-/** Data calls, and what their answers teach of the service. */
+/** Makes data calls, and learns from their answers how the service behaves. */
 export interface DataCalls {
   ask(query: DataQuery, sending: Sending): Promise<Reply>;
   /**
-   * One data call, with `limit` where more than a default page is expected and the service may know it.
-   * @param mayTry whether it may be found out whether the service takes `limit`
+   * Makes one data call, with `limit` if more than a default page is expected and the service may know it.
+   * @param mayTry true if the call may find out if the service takes `limit`
    */
   askFor(asked: Asked, sending: Sending, mayTry?: boolean): Promise<Reply>;
-  /** Whether an answer has to be taken as cut short; asks once whether limits are heeded, where that decides. */
+  /** True if an answer has to be taken as cut short. Asks once if the service heeds limits, if that decides. */
   isCutShort(asked: QueryScope, rows: Rows, sending: Sending): PromiseOrValue<boolean>;
 }
 
@@ -124,7 +130,7 @@ export function createDataCalls({ send, learned, now }: DataCallsParts): DataCal
     }
   }
 
-  /** One call, with `limit` where that may be needed, and with other limits or none where it was refused for that. */
+  /** Makes one call, with `limit` if it may be needed. If that is refused, asks again with a lower limit or none. */
   async function askWithLimit(asked: Asked, sending: Sending, limit: number): Promise<Reply> {
     const { mode, rectangle, years } = asked;
     const named = years && widened(years);
@@ -172,7 +178,10 @@ export function createDataCalls({ send, learned, now }: DataCallsParts): DataCal
       : replying.then((reply) => (reply.isRefused ? reply : { ...reply, years }));
   };
 
-  /** Whether a call may have been refused for its `limit`: never by a 404, and where limits are taken only if it says so. */
+  /**
+   * True if a call may have been refused for its `limit`: never by a 404, and, if limits are taken, only if the words
+   * say so.
+   */
   function mayBeForLimit({ outcome, detail }: Refusal): boolean {
     if (!(outcome instanceof Error)) return false;
     return isAboutLimit(detail) || learned.limitParam !== 'accepted';
@@ -204,7 +213,7 @@ export function createDataCalls({ send, learned, now }: DataCallsParts): DataCal
   return { ask, askFor, isCutShort };
 }
 
-/** Learns from an answer what the service makes of `limit`. */
+/** Learns from an answer how the service treats `limit`. */
 function learnLimit({ received, meta }: ObservationList, asked: number | undefined, learned: Learned): void {
   const before = learned.maxRows;
   if (meta.limit !== null) {
@@ -218,7 +227,7 @@ function learnLimit({ received, meta }: ObservationList, asked: number | undefin
   if (asked !== undefined) learned.learn('limitParam', 'accepted');
   if (asked !== undefined && received > asked) learned.learn('limitEffect', 'ignored');
   else if (asked !== undefined && received > learned.defaultRows) learned.learn('limitEffect', 'heeded');
-  // More than this many come: the next answer of just as many rows must not look as if a limit had cut it.
+  // More rows came than the known maximum: the next answer of as many rows must not look as if a limit had cut it.
   if (received > learned.maxRows) learned.learn('maxRows', received + 1);
   if (meta.total === null) learned.learn('totals', 'untold');
   else if (meta.total > received) learned.learn('totals', 'true');
@@ -262,8 +271,8 @@ function groupRows({ rows, blanks }: ObservationList, { metricKeys }: Rectangle)
 }
 
 /**
- * Which of the metrics asked for a row's metric is: the one of the same spelling, or the one that differs in case alone
- * and of which no row has come in its own spelling. (No call asks for two that differ in case alone.)
+ * Finds the metric of the call that a row's metric is: the one of the same spelling, or the one that differs in case
+ * alone and has no row in its own spelling. (No call asks for two that differ in case alone.)
  */
 function createKeyMatch(
   asked: readonly string[],
@@ -281,16 +290,16 @@ function createKeyMatch(
   return (metricKey) => (exact.has(metricKey) ? metricKey : matchByFold(metricKey));
 }
 
-/** All rows that a pair has, of all years or of some. */
+/** All rows of a pair, of all years or of some. */
 export interface RowsOfPair {
   /** Null for all years. */
   readonly years: YearRange | null;
   readonly rows: readonly ObservationRecord[];
-  /** How many there are, those without a figure included. */
+  /** Number of rows, with those that have no figure. */
   readonly sent: number;
 }
 
-/** Learns how long a series is, or as much of it as a call for some years brings. */
+/** Learns the length of a series, or the number of its rows that a call for some years brings. */
 export function learnLength(
   { countryCode, metricKey }: Pair,
   { years, rows, sent }: RowsOfPair,
@@ -310,12 +319,15 @@ export function learnLength(
   learned.learnSeries(countryCode, metricKey, sent, span);
 }
 
-/** Rows of a pair in an answer, with a figure or without. */
+/** Number of rows of a pair in an answer, with a figure or without. */
 export function sentOf({ figures, blanks }: Groups, key: string): number {
   return (figures.get(key)?.length ?? 0) + (blanks.get(key) ?? 0);
 }
 
-/** All rows of an answer in the order of its body; null where some of them break the specification, or nobody asked for them. */
+/**
+ * All rows of an answer in the order of its body; null if some of them break the specification, or nobody asked for
+ * them.
+ */
 export function sentRows({ list, groups, stray }: Rows): readonly SentRow[] | null {
   const { rows, blanks, faults } = list;
   if (stray !== null) return null;
@@ -341,22 +353,21 @@ function blankRow(
   return { key: pairKey(countryCode, askedKeyOf(metricKey)), year, figure: null };
 }
 
-/** Whether the service's words are about a limit: they name it, or a number that may not be larger. */
+/** True if the service's words are about a limit: they name it, or a number that may not be larger. */
 function isAboutLimit(detail: string): boolean {
   return /limit|less than or equal to|no more than \d|at most \d+\.?$|maximum/i.test(detail);
 }
 
-/** Whether a call that named years was refused for its limit, as the service's words say: else it may be for the years. */
+/** True if, by the service's words, a call that named years was refused for its limit; else it may be for the years. */
 function isForLimitAlone({ outcome, detail }: Refusal): boolean {
   return outcome instanceof Error && isAboutLimit(detail) && !isAboutYears(detail);
 }
 
-/** Whether the service's words are about years. */
 export function isAboutYears(detail: string): boolean {
   return /year/i.test(detail);
 }
 
-/** A limit below the one asked for that the service names when it refuses that. */
+/** The highest limit below the refused one that the service's words name; null if they name none. */
 function highestLimitIn(detail: string, asked: number): number | null {
   if (!isAboutLimit(detail)) return null;
   const figures = [...detail.matchAll(/\b\d+\b/g)]

@@ -10,39 +10,39 @@ import { decodeObservations, type ObservationRecord } from '../upstream/records/
 import { createCommonTexts } from './common-texts.ts';
 import { createSeveralFigures, type SeveralFigures } from './several-figures.ts';
 
-/** The figures of one pair as they are held: none where the service held none. */
+/** The held figures of one pair: none if the service held none. */
 export interface ObservationEntry {
   readonly rows: readonly ObservationRecord[];
-  /** The years that they are all rows of; null for those of a whole series, and for a latest figure. */
+  /** The years that `rows` has all rows of; null for a whole series, and for a latest figure. */
   readonly years: YearRange | null;
-  /** When the service sent them, in milliseconds since the epoch. */
+  /** Instant when the service sent them, in milliseconds since the epoch. */
   readonly atMs: number;
-  /** When this process last knew them to be what the service would send: later than `atMs` once they were renewed. */
+  /** Latest instant when this process knew them to be current: later than `atMs` once they were renewed. */
   checkedAtMs: number;
-  /** When this process last counted them among what the key asks for; 0 for never. */
+  /** Instant when this process last counted them among the key's wanted figures; 0 for never. */
   wantedAtMs: number;
 }
 
 /**
- * Figures are held by country, metric and mode, not by the address they came from: addresses of merged calls hardly
- * ever repeat, figures do.
+ * Holds figures by country, metric and mode, not by the address of the call: addresses of merged calls hardly ever
+ * repeat, figures do.
  */
 export interface ObservationEntries {
-  /** What is held of a demand; undefined where nothing is, or the store can't tell at once. */
+  /** The entry for a demand; undefined if none is held, or the store can't tell at once. */
   atHand(keyDigest: string, demand: Demand): ObservationEntry | undefined;
-  /** What is held of these demands, fresh or not, by the keys of the demands. */
+  /** Reads the entries for these demands, fresh or not, by the keys of the demands. */
   read(keyDigest: string, demands: readonly Demand[]): Promise<ReadonlyMap<string, ObservationEntry>>;
   /**
-   * Keeps what an answer said of each of these pairs. A series is held as the latest figure too, where it tells which that is: else
-   * what the service has chosen stays, as long as it is one of the newest rows. Of a range of years those rows alone are held
-   * that lie in it.
+   * Keeps an answer's rows of each of these pairs. A series is held as the latest figure too, if it tells which one
+   * that is. Else the service's own choice stays, as long as it is one of the newest rows. Of a range of years, only
+   * the rows that lie in it are held.
    */
   keep(keyDigest: string, asked: KeptAs, figures: Iterable<PairFigures>, atMs: number): void;
-  /** What has been shown of countries and metrics that have several figures of a period. */
+  /** The countries and metrics that are known to have several figures of a period. */
   readonly several: SeveralFigures;
 }
 
-/** What an answer was asked for of each pair. */
+/** The query of an answer for each of its pairs. */
 export interface KeptAs {
   readonly mode: Mode;
   /** Null for all years. */
@@ -74,7 +74,7 @@ export function createObservationEntries(
 ): ObservationEntries {
   const shareTexts = createCommonTexts();
 
-  /** Null where what is held is not what was put there. */
+  /** The entry of a stored value; null if the value is not one that was put there. */
   function entryOf({ value, atMs }: CacheEntry<unknown>, keyDigest: string): ObservationEntry | null {
     const isRange = isRawRange(value);
     if (!isRange && !Array.isArray(value)) return null;
@@ -90,15 +90,15 @@ export function createObservationEntries(
     return entry;
   }
 
-  /** Tells latest figures that are the newest rows of a series which has come since. */
+  /** True if the held latest figures are among the newest rows of a series that came later. */
   function areAmong(newest: PairFigures['rows'], held: CacheEntry<unknown> | undefined, keyDigest: string) {
     const chosen = held === undefined ? [] : (entryOf(held, keyDigest)?.rows ?? []);
     return chosen.length > 0 && chosen.every((one) => newest.some((row) => areCopies(one, row)));
   }
 
   /**
-   * Has latest figures that a series doesn't tell be what the service has chosen of its newest rows, where that is held, and else
-   * asked for: an older one doesn't outlive the series.
+   * Keeps the service's own choice for latest figures that a series doesn't tell, if one of its newest rows is held as
+   * that; else marks them as not held, so that they are asked for. An older choice doesn't outlive the series.
    * @param untold the newest rows of the series, by the name of the latest figure
    */
   async function keepChosen(
@@ -108,7 +108,7 @@ export function createObservationEntries(
   ): Promise<void> {
     const names = [...untold.keys()];
     const held = await tenantCache.read<unknown>(keyDigest, names);
-    // What was put there since comes first.
+    // A value put there since the read comes first.
     const heldNow = (name: string) => tenantCache.peek<unknown>(keyDigest, name) ?? held.get(name);
     const gone = names.filter((name) => !areAmong(untold.get(name) ?? [], heldNow(name), keyDigest));
     if (gone.length > 0) tenantCache.keep(keyDigest, new Map(gone.map((name) => [name, UNTOLD])), atMs);
@@ -175,19 +175,19 @@ export function createObservationEntries(
   };
 }
 
-/** The name of the range of a pair that came last. */
+/** The name under which the last range of a pair is held. */
 function rangeName(pair: Pair): string {
   return `years of ${demandKey('series', pair)}`;
 }
 
-/** The names under which what answers demands is held. */
+/** The names of all entries that may answer the demands. */
 function namesOf(demands: readonly Demand[]): string[] {
   const names = demands.map(wholeKey);
   for (const demand of demands) if (demand.years !== null) names.push(rangeName(demand));
   return names;
 }
 
-/** What was last known to hold, of that which answers a demand. */
+/** The entry that was last known to hold, of those that answer a demand. */
 function bestOf(
   demand: Demand,
   find: (name: string) => ObservationEntry | null,

@@ -15,13 +15,13 @@ import { widened, type YearRange } from '../planner/year-range.ts';
 import { planningModes } from './mode-plans.ts';
 import type { PairsToFetch } from './task.ts';
 
-/** What calls are bounded by. */
+/** The bounds of calls. */
 export interface CallBounds {
   readonly learned: Learned;
   readonly codesPerCall: number;
 }
 
-/** What plans are made by. */
+/** The bounds of plans. */
 export interface Planning extends CallBounds {
   readonly overfetchRows: number;
 }
@@ -33,7 +33,7 @@ export function limitsOf({ learned, codesPerCall }: CallBounds): CoverLimits {
   return { maxRows: learned.maxRows, maxCodes: codesPerCall, maxAddress: MAX_ADDRESS };
 }
 
-/** What demands are planned to take; an answer that is cut short, or refused, takes more. */
+/** Calls and rows that demands are planned to take. An answer that is cut short, or refused, takes more. */
 export interface Estimate {
   readonly calls: number;
   /** Rows that the calls are expected to bring. */
@@ -51,8 +51,8 @@ export function estimate(demands: readonly Demand[], planning: Planning): Estima
 }
 
 /**
- * Whether demands are planned to take no more than this. What is told by their own rows, or by one call that doesn't hold
- * them, is not parted first.
+ * True if demands are planned to take no more than this. Often their own rows, or one call that can't hold them,
+ * already tell; then they are not parted into calls.
  */
 export function fitsWithin(most: Estimate, demands: readonly Demand[], planning: Planning): boolean {
   const { learned } = planning;
@@ -81,7 +81,7 @@ function add(
   for (const rectangle of rectangles) total.rows += expectedRows(rectangle, rowsOf);
 }
 
-/** What a plan asks for, each part with the rows to cover it by. */
+/** The parts of a plan, each with the rows to cover it by. */
 export function hopefulParts(plan: ModePlan, learned: Learned): PlanPart[] {
   return partsOf(
     plan,
@@ -95,15 +95,15 @@ export function modeLimits(planning: Planning): ModeLimits {
 }
 
 /**
- * Rows of series to plan by. A first call for series of unknown length asks for all that is wanted: the service's
- * total then tells how many calls the rest takes, and what came is kept. That is as many calls as had the lengths
- * been known, while a guess is paid for either way. Only where the service gives no totals does it have to be guessed.
+ * Rows of series to plan by. A first call for series of unknown length asks for all of them: the service's total then
+ * tells how many calls the rest takes, and the rows that came are kept. That is as many calls as if the lengths had
+ * been known, while a guess is paid for either way. A guess is needed only if the service gives no totals.
  */
 export function hopefulRows(wanted: readonly Pair[], learned: Learned): RowsOf {
   return hopeful(wanted, learned, learned.seriesRows, learned.knowsSeries);
 }
 
-/** What there is to plan by where whole series are asked for in place of some years. */
+/** The years and rows to plan by if whole series are asked for in place of some years. */
 export function inWhole(
   pairs: readonly Pair[],
   { learned }: Pick<CallBounds, 'learned'>,

@@ -9,7 +9,7 @@ export type Settle = (demand: Demand, outcome: Outcome) => void;
 
 /**
  * One stage of the way of figures, or all of them: settles each of the demands, no two of which are equal. A failure on
- * the way is an outcome; what is thrown is a fault of ours, or the reason for which the operation was given up.
+ * the way is an outcome. A thrown error is a fault of ours, or the reason for which the operation was given up.
  */
 export type Fetch<Wanted extends Demand = Demand> = (
   demands: readonly Wanted[],
@@ -17,12 +17,12 @@ export type Fetch<Wanted extends Demand = Demand> = (
   settle: Settle,
 ) => Promise<void>;
 
-/** Where the figures of one operation come from. */
+/** The source of the figures of one operation. */
 export interface Figures {
-  /** Finds what is held of a demand and may be served without asking; null where nothing can be found at once. */
+  /** Finds the held figures for a demand that may be served without asking; null if none can be found at once. */
   held(sending: Sending): ((demand: Demand) => readonly ObservationRecord[] | undefined) | null;
-  /** @throws the signal's reason where the client leaves first */
+  /** @throws the signal's reason if the client leaves first */
   readonly fetch: Fetch;
-  /** What is known of countries and metrics that have several figures of a period. */
+  /** The countries and metrics that are known to have several figures of a period. */
   readonly several: Pick<SeveralFigures, 'isEmpty' | 'sourcesOf'>;
 }

@@ -6,38 +6,38 @@ import { type CachedParts, type HeldList, held } from '../upstream/cached.ts';
 import { countries, indicators } from '../upstream/endpoints.ts';
 import { leftOutOf } from '../upstream/records/left-out.ts';
 
-/** Names of which it is known, at no call, that there are no others. */
+/** Names that, at no call, are known to be all there are. */
 export interface HeldNames {
   readonly freshUntilMs: number;
-  /** As the list has them. */
+  /** Names in the list's spelling. */
   readonly names: readonly string[];
-  /** Whether there may be something of the name, in whatever case. */
+  /** True if there may be something of the name, in any case. */
   has(name: string): boolean;
 }
 
-/** Finds the names of a list that is held for a key; null where none is, or it may not be all there is. */
+/** Finds the names of a list that is held for a key; null if none is held, or it may be incomplete. */
 export type FindHeldNames = (dimension: Dimension, keyDigest: string) => PromiseOrValue<HeldNames | null>;
 
 /** Countries by their codes, or metrics by their keys. */
 type NamedList = readonly { readonly code?: string; readonly key?: string }[];
 
-/** A list of as many rows may have been cut at the service's usual number, and not say so. */
+/** Length of a list that the service may have cut at its usual number without saying so. */
 const USUAL_ROWS = 100;
 
 /**
- * How long it counts that no list is held, where to look for one takes a round trip to the store: what depends on it is a call
- * for a name that may be unknown, and most operations name something.
+ * Milliseconds for which a missing list counts as missing, if a look for it takes a round trip to the store. Only a
+ * call for a name that may be unknown depends on it, and most operations name something.
  */
 const NOTHING_MS = 1_000;
 
-/** Keys of which that is known. */
+/** Keys remembered as having no list. */
 const MAX_KEYS = 1_000;
 
 const folded = createObjectMemo<ReadonlySet<string>>('names');
 
 /**
- * What is left out of a list may be among what it lacks. And where figures have come for a name that it has not, it is not
- * a list of all that there are figures of: then none is known to be missing.
+ * Finds the names that are held. A list that had records left out may lack their names. If figures have come for a name
+ * that a list lacks, it doesn't list everything that has figures: then no name is known to be missing.
  */
 export function createHeldNames(
   parts: Pick<CachedParts, 'tenantCache' | 'freshness' | 'now'>,

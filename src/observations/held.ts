@@ -8,18 +8,18 @@ import type { ObservationEntries, ObservationEntry } from './entries.ts';
 import type { Figures } from './fetch.ts';
 import type { Prefetch } from './prefetched.ts';
 
-/** A demand, and what is held of it, fresh or not. */
+/** A demand, and its entry, fresh or not. */
 export interface HeldDemand extends Demand {
   readonly entry: ObservationEntry | undefined;
 }
 
-/** What it takes to serve figures as they are held. */
+/** The means to serve held figures. */
 export interface ServingParts {
   readonly freshness: Freshness;
   readonly now: () => number;
-  /** Called with each demand that is met by what is held. */
+  /** Called with each demand that an entry meets. */
   readonly onHeld?: (demand: Demand) => void;
-  /** Counts what was looked for among what is held. */
+  /** Counts lookups among the entries. */
   readonly lookups?: Lookups | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface HeldParts extends ServingParts {
   readonly prefetch: Pick<Prefetch, 'wanted'>;
 }
 
-/** Share of their time after which figures that are asked for are counted anew among what the key asks for. */
+/** Share of a figure's time after which it is counted anew among the key's wanted figures, if it is asked for. */
 const RECOUNTING_SHARE = 0.1;
 
 function freshUntilMs(
@@ -44,7 +44,7 @@ export function isFresh(demand: Demand & Partial<HeldDemand>, parts: ServingPart
   return demand.entry !== undefined && parts.now() < freshUntilMs(demand.entry, demand, parts);
 }
 
-/** Whether what is held may be served where the service gives no answer. */
+/** True if the entry may be served if the service gives no answer. */
 export function isUsable(demand: HeldDemand, { freshness, now }: ServingParts): boolean {
   const { entry } = demand;
   return (
@@ -53,7 +53,7 @@ export function isUsable(demand: HeldDemand, { freshness, now }: ServingParts): 
   );
 }
 
-/** Counts a figure that is served as it is held. */
+/** Counts a figure that is served from its entry. */
 export function serve(
   demand: Demand,
   entry: ObservationEntry,
@@ -67,7 +67,7 @@ export function serve(
   return entry.rows;
 }
 
-/** Finds what is held in this process: what is there at once is answered at once, past all stages. */
+/** Finds entries in this process: they are answered at once, past all stages. */
 export function heldAtOnce(parts: HeldParts): Figures['held'] {
   const { entries, tenantCache, prefetch, freshness, now } = parts;
   return (sending) => {

@@ -5,17 +5,17 @@ import type { Fetch } from './fetch.ts';
 
 export interface LeasedParts {
   readonly inFlight: InFlight;
-  /** What others have fetched. */
+  /** Entries that others have fetched. */
   readonly othersEntries: Pick<ObservationEntries, 'read'>;
-  /** How long what others have fetched counts for whoever comes later, in milliseconds. */
+  /** Milliseconds for which others' entries count for operations that come later. */
   readonly othersTtlMs: number;
   readonly now: () => number;
 }
 
 /**
- * Fetches what nobody else who shares the store is fetching, and takes the rest from there once it has come. It stands below
- * the pool, where the demands of all operations are one batch: so what is asked of several gateways at once takes the calls
- * that one of them would have made.
+ * Fetches the demands that nobody else who shares the store is fetching, and takes the rest from the store once it has
+ * come. The stage stands below the pool, which makes one batch of the demands of all operations: so a demand that comes
+ * to several gateways at once takes the calls that one of them would have made.
  */
 export function leased(next: Fetch, { inFlight, othersEntries, othersTtlMs, now }: LeasedParts): Fetch {
   const { cache } = inFlight;
@@ -38,7 +38,7 @@ export function leased(next: Fetch, { inFlight, othersEntries, othersTtlMs, now 
           const entry = found.get(demand.key);
           const isFresh =
             entry !== undefined &&
-            // What was young enough when it was asked for is not too old for having been waited for.
+            // An entry that was young enough at the start is not too old for having been waited for.
             (entry.atMs >= startedAtMs || startedAtMs < takenUntilMs(demand, entry.atMs, othersTtlMs));
           if (isFresh) settle(demand, entry.rows);
           else missing.push(demand.key);

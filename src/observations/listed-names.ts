@@ -7,10 +7,12 @@ import type { CountryRecord } from '../upstream/records/countries.ts';
 import type { IndicatorRecord } from '../upstream/records/indicators.ts';
 import type { BisectedParts } from './bisected.ts';
 
-/** Notes the names in the lists that go by: the service knows them, so they are the last to be suspected of a refusal. */
+/**
+ * Notes the names in the lists that go by: the service knows them, so they are the last to be suspected of a refusal.
+ */
 export function notingNames(ask: Ask, learned: Learned): Ask {
   const { listed } = learned;
-  /** Lists are served again and again as they are held. */
+  /** Lists seen before: a held list is served again and again. */
   const noted = new WeakSet<object>();
   const isNew = (list: object) => {
     if (noted.has(list)) return false;
@@ -26,7 +28,7 @@ export function notingNames(ask: Ask, learned: Learned): Ask {
         learned.learnCountryCodes(codes);
       }
       if (endpoint.route === indicators.route && isNew(result)) {
-        // A measure without data may be unknown where data are asked for.
+        // A measure without data may be unknown to the data endpoint.
         for (const { key, hasData } of result as readonly IndicatorRecord[]) {
           if (hasData !== false) listed.metrics.add(key);
         }
@@ -35,7 +37,7 @@ export function notingNames(ask: Ask, learned: Learned): Ask {
     });
 }
 
-/** Has the service's own lists looked at, by an `ask` that notes their names. A list that can't be had tells nothing. */
+/** Asks for the service's own lists, by an `ask` that notes their names. A list that can't be had tells nothing. */
 export function createNameLists(ask: Ask): NonNullable<BisectedParts['noteNames']> {
   return async (dimension, sending: Sending) => {
     try {

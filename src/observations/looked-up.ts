@@ -14,8 +14,8 @@ export interface LookedUpParts extends Pick<HeldParts, 'entries' | 'tenantCache'
 const MANY = 2_000;
 
 /**
- * Reads what is held of all demands in one round trip to the store, for the stages below to go by. What the service said
- * of a name that it refused lately stands: it is not asked for again so soon.
+ * Reads the entries of all demands in one round trip to the store, for the stages below. A name that the service
+ * refused lately keeps that outcome: it is not asked for again so soon.
  */
 export function lookedUp(next: Fetch<HeldDemand>, parts: LookedUpParts): Fetch {
   return async (demands, sending, settle) => {

@@ -6,16 +6,17 @@ import { type Learned, mayNameYears } from '../planner/learned.ts';
 import { choosingModes, type ModeLimits, type ModePlan, type RowsWithin } from '../planner/modes.ts';
 import { widened } from '../planner/year-range.ts';
 
-/** Plans that are at hand, and demands of a plan that is worth its memory. */
+/** Plans kept at most, and the most demands of a plan that is worth its memory. */
 const MAX_PLANS = 64;
 const MAX_DEMANDS = 300;
 
-/** Of what has been learned of one service. */
+/** Plans by the knowledge of one service. */
 const plans = new WeakMap<Learned, LRUCache<string, ModePlan>>();
 
 /**
- * Which demands to ask for as latest, as series, and within some years. The same demands come again: in two stages of one
- * operation, and under other keys. As long as nothing else has been learned of the service, their plan is the same.
+ * Plans which demands to ask for as latest, as series, and within some years. The same demands come again: in two
+ * stages of one operation, and under other keys. As long as nothing else has been learned of the service, their plan is
+ * the same.
  */
 export function* planningModes(
   demands: readonly Demand[],
@@ -49,7 +50,7 @@ function plansOf(learned: Learned): LRUCache<string, ModePlan> {
   return known;
 }
 
-/** A plan of the same pairs, without what is held of them for anybody. */
+/** A plan of the same pairs, without anybody's entries. */
 function withoutCallers({ latest, series, ranges }: ModePlan): ModePlan {
   const plain = (pairs: readonly Pair[]) =>
     pairs.map(({ countryCode, metricKey }) => pairOf(countryCode, metricKey));

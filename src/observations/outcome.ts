@@ -1,4 +1,4 @@
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 
-/** What became of one demand: its rows (none where the service holds no figure), or why there are none. */
+/** The outcome of one demand: its rows (none if the service holds no figure), or the reason why there are none. */
 export type Outcome = readonly ObservationRecord[] | Error;

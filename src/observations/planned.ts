@@ -34,9 +34,9 @@ interface Together {
 }
 
 /**
- * Plans demands as pairs to ask for as latest and as series, and settles each demand by what comes of its pair: a latest
- * figure may stand in the series. Where several rows of that may be the latest, the service's own choice is asked for, and where the series
- * can't be had whole, its latest figure is all the same.
+ * Plans demands as pairs to ask for as latest and as series, and settles each demand by the outcome of its pair: a
+ * latest figure may stand in the series. If several rows of the series may be the latest, the service's own choice is
+ * asked for. If the series can't be had whole, its latest figure is asked for all the same.
  */
 export function planned(next: FetchPairs, planning: PlannedParts): Fetch {
   return async (demands, sending, settle) => {
@@ -62,7 +62,10 @@ async function fetchTogether(demands: readonly Demand[], together: Together): Pr
   const fetch = ({ mode, years, pairs, rowsOf }: PlanPart, settlePair: SettlePair) =>
     next({ mode, years, pairs, rowsOf, settle: settlePair, round: 0, search }, sending);
 
-  /** Series that tell no latest figure: why they can't be had whole, or rows of which the service alone says which is the latest. */
+  /**
+   * Series that tell no latest figure: the failure to have them whole, or rows of which only the service can say which
+   * is the latest.
+   */
   const untold = new Map<string, Failure | SeriesRows>();
   const withoutLatest: Pair[] = [];
   const settleLatest: SettlePair = (pair, outcome) => {
@@ -72,7 +75,7 @@ async function fetchTogether(demands: readonly Demand[], together: Together): Pr
     else if (series instanceof Failure) settleIn('latest', pair, series);
     else settleFurtherBack(pair, series);
   };
-  // Where the latest row holds no value, the latest figure stands further back.
+  // If the latest row holds no value, the latest figure stands further back.
   const settleFurtherBack = (pair: Pair, series: SeriesRows) => {
     const newest = newestOf(series);
     const rows = newest === null ? [] : [newest];
@@ -118,22 +121,22 @@ async function fetchTogether(demands: readonly Demand[], together: Together): Pr
 
 type SeriesRows = readonly ObservationRecord[];
 
-/** Which pairs to ask for as latest, and which as series; in turns, where there are many. */
+/** Plans which pairs to ask for as latest, and which as series; in turns, if there are many. */
 function modesOf(demands: readonly Demand[], planning: Planning, job: Job): PromiseOrValue<ModePlan> {
   const plan = () => timeSliced(job, planningModes(demands, modeLimits(planning), planning.learned));
   return demands.length > MANY ? onItsOwn(job, plan) : plan();
 }
 
-/** Settles once all of some work is done; mostly that is one piece. */
+/** Settles once all works are done; mostly there is one. */
 function all(works: readonly Promise<unknown>[]): Promise<unknown> {
   const [only] = works;
   return only !== undefined && works.length === 1 ? only : Promise.all(works);
 }
 
-/** Demands for series by their pairs: they may differ in their years. */
+/** Demands for series by their pairs: those of one pair may differ in their years. */
 type SeriesByPair = Map<string, Demand[]>;
 
-/** Latest figures alone are wanted, so that each pair that is asked for is one of them. */
+/** Stands for a map of all pairs: only latest figures are wanted, so each pair asked for is one of them. */
 const ALL_ASKED = Symbol('all asked');
 
 interface WantedByMode {
@@ -156,8 +159,8 @@ function byMode(demands: readonly Demand[]): WantedByMode {
 }
 
 /**
- * The demands for a pair that an answer settles, each once.
- * @param years what the answer is of; null for all years
+ * Takes the demands for a pair that an answer settles, each once.
+ * @param years the years of the answer; null for all years
  */
 function takeAnswered(wanted: SeriesByPair, pair: Pair, years: YearRange | null): readonly Demand[] {
   const key = keyOf(pair);
@@ -172,8 +175,8 @@ function takeAnswered(wanted: SeriesByPair, pair: Pair, years: YearRange | null)
 }
 
 /**
- * Demands in sets that can share calls: two metrics that differ in case alone never do, since a service that takes them
- * for one could not be told from one that doesn't.
+ * Demands in sets that can share calls. Two metrics that differ in case alone never do: a service that takes them for
+ * one could not be told from one that doesn't.
  */
 function byCase(demands: readonly Demand[]): readonly (readonly Demand[])[] {
   const spellings = new Map<string, string[]>();

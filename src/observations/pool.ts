@@ -10,10 +10,10 @@ import type { Fetch, Settle } from './fetch.ts';
 import { type BatchSize, createQueue, type Queue, type Request } from './queue.ts';
 
 /**
- * Where the demands of all operations under one key meet. They are planned together, fetched once, and handed back
- * to each operation by name; what is under way already is waited for, not asked for again.
+ * The meeting point of the demands of all operations under one key. They are planned together, fetched once, and handed
+ * back to each operation by name. A demand already under way is waited for, not asked for again.
  *
- * It is the one stage with a memory of who is there: an operation joins it, and fetches by a {@link Fetch} of its own.
+ * It is the one stage that remembers its operations: an operation joins it, and fetches by a {@link Fetch} of its own.
  */
 export interface ObservationPool {
   join(caller: Caller): Participant;
@@ -22,24 +22,24 @@ export interface ObservationPool {
 /** One operation's part in the pool. */
 export interface Participant {
   /**
-   * Where the operation's time is over, that is the outcome of what has not come.
-   * @throws the signal's reason where the operation is given up otherwise, and Error where it is over
+   * Fetches for this operation. If the operation's time is over, that is the outcome of all demands not yet settled.
+   * @throws the signal's reason if the operation is given up otherwise, and Error if it is over
    */
   readonly fetch: Fetch;
-  /** The operation may yet bring demands: batches that open meanwhile wait for it. */
+  /** Has batches that open from now on wait for the operation: it may yet bring demands. */
   expect(): void;
-  /** The operation brings no demands: nobody need wait for it. */
+  /** Ends that wait: the operation brings no demands. */
   forgo(): void;
-  /** The operation is over: nobody waits for its demands any more, and what of them waits to be sent is not sent. */
+  /** Ends the operation: nobody waits for its demands any more, and those not yet sent are not sent. */
   leave(): void;
 }
 
 export interface PoolParts {
   readonly ledger: Pick<Ledger, 'shareLeft' | 'hasPlenty' | 'opensAtMs' | 'refusal'>;
   readonly clock: Clock;
-  /** How long operations wait for each other, in milliseconds. */
+  /** Milliseconds that operations wait for each other. */
   readonly windowMs: number;
-  /** How long a batch waits for operations that can still add to it, in milliseconds. */
+  /** Milliseconds that a batch waits for operations that can still add to it. */
   readonly holdMs: number;
   /** Called with each batch that is sent. */
   readonly onBatch?: ((size: BatchSize) => void) | undefined;
@@ -49,21 +49,21 @@ export interface PoolParts {
 
 const OVER = 'The operation is over.';
 
-/** All that goes on under one key. */
+/** The operations and the batching of one key. */
 interface Tenant {
   /** Operations that have joined and not left. */
   participants: number;
-  /** Null until something is fetched: most operations take everything from what is held. */
+  /** Null until something is fetched: most operations take everything from held entries. */
   batching: Batching | null;
 }
 
-/** What is asked for under one key, and when it is sent. */
+/** The demands under one key, and the window that sends them. */
 interface Batching {
   readonly queue: Queue;
   readonly window: BatchWindow;
 }
 
-/** @param next fetches what has been asked for by several operations, on behalf of all of them */
+/** @param next fetches the demands of several operations, on behalf of all of them */
 export function createObservationPool(next: Fetch, parts: PoolParts): ObservationPool {
   const tenants = new KeyedStates<Tenant>(
     () => ({ participants: 0, batching: null }),
@@ -85,7 +85,7 @@ export function createObservationPool(next: Fetch, parts: PoolParts): Observatio
 
       return {
         async fetch(demands, sending, settle) {
-          // What was asked for beforehand, and turned out not to be wanted, may come this late.
+          // A demand made ahead, and not wanted in the end, may come this late.
           if (!isHere) throw new Error(OVER);
           if (demands.length > 0) sending.deadline?.start();
           const { queue, window } = batch();
@@ -151,14 +151,17 @@ export function createObservationPool(next: Fetch, parts: PoolParts): Observatio
 function openBatching(keyDigest: string, next: Fetch, parts: PoolParts): Batching {
   const { ledger, clock, onBatch, onMinuteWait } = parts;
   const queue = createQueue(onBatch);
-  /** Since when something waits for a minute window; null where nothing does. */
+  /** Instant since which something waits for a minute window; null if nothing does. */
   let shutSinceMs: number | null = null;
   const window = createBatchWindow({
     ...parts,
     shareLeft: () => ledger.shareLeft(keyDigest),
     hasPlenty: () => ledger.hasPlenty(keyDigest),
     isUnderWay: queue.isUnderWay,
-    /** Where the minute is spent, requests that may not wait for the next one are refused, the others stay. */
+    /**
+     * Sends the batch. If the minute is spent, requests that may not wait for the next one are refused; the others
+     * stay.
+     */
     send() {
       try {
         const opensAtMs = ledger.opensAtMs(keyDigest);
@@ -173,7 +176,7 @@ function openBatching(keyDigest: string, next: Fetch, parts: PoolParts): Batchin
         shutSinceMs = queue.isWaiting() ? (shutSinceMs ?? clock.now()) : null;
         return queue.isWaiting() ? opensAtMs : null;
       } catch (error) {
-        // Timers call this: a fault on the way fails what has gathered, and nothing else.
+        // Timers call this: a fault on the way fails the gathered demands, and nothing else.
         queue.settleWaiting(
           error instanceof Error ? error : new Error('The batch could not be sent.', { cause: error }),
         );
@@ -185,8 +188,8 @@ function openBatching(keyDigest: string, next: Fetch, parts: PoolParts): Batchin
 }
 
 /**
- * What has not come when an operation is given up: its time was over.
- * @throws the reason where it was given up for another one: then nobody reads its answer
+ * Settles demands that are still open when an operation is given up because its time is over.
+ * @throws the reason if it was given up for another one: then nobody reads its answer
  */
 function settleLate(demands: readonly Demand[], settle: Settle, reason: unknown): void {
   if (!(reason instanceof Failure)) throw reason;

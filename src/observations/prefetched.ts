@@ -5,23 +5,23 @@ import type { Fetch } from './fetch.ts';
 
 /**
  * Figures that a key has asked for lately and that will soon be past their time. A call costs the same with them, so
- * whichever call leaves next brings them along, and theirs is saved.
+ * the next call to leave brings them along, and their own call is saved.
  */
 export interface Prefetch {
-  /** A figure was asked for now, and is known to hold as of an instant. */
+  /** Notes a figure that was asked for now, and is known to hold as of an instant. */
   wanted(keyDigest: string, demand: Demand, checkedAtMs: number): void;
-  /** Figures were brought along. */
+  /** Notes figures that were brought along. */
   brought(keyDigest: string, demands: readonly Demand[]): void;
-  /** What might go along with these, the last asked for first. */
+  /** Candidates to go along with these, the last asked for first. */
   of(keyDigest: string, demands: readonly Demand[]): readonly Demand[];
 }
 
-/** Keys that are remembered, figures of each, and figures of all unless told. */
+/** Keys remembered, figures of each, and by default figures of all. */
 const MAX_KEYS = 1_000;
 const MAX_DEMANDS = 500;
 const MAX_DEMANDS_OF_ALL = 40_000;
 
-/** Demands beyond which a plan has neither room for a prefetch, nor can be made several times at little cost. */
+/** Demands beyond which a plan has no room for a prefetch, and costs too much to make several times. */
 const MAX_ACCOMPANIED = 1_000;
 
 /** Figures older than this share of their time go along. */
@@ -33,7 +33,7 @@ interface AskedLately {
   checkedAtMs: number;
 }
 
-/** Has figures that will soon be wanted anew brought along by whatever leaves. */
+/** Has each call that leaves bring along figures that will soon be wanted anew. */
 export function prefetched(
   next: Fetch,
   parts: Planning & { readonly prefetch: Pick<Prefetch, 'of' | 'brought'> },
@@ -72,7 +72,7 @@ export function createPrefetch({
   return {
     wanted(keyDigest, demand, checkedAtMs) {
       const { mode, countryCode, metricKey, years } = demand;
-      // Some years alone are asked for where whole series take more calls: they go along with none.
+      // Some years alone are asked for only if whole series take more calls: they go along with none.
       if (years !== null) return;
       let asked = byKey.get(keyDigest);
       if (asked === undefined) {
@@ -86,7 +86,7 @@ export function createPrefetch({
         checkedAtMs,
       });
       count += asked.size;
-      // Those of the key that asked the longest ago.
+      // Drops the demands of the key that asked the longest ago.
       if (count > maxDemands) byKey.pop();
     },
     brought(keyDigest, demands) {
@@ -112,8 +112,8 @@ export function createPrefetch({
 }
 
 /**
- * The most of some candidates for a prefetch, from the first on, that go along with demands at no further call: as far as the answer
- * stays within what the service is known to bring, and within the rows that may be fetched unasked.
+ * The most candidates for a prefetch, from the first on, that go along with demands at no further call: the answer
+ * stays within the rows that the service is known to bring, and within those that may be fetched unasked.
  */
 function goingAlong(
   demands: readonly Demand[],
@@ -126,7 +126,7 @@ function goingAlong(
   );
   if (known.length === 0 || demands.length > MAX_ACCOMPANIED) return [];
   const alone = estimate(demands, planning);
-  // Short of the limit, so that a figure more than was expected doesn't cut the answer.
+  // Stays short of the limit, so that a figure more than was expected doesn't cut the answer.
   const limitRows = learned.limitParam === 'accepted' ? learned.maxRows : learned.defaultRows;
   const most = {
     calls: alone.calls,
@@ -139,5 +139,5 @@ function goingAlong(
   return [];
 }
 
-/** Where nothing goes along. */
+/** A prefetch by which nothing goes along. */
 export const NO_PREFETCH: Prefetch = { wanted() {}, brought() {}, of: () => [] };

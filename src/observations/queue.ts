@@ -7,17 +7,17 @@ import { faultIn } from '../upstream/traced.ts';
 import type { Fetch, Settle } from './fetch.ts';
 import type { Outcome } from './outcome.ts';
 
-/** What one operation asks for at once. */
+/** The demands that one operation makes at once. */
 export interface Request {
   readonly sending: Sending;
   readonly settle: Settle;
-  /** No two of one key. */
+  /** Demands with different keys. */
   readonly demands: readonly Demand[];
-  /** How many of them have no outcome yet. */
+  /** Number of demands that have no outcome yet. */
   missing: number;
-  /** Demands that another request asked for by another name, by their keys; null where there are none. */
+  /** Demands that another request makes by another name, by their keys; null if there are none. */
   renamed: Map<string, Demand> | null;
-  /** Batches that bring some of it. */
+  /** Batches that bring some of the demands. */
   readonly batches: Set<Batch>;
   /** Called once nothing is missing. */
   readonly onDone: () => void;
@@ -26,54 +26,53 @@ export interface Request {
 /** Demands that were sent together, and the requests that wait for some of them. */
 export interface Batch {
   readonly ends: Cancellation;
-  /** The request whose operation is billed where nobody else pays. */
+  /** The request whose operation is billed if nobody else pays. */
   readonly first: Request;
   readonly requests: Set<Request>;
   /** Its span, which all operations that share it are linked with. */
   readonly trace: Trace | undefined;
 }
 
-/** What is asked for under one key and has no outcome: it waits to be sent, or is under way. */
+/** The demands under one key that have no outcome: each waits to be sent, or is under way. */
 export interface Queue {
   isEmpty(): boolean;
-  /** Whether a batch is under way. */
   isUnderWay(): boolean;
-  /** Whether something waits to be sent. */
+  /** True if a demand waits to be sent. */
   isWaiting(): boolean;
-  /** @returns whether some of it is not under way yet */
+  /** @returns true if some of its demands are not under way yet */
   add(request: Request): boolean;
   /**
-   * The request is answered or given up: a batch that nobody waits for any more is given up too.
+   * Withdraws a request that is answered or given up. A batch that nobody waits for any more is given up too.
    * @returns its demands that have no outcome
    */
   withdraw(request: Request): readonly Demand[];
-  /** Settles what waits to be sent for these requests. */
+  /** Settles the demands of these requests that wait to be sent. */
   settleWaiting(outcome: Outcome, isMeant?: (request: Request) => boolean): void;
-  /** Sends all that waits, as one batch. */
+  /** Sends all waiting demands, as one batch. */
   send(next: Fetch): void;
 }
 
-/** A demand, and who waits for it. */
+/** A demand, and the requests that wait for it. */
 interface Queued {
   readonly demand: Demand;
-  /** Replaced, not changed: demands that came together have them in common. */
+  /** Replaced, not changed: demands that came together share the list. */
   requests: readonly Request[];
-  /** What it is under way with; null while it waits to be sent. */
+  /** The batch that it is under way with; null while it waits to be sent. */
   batch: Batch | null;
 }
 
 /** A batch that leaves. */
 export interface BatchSize {
-  /** Operations that wait for some of it. */
+  /** Operations that wait for some of its demands. */
   readonly operations: number;
   readonly demands: number;
 }
 
 /** @param onBatch called with each batch that is sent */
 export function createQueue(onBatch?: (size: BatchSize) => void): Queue {
-  /** By the keys of the demands. Made anew once it is empty: see `TransientMap`, which would box each demand. */
+  /** Demands by their keys. Made anew once it is empty: see `TransientMap`, which would box each demand. */
   let all = new Map<string, Queued>();
-  /** How many of them wait to be sent. */
+  /** Number of demands that wait to be sent. */
   let waiting = 0;
 
   function dropWaiting(key: string): void {
@@ -87,7 +86,10 @@ export function createQueue(onBatch?: (size: BatchSize) => void): Queue {
     if (all.size === 0) all = new Map();
   }
 
-  /** Has nobody wait for what the batch still has to bring: whoever asks from now on must not wait for one given up. */
+  /**
+   * Drops the demands that a batch still has to bring: a later request for one must not wait for a batch that was given
+   * up.
+   */
   function giveUp(batch: Batch): void {
     let hasMore = false;
     for (const [key, queued] of all) {
@@ -178,7 +180,7 @@ export function createQueue(onBatch?: (size: BatchSize) => void): Queue {
         drop(key);
         for (const request of queued.requests) answer(request, queued.demand, outcome);
       };
-      // Nobody waits any longer, or the gateway is at fault: then each demand fails with the fault.
+      // Rejects if nobody waits any longer, or the gateway is at fault: then each demand fails with the fault.
       next(demands, sendingOf(own), settle).then(
         () => own.trace?.end(),
         (error: unknown) => {
@@ -190,7 +192,7 @@ export function createQueue(onBatch?: (size: BatchSize) => void): Queue {
   };
 }
 
-/** Demands that have their requests in common still do after a change: it is made once for all of them. */
+/** Makes a change once for all demands that share a list of requests: they still share it after the change. */
 function onceForEach(
   change: (requests: Queued['requests']) => Queued['requests'],
 ): (requests: Queued['requests']) => Queued['requests'] {
@@ -227,14 +229,14 @@ function rename(request: Request, demand: Demand): void {
   request.renamed.set(demand.key, demand);
 }
 
-/** @param demand the one that was sent for all who asked for it: each is answered by the name it asked by */
+/** @param demand the demand as it was sent for all requests: each is answered by the name that it asked by */
 function answer(request: Request, demand: Demand, outcome: Outcome): void {
   request.missing -= 1;
   request.settle(request.renamed?.get(demand.key) ?? demand, outcome);
   if (request.missing === 0) request.onDone();
 }
 
-/** On behalf of all requests of a batch. */
+/** Sends on behalf of all requests of a batch. */
 function sendingOf(batch: Batch): Sending {
   const { first, ends, requests } = batch;
   return {
@@ -250,7 +252,7 @@ function sendingOf(batch: Batch): Sending {
   };
 }
 
-/** Those that wait for something of a batch, first come first: what it sends is billed to them alone. */
+/** The requests that still wait for a demand of a batch, first come first: its calls are billed to them alone. */
 function payersOf({ requests }: Batch): Payer[] {
   return [...requests].filter(({ missing }) => missing > 0).map(({ sending }) => sending.payer);
 }

@@ -7,15 +7,16 @@ import type { Fetch } from './fetch.ts';
 import { type HeldDemand, isFresh, type ServingParts } from './held.ts';
 import { planningModes } from './mode-plans.ts';
 
-/** A demand, and what is held of it where that was looked up. */
+/** A demand, and its entry if that was looked up. */
 type MaybeHeld = Demand & Partial<HeldDemand>;
 
 /**
- * Has whole series asked for in place of some years, save where a range takes fewer calls: they are better to hold, and
- * whoever asks for them at the same time, for whatever years, asks for the same. What came as a whole series is settled as
- * that too.
+ * Asks for whole series in place of some years, unless a range takes fewer calls. Whole series are better to hold, and
+ * all who ask at the same time, for any years, ask for the same. An answer that came as a whole series settles its
+ * demand as that too.
  *
- * It stands below `lookedUp`, where anything is held, since that needs no call, and above all that goes by the keys of demands.
+ * The stage stands below `lookedUp` if anything is held, since a lookup needs no call, and above all stages that go by
+ * the keys of demands.
  */
 export function ranged<Wanted extends MaybeHeld>(
   next: Fetch<Wanted>,
@@ -46,12 +47,12 @@ export function ranged<Wanted extends MaybeHeld>(
       : next(demands, sending, settle);
 }
 
-/** Whether a range that is held answers a demand. */
+/** True if a held range answers a demand. */
 function isAnsweredBySome(demand: MaybeHeld, parts: ServingParts): boolean {
   return demand.entry != null && demand.entry.years !== null && isFresh(demand, parts);
 }
 
-/** Which of the demands for some years are better asked for as such, by what of them is not held. */
+/** Tells which demands for some years are better asked for as such, by the ones that are not held. */
 async function rangesOf(
   demands: readonly MaybeHeld[],
   parts: ServingParts & Planning,

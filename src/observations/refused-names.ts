@@ -3,26 +3,26 @@ import type { Pair } from '../planner/cover.ts';
 import type { Dimension } from '../planner/learned.ts';
 import type { Outcome } from './outcome.ts';
 
-/** Names remembered at once; those not asked for longest go first. */
+/** Names remembered at once; the one not asked for longest goes first. */
 const MAX_NAMES = 10_000;
 
-/** What the service said of a name that it refused. */
+/** The service's outcome for a name that it refused. */
 export interface Refused {
   readonly outcome: Outcome;
-  /** When the service said so, in milliseconds since the epoch. */
+  /** Instant of the refusal, in milliseconds since the epoch. */
   readonly atMs: number;
 }
 
 /** Country codes and metric keys that the service has refused, by key digest: a negative cache. */
 export interface RefusedNames {
-  /** What is known against the names of a pair; undefined where nothing is, or it is older than data may be. */
+  /** The refusal of a name of a pair; undefined if there is none, or it is older than data may be. */
   of(keyDigest: string, pair: Pair): Refused | undefined;
   remember(keyDigest: string, dimension: Dimension, name: string, refused: Refused): void;
 }
 
 export interface RefusedNamesParts {
   readonly now: () => number;
-  /** How long a refusal is remembered, in milliseconds; 0 remembers none. */
+  /** Milliseconds for which a refusal is remembered; 0 remembers none. */
   readonly ttlMs: number;
 }
 

@@ -10,9 +10,9 @@ export interface RevalidatedParts extends ServingParts, Planning {
 }
 
 /**
- * Puts right how long figures past their time are known to hold, before `cached` decides by it what to serve and what to
- * fetch. It stands above that stage, since only what has been read can hold longer than it was thought to, and below
- * `lookedUp`, which reads. Data calls that are sent below are counted: they tell what a look at the sources may save.
+ * Corrects for how long entries past their time are known to hold, before `cached` decides by it which to serve and
+ * which to fetch. The stage stands above `cached`, and below `lookedUp`: only entries that have been read can hold
+ * longer than was thought. It counts data calls sent below: they tell how many a look at the sources may save.
  */
 export function revalidated(next: Fetch<HeldDemand>, parts: RevalidatedParts): Fetch<HeldDemand> {
   return async (demands, sending, settle) => {

@@ -10,7 +10,7 @@ import { leftOutOf } from '../upstream/records/left-out.ts';
 import type { SourceRecord } from '../upstream/records/platform.ts';
 import type { ObservationEntry } from './entries.ts';
 
-/** Figures that are held, and what they are figures of. */
+/** An entry, and the metric that it has figures of. */
 export interface HeldFigures {
   readonly entry: ObservationEntry;
   readonly metricKey: string;
@@ -18,13 +18,13 @@ export interface HeldFigures {
 
 /**
  * Tells which figures past their time still hold. The service announces no revisions, but one call says when each
- * source last changed: figures are as good as new where no source that may bring their metric has changed since they
- * came. Which these are, the catalogue says where it is held; else any may.
+ * source last changed. Figures are as good as new if no source that may bring their metric has changed since they came.
+ * The catalogue, if it is held, names these sources; else any may be one.
  */
 export interface Revalidation {
   /**
-   * When figures were last known to be what the service would send: when they came, or when the sources were last looked
-   * at and had not changed since. Spends a call on looking only where that is likely to save more than one.
+   * Returns the latest instant when figures were known to be current: when they came, or when a look at the sources
+   * last showed no change since. Spends a call on a look only if that is likely to save more than one.
    */
   check(
     held: readonly HeldFigures[],
@@ -35,11 +35,11 @@ export interface Revalidation {
   countCalls(keyDigest: string, calls: number): void;
 }
 
-/** What fetching costs where entries are past their time, with a look at the sources and without. */
+/** Calls to fetch demands with entries past their time, with a look at the sources and without. */
 export interface FetchCosts {
-  /** Calls that it takes to fetch everything that is missing or past its time. */
+  /** Calls to fetch all demands that are missing or past their time. */
   readonly calls: () => number;
-  /** Calls that it takes to fetch what is missing alone. */
+  /** Calls to fetch the missing demands alone. */
   readonly callsIfRenewed: () => number;
 }
 
@@ -48,20 +48,20 @@ export interface RevalidationParts {
   readonly tenantCache: TenantCache;
   readonly freshness: Freshness;
   readonly now: () => number;
-  /** Whether a call may be spent on looking; what was found is used all the same. */
+  /** True if a call may be spent on a look. Results of earlier looks are used all the same. */
   readonly mayAsk: boolean;
 }
 
-/** How far the service's clock may be from ours. */
+/** Milliseconds by which the service's clock may differ from ours. */
 export const CLOCK_SKEW_MS = 60_000;
 
 /** Share of expired entries that a look is expected to renew, until looks have shown. */
 const EXPECTED_SHARE = 0.9;
 
-/** How much the last look counts for the next. */
+/** Weight of the last look in the estimate for the next. */
 const LEARNING_RATE = 0.3;
 
-/** How much the expected share grows again with each look that was not taken. */
+/** Growth of the expected share with each look that was not taken. */
 const RECOVERY = 0.01;
 
 const MAX_KEYS = 10_000;
@@ -82,7 +82,7 @@ export function createRevalidation({
 }: RevalidationParts): Revalidation {
   const intervalMs = Math.max(1, freshness.ttlMs);
   const traffic = createLru<Traffic>(MAX_KEYS);
-  /** When the sources were last asked for, whatever came of it. */
+  /** Instant of the last call for the sources, with any outcome. */
   const askedAtMs = createLru<number>(MAX_KEYS);
   let share = EXPECTED_SHARE;
 
@@ -98,7 +98,7 @@ export function createRevalidation({
     return held;
   }
 
-  /** Whether a look is likely to save more calls than the one it costs, now and until entries expire again. */
+  /** True if a look is likely to save more calls than the one it costs, now and until entries expire again. */
   function isWorthIt(keyDigest: string, { calls, callsIfRenewed }: FetchCosts): boolean {
     const traffic = trafficOf(keyDigest);
     const callsNow = calls();
@@ -106,7 +106,7 @@ export function createRevalidation({
     return share * (callsNow - callsIfRenewed() + callsLater) > 1;
   }
 
-  /** What is known of the sources, as of when; null where it is older than data may be. */
+  /** The sources, as of an instant; null if they are older than data may be. */
   async function look(costs: FetchCosts, sending: Sending): Promise<Sources | null> {
     const { keyDigest } = sending.caller;
     const held = await heldRecords(etlStatus, {}, makeCall(etlStatus, {}), keyDigest, tenantCache);
@@ -122,7 +122,7 @@ export function createRevalidation({
       const records = await ask(etlStatus, {}, sending, 0);
       return records === null ? null : sourcesIn(records, now());
     } catch {
-      // Whatever keeps the sources from us keeps the figures too, and fails with them.
+      // A cause that keeps the sources from us keeps the figures too, and fails with them.
       return null;
     }
   }
@@ -159,14 +159,14 @@ export function createRevalidation({
 }
 
 /**
- * When each source last changed, as was known at an instant: the last instant that what the service says of it can mean. Milliseconds
- * since the epoch.
+ * The last change of each source, in milliseconds since the epoch, as known at an instant. It is the last instant that
+ * the service's words can mean.
  */
 export interface Sources {
   readonly atMs: number;
-  /** Without those that have never run well; infinite where that can't be read. */
+  /** Changes by source, without sources that have never run well; infinite if one can't be read. */
   readonly changedAtMs: ReadonlyMap<string, number>;
-  /** Infinite where one can't be read, or none says. */
+  /** Infinite if one can't be read, or none is told. */
   readonly lastChangeAtMs: number;
 }
 
@@ -174,7 +174,7 @@ export function sourcesIn(records: readonly SourceRecord[], atMs: number): Sourc
   const changedAtMs = new Map<string, number>();
   for (const { key, lastSuccessfulRefresh } of records) {
     if (lastSuccessfulRefresh === null) continue;
-    // Of a day, it may have been any instant.
+    // If only the day is told, it may have been any instant of it.
     const changedAt = timeIn(lastSuccessfulRefresh)?.lastMs ?? Number.POSITIVE_INFINITY;
     changedAtMs.set(key.toLowerCase(), changedAt);
   }
@@ -206,7 +206,7 @@ export function namedIn(catalogue: readonly IndicatorRecord[]): SourcesByMetric 
   return byMetric;
 }
 
-/** Whether no source that may bring these figures has changed since they came. */
+/** True if no source that may bring these figures has changed since they came. */
 export function areUnchanged(
   { entry, metricKey }: HeldFigures,
   byMetric: SourcesByMetric,
@@ -216,8 +216,8 @@ export function areUnchanged(
 }
 
 /**
- * The sources that may bring a metric: null for any there is, where the catalogue names none, or leaves out one that has brought
- * some of its rows.
+ * The sources that may bring a metric; null (any source there is) if the catalogue names none, or leaves out one that
+ * has brought some of its rows.
  */
 export function namedSources(
   rows: ObservationEntry['rows'],
@@ -228,7 +228,7 @@ export function namedSources(
 }
 
 /**
- * When any source that may bring these figures last changed. Where the catalogue names none, or leaves out one that has
+ * The last change of any source that may bring these figures. If the catalogue names none, or leaves out one that has
  * brought some of them, that is any source there is.
  */
 function lastChangeMs(

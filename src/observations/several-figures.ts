@@ -3,24 +3,27 @@ import { distinct, periodKeyOf, sourcesOf } from '../planner/newest.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 
 /**
- * What each key has been shown of countries and metrics that have more than one figure of their newest period. For most services there is
- * none. It decides nothing: the answer warns by it.
+ * Countries and metrics that, to each key's knowledge, have more than one figure of their newest period. Most services
+ * have none. It decides nothing: the answer warns by it.
  */
 export interface SeveralFigures {
   readonly isEmpty: boolean;
   /**
    * Notes the rows that have come for the newest period of a country and metric.
-   * @param areAll whether there are no others, so that what was known of it before is over
+   * @param areAll true if there are no others, so that earlier knowledge of the pair is over
    */
   note(keyDigest: string, rows: readonly ObservationRecord[], areAll: boolean): void;
-  /** The sources of all figures for the same place and period as one; null where it is known to be the only one, or nothing is known. */
+  /**
+   * The sources of all figures for the same place and period as one; null if it is known to be the only one, or nothing
+   * is known.
+   */
   sourcesOf(keyDigest: string, row: ObservationRecord): readonly string[] | null;
 }
 
-/** Countries and metrics that are remembered, of all keys. */
+/** Countries and metrics remembered, of all keys. */
 const MAX_PAIRS = 20_000;
 
-/** Periods of a country and metric that are remembered: several end on the same day. */
+/** Periods of a country and metric remembered: several end on the same day. */
 const MAX_PERIODS = 8;
 
 /** The sources of figures, by the place and period that they are for. */

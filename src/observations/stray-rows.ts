@@ -4,8 +4,8 @@ import { observations } from '../upstream/endpoints.ts';
 import type { ObservationList, ObservationRecord } from '../upstream/records/observations.ts';
 
 /**
- * Tells if an answer has rows that nobody asked for: then a filter was not heeded, or the answer is that to another question, and what
- * isn't in it may be there all the same. Metrics that differ in case alone are one here.
+ * Tells if an answer has rows that nobody asked for. Then a filter was not heeded, or the answer is that to another
+ * question, and rows that it lacks may be there all the same. Metrics that differ in case alone are one here.
  *
  * @param figures the rows with a figure by their pairs
  */

@@ -11,13 +11,13 @@ import type { Outcome } from './outcome.ts';
 /** Pairs of one mode that are to be fetched. */
 export interface PairsToFetch {
   readonly mode: Mode;
-  /** The years to ask for of series, as long as the service takes any; null for all of them. */
+  /** The years of series to ask for, as long as the service takes any; null for all of them. */
   readonly years: YearRange | null;
   readonly pairs: readonly Pair[];
-  /** Rows that they are expected to have. */
+  /** Rows that each pair is expected to have. */
   readonly rowsOf: RowsOf;
   readonly settle: SettlePair;
-  /** How often a cut answer was asked for in pieces before. */
+  /** Number of times that a cut answer was asked for in pieces before. */
   readonly round: number;
   readonly search: NameSearch;
 }
@@ -32,13 +32,13 @@ export interface Task extends PairsToFetch {
   ) => Promise<FetchedRows>;
 }
 
-/** How far the search for refused names has come in one fetch: all of its tasks share it. */
+/** The state of the search for refused names in one fetch: all of its tasks share it. */
 export interface NameSearch {
   /** Further refusals that may be looked into; undefined before the first. */
   refusalsLeft: number | undefined;
-  /** Whether the service's own list of such names has been asked for. */
+  /** True if the service's own list of such names has been asked for. */
   readonly isListAsked: Record<Dimension, boolean>;
-  /** Whether a call that named years was refused without a word on what for. */
+  /** Set once a call that named years was refused without words that tell the reason. */
   isRefusedWithYears: boolean;
   /** Set once any of the calls was answered with rows, so that the route is there. */
   isAnswered: boolean;
@@ -54,16 +54,16 @@ export function openNameSearch(): NameSearch {
 }
 
 /**
- * Settles the pairs of one mode: with rows, with a failure, or with `'no figure'` where the latest row holds no value, so
+ * Settles the pairs of one mode: with rows, with a failure, or with `'no figure'` if the latest row holds no value, so
  * that the latest figure stands further back in the series.
  */
 export type SettlePair = (pair: Pair, outcome: Outcome | 'no figure') => void;
 
-/** What has come for pairs. */
+/** The number of rows that came for pairs. */
 export interface FetchedRows {
-  /** Those without a figure included. */
+  /** Number of rows, with those that have no figure. */
   readonly rows: number;
-  /** Whether that is everything: else the rows are no count to prove anything by. */
+  /** True if `rows` counts everything; else it is no count to prove anything by. */
   readonly isWhole: boolean;
 }
 
@@ -74,12 +74,12 @@ export const NOT_WHOLE: FetchedRows = { rows: 0, isWhole: false };
 export type Receive = (part: Task, answer: Rows) => PromiseOrValue<FetchedRows>;
 
 /**
- * One stage of the way of a rectangle, or all of them below `covered`. Answers are handed up as they come, since one task
- * may take several; whatever fails is settled, so that no `Failure` is thrown.
+ * One stage of the way of a rectangle, or all of them below `covered`. Answers are handed up as they come, since one
+ * task may take several. Each failure is settled, so that no `Failure` is thrown.
  */
 export type FetchTask = (task: Task, sending: Sending, receive: Receive) => PromiseOrValue<FetchedRows>;
 
-/** A failure on the way is the outcome of every pair that was to be fetched there. */
+/** Fetches pairs, and settles every one of them with a failure that is thrown on the way. */
 export function settlingFailures(
   { pairs, settle }: PairsToFetch,
   fetch: () => PromiseOrValue<FetchedRows>,

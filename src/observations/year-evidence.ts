@@ -6,9 +6,9 @@ import { isWithin, widened, type YearRange } from '../planner/year-range.ts';
 import { isAboutYears, type Refusal, type Rows } from './data-calls.ts';
 
 /**
- * Whether an answer to a call that named years can be used, and what it shows of the service. One that has rows of other
- * years is one of whole series, perhaps, and so may be one that has none: it is used where it would show that it was cut. The
- * call was not planned for as many rows as whole series have, so that its length alone says nothing.
+ * True if an answer to a call that named years can be used. Learns from it if the service takes years. An answer with
+ * rows of other years may be one of whole series, and so may one without: it is used if it would show that it was cut.
+ * The call was not planned for the rows of whole series, so its length alone says nothing.
  */
 export function isUsable(answer: Rows, years: YearRange, learned: Learned): boolean {
   const { list } = answer;
@@ -19,7 +19,9 @@ export function isUsable(answer: Rows, years: YearRange, learned: Learned): bool
   return isTold;
 }
 
-/** Whether an answer would tell if the service had cut it: by a total that has proved true, or a limit that applied. */
+/**
+ * True if an answer would tell that the service had cut it: by a total that has proved true, or a limit that applied.
+ */
 function wouldTellOfCut({ list, limit }: Rows, { totals }: Learned): boolean {
   const { received, meta } = list;
   if (meta.limit !== null || limit !== undefined || received < DEFAULT_MAX_ROWS) return true;
@@ -27,8 +29,8 @@ function wouldTellOfCut({ list, limit }: Rows, { totals }: Learned): boolean {
 }
 
 /**
- * What a refusal of a call that named years is for: a name where the service says so; else it may be the years.
- * @returns whether it is for a name
+ * Tells the reason for the refusal of a call that named years: a name if the service says so; else it may be the years.
+ * @returns true if it is a name
  */
 export function isForName(refusal: Refusal, rectangle: Rectangle, learned: Learned): boolean {
   return !isAboutYears(refusal.detail) && namedIn(refusal.detail, rectangle, learned).length > 0;

@@ -4,13 +4,13 @@ import type { SentRow } from './data-calls.ts';
 /** An answer for a range of years. */
 export interface YearsReply {
   readonly rows: readonly SentRow[];
-  /** How many rows there are, where the service counts more than it sent; else null. */
+  /** Number of rows there are, if the service counts more than it sent; else null. */
   readonly total: number | null;
-  /** Whether the service cut it short. */
+  /** True if the service cut it short. */
   readonly isCut: boolean;
 }
 
-/** Asks for years; null where the service takes none. A side that is null is as open as that of the answer at hand. */
+/** Asks for years; null if the service takes none. A side that is null is as open as that of the answer at hand. */
 export type AskYears = (from: number | null, to: number | null) => Promise<YearsReply | null>;
 
 type SentRows = readonly SentRow[];
@@ -20,13 +20,13 @@ interface RangeReply {
   readonly rows: SentRows;
   readonly total: number | null;
   readonly isCut: boolean;
-  /** Set where years beside the range were named too. */
+  /** Set if years beside the range were named too. */
   readonly isPadded: boolean;
-  /** Set where the total may count rows of years beside the range. */
+  /** Set if the total may count rows of years beside the range. */
   readonly isWider: boolean;
 }
 
-/** Share of an answer's rows to plan pieces of: what came is a sample, so that some pieces have more. */
+/** Share of an answer's rows to plan pieces of: the rows that came are a sample, so that some pieces have more. */
 const FILL = 0.8;
 
 const EVERY_YEAR: YearRange = { from: null, to: null };
@@ -36,18 +36,19 @@ type Side = keyof YearRange;
 const SIDES: readonly Side[] = ['to', 'from'];
 
 /**
- * The whole of one series of which a cut answer is at hand, by ranges of years: the service knows no other way to
+ * Gets the whole of one series of which a cut answer is at hand, by ranges of years: the service knows no other way to
  * split a series, and this one only in practice.
  *
- * A range that is cut is split by the years of the rows that came, each piece into smaller ones where it is cut as well. Where
- * rows run up or down the years, all but the last year of a cut answer are taken to be whole, and the next call goes on
- * from there; a count that doesn't bear that out has the range split instead, in any order of its rows.
+ * A range that is cut is split by the years of the rows that came. A piece that is cut as well is split again. If rows
+ * run up or down the years, all but the last year of a cut answer are taken to be whole, and the next call goes on from
+ * there. If a count doesn't bear that out, the range is split instead, in any order of its rows.
  *
- * A service may leave out the first or the last year that is named, or go by a year beside that of the figure. A year of
- * which rows have come before is named as it is, and has to come again; of any other, the year beside it is named too.
+ * A service may leave out the first or the last year that is named, or go by a year beside that of the figure. A year
+ * of which rows have come before is named as it is, and has to come again. For any other year, the year beside it is
+ * named too.
  *
- * @param cut the answer; its total proves the sum, where the service doesn't count, that no part was cut has to do
- * @returns all rows, in the order of the years, those without a figure included; null where the rest can't be had: the
+ * @param cut the answer; its total proves the sum. If the service doesn't count, it has to do that no part was cut
+ * @returns all rows in the order of the years, with those that have no figure; null if the rest can't be had: the
  * service heeds no years, or has more rows of a single year than it sends
  */
 export async function fetchYears(cut: YearsReply, ask: AskYears): Promise<SentRows | null> {
@@ -62,15 +63,20 @@ class YearSearch {
   readonly #cut: YearsReply;
   readonly #ask: AskYears;
   readonly #asked = new Map<string, Promise<YearsReply | null>>();
-  /** Rows of each year, the most that one answer brought. */
+  /** Number of rows of each year, the most that one answer brought. */
   readonly #seen = new Map<number, number>();
-  /** Rows of ranges that came whole, and how many of these the answer at hand has: by that it is told how many others have. */
+  /**
+   * Rows of ranges that came whole, and the number of these in the answer at hand: their ratio tells the length of
+   * other ranges.
+   */
   readonly #whole = { rows: 0, atHand: 0 };
   /** Set once the service has left out the first or the last year that is named. */
   readonly #leavesOut = { from: false, to: false };
   /** Set once all rows that came before of such a year have come again. */
   readonly #includes = { from: false, to: false };
-  /** Set once the service has brought the year before the first that is named: the total will tell if not of all rows. */
+  /**
+   * Set once the service has brought the year before the first that is named: the total will tell if some rows lack.
+   */
   #isYearAfter = false;
   /** Unset once cut answers turn out to lack rows of other years than their last. */
   #mayBeInOrder = true;
@@ -109,7 +115,7 @@ class YearSearch {
     return asking;
   }
 
-  /** Asks for a range, and again by other ends while rows of these are lacking that came before. */
+  /** Asks for a range, and again by other ends while rows of the ends are lacking that came before. */
   async #askFor(range: YearRange, isNarrow: boolean): Promise<RangeReply | null> {
     for (;;) {
       const pads = { from: this.#padOf('from', range, isNarrow), to: this.#padOf('to', range, isNarrow) };
@@ -145,8 +151,10 @@ class YearSearch {
   }
 
   /**
-   * How many years to name beyond an end: none where rows of that year have come, so that it shows whether it is left out.
-   * @param isNarrow whether no more years are to be named than it takes by what is known, or by what the total will prove
+   * Number of years to name beyond an end: none if rows of that year have come, so that it shows if the year is left
+   * out.
+   * @param isNarrow true if only those years are to be named that it takes by present knowledge, or by a proof from the
+   * total
    */
   #padOf(side: Side, range: YearRange, isNarrow: boolean): -1 | 0 | 1 {
     const year = range[side];
@@ -157,7 +165,7 @@ class YearSearch {
     return this.#seen.has(year) || isTold ? 0 : 1;
   }
 
-  /** Ends of a range of which some rows came before and don't now; null for years between. */
+  /** Ends of a range that lack some rows that came before; null stands for the years between. */
   #lacking(range: YearRange, rows: SentRows): Set<Side | null> {
     const counts = countsOf(rows);
     const lacking = new Set<Side | null>();
@@ -194,12 +202,12 @@ class YearSearch {
     }
   }
 
-  /** All rows of a range of which a first answer is at hand. */
+  /** Gets all rows of a range of which a first answer is at hand. */
   async #complete(range: YearRange, reply: RangeReply): Promise<SentRows | null> {
     if (!reply.isCut) return reply.rows;
     const isOneYear = range.from !== null && range.from === range.to;
     if (isOneYear || reply.rows.length === 0) {
-      // The years beside it may be what fills the answer.
+      // The years beside it may fill the answer.
       const isNarrower = this.#padOf('from', range, true) + this.#padOf('to', range, true) === 0;
       if (reply.isPadded && isNarrower) return this.#fetch(range, true);
       if (isOneYear) return null;
@@ -221,7 +229,7 @@ class YearSearch {
     const rest = direction > 0 ? { ...range, from: last } : { ...range, to: last };
     const before = direction > 0 ? { ...range, to: last - 1 } : { ...range, from: last + 1 };
     if (total === null || isWider) {
-      // Nothing vouches for an order: what is missing may be of any year.
+      // Nothing vouches for an order: the missing rows may be of any year.
       const earlier = await this.#fetch(before);
       if (earlier !== null && earlier.length > kept.length) this.#mayBeInOrder = false;
       return joined([earlier, earlier && (await this.#fetch(rest))]);
@@ -232,7 +240,7 @@ class YearSearch {
     return joined([further, await this.#fetch(before)]);
   }
 
-  /** A range of which rows of one year alone came. */
+  /** Gets a range of which rows of one year alone came. */
   async #aroundYear(range: YearRange, year: number, reply: RangeReply): Promise<SentRows | null> {
     const own = await this.#fetch({ from: year, to: year });
     const isAll = !reply.isWider && own?.length === reply.total;
@@ -261,7 +269,7 @@ class YearSearch {
       : joined([own, await this.#fetchPlanned(second, years)]);
   }
 
-  /** A range that nothing has been asked of by itself, in pieces at once where it is expected to be cut. */
+  /** Fetches a range that no call has been made for by itself; in pieces at once if it is expected to be cut. */
   #fetchPlanned(range: YearRange, cameYears: readonly number[]): Promise<SentRows | null> {
     const years = cameYears.filter((year) => isWithin(range, year));
     const expected = this.#expectedIn(range);
@@ -271,7 +279,7 @@ class YearSearch {
       : this.#fetch(range);
   }
 
-  /** Rows of a range, by those of ranges that came whole; null where none has. */
+  /** Rows expected in a range, by those of ranges that came whole; null if none has. */
   #expectedIn(range: YearRange): number | null {
     const { rows, atHand } = this.#whole;
     return atHand === 0 ? null : (this.#atHand(range) * rows) / atHand;
@@ -281,7 +289,7 @@ class YearSearch {
     return this.#cut.rows.reduce((sum, row) => sum + Number(isWithin(range, yearOf(row))), 0);
   }
 
-  /** Ranges at once; while it isn't known whether years are heeded, the first goes ahead. */
+  /** Fetches ranges at once. While it is unknown if the service heeds years, the first goes ahead. */
   async #fetchEach(ranges: readonly YearRange[]): Promise<SentRows | null> {
     const ahead: (SentRows | null)[] = [];
     if (!this.#isHeeded) for (const range of ranges.slice(0, 1)) ahead.push(await this.#fetch(range));
@@ -293,7 +301,10 @@ class YearSearch {
   }
 }
 
-/** Pieces of a range of as many rows each by what came, the one first that may be the longest: if it can't be had, nothing can. */
+/**
+ * Pieces of a range, each with as many of the rows that came. The piece that may be the longest comes first: if it
+ * can't be had, nothing can.
+ */
 function piecesOf(range: YearRange, years: readonly number[], wanted: number): YearRange[] {
   const sorted = years.toSorted((a, b) => a - b);
   const count = Math.min(Math.max(2, wanted), sorted.length);
@@ -332,7 +343,7 @@ function isHeeded({ rows }: YearsReply, named: YearRange): boolean {
   return rows.every(({ year }) => year !== null && isWithin(widened(named), year));
 }
 
-/** 1 where years run up, -1 where they run down, 0 where they do neither. */
+/** 1 if years run up, -1 if they run down, 0 if they do neither. */
 function directionOf(years: readonly number[]): 1 | 0 | -1 {
   if (years.every((year, i) => i === 0 || year >= (years[i - 1] as number))) return 1;
   return years.every((year, i) => i === 0 || year <= (years[i - 1] as number)) ? -1 : 0;

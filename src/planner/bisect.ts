@@ -1,28 +1,28 @@
 /**
  * Finds out which name of a refused call the service refuses: by the service's own words, or by bisecting the names,
- * those first that there is least reason to trust. Pure: which calls follow is decided in `observations/bisected.ts`.
+ * the least trusted first. Pure: `observations/bisected.ts` decides which calls follow.
  */
 import { COVERED_COUNTRIES } from '../upstream/covered-countries.ts';
 import type { Rectangle } from './cover.ts';
 import type { Learned } from './learned.ts';
 
-/** What speaks for names, from nothing to proof. */
+/** The evidence for names. */
 type Known = Pick<Learned, 'answered' | 'listed'>;
 
-/** How much speaks for a name. */
+/** Degrees of trust in a name, from nothing to proof. */
 export const TRUST = {
   none: 0,
   /** One of the 54 countries that the service is documented to cover. */
   documented: 1,
-  /** In the service's own list. */
+  /** The service's own list has it. */
   listed: 2,
   /** A call that named it was answered. */
   answered: 3,
 } as const;
 
-/** The names of a refused call that there is least reason to trust. */
+/** The names of a refused call that deserve the least trust. */
 export interface Suspects {
-  /** How much speaks for each of them. */
+  /** Trust in each of them. */
   readonly trust: number;
   readonly countryCodes: readonly string[];
   readonly metricKeys: readonly string[];
@@ -32,7 +32,7 @@ function trustInCountry(code: string, { answered, listed }: Known): number {
   const known = code.toUpperCase();
   if (answered.countries.has(known)) return TRUST.answered;
   if (listed.countries.has(known)) return TRUST.listed;
-  // Where the service's own list is known and lacks a country, its being documented means little.
+  // If the service's own list is known and lacks a country, it means little that the country is documented.
   return listed.countries.size === 0 && COVERED_COUNTRIES.has(known) ? TRUST.documented : TRUST.none;
 }
 
@@ -52,7 +52,7 @@ export function suspectsIn({ countryCodes, metricKeys }: Rectangle, known: Known
   };
 }
 
-/** The least that speaks for any name of the rectangle but one. */
+/** The least trust in any name of the rectangle but one. */
 export function trustBeside(name: string, { countryCodes, metricKeys }: Rectangle, known: Known): number {
   return Math.min(
     TRUST.answered,
@@ -62,8 +62,8 @@ export function trustBeside(name: string, { countryCodes, metricKeys }: Rectangl
 }
 
 /**
- * The names of a call that the service's words single out: those it quotes or puts after a colon. Names that it has
- * answered for are not what it refuses, whatever it says of them.
+ * The names of a call that the service's words single out: it quotes them or puts them after a colon. Names that it has
+ * answered for are not the refused ones, even if it names them.
  */
 export function namedIn(detail: string, { countryCodes, metricKeys }: Rectangle, known: Known): string[] {
   const pointed = [...detail.matchAll(/:\s*([\w.,\s-]+)|["'`]([^"'`]+)["'`]/g)].map(
@@ -82,7 +82,7 @@ export function namedIn(detail: string, { countryCodes, metricKeys }: Rectangle,
   return named.filter((name) => !isAnswered(name));
 }
 
-/** Whether the service's words say that it doesn't know a country or a measure, rather than that it holds no rows. */
+/** True if the service's words say that it doesn't know a country or a measure, rather than that it holds no rows. */
 export function saysUnknown(detail: string): boolean {
   return /\b(countr(y|ies)|metrics?|indicators?|measures?)\b[^:]*\b(not found|unknown|invalid)|\b(unknown|invalid|no such)\b[^:]*\b(countr(y|ies)|metrics?|indicators?|measures?)\b/i.test(
     detail,
@@ -90,8 +90,8 @@ export function saysUnknown(detail: string): boolean {
 }
 
 /**
- * Two parts of a refused rectangle: half of the suspects stand in the second, all other names in the first. Null where
- * it is a single pair.
+ * Two parts of a refused rectangle: half of the suspects stand in the second, all other names in the first. Null if it
+ * is a single pair.
  */
 export function bisect(
   { countryCodes, metricKeys }: Rectangle,

@@ -3,27 +3,27 @@ import type { Mode } from './demand.ts';
 /** Rows after which the data route is seen to end when no `limit` is given. */
 export const DEFAULT_MAX_ROWS = 100;
 
-/** What is known of an answer's extent. */
+/** The known extent of an answer. */
 export interface Extent {
   /** Rows in the body. */
   readonly received: number;
-  /** Matching rows as the service counts them, where it says. */
+  /** Matching rows as the service counts them; null if it doesn't say. */
   readonly total: number | null;
-  /** The limit that the service says it applied. */
+  /** The limit that the service says it applied; null if it names none. */
   readonly limit: number | null;
   /** The limit that was asked for. */
   readonly askedLimit: number | undefined;
-  /** Whether a row came for every pair of a call for latest figures, so that none can be missing. */
+  /** True if a row came for every pair of a call for latest figures, so that none can be missing. */
   readonly isEveryPairPresent: () => boolean;
-  /** Whether the service's totals have proved to count rows beyond those sent. */
+  /** True if the service's totals have proved to count rows beyond those sent. */
   readonly isTotalTrue: boolean;
-  /** Whether the limit that is asked for has proved to make a difference. */
+  /** Effect of the limit in the call: `heeded` once it has proved to make a difference. */
   readonly limitEffect: 'unknown' | 'heeded' | 'ignored';
 }
 
 /**
- * Whether an answer must be taken as cut short: its total is higher than its rows, or it is exactly as long as a
- * limit that applied and nothing proves it whole.
+ * True if an answer must be taken as cut short: its total is higher than its rows, or it is exactly as long as a limit
+ * that applied and nothing proves it whole.
  */
 export function isCut({
   received,
@@ -48,8 +48,8 @@ export function isCut({
 
 /**
  * The pairs of a cut answer that look whole: rows come in one run a pair, so that the cut can only have hit the last
- * run. (Where latest figures come one a pair, it has hit none.) None where a pair comes in several runs. This is
- * evidence, not proof: the caller holds it against the service's total.
+ * run. (If latest figures come one a pair, it has hit none.) None if a pair comes in several runs. This is evidence,
+ * not proof: the caller holds it against the service's total.
  */
 export function wholeRuns<Row extends { readonly key: string }>(
   rows: readonly Row[],

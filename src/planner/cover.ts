@@ -1,14 +1,15 @@
 /**
- * The fewest calls for the figures that are wanted.
+ * Finds the fewest calls for the demanded figures.
  *
- * The service's data route takes a list of countries and a list of metrics, and brings every figure of that
- * rectangle; so a call may bring figures that nobody asked for, as long as that saves another call. Each way to cover
- * the demanded pairs with rectangles comes down to a tiling: give each pair to one of the rectangles that hold it,
- * and shrink each rectangle to the pairs it was given. It is therefore enough to part the pairs (`tiling.ts`) such
- * that the smallest rectangle around each part fits a call (`grid.ts`).
+ * The service's data route takes a list of countries and a list of metrics, and brings every figure of that rectangle.
+ * So a call may bring figures that nobody asked for, as long as that saves another call. Each way to cover the demanded
+ * pairs with rectangles comes down to a tiling: give each pair to one of the rectangles that hold it, and shrink each
+ * rectangle to the pairs it was given. It is therefore enough to part the pairs (`tiling.ts`) such that the smallest
+ * rectangle around each part fits a call (`grid.ts`).
  *
  * Up to a dozen pairs the number of calls is the least there is. Beyond, it is never more than by naming all metrics
- * for some countries at a time, or all countries for some metrics, and mostly near to what the rows alone require.
+ * for some countries at a time, or all countries for some metrics, and mostly near to the number that the rows alone
+ * require.
  */
 import { type Steps, taken } from '../async/steps.ts';
 import { ascending, boundsOf, type CoverLimits, creatingGrid, fitsAlone, marked } from './grid.ts';
@@ -19,7 +20,7 @@ export type { CoverLimits };
 export interface Pair {
   readonly countryCode: string;
   readonly metricKey: string;
-  /** What `keyOf` names it, where that is at hand. */
+  /** The pair's key as `keyOf` returns it, if it is at hand. */
   readonly pairKey?: string;
 }
 
@@ -47,7 +48,10 @@ export function cover(pairs: readonly Pair[], limits: CoverLimits, rowsOf: RowsO
 /** Pairs that are marked in one step. */
 const STEP_PAIRS = 512;
 
-/** As {@link cover}, or null where it takes more calls than these: that one doesn't do is told without parting anything. */
+/**
+ * Covers as {@link cover} does; null if it takes more calls than these. If one call is the most and can't do, that is
+ * told without parting anything.
+ */
 export function coverWithin(
   mostCalls: number,
   pairs: readonly Pair[],
@@ -62,7 +66,7 @@ export function coverWithin(
   return rectangles.length <= mostCalls ? rectangles : null;
 }
 
-/** As {@link cover}, in steps, since thousands of pairs take long. */
+/** Covers as {@link cover} does, in steps, since thousands of pairs take long. */
 export function* covering(
   pairs: readonly Pair[],
   limits: CoverLimits,
@@ -70,7 +74,7 @@ export function* covering(
 ): Steps<readonly Rectangle[]> {
   const whole = smallestAround(pairs);
   const { countryCodes, metricKeys } = whole;
-  // With more names than rows, those alone take long to add up: in steps, then.
+  // With more names than rows, the names alone take long to add up: in steps, then.
   if (countryCodes.length * metricKeys.length <= limits.maxRows && fitsCall(whole, limits, rowsOf)) {
     return pairs.length === 0 ? [] : [whole];
   }
@@ -111,7 +115,7 @@ function smallestAround(pairs: readonly Pair[]): Rectangle {
   return { countryCodes: [...codes].sort(), metricKeys: [...keys].sort() };
 }
 
-/** Whether one call may bring the rectangle: as `enclose` says it of all cells, without a grid. */
+/** True if one call may bring the rectangle: as `enclose` tells of all cells, without a grid. */
 function fitsCall(
   rectangle: Rectangle,
   { maxRows, maxCodes, maxAddress }: CoverLimits,

@@ -1,27 +1,30 @@
 import type { Pair } from './cover.ts';
 import { nameOfYears, type YearRange } from './year-range.ts';
 
-/** Whether the latest figure of a pair is wanted, or its whole series. */
+/** Kind of a demand: the latest figure of a pair, or its whole series. */
 export type Mode = 'latest' | 'series';
 
-/** One figure or series that somebody wants. Country codes are in upper case, metric keys as the caller wrote them. */
+/** A demand for one figure or series. Country codes are in upper case, metric keys as the caller wrote them. */
 export interface Demand extends Pair {
   readonly mode: Mode;
-  /** The years that are wanted of a series; null for all of it. Rows of other years may come with them. */
+  /** The years of a series to bring; null for all of it. Rows of other years may come with them. */
   readonly years: YearRange | null;
   readonly pairKey: string;
-  /** Names what it asks for: answers are matched by it, never by position. */
+  /** Name of the demanded figures: answers are matched by it, never by position. */
   readonly key: string;
   /**
-   * Names it beside others for the same figures that take another age: each that asks is answered by this name. The key, where
-   * it takes any age.
+   * Name beside other demands for the same figures that take another age: each asker is answered by its own name. It is
+   * the key if any age is taken.
    */
   readonly name: string;
-  /** How old a held answer may be, in milliseconds; infinite where the caller doesn't insist. No part of the key. */
+  /**
+   * The oldest age that a held answer may have, in milliseconds; infinite if the caller doesn't insist. No part of the
+   * key.
+   */
   readonly maxAgeMs: number;
   /**
-   * What was fetched before, or at that instant, is too old: it may have changed by then. In milliseconds of the clock that
-   * ages are told by; minus infinity where nothing is known of a change. No part of the key.
+   * Instant up to which fetched figures are too old: they may have changed by then. In milliseconds of the clock that
+   * ages are told by; minus infinity if no change is known. No part of the key.
    */
   readonly changedAtMs: number;
 }
@@ -39,7 +42,7 @@ export function demandFor(
   return { ...whole, years, key, name: nameOf(key, maxAgeMs, whole.changedAtMs), maxAgeMs };
 }
 
-/** The demand for the latest figure of a pair, however old: the pair itself, where it is one. */
+/** The demand for the latest figure of a pair, of any age: the pair itself, if it is one. */
 export function latestFor(pair: Pair): Demand {
   return isDemand(pair) && pair.mode === 'latest'
     ? pair
@@ -50,20 +53,21 @@ function isDemand(pair: Pair | Demand): pair is Demand {
   return 'mode' in pair;
 }
 
-/** A demand that takes only what was fetched after an instant, by the clock that ages are told by. */
+/** A demand that takes only figures fetched after an instant, by the clock that ages are told by. */
 export function changedAt(demand: Demand, changedAtMs: number): Demand {
   return { ...demand, name: nameOf(demand.key, demand.maxAgeMs, changedAtMs), changedAtMs };
 }
 
 /**
- * Until when a demand takes what was known to hold at an instant; minus infinity where it doesn't take it at all.
- * @param usableMs how long it is taken where the demand doesn't say less
+ * Instant until which a demand takes figures that were known to hold at an instant; minus infinity if it never takes
+ * them.
+ * @param usableMs milliseconds for which it takes them unless it sets a lower age
  */
 export function takenUntilMs({ maxAgeMs, changedAtMs }: Demand, atMs: number, usableMs: number): number {
   return atMs > changedAtMs ? atMs + Math.min(usableMs, maxAgeMs) : Number.NEGATIVE_INFINITY;
 }
 
-/** Tells if a demand takes figures however old. */
+/** True if a demand takes figures of any age. */
 export function isOfAnyAge({ key, name }: Demand): boolean {
   return name === key;
 }
@@ -73,25 +77,25 @@ function nameOf(key: string, maxAgeMs: number, changedAtMs: number): string {
   return isAnyAge ? key : `${key} within ${maxAgeMs} ms, after ${changedAtMs}`;
 }
 
-/** The demand for all years of which some are wanted. */
+/** The demand for all years of a pair, in place of some. */
 export function wholeOf<Wanted extends Demand>(demand: Wanted): Wanted {
   if (demand.years === null) return demand;
   const key = wholeKey(demand);
   return { ...demand, years: null, key, name: nameOf(key, demand.maxAgeMs, demand.changedAtMs) };
 }
 
-/** A pair, with the demands for all years of it, of whatever age, that there have been: for most pairs, of one mode. */
+/** A pair, with the demands for all years of it, of any age, that there have been: for most pairs, of one mode. */
 interface NamedPair extends Pair, Record<Mode, Demand | null> {
   readonly pairKey: string;
 }
 
 /**
- * Pairs by metric and by country, both as they were written. Nothing is looked up so often as the name of a pair: without
- * this table, a plan of 11,178 series takes twice the time.
+ * Pairs by metric and by country, both as they were written. Nothing is looked up so often as the name of a pair:
+ * without this table, a plan of 11,178 series takes twice the time.
  */
 const known = new Map<string, Map<string, NamedPair>>();
 
-/** Pairs that are at hand: more than all countries times all indicators. */
+/** Pairs remembered: more than all countries times all indicators. */
 const MAX_NAMES = 50_000;
 
 let count = 0;
@@ -134,22 +138,22 @@ function newDemand(mode: Mode, { countryCode, metricKey, pairKey }: NamedPair): 
   };
 }
 
-/** A pair whose name is at hand. */
+/** A pair with its key at hand. */
 export function pairOf(countryCode: string, metricKey: string): Pair {
   return namedPair(countryCode, metricKey);
 }
 
-/** As {@link pairKey}. */
+/** Names a pair, as {@link pairKey} does. */
 export function keyOf(pair: Pair): string {
   return pair.pairKey ?? pairKey(pair.countryCode, pair.metricKey);
 }
 
-/** Names a pair. Case makes no difference in a country code; in a metric key it may, and it is the service that decides. */
+/** Names a pair. Case makes no difference in a country code; in a metric key it may, and the service decides that. */
 export function pairKey(countryCode: string, metricKey: string): string {
   return namedPair(countryCode, metricKey).pairKey;
 }
 
-/** The key of a demand for all years of which some are wanted. */
+/** The key of the demand for all years, in place of some. */
 export function wholeKey(demand: Demand): string {
   return demand.years === null ? demand.key : demandKey(demand.mode, demand);
 }

@@ -2,27 +2,27 @@ import type { CoverLimits, RowsOf } from './cover.ts';
 import { type Demand, wholeKey } from './demand.ts';
 import type { YearRange } from './year-range.ts';
 
-/** How few calls figures can take, found while they are still being wanted: no cover of them has fewer. */
+/** A lower bound of the calls for figures, kept while demands are still coming: no cover of them has fewer. */
 export interface FewestCalls {
   /** Distinct figures so far. */
   readonly figures: number;
   readonly calls: number;
-  /** Counts a figure, once however often it is wanted. */
+  /** Counts a figure, once for all its demands. */
   add(demand: Demand): void;
 }
 
 const NO_ROWS: RowsOf = () => 0;
 
 /**
- * Each call brings a number of rows and names a number of codes at the most, so that sums of what is wanted bound the
- * calls from below, at next to no work.
+ * Bounds the calls from below, at next to no work: each call brings a number of rows and names a number of codes at the
+ * most, so the sums of the demands tell the least.
  */
 export function createFewestCalls(
   { maxRows, maxCodes }: Pick<CoverLimits, 'maxRows' | 'maxCodes'>,
   seriesRows: RowsOf,
   rowsWithin: (years: YearRange) => RowsOf = () => NO_ROWS,
 ): FewestCalls {
-  /** Rows by figure: of a series as many as the most that is wanted of it. */
+  /** Rows by figure: for a series, the most that one demand takes of it. */
   const counted = new Map<string, number>();
   const countryCodes = new Set<string>();
   const metricKeys = new Set<string>();
@@ -54,7 +54,7 @@ export function createFewestCalls(
   };
 }
 
-/** No plan for these figures takes fewer calls. */
+/** A lower bound: no plan for these figures takes fewer calls. */
 export function fewestCalls(
   demands: readonly Demand[],
   limits: Pick<CoverLimits, 'maxRows' | 'maxCodes'>,

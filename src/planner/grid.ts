@@ -1,12 +1,12 @@
 /**
- * The planner's problem in small numbers. Country codes become lines and metric keys become columns of a grid, a
- * pair becomes a cell (`line * columns.length + column`), so that sets of pairs are lists of integers and their
- * expected rows one flat array. A grid knows itself turned over (metrics as lines, countries as columns): whatever
- * works along lines works along columns too.
+ * The planner's problem in small numbers. Country codes become lines and metric keys become columns of a grid, and a
+ * pair becomes a cell (`line * columns.length + column`). So sets of pairs are lists of integers, and their expected
+ * rows one flat array. A grid knows itself turned over (metrics as lines, countries as columns): each strategy along
+ * lines works along columns too.
  */
 import type { Steps } from '../async/steps.ts';
 
-/** What one call may bring and name. */
+/** The most that one call may bring and name. */
 export interface CoverLimits {
   /** Rows that one call may bring. */
   readonly maxRows: number;
@@ -27,7 +27,7 @@ export interface Grid {
   readonly flipped: Grid;
 }
 
-/** Demanded cells; ascending wherever a function takes them. */
+/** Demanded cells; ascending in every parameter of this type. */
 export type Cells = readonly number[];
 
 /** Demanded cells that one call is to bring, with the rows of the smallest rectangle that holds them all. */
@@ -36,7 +36,7 @@ export interface Part {
   readonly rows: number;
 }
 
-/** In steps, of a line each. */
+/** Creates a grid in steps, of a line each. */
 export function* creatingGrid(
   lines: readonly string[],
   columns: readonly string[],
@@ -89,7 +89,7 @@ export function ascending(cells: number[]): number[] {
   return cells.sort((a, b) => a - b);
 }
 
-/** Rows of the cells themselves, without what a rectangle around them would bring along. */
+/** Rows of the cells themselves, without the others of a rectangle around them. */
 export function demandedRows(grid: Grid, cells: Cells): number {
   return cells.reduce((sum, cell) => sum + rowsAt(grid, cell), 0);
 }
@@ -117,7 +117,7 @@ export function marked(flags: Uint8Array): number[] {
   return indexes;
 }
 
-/** The cells as one part, or undefined where a single call cannot bring them. */
+/** The cells as one part; undefined if a single call cannot bring them. */
 export function enclose(grid: Grid, cells: Cells): Part | undefined {
   const { maxRows, maxCodes, maxAddress } = grid.limits;
   const { lines, columns } = boundsOf(grid, cells);
@@ -140,7 +140,7 @@ function lengthAt(names: readonly string[], index: number): number {
   return (names[index] as string).length;
 }
 
-/** Whether a call can bring the cell at all. */
+/** True if a call can bring the cell at all. */
 export function fitsAlone(grid: Grid, cell: number): boolean {
   const { maxRows, maxCodes, maxAddress } = grid.limits;
   const width = grid.columns.length;
@@ -152,7 +152,7 @@ export function fitsAlone(grid: Grid, cell: number): boolean {
 export interface Segment {
   readonly line: number;
   readonly cells: number[];
-  /** Of each of the cells: in one place, because weighing reads them all the time. */
+  /** Rows of each of the cells: in one place, because weighing reads them all the time. */
   readonly cellRows: number[];
   rows: number;
 }
@@ -185,8 +185,8 @@ export function segmentsOf(grid: Grid, cells: Cells): Segment[] {
 }
 
 /**
- * A part in the making. Segments are weighed against it far more often than they are added: the sums kept here make
- * that one pass over the segment.
+ * A part in the making. Segments are weighed against it far more often than they are added: by the sums kept here,
+ * weighing is one pass over the segment.
  */
 export class CallBuilder {
   readonly #grid: Grid;
@@ -194,13 +194,15 @@ export class CallBuilder {
   readonly #columns: number[] = [];
   /** By column: 1 until a segment has brought it. A number, so that weighing multiplies rather than branches. */
   readonly #isNew: Uint8Array;
-  /** By column: rows it would bring for the lines so far. */
+  /** By column: the rows that it would bring for the lines so far. */
   readonly #rowsOfColumn: Float64Array;
-  /** By line: rows it would bring for the first columns, and how many columns these are. */
+  /** By line: the rows that it would bring for the first columns; their number stands in `#columnsSummed`. */
   readonly #rowsOfLine: Float64Array;
   readonly #columnsSummed: Uint32Array;
   #lines = 0;
-  /** Each name counts with a comma, and each of the two lists has one comma less than names. */
+  /**
+   * Characters in the address. Each name counts with a comma, and each of the two lists has one comma less than names.
+   */
   #address = -2;
   #rows = 0;
 
@@ -213,7 +215,6 @@ export class CallBuilder {
     this.add(first);
   }
 
-  /** Rows of this part. */
   get rows(): number {
     return this.#rows;
   }
@@ -222,7 +223,7 @@ export class CallBuilder {
     return { cells: this.#cells, rows: this.#rows };
   }
 
-  /** Rows of this part with the segment added; infinite where it does not fit. */
+  /** Rows of this part with the segment added; infinite if it does not fit. */
   rowsWith(segment: Segment): number {
     const { columns, columnLengths, lines, limits } = this.#grid;
     const { cells, cellRows } = segment;

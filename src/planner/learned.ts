@@ -6,16 +6,16 @@ import { nameOfYears, type YearRange, yearsWithin } from './year-range.ts';
 /** The most rows that a data call brings, until the service shows another figure. */
 const ASSUMED_MAX_ROWS = 1000;
 
-/** The years of a series that nothing is known of: since the earliest series began. */
+/** The years assumed of an unknown series: since the earliest series began. */
 const ASSUMED_YEARS: Span = { from: 1950, to: 2026 };
 
-/** Rows of such a series: one a year. */
+/** Rows assumed of such a series: one a year. */
 const ASSUMED_SERIES_ROWS = 77;
 
 /** Pairs whose row count is remembered: more than all countries times all indicators. */
 const MAX_PAIRS = 50_000;
 
-/** Pairs beyond which none is remembered that the service has nothing of: anybody can make up names. */
+/** Pairs known after which no further empty pair is remembered: anybody can make up names. */
 const MAX_EMPTY_PAIRS = MAX_PAIRS / 2;
 
 const mostOf = (rows: number) => (rows === 0 ? MAX_EMPTY_PAIRS : MAX_PAIRS);
@@ -23,30 +23,30 @@ const mostOf = (rows: number) => (rows === 0 ? MAX_EMPTY_PAIRS : MAX_PAIRS);
 /** Names of one kind that are remembered. */
 const MAX_NAMES = 20_000;
 
-/** How long a fact holds without new evidence. Then it is taken for unknown, and found out anew. */
+/** Milliseconds that a fact holds without new evidence. Then it is taken for unknown, and found out anew. */
 const FACT_LIFE_MS = 10 * 60_000;
 
-/** What single answers show of the data route, each with what stands for it while nothing is known. */
+/** Facts on the data route that single answers show, each with a value for the unknown. */
 export interface Facts {
   /** The most rows that one call brings. */
   maxRows: number;
-  /** Rows after which an answer ends that was asked for without `limit`. */
+  /** Rows at which an answer without `limit` ends. */
   defaultRows: number;
   /**
-   * Whether the route takes `limit`, which its specification doesn't name: its answers mention one (`told`), or a
-   * call with it has been answered or refused.
+   * Use of `limit`, which the route's specification doesn't name: its answers mention one (`told`), or a call with it
+   * has been answered or refused.
    */
   limitParam: 'unknown' | 'told' | 'accepted' | 'refused';
-  /** The lowest `limit` that was refused without a word on which ones are taken; infinite where none was. */
+  /** The lowest `limit` that was refused without a word on the accepted ones; infinite if none was. */
   refusedLimit: number;
-  /** Whether a `limit` that is taken makes a difference; a service may ignore it. */
+  /** Effect of a `limit` that is taken; a service may ignore it. */
   limitEffect: 'unknown' | 'heeded' | 'ignored';
   /**
-   * What the route makes of `start_year` and `end_year`, which its specification doesn't name: rows of the years asked for
-   * have come, or rows of others too, or a call with them has been refused that was answered without.
+   * Use of `start_year` and `end_year`, which the route's specification doesn't name: rows of the named years have
+   * come, or rows of others too, or a call with them has been refused that was answered without.
    */
   yearsParam: 'unknown' | 'accepted' | 'ignored' | 'refused';
-  /** What `meta.total` is worth: it has counted rows beyond those sent, it isn't there, or nothing is known yet. */
+  /** Worth of `meta.total`: it has counted rows beyond those sent, it isn't there, or nothing is known yet. */
   totals: 'unknown' | 'true' | 'untold';
 }
 
@@ -68,35 +68,35 @@ export interface Span {
 
 export type Dimension = 'countries' | 'metrics';
 
-/** What the answers of the service have taught about it. Shared by all callers: none of it is a figure. */
+/** Knowledge of the service from its answers. Shared by all callers: none of it is a figure. */
 export interface Learned extends Readonly<Facts> {
   /** Takes a fact over, until it is contradicted or has had no new evidence for ten minutes. */
   learn<Name extends keyof Facts>(name: Name, value: Facts[Name]): void;
-  /** Names that the service has answered for: they don't make it refuse a call. In the spelling they were asked in. */
+  /** Names that the service has answered for: they don't make it refuse a call. In the spelling of the call. */
   readonly answered: Readonly<Record<Dimension, NameSet>>;
   /** Names in the service's own lists. */
   readonly listed: Readonly<Record<Dimension, NameSet>>;
-  /** Codes of the list of countries that came last, in its order; none before one has. It may be another by now. */
+  /** Codes of the last list of countries, in its order; none before one came. The list may be another by now. */
   readonly countryCodes: readonly string[];
   learnCountryCodes(codes: readonly string[]): void;
   /** Names that figures have come for: codes in upper case, keys as the service spells them. */
   readonly figured: Readonly<Record<Dimension, NameSet>>;
-  /** Changes whenever other rows are expected of any series than before. */
+  /** Version of the expected rows: changes with those of any series. */
   readonly rowsVersion: number;
   /** Expected rows of a series. */
   readonly seriesRows: RowsOf;
-  /** Whether the length of a series is known rather than assumed. */
+  /** True if the length of a series is known rather than assumed. */
   knowsSeries(countryCode: string, metricKey: string): boolean;
   /**
-   * Remembers how many rows a whole series has.
-   * @param span the years of its rows, where they are known
+   * Remembers the number of rows of a whole series.
+   * @param span the years of its rows, if they are known
    */
   learnSeries(countryCode: string, metricKey: string, rows: number, span?: Span | null): void;
   /** Expected rows of a series within a range of years. */
   rowsWithin(years: YearRange): RowsOf;
-  /** Whether the rows of a series within a range of years are known rather than assumed. */
+  /** True if the rows of a series within a range of years are known rather than assumed. */
   knowsWithin(countryCode: string, metricKey: string, years: YearRange): boolean;
-  /** Remembers how many rows a series has within a range of years: of the range that came last. */
+  /** Remembers the number of rows of a series within a range of years, for the last range only. */
   learnWithin(countryCode: string, metricKey: string, years: YearRange, rows: number): void;
 }
 
@@ -184,7 +184,7 @@ export function createLearned(now: () => number): Learned {
       byPair.set(key, rows);
       if (span === null) spans.delete(key);
       else spans.set(key, span);
-      // Pairs that the service holds nothing of say nothing of how long the others are.
+      // Pairs that the service holds nothing of tell nothing of the length of the others.
       const metric = byMetric.get(metricKey) ?? { pairs: 0, rows: 0 };
       metric.pairs += Number(rows > 0) - Number((known ?? 0) > 0);
       metric.rows += rows - (known ?? 0);
@@ -217,7 +217,7 @@ export function createLearned(now: () => number): Learned {
   };
 }
 
-/** Whether a call may name years: nothing has shown lately that the service takes none. */
+/** True if a call may name years: nothing has shown lately that the service takes none. */
 export function mayNameYears({ yearsParam }: Pick<Facts, 'yearsParam'>): boolean {
   return yearsParam !== 'refused' && yearsParam !== 'ignored';
 }
@@ -240,7 +240,7 @@ function createNameSet(): NameSet {
 }
 
 /**
- * What is known now, to plan by and not to add to.
+ * The present knowledge, to plan by and not to add to.
  * @param totals `untold` has series of unknown length be taken for long, `unknown` has them asked for in hope
  */
 export function frozen(learned: Learned, totals: 'untold' | 'unknown'): Learned {

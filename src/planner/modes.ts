@@ -23,20 +23,20 @@ export interface ModeLimits extends CoverLimits {
   readonly overfetchRows: number;
 }
 
-/** Ranges whose calls are judged by their rows. */
+/** Ranges beyond which calls are judged by their rows alone. */
 const MANY = 250;
 
-/** Share of the rows of whole series below which so many ranges are taken to save calls. */
+/** Share of the rows of whole series below which that many ranges are taken to save calls. */
 const WORTHWHILE_SHARE = 0.9;
 
-/** Expected rows of a series that a call for a range of years brings; null where the service takes no years. */
+/** Expected rows of a series that a call for a range of years brings; null if the service takes no years. */
 export type RowsWithin = ((years: YearRange) => RowsOf) | null;
 
 /**
- * Latest figures and series cannot share a call, but a series holds its latest figure. Asks for everything as
- * series where that takes fewer calls and brings no more unwanted rows than the budget allows.
+ * Chooses modes. Latest figures and series cannot share a call, but a series holds its latest figure. Asks for
+ * everything as series if that takes fewer calls and brings no more unwanted rows than the budget allows.
  *
- * A range of years is asked for as such where that takes fewer calls than whole series: those are better to hold.
+ * Asks for a range of years as such if that takes fewer calls than whole series: whole ones are better to hold.
  */
 export function chooseModes(
   demands: readonly Demand[],
@@ -47,7 +47,7 @@ export function chooseModes(
   return taken(choosingModes(demands, limits, seriesRows, rowsWithin));
 }
 
-/** As {@link chooseModes}, in steps: of thousands of demands, each takes milliseconds. */
+/** Chooses as {@link chooseModes} does, in steps: for thousands of demands, each step takes milliseconds. */
 export function* choosingModes(
   demands: readonly Demand[],
   limits: ModeLimits,
@@ -81,8 +81,9 @@ export function* choosingModes(
 }
 
 /**
- * The plan for many ranges by what their rows alone require: to cover them several times takes longer than their calls.
- * @returns null where whole series bring about as few
+ * Plans many ranges by the calls that their rows alone require: to cover them several times takes longer than their
+ * calls.
+ * @returns null if whole series bring about as few
  */
 function chooseByRows(
   ranges: readonly RangeOfPair[],
@@ -106,7 +107,10 @@ function chooseByRows(
   return best;
 }
 
-/** Demands by their pairs: what a series answers that is wanted whole stands with no other. */
+/**
+ * Demands by their pairs. A pair whose whole series is demanded stands there alone, since that answers its other
+ * demands.
+ */
 interface WantedPairs {
   readonly latest: ReadonlyMap<string, Pair>;
   readonly series: ReadonlyMap<string, Pair>;
@@ -133,7 +137,7 @@ function wantedOf(demands: readonly Demand[]): WantedPairs {
     if (span !== null) {
       ranges.set(key, { pair: demand, years: span });
     } else {
-      // Ranges that are every year together: that is the whole series.
+      // Ranges that together are every year: the whole series.
       ranges.delete(key);
       series.set(key, demand);
     }
@@ -202,7 +206,7 @@ export interface PlanPart {
   readonly rowsOf: RowsOf;
 }
 
-/** What a plan asks for: one part for each thing that calls differ in, none of them empty. */
+/** The calls that a plan asks for: one part for each mode and range of years, none of them empty. */
 export function partsOf(
   { latest, series, ranges }: ModePlan,
   seriesRows: (pairs: readonly Pair[]) => RowsOf,

@@ -2,7 +2,7 @@ import { type Period, periodIn, periodOf } from '../periods.ts';
 import { compareTimes } from '../times.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 
-/** What decides which of several rows is the newest. */
+/** The fields that decide which of several rows is the newest. */
 export interface Dated {
   readonly year: number;
   readonly period: string;
@@ -11,7 +11,7 @@ export interface Dated {
   readonly retrievedAt: string;
   readonly datasetVersion?: string | null;
   readonly source?: string;
-  /** As it was sent: tells apart rows that are alike in all else. */
+  /** The row as it was sent: tells apart rows that are alike in all else. */
   readonly record?: object;
 }
 
@@ -25,10 +25,10 @@ export function newestOf<Row extends Dated>(rows: readonly Row[]): Row | null {
 }
 
 /**
- * Tells which row is the newer one: positive where the first is. This is the one order of figures, which the SDL states at
+ * Tells which row is the newer one: positive if the first is. This is the one order of figures, which the SDL states at
  * `Country.observation`:
  *
- * 1. the later year of the row, also where its period says another
+ * 1. the later year of the row, also if its period says another
  * 2. the period that ends later; one that can't be read ends with the year
  * 3. the longer period: a year before its last half, quarter, month, week and day; one that can't be read comes last
  * 4. the later point in time that a stock was taken at, and one before none
@@ -69,12 +69,15 @@ function endOf(period: Period | null, { year }: Dated): string {
   return period?.lastDay ?? `${String(year).padStart(4, '0')}-12-31`;
 }
 
-/** The last day that a stock may have been taken on; empty where none is named, or none can be read. */
+/** The last day that a stock may have been taken on; empty if none is named, or none can be read. */
 function asOfDay({ asOfPeriod }: Dated): string {
   return asOfPeriod === null ? '' : (periodIn(asOfPeriod)?.lastDay ?? '');
 }
 
-/** All that a row says, in one order of its fields: texts that can't be read, or are spelt in two ways, are told apart as well. */
+/**
+ * The whole content of a row, in one order of its fields: texts that can't be read, or are spelt in two ways, are told
+ * apart as well.
+ */
 function contentOf({ period, asOfPeriod, retrievedAt, record = {} }: Dated): string {
   const fields = Object.entries(record).sort(([a], [b]) => compareTexts(a, b));
   return JSON.stringify([period, asOfPeriod, retrievedAt, fields]);
@@ -87,9 +90,9 @@ function compareTexts(a: string, b: string): number {
 type Row = ObservationRecord;
 
 /**
- * The rows of a series of which any may be the latest figure by the service's own choice: those of the newest year whose period ends on
- * the same day, or on a day that can't be told. A figure of the whole country stands before those of places. A series tells its latest figure
- * where there is just one.
+ * The rows of a series of which, by the service's own choice, any may be the latest figure: those of the newest year
+ * whose period ends on the same day, or on a day that can't be told. A figure of the whole country stands before those
+ * of places. A series tells its latest figure if there is just one.
  */
 export function contenders(rows: readonly Row[]): readonly Row[] {
   const newest = rows.length < 2 ? null : newestOf(rows);
@@ -107,17 +110,17 @@ export function contenders(rows: readonly Row[]): readonly Row[] {
   return distinct(newest.locationName === null ? there.filter(isNational) : there);
 }
 
-/** The last day of a row's period; null where no rule reads it. */
+/** The last day of a row's period; null if no rule reads it. */
 export function lastDayOf(row: Row): string | null {
   return periodOf(row)?.lastDay ?? null;
 }
 
-/** Names the period of a row, however it is spelt; one that no rule reads is called as it is. */
+/** Names the period of a row, in any spelling; a period that no rule reads keeps its text. */
 export function periodKeyOf(row: Pick<Row, 'year' | 'period'>): string {
   return periodOf(row)?.key ?? row.period;
 }
 
-/** Figures for the same place and period as one of them, which is among them. */
+/** Figures for the same place and period as one of them, with that one. */
 export function alikeWith(one: Row, rows: readonly Row[]): readonly Row[] {
   if (rows.length === 1) return rows;
   const period = periodKeyOf(one);
@@ -126,12 +129,12 @@ export function alikeWith(one: Row, rows: readonly Row[]): readonly Row[] {
   return distinct(rows.filter(isAlike));
 }
 
-/** Without copies of the same row. */
+/** The rows without copies of the same row. */
 export function distinct(rows: readonly Row[]): readonly Row[] {
   return rows.length === 1 ? rows : [...new Map(rows.toReversed().map((row) => [nameOf(row), row])).values()];
 }
 
-/** Whether two rows are copies of each other. */
+/** True if two rows are copies of each other. */
 export function areCopies(a: Row, b: Row): boolean {
   return nameOf(a) === nameOf(b);
 }

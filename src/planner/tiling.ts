@@ -1,7 +1,7 @@
 /**
- * Ways to part demanded cells into few calls. None is best for everything that people ask: whole tables want to be
- * cut, scattered figures want to be gathered, and lists that overlap want to be told apart. So each is a strategy,
- * and {@link tiling} takes the best of what they propose. All of them are deterministic and bounded.
+ * Ways to part demanded cells into few calls. None is best for all demands: whole tables are best cut, scattered
+ * figures gathered, and lists that overlap told apart. So each is a strategy, and {@link tiling} takes the best
+ * proposal. All of them are deterministic and bounded.
  */
 import type { Steps } from '../async/steps.ts';
 import {
@@ -18,14 +18,14 @@ import {
   segmentsOf,
 } from './grid.ts';
 
-/** Undefined where the strategy has nothing to say. The cells do not fit one call together, but each does alone. */
+/** A way to part cells; undefined if it doesn't apply. The cells do not fit one call together, but each does alone. */
 type Strategy = (grid: Grid, cells: Cells) => Steps<Part[] | undefined>;
 
-/** As many cells are still parted by trying everything: 3^11 steps, about a millisecond. */
+/** Most cells that are parted by trying everything: 3^11 steps, about a millisecond. */
 const MOST_ENUMERATED = 12;
 /** Cells that `tile` may handle, over all the tilings it tries. */
 const TILING_EFFORT = 20_000;
-/** Up to as many cells, `tile` grows each tiling it tries; beyond, it cuts them all and grows only the best. */
+/** Most cells for which `tile` grows each tiling it tries; beyond, it cuts them all and grows only the best. */
 const FEW_CELLS = 2_000;
 /** Different lists among the lines, above which they are noise rather than lists that somebody wrote. */
 const MOST_LISTS = 24;
@@ -34,7 +34,7 @@ const MOST_GATHERED = 100;
 /** Cells times parts that `refine` may plan again. */
 const REFINING_EFFORT = 15_000;
 
-/** What is tried after `chunk`, from the cheapest; each works along lines, and flipped along columns. */
+/** Strategies after `chunk`, from the cheapest; each works along lines, and flipped along columns. */
 const FURTHER: readonly Strategy[] = [
   flipped(chunk),
   ...[grow, untangle, tile].flatMap((strategy) => [strategy, flipped(strategy)]),
@@ -62,7 +62,7 @@ function* propose(grid: Grid, cells: Cells): Steps<Part[]> {
   return best;
 }
 
-/** No tiling has fewer parts; not every one can have as few. */
+/** Parts that every tiling has at least; not every set of cells can do with as few. */
 function fewestCalls(grid: Grid, cells: Cells): number {
   const { maxRows, maxCodes } = grid.limits;
   const { lines, columns } = boundsOf(grid, cells);
@@ -70,7 +70,7 @@ function fewestCalls(grid: Grid, cells: Cells): number {
   return Math.max(forRows, Math.ceil(lines.length / maxCodes), Math.ceil(columns.length / maxCodes));
 }
 
-/** Fewer calls, then fewer rows that nobody demands, then calls of more equal size. */
+/** True for fewer calls, then fewer rows that nobody demands, then calls of more equal size. */
 function isBetter(parts: readonly Part[], than: readonly Part[]): boolean {
   return (
     (parts.length - than.length ||
@@ -83,7 +83,7 @@ function totalRows(parts: readonly Part[]): number {
   return parts.reduce((sum, part) => sum + part.rows, 0);
 }
 
-/** Least, among parts of equal number and total, where all have the same size. */
+/** Sum of squares: least, among parts of equal number and total, if all have the same size. */
 function unevenness(parts: readonly Part[]): number {
   return parts.reduce((sum, part) => sum + part.rows ** 2, 0);
 }
@@ -99,9 +99,9 @@ function* turnedOver(strategy: Strategy, grid: Grid, cells: Cells): Steps<Part[]
 }
 
 /**
- * Line after line until a call is full: what one would do by hand. No cutting between lines in this order takes
- * fewer calls, so nothing here is ever worse than naming all metrics for some countries at a time. Where as many
- * calls allow it, they are made about equal.
+ * Fills a call line after line: the way by hand. No cutting between lines in this order takes fewer calls, so nothing
+ * here is ever worse than naming all metrics for some countries at a time. If as many calls allow it, they are made
+ * about equal.
  */
 function* chunk(grid: Grid, cells: Cells): Steps<Part[]> {
   const segments = segmentsOf(grid, cells);
@@ -111,7 +111,10 @@ function* chunk(grid: Grid, cells: Cells): Steps<Part[]> {
   return isBetter(even, full) ? even : full;
 }
 
-/** `share`: rows after which a part is closed although more would fit. */
+/**
+ * Cuts between segments.
+ * @param share rows after which a part is closed although more would fit
+ */
 function* cut(grid: Grid, segments: readonly Segment[], share = Infinity): Steps<Part[]> {
   const builders: CallBuilder[] = [];
   let rows = 0;
@@ -132,7 +135,7 @@ function* cut(grid: Grid, segments: readonly Segment[], share = Infinity): Steps
   return builders.map((builder) => builder.part);
 }
 
-/** From the longest line that is left, add the line that wastes least for what it brings, until none fits. */
+/** Begins with the longest line that is left, and adds the line that wastes least for its rows, until none fits. */
 function* grow(grid: Grid, cells: Cells): Steps<Part[]> {
   const waiting = segmentsOf(grid, cells).sort((a, b) => b.rows - a.rows || a.line - b.line);
   const parts: Part[] = [];
@@ -147,7 +150,7 @@ function* grow(grid: Grid, cells: Cells): Steps<Part[]> {
   return parts;
 }
 
-/** Takes the segment out of those that wait; undefined where none fits. */
+/** Takes the segment out of those that wait; undefined if none fits. */
 function takeLeastWasteful(builder: CallBuilder, waiting: Segment[]): Segment | undefined {
   let least = Infinity;
   let found: number | undefined;
@@ -164,15 +167,15 @@ function takeLeastWasteful(builder: CallBuilder, waiting: Segment[]): Segment | 
   return found === undefined ? undefined : waiting.splice(found, 1)[0];
 }
 
-/** Rows that a union brings beyond what was there and what was added, for each row added. */
+/** Rows that a union brings beyond the old and the added ones, for each row added. */
 function waste(together: number, before: number, added: number): number {
   const excess = together - before - added;
   return excess <= 0 ? excess : excess / Math.max(added, 1);
 }
 
 /**
- * Group the columns, and cut within each group: tables that are longer than a call, or much wider than one, are
- * covered by tiles rather than by bands. Where more than half is holes, there is nothing to tile.
+ * Groups the columns, and cuts within each group: tables that are longer than a call, or much wider than one, are
+ * covered by tiles rather than by bands. If more than half is holes, there is nothing to tile.
  */
 function* tile(grid: Grid, cells: Cells): Steps<Part[] | undefined> {
   const { lines, columns } = boundsOf(grid, cells);
@@ -207,9 +210,9 @@ function groupColumns(grid: Grid, cells: Cells, columns: readonly number[], size
 }
 
 /**
- * Demands mostly come as lists of countries asked for lists of metrics, and such tables overlap. Take each list of
- * metrics with all the countries that ask for at least these; the largest of these tables is one call (or several),
- * then the one with most of what is left, and so on.
+ * Takes tables apart. Demands mostly come as lists of countries asked for lists of metrics, and such tables overlap.
+ * Each list of metrics goes with all the countries that ask for at least these. The largest of these tables is one call
+ * (or several), then the one with most of the rest, and so on.
  */
 function* untangle(grid: Grid, cells: Cells): Steps<Part[] | undefined> {
   const width = grid.columns.length;
@@ -243,7 +246,7 @@ function* untangle(grid: Grid, cells: Cells): Steps<Part[] | undefined> {
   return parts.length <= MOST_GATHERED ? gather(grid, parts) : parts;
 }
 
-/** As `grow`, with parts for lines. */
+/** Grows parts as `grow` does, with parts for lines. */
 function gather(grid: Grid, parts: readonly Part[]): Part[] {
   const waiting = parts.map(({ cells, rows }) => ({ cells, rows, demanded: demandedRows(grid, cells) }));
   waiting.sort((a, b) => b.rows - a.rows);
@@ -286,8 +289,8 @@ interface BestTiling {
 const NO_CELLS: BestTiling = { calls: 0, rows: 0, squares: 0, part: undefined, rest: undefined };
 
 /**
- * The best tiling there is. Sets of cells are bit masks; the best tiling of a set is a part with its first
- * cell, and the best tiling of what that leaves.
+ * Finds the best tiling there is. Sets of cells are bit masks; the best tiling of a set is a part with its first cell,
+ * and the best tiling of the rest.
  */
 function enumerate(grid: Grid, cells: Cells): Part[] {
   const sets = 1 << cells.length;
@@ -328,7 +331,7 @@ function withPart(rest: BestTiling, part: Part): BestTiling {
   };
 }
 
-/** Whether a tiling with the part added would be better than another one. */
+/** True if a tiling with the part added would be better than another one. */
 function isLess(rest: BestTiling, part: Part, than: BestTiling): boolean {
   const better =
     rest.calls + 1 - than.calls ||
@@ -338,8 +341,8 @@ function isLess(rest: BestTiling, part: Part, than: BestTiling): boolean {
 }
 
 /**
- * Calls that come out far from full are what each cut and each growth leaves over: part the smallest again,
- * among themselves, as long as that saves calls.
+ * Parts the smallest calls again, among themselves, as long as that saves calls: each cut and each growth leaves some
+ * over that are far from full.
  */
 function* refine(grid: Grid, parts: Part[]): Steps<Part[]> {
   let refined = parts.toSorted(bySize);

@@ -1,4 +1,4 @@
-/** Years from one to another, both included; null where a side is open. One side at least is not. */
+/** Years from one to another, both included; null for an open side. At least one side is closed. */
 export interface YearRange {
   readonly from: number | null;
   readonly to: number | null;
@@ -10,7 +10,7 @@ const LAST_YEAR = 2100;
 
 /**
  * A range that a call may name.
- * @returns null where that is every year, or where no call can name it
+ * @returns null if that is every year, or if no call can name it
  */
 export function yearRange(from: number | null | undefined, to: number | null | undefined): YearRange | null {
   const first = from != null && from > FIRST_YEAR ? from : null;
@@ -22,8 +22,8 @@ export function yearRange(from: number | null | undefined, to: number | null | u
 }
 
 /**
- * The years to ask for, so that those of a range come for certain: one more on each side. A service may leave out the last
- * year that is named, and the year that it goes by may be the one beside that of the figure, as a fiscal year's.
+ * The years to ask for, so that those of a range come for certain: one more on each side. A service may leave out the
+ * last year that is named, and it may go by the year beside that of the figure, as a fiscal year's.
  */
 export function widened({ from, to }: YearRange): YearRange {
   return { from: from === null ? null : from - 1, to: to === null ? null : to + 1 };
@@ -33,14 +33,14 @@ export function isWithin({ from, to }: YearRange, year: number): boolean {
   return (from === null || year >= from) && (to === null || year <= to);
 }
 
-/** Whether all years of one range lie in another. */
+/** True if all years of one range lie in another. */
 export function covers(outer: YearRange, { from, to }: YearRange): boolean {
   const holdsFrom = outer.from === null || (from !== null && from >= outer.from);
   const holdsTo = outer.to === null || (to !== null && to <= outer.to);
   return holdsFrom && holdsTo;
 }
 
-/** The smallest range that covers all of these; null where that is every year. */
+/** The smallest range that covers all of these; null if that is every year. */
 export function spanOf(ranges: readonly YearRange[]): YearRange | null {
   const all = (sides: readonly (number | null)[], most: (...years: number[]) => number) =>
     sides.includes(null) ? null : most(...(sides as readonly number[]));
@@ -49,7 +49,7 @@ export function spanOf(ranges: readonly YearRange[]): YearRange | null {
   return from === null && to === null ? null : { from, to };
 }
 
-/** How many years of a span lie in a range. */
+/** Number of years of a span that lie in a range. */
 export function yearsWithin(range: YearRange, span: { readonly from: number; readonly to: number }): number {
   const from = Math.max(span.from, range.from ?? span.from);
   return Math.max(0, Math.min(span.to, range.to ?? span.to) - from + 1);

@@ -1,11 +1,10 @@
 import { Failure } from '../errors.ts';
 
-/** Characters of a text that goes into an address. */
+/** Most characters of a text that goes into an address. */
 const MAX_CHARACTERS = 200;
 
 /**
- * Texts that no address can carry ask for nothing: those with half of a surrogate pair, and those that no name is as
- * long as.
+ * Refuses texts that no address can carry: those with half of a surrogate pair, and those longer than any name.
  * @throws Failure BAD_USER_INPUT
  */
 export function checkTexts(texts: Readonly<Record<string, unknown>>): void {
@@ -19,7 +18,8 @@ export function checkTexts(texts: Readonly<Record<string, unknown>>): void {
 }
 
 /**
- * Commas separate keys in a call and blanks stand in none, so a key with either would ask for something else.
+ * Refuses a key with a comma or a blank: commas separate keys in a call and blanks stand in none, so such a key would
+ * ask for something else.
  * @throws Failure BAD_USER_INPUT
  */
 export function checkMetricKey(key: string): void {
@@ -32,7 +32,7 @@ export function checkMetricKey(key: string): void {
 }
 
 /**
- * How old a held figure may be, in milliseconds.
+ * The oldest age that a held figure may have, in milliseconds; infinite if none is given.
  * @throws Failure BAD_USER_INPUT
  */
 export function maxAgeMsOf(maxAge: number | null | undefined): number {

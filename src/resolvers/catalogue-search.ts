@@ -12,8 +12,8 @@ export interface CatalogueFilter {
 const searchedTexts = createObjectMemo<string>('searched text');
 
 /**
- * The indicators that pass. Where some don't say by whom they are published, and a source is asked for, the list says
- * that it may lack them.
+ * The indicators that pass. If some don't say who publishes them, and a source is asked for, the list says that it may
+ * lack them.
  */
 export function searched(
   list: readonly IndicatorRecord[],

@@ -3,9 +3,9 @@ import { type Period, periodOf, shiftedPeriod } from '../periods.ts';
 import { distinct, lastDayOf, newestOf, periodKeyOf, sourcesOf } from '../planner/newest.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 
-/** What makes a number of two figures one that would be misread; the words go into a warning. */
+/** A reason for which a number made of two figures would be misread; the words go into a warning. */
 export class Misfit {
-  /** What kind of misfit it is: the same kind is told once of a country and indicator. */
+  /** Kind of misfit: the same kind is told once of a country and indicator. */
   readonly kind: string;
   readonly words: string;
 
@@ -17,10 +17,13 @@ export class Misfit {
 
 type Series = readonly ObservationRecord[];
 
-/** Figures that go with another one: for the same place, and the same part of a year. Copies are left out; there is one at least. */
+/**
+ * Figures that go with another one: for the same place, and the same part of a year. Copies are left out; there is one
+ * at least.
+ */
 export interface Matching {
   readonly rows: Series;
-  /** Whether they are several of which one may be the latest of the whole country. */
+  /** True if they are several of which one may be the latest of the whole country. */
   readonly mayBeLatest: boolean;
 }
 
@@ -30,7 +33,10 @@ interface Alike {
   readonly first: ObservationRecord;
 }
 
-/** Rows by year and place, and of these by period: a series of days has thousands, and each of them is compared with others. */
+/**
+ * Rows by year and place, and of these by period: a series of days has thousands, and each of them is compared with
+ * others.
+ */
 interface SeriesIndex {
   readonly byYear: ReadonlyMap<string, ReadonlyMap<string, Alike>>;
   /** The newest of the whole country. */
@@ -61,11 +67,11 @@ function indexOf(rows: Series): SeriesIndex {
 }
 
 /**
- * The figures of a year that go with another one: of the same place, and for the same part of the year, however that is spelt.
- * Where there are none for another period, figures of a year go with one of the day that a year ends with, too. A period that
- * can't be read goes with the same text alone.
- * @param rows of one country and indicator
- * @returns null where there is none of that year and place
+ * The figures of a year that go with another one: of the same place, and for the same part of the year, in any
+ * spelling. If there are none for another period, figures of a year go with one of the day that a year ends with, too.
+ * A period that can't be read goes with the same text alone.
+ * @param rows rows of one country and indicator
+ * @returns null if there is none of that year and place
  */
 export function matching(rows: Series, own: ObservationRecord, year: number): Matching | Misfit | null {
   const { byYear, newest } = indexOf(rows);
@@ -84,7 +90,7 @@ export function matching(rows: Series, own: ObservationRecord, year: number): Ma
   return new Misfit('period', words);
 }
 
-/** Whether a figure is for the newest period of the whole country, or that can't be told. */
+/** True if a figure is for the newest period of the whole country, or that can't be told. */
 function isAsNew(row: ObservationRecord, newest: ObservationRecord | null): boolean {
   if (newest === null || row.locationName !== null || row.year !== newest.year) return false;
   const [end, newestEnd] = [lastDayOf(row), lastDayOf(newest)];
@@ -92,9 +98,9 @@ function isAsNew(row: ObservationRecord, newest: ObservationRecord | null): bool
 }
 
 /**
- * Which of figures that go with another one is compared with it: the only one; of several the one that the service gives as the latest,
- * or else the one of the same source and release. No order of rows decides.
- * @param latest of their country and indicator, where they may be the latest
+ * Decides which of the figures that go with another one is compared with it: the only one; of several, the one that the
+ * service gives as the latest, or else the one of the same source and release. No order of rows decides.
+ * @param latest the latest figure of their country and indicator, if they may be the latest
  */
 export function decided(
   { rows, mayBeLatest }: Matching,
@@ -117,7 +123,7 @@ function isSamePeriod(a: ObservationRecord, b: ObservationRecord): boolean {
   return a.year === b.year && a.locationName === b.locationName && periodKeyOf(a) === periodKeyOf(b);
 }
 
-/** As {@link matching} and {@link decided} together. */
+/** Does the work of {@link matching} and {@link decided} together. */
 export function counterpart(
   rows: Series,
   own: ObservationRecord,
@@ -128,14 +134,14 @@ export function counterpart(
   return found === null || found instanceof Misfit ? found : decided(found, own, latest);
 }
 
-/** Whether the figures of a year, all of them for one period, go with another one. */
+/** True if the figures of a year, all of them for one period, go with another one. */
 function isOfPeriod(only: ObservationRecord, own: ObservationRecord, year: number): boolean {
   return (
     periodKeyOf(only) === shiftedKey(own, year - own.year) || areYearAndDay(periodOf(own), periodOf(only))
   );
 }
 
-/** Whether one is a year of the calendar, and the other a day: as the last one of a fiscal year, it stands for that. */
+/** True if one is a year of the calendar, and the other a day: as the last one of a fiscal year, it stands for that. */
 function areYearAndDay(a: Period | null, b: Period | null): boolean {
   if (a === null || b === null) return false;
   return (isYear(a) && b.frequency === 'day') || (isYear(b) && a.frequency === 'day');
@@ -152,7 +158,7 @@ function shiftedKey(row: ObservationRecord, yearsLater: number): string {
   return shiftedPeriod(period, yearsLater)?.key ?? '';
 }
 
-/** The years that there are figures of, for a warning; null where there are none. */
+/** The years of the figures, for a warning; null if there are none. */
 export function yearsIn(rows: Series, { locationName }: ObservationRecord): string | null {
   const found = rows.filter((row) => row.locationName === locationName).map(({ year }) => year);
   if (found.length === 0) return null;
@@ -160,12 +166,12 @@ export function yearsIn(rows: Series, { locationName }: ObservationRecord): stri
   return first === last ? `${first}` : `${first} to ${last}`;
 }
 
-/** How much a figure has changed against an earlier one, in their unit. */
+/** The change of a figure against an earlier one, in their unit. */
 export function changeOf(own: ObservationRecord, earlier: ObservationRecord): number | Misfit {
   return misfitOfUnits(own, earlier) ?? finite(own.value - earlier.value);
 }
 
-/** How much a figure has grown, in percent of an earlier one. */
+/** The growth of a figure, in percent of an earlier one. */
 export function growthOf(own: ObservationRecord, earlier: ObservationRecord): number | Misfit {
   const misfit = misfitOfUnits(own, earlier);
   if (misfit !== null) return misfit;

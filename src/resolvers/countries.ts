@@ -20,7 +20,7 @@ import { namedBy, pageOf, pagingOf } from './paging.ts';
 import { plainFields, recordFields } from './record-fields.ts';
 import { warned, warnedFigures, warnedOfPeriods, warnedOnceLoaded, warnedTime } from './warned.ts';
 
-/** The country of a code; null where there is none. Asks for the list only where the code alone won't do. */
+/** The country of a code; null if there is none. Asks for the list only if the code alone won't do. */
 export function countryByCode(
   code: string,
   { loaders }: GraphContext,
@@ -35,7 +35,7 @@ export function countryByCode(
   return alone !== null && listed instanceof Promise ? listed.catch(() => alone) : listed;
 }
 
-/** The country of an alpha-3 code; null where there is none. Asks for the list only where the alpha-2 code won't do. */
+/** The country of an alpha-3 code; null if there is none. Asks for the list only if the alpha-2 code won't do. */
 export function countryByIso3(
   iso3: string,
   context: GraphContext,
@@ -103,7 +103,7 @@ export const resolvers = {
     countries(_, args, context, info) {
       return withFiguresAhead(countryList(_, args, context, info), context, info, (expected) => {
         const { codes, region, subregion } = args;
-        // Which countries are of a region the list alone tells.
+        // Only the list tells which countries are of a region.
         if (region != null || subregion != null) return [];
         return codes == null ? expected : [...new Set(codes)].filter((code) => expected.includes(code));
       });

@@ -13,10 +13,10 @@ import { checkTexts } from './arguments.ts';
 import { byCode, byName, type Order, ordered } from './ordering.ts';
 import { warned, warnedOnceLoaded, warnOfCountries } from './warned.ts';
 
-/** Fields that say no more than what the code says. */
+/** Fields that the code alone answers. */
 const BARE_FIELDS: ReadonlySet<string> = new Set(['__typename', 'id', 'code']);
 
-/** Fields that come from the list, which thus tells at no further call whether the country is there. */
+/** Fields that come from the list, which thus tells at no further call if the country is there. */
 export const LIST_FIELDS = [
   'name',
   'iso3',
@@ -28,14 +28,14 @@ export const LIST_FIELDS = [
 ] as const;
 const FROM_LIST: ReadonlySet<string> = new Set(LIST_FIELDS);
 
-/** What the selection on a country shows. */
+/** Findings on the selection on a country. */
 export interface Selected {
-  /** Whether the code is enough for some of it, which then need not fail with the list. */
+  /** True if the code is enough for some of it, which then need not fail with the list. */
   readonly isMoreThanCode: boolean;
   readonly isFromList: boolean;
 }
 
-/** By the nodes of the field, which are the same for each item of a list and for each run of a plan. */
+/** Findings by the nodes of the field, which are the same for each item of a list and for each run of a plan. */
 const selections = new WeakMap<readonly unknown[], Selected>();
 
 export function selectedOf(info: GraphQLResolveInfo): Selected {
@@ -53,8 +53,8 @@ export function selectedOf(info: GraphQLResolveInfo): Selected {
 }
 
 /**
- * What a country is where the list can't tell: one of the 54 whose code is enough for some of what is asked of it, so
- * that fields from the list fail by themselves; null for any other.
+ * A country that the list can't tell: one of the 54, if its code is enough for some of the selected fields, so that
+ * fields from the list fail by themselves; null for any other.
  */
 export function countryWithoutList(code: string, { isMoreThanCode }: Selected): CountryRef | null {
   return isMoreThanCode && COVERED_COUNTRIES.has(code) ? { code } : null;
@@ -65,7 +65,7 @@ const ORDERS: Readonly<Record<CountryOrderField, Order<CountryRef>>> = {
   NAME: byName(({ known }) => known?.name ?? null),
 };
 
-/** Countries, all of them or those named. Asks for the list only where codes alone won't do. */
+/** Countries, all of them or the named ones. Asks for the list only if codes alone won't do. */
 export function countryList(
   _: unknown,
   args: QueryCountriesArgs,
@@ -104,7 +104,7 @@ function listed(
       const all = new Map(list.map((record) => [record.code, record]));
       const ofCodes = wanted.flatMap((code) => all.get(code) ?? []);
       const byCodes = new Map(ofRegion(ofCodes).map((record) => [record.code, countryOf(record)]));
-      // What the list lacks may be among the rows that can't be read, and is warned of as such.
+      // A country that the list lacks may be among the rows that can't be read, and is warned of as such.
       const isWhole = leftOutOf(list) === null;
       if (isWhole) {
         warnOfCountries(
@@ -120,7 +120,7 @@ function listed(
   return found.catch(() => wanted.map((code) => alone.get(code) ?? { code }));
 }
 
-/** Countries of a region. Those that name none may be of it, which the list then says of itself. */
+/** Countries of a region. A country that names none may be of it, which the list then says of itself. */
 function within(
   list: readonly CountryRecord[],
   filter: Pick<QueryCountriesArgs, 'region' | 'subregion'>,

@@ -16,9 +16,9 @@ import { type YearRange, yearRange } from '../planner/year-range.ts';
 import { COVERED_COUNTRIES } from '../upstream/covered-countries.ts';
 import { checkMetricKey } from './arguments.ts';
 
-/*
- * What figures are compared with is seen in the text of the operation, before they are there. So it is asked for with
- * them, and travels in the same call.
+/**
+ * The text of the operation tells which figures others are compared with, before they are there. So these are asked for
+ * with them, and travel in the same call.
  */
 
 /** A field that brings figures, of which others may be derived. */
@@ -46,23 +46,23 @@ const DERIVED = ['change', 'growthPercent', 'per', 'rank'] as const;
 const NONE: readonly DerivedField[] = [];
 
 /**
- * Series that are asked for whole with latest figures: about as many as one call brings. Of more of them, the years that are
- * needed are asked for once the latest figures tell which these are.
+ * Most series that are asked for whole with latest figures: about as many as one call brings. For more of them, only
+ * the years that are needed are asked for, once the latest figures tell these years.
  */
 const SERIES_AHEAD = 12;
 
-/** Years that can be compared with. */
+/** The last year that can be compared with. */
 const LAST_YEAR = 9999;
 
-/** @throws Failure BAD_USER_INPUT where it is no year */
+/** @throws Failure BAD_USER_INPUT if it is no year */
 export function checkSince(since: number | null | undefined): void {
   if (since == null || (since >= 1 && since <= LAST_YEAR)) return;
   throw new Failure('BAD_USER_INPUT', `\`since\` is a year, such as 2015; this is ${since}.`);
 }
 
 /**
- * Which derived fields are selected of the figures of a field.
- * @throws Failure BAD_USER_INPUT where their arguments make no sense: before anything is asked for
+ * The derived fields that are selected of the figures of a field.
+ * @throws Failure BAD_USER_INPUT if their arguments make no sense: before anything is asked for
  */
 export function derivedOf(field: FiguresField): readonly DerivedField[] {
   const scope = scopeOfRows(field);
@@ -91,12 +91,12 @@ function argumentsOf(
   try {
     return getArgumentValues(definition, node, variableValues);
   } catch {
-    // Execution will say what is wrong with them.
+    // Execution will report the error in them.
     return null;
   }
 }
 
-/** The first year that figures are needed from, so that the figures of the years wanted can be compared with it. */
+/** The first year to ask for, so that the figures of the wanted years can be compared with it. */
 export function firstYearFor(
   derived: readonly DerivedField[],
   fromYear: number | null | undefined,
@@ -113,7 +113,7 @@ export function latestOf(countryCodes: readonly string[], metricKey: string, max
   return { mode: 'latest', countryCodes, metricKeys: [metricKey], years: null, maxAgeMs };
 }
 
-/** Asks for what figures are compared with, before they are asked for themselves. */
+/** Asks for the figures to compare with, before the derived fields do. */
 export function askAhead(derived: readonly DerivedField[], asked: FiguresAsked, context: GraphContext): void {
   for (const field of derived) {
     const { name, metricKey, among } = field;
@@ -137,7 +137,7 @@ function areFew({ countryCodes, metricKeys }: FiguresAsked): boolean {
 
 function ask(asked: FiguresAsked, { loaders }: GraphContext): void {
   const { countryCodes, metricKeys, years, maxAgeMs } = asked;
-  // The figure to compare with may be older than the latest one, which a series holds.
+  // The figure to compare with may be older than the latest one; a series holds it.
   const mode = areFew(asked) ? 'series' : asked.mode;
   const demands: Demand[] = countryCodes.flatMap((code) =>
     metricKeys.map((key) => demandFor(mode, code, key, maxAgeMs, years)),
@@ -145,7 +145,7 @@ function ask(asked: FiguresAsked, { loaders }: GraphContext): void {
   loaders.observations.operands.ahead(demands);
 }
 
-/** Goes on with those names that there may be figures of. The derived field itself warns of the others. */
+/** Goes on with the names that may have figures. The derived field itself warns of the others. */
 function ifKnown(
   dimension: Dimension,
   names: readonly string[],
@@ -161,6 +161,6 @@ function ifKnown(
     const found = held === null ? names : names.filter((name) => held.has(name));
     if (found.length > 0) goOn(found);
   });
-  // Where it can't be asked for now, the derived field asks for it, and fails by itself.
+  // If it can't be asked for now, the derived field asks for it, and fails by itself.
   if (finding instanceof Promise) batchGate.closeDuring(finding).catch(() => {});
 }

@@ -34,7 +34,7 @@ import { warnedOfPeriods, warnOfSeveral } from './warned.ts';
 
 type Derived<Args, Value> = BatchResolver<ObservationRecord, Args, GraphContext, Value | null>;
 
-/** Warns of what can't be compared, once of each kind for a country and indicator. */
+/** Warns of figures that can't be compared, once of each kind for a country and indicator. */
 type Warn = (
   row: ObservationRecord,
   parent: number,
@@ -56,7 +56,7 @@ function warningOf({ warnings }: GraphContext, info: BatchInfo): Warn {
   };
 }
 
-/** Warns of figures that others might be compared with, if it were known what they are for. */
+/** Warns of figures that others might be compared with, if their period could be read. */
 function warnOfOperands(outcomes: readonly Outcome[], context: GraphContext, info: BatchInfo): void {
   for (const outcome of outcomes)
     if (!(outcome instanceof Error)) warnedOfPeriods(context, () => info.pathOf(0), outcome);
@@ -70,10 +70,10 @@ function wantedFor(
   return { countryCode, metricKey, ...others, year, period, isNational: locationName === null };
 }
 
-/** What goes with a figure among the rows that were loaded for it; an Error where these could not be had. */
+/** The loaded rows that go with a figure; an Error if the rows could not be had. */
 type Counterpart = Matching | Misfit | Error | null;
 
-/** What a figure is compared with. */
+/** The figure that another one is compared with. */
 type Operand = ObservationRecord | Misfit | Error | null;
 
 function findIn(outcome: Outcome, own: ObservationRecord, year: number): Counterpart {
@@ -88,7 +88,7 @@ const NONE_ASKED: LatestByPair = new Map();
 const mayBeLatest = (found: Counterpart | undefined) =>
   found instanceof Object && 'mayBeLatest' in found && found.mayBeLatest;
 
-/** The service's own choice, of those figures of which there are several that may be the latest. */
+/** The service's own choice, for pairs with several figures that may be the latest. */
 function latestOf(
   wanted: readonly WantedFigure[],
   found: readonly Counterpart[],
@@ -104,8 +104,8 @@ function latestOf(
 }
 
 /**
- * What is compared with a figure.
- * @param onSeveral called where the service has chosen it among several
+ * The figure that a figure is compared with.
+ * @param onSeveral called if the service has chosen it among several
  */
 function operandIn(
   found: Counterpart,
@@ -128,7 +128,7 @@ function severalWarning(context: GraphContext, info: BatchInfo, parent: number) 
     warnOfSeveral(context, () => info.pathOf(parent), operand, { sources, isByRule: false });
 }
 
-/** What each row is compared with, in their order. */
+/** The figures that the rows are compared with, in their order. */
 function operandsOf(
   rows: readonly ObservationRecord[],
   wanted: readonly WantedFigure[],
@@ -182,7 +182,7 @@ function compared(
   };
 }
 
-/** What to warn of where there is no figure of a year, but there are earlier ones. */
+/** The misfit to warn of if there is no figure of a year, but there are earlier ones; else null. */
 function gapIn(rows: Outcome, own: ObservationRecord, year: number): Misfit | null {
   if (rows instanceof Error) return null;
   const earlier = yearsIn(
@@ -223,7 +223,7 @@ const per: Derived<ObservationPerArgs, RatioRecord> = (rows, { metricKey }, cont
   });
 };
 
-/** What to warn of where there is nothing to divide by of the year, but of others. */
+/** The misfit to warn of if there is no divisor of the year, but there are some of others; else null. */
 function yearsApart(rows: Outcome, row: ObservationRecord, metricKey: string): Misfit | null {
   const others = rows instanceof Error ? null : yearsIn(rows, row);
   if (others === null) return null;
@@ -283,7 +283,7 @@ const isNational = ({ locationName }: ObservationRecord) => locationName === nul
 
 const groupOf = ({ metricKey, year, period }: ObservationRecord) => `${metricKey} ${year} ${period}`;
 
-/** What goes with the figures of a group; null of the country that is theirs alone, which is no rival. */
+/** The rows that go with the figures of a group, by country; null for the country of all of them, which is no rival. */
 function foundFor({ rows, wanted }: RankGroup, outcomes: readonly Outcome[]): readonly Counterpart[] {
   const [first] = rows as [ObservationRecord];
   const isOfOne = rows.every(({ countryCode }) => countryCode === first.countryCode);
@@ -292,15 +292,15 @@ function foundFor({ rows, wanted }: RankGroup, outcomes: readonly Outcome[]): re
   );
 }
 
-/** A figure that others are ranked among, or why it can't be told, and the country that it is of. */
+/** A country, and its figure that others are ranked among, or the reason why there is none. */
 interface Rival {
   readonly countryCode: string;
   readonly figure: ObservationRecord | Misfit | Error;
 }
 
 /**
- * The rivals of each figure of a group, which depend on its source and release alone: and on these only where some rival has several
- * figures, none of them its latest.
+ * The rivals of each figure of a group. They depend on its source and release alone: and on these only if some rival
+ * has several figures, none of them its latest.
  */
 function rivalsOf({ rows, wanted }: RankGroup, found: readonly Counterpart[], latest: LatestByPair) {
   const isPlain = found.every((one) => one === null || !('rows' in one) || one.rows.length === 1);
@@ -321,7 +321,7 @@ function rivalsOf({ rows, wanted }: RankGroup, found: readonly Counterpart[], la
 
 /**
  * The rank of a figure among those of other countries.
- * @param sign 1 where the largest figure comes first
+ * @param sign 1 if the largest figure comes first
  */
 function rankOf(row: ObservationRecord, rivals: readonly Rival[], sign: 1 | -1): RankRecord | Misfit | Error {
   let [position, of] = [1, 1];

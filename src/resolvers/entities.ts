@@ -11,7 +11,7 @@ import { indicatorByKey, sourceByKey } from './indicators.ts';
 import { tickerBySymbol } from './markets.ts';
 import { nodeById } from './nodes.ts';
 
-/** An entity found by the key fields of a router's representation. */
+/** Finds an entity by the key fields of a router's representation. */
 function reference<Entity extends object>(
   find: (
     representation: Representation,
@@ -22,7 +22,7 @@ function reference<Entity extends object>(
   return { __resolveReference: find };
 }
 
-/** @throws Failure BAD_USER_INPUT where the representation lacks the key */
+/** @throws Failure BAD_USER_INPUT if the representation lacks the key */
 function keyIn(representation: Representation, field: string): string {
   const value = representation[field];
   if (typeof value === 'string' && value !== '') return value;
@@ -30,7 +30,7 @@ function keyIn(representation: Representation, field: string): string {
   throw new Failure('BAD_USER_INPUT', `A representation of ${type} needs \`${field}\` as a string.`);
 }
 
-/** @throws Failure BAD_USER_INPUT where it is not of three letters */
+/** @throws Failure BAD_USER_INPUT if it is not of three letters */
 function iso3In(representation: Representation): string {
   const iso3 = keyIn(representation, 'iso3').toUpperCase();
   if (/^[A-Z]{3}$/.test(iso3)) return iso3;
@@ -38,7 +38,7 @@ function iso3In(representation: Representation): string {
   throw new Failure('BAD_USER_INPUT', `An \`iso3\` is three letters, such as KEN; this is ${shown}.`);
 }
 
-/** Characters of what a caller wrote that are repeated to them. */
+/** Characters of a caller's text that are repeated to them. */
 const MAX_SHOWN = 100;
 
 function codeIn(representation: Representation): string {
@@ -50,9 +50,10 @@ function codeIn(representation: Representation): string {
 }
 
 /**
- * Finds an object by a global identifier. The batch doesn't wait for it: it is what the batch brings, or sees to that itself.
- * @param type that it has to be of; null for any
- * @throws Failure BAD_USER_INPUT where it is of another one
+ * Finds an object by a global identifier. The batch doesn't wait for it: either the batch itself brings it, or
+ * `nodeById` holds the batch back.
+ * @param type type that it has to be of; null for any
+ * @throws Failure BAD_USER_INPUT if it is of another one
  */
 function byId(
   type: GlobalId['type'] | null,
@@ -66,7 +67,7 @@ function byId(
   throw new Failure('BAD_USER_INPUT', `This \`id\` is that of ${found}, not of ${type}.`);
 }
 
-/** An entity found by the key that the representation has: its own where that is there, else its identifier. */
+/** Finds an entity by the key in the representation: its own key if that is there, else its identifier. */
 function keyed<Entity extends object>(
   type: GlobalId['type'],
   key: string,
@@ -79,7 +80,7 @@ function keyed<Entity extends object>(
   );
 }
 
-/** The types that other subgraphs may refer to, and how a reference becomes one of ours. */
+/** The types that other subgraphs may refer to, each with the way from a reference to an object of ours. */
 export const entities = {
   Country: keyed('Country', 'code', (ref, context, info) =>
     ref.code === undefined && ref.iso3 !== undefined

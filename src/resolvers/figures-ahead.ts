@@ -17,20 +17,21 @@ import { checkMetricKey, maxAgeMsOf } from './arguments.ts';
 import { askAhead, derivedOf, type FiguresField, latestOf } from './derived-ahead.ts';
 import { doubtKeys } from './warned.ts';
 
-/*
- * Which countries there are the list tells, and which of their figures are wanted the text of the operation. While the list is on its
- * way the figures of those that it had last can thus be asked for: one round trip for both, in place of two.
+/**
+ * The list tells which countries there are, and the text of the operation which of their figures are wanted. So while
+ * the list is on its way, the figures of the countries on its last version can be asked for: one round trip for both,
+ * in place of two.
  */
 
 /** `Country.observation` in a selection on countries. */
 interface LatestField {
   readonly definition: GraphQLField<unknown, unknown>;
   readonly nodes: FiguresField['fieldNodes'];
-  /** What it asks for, where no variables decide that. */
+  /** The figures to ask for, if no variables decide that. */
   wanted?: WantedLatest;
 }
 
-/** What a field asks for of each country. */
+/** The figures that a field asks for of each country. */
 interface WantedLatest extends Pick<CountryObservationArgs, 'metricKey'> {
   readonly maxAgeMs: number;
   readonly derived: ReturnType<typeof derivedOf>;
@@ -39,7 +40,8 @@ interface WantedLatest extends Pick<CountryObservationArgs, 'metricKey'> {
 /**
  * Asks for the latest figures that are selected of countries, while these are loading and calls are plenty.
  * @param loading the countries
- * @param choose which of the countries that the list is expected to have will be among them, in their order
+ * @param choose picks the countries that will be among them from the ones that the list is expected to have, in their
+ * order
  */
 export function withFiguresAhead<Result>(
   loading: PromiseOrValue<Result>,
@@ -56,7 +58,10 @@ export function withFiguresAhead<Result>(
   return coming === null ? loading : marksAskedAhead(afterAll(loading, coming));
 }
 
-/** What is loading. Where nothing comes of it, nobody else waits for the figures, and the operation would end before it is billed for them. */
+/**
+ * Waits for the countries; if none come, for the figures too: nobody else waits for them then, and the operation would
+ * end before it is billed for them.
+ */
 async function afterAll<Result>(loading: Promise<Result>, coming: Promise<unknown>): Promise<Result> {
   let isNothing = true;
   try {
@@ -68,10 +73,13 @@ async function afterAll<Result>(loading: Promise<Result>, coming: Promise<unknow
   }
 }
 
-/** By the nodes of a field, which are the same for each run of a plan. */
+/** Findings by the nodes of a field, which are the same for each run of a plan. */
 const known = new WeakMap<readonly unknown[], readonly LatestField[]>();
 
-/** The latest figures that are selected of countries; none where something else below them leads to figures too, which the batch waits for. */
+/**
+ * The latest figures that are selected of countries; none if something else below them leads to figures too, since the
+ * batch waits for that.
+ */
 function latestFieldsIn(info: GraphQLResolveInfo): readonly LatestField[] {
   let fields = known.get(info.fieldNodes);
   if (fields === undefined) {
@@ -98,7 +106,7 @@ function findLatestFields(info: GraphQLResolveInfo): readonly LatestField[] {
   return found;
 }
 
-/** @returns settles once they are there; null where the batch has to wait for the countries after all */
+/** @returns a promise that settles once they are there; null if the batch has to wait for the countries after all */
 function latestAhead(
   fields: readonly LatestField[],
   codes: readonly string[],
@@ -108,7 +116,7 @@ function latestAhead(
   try {
     const wanted = fields.map((field) => wantedBy(field, info));
     if (!wanted.every(({ metricKey }) => maybeKnown(metricKey, context))) return null;
-    // Their path is known once the countries are there.
+    // The path of these keys is known once the countries are there.
     doubtKeys(
       context,
       wanted.map(({ metricKey }) => metricKey),
@@ -119,12 +127,12 @@ function latestAhead(
     });
     return Promise.all(coming);
   } catch {
-    // The field itself will say what is wrong.
+    // The field itself will report the error.
     return null;
   }
 }
 
-/** @throws GraphQLError where it asks for what can't be */
+/** @throws GraphQLError if its arguments are invalid */
 function wantedBy(latest: LatestField, info: GraphQLResolveInfo): WantedLatest {
   if (latest.wanted !== undefined) return latest.wanted;
   const { definition, nodes } = latest;
@@ -138,7 +146,7 @@ function wantedBy(latest: LatestField, info: GraphQLResolveInfo): WantedLatest {
   return wanted;
 }
 
-/** Whether nothing at hand tells that there are no figures of an indicator. */
+/** True if nothing at hand tells that there are no figures of an indicator. */
 function maybeKnown(metricKey: string, { loaders }: GraphContext): boolean {
   return loaders.listed.metrics.has(metricKey) || loaders.heldNames('metrics') === null;
 }

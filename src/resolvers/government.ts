@@ -12,7 +12,7 @@ export function officeId({ countryCode, name, roleType, ordinal }: OfficeRecord)
   return encodeId('Office', countryCode, name, roleType ?? '', ...further);
 }
 
-/** The office of an identifier; null where the country has none such. */
+/** The office of an identifier; null if the country has none such. */
 export async function officeById(
   id: string,
   countryCode: string,

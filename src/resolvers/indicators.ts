@@ -31,7 +31,7 @@ function indicatorIn({ schema }: GraphQLResolveInfo): GraphQLObjectType {
   return schema.getType('Indicator') as GraphQLObjectType;
 }
 
-/** Whether nothing needs the catalogue: figures tell whether there is anything of the key. */
+/** True if nothing needs the catalogue: figures tell if the key has any. */
 function asksForFiguresOnly(info: GraphQLResolveInfo): boolean {
   const fields = indicatorIn(info).getFields();
   const names = [...selectedFields(info, 'Indicator')].filter((name) => !BARE_FIELDS.has(name));
@@ -39,10 +39,11 @@ function asksForFiguresOnly(info: GraphQLResolveInfo): boolean {
 }
 
 /**
- * The indicator of a key; null where the catalogue has none. Where only figures are wanted, no catalogue is asked as long
- * as one that has gone by lists the key, or, before any has, a figure shows that there is such an indicator.
+ * The indicator of a key; null if the catalogue has none. If only figures are wanted, no catalogue is asked as long as
+ * one that has gone by lists the key, or, before any has, a figure shows that there is such an indicator.
  *
- * @param isAlone whether nobody else's figures would have to wait until these are there; else the key is believed for now
+ * @param isAlone true if nobody else's figures would have to wait until these are there; else the key is believed for
+ * now
  */
 export function indicatorByKey(
   key: string,
@@ -67,8 +68,8 @@ export function indicatorByKey(
 }
 
 /**
- * Whether what is selected below an indicator brings a figure of it, or an error that says nothing of the key. The fields
- * below find what is loaded here.
+ * True if the selection below an indicator brings a figure of it, or an error that says nothing of the key. The fields
+ * below find the figures loaded here.
  */
 async function showsFigures(key: string, context: GraphContext, info: GraphQLResolveInfo): Promise<boolean> {
   const { schema, fragments, variableValues, fieldNodes } = info;
@@ -82,7 +83,7 @@ async function showsFigures(key: string, context: GraphContext, info: GraphQLRes
     if (node === undefined || field === undefined || costOf(field) !== 'FIGURES') continue;
     const below = { schema, fragments, variableValues, fieldNodes: nodes, returnType: field.type };
     const path = { prev: info.path, key: node.alias?.value ?? node.name.value, typename: type.name };
-    // What is warned of here is told once, as of the field that has the figures.
+    // Warnings here are told once, as of the field that has the figures.
     const here: GraphQLResolveInfo = Object.create(info, { path: { value: path } });
     loads.push(
       promiseTry(() => figuresOf(key, getArgumentValues(field, node, variableValues), context, here, below)),
@@ -114,7 +115,7 @@ function figuresOf(
   });
 }
 
-/** Whether the service refused the key; arguments that make no sense are refused without a route. */
+/** True if the service refused the key; invalid arguments are refused without a route. */
 function isRefused(reason: unknown): boolean {
   return reason instanceof Failure && reason.code === 'BAD_USER_INPUT' && reason.fields.route !== undefined;
 }

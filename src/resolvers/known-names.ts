@@ -5,9 +5,9 @@ import type { Dimension } from '../planner/learned.ts';
 import { doubtKeys, warnOfCountries, warnOfKeys } from './warned.ts';
 
 /**
- * The names that there may be figures of: metric keys, or codes of countries. Those that a list lacks are warned of and
- * not asked for, where the list is held for the key, fresh and whole; else what the service says of them counts, since no
- * call is spent on that.
+ * The names that may have figures: metric keys, or codes of countries. Names that a list lacks are warned of and not
+ * asked for, if the list is held for the key, fresh and whole. Else the service's answer to them counts, since no call
+ * is spent on a list.
  */
 export function knownNames(
   dimension: Dimension,
@@ -42,7 +42,7 @@ export function knownNames(
   });
 }
 
-/** Names that no list tells whether there is anything of them: the service is asked, and what it has nothing of is warned of. */
+/** Names that no list tells of: the service is asked, and a warning names the keys that it has nothing of. */
 function asked(
   dimension: Dimension,
   context: GraphContext,
@@ -53,7 +53,7 @@ function asked(
   return names;
 }
 
-/** As {@link knownNames}, for names that figures are asked for of next: the batch waits for them. */
+/** Finds names as {@link knownNames} does, for figures that are asked for next: the batch waits for them. */
 export function namesOfFigures(
   dimension: Dimension,
   context: GraphContext,

@@ -15,7 +15,7 @@ type AnyNode = Awaited<ResolversTypes['Node']>;
 
 /**
  * The object of a global identifier.
- * @throws Failure BAD_USER_INPUT where it is none of ours
+ * @throws Failure BAD_USER_INPUT if it is none of ours
  */
 export async function nodeById(
   id: string,
@@ -23,7 +23,7 @@ export async function nodeById(
   info: GraphQLResolveInfo,
 ): Promise<(AnyNode & { __typename: GlobalId['type'] }) | null> {
   const decoded = decodeId(id);
-  // An observation waits for the batch; everything else that is still loading may have figures below it.
+  // An observation waits for the batch; any other object that is still loading may have figures below it.
   const isGating = decoded.type !== 'Observation' && gatesBatch(info);
   const finding = find(id, decoded, context, info);
   if (isGating) context.batchGate.closeDuring(finding);

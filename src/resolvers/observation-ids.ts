@@ -2,10 +2,10 @@ import { createObjectMemo } from '../cache/object-memo.ts';
 import { encodeId } from '../graph/ids.ts';
 import type { ObservationRecord } from '../upstream/records/observations.ts';
 
-/** How many rows of the same name stand before a row in its series; not there for the first. */
+/** Number of rows of the same name that stand before a row in its series; not there for the first. */
 const ordinals = createObjectMemo<number>('ordinal');
 
-/** What tells a row from all others of its country and metric, but for those that are alike in all of it. */
+/** The parts that tell a row from all others of its country and metric, but for those that are alike in all of them. */
 function keyOf(row: ObservationRecord, ordinal: number): readonly string[] {
   const { countryCode, metricKey, year, period, asOfPeriod, locationName, source, datasetVersion } = row;
   const key = [countryCode, metricKey, String(year), period, asOfPeriod ?? '', locationName ?? '', source];
@@ -13,19 +13,19 @@ function keyOf(row: ObservationRecord, ordinal: number): readonly string[] {
   return datasetVersion === null ? key : [...key, datasetVersion];
 }
 
-/** A key without the release of the dataset, and what comes after it: it holds when the service revises the row. */
+/** A key without the release of the dataset, and the part after it: it holds if the service revises the row. */
 export const unreleased = (key: readonly string[]): readonly string[] => key.slice(0, LASTING_PARTS);
 
 /** Parts of a key that name no release: from the country to the source. */
 const LASTING_PARTS = 7;
 
-/** The identifiers of rows. Rows that are alike in all that names them are told apart by their order. */
+/** The identifiers of rows. Rows with the same name are told apart by their order. */
 export function observationIds(rows: readonly ObservationRecord[]): string[] {
   const owners = new Map<string, object>();
   return rows.map((row) => {
     let ordinal = ordinals.of(row) ?? 0;
     let id = encodeId('Observation', ...keyOf(row, ordinal));
-    // A row may be there twice, as copies of one another; what was sent is the same object then.
+    // A row may be there twice, as copies of one another: both have the same record object then.
     while ((owners.get(id) ?? row.record) !== row.record) {
       ordinal += 1;
       id = encodeId('Observation', ...keyOf(row, ordinal));

@@ -40,7 +40,7 @@ const NAMING: Naming<ObservationRecord> = {
   },
 };
 
-/** The rows of every country and metric named, in the order that is wanted. */
+/** The rows of every named country and metric, in the wanted order. */
 export function observationList(
   args: ObservationListArgs,
   context: GraphContext,
@@ -49,7 +49,7 @@ export function observationList(
   return ordered(observationRows(args, context, info), args.orderBy, ORDERS, context);
 }
 
-/** As {@link observationList}, a page of it. */
+/** A page of the rows of {@link observationList}. */
 export function observationPage(
   args: ObservationListArgs & PagingArgs,
   context: GraphContext,

@@ -21,20 +21,20 @@ export interface ObservationFilter {
   /** Null or omitted: the whole catalogue. */
   readonly metricKeys?: readonly string[] | null | undefined;
   readonly latest?: boolean | null | undefined;
-  /** Of which kind the names are those of an object, which are asked for whatever the lists say. */
+  /** The kind of names that are those of an object: these are asked for, also against the lists. */
   readonly ofObject?: Dimension;
   /** Null or omitted: all. */
   readonly scope?: ObservationScope | null | undefined;
   readonly fromYear?: number | null | undefined;
   readonly toYear?: number | null | undefined;
-  /** How old a held figure may be, in seconds; null or omitted: as old as is usual. */
+  /** The oldest age that a held figure may have, in seconds; null or omitted: the usual age. */
   readonly maxAge?: number | null | undefined;
 }
 
 /**
- * The rows of every country and metric named, in the order they are named in.
- * @param field whose selection shows what is derived of the rows
- * @throws Failure BAD_USER_INPUT before anything is asked for, where the arguments make no sense
+ * The rows of every named country and metric, in the order of the names.
+ * @param field field whose selection shows the fields derived of the rows
+ * @throws Failure BAD_USER_INPUT before anything is asked for, if the arguments make no sense
  */
 export function observationRows(
   filter: ObservationFilter,
@@ -90,7 +90,7 @@ export function observationRows(
   return warnedFigures(context, path, rows, latest === true);
 }
 
-/** Rows of the years and the scope that are wanted. */
+/** Rows of the wanted years and scope. */
 function chosen(
   rows: readonly ObservationRecord[],
   { fromYear, toYear, scope }: ObservationFilter,
@@ -143,7 +143,7 @@ const Observation = {
   },
 } satisfies ObservationResolvers;
 
-/** Makes what rows hang from: once for a run of rows that have it in common, as those of a series have. */
+/** Makes the parents of rows: one for a run of rows that have it in common, as those of a series have. */
 function inRuns<Source>(
   isSame: (row: ObservationRecord, before: ObservationRecord) => boolean,
   make: (row: ObservationRecord) => Source,

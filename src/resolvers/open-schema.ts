@@ -6,12 +6,12 @@ import { batches, extras, resolvers } from './resolvers.ts';
 
 export interface OpenedSchema {
   readonly schema: GraphQLSchema;
-  /** What its optional parts ask the service for besides. */
+  /** Further endpoints that its optional parts call. */
   readonly optionalEndpoints: readonly AnyEndpoint[];
 }
 
 /**
- * The executable schema, with what `schema/extra` has of some names; nothing of the others is loaded.
+ * The executable schema, with the parts of `schema/extra` of some names; nothing of the others is loaded.
  * @throws TypeError naming a field that nothing provides
  */
 export async function openSchema(

@@ -4,13 +4,13 @@ import { timeSliced } from '../async/yielding.ts';
 import type { GraphContext } from '../graph/context.ts';
 import type { OrderDirection } from '../graph/generated.ts';
 
-/** By what to order, the first one first; null or omitted: not at all. */
+/** Fields to order by, the first one first; null or omitted: not at all. */
 export type OrderBy<Field extends string> =
   | readonly { readonly field: Field; readonly direction?: OrderDirection | undefined }[]
   | null
   | undefined;
 
-/** Compares rows by one of their fields; those without a value come last in either direction. */
+/** Compares rows by one of their fields; a row without a value comes last in either direction. */
 export type Order<Row> = (a: Row, b: Row, sign: 1 | -1) => number;
 
 /** Rows that are ordered, or put together, before others may have a turn. */
@@ -33,19 +33,19 @@ export function byNumber<Row>(read: (row: Row) => number | null): Order<Row> {
   return orderBy(read, (a, b) => a - b);
 }
 
-/** By codes and keys, as they are spelt. */
+/** Orders by codes and keys, as they are spelt. */
 export function byCode<Row>(read: (row: Row) => string | null): Order<Row> {
   return orderBy(read, (a, b) => (a < b ? -1 : a > b ? 1 : 0));
 }
 
-/** By names, as a reader looks for them: accents and case decide last. */
+/** Orders by names, as a reader looks for them: accents and case decide last. */
 export function byName<Row>(read: (row: Row) => string | null): Order<Row> {
   return orderBy(read, collator.compare);
 }
 
 type OrderContext = Pick<GraphContext, 'batchGate' | 'caller'>;
 
-/** Rows in the order that is wanted, once they are there; those that are alike in all of it stay as they are. */
+/** Rows in the wanted order, once they are there; rows that are alike in all of it stay as they are. */
 export function ordered<Row, Field extends string>(
   rows: PromiseOrValue<readonly Row[]>,
   wanted: OrderBy<Field>,
@@ -63,7 +63,7 @@ function sorted<Row, Field extends string>(
   { batchGate, caller }: OrderContext,
 ): PromiseOrValue<readonly Row[]> {
   if (rows.length < 2) return rows;
-  // What is named again makes no difference: rows that differ in it are in order by then.
+  // A field that is named again makes no difference: rows that differ in it are in order by then.
   const named = wanted.filter(({ field }, i) => wanted.findIndex((one) => one.field === field) === i);
   const steps = named.map(({ field, direction }): { order: Order<Row>; sign: 1 | -1 } => ({
     order: orders[field],
@@ -78,7 +78,7 @@ function sorted<Row, Field extends string>(
   };
   if (rows.length <= BLOCK) return rows.toSorted(compare);
   const sorting = timeSliced(caller, sortInSteps(rows, compare));
-  // What is selected below the rows may ask for figures too.
+  // Fields selected below the rows may ask for figures too.
   return sorting instanceof Promise ? batchGate.closeDuring(sorting) : sorting;
 }
 
@@ -98,7 +98,7 @@ function* sortInSteps<Row>(rows: readonly Row[], compare: (a: Row, b: Row) => nu
   return blocks[0] ?? [];
 }
 
-/** Of rows that are alike, those of the first list come first. */
+/** Merges two sorted lists: of rows that are alike, those of the first list come first. */
 function* merge<Row>(
   first: readonly Row[],
   second: readonly Row[],

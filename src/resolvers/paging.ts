@@ -10,16 +10,16 @@ export interface PagingArgs {
   readonly before?: string | null | undefined;
 }
 
-/** Which rows of a list a page has. */
+/** The rows of a list that a page has. */
 export interface Paging {
   readonly after: GlobalId | null;
   readonly before: GlobalId | null;
   readonly count: number;
-  /** Whether they are counted from the end. */
+  /** True if they are counted from the end. */
   readonly isFromEnd: boolean;
 }
 
-/** How the rows of a list are named. */
+/** The way to name the rows of a list. */
 export interface Naming<Row> {
   /** Identifiers of some rows of a list, in their order. */
   idsOf(rows: readonly Row[], list: readonly Row[]): readonly string[];
@@ -28,8 +28,8 @@ export interface Naming<Row> {
 }
 
 /**
- * What page is wanted, before anything is asked for.
- * @throws Failure BAD_USER_INPUT where the arguments make no sense
+ * The wanted page, before anything is asked for.
+ * @throws Failure BAD_USER_INPUT if the arguments make no sense
  */
 export function pagingOf(args: PagingArgs, type: GlobalId['type'], maxRows: number): Paging {
   const { first, after, last, before } = args;
@@ -56,9 +56,9 @@ export function pagingOf(args: PagingArgs, type: GlobalId['type'], maxRows: numb
 
 /**
  * A page of a list.
- * @param list in the order that is wanted
- * @param unordered the same rows as they come: where rows are alike, it is their order there that names them
- * @throws Failure BAD_USER_INPUT where a cursor names a row that the list doesn't have
+ * @param list rows in the wanted order
+ * @param unordered the same rows as they come: rows that are alike are named by their order there
+ * @throws Failure BAD_USER_INPUT if a cursor names a row that the list doesn't have
  */
 export function pageOf<Row>(
   { after, before, count, isFromEnd }: Paging,

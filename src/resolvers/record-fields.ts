@@ -6,8 +6,8 @@ import type { GraphContext } from '../graph/context.ts';
 import type { ResolversParentTypes } from '../graph/generated.ts';
 
 /**
- * Fields of a type that are read off what stands behind it, as they are there. Each is named, so that a field which nothing
- * provides is found when the schema is made (`createSchema`), rather than being null.
+ * Resolvers for fields that are read off the object behind a type, as they are there. Each is named, so that a field
+ * which nothing provides is found when the schema is made (`createSchema`), rather than being null.
  */
 export function plainFields<
   Type extends keyof ResolversParentTypes,

@@ -12,8 +12,8 @@ import { plainFields } from './record-fields.ts';
 import { warnedOfPeriods } from './warned.ts';
 
 /**
- * Every country with every metric.
- * @throws Failure BAD_USER_INPUT where a name is none, since nothing would ever be told of it
+ * Demands for every country with every metric.
+ * @throws Failure BAD_USER_INPUT if a name is none, since nothing would ever be told of it
  */
 async function demandsOf(
   { countryCodes, metricKeys, latest }: Partial<SubscriptionObservationsChangedArgs>,
@@ -36,7 +36,7 @@ async function demandsOf(
   return [...demands.values()];
 }
 
-/** Refuses names that a list lacks which is held, fresh and whole; what none tells of is tried. */
+/** Refuses names that a list lacks, if it is held, fresh and whole; without such a list, names are tried. */
 async function refuseUnknown(
   dimension: Dimension,
   names: readonly string[],
@@ -52,7 +52,7 @@ async function refuseUnknown(
   );
 }
 
-/** @throws TypeError where there are no live sources: nobody subscribes then */
+/** @throws TypeError if there are no live sources: nobody subscribes then */
 function liveIn({ live }: GraphContext): LiveSources {
   if (live === undefined) throw new TypeError('Subscriptions are off.');
   return live;

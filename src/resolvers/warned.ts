@@ -25,7 +25,10 @@ export function warnOfCountries({ warnings }: GraphContext, path: Path, codes: r
   }
 }
 
-/** Warns of keys that name no indicator of the catalogue. What the catalogue lacks may be among them, and is warned of as such. */
+/**
+ * Warns of keys that name no indicator of the catalogue. If the catalogue had records left out, the keys may be among
+ * those, and that is warned of instead.
+ */
 export function warnOfIndicators(
   { warnings }: GraphContext,
   path: Path,
@@ -56,12 +59,12 @@ export function warnOfKeys(
   }
 }
 
-/** Names that are compared with others for what to suggest, of all the warnings of an operation. */
+/** Names that are compared with others to find suggestions, over all the warnings of an operation. */
 const MAX_COMPARED = 100_000;
 
 /**
- * Has keys warned of at last that nothing tells whether they are of an indicator, where none of the operation's countries has a figure of them.
- * @param path left out where the field is not resolved yet that they are for
+ * Has unproven keys warned of at the end, if none of the operation's countries has a figure of them.
+ * @param path left out if the field of these keys is not resolved yet
  */
 export function doubtKeys(context: GraphContext, keys: readonly string[], path?: () => Path): void {
   if (context.loaders.doubts.raise(keys, path)) context.warnings.lookAt(() => warnOfAbsent(context));
@@ -89,7 +92,7 @@ function namesIn(...sets: readonly Pick<NameSet, 'every'>[]): readonly string[] 
   return [...names];
 }
 
-/** A list, having warned of what it lacks of what the service sent. */
+/** Returns a list, and warns of the parts of the service's answer that it lacks. */
 export function warned<List extends object | null>(
   { warnings }: GraphContext,
   path: () => Path,
@@ -105,7 +108,7 @@ export function warned<List extends object | null>(
   return list;
 }
 
-/** As {@link warned}, for the list of a field that may still be loading. */
+/** Does the same as {@link warned}, for the list of a field that may still be loading. */
 export function warnedOnceLoaded<List extends object | null>(
   context: GraphContext,
   info: GraphQLResolveInfo,
@@ -120,10 +123,10 @@ export function warnedOnceLoaded<List extends object | null>(
 type PickedFigures = readonly (ObservationRecord | Error | null)[];
 
 /**
- * Passes figures on, with a warning of rows that came with them and belong to nothing that can be asked for, and of periods that can't
- * be read.
- * @param arePicked whether each was taken of those that there are of its period, which is warned of too where these are several
- * @param pathOf where each of them stands; left out where all do at the one path
+ * Passes figures on. Warns of rows that came with them and belong to nothing that can be asked for, and of periods that
+ * can't be read.
+ * @param arePicked true if each was taken from the figures of its period, which is warned of too if these are several
+ * @param pathOf returns the path of each of them; left out if all stand at the one path
  */
 export function warnedFigures<Some extends PickedFigures>(
   context: GraphContext,
@@ -133,7 +136,7 @@ export function warnedFigures<Some extends PickedFigures>(
   pathOf?: (i: number) => Path,
 ): PromiseOrValue<Some> {
   if (!(figures instanceof Promise)) {
-    // What is there at once is held, and answers with rows that belong to nothing are not.
+    // Figures there at once are held ones, and answers with rows that belong to nothing are never held.
     if (arePicked) warnOfPicked(context, pathOf ?? always(path()), figures);
     return warnedOfPeriods(context, path, figures);
   }
@@ -176,7 +179,7 @@ export function warnedOfPeriods<Figures extends readonly (ObservationRecord | Er
   return figures;
 }
 
-/** A time of the service as it leaves, by RFC 3339 in UTC; null with a warning where no rule reads it. */
+/** A time of the service as it leaves, by RFC 3339 in UTC; null with a warning if no rule reads it. */
 export function warnedTime(
   { warnings }: Pick<GraphContext, 'warnings'>,
   path: () => Path,
@@ -197,7 +200,7 @@ export function warnedTime(
 
 const always = (path: Path) => () => path;
 
-/** Warns of others beside figures. A series that tells of them may come after them, for another field. */
+/** Warns if others stand beside figures. A series that tells of them may come after them, for another field. */
 function warnOfPicked(context: GraphContext, pathOf: (i: number) => Path, figures: PickedFigures): void {
   const { severalOf, knowsSeveral } = context.loaders.observations;
   context.warnings.lookAt(() => {
@@ -210,7 +213,10 @@ function warnOfPicked(context: GraphContext, pathOf: (i: number) => Path, figure
   });
 }
 
-/** Warns that a figure was taken where others stand for the same country, metric and period, once for each that is taken. */
+/**
+ * Warns that a figure was taken though others stand for the same country, metric and period, once for each that is
+ * taken.
+ */
 export function warnOfSeveral(
   { warnings }: GraphContext,
   path: () => Path,

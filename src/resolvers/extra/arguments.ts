@@ -11,7 +11,7 @@ export interface YearsArgs {
   readonly toYear?: number | null | undefined;
 }
 
-/** @throws Failure BAD_USER_INPUT where they are no years, or the wrong way round */
+/** @throws Failure BAD_USER_INPUT if they are no years, or the wrong way round */
 export function yearsOf({ fromYear, toYear }: YearsArgs): YearsParams {
   for (const [name, year] of Object.entries({ fromYear, toYear })) {
     if (year == null || (year >= FIRST_YEAR && year <= LAST_YEAR)) continue;
@@ -25,14 +25,14 @@ export function yearsOf({ fromYear, toYear }: YearsArgs): YearsParams {
   return { startYear: fromYear ?? undefined, endYear: toYear ?? undefined };
 }
 
-/** @throws Failure BAD_USER_INPUT where the service lists no such number */
+/** @throws Failure BAD_USER_INPUT if the service lists no such number */
 export function topOf(top: number | null | undefined): number | undefined {
   if (top == null) return undefined;
   if (top >= 1 && top <= MAX_TOP) return top;
   throw new Failure('BAD_USER_INPUT', `top is from 1 to ${MAX_TOP}; this is ${top}.`);
 }
 
-/** @throws Failure BAD_USER_INPUT where a text that is to be found is empty */
+/** @throws Failure BAD_USER_INPUT if a text that is to be found is empty */
 export function checkNotEmpty(texts: Readonly<Record<string, string | null | undefined>>): void {
   for (const [name, text] of Object.entries(texts)) {
     if (text?.trim() === '')

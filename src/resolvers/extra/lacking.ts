@@ -3,7 +3,7 @@ import type { GraphContext } from '../../graph/context.ts';
 import type { NarrowedList } from '../../loaders/narrowed.ts';
 import { warned } from '../warned.ts';
 
-/** The rows of a list, having warned of what it lacks; null where there is no list. */
+/** Returns the rows of a list, and warns of those it lacks; null if there is no list. */
 export async function warnedOfLack<Row>(
   context: GraphContext,
   { path }: Pick<GraphQLResolveInfo, 'path'>,
