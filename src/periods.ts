@@ -30,9 +30,9 @@ let before = new Map<string, Period | null>();
  * Reads a period as SDMX, the World Bank, Eurostat and national offices spell it; upper or lower case, with `-`, `/`,
  * `.`, `_`, a blank or nothing between its parts:
  *
- * - years `2024`, `2024-A1`; halves `2024-H1`, `2024S1`, `H1 2024`; quarters `2024Q3`, `Q3/2024`, `3Q24`, `2024K3`, `3e
- *   trimestre 2024`; weeks of ISO 8601 `2024-W05`, `2024U05`; months `2024-09`, `2024M9`, `202409`, `09/2024`, `Sep
- *   2024`, `septembre 2024`
+ * - years `2024`, `2024-A1`; halves `2024-H1`, `2024S1`, `H1 2024`; quarters `2024Q3`, `Q3/2024`, `3Q24`, `2024K3`,
+ *   `3e trimestre 2024`; weeks of ISO 8601 `2024-W05`, `2024U05`; months `2024-09`, `2024M9`, `202409`, `09/2024`,
+ *   `Sep 2024`, `septembre 2024`
  * - `T` as SDMX and Eurostat have it, a third of a year (`2024-T1` to `T3`), though French offices abbreviate a
  *   trimestre by it
  * - `B` as DBnomics has it, two months (`2024-B1` to `B6`)

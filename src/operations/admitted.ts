@@ -6,7 +6,7 @@ import type { GatewayResponse } from './responses.ts';
 
 export interface AdmittedParts {
   readonly admission: Admission;
-  /** The answer to operations that are refused unseen. */
+  /** Answers operations that are refused unseen. */
   readonly overloaded: (accepts: string, requestId?: string) => GatewayResponse;
 }
 

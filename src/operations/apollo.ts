@@ -128,14 +128,14 @@ export async function createApollo<Context extends object>({
   return apollo;
 }
 
-/** Apollo puts a word before the hash. */
+/** Takes the hash out of a key: Apollo puts a word before it. */
 function hashIn(key: string): string {
   return key.slice(key.indexOf(':') + 1);
 }
 
 /**
- * Apollo Server's own way to leave execution to somebody else: it was made for gateways, which hand operations on to other
- * servers.
+ * Leaves execution to the gateway by a seam of Apollo Server's own, which it has for gateways that hand operations on
+ * to other servers.
  */
 function executorSeam<Context extends object>(
   schema: GraphQLSchema,

@@ -50,7 +50,7 @@ export interface ByApolloParts extends PreparedParts, Pick<ApolloParts<object>, 
 
 interface ApolloContext extends GraphContext {
   readonly run: OperationRun;
-  /** Apollo Server clones the context, but not what stands in it. */
+  /** Apollo Server clones the context, but not the objects in it. */
   readonly passed: Passed;
 }
 
@@ -72,7 +72,7 @@ function subscribedByPost({ subscriptions }: Pick<Config, 'subscriptions'>): Gra
   return new GraphQLError(message, { extensions: { code: 'BAD_REQUEST', http: { status: 400 } } });
 }
 
-/** The last stage: Apollo Server reads, validates and answers a request. */
+/** Opens the last stage: Apollo Server reads, validates and answers a request. */
 export async function byApollo(
   parts: ByApolloParts,
 ): Promise<{ readonly handle: HandleRun; stop(): Promise<void> }> {

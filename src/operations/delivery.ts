@@ -137,7 +137,7 @@ export class Delivery {
     return true;
   }
 
-  /** The body of the answer. */
+  /** Writes the body of the answer. */
   async *body(): AsyncGenerator<string> {
     const run = this.#run as IncrementalRun<WrittenPart>;
     const waiting = [...run.take()];

@@ -5,9 +5,9 @@ import { bareHash, type PersistedTexts } from './persisted.ts';
 
 /** One GraphQL-over-HTTP request, its body parsed. */
 export interface GatewayRequest {
-  /** In upper case. */
+  /** Name of the method, in upper case. */
   readonly method: string;
-  /** By lower-case name. */
+  /** Values by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
   /** The raw query string with its `?`, or empty. */
   readonly search: string;

@@ -14,7 +14,7 @@ export const VARIES = 'Authorization, Accept, X-Explain';
 
 export interface GatewayResponse {
   readonly status: number;
-  /** By lower-case name. */
+  /** Values by lower-case name. */
   readonly headers: ReadonlyMap<string, string>;
   /** Texts if it comes in parts; chunks of bytes if it is written while it is sent. */
   readonly body: string | Buffer | AsyncIterable<string> | WrittenBody;
@@ -96,7 +96,7 @@ function bytesOf(texts: readonly string[]): Buffer {
   return bytes.subarray(0, at);
 }
 
-/** The data in the bytes of a body that tells no errors. */
+/** Cuts the data out of the bytes of a body that tells no errors. */
 export function dataIn(body: Buffer, dataBytes: number): Buffer {
   const start = '{"data":'.length;
   return body.subarray(start, start + dataBytes);

@@ -84,7 +84,7 @@ export async function mcpRoute(
   });
 }
 
-/** Refuses a request if so many operations of the key are waiting that there is no point in reading another. */
+/** Tells if too many operations of the key are waiting to read another; sets `Retry-After` then. */
 function isOverloaded({ headers, id }: FastifyRequest, reply: FastifyReply, gateway: Gateway): boolean {
   const refusal = gateway.refuseUnread(headers, id);
   const retryAfter = refusal?.headers.get('retry-after');

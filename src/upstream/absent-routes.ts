@@ -80,7 +80,7 @@ function areAllKnown({ route, target }: Call): boolean {
   const place = route.split('/').indexOf('{code}');
   const codes = place === -1 ? [] : [path.split('/')[place] ?? ''];
   const query = new URLSearchParams(search);
-  // Partners may be of all the world.
+  // Partners are of all the world, so their codes don't count.
   for (const name of ['country_code', 'reporter_country_code']) codes.push(...query.getAll(name));
   return codes.every((code) => COVERED_COUNTRIES.has(code.toUpperCase()));
 }

@@ -7,7 +7,7 @@ export interface DeadlineParts {
   /** Milliseconds that an operation may take. */
   readonly timeoutMs: number;
   readonly now: () => number;
-  /** Has the signal that aborts when the client leaves; it is only asked for if somebody waits. */
+  /** The request, with the signal that aborts when the client leaves; it is only asked for if somebody waits. */
   readonly request: { readonly signal: CancelSignal };
 }
 

@@ -7,7 +7,7 @@ import { encodingsIn, Unpacking, Unreadable } from './content-encoding.ts';
 /** The answer to one request. */
 export interface Received {
   readonly status: number;
-  /** By lower-case name. */
+  /** Values by lower-case name. */
   readonly headers: IncomingHttpHeaders;
   readonly body: ReceivedBody;
 }

@@ -14,8 +14,8 @@ export interface OfficeRecord {
   /** Terms that can be read; the others are in `record` alone. */
   readonly terms: readonly TermRecord[];
   /**
-   * The office as sent. If the service sent a flat list of terms there is no such object, and this is `{office_name,
-   * role_type, terms}` with the terms of the office as sent.
+   * The office as sent. If the service sent a flat list of terms there is no such object, and this is
+   * `{office_name, role_type, terms}` with the terms of the office as sent.
    */
   readonly record: JsonObject;
 }

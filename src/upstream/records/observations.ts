@@ -30,7 +30,7 @@ export interface ObservationRecord {
   readonly year: number;
   /** A year, a quarter, a month or a date, as sent: `src/periods.ts` reads it. */
   readonly period: string;
-  /** For a stock, the point in time it was taken at; null for a flow. */
+  /** The point in time at which a stock was taken; null for a flow. */
   readonly asOfPeriod: string | null;
   /** Null for the whole country. */
   readonly locationName: string | null;
