@@ -3,7 +3,10 @@ import { dirname } from 'node:path';
 
 const SQLITE = 'sqlite:';
 
-/** Tells that an address names a place for what is held: `memory:`, `none`, `sqlite:PATH`, or that of a Redis as its client reads it. */
+/**
+ * Tells if an address names a place for held entries: `memory:`, `none`, `sqlite:PATH`, or that of a Redis as its
+ * client reads it.
+ */
 export function isCacheAddress(address: string): boolean {
   if (address === 'memory:' || address === 'none') return true;
   return address.startsWith(SQLITE) ? address.slice(SQLITE.length).trim() !== '' : isOfRedis(address);
@@ -26,7 +29,10 @@ function isDecodable(text: string): boolean {
   }
 }
 
-/** Why a file of SQLite can't be opened at the path of an address; null where nothing is known to be wrong, or it is none of SQLite. */
+/**
+ * Words the fault for which a file of SQLite can't be opened at the path of an address; null if no fault is known, or
+ * the address is none of SQLite.
+ */
 export function sqliteFault(address: string): string | null {
   if (!address.startsWith(SQLITE)) return null;
   const path = address.slice(SQLITE.length);

@@ -1,4 +1,4 @@
-/** How long a period is; `span` is a range of days that is none of the others. */
+/** The length of a period; `span` is a range of days that is none of the others. */
 export type Frequency = 'year' | 'half' | 'third' | 'quarter' | 'month' | 'week' | 'day' | 'span';
 
 /** The period that a figure is for. Days are `YYYY-MM-DD` of the Gregorian calendar, and sort as texts do. */
@@ -7,7 +7,7 @@ export interface Period {
   readonly firstDay: string;
   readonly lastDay: string;
   /**
-   * Its one name, however it was spelt: `2024`, `2024-H1`, `2024-T1`, `2024-Q3`, `2024-09`, `2024-W05`, `2024-09-01`,
+   * Its one name, in any spelling: `2024`, `2024-H1`, `2024-T1`, `2024-Q3`, `2024-09`, `2024-W05`, `2024-09-01`,
    * `2024-01-01/2024-02-29`, `FY2024` of a fiscal year. It can be read itself.
    */
   readonly key: string;
@@ -58,14 +58,14 @@ export function ofMonths(
   return firstDay.length + lastDay.length === 20 ? { frequency, firstDay, lastDay, key } : null;
 }
 
-/** A week of ISO 8601: the first one has the 4 January. */
+/** Makes a week of ISO 8601: the first one has the 4 January. */
 function weekOf(year: number, number: number): Period | null {
   const monday = daysAfter(mondayBefore(iso(year, 1, 4)), (number - 1) * 7);
   const named = number <= 53 ? weekFrom(monday) : null;
   return named?.key === `${iso(year, 1, 1).slice(0, 4)}-W${twoDigits(number)}` ? named : null;
 }
 
-/** The week that begins with a Monday: it is of the year that its Thursday is of. */
+/** Makes the week that begins with a Monday: it is of the year that its Thursday is of. */
 function weekFrom(firstDay: string): Period | null {
   const [lastDay, thursday] = [daysAfter(firstDay, 6), daysAfter(firstDay, 3)];
   if (firstDay.length + lastDay.length !== 20) return null;
@@ -78,14 +78,14 @@ function weekFrom(firstDay: string): Period | null {
   };
 }
 
-/** @returns null where there is no such day */
+/** @returns null if there is no such day */
 export function dayOf(year: string, month: string, day: string): Period | null {
   const [m, d] = [Number(month), Number(day)];
   const text = iso(Number(year), m, d);
   return text === `${year}-${twoDigits(m)}-${twoDigits(d)}` ? spanOf(text, text) : null;
 }
 
-/** The period from one day to another: one that has a name, where it is just that. */
+/** Makes the period from one day to another: the one with a name, if it is just that. */
 export function spanOf(firstDay: string, lastDay: string): Period | null {
   if (firstDay.length !== 10 || lastDay.length !== 10 || firstDay > lastDay) return null;
   if (firstDay === lastDay) return { frequency: 'day', firstDay, lastDay, key: firstDay };
@@ -102,7 +102,7 @@ export function spanOf(firstDay: string, lastDay: string): Period | null {
   return { frequency: 'span', firstDay, lastDay, key: `${firstDay}/${lastDay}` };
 }
 
-/** A text in lower case and without accents, with plain dashes and single blanks. */
+/** Writes a text in lower case and without accents, with plain dashes and single blanks. */
 export function plainOf(text: string): string {
   return text
     .normalize('NFKD')
@@ -115,26 +115,29 @@ export function plainOf(text: string): string {
 
 /** A time of day, as precise as it was written. */
 export interface TimeOfDay {
-  /** Since midnight; a day more for 24:00. */
+  /** Seconds since midnight; a day of them for 24:00. */
   readonly seconds: number;
   /** Digits of a fraction of a second. */
   readonly fraction: string;
-  /** For how long it may be that time: a minute, where no seconds are written; a day, where there is a zone alone. */
+  /**
+   * Milliseconds for which it may be that time: a minute, if no seconds are written; a day, if there is a zone alone.
+   */
   readonly precisionMs: number;
-  /** How much later it is there than in UTC, which it is where no zone is named. */
+  /** Minutes by which it is later there than in UTC; 0 if no zone is named, which means UTC. */
   readonly offsetMinutes: number;
 }
 
-/** A zone may be named behind its offset, as RFC 9557 has it. */
+/** The pattern of a zone, which may be named behind its offset, as RFC 9557 has it. */
 const ZONE = ' ?(z|utc|gmt|[+-]\\d\\d(?::?\\d\\d)?)?(?:\\[[a-z_/+-]+\\])?$';
 const CLOCK = new RegExp(`(?:[t ]|t )(\\d{1,2}):(\\d\\d)(?::(\\d\\d)(?:[.,](\\d+))?)?${ZONE}`);
 const COMPACT = new RegExp(`(?<=\\d{8}|-\\d\\d)t(\\d\\d)(\\d\\d)(?:(\\d\\d)(?:[.,](\\d+))?)?${ZONE}`);
-/** A zone behind a day, as XML Schema has it. */
+/** The pattern of a zone behind a day, as XML Schema has it. */
 const ZONED = /(?<=\d)()()()()(z|[+-]\d\d:\d\d)$/;
 
 /**
- * The day of a plain text, and the time of day behind it, where there is one. Days and periods, and times, are written with the same.
- * @returns null where the day has no such time
+ * Splits a plain text into its day, and the time of day behind it, if there is one. Days, periods and times are written
+ * alike.
+ * @returns null if the day has no such time
  */
 export function splitClock(plain: string): { readonly day: string; readonly clock: TimeOfDay | null } | null {
   const found = CLOCK.exec(plain) ?? COMPACT.exec(plain) ?? ZONED.exec(plain);
@@ -154,7 +157,7 @@ export function splitClock(plain: string): { readonly day: string; readonly cloc
   };
 }
 
-/** Milliseconds that a second with these digits of a fraction may be any of. */
+/** Counts the milliseconds that a second with these digits of a fraction may be any of. */
 export function precisionOf(fraction: string): number {
   return Math.max(1, 10 ** (3 - fraction.length));
 }
@@ -168,7 +171,7 @@ function offsetOf(zone: string): number | null {
 
 export const DAY_MS = 86_400_000;
 
-/** A day, where months and days beyond their year and month are of the next one. */
+/** Writes a day. Months and days beyond their year and month are of the next one. */
 export function iso(year: number, month: number, day: number): string {
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
@@ -184,7 +187,7 @@ export function daysAfter(day: string, days: number): string {
   return dayText(new Date((daysOf(day) + days) * DAY_MS));
 }
 
-/** Days since the epoch. */
+/** Counts the days since the epoch. */
 export function daysOf(day: string): number {
   const [year = Number.NaN, month = 1, date = 1] = day === '' ? [] : day.split('-').map(Number);
   return new Date(0).setUTCFullYear(year, month - 1, date) / DAY_MS;

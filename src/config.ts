@@ -22,7 +22,7 @@ const workers = z
 
 const onOff = z.enum(['on', 'off'], 'must be on or off').transform((word) => word === 'on');
 
-/** What stands between the commas of a list. */
+/** Splits a list at its commas. */
 const itemsOf = (list: string) =>
   list
     .split(',')
@@ -46,7 +46,7 @@ const extraRoutes = z
 
 const httpAddress = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' });
 
-/** Paths are put behind it, so it can't have a query or a fragment, be they empty. */
+/** An address to put paths behind: it can't have a query or a fragment, be they empty. */
 const baseAddress = httpAddress
   .refine((url) => !/[?#]/.test(url), 'must have no ? and no #')
   .refine((url) => URL.parse(url)?.port !== '0', 'must have a port that can be reached');
@@ -137,7 +137,7 @@ const SECRETS = ['KEY_PEPPER', 'CACHE_URL'] as const;
 
 export type SettingName = keyof typeof Environment.shape | `${(typeof SECRETS)[number]}_FILE`;
 
-/** All that `readConfig` reads. */
+/** Names of all settings that `readConfig` reads. */
 export const settingNames: readonly string[] = [
   ...Object.keys(Environment.shape),
   ...SECRETS.map((name) => `${name}_FILE`),
@@ -149,36 +149,36 @@ export interface Config {
   readonly countryDataUrl: string | undefined;
   readonly host: string;
   readonly port: number;
-  /** Where health and metrics are; undefined means beside everything else. */
+  /** Port of health and metrics; undefined means beside everything else. */
   readonly adminPort: number | undefined;
   /** Processes that answer requests; with more than one, another one supervises them. */
   readonly workers: number;
-  /** What all processes of the program may take together. */
+  /** Megabytes that all processes of the program may take together. */
   readonly memoryMb: number;
   readonly cacheUrl: string;
   readonly cacheTtlSeconds: number;
   readonly staleIfErrorSeconds: number;
   readonly authTtlSeconds: number;
-  /** Whether a call may be spent on asking which sources have changed. */
+  /** True if a call may be spent on asking which sources have changed. */
   readonly cacheRenewal: boolean;
-  /** How much a cache in memory may hold, roughly. */
+  /** Bytes that a cache in memory may hold, roughly. */
   readonly cacheMaxBytes: number;
-  /** How long one read or write of the cache may take before it is given up. */
+  /** Milliseconds that one read or write of the cache may take before it is given up. */
   readonly cacheTimeoutMs: number;
-  /** How much whole answers may take that are kept for when the same is asked again; 0 for none. */
+  /** Bytes of whole answers that are kept for the next time that the same is asked; 0 for none. */
   readonly answersMaxBytes: number;
   /** Secret that keys are digested with; undefined means one is made. */
   readonly keyPepper: string | undefined;
   readonly batchWindowMs: number;
-  /** How long a batch waits for loads that can still add to it. */
+  /** Milliseconds that a batch waits for loads that can still add to it. */
   readonly batchHoldMs: number;
-  /** How many unwanted rows one call may bring in order to save another. */
+  /** Unwanted rows that one call may bring in order to save another. */
   readonly batchOverfetchRows: number;
   /** Country codes, and metric keys, that one data call may name. */
   readonly codesPerCall: number;
   readonly upstreamTimeoutMs: number;
   readonly upstreamRetries: number;
-  /** How long one operation may take, whatever it waits for. */
+  /** Milliseconds that one operation may take, its waits included. */
   readonly operationTimeoutMs: number;
   readonly rateLimitWaitMs: number;
   /** File of the operations that may run; undefined for any. */
@@ -195,33 +195,36 @@ export interface Config {
   /** Operations that one request may bring in an array; 0 for none. */
   readonly maxBatchedOperations: number;
   readonly maxBodyBytes: number;
-  /** The longest answer that is sent, as it is before compression. */
+  /** Bytes of the longest answer that is sent, before compression. */
   readonly maxAnswerBytes: number;
-  /** What is asked of the service besides, and is in the schema only then. */
+  /** Routes that are asked besides, and are in the schema only then. */
   readonly extraRoutes: readonly ExtraRoute[];
-  /** Whether clients may subscribe to what changes. */
+  /** True if clients may subscribe to changes. */
   readonly subscriptions: boolean;
-  /** How long, at the least, one look at the sources on behalf of subscriptions is followed by none. */
+  /** Seconds, at the least, between two looks at the sources on behalf of subscriptions. */
   readonly subscriptionsPollSeconds: number;
   /** Subscriptions of one key at once. */
   readonly maxSubscriptions: number;
-  /** How long a program that is to stop still takes new requests, while it already says that it isn't ready. */
+  /**
+   * Milliseconds for which a program that is to stop still takes new requests, although it already says that it isn't
+   * ready.
+   */
   readonly drainDelayMs: number;
-  /** How long, from then on, requests under way may take. */
+  /** Milliseconds that, from then on, requests under way may take. */
   readonly drainTimeoutMs: number;
-  /** Whether clients are routers of a supergraph, which lose the body of any answer but 200. */
+  /** True if clients are routers of a supergraph, which lose the body of any answer but 200. */
   readonly subgraph: boolean;
   /** Root fields that the SDL for routers leaves out. */
   readonly subgraphOmit: readonly string[];
-  /** Whether alpha-3 codes are a key of countries, too. */
+  /** True if alpha-3 codes are a key of countries, too. */
   readonly subgraphIso3: boolean;
-  /** Whether others may add fields to all nodes at once. */
+  /** True if others may add fields to all nodes at once. */
   readonly subgraphNode: boolean;
-  /** Whether routers that ask for it are told what took how long, field by field. */
+  /** True if routers that ask for it are told the time of each field. */
   readonly federatedTraces: boolean;
-  /** What our types and root fields begin with for routers. */
+  /** The beginning of our types and root fields for routers. */
   readonly subgraphPrefix: string | undefined;
-  /** Whether described trusted documents are tools of the Model Context Protocol. */
+  /** True if described trusted documents are tools of the Model Context Protocol. */
   readonly mcp: boolean;
   readonly introspection: boolean;
   readonly graphiql: boolean;
@@ -235,9 +238,9 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the settings, those that are secret from their files too. An empty variable counts as unset, but for the service's
- * address: without that, synthetic figures are answered.
- * @param machine what those that follow from the memory there is are derived from
+ * Reads the settings, and secret ones from their files too. An empty variable counts as unset, but for the service's
+ * address: without that, the answers are synthetic figures.
+ * @param machine the memory that some defaults are derived from
  * @throws ConfigError naming every setting that is wrong
  */
 export function readConfig(
@@ -255,7 +258,7 @@ export function readConfig(
     faults.push(`${name}: ${issue.message} (got ${shown(name, given[name])})`);
   }
   const { PORT: port, ADMIN_PORT: adminPort } = given;
-  // Each is given a free one where it is 0.
+  // Both may be 0: each is given a free port then.
   if (adminPort !== undefined && Number(adminPort) !== 0 && adminPort === (port ?? '4000'))
     faults.push('ADMIN_PORT: must be another port than PORT');
   const unfit = sqliteFault(given.CACHE_URL ?? '');
@@ -321,7 +324,7 @@ export function readConfig(
   });
 }
 
-/** The settings with those of them that stand in files, and what is wrong with these files. */
+/** Reads the secrets that stand in files. Returns the settings with them, and the faults of these files. */
 function withSecrets(env: Readonly<Record<string, string | undefined>>) {
   const given: Record<string, string | undefined> = { ...env };
   const faults: string[] = [];
@@ -339,7 +342,7 @@ function withSecrets(env: Readonly<Record<string, string | undefined>>) {
   return { given, faults };
 }
 
-/** A secret as a file has it: editors and `echo` end it with a newline, which is not part of it. */
+/** Reads a secret from a file: editors and `echo` end it with a newline, which is not part of it. */
 function textOf(file: string): { readonly text?: string; readonly fault?: string } {
   try {
     const text = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
@@ -350,7 +353,7 @@ function textOf(file: string): { readonly text?: string; readonly fault?: string
   }
 }
 
-/** Addresses may hold a password, so they are not repeated, and neither are secrets. */
+/** Words a setting in a fault. Addresses may hold a password, so they are not repeated, and neither are secrets. */
 function shown(name: string, value: string | undefined): string {
   if (name === 'KEY_PEPPER') return 'a secret';
   return name.endsWith('_URL') ? 'an address' : JSON.stringify(value);

@@ -1,7 +1,7 @@
 /**
- * What can go wrong, and what the caller is told of it.
+ * The failures of the gateway, and their words for the caller.
  *
- * `FAILURES` is the one table: each code with whether asking again can help. Everything below the graph throws
+ * `FAILURES` is the one table of codes: a code is retryable if asking again can help. Everything below the graph throws
  * {@link Failure}; `graph/error-formatting.ts` alone turns it into a GraphQL error.
  */
 export const FAILURES = {
@@ -37,7 +37,7 @@ export interface FailureFields {
   readonly resetsAt?: string | undefined;
   readonly attempts?: number | undefined;
   readonly received?: number | undefined;
-  /** Null where the service did not say how many there are. */
+  /** Null if the service did not say how many there are. */
   readonly total?: number | null | undefined;
   readonly planned?: number | undefined;
   readonly limit?: number | undefined;
@@ -45,7 +45,10 @@ export interface FailureFields {
   readonly field?: string | undefined;
 }
 
-/** What the caller is told. It has no stack: what it says is said of the request or the service, and there may be many. */
+/**
+ * A failure as the caller is told of it. It has no stack: its words are about the request or the service, and there may
+ * be many.
+ */
 export class Failure extends Error {
   readonly code: FailureCode;
   readonly fields: FailureFields;
@@ -64,16 +67,16 @@ export class Failure extends Error {
     return FAILURES[this.code].retryable;
   }
 
-  /** The same failure with more fields; those given win. */
+  /** Makes the same failure with more fields; those given win. */
   with(fields: FailureFields): Failure {
     return new Failure(this.code, this.message, { ...this.fields, ...fields }, { cause: this.cause });
   }
 }
 
-/** Characters of a text that somebody else chose, as far as it is repeated to others. */
+/** Most characters that are repeated of a text of another's choice. */
 const EXCERPT_LENGTH = 500;
 
-/** The beginning of a text of the service's or the caller's. */
+/** Returns the beginning of a text of the service's or the caller's. */
 export function excerpt(text: string): string {
   return text.length <= EXCERPT_LENGTH ? text : `${text.slice(0, EXCERPT_LENGTH)}…`;
 }

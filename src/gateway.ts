@@ -67,20 +67,20 @@ export interface Gateway extends Shrinkable {
   /** The subgraph SDL. */
   readonly sdl: string;
   readonly schema: GraphQLSchema;
-  /** The only operations that may run; null where any may. */
+  /** The only documents that may run; null if any may. */
   readonly trusted: readonly TrustedDocument[] | null;
   /** Executes one GraphQL-over-HTTP request; never throws for a caller's fault. */
   handle(request: GatewayRequest): PromiseOrValue<GatewayResponse>;
   /**
-   * The refusal of a request whose body hasn't been read, where so many operations of its key are waiting that there is no
-   * point in reading it; else null.
+   * Returns the refusal of a request whose body hasn't been read, if so many operations of its key are waiting that
+   * there is no point in reading it; else null.
    */
   refuseUnread(headers: CallerHeaders, requestId?: string): GatewayResponse | null;
-  /** Subscriptions, and who asks for them; null where they are off. */
+  /** Subscriptions, and the callers of them; null if they are off. */
   readonly live: Live | null;
-  /** What goes on now: always the same object. */
+  /** The operations under way and waiting now: always the same object. */
   readonly load: GatewayLoad;
-  /** What there is to say of caches, plans and circuits when somebody looks. */
+  /** The state of caches, plans and circuits, for metrics. */
   readonly state: GatewayState;
   /** Waits for operations in flight, then closes upstream connections. */
   stop(): Promise<void>;
@@ -92,9 +92,9 @@ export interface Live {
 }
 
 export interface GatewayState {
-  /** What was looked for among what is held, and what was found: always the same object. */
+  /** Hits and misses among held entries: always the same object. */
   readonly lookups: CacheLookups;
-  /** What is left of the plans of the keys that were last in use, so many at the most. */
+  /** Lists the calls that are left of the plans of the keys that were last in use, so many at the most. */
   recentLimits: Ledger['recentLimits'];
   openCircuits: Circuits['open'];
 }
@@ -102,13 +102,13 @@ export interface GatewayState {
 export interface Observer {
   operation(event: OperationEvent): void;
   attempt(event: Attempt): void;
-  /** A batch of figures leaves. */
+  /** Called when a batch of figures leaves. */
   batch?(size: BatchSize): void;
-  /** Rows of figures have come, some of which nobody had asked for. */
+  /** Called when rows of figures have come, some of which nobody had asked for. */
   rows?(received: number, unwanted: number): void;
-  /** A call or a batch has waited so long for a minute window. */
+  /** Called when a call or a batch has waited for a minute window. */
   minuteWait?(waitedMs: number): void;
-  /** A fault of the gateway itself, whole, and the request that met it, where that is known. */
+  /** Called with a fault of the gateway itself, whole, and the request that met it, if that is known. */
   problem(error: unknown, where: string, requestId?: string): void;
 }
 
@@ -117,11 +117,11 @@ export interface GatewayParts {
   readonly upstreamUrl: string;
   readonly observer: Observer;
   readonly clock?: Clock;
-  /** The way to what processes of one program share; left out where there is one alone. */
+  /** The link to the state that processes of one program share; left out if there is one alone. */
   readonly link?: HubLink | undefined;
-  /** Where spans go; left out where nobody traces. */
+  /** The destination of spans; left out if nobody traces. */
   readonly tracer?: Tracer | undefined;
-  /** The share of its memory that the process takes; left out where it is not the gateway's alone. */
+  /** Returns the share of its memory that the process takes; left out if the process is not the gateway's alone. */
   readonly takenMemory?: () => number;
 }
 
@@ -251,7 +251,7 @@ interface ServiceParts extends GatewayParts {
   readonly optionalEndpoints: readonly AnyEndpoint[];
 }
 
-/** The way to the service, and the stand-in for it that operations are priced over. */
+/** Opens the way to the service, and the stand-in for it that operations are priced over. */
 function openService({
   config,
   observer,
@@ -294,7 +294,7 @@ interface RunsParts
   readonly fieldTraces: FieldTraces;
 }
 
-/** What operations run with, and what they are priced with: the same loaders and planner. */
+/** Makes the parts that operations run with, and are priced with: the same loaders and planner. */
 function composeRuns(
   { dryRun, upstream: { ask: askService, send, ledger, outage, keyRefusal } }: ReturnType<typeof openService>,
   {

@@ -4,9 +4,9 @@ import { getHeapStatistics } from 'node:v8';
 /** A megabyte, as budgets count them. */
 export const MB = 1_000_000;
 
-/** What the program runs on. */
+/** The memory of the machine that the program runs on. */
 export interface Machine {
-  /** What its container may take, in bytes; null where nobody has said. */
+  /** Bytes that its container may take; null if there is no limit. */
   readonly limitBytes: number | null;
   readonly totalBytes: number;
 }
@@ -14,29 +14,31 @@ export interface Machine {
 export function thisMachine(): Machine {
   const totalBytes = totalmem();
   const limit = process.constrainedMemory();
-  // Where there is none, systems tell 0, or more than there is.
+  // If there is no limit, systems tell 0, or more than there is.
   return { limitBytes: limit > 0 && limit < totalBytes ? limit : null, totalBytes };
 }
 
-/** The least that a process which answers can do with, and the one that supervises others, in MB. */
+/** Megabytes without which a process can't do: one that answers, and the one that supervises others. */
 const LEAST_MB = { answering: 192, supervising: 96 };
 
-/** What each takes before it holds anything, as `npm run soak` shows it. */
+/** Megabytes that each takes before it holds anything, as `npm run soak` shows it. */
 const IDLE_MB = { answering: 170, supervising: 90 };
 
 /** The share of a container's memory that is the program's: the rest is the system's, for files and sockets. */
 const CONTAINER_SHARE = 0.9;
 
-/** A process by itself takes no more of a machine unless it is told to, and no more of its memory than this share. */
+/**
+ * Megabytes of a machine that a process by itself takes at the most unless it is told to, and the share of its memory.
+ */
 const USUAL_MB = 1_024;
 const MACHINE_SHARE = 0.25;
 
-/** A process has no use for more: the engine bounds its heap. */
+/** Megabytes beyond which a process has no use for more: the engine bounds its heap. */
 const MOST_MB = 4_096;
 
 /**
- * What each thing may take of the memory that an idle process leaves of its budget. They come to half of it, since what is in use is
- * followed by as much garbage, and by what the system's allocator keeps.
+ * Shares of the memory that an idle process leaves of its budget. They come to half of it, since memory in use is
+ * followed by as much garbage, and by the memory that the system's allocator keeps.
  */
 const SHARES = {
   /** Figures and lists, of all workers together. */
@@ -55,10 +57,10 @@ const SHARES = {
   answer: 0.08,
 };
 
-/** How many of the longest answers may wait for slow readers, by their bytes. */
+/** The longest answers that may wait for slow readers, by their bytes. */
 const ANSWERS_WAITING = 4;
 
-/** Where a budget is larger, these have no use for more: in bytes, and in numbers. */
+/** Bounds beyond which these have no use for more in a larger budget: in bytes, and in numbers. */
 const MOST = {
   answer: 67_108_864,
   keptTexts: 64 * MB,
@@ -66,14 +68,14 @@ const MOST = {
   names: 60_000,
   askedLately: 40_000,
 };
-/** What one of those takes that are counted. */
+/** Bytes that one of the counted things takes. */
 const ITEM_BYTES = { name: 150, askedLately: 250 };
 const LEAST = { cache: 4 * MB, answers: MB, keptTexts: MB, operations: 2 * MB, answer: 4 * MB };
 
 const LARGEST_SEMI_MB = 32;
 const SEMI_FLAG = /^--max[-_]semi[-_]space[-_]size=(\d+)$/;
 
-/** What a budget is divided by. */
+/** The figures that divide a budget. */
 export interface Division {
   readonly memoryMb: number;
   readonly workers: number;
@@ -88,19 +90,19 @@ export function defaultBudgetMb({ limitBytes, totalBytes }: Machine, workers: nu
   );
 }
 
-/** The least that a program of so many workers can do with. */
+/** Counts the megabytes without which a program of so many workers can't do. */
 export function leastBudgetMb(workers: number): number {
   return workers * LEAST_MB.answering + (workers > 1 ? LEAST_MB.supervising : 0);
 }
 
-/** What is left for what a program holds, of all its processes together, in bytes. */
+/** Counts the bytes that are left for held entries, of all processes of a program together. */
 function spareBytes({ memoryMb, workers }: Division): number {
   const idleMb = workers * IDLE_MB.answering + (workers > 1 ? IDLE_MB.supervising : 0);
   const heapMb = (workers * getHeapStatistics().heap_size_limit) / MB;
   return Math.max(0, Math.min(memoryMb, heapMb) - idleMb) * MB;
 }
 
-/** Settings that follow from the budget where they are not given. */
+/** Derives settings from the budget, for those that are not given. */
 export function derivedSettings(division: Division) {
   const spare = spareBytes(division);
   const each = spare / division.workers;
@@ -111,7 +113,7 @@ export function derivedSettings(division: Division) {
   };
 }
 
-/** What else follows from it, in each worker. */
+/** Derives the other bounds from the budget, in each worker. */
 export function heldBounds(division: Division) {
   const each = spareBytes(division) / division.workers;
   return {
@@ -126,13 +128,16 @@ export function heldBounds(division: Division) {
   };
 }
 
-/** How much may wait for slow readers in a worker, in bytes. */
+/** Counts the bytes that may wait for slow readers in a worker. */
 export function waitingBytes(maxAnswerBytes: number, division: Division): number {
   const each = spareBytes(division) / division.workers;
   return Math.max(maxAnswerBytes, Math.min(ANSWERS_WAITING * maxAnswerBytes, each * SHARES.waiting));
 }
 
-/** What one process may take of the budget: the one that supervises others holds half of what they share. */
+/**
+ * Counts the megabytes of the budget that one process may take: the one that supervises others holds half of the memory
+ * that they share.
+ */
 export function processBudgetMb(
   { memoryMb, workers, cacheMaxBytes }: Division & { readonly cacheMaxBytes: number },
   role: 'answering' | 'supervising' = 'answering',
@@ -158,7 +163,7 @@ export interface Budget extends Division {
   readonly maxAnswerBytes: number;
 }
 
-/** The budget, what follows from it where it isn't given, and what is wrong with one that is. */
+/** Makes the budget: the given figures, others derived from it, and the faults of a budget that is given. */
 export function budgetOf(
   given: Given,
   machine: Machine,
@@ -178,7 +183,7 @@ export function budgetOf(
   return { settings, faults: lack === null ? [] : [`MEMORY_MB: ${lack} (got "${given.MEMORY_MB}")`] };
 }
 
-/** What the operator should know of a budget that nobody has given; null where there is nothing. */
+/** Words a remark to the operator on a budget that nobody has given; null if there is none. */
 export function remarkOnBudget(budget: Budget): string | null {
   const lack = lackOf(budget);
   return lack && `The program may take ${budget.memoryMb} MB (MEMORY_MB), which ${lack}`;
@@ -194,7 +199,10 @@ function lackOf(budget: Budget): string | null {
   return isOver ? `lacks ${overMb} MB for CACHE_MAX_BYTES and ANSWERS_MAX_BYTES` : null;
 }
 
-/** What the young generation's halves may take within a budget, in MiB: with larger ones, answers of many rows take less of the processor. */
+/**
+ * Counts the MiB that the young generation's halves may take within a budget: with larger ones, answers of many rows
+ * take less of the processor.
+ */
 export function semiSpaceMb(budgetMb: number): number {
   if (budgetMb <= 300) return 4;
   if (budgetMb <= 400) return 8;
@@ -202,14 +210,14 @@ export function semiSpaceMb(budgetMb: number): number {
 }
 
 /**
- * Has the system's allocator give memory back: else each thread has a pool of its own, and what has once been freed in large pieces
- * is kept. Systems without it have no use for them.
+ * Variables that have the system's allocator give memory back: else each thread has a pool of its own, and memory that
+ * has once been freed in large pieces is kept. Systems without it have no use for them.
  */
 export const ALLOCATOR = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072' };
 
 /**
- * What the engine and the allocator have to be told before the program is loaded, by its environment and the engine's flags;
- * null where they have been.
+ * Returns the flags for the engine and the variables for the allocator that must be set before the program is loaded,
+ * by its environment and the engine's flags; null if they are set.
  */
 export function startOf(
   env: Readonly<Record<string, string | undefined>>,
@@ -217,7 +225,7 @@ export function startOf(
   machine: Machine = thisMachine(),
 ): { readonly flags: readonly string[]; readonly env: Readonly<Record<string, string>> } | null {
   const workers = env.WORKERS === 'auto' ? availableParallelism() : Number(env.WORKERS) || 1;
-  // What is wrong with the settings is told once they are read.
+  // Faults of the settings are told once they are read.
   const budgetMb = Number(env.MEMORY_MB) || defaultBudgetMb(machine, workers);
   const wantedMb = semiSpaceMb(budgetMb / workers);
   const given = [...(env.NODE_OPTIONS ?? '').split(' '), ...flags].map((flag) => SEMI_FLAG.exec(flag)?.[1]);

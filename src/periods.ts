@@ -17,7 +17,7 @@ import {
 
 export type { Frequency, Period } from './calendar.ts';
 
-/** Longer texts are no periods. */
+/** Characters beyond which a text is no period. */
 const MAX_LENGTH = 64;
 
 /** Texts that are remembered, in each of two generations. */
@@ -27,22 +27,25 @@ let remembered = new Map<string, Period | null>();
 let before = new Map<string, Period | null>();
 
 /**
- * Reads a period as SDMX, the World Bank, Eurostat and national offices spell it; upper or lower case, with `-`, `/`, `.`, `_`,
- * a blank or nothing between its parts:
+ * Reads a period as SDMX, the World Bank, Eurostat and national offices spell it; upper or lower case, with `-`, `/`,
+ * `.`, `_`, a blank or nothing between its parts:
  *
- * - years `2024`, `2024-A1`; halves `2024-H1`, `2024S1`, `H1 2024`; quarters `2024Q3`, `Q3/2024`, `3Q24`, `2024K3`, `3e trimestre 2024`;
- *   weeks of ISO 8601 `2024-W05`, `2024U05`; months `2024-09`, `2024M9`, `202409`, `09/2024`, `Sep 2024`, `septembre 2024`
- * - `T` as SDMX and Eurostat have it, a third of a year (`2024-T1` to `T3`), though French offices abbreviate a trimestre by it
+ * - years `2024`, `2024-A1`; halves `2024-H1`, `2024S1`, `H1 2024`; quarters `2024Q3`, `Q3/2024`, `3Q24`, `2024K3`,
+ *   `3e trimestre 2024`; weeks of ISO 8601 `2024-W05`, `2024U05`; months `2024-09`, `2024M9`, `202409`, `09/2024`,
+ *   `Sep 2024`, `septembre 2024`
+ * - `T` as SDMX and Eurostat have it, a third of a year (`2024-T1` to `T3`), though French offices abbreviate a
+ *   trimestre by it
  * - `B` as DBnomics has it, two months (`2024-B1` to `B6`)
- * - days `2024-09-01`, `20240901`, `1 September 2024`, `2024-D245`, with a time or without; `31/12/2024` and `12/31/2024`, where
- *   just one of both ways is a day
- * - fiscal years `2023/24`, `2023-24`, `FY2024`, of which the year is that in which they end, with halves and quarters. They begin in July,
- *   as most do: which day it is no text says. `2011-12` is a month, as in ISO 8601; `2011/12` is a fiscal year
- * - ranges of any of them: `2020-2024`, `2024-01-01/2024-06-30`, `2024-01 to 2024-03`, `Jan-Mar 2024`, `2024-09-01/P1M`. A
- *   range that is just a year, a half and so on is that
+ * - days `2024-09-01`, `20240901`, `1 September 2024`, `2024-D245`, with a time or without; `31/12/2024` and
+ *   `12/31/2024`, if just one of both ways is a day
+ * - fiscal years `2023/24`, `2023-24`, `FY2024`, of which the year is that in which they end, with halves and quarters.
+ *   They begin in July, as most do: no text names the day. `2011-12` is a month, as in ISO 8601; `2011/12` is a fiscal
+ *   year
+ * - ranges of any of them: `2020-2024`, `2024-01-01/2024-06-30`, `2024-01 to 2024-03`, `Jan-Mar 2024`,
+ *   `2024-09-01/P1M`. A range that is just a year, a half and so on is that
  *
  * It reads any text in little time.
- * @returns null where no rule reads the text
+ * @returns null if no rule reads the text
  */
 export function periodIn(text: string): Period | null {
   if (text.length > MAX_LENGTH) return null;
@@ -59,8 +62,8 @@ export function periodIn(text: string): Period | null {
 }
 
 /**
- * The period of a row. Of one that doesn't name a year, the row does: `annual` is the whole of it, `Q3` a part.
- * @returns null where no rule reads it
+ * Reads the period of a row. If the period doesn't name a year, the row does: `annual` is the whole of it, `Q3` a part.
+ * @returns null if no rule reads it
  */
 export function periodOf({
   year,
@@ -79,8 +82,8 @@ export function periodOf({
 }
 
 /**
- * The same period some years later: 2023-Q3 for 2024-Q3 and -1.
- * @returns null where there is none, as of a week 53 or a 29 February
+ * Moves a period by some years: 2023-Q3 for 2024-Q3 and -1.
+ * @returns null if there is none, as of a week 53 or a 29 February
  */
 export function shiftedPeriod({ key, frequency, firstDay, lastDay }: Period, years: number): Period | null {
   if (frequency !== 'span') return periodIn(laterBy(years, key));
@@ -114,7 +117,7 @@ const UNITS: ReadonlyMap<string, Unit> = new Map(
   }).flatMap(([unit, words]) => words.split(' ').map((word) => [word, unit as Unit] as const)),
 );
 
-/** Numbers that are words, where a unit stands beside them. */
+/** Numbers that are words, if a unit stands beside them. */
 const NUMBERS: ReadonlyMap<string, string> = new Map(
   ['first i premier', 'second ii', 'third iii', 'fourth iv'].flatMap((words, i) =>
     words.split(' ').map((word) => [word, String(i + 1)] as const),
@@ -150,7 +153,7 @@ function monthsByName(names: string): Map<string, string> {
   return months;
 }
 
-/** A period that is no range; a time of day stands behind days alone. */
+/** Reads a period that is no range; a time of day stands behind days alone. */
 function single(text: string): Period | null {
   const parts = splitClock(text);
   if (parts === null) return null;
@@ -161,9 +164,9 @@ function single(text: string): Period | null {
 /** A part of a text: of digits, or a word. */
 interface Token {
   readonly text: string;
-  /** Digits by how many there are, `n` the name of a month, `u` a unit. */
+  /** Digits by their number, `n` the name of a month, `u` a unit. */
   readonly kind: string;
-  /** What stands before it, without blanks around it. */
+  /** The text before it, without blanks around it. */
   readonly separator: string;
 }
 
@@ -172,10 +175,10 @@ interface Tokens {
   readonly isFiscal: boolean;
 }
 
-/** All that may stand between two parts of a period. */
+/** The pattern of all texts that may stand between two parts of a period. */
 const SEPARATOR = /^(?:[-/._:]| {1,2}| ?[-/] ?|[,.] )?$/;
 
-/** @returns null where there is anything that is part of no period */
+/** @returns null if there is anything that is part of no period */
 function tokensIn(text: string): Tokens | null {
   const parts = [...text.matchAll(/(\d+|[a-z]+)|[^\da-z]+/g)].map(([part, token]) => ({ part, token }));
   const hasUnit = parts.some(({ part }) => UNITS.has(part));
@@ -214,7 +217,7 @@ function kindOf(token: string): string | null {
   return MONTHS.has(token) ? 'n' : null;
 }
 
-/** Without the word year where another unit stands beside it, as in `half year`, or where it is a fiscal one. */
+/** Takes the word year out if another unit stands beside it, as in `half year`, or if it is a fiscal one. */
 function withoutNeedless(list: readonly Token[], isFiscal: boolean): readonly Token[] {
   const isYear = ({ kind, text }: Token) => kind === 'u' && UNITS.get(text) === 'a';
   const isNeedless = isFiscal || list.some((token) => token.kind === 'u' && !isYear(token));
@@ -234,7 +237,7 @@ function ofTokens(tokens: Tokens | null): Period | null {
   return fiscal(list, isFiscal);
 }
 
-/** A period of the calendar by the kinds of its parts. */
+/** Reads a period of the calendar by the kinds of its parts. */
 function calendar(shape: string, texts: readonly string[], separator: string): Period | null {
   const [a = '', b = '', c = ''] = texts;
   switch (shape) {
@@ -306,7 +309,7 @@ function withUnit(shape: string, parts: readonly string[]): Period | null {
   return unit === undefined || (unit === 'a' && number !== '1') ? null : unitOf(fullYear(year), unit, number);
 }
 
-/** `2024-W05-3`. */
+/** Reads a day of a week: `2024-W05-3`. */
 function weekDay([year = '', word = '', number = '', day = '']: readonly string[]): Period | null {
   const week = UNITS.get(word) === 'w' ? unitOf(year, 'w', number) : null;
   if (week === null || Number(day) < 1 || Number(day) > 7) return null;
@@ -314,7 +317,7 @@ function weekDay([year = '', word = '', number = '', day = '']: readonly string[
   return spanOf(found, found);
 }
 
-/** A fiscal year, or a half or a quarter of one: named by both of its years, or by the one in which it ends. */
+/** Reads a fiscal year, or a half or a quarter of one: named by both of its years, or by the one in which it ends. */
 function fiscal(list: readonly Token[], isFiscal: boolean): Period | null {
   const pair = list.findIndex(({ kind, text }, i) => {
     const { separator, text: next } = list[i + 1] ?? { separator: '', text: '' };
@@ -336,14 +339,14 @@ function fiscal(list: readonly Token[], isFiscal: boolean): Period | null {
   return ofMonths(year - 1, first, months, NAMES[unit], `${key}-${unit.toUpperCase()}${number}`);
 }
 
-/** Whether a year, of four digits or its last two, is the one after another. */
+/** Tells if a year, of four digits or its last two, is the one after another. */
 function isNext(year: string, next: string): boolean {
   if (next.length !== 2 && next.length !== year.length) return false;
   const after = String(Number(year) + 1).padStart(next.length, '0');
   return after.slice(-next.length) === next;
 }
 
-/** Of two digits: series begin in 1950. */
+/** Completes a year of two digits: series begin in 1950. */
 function fullYear(digits: string): string {
   if (digits.length !== 2) return digits;
   return `${Number(digits) < 50 ? 20 : 19}${digits}`;
@@ -351,7 +354,7 @@ function fullYear(digits: string): string {
 
 const RANGES = ['..', '--', ' to ', ' until ', ' through ', ' au ', ' - ', '/', '-'];
 
-/** A range of periods of one kind, or from the first day of one for as long as is said. */
+/** Reads a range of periods of one kind, or a duration from the first day of one. */
 function range(text: string): Period | null {
   for (const separator of RANGES) {
     const parts = text.split(separator);
@@ -369,13 +372,13 @@ function range(text: string): Period | null {
   return null;
 }
 
-/** A part of a year with the year that the other side of a range names: `Jan-Mar 2024`. */
+/** Adds the year that the other side of a range names to a part of a year: `Jan-Mar 2024`. */
 function withYearOf(other: string, part: string): string {
   const [year] = /\d{4}/.exec(other) ?? [];
   return year !== undefined && /^[a-z]/.test(part) && !/\d{3}/.test(part) ? `${part} ${year}` : '';
 }
 
-/** The last day of a duration of ISO 8601. */
+/** Finds the last day of a duration of ISO 8601. */
 function afterDuration(firstDay: string, text: string): string | null {
   const found = /^p(?:(\d{1,4})y)?(?:(\d{1,4})m)?(?:(\d{1,4})w)?(?:(\d{1,4})d)?$/.exec(text);
   if (found === null) return null;

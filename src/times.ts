@@ -1,17 +1,17 @@
 import { DAY_MS, daysOf, plainOf, precisionOf, splitClock } from './calendar.ts';
 import { periodIn } from './periods.ts';
 
-/** An instant, as far as a text says which. Milliseconds since the epoch. */
+/** An instant, as precisely as a text names it. Milliseconds since the epoch. */
 export interface Time {
   /** The first instant that the text can mean. */
   readonly firstMs: number;
-  /** The last one: a day later, but for a millisecond, where the text names the day alone. */
+  /** The last one: a day later, but for a millisecond, if the text names the day alone. */
   readonly lastMs: number;
   /** The first instant by RFC 3339 in UTC, with the fraction of a second as it was written. */
   readonly text: string;
 }
 
-/** Longer texts are no times. */
+/** Characters beyond which a text is no time. */
 const MAX_LENGTH = 128;
 
 /** Texts that are remembered, in each of two generations. */
@@ -21,10 +21,11 @@ let remembered = new Map<string, Time | null>();
 let before = new Map<string, Time | null>();
 
 /**
- * Reads a time as services write it: a day as periods are written, alone or with a time of day (minutes, seconds, a fraction of any length,
- * 24:00, a leap second, which is the next second here), with an offset, with `Z`, or without any zone, which is UTC and never that of the
- * machine. Digits alone are seconds since the epoch, or milliseconds (10 or 13 of them), or `20261125060000`. A month or a year is no time.
- * @returns null where no rule reads the text
+ * Reads a time as services write it: a day as periods are written, alone or with a time of day (minutes, seconds, a
+ * fraction of any length, 24:00, a leap second, which is the next second here), with an offset, with `Z`, or without
+ * any zone, which is UTC and never that of the machine. Digits alone are seconds since the epoch, or milliseconds (10
+ * or 13 of them), or `20261125060000`. A month or a year is no time.
+ * @returns null if no rule reads the text
  */
 export function timeIn(text: string): Time | null {
   if (text.length > MAX_LENGTH) return null;
@@ -37,7 +38,7 @@ export function timeIn(text: string): Time | null {
   return time;
 }
 
-/** A time that is as it leaves: the service mostly writes such. */
+/** Reads a time that is as it leaves: the service mostly writes such. */
 function canonical(text: string): Time | null {
   const [, second, fraction = ''] = CANONICAL.exec(text) ?? [];
   if (second === undefined) return null;
@@ -79,23 +80,29 @@ function timeOf(firstMs: number, fraction: string, precisionMs: number): Time | 
   return { firstMs, lastMs: firstMs + precisionMs - 1, text };
 }
 
-/** Beyond it there are no dates. */
+/** Milliseconds beyond which there are no dates. */
 const MAX_MS = 8_640_000_000_000_000;
 
-/** Tells which of two times is later, by all digits of their fractions: positive where the first is. One that can't be read is the earliest. */
+/**
+ * Tells which of two times is later, by all digits of their fractions: positive if the first is. One that can't be read
+ * is the earliest.
+ */
 export function compareTimes(a: string, b: string): number {
   if (a === b) return 0;
   const [one, other] = [sortableOf(a), sortableOf(b)];
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-/** Without its zone, which is UTC, and without zeros at the end of its fraction, times are in the order of their texts. */
+/**
+ * Writes a time so that texts sort as times do: without its zone, which is UTC, and without zeros at the end of its
+ * fraction.
+ */
 function sortableOf(text: string): string {
   const time = timeIn(text)?.text.slice(0, -1) ?? '';
   return time.includes('.') ? time.replace(/\.?0+$/, '') : time;
 }
 
-/** A date of an HTTP header, in any of its three forms, in milliseconds since the epoch; null where it is none. */
+/** Reads a date of an HTTP header, in any of its three forms, in milliseconds since the epoch; null if it is none. */
 export function httpDateIn(text: string): number | null {
   const plain = text.trim().replace(/\s+/g, ' ').slice(0, MAX_LENGTH);
   const asctime = /^[a-z]{3} ([a-z]{3}) (\d{1,2}) ([\d:]{8}) (\d{4})$/i.exec(plain);

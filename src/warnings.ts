@@ -1,6 +1,6 @@
 /**
- * What an answer says of itself where it is right but not whole: `extensions.warnings`. Unlike a Failure, a warning
- * takes nothing away from the answer.
+ * The warnings of an answer that is right but not whole: `extensions.warnings`. Unlike a Failure, a warning takes
+ * nothing away from the answer.
  */
 export const WARNING_CODES = [
   'UNKNOWN_INDICATOR',
@@ -26,34 +26,34 @@ export interface Warning {
   readonly didYouMean?: readonly string[];
   /** Template of the upstream route, such as `/v1/data`. */
   readonly route?: string;
-  /** How many rows, or warnings, are not there. */
+  /** Number of rows, or warnings, that are missing. */
   readonly count?: number;
-  /** What is wrong with the first of them, or the text that can't be read. */
+  /** The fault of the first of them, or the text that can't be read. */
   readonly detail?: string;
-  /** Keys of the sources of all figures of which one was taken, sorted. */
+  /** Sorted keys of the sources of all figures of which one was taken. */
   readonly sources?: readonly string[];
   /** The code of the failure that keeps a subscription from going on. */
   readonly reason?: string;
-  /** When a subscription goes on by itself, where that is known; ISO 8601, UTC. */
+  /** The time at which a subscription goes on by itself, if that is known; ISO 8601, UTC. */
   readonly resumesAt?: string;
 }
 
-/** That a subscription is paused: there is no field of the answer that it is about more than another. */
+/** The warning that a subscription is paused: it is about no field of the answer more than another. */
 export type LiveWarning = Omit<Warning, 'path'>;
 
 /** The warnings of one operation. */
 export interface Warnings {
   /**
    * Adds a warning, unless there is one about the same thing: the first to say it names its own path.
-   * @param about what tells it from others: an object that is about the same thing; without one, its code with the
-   * name, or the route
+   * @param about the mark that tells it from others: an object that is about the same thing; without one, its code with
+   * the name, or the route
    */
   add(warning: Warning, about?: object): void;
-  /** As `add`, for a warning about a name that is made only where it is told: what it suggests takes a while. */
+  /** Adds a warning about a name as `add` does. It is made only if it is told: its suggestions take a while. */
   addOf(code: WarningCode, name: string, make: () => Warning): void;
   /** Has something looked at each time that the warnings are told: by then more may be known than when it was answered. */
   lookAt(look: () => void): void;
-  /** As the answer tells them, in the order they came; undefined where there are none. */
+  /** Returns the warnings as the answer tells them, in the order they came; undefined if there are none. */
   told(): readonly Warning[] | undefined;
 }
 

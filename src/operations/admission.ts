@@ -3,33 +3,34 @@ import type { CancelSignal } from '../async/cancellation.ts';
 import type { PromiseOrValue } from '../async/promise-or-value.ts';
 import { inSlice, type Job, mayBeginAtOnce } from '../async/yielding.ts';
 
-/** What goes on at once, as metrics show it. */
+/** The operations under way and waiting, as metrics show them. */
 export interface GatewayLoad {
   readonly underWay: number;
   readonly waiting: number;
-  /** Operations that have begun so far, by whether the service has accepted their key lately. */
+  /** Operations begun so far, counted apart by whether the service has accepted their key lately. */
   readonly begun: { readonly proven: number; readonly unproven: number };
-  /** Operations that have had to wait so far. */
+  /** Operations that have waited so far. */
   readonly delayed: number;
-  /** Operations that were refused so far, by why. */
+  /** Operations refused so far, by reason. */
   readonly refused: Readonly<Record<AdmissionRefusal, number>>;
 }
 
-/** `full`: too many were waiting already; `late`: it would have waited for too long. */
+/** The reason of a refusal. `full`: too many were waiting already. `late`: it would have waited for too long. */
 export type AdmissionRefusal = 'full' | 'late';
 
 /**
- * Decides when operations begin. As many are under way as the setting allows, of one key half of it, of all keys without
- * proof together a quarter; and no more are begun at once than leave the event loop free for others. Those beyond wait
- * by flow and begin in turn; those that find too many waiting, or wait for too long, are refused before anything is done.
+ * Decides when operations begin. As many are under way as the setting allows: of one key half of it, of all keys
+ * without proof together a quarter. No more begin at once than leave the event loop free for others. The rest wait by
+ * flow and begin in turn. An operation that finds too many waiting, or waits for too long, is refused before anything
+ * is done.
  */
 export interface Admission {
-  /** Null once the operation may begin; from then on it is under way until it leaves. */
+  /** Returns null once the operation may begin: from then on it is under way until it leaves. */
   enter(flow: string, request: { readonly signal: CancelSignal }): PromiseOrValue<AdmissionRefusal | null>;
   leave(flow: string): void;
-  /** Whether so many of a flow are waiting that another one would be refused. */
+  /** Tells if so many of a flow are waiting that another one would be refused. */
   isFull(flow: string): boolean;
-  /** Whether that is so of any flow. */
+  /** True if a flow may be full. */
   readonly isAnyFull: boolean;
   /** Counts an operation that was refused unseen. */
   turnAway(): void;
@@ -40,7 +41,7 @@ export interface AdmissionParts {
   readonly maxOperations: number;
   /** The flow of all keys without proof. */
   readonly unproven: string;
-  /** In milliseconds, from whenever. */
+  /** The clock, in milliseconds from any start. */
   readonly now?: () => number;
   /** Share of the heap that is taken. */
   readonly heapShare?: () => number;
@@ -51,21 +52,21 @@ export interface AdmissionParts {
 /** Operations of one flow. */
 interface Lane {
   readonly flow: string;
-  /** Beginning, which counts apart from what goes on, and gives way to it where that is much. */
+  /** The job of beginning. It counts apart from the operations under way, and gives way to them if they are many. */
   readonly job: Job;
   readonly most: number;
   underWay: number;
   readonly queue: WaitingOperation[];
-  /** When the first came of those that have waited since without a break. */
+  /** The time from which operations have waited without a break. */
   busySinceMs: number;
   /** Operations begun in this stretch of time, and in the one before. */
   begun: { sinceMs: number; now: number; before: number };
-  /** Those that have a place and wait for a slice, beside those in the queue. */
+  /** Operations in the queue that have a place and wait for a slice. */
   beginning: number;
 }
 
 interface WaitingOperation {
-  /** When it came, later by the time in which the whole process stood still. */
+  /** The time at which it came, moved on by each stall of the whole process. */
   sinceMs: number;
   readonly settle: (refusal: AdmissionRefusal | null) => void;
 }
@@ -74,26 +75,32 @@ interface WaitingOperation {
 const LEAST_SHARE = 16;
 
 /**
- * How long an operation may wait. Bursts are waited out; where the queue has not been empty for long, everybody would
- * wait, and those that are begun are to be answered soon. A few clients that ask one thing after the other make a queue
- * too, which grows no further: refusing them would spare nobody anything.
+ * Milliseconds that an operation may wait. Bursts are waited out. If the queue has not been empty for long, everybody
+ * would wait, and the operations that begin are to be answered soon. A few clients that ask one thing after the other
+ * make a queue too, but it grows no further: to refuse them would spare nobody anything.
  */
 const MOST_WAIT_MS = { few: 5_000, burst: 800, lasting: 400 };
 const BURST_MS = 800;
 const FEW = 32;
 
-/** How often those that have waited for too long are looked for. */
+/** Milliseconds between two searches for operations that have waited for too long. */
 const SWEEP_MS = 50;
 
-/** Without a look in so long, the process has stood still: then those who wait are not late, since nobody could begin. */
+/**
+ * Milliseconds without a look after which the process counts as stalled. The operations that wait are not late then,
+ * since none could begin.
+ */
 const STALL_MS = 3 * SWEEP_MS;
 
 /** Flows that are remembered while they have nothing to do. */
 const MAX_IDLE = 1_000;
 
-/** Share of the heap beyond which no more are under way at once than a flow's least share. */
+/** Share of the heap beyond which no more operations are under way at once than a flow's least share. */
 const HEAP_FULL = 0.85;
-/** The same of the process's memory, of which it keeps what it has once had: that it has little left is no sign by itself. */
+/**
+ * The same share of the process's memory. The process keeps the memory that it has once had, so little that is left is
+ * no sign by itself.
+ */
 const MEMORY_FULL = 0.98;
 const HEAP_LOOK_MS = 250;
 
@@ -110,16 +117,16 @@ class Gate implements Admission {
     refused: { full: 0, late: 0 },
   };
   readonly #parts: AdmissionParts & Required<Omit<AdmissionParts, 'takenMemory'>>;
-  /** Of flows that have operations under way or waiting. */
+  /** Flows that have operations under way or waiting. */
   readonly #lanes = new Map<string, Lane>();
-  /** Of others, so that those who come one after the other need no new one each time. */
+  /** Flows that have none, kept so that clients that ask one thing after the other need no new one each time. */
   readonly #idle = new Map<string, Lane>();
-  /** Those of all flows that have a place and wait for a slice. */
+  /** Operations of all flows that have a place and wait for a slice. */
   #beginning = 0;
   #heapLookedAtMs = Number.NEGATIVE_INFINITY;
   #isHeapFull = false;
   #sweeping: NodeJS.Timeout | undefined;
-  /** When those who wait were last looked at, by the machine's time. */
+  /** The last look at the operations that wait, by the machine's time. */
   #lookedAtMs = 0;
 
   constructor(parts: AdmissionParts) {
@@ -237,7 +244,7 @@ class Gate implements Admission {
     });
   }
 
-  /** Gives places to those that wait and have none, a flow after the other. */
+  /** Gives places to operations that wait and have none, one flow after the other. */
   #advance(): void {
     if (this.load.waiting <= this.#beginning) return;
     for (let isMoving = true; isMoving; ) {
@@ -272,7 +279,7 @@ class Gate implements Admission {
     if (waiter === undefined || isTooLate) this.#release(lane);
   }
 
-  /** Takes the time in which the process stood still off what those who wait have waited. */
+  /** Takes the time of a stall off the waiting time of all operations in the queues. */
   #forgiveStall(): void {
     const atMs = performance.now();
     const stalledMs = atMs - this.#lookedAtMs - STALL_MS;
@@ -284,7 +291,7 @@ class Gate implements Admission {
     }
   }
 
-  /** Refuses those that have waited for too long. */
+  /** Refuses operations that have waited for too long. */
   #sweep(): void {
     this.#forgiveStall();
     const nowMs = this.#parts.now();
@@ -310,13 +317,15 @@ function countBegun({ begun }: Lane, nowMs: number): void {
   begun.now += 1;
 }
 
-/** How many may wait: in a queue that lasts, half of those that are begun in the time that they may wait. */
+/**
+ * Counts the operations that may wait: in a queue that lasts, half of those that begin in the time that one may wait.
+ */
 function mostWaiting({ most, busySinceMs, begun, queue }: Lane, nowMs: number): number {
   if (queue.length === 0 || nowMs - busySinceMs <= BURST_MS) return most;
   return Math.min(most, Math.max(FEW, Math.floor(Math.max(begun.before, begun.now) / 2)));
 }
 
-/** Whether the first of those that wait has waited for too long. */
+/** Tells if the first operation in the queue has waited for too long. */
 function isFirstLate({ busySinceMs, queue }: Lane, nowMs: number): boolean {
   const [first] = queue;
   if (first === undefined) return false;

@@ -6,11 +6,11 @@ import type { GatewayResponse } from './responses.ts';
 
 export interface AdmittedParts {
   readonly admission: Admission;
-  /** The answer to operations that are refused unseen. */
+  /** Answers operations that are refused unseen. */
   readonly overloaded: (accepts: string, requestId?: string) => GatewayResponse;
 }
 
-/** Lets operations on once they may begin; answers those that may not that the gateway is overloaded. */
+/** Lets operations on once they may begin, and answers the others that the gateway is overloaded. */
 export function admitted(next: Handle, { admission, overloaded }: AdmittedParts): Handle {
   async function answer(incoming: Incoming): Promise<GatewayResponse> {
     const { caller, delivery } = incoming;

@@ -4,14 +4,14 @@ import type { Waits } from '../upstream/call.ts';
 import type { OperationRun } from './operation-run.ts';
 import { VARIES } from './responses.ts';
 
-/** What the headers of a response to an operation say. */
+/** The facts that the headers of a response to an operation state. */
 export interface AnswerFacts {
   readonly status: number;
-  /** Null where there is no answer to an operation. */
+  /** Null if there is no answer to an operation. */
   readonly errors: readonly GraphQLFormattedError[] | null;
   /** Milliseconds since the epoch. */
   readonly nowMs: number;
-  /** For how long all of the answer is known to hold; null where that isn't known, or the answer isn't whole. */
+  /** Seconds for which all of the answer is known to hold; null if that isn't known, or the answer isn't whole. */
   readonly maxAgeSeconds: number | null;
   /** See {@link timingOf}. */
   readonly timing: string;
@@ -25,7 +25,7 @@ export function setHeaders(
   const isKept = errors?.length === 0 && maxAgeSeconds !== null;
   if (isKept) headers.set('cache-control', `private, max-age=${maxAgeSeconds}`);
   else headers.set('cache-control', errors?.length === 0 ? 'private' : 'no-store');
-  // Whoever keeps an answer may not take it for the plan of the operation, nor for another form of it.
+  // A cache may not take the answer for the plan of the operation, nor for another form of it.
   headers.set('vary', isKept ? VARIES : 'Authorization');
   headers.set('server-timing', timing);
   if (status === 401) headers.set('www-authenticate', 'Bearer');
@@ -48,17 +48,20 @@ export function setRunHeaders(
   setHeaders(headers, { status, errors, nowMs: now(), maxAgeSeconds, timing: timingOf(waits) });
 }
 
-/** How long an operation waited for the service, and for the store of what is held: the value of `Server-Timing`. */
+/**
+ * Returns the value of `Server-Timing`: the time that an operation waited for the service, and for the store of held
+ * answers.
+ */
 export function timingOf({ service, store }: Waits): string {
   return `upstream;dur=${rounded(service.totalMs)}, cache;dur=${rounded(store.totalMs)}`;
 }
 
-/** To a tenth of a millisecond. */
+/** Rounds to a tenth of a millisecond. */
 export function rounded(ms: number): number {
   return Math.round(ms * 10) / 10;
 }
 
-/** For how many seconds what an operation was answered with is fresh; null where that isn't known, or it isn't whole. */
+/** Counts the seconds for which the answer to an operation is fresh; null if that isn't known, or it isn't whole. */
 function maxAgeOf(
   { bill, isLasting, freshUntilMs, fetchedUntilMs, context }: OperationRun,
   nowMs: number,
@@ -67,13 +70,13 @@ function maxAgeOf(
   return secondsUntil(Math.min(freshUntilMs, fetchedUntilMs), nowMs);
 }
 
-/** Whole seconds until an instant; null where it has come, or never will. */
+/** Counts the whole seconds until an instant; null if it has come, or never will. */
 export function secondsUntil(untilMs: number, nowMs: number): number | null {
   const seconds = Math.floor((untilMs - nowMs) / 1000);
   return seconds > 0 && seconds < Number.POSITIVE_INFINITY ? seconds : null;
 }
 
-/** Seconds until the first time that an error names; null where none names any. */
+/** Counts the seconds until the first time that an error names; null if none names any. */
 function earliestRetry(errors: readonly GraphQLFormattedError[], nowMs: number): number | null {
   const times = errors.flatMap(({ extensions }) => {
     const time = extensions?.retryAt ?? extensions?.resetsAt;

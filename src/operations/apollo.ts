@@ -39,21 +39,21 @@ export interface Sent {
   readonly data: Readonly<Record<string, unknown>> | null | undefined;
   readonly errors: readonly GraphQLFormattedError[];
   readonly operation: OperationDefinitionNode | null;
-  /** Whether the request had the text of an operation at all. */
+  /** True if the request had the text of an operation. */
   readonly hadOperation: boolean;
 }
 
-/** What happens to an operation beside reading and validating it. */
+/** The work on an operation beside reading and validating it. */
 export interface OperationHooks<Context> {
   /**
-   * Called before an operation that was found valid is executed.
-   * @returns what is answered in place of its execution; null where it is to be executed
-   * @throws GraphQLError why the operation is refused
+   * Checks an operation that was found valid, before it is executed.
+   * @returns the answer in place of its execution; null if it is to be executed
+   * @throws GraphQLError that says why the operation is refused
    */
   check(operation: ValidOperation, context: Context): Promise<Explanation | null>;
-  /** Executes an operation. Where the request names one that isn't there, there is none. */
+  /** Executes an operation. There is none if the request names one that isn't in its document. */
   execute(operation: ExecutionArgs, context: Context): Promise<ExecutionResult>;
-  /** Completes a response, and says which status it is sent with, if another than Apollo's. */
+  /** Completes a response, and returns the status that it is sent with, if another than Apollo's. */
   complete(
     sent: Sent,
     context: Context,
@@ -71,13 +71,14 @@ export interface ApolloParts<Context> {
   readonly config: OperationLimits & { readonly introspection: boolean };
   readonly hooks: OperationHooks<Context>;
   readonly persisted: PersistedTexts;
-  /** Called with faults of ours, and the request that met one, where that is known. */
+  /** Called with a fault of ours, and the request that met it, if that is known. */
   readonly onFault: (fault: unknown, where: string, requestId?: string) => void;
   readonly requestIdOf?: (context: Context) => string | undefined;
 }
 
 /**
- * Apollo Server: reads GraphQL over HTTP in all its forms, parses and validates, and words what is wrong with a request.
+ * Opens Apollo Server. It reads GraphQL over HTTP in all its forms, parses and validates, and words the faults of a
+ * request.
  */
 export async function createApollo<Context extends object>({
   schema,
@@ -87,7 +88,7 @@ export async function createApollo<Context extends object>({
   onFault,
   requestIdOf = () => undefined,
 }: ApolloParts<Context>): Promise<ApolloServer<Context>> {
-  /** By errors that are about to be worded: a fault of ours is logged with the request that met it. */
+  /** Contexts by errors that are about to be worded: a fault of ours is logged with the request that met it. */
   const contexts = new WeakMap<object, Context>();
   const apollo = new ApolloServer<Context>({
     gateway: executorSeam(schema, hooks),
@@ -102,7 +103,7 @@ export async function createApollo<Context extends object>({
         delete: async () => false,
       },
     },
-    // What is run again and again is kept in a form of ours.
+    // The gateway keeps operations that run again and again in a form of its own.
     documentStore: null,
     stopOnTerminationSignals: false,
     parseOptions: { maxTokens: config.maxTokens },
@@ -127,14 +128,14 @@ export async function createApollo<Context extends object>({
   return apollo;
 }
 
-/** Apollo puts a word before the hash. */
+/** Takes the hash out of a key: Apollo puts a word before it. */
 function hashIn(key: string): string {
   return key.slice(key.indexOf(':') + 1);
 }
 
 /**
- * Apollo Server's own way to leave execution to somebody else: it was made for gateways, which hand operations on to other
- * servers.
+ * Leaves execution to the gateway by a seam of Apollo Server's own, which it has for gateways that hand operations on
+ * to other servers.
  */
 function executorSeam<Context extends object>(
   schema: GraphQLSchema,
@@ -149,7 +150,7 @@ function executorSeam<Context extends object>(
       executor: ({ document, request: { operationName, variables }, context }) =>
         execute(
           { schema, document, operationName, variableValues: variables },
-          // What Apollo hands on is what it was given.
+          // Apollo hands on the context that it was given.
           context as Context,
         ),
     }),
@@ -166,7 +167,8 @@ function hooksPlugin<Context extends object>(
       let explained: Explanation | null = null;
       return {
         async didResolveOperation({ source = '', document, operation, request }) {
-          // Where the request names an operation that isn't there, there is none, whatever the types say.
+          // There is none if the request names an operation that isn't in its document, although the types say
+          // otherwise.
           if (operation === undefined) return;
           const { operationName, variables = {} } = request;
           const valid = { text: source, operationName, document, operation, variables };

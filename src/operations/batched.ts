@@ -16,8 +16,8 @@ export interface BatchedParts {
 
 /**
  * Answers requests that bring several operations in an array, as Apollo's BatchHttpLink and routers send them, with an
- * array of their answers. Each is an operation like any other: admitted, run and billed by itself, beside the others. So
- * they share their calls as operations do that come at the same time. A request of too many is refused before any is run.
+ * array of their answers. Each operation is admitted, run and billed by itself, beside the others. So they share their
+ * calls as operations do that come at the same time. A request of too many is refused before any is run.
  */
 export function batched(next: HandleRequest, parts: BatchedParts): HandleRequest {
   return (request) => {
@@ -62,12 +62,12 @@ async function answerAll(
   };
 }
 
-/** Null where it comes in parts, which no answer of several does. */
+/** Returns null if the body comes in parts. No answer of a batch does. */
 function textOf(body: GatewayResponse['body']): string | null {
   return typeof body === 'string' || Buffer.isBuffer(body) ? String(body) : null;
 }
 
-/** The headers of all answers together. */
+/** Joins the headers of all answers. */
 function headersOf(answers: readonly GatewayResponse[]): ReadonlyMap<string, string> {
   const headers = new Map(answers.flatMap((answer) => [...answer.headers]));
   const valuesOf = (name: string) => answers.flatMap((answer) => answer.headers.get(name) ?? []);

@@ -44,27 +44,27 @@ export interface ByApolloParts extends PreparedParts, Pick<ApolloParts<object>, 
   readonly schema: GraphQLSchema;
   readonly config: Config;
   readonly plainRequests: PlainRequests;
-  /** How long lists of the service's own have shown to be. */
+  /** Tells the sizes that the service's own lists have shown. */
   readonly listed: () => ListSizes;
 }
 
 interface ApolloContext extends GraphContext {
   readonly run: OperationRun;
-  /** Apollo Server clones the context, but not what stands in it. */
+  /** Apollo Server clones the context, but not the objects in it. */
   readonly passed: Passed;
 }
 
-/** What one request leaves behind on its way through Apollo Server. */
+/** The marks of one request on its way through Apollo Server. */
 interface Passed {
-  /** The operation, with its plan; null where graphql-js has to execute it, or nobody. */
+  /** The operation, with its plan; null if graphql-js has to execute it, or nobody. */
   planned: PlannedOperation | null;
-  /** The answer's data, where none has. */
+  /** The answer's data, if no plan has written it. */
   data: unknown;
 }
 
 const NOT_ACCEPTABLE = { extensions: { code: 'BAD_REQUEST' } };
 
-/** Why a subscription gets no answer here, and where it gets one. */
+/** Words the refusal of a subscription, and names the way to subscribe. */
 function subscribedByPost({ subscriptions }: Pick<Config, 'subscriptions'>): GraphQLError {
   const message = subscriptions
     ? 'A subscription takes a connection of its own: accept text/event-stream, here or at /graphql/stream (graphql-sse), or subscribe at /graphql over WebSocket (graphql-transport-ws).'
@@ -72,7 +72,7 @@ function subscribedByPost({ subscriptions }: Pick<Config, 'subscriptions'>): Gra
   return new GraphQLError(message, { extensions: { code: 'BAD_REQUEST', http: { status: 400 } } });
 }
 
-/** The last stage: Apollo Server reads, validates and answers a request. */
+/** Opens the last stage: Apollo Server reads, validates and answers a request. */
 export async function byApollo(
   parts: ByApolloParts,
 ): Promise<{ readonly handle: HandleRun; stop(): Promise<void> }> {
@@ -100,7 +100,7 @@ export async function byApollo(
       httpGraphQLRequest: { method, headers: new HeaderMap(Object.entries(given)), search, body: content },
       context: async () => ({ ...run.context, isByGraphqlJs: true, run, passed }),
     });
-    // What the client can't take is not sent, though it may have been made.
+    // An answer that the client can't take is not sent, though it may have been made.
     if (status === 406) run.errors = null;
     const tooLong = body.kind === 'complete' ? execution.tooLong([body.string]) : null;
     if (tooLong !== null) run.errors = [tooLong];
@@ -108,7 +108,7 @@ export async function byApollo(
     if (body.kind !== 'complete') return { status, headers, body: body.asyncIterator };
     const { planned } = passed;
     const { written } = run;
-    // What a plan has written is sent as it is: Apollo would write it in one go, however long it is.
+    // An answer that a plan has written is sent as it is: Apollo would write it in one go, however long it is.
     const byApollo =
       tooLong === null
         ? worded(body.string, run)
@@ -120,7 +120,7 @@ export async function byApollo(
     if (planned !== null || (run.isOfSchema && isAnswered))
       plainRequests.learn(run.accepts, headers.get('content-type') ?? '');
     if (plain !== null && run.isOfSchema && isAnswered) keeping.keepOfSchema(plain.params, text, run);
-    // What has come but once is not kept, and neither is its answer.
+    // An operation that has come only once is not kept, and neither is its answer.
     else if (plain !== null && written !== null && preparedFor(plain.params, run, parts) !== undefined)
       keeping.keep(plain.params, written, run);
     return tagged(request, !hasText(request), response, run.errors, () =>
@@ -130,7 +130,7 @@ export async function byApollo(
   return { handle, stop: () => apollo.stop() };
 }
 
-/** What happens to operations that Apollo Server has found valid. */
+/** Builds the hooks for operations that Apollo Server has found valid. */
 function hooksOf(parts: ByApolloParts): OperationHooks<ApolloContext> {
   const { schema, config, operations, proven, execution, listed } = parts;
   return {
@@ -140,7 +140,7 @@ function hooksOf(parts: ByApolloParts): OperationHooks<ApolloContext> {
       const tooLong = listRefusal(operation, variables, config.maxListItems);
       if (tooLong !== null) throw tooLong;
       const scope = scopeOf(schema, document, operation, variables);
-      // Where the variables don't fit, execution says so.
+      // If the variables don't fit, execution says so.
       if (scope === null) return null;
       const nullCondition = mayReadSchema(text) ? nullConditionIn(document, scope.variableValues) : null;
       if (nullCondition !== null) throw nullCondition;
@@ -149,8 +149,9 @@ function hooksOf(parts: ByApolloParts): OperationHooks<ApolloContext> {
         throw new GraphQLError('The client takes no answer of ours.', NOT_ACCEPTABLE);
       const { variableValues } = scope;
       const { caller } = run.context;
-      // What was parsed and validated in one go is planned and priced in another, and begun in a third: the first time, each
-      // takes tens of milliseconds. The first turn may be one of the same iteration of the event loop, ahead of its timers.
+      // Parsing and validating take one slice, planning and pricing another, and the beginning a third: the first time,
+      // each takes tens of milliseconds. The first turn may be one of the same iteration of the event loop, ahead of
+      // its timers.
       await yieldToEventLoop(caller);
       await yieldToEventLoop(caller);
       if (run.isExplained) return execution.explain(valid, variableValues, run);
@@ -192,8 +193,8 @@ function hooksOf(parts: ByApolloParts): OperationHooks<ApolloContext> {
 }
 
 /**
- * Why an operation that may read the schema is refused: graphql-js, which runs operations with a condition that is null, reads it in one
- * go, however long that takes. Each field with the condition would be an error there.
+ * Refuses an operation with a condition that is null if it may read the schema. graphql-js runs such operations and
+ * reads the schema in one go, however long that takes. Each field with the condition would be an error there.
  */
 function nullConditionIn(
   document: DocumentNode,
@@ -209,8 +210,8 @@ function nullConditionIn(
 }
 
 /**
- * What Apollo answers, in words that are bounded. A request that was refused before it was an operation has cost
- * nothing, and says so like any other.
+ * Bounds the words of Apollo's answer. A request that was refused before it was an operation has cost nothing, and says
+ * so like any other.
  */
 function worded(body: string, { errors, bill, requestId }: OperationRun): string {
   const isRefused = errors === null && body.startsWith('{');
@@ -228,7 +229,7 @@ const TOO_DEEP = {
   code: 'BAD_REQUEST',
 };
 
-/** Refuses a request that is not looked into. */
+/** Refuses a request without looking into it. */
 function refused(
   { message, code }: Readonly<Record<'message' | 'code', string>>,
   status: number,
@@ -243,7 +244,7 @@ function refused(
   return { status, headers, body: JSON.stringify({ errors, extensions: { upstream: bill } }) };
 }
 
-/** What a look at an operation's selections needs; null where its variables don't fit. */
+/** Collects the data for a look at an operation's selections; null if its variables don't fit. */
 function scopeOf(
   schema: GraphQLSchema,
   document: DocumentNode,

@@ -20,7 +20,7 @@ export interface PreparedParts {
   readonly steadyNow: () => number;
 }
 
-/** Runs operations that were found valid before by their plans; leaves the rest to the next stage. */
+/** Runs operations that were found valid before by their plans, and leaves the rest to the next stage. */
 export function prepared(next: HandleRun, parts: PreparedParts): HandleRun {
   const { execution, keeping, maxListItems } = parts;
 
@@ -51,7 +51,7 @@ export function prepared(next: HandleRun, parts: PreparedParts): HandleRun {
     incoming.plain === null ? next(incoming, run) : answer(incoming, incoming.plain, run);
 }
 
-/** The operation that a request asks for, where it was found valid before. */
+/** Finds the operation that a request asks for, if it was found valid before. */
 export function preparedFor(
   { text, operationName }: OperationParams,
   { context: { caller } }: OperationRun,

@@ -1,7 +1,7 @@
 import type { ProvenKeys } from '../cache/proven.ts';
 import type { Caller } from '../upstream/call.ts';
 
-/** What of a request's headers says who asks, and for what kind of answer. */
+/** The request headers that name the caller and the kind of answer. */
 export interface CallerHeaders {
   readonly authorization?: string | null | undefined;
   readonly accept?: string | undefined;
@@ -23,7 +23,7 @@ export function createCallers(
   };
 }
 
-/** Of the event of an operation: whether it came by a key that the service had accepted lately. */
+/** Marks the event of an operation if it came by a key that the service had accepted lately. */
 export function provenBy({ flow }: Pick<Caller, 'flow'>): { readonly isProven?: true } {
   return flow === UNPROVEN ? {} : { isProven: true };
 }

@@ -1,8 +1,8 @@
 import { GraphQLError, type ValidationRule } from 'graphql';
 
 /**
- * `_service` tells routers the SDL, which is all of the schema: where that is not to be looked at, Apollo Server's own rule
- * refuses `__schema` and `__type` alone.
+ * Refuses `_service`, which tells routers the SDL, and so all of the schema. If the schema is closed, Apollo Server's
+ * own rule refuses `__schema` and `__type` alone.
  */
 export const noSdl: ValidationRule = (context) => ({
   Field(node) {
@@ -17,7 +17,10 @@ export const noSdl: ValidationRule = (context) => ({
   },
 });
 
-/** What Apollo Server does to errors of validation alone: those of variables would name values of enums. */
+/**
+ * Takes suggestions out of errors of variables, which would name values of enums. Apollo Server does so to errors of
+ * validation alone.
+ */
 export function withoutSuggestion(message: string): string {
   return message.startsWith('Variable "$') ? message.replace(/ ?Did you mean (.+?)\?$/, '') : message;
 }

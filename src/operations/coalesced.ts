@@ -20,12 +20,14 @@ export interface CoalescedParts
   readonly operationTimeoutMs: number;
 }
 
-/** For which share of the time that it may take a run can be joined: so much earlier its deadline may be than that of who joins. */
+/**
+ * Share of the time limit for which a run can be joined: its deadline may be that much earlier than the joiner's own.
+ */
 const JOINED_SHARE = 0.01;
 
 /**
- * Those who have waited for a run for this long, in milliseconds, are answered in groups: the first ones to ask again begin
- * the next run meanwhile, and the others still find it under way. A shorter one would be over, and be paid for again.
+ * Milliseconds after which requests that have waited for a run are answered in groups. The first of them to ask again
+ * begin the next run, and the others still find it under way. A shorter run would be over, and be paid for again.
  */
 const GROUPED_MS = 20;
 
@@ -61,7 +63,7 @@ export function coalesced(
     const { run } = await shared.ran;
     if (steadyNow() - shared.sinceMs >= GROUPED_MS) await shared.groups.next();
     const answer = shared.answer(run);
-    // What no plan has written is Apollo's answer to one request.
+    // An answer that no plan has written is Apollo's answer to one request.
     if (answer === null) return runAlone(incoming);
     return answerAlike(answer, { incoming, plain, startedAtMs }, run, parts);
   }
@@ -81,23 +83,23 @@ export function coalesced(
   };
 }
 
-/** What all who have joined a run are answered. */
+/** The answer to all requests that have joined a run. */
 interface SharedAnswer extends WrittenAnswer {
   readonly extensions: Extensions;
   readonly errors: NonNullable<OperationRun['errors']>;
   readonly event: StoredAnswer['event'];
-  /** The answer to all of them; null where it tells errors, each of which names the request that it is told to. */
+  /** The stored answer for all of them; null if it tells errors, since each error names its own request. */
   readonly stored: StoredAnswer | null;
 }
 
 /** A run that several requests may wait for. */
 class SharedRun {
-  /** When it began; milliseconds. */
+  /** The time at which it began, in milliseconds. */
   readonly sinceMs: number;
   ran!: Promise<RanOperation>;
-  /** From now on nobody can join. */
+  /** Closes it: from now on nobody can join. */
   readonly close: () => void;
-  /** In which those who have joined are answered. */
+  /** The groups in which requests that have joined are answered. */
   readonly groups = new InGroups();
   readonly #waiting: GatewayRequest[] = [];
   #left = 0;
@@ -114,7 +116,7 @@ class SharedRun {
     if (this.#ends !== undefined) this.#listenTo(request, this.#ends);
   }
 
-  /** Aborts when all have left. Only made where somebody listens. */
+  /** Aborts when all requests have left. Made only if somebody listens. */
   get signal(): CancelSignal {
     if (this.#ends === undefined) {
       this.#ends = new Cancellation();
@@ -134,7 +136,7 @@ class SharedRun {
     else signal.addEventListener('abort', onLeave, { once: true });
   }
 
-  /** Null where no plan has written it. */
+  /** Returns null if no plan has written it. */
   answer(run: OperationRun): SharedAnswer | null {
     this.#answer ??= sharedAnswer(run);
     return this.#answer;
@@ -166,7 +168,7 @@ function sharedAnswer(run: OperationRun): SharedAnswer | null {
   return { ...written, errors, extensions, event, stored };
 }
 
-/** The bill of one that has joined: it has sent nothing, and shares what was sent. */
+/** Makes the bill of a request that has joined: it has sent nothing, and shares the calls of the run. */
 function sharedBill(bill: Bill): Bill {
   return { ...shown(bill), calls: 0, byRoute: {}, shared: bill.shared + bill.calls };
 }
@@ -175,11 +177,11 @@ function sharedBill(bill: Bill): Bill {
 interface Joined {
   readonly incoming: Incoming;
   readonly plain: PlainRequest;
-  /** When it came; milliseconds. */
+  /** The time at which it came, in milliseconds. */
   readonly startedAtMs: number;
 }
 
-/** Answers a request that has joined a run, and tells those who keep count. */
+/** Answers a request that has joined a run, and reports its event. */
 function answerAlike(
   { status, data, errors, extensions, event, stored }: SharedAnswer,
   { incoming: { request, trace }, plain, startedAtMs }: Joined,

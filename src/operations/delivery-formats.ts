@@ -3,20 +3,20 @@ import type { Delivered, PendingDelivery, ToldPart } from '../execution/delivery
 
 /** A part of an answer, written: an object's fields, or an array of items. */
 export interface WrittenPart extends ToldPart {
-  /** JSON; null where the part is lost. */
+  /** JSON; null if the part is lost. */
   readonly data: string | null;
   readonly errors: readonly GraphQLFormattedError[];
 }
 
 export type DeliveredPart = Delivered<WrittenPart>;
 
-/** How the parts of an answer are put: members of one JSON object, without those that all formats have. */
+/** The form of the parts of an answer: members of one JSON object, without those that all formats have. */
 export interface DeliveryFormat {
-  /** What `Content-Type` has beside the boundary. */
+  /** The parameter of `Content-Type` beside the boundary. */
   readonly parameter: string;
-  /** What the first part says of those to come. */
+  /** Writes the members of the first part that announce the parts to come. */
   first(pending: readonly DeliveredPart[]): string;
-  /** Empty where there is nothing to say. */
+  /** Returns an empty text if there is nothing to say. */
   next(parts: readonly DeliveredPart[]): string;
 }
 
@@ -30,7 +30,7 @@ export const DRAFT_2022: DeliveryFormat = {
   next: (parts) => list('incremental', parts.flatMap(entriesOf2022)),
 };
 
-/** As graphql-js 17 (alpha 9) has it: what is to come is announced by an identifier, and said to be complete. */
+/** The format of graphql-js 17 (alpha 9): each part to come is announced by an identifier, and said to be complete. */
 export const DRAFT_V02: DeliveryFormat = {
   parameter: 'incrementalSpec=v0.2',
   first: (pending) => list('pending', pending.flatMap(pendingOf)),
@@ -43,8 +43,8 @@ export const DRAFT_V02: DeliveryFormat = {
 };
 
 /**
- * The format that an `Accept` header asks for; null where it asks for none that is known. Those who name no version, as
- * GraphiQL and urql do, know the older one.
+ * Returns the format that an `Accept` header asks for; null if it asks for none that is known. Clients that name no
+ * version, as GraphiQL and urql do, know the older one.
  */
 export function deliveryFormatFor(accepts: string): DeliveryFormat | null {
   for (const range of accepts.split(',')) {
@@ -64,7 +64,7 @@ export function deliveryFormatFor(accepts: string): DeliveryFormat | null {
 
 const RULED_OUT = /^q *= *0(\.0*)?$/;
 
-/** What of an `Accept` header is left without the types of answers in parts. */
+/** Takes the types of answers in parts out of an `Accept` header. */
 export function withoutMultipart(accepts: string): string {
   const others = accepts.split(',').filter((range) => !/^ *multipart\/mixed *(;|$)/i.test(range));
   return others.join(',').trim() || 'application/json';

@@ -14,7 +14,7 @@ import { toldErrors } from './told-errors.ts';
 
 export { deliveryFormatFor, withoutMultipart } from './delivery-formats.ts';
 
-/** What a delivery needs of those who run operations. */
+/** The parts that a delivery needs to run operations. */
 export interface DeliveryParts {
   readonly schema: GraphQLSchema;
   /** Bytes of all parts together. */
@@ -22,7 +22,7 @@ export interface DeliveryParts {
   readonly requestId: string | undefined;
   /** Words an error. */
   readonly tell: (error: GraphQLError) => GraphQLFormattedError;
-  /** What is said where an answer is longer than may be sent. */
+  /** Words the error of an answer that is longer than may be sent. */
   readonly tooLong: () => GraphQLError;
 }
 
@@ -31,7 +31,10 @@ export interface FirstPart {
   /** JSON. */
   readonly data: string;
   readonly errors: readonly GraphQLFormattedError[];
-  /** Called when all parts are there, with all errors that were told; returns what the last part says of the whole. */
+  /**
+   * Called when all parts are there, with all errors that were told. Returns the members of the last part that concern
+   * the whole.
+   */
   readonly onOver: (errors: readonly GraphQLFormattedError[]) => object;
 }
 
@@ -41,7 +44,7 @@ export function openDelivery(format: DeliveryFormat): Delivery {
   return new Delivery(format);
 }
 
-/** Calls back once an answer is executed: at once where it is whole, else with the last of its parts. */
+/** Calls back once an answer is executed: at once if it is whole, else with the last of its parts. */
 export function onceOver(delivery: Delivery | null, callBack: () => void): void {
   const over = delivery?.over ?? null;
   if (over === null) callBack();
@@ -49,8 +52,8 @@ export function onceOver(delivery: Delivery | null, callBack: () => void): void 
 }
 
 /**
- * One answer on its way in parts, from the request that asked for it so to the last of them. Its parts are written once
- * they are there, and sent as fast as their reader takes them: what comes in between goes together.
+ * One answer on its way in parts, from its request to the last of them. Parts are written once they are there, and sent
+ * as fast as their reader takes them. Parts that come in between go together.
  */
 export class Delivery {
   readonly contentType: string;
@@ -61,7 +64,7 @@ export class Delivery {
   #bytes = 0;
   #over: Promise<void> | null = null;
   #isOver = false;
-  /** What kept the whole from being told; its reader is cut. */
+  /** The fault that kept the whole from being told; the connection of its reader is cut. */
   #fault: unknown;
   #extensions: object = {};
   #changed = Promise.withResolvers<void>();
@@ -71,12 +74,12 @@ export class Delivery {
     this.contentType = `multipart/mixed; boundary="${BOUNDARY}"; ${format.parameter}`;
   }
 
-  /** Settles once everything is executed; null where the answer comes whole. */
+  /** Settles once everything is executed; null if the answer comes whole. */
   get over(): Promise<void> | null {
     return this.#over;
   }
 
-  /** Why what an operation says of its delivery can't be followed; null where it can. */
+  /** Refuses an operation if its directives of delivery can't be followed; null if they can. */
   refusalOf(
     schema: GraphQLSchema,
     { document }: Pick<ValidOperation, 'document'>,
@@ -95,7 +98,7 @@ export class Delivery {
     }
   }
 
-  /** What runs an operation so that it may come in parts; null where it comes whole. */
+  /** Returns the function that runs an operation so that it may come in parts; null if it comes whole. */
   runner({ prepared, variables }: PlannedOperation, parts: DeliveryParts): typeof runPlan | null {
     const { schema } = parts;
     const { document, operation } = prepared;
@@ -114,7 +117,7 @@ export class Delivery {
       const first = await run.first();
       this.#bytes += byteLengthOf(first.data);
       const isLong = this.#bytes > parts.maxAnswerBytes;
-      // Where everything that was deferred is lost, there is nothing to wait for but the calls that are under way.
+      // If everything that was deferred is lost, only the calls under way are left to wait for.
       while ((isLong || !run.hasMore) && run.isRunning) await this.#change();
       if (isLong) return { data: ['null'], errors: [parts.tooLong()] };
       if (run.hasMore) this.#run = run;
@@ -122,7 +125,10 @@ export class Delivery {
     };
   }
 
-  /** Begins to deliver, where parts are to come. @returns whether that is so */
+  /**
+   * Begins to deliver, if parts are to come.
+   * @returns true if it has begun
+   */
   begin(first: FirstPart): boolean {
     if (this.#run === null) return false;
     this.#first = first;
@@ -131,7 +137,7 @@ export class Delivery {
     return true;
   }
 
-  /** The body of the answer. */
+  /** Writes the body of the answer. */
   async *body(): AsyncGenerator<string> {
     const run = this.#run as IncrementalRun<WrittenPart>;
     const waiting = [...run.take()];
@@ -172,7 +178,7 @@ export class Delivery {
     this.#wake();
   }
 
-  /** The next change; what changes at the same time is taken together. */
+  /** Waits for the next change. Changes at the same time are taken together. */
   async #change(): Promise<void> {
     await this.#changed.promise;
     await setImmediate();

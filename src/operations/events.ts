@@ -6,13 +6,13 @@ export interface OperationEvent {
   readonly calls: number;
   readonly shared: number;
   readonly cached: number;
-  /** Answers that were past their time, served because the service gave none. */
+  /** Answers past their time, served because the service gave none. */
   readonly stale: number;
-  /** Whether the whole answer was there, since the same had been asked before. */
+  /** True if the whole answer was kept from an earlier operation. */
   readonly repeated: boolean;
   readonly errorCodes: readonly string[];
-  /** Set where it came by a key that the service had accepted lately. */
+  /** Set if it came by a key that the service had accepted lately. */
   readonly isProven?: boolean;
-  /** Of the request that it came by; undefined where that has none. */
+  /** Identifier of its request; undefined if that has none. */
   readonly requestId?: string | undefined;
 }

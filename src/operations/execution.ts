@@ -27,7 +27,7 @@ import { describeOperation } from './traced.ts';
 
 /** Prices and runs operations by their plans. */
 export interface Execution extends Shrinkable {
-  /** Why an operation is too dear to run; null where it isn't. Most are known not to be by their text alone. */
+  /** Refuses an operation that is too dear to run; null if it isn't. Most are known not to be by their text alone. */
   refusalOf(
     operation: Pick<ValidOperation, 'document' | 'operation'>,
     variables: PlannedOperation['variables'],
@@ -36,8 +36,8 @@ export interface Execution extends Shrinkable {
     run: OperationRun,
   ): PromiseOrValue<GraphQLError | null>;
   /**
-   * The price of an operation, in place of its answer.
-   * @throws GraphQLError where it is too dear to be priced
+   * Prices an operation, in place of its answer.
+   * @throws GraphQLError if it is too dear to be priced
    */
   explain(
     operation: ValidOperation,
@@ -46,13 +46,13 @@ export interface Execution extends Shrinkable {
   ): Promise<Explanation>;
   /** Runs an operation by its plan, and writes the answer. */
   answer(planned: PlannedOperation, run: OperationRun): Promise<WrittenAnswer>;
-  /** Tells those who keep count that an operation is over. */
+  /** Reports that an operation is over. */
   finish(
     run: OperationRun,
     operation: OperationDefinitionNode | null,
     errors: readonly GraphQLFormattedError[],
   ): void;
-  /** What is said where an answer would be longer than this gateway sends; null where it isn't. */
+  /** Returns the error of an answer that is longer than this gateway sends; null if it isn't. */
   tooLong(text: TextPieces): GraphQLFormattedError | null;
 }
 
@@ -60,7 +60,7 @@ export interface ExecutionParts {
   readonly schema: GraphQLSchema;
   readonly maxUpstreamCalls: number;
   readonly maxAnswerBytes: number;
-  /** What JSON of rows comes to at the most, roughly, that operations have in common. */
+  /** Bytes of JSON of rows, roughly and at the most, that operations have in common. */
   readonly keptTextBytes: number;
   readonly price: Pricing;
   /** Rows that one call brings. */
@@ -110,7 +110,7 @@ export function createExecution(parts: ExecutionParts): Execution {
     tooLong: () => answerTooLong(maxAnswerBytes),
   });
 
-  /** Leaves an answer to its delivery, where parts of it are to come. */
+  /** Leaves an answer to its delivery, if parts of it are to come. */
   function deliver(
     run: OperationRun,
     operation: OperationDefinitionNode,
@@ -211,7 +211,7 @@ async function runBounded(
   }
 }
 
-/** All there is to say where an operation comes to more than it may. */
+/** Makes the only error of an operation that comes to more than it may. */
 export function wholeRefused(refusal: Failure): GraphQLError {
   return new GraphQLError(refusal.message, { originalError: refusal });
 }

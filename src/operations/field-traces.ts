@@ -7,17 +7,17 @@ import { isPromise } from '../execution/scheduler.ts';
 import { inverted, type PrefixedNames } from '../graph/prefixed-names.ts';
 import type { GatewayRequest } from './requests.ts';
 
-/** Fields of objects that one trace has: a longer answer has none, since it would take long to write. */
+/** Fields of objects that one trace may have. A longer answer has no trace, since it would take long to write. */
 const MAX_FIELDS = 5_000;
 
-/** Errors that one trace has, as many as an answer lists. */
+/** Errors that one trace may have, as many as an answer lists. */
 const MAX_ERRORS = 1_000;
 
 /** Traces of fields for routers that ask for them, in Apollo's format. */
 export interface FieldTraces {
-  /** Whether a request asks for one, and may have it. */
+  /** Tells if a request asks for a trace, and may have it. */
   areWanted(request: Pick<GatewayRequest, 'headers'>): boolean;
-  /** Begins the trace of an operation; null where the request asks for none. */
+  /** Begins the trace of an operation; null if the request asks for none. */
   begin(request: Pick<GatewayRequest, 'headers'>): FieldTrace | null;
 }
 
@@ -25,15 +25,15 @@ const NO_FIELD_TRACES: FieldTraces = { areWanted: () => false, begin: () => null
 
 export interface FieldTracesParts {
   readonly isOn: boolean;
-  /** Names that routers know ours by; null where they are ours. */
+  /** The names that routers have for ours; null if they are the same. */
   readonly names: PrefixedNames | null;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Milliseconds from whenever, as exactly as there are. */
+  /** The clock in milliseconds from any start, as exactly as the machine has it. */
   readonly elapsedMs?: () => number;
 }
 
-/** Traces, where they are on; nothing of what writes them is loaded where they are off. */
+/** Opens traces, if they are on. If they are off, none of the modules that write them is loaded. */
 export async function openFieldTraces({
   isOn,
   names,
@@ -52,7 +52,7 @@ export async function openFieldTraces({
   };
 }
 
-/** What a trace calls types and fields: as the router does. */
+/** The names of types and fields in a trace, as the router has them. */
 interface RouterNames {
   type(type: string): string;
   field(parentType: string, field: string): string;
@@ -62,7 +62,7 @@ function routerNames(names: PrefixedNames | null): RouterNames {
   if (names === null) return { type: (type) => type, field: (_, field) => field };
   const [types, fields] = [inverted(names.types), inverted(names.fields)];
   return {
-    // Of a list that may not be null, it is the name within that is prefixed.
+    // Of a list that may not be null, the name within is prefixed.
     type: (type) => type.replace(/\w+/, (name) => types.get(name) ?? name),
     field: (parentType, field) => (parentType === 'Query' ? (fields.get(field) ?? field) : field),
   };
@@ -73,10 +73,10 @@ type Clocks = Required<Pick<FieldTracesParts, 'now' | 'elapsedMs'>>;
 /** A field that was resolved for all objects of a selection. */
 interface SeenField {
   readonly holder: FieldHolder;
-  /** The objects by slot, null where there was none. */
+  /** The objects by slot; null if there was none. */
   readonly parents: readonly (object | null)[];
   readonly beganNs: number;
-  /** By slot; 0 where the value never came. */
+  /** The times by slot; 0 if the value never came. */
   readonly endedNs: number[];
 }
 
@@ -94,13 +94,14 @@ interface Branch {
 }
 
 /**
- * The trace of one operation: what our executor resolves, and when. It holds no values and no words of errors.
+ * The trace of one operation: the fields that our executor resolves, with their times. It holds no values and no words
+ * of errors.
  *
- * A field is resolved for all objects of a selection together, so it begins at the same time for all of them, and where
- * one call of its resolver serves all, ends at the same time too.
+ * A field is resolved for all objects of a selection together, so it begins at the same time for all of them. If one
+ * call of its resolver serves all, it ends at the same time too.
  */
 export class FieldTrace implements RunObserver {
-  /** Base64 of the protocol buffer; undefined while the operation runs, and where nothing was to be seen of it. */
+  /** Base64 of the protocol buffer; undefined while the operation runs, and if nothing of it was seen. */
   written: string | undefined;
   readonly #clocks: Clocks;
   readonly #names: RouterNames;
@@ -111,7 +112,7 @@ export class FieldTrace implements RunObserver {
   readonly #objects: SeenObjects[] = [];
   readonly #root: Branch = { node: {}, below: undefined };
   #size = 0;
-  /** Whether our executor has run the operation: what graphql-js does isn't seen. */
+  /** Set once our executor has run the operation: the work of graphql-js isn't seen. */
   #isSeen = false;
 
   constructor(clocks: Clocks, names: RouterNames, format: typeof Trace) {
@@ -145,7 +146,7 @@ export class FieldTrace implements RunObserver {
     };
   }
 
-  /** The operation is over. */
+  /** Ends the trace with the operation. */
   end(errors: readonly GraphQLFormattedError[]): void {
     const hasSomething = this.#isSeen || errors.length > 0;
     if (!hasSomething || this.#size > MAX_FIELDS) return;
@@ -167,7 +168,7 @@ export class FieldTrace implements RunObserver {
     return Math.round((this.#clocks.elapsedMs() - this.#startedMs) * 1e6);
   }
 
-  /** Whether there is room for so many fields more. */
+  /** Adds to the count of fields. Returns false if there is no room for them. */
   #add(count: number): boolean {
     this.#size += count;
     if (this.#size <= MAX_FIELDS) return true;
@@ -205,7 +206,7 @@ export class FieldTrace implements RunObserver {
     }
   }
 
-  /** Where it was and of which kind; its words may say what the caller has asked for. */
+  /** Adds the place of an error and its code. Its words may tell the caller's own input. */
   #addError({ path, locations = [], extensions }: GraphQLFormattedError): void {
     let branch = this.#root;
     for (const key of path ?? []) branch = below(branch, key);
@@ -250,7 +251,7 @@ function countOf(objects: readonly (object | null)[]): number {
   return objects.reduce((count, object) => (object === null ? count : count + 1), 0);
 }
 
-/** Calls back as soon as a value has settled, with all items where it is a list. */
+/** Calls back as soon as a value has settled; of a list, once all items have. */
 function onSettled(value: unknown, callBack: () => void): void {
   if (isPromise(value)) {
     value.then((given) => onSettled(given, callBack), callBack);

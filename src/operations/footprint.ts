@@ -1,18 +1,18 @@
 import { type DocumentNode, Kind, type OperationDefinitionNode, type SelectionSetNode } from 'graphql';
 import { conditionsOf, fragmentsIn } from '../execution/plan.ts';
 
-/** Combinations of what is skipped and included that are kept ready of one operation. */
+/** Combinations of skipped and included fields that are kept ready of one operation. */
 export const MAX_PLANS = 32;
 
 /*
- * What an operation takes that is kept ready, in bytes: more than `bench/footprint.ts` measures of any kind. Its
- * text is a small part of that.
+ * Bytes that an operation takes while it is kept ready: more than `bench/footprint.ts` measures of any kind. Its text
+ * is a small part of that.
  */
 const PER_OPERATION = 8_000;
 const PER_CHARACTER = 2;
-/** Of the syntax tree, which knows each token and its place. */
+/** Bytes of the syntax tree per token: the tree knows each token and its place. */
 const PER_TOKEN = 400;
-/** Of a plan, for each field, */
+/** Bytes of a plan, for each field, */
 const PER_SELECTION = 900;
 /** and for the code that makes the objects of a selection. */
 const PER_OBJECT = 5_000;

@@ -5,8 +5,9 @@ import { acceptingInstead, ChangedRequest, type GatewayRequest, textIn } from '.
 import { type GatewayResponse, VARIES } from './responses.ts';
 
 /**
- * Answers in parts, as `multipart/mixed`, those who accept that and defer something (`@defer`, `@stream`): the operation
- * runs like any other, and what is late comes later. To all others, directives that defer say nothing.
+ * Answers in parts, as `multipart/mixed`, if a client accepts that and defers something (`@defer`, `@stream`). The
+ * operation runs like any other, and its late parts come later. To all other clients, directives that defer say
+ * nothing.
  */
 export function incremental(next: HandleRequest, persisted: PersistedTexts): HandleRequest {
   return (request) => {
@@ -43,7 +44,7 @@ async function inParts(
   return { status: 200, headers, body: delivery.body() };
 }
 
-/** How the answer to a request may come in parts; null where it comes whole. */
+/** Returns the delivery of a request whose answer may come in parts; null if it comes whole. */
 export function deliveryOf(request: GatewayRequest): Delivery | null {
   return request instanceof DeferringRequest ? request.delivery : null;
 }

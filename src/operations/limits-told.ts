@@ -3,8 +3,8 @@ import type { Ledger } from '../quota/ledger.ts';
 import type { Handle } from './pipeline.ts';
 
 /**
- * Has every answer tell what is left of the key's plan, as far as the service has named it: `RateLimit` and
- * `RateLimit-Policy` of the IETF's draft, counted in calls to the service.
+ * Adds the `RateLimit` and `RateLimit-Policy` headers of the IETF's draft to every answer: the calls left of the key's
+ * plan, as far as the service has named it.
  */
 export function limitsTold(next: Handle, { limits }: Pick<Ledger, 'limits'>): Handle {
   return (incoming) =>

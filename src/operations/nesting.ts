@@ -3,7 +3,7 @@ import { isDeep, MAX_NESTING } from '../upstream/nesting.ts';
 import { isObject } from '../upstream/records/fields.ts';
 import type { GatewayRequest } from './requests.ts';
 
-/** Whether the text of the operation nests deeper than that, or any value that comes with it. */
+/** Tells if the text of the operation, or any value that comes with it, nests deeper than the limit. */
 export function isDeepRequest({ body, search }: Pick<GatewayRequest, 'body' | 'search'>): boolean {
   if (isObject(body)) return isDeep(body) || isDeepText(body.query);
   const params = new URLSearchParams(search);
@@ -27,7 +27,7 @@ function isDeepText(text: unknown): boolean {
       if (levels > MAX_NESTING) return true;
     }
   } catch {
-    // The parser says what is wrong with it, and comes no further than this.
+    // The parser words the fault, and comes no further than this.
   }
   return false;
 }

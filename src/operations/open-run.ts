@@ -27,7 +27,7 @@ export interface OpenRunParts
   readonly steadyNow: () => number;
 }
 
-/** Makes what one operation runs with: its bill, its deadline, its loaders. */
+/** Makes the parts of one operation's run: its bill, its deadline, its loaders. */
 export function createOpenRun(parts: OpenRunParts): OpenRun {
   const { config, observations, tenantCache, effortFor, fieldTraces, quota, now, steadyNow } = parts;
   return (request, caller, trace, delivery = null) => {
@@ -55,7 +55,7 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
     };
     const fieldTrace = delivery === null ? fieldTraces.begin(request) : null;
     const { participant, figures } = observations.join(caller);
-    // The others are about to ask: whoever asks first waits until it is known what all of them want.
+    // The others of the batch are about to ask: the first to ask waits until all their demands are known.
     if (request.isBatched) participant.expect();
     const run: OperationRun = {
       context: openContext({
@@ -93,7 +93,7 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
       fetchedUntilMs: tenantCache === NO_TENANT_CACHE ? 0 : Number.POSITIVE_INFINITY,
       generation: tenantCache.generation(caller.keyDigest),
       isOfSchema: false,
-      // A trace is of one run, and of no other that would be answered by the same.
+      // A trace is of one run. It would be of no other that got the same answer.
       isLasting: fieldTrace === null,
     };
     return run;

@@ -3,7 +3,7 @@ import type { OpenRun, OperationRun } from './operation-run.ts';
 import type { HandleRun, Incoming } from './pipeline.ts';
 import type { GatewayResponse } from './responses.ts';
 
-/** What came of an operation, and the run that it came of. */
+/** The response to an operation, and its run. */
 export interface RanOperation {
   readonly response: GatewayResponse;
   readonly run: OperationRun;
@@ -25,7 +25,7 @@ export function opened(
   };
 }
 
-/** What it has asked for and nobody waited for is not sent any more: its bill is shown. */
+/** Closes a run. Calls that it asked for and nobody waited for are not sent any more: its bill is shown. */
 function close({ deadline, participant, payer }: OperationRun): void {
   deadline.stop();
   participant.leave();

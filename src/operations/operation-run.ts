@@ -12,7 +12,7 @@ import type { FieldTrace } from './field-traces.ts';
 import type { GatewayRequest } from './requests.ts';
 import type { Extensions } from './responses.ts';
 
-/** What one operation's run knows; the stages that handle it pass it on. */
+/** The state of one operation's run; the stages that handle it pass it on. */
 export interface OperationRun {
   readonly context: GraphContext;
   readonly participant: Participant;
@@ -20,31 +20,31 @@ export interface OperationRun {
   readonly payer: Pick<OperationPayer, 'close'>;
   readonly bill: Bill;
   readonly waits: Waits;
-  /** Its span, where somebody traces. */
+  /** The operation's span, if somebody traces. */
   readonly trace: Trace | undefined;
-  /** What a router that asks for it is told of the fields; null where none does. */
+  /** The trace of its fields for a router; null if none asks for it. */
   readonly fieldTrace: FieldTrace | null;
   readonly startedAtMs: number;
   readonly requestId: string | undefined;
   /** The `Accept` header. */
   readonly accepts: string;
-  /** Whether the client wants the plan instead of the answer. */
+  /** True if the client wants the plan instead of the answer. */
   readonly isExplained: boolean;
-  /** How the answer may come in parts; null where it comes whole. */
+  /** The delivery of an answer that may come in parts; null if it comes whole. */
   readonly delivery: Delivery | null;
-  /** Of what was held for the key when the request came. */
+  /** Generation of the entries that were held for the key when the request came. */
   readonly generation: number;
   /** Set once there is a response to an operation: before that, a request has cost nothing. */
   errors: readonly GraphQLFormattedError[] | null;
-  /** What its plan has written; null before, and where it has none. */
+  /** The answer that its plan has written; null before, and if it has no plan. */
   written: WrittenAnswer | null;
-  /** When the first of what was served as it is held is past its time; infinite while nothing was. */
+  /** The time at which the first held answer that was served expires; infinite while none was served. */
   freshUntilMs: number;
-  /** When the first of what was fetched is past its time; infinite while nothing was, 0 where that isn't known. */
+  /** The time at which the first fetched answer expires; infinite while none was fetched, 0 if it isn't known. */
   fetchedUntilMs: number;
-  /** Whether the operation reads the schema and nothing else. */
+  /** True if the operation reads the schema and nothing else. */
   isOfSchema: boolean;
-  /** Whether the answer holds for whoever asks the same while what was read is fresh. */
+  /** True if the answer holds for any later request of the same, while the answers that were read are fresh. */
   isLasting: boolean;
 }
 
@@ -55,7 +55,7 @@ export type OpenRun = (
   delivery?: Delivery | null,
 ) => OperationRun;
 
-/** What came of an operation that ran by its plan. */
+/** The answer to an operation that ran by its plan. */
 export interface WrittenAnswer {
   readonly status: number;
   readonly data: TextPieces;
@@ -63,26 +63,26 @@ export interface WrittenAnswer {
   readonly operation: OperationDefinitionNode;
 }
 
-/** Whether the client wants the plan instead of the answer. */
+/** Tells if the client wants the plan instead of the answer. */
 export function isExplained({ headers }: GatewayRequest): boolean {
   return headers['x-explain'] === '1';
 }
 
-/** What the answer to an operation says of itself. */
+/** Returns the `extensions` of the answer to an operation. */
 export function extensionsOf({ bill, context: { warnings }, fieldTrace }: OperationRun): Extensions {
   return { upstream: shown(bill), warnings: warnings.told(), ftv1: fieldTrace?.written };
 }
 
 /**
- * A bill as it is told. Each use of a loader counts as one request of a field that fetches for itself, though some take
- * several: a list that is cut, a call that is tried again. Fields that share nothing take no less than what was sent for
- * all of them together.
+ * Returns a bill as it is told. Each use of a loader counts as one request of a field that fetches for itself, though
+ * some take several: a list that is cut, a call that is tried again. Fields that share nothing take no less than the
+ * calls that were sent for all of them together.
  */
 export function shown(bill: Bill): Bill {
   return { ...bill, naive: Math.max(bill.naive, bill.calls) };
 }
 
-/** Whether an answer was made of fresh things that are held, and of nothing else. */
+/** Tells if an answer was made of fresh held answers alone. */
 export function isLasting({ bill, errors, isLasting, freshUntilMs }: OperationRun): boolean {
   const isFree = bill.calls === 0 && bill.shared === 0 && bill.stale === undefined;
   return isLasting && isFree && errors?.length === 0 && freshUntilMs < Number.POSITIVE_INFINITY;

@@ -2,19 +2,22 @@ import { FAILURES } from '../errors.ts';
 import { openBill } from '../upstream/call.ts';
 import { type GatewayResponse, isModern } from './responses.ts';
 
-/** Refused clients are told different times to come back, so that they don't all come at once. */
+/** Seconds after which refused clients may come back: they differ, so that the clients don't all come at once. */
 const RETRY_AFTER_SECONDS = [1, 2, 3] as const;
 
-/** Stands for the identifier of the request; no text of ours has it. */
+/** Placeholder for the identifier of the request; no text of ours has it. */
 const REQUEST_ID = '<request>';
 
-/** An answer but for the identifier of the request, which stands between both parts of the body. */
+/** An answer without the identifier of the request, which goes between both parts of the body. */
 interface OverloadedAnswer {
   readonly headers: readonly (readonly [string, string])[];
   readonly body: readonly [string, string];
 }
 
-/** Answers to operations that were refused unseen, made once, since refusing has to cost next to nothing. */
+/**
+ * Makes the answers to operations that are refused unseen. They are made once, since refusing has to cost next to
+ * nothing.
+ */
 export function createOverloaded(
   maxOperations: number,
 ): (accepts: string, requestId?: string) => GatewayResponse {

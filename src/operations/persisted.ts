@@ -2,28 +2,28 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { Failure } from '../errors.ts';
 
-/** Texts of operations by what clients call them instead of sending them. */
+/** Texts of operations by the names that clients send in their place. */
 export interface PersistedTexts {
-  /** @param isProven whether it is for a key that the service has accepted lately */
+  /** @param isProven true if it is for a key that the service has accepted lately */
   get(name: string, isProven?: boolean): string | undefined;
-  /** Keeps a text, where clients may add any. */
+  /** Keeps a text, if clients may add any. */
   set(name: string, text: string): void;
-  /** Whether an operation may run. */
+  /** Tells if an operation may run. */
   allows(text: string): boolean;
-  /** The only ones that may run at the moment; null where any may. */
+  /** The only documents that may run at the moment; null if any may. */
   readonly trusted: readonly TrustedDocument[] | null;
-  /** Looks for changes no more. */
+  /** Stops looking for changes. */
   stop(): void;
 }
 
-/** An operation that may run where no others may. */
+/** A document that may run if no others may. */
 export interface TrustedDocument {
-  /** What clients name it by in `documentId`. */
+  /** The name that clients send as `documentId`. */
   readonly id: string;
   readonly text: string;
 }
 
-/** Says that a text is none of those that may run. */
+/** Makes the failure of a text that is none of those that may run. */
 export function unlisted(): Failure {
   return new Failure(
     'DOCUMENT_NOT_ALLOWED',
@@ -34,13 +34,13 @@ export function unlisted(): Failure {
 /** Bytes of texts that are kept at once; the least recently used go first. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** Bytes of those that nobody has asked for by a key that the service has accepted: anybody can send texts. */
+/** Bytes of texts that nobody has asked for by a key that the service has accepted: anybody can send texts. */
 const MAX_NEW_BYTES = 2 * 1024 * 1024;
 
-/** What a text takes beside its characters. */
+/** Bytes that a text takes beside its characters. */
 const OVERHEAD_BYTES = 300;
 
-/** Texts that clients have sent with their SHA-256 once, and then name by it ("automatic persisted queries"). */
+/** Holds texts that clients have sent with their SHA-256 once, and then name by it ("automatic persisted queries"). */
 export function createPersisted(): PersistedTexts {
   const textsOf = (maxSize: number) =>
     new LRUCache<string, string>({
@@ -64,12 +64,12 @@ export function createPersisted(): PersistedTexts {
   };
 }
 
-/** The name that clients give a text unless told otherwise. */
+/** Returns the name that clients give a text unless told otherwise. */
 export function sha256Of(text: string): string {
   return hash('sha256', text, 'hex');
 }
 
-/** A name without that of its digest, which clients may put before it. */
+/** Takes the name of the digest, which clients may put first, off a name. */
 export function bareHash(name: string): string {
   return name.replace(/^sha256:/, '');
 }

@@ -7,22 +7,23 @@ import type { PlainRequest } from './plain-requests.ts';
 import type { GatewayRequest } from './requests.ts';
 import type { GatewayResponse } from './responses.ts';
 
-/** A request, who asks, and what it asks for where that is plain. */
+/** A request, its caller, and the operation that it asks for if that is plain. */
 export interface Incoming {
   readonly request: GatewayRequest;
   readonly caller: Caller;
   readonly plain: PlainRequest | null;
-  /** How the answer may come in parts; null where it comes whole. */
+  /** The delivery of an answer that may come in parts; null if it comes whole. */
   readonly delivery: Delivery | null;
-  /** The operation's span, where somebody traces. */
+  /** The operation's span, if somebody traces. */
   readonly trace?: Trace | undefined;
 }
 
 /**
- * A stage that answers requests, once it is known of what operation each is (`received.ts`). The way of every operation is
- * `limitsTold( repeated( admitted( coalesced( opened( prepared( apollo ))))))`: what was answered before is answered by the
- * same bytes, the others wait for their turn, equal ones in flight are run once, what was found valid before is run by its
- * plan, and the rest is read, validated and answered by Apollo Server. `gateway.ts` puts it together.
+ * A stage that answers requests, once the operation of each is known (`received.ts`). The way of every operation is
+ * `limitsTold( repeated( admitted( coalesced( opened( prepared( apollo ))))))`. An operation that was answered before
+ * gets the same bytes, and the others wait for their turn. Equal ones in flight are run once. An operation that was
+ * found valid before runs by its plan. Apollo Server reads, validates and answers the rest. `gateway.ts` puts it
+ * together.
  */
 export type Handle = (incoming: Incoming) => PromiseOrValue<GatewayResponse>;
 

@@ -5,20 +5,20 @@ import { isExplained } from './operation-run.ts';
 import type { PersistedTexts } from './persisted.ts';
 import { type GatewayRequest, type OperationParams, paramsIn } from './requests.ts';
 
-/** A request that needs nobody to interpret it, and the type that its client takes answers in. */
+/** A request that nobody needs to interpret, and the type that its client takes answers in. */
 export interface PlainRequest {
   readonly params: OperationParams;
   readonly contentType: string;
 }
 
 export interface PlainRequests {
-  /** What a request asks for, where Apollo has nothing to say about it; else null. */
+  /** Reads the operation that a request asks for; null if Apollo has to look at it. */
   read(request: GatewayRequest, caller: Caller): PlainRequest | null;
-  /** Apollo has answered a client that accepts this in a type of content. */
+  /** Learns the type of content that Apollo answers an `Accept` header with. */
   learn(accepts: string, contentType: string): void;
 }
 
-/** Kinds of `Accept` headers of which it is remembered what Apollo answers them with. */
+/** Kinds of `Accept` headers whose type of content is remembered. */
 const MAX_ACCEPTS = 100;
 const MAX_ACCEPT_CHARACTERS = 300;
 

@@ -11,10 +11,10 @@ import { type GatewayResponse, WrittenBody } from './responses.ts';
 const MAX_TEXTS = 1000;
 const MAX_CHARACTERS = 100_000;
 
-/** What an alias of `__typename` begins with while we answer: names of types are prefixed there, too. */
+/** The beginning of an alias of `__typename` while we answer: names of types are prefixed there, too. */
 const ALIASED = '__typename_of_';
 
-/** More than a name of a type and an alias are long together: so much of an answer in parts is held back. */
+/** Characters of an answer in parts that are held back: more than a name of a type and an alias are long together. */
 const MAX_NAMED = 1024;
 
 export interface PrefixedParts {
@@ -25,12 +25,12 @@ export interface PrefixedParts {
 type Params = Readonly<Record<string, unknown>>;
 
 /**
- * Answers operations that routers word with prefixed names, as if they had ours, and prefixes the names of types in what
- * they get. An operation with none of them is passed on as it is.
+ * Answers operations that routers word with prefixed names as if they had ours, and prefixes the names of types in the
+ * answer. An operation with none of them is passed on as it is.
  */
 export function prefixed(next: HandleRequest, { names, maxTokens }: PrefixedParts): HandleRequest {
   const texts = new LRUCache<string, string>({ max: MAX_TEXTS });
-  /** By the hash of the router's text. */
+  /** Hashes of our texts by the hash of the router's text. */
   const hashes = new LRUCache<string, string>({ max: MAX_TEXTS });
   const named = inverted(names.types);
 
@@ -42,7 +42,7 @@ export function prefixed(next: HandleRequest, { names, maxTokens }: PrefixedPart
     return said;
   }
 
-  /** Null where nothing in it is prefixed. */
+  /** Returns null if nothing in it is prefixed. */
   function translated(params: Params): Params | null {
     const { query, variables, extensions } = params;
     const asked =
@@ -75,7 +75,7 @@ export function prefixed(next: HandleRequest, { names, maxTokens }: PrefixedPart
   };
 }
 
-/** Whether a text may have prefixed names. */
+/** Tells if a text may have prefixed names. */
 export function hasPrefixed(text: string, { marks }: PrefixedNames): boolean {
   return marks.some((mark) => text.includes(mark));
 }
@@ -98,7 +98,7 @@ function fromSearch(
     try {
       if (search.has(name)) params[name] = JSON.parse(search.get(name) ?? '');
     } catch {
-      // What is no JSON is said to be none by whoever reads it next.
+      // The next stage says that this is no JSON.
       return null;
     }
   }
@@ -109,7 +109,7 @@ function fromSearch(
   return new ChangedRequest(request, { search: `?${search}` });
 }
 
-/** An operation in our names. Where it can't be read it is left as it is, for Apollo to say what is wrong. */
+/** Rewrites an operation in our names. An operation that can't be read is left as it is: Apollo words its faults. */
 export function inOurWords(text: string, { types, fields }: PrefixedNames, maxTokens: number): string {
   const edits: { readonly start: number; readonly end: number; readonly text: string }[] = [];
   const replace = ({ loc }: { readonly loc?: NameNode['loc'] }, by: string) => {
@@ -140,7 +140,7 @@ export function inOurWords(text: string, { types, fields }: PrefixedNames, maxTo
     .reduce((told, { start, end, text: by }) => `${told.slice(0, start)}${by}${told.slice(end)}`, text);
 }
 
-/** Variables with our types in representations, which are lists of objects or objects. */
+/** Rewrites variables with our types in representations, which are lists of objects or objects. */
 function withOurTypes(variables: Params, { types }: PrefixedNames): Params {
   const renamed = (value: unknown): unknown => {
     const own = isObject(value) ? types.get(String(value.__typename)) : undefined;
@@ -158,15 +158,18 @@ function withPrefixedTypes(response: GatewayResponse, named: ReadonlyMap<string,
   const { encoded: _, body, ...others } = response;
   if (typeof body === 'string' || Buffer.isBuffer(body))
     return { ...others, body: renamedIn(String(body), named) };
-  // Tables, which have no types.
+  // Tables have no types.
   if (body instanceof WrittenBody) return response;
   return { ...others, body: renamedParts(body, named) };
 }
 
-/** In the text of JSON a quote within a string has a backslash before it, so nothing but a key and its value looks like this. */
+/**
+ * The name of a type in JSON. In its text a quote within a string has a backslash before it, so nothing but a key and
+ * its value looks like this.
+ */
 const TYPE_NAMED = new RegExp(`"(?:__typename|${ALIASED}(\\w+))":"(\\w+)"`, 'g');
 
-/** JSON with the prefixed names of types. */
+/** Puts the prefixed names of types into JSON. */
 export function renamedIn(text: string, named: ReadonlyMap<string, string>): string {
   return text.replace(
     TYPE_NAMED,

@@ -13,11 +13,11 @@ import { type Bound, boundOf, DOCUMENTED, type ListSizes } from '../pricing/boun
 import { footprintOf, MAX_PLANS } from './footprint.ts';
 import { NO_VARIABLES } from './requests.ts';
 
-/** An operation that was found valid, so that it can run without being parsed and validated again. */
+/** An operation that was found valid, so that it can run without another parse and validation. */
 export interface Prepared {
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
-  /** The operation for some variables; null where they don't fit, or graphql-js has to run it. */
+  /** Plans the operation for some variables; null if they don't fit, or graphql-js has to run it. */
   with(variables: Readonly<Record<string, unknown>>): PlannedOperation | null;
 }
 
@@ -26,7 +26,7 @@ export interface PlannedOperation {
   readonly prepared: Prepared;
   readonly plan: Plan;
   readonly variables: Readonly<Record<string, unknown>>;
-  /** Whether it can ask for figures, as its text shows. */
+  /** True if it can ask for figures, as its text shows. */
   readonly leadsToFigures: boolean;
   /** The most that it can take. */
   readonly bound: Bound;
@@ -40,21 +40,24 @@ export interface PreparedOperations extends Shrinkable {
     operationName: string | undefined,
     document: DocumentNode,
     operation: OperationDefinitionNode,
-    /** Whether it is for a key that the service has accepted lately. */
+    /** True if it is for a key that the service has accepted lately. */
     isProven: boolean,
   ): Prepared;
 }
 
-/** Bytes of operations that are kept ready at once for keys that the service has accepted lately, unless told; others have a share as large. */
+/**
+ * Bytes of operations that are kept ready at once for keys that the service has accepted lately, unless told. Other
+ * keys have the share below.
+ */
 const MAX_BYTES = 64_000_000;
 const UNPROVEN_SHARE = 1 / 8;
 
-/** Operations of which it is remembered that they have come before. */
+/** Operations that are remembered to have come before. */
 const MAX_SEEN = { proven: 20_000, unproven: 2_000 };
 
 /**
- * @param listed how long lists of the service's own have shown to be: operations are bounded by it
- * @param maxBytes of what is kept ready
+ * @param listed sizes that the service's own lists have shown: operations are bounded by them
+ * @param maxBytes of the operations that are kept ready
  */
 export function createPreparedOperations(
   schema: GraphQLSchema,
@@ -98,7 +101,7 @@ interface KeptOperation {
   readonly bytes: number;
 }
 
-/** Operations are kept ready from their second use on: most that are made up are never seen again. */
+/** Makes a table. Operations are kept ready from their second use on: most that are made up are never seen again. */
 function createTable(whose: 'proven' | 'unproven', maxBytes: number) {
   return {
     seen: createLru<true>(MAX_SEEN[whose]),
@@ -109,7 +112,7 @@ function createTable(whose: 'proven' | 'unproven', maxBytes: number) {
   };
 }
 
-/** What doesn't change with the variables, but for those that `@skip` and `@include` ask. */
+/** The parts that change with no variables but those that `@skip` and `@include` ask. */
 type Planned = Pick<PlannedOperation, 'plan' | 'leadsToFigures' | 'bound'>;
 
 function prepareOperation(

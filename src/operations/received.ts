@@ -11,11 +11,14 @@ import { type TabledParts, tabled } from './tabled.ts';
 export interface ReceivedParts extends BatchedParts, Omit<TabledParts, 'jobOf'> {
   readonly callerOf: (headers: CallerHeaders) => Caller;
   readonly plainRequests: PlainRequests;
-  /** Names that routers know ours by; null where they are ours. */
+  /** The names that routers have for ours; null if they are the same. */
   readonly names: PrefixedNames | null;
 }
 
-/** The stages that see requests before anything is known of their operations: how many each has, and in what form it is answered. */
+/**
+ * Joins the stages that see requests before anything is known of their operations: they tell the number of operations
+ * in each, and the form of its answer.
+ */
 export function received(handle: Handle, parts: ReceivedParts): HandleRequest {
   const { callerOf, plainRequests, persisted, names, maxTokens } = parts;
   const one: HandleRequest = (request) => {

@@ -19,11 +19,11 @@ export interface RepeatedParts {
   readonly now: () => number;
   readonly steadyNow: () => number;
   readonly onOperation: (event: OperationEvent) => void;
-  /** Counts what was looked for among the answers that are kept. */
+  /** Counts hits and misses among the answers that are kept. */
   readonly lookups: Lookups;
 }
 
-/** Answers once more what was answered before, as long as that holds; leaves the rest to the next stage. */
+/** Repeats an earlier answer as long as it holds; leaves the rest to the next stage. */
 export function repeated(next: Handle, parts: RepeatedParts): Handle {
   const { responseCache, schemaAnswers, fieldTraces, now, steadyNow, onOperation, lookups } = parts;
   return (incoming) => {
@@ -56,11 +56,11 @@ export function repeated(next: Handle, parts: RepeatedParts): Handle {
   };
 }
 
-/** Keeps answers for when the same is asked again. */
+/** Keeps answers for the next time that the same is asked. */
 export interface AnswerKeeping {
-  /** Keeps the answer of a run where it holds for a while. */
+  /** Keeps the answer of a run if it holds for a while. */
   keep(params: OperationParams, answer: WrittenAnswer, run: OperationRun): void;
-  /** Keeps what the schema says of itself. */
+  /** Keeps an answer about the schema. */
   keepOfSchema(params: OperationParams, body: string | Buffer, run: OperationRun): void;
 }
 

@@ -5,9 +5,9 @@ import { bareHash, type PersistedTexts } from './persisted.ts';
 
 /** One GraphQL-over-HTTP request, its body parsed. */
 export interface GatewayRequest {
-  /** In upper case. */
+  /** Name of the method, in upper case. */
   readonly method: string;
-  /** By lower-case name. */
+  /** Values by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
   /** The raw query string with its `?`, or empty. */
   readonly search: string;
@@ -17,11 +17,13 @@ export interface GatewayRequest {
   readonly signal: CancelSignal;
   /** Names the request in the log and in errors: up to 128 characters that JSON needn't escape. */
   readonly requestId?: string | undefined;
-  /** Whether others came by the same request, at the same time. */
+  /** True if other operations came by the same request, at the same time. */
   readonly isBatched?: boolean;
 }
 
-/** A request as stages behind one see it that asks for the same otherwise. The signal is read only where somebody listens. */
+/**
+ * A request as the stages behind one see it if that changes part of it. The signal is read only if somebody listens.
+ */
 export class ChangedRequest implements GatewayRequest {
   readonly method: string;
   readonly headers: GatewayRequest['headers'];
@@ -49,7 +51,9 @@ export class ChangedRequest implements GatewayRequest {
   }
 }
 
-/** Headers that ask for an answer of other types; a tag would name another one. */
+/**
+ * Returns headers that ask for an answer of other types, without `If-None-Match`: the tag would name another answer.
+ */
 export function acceptingInstead(
   headers: GatewayRequest['headers'],
   accept: string,
@@ -58,12 +62,12 @@ export function acceptingInstead(
   return { ...others, accept };
 }
 
-/** What a request asks for. */
+/** The operation that a request asks for. */
 export interface OperationParams {
   readonly text: string;
   readonly operationName: string | undefined;
   readonly variables: Readonly<Record<string, unknown>>;
-  /** Whether the client named the operation instead of sending its text. */
+  /** True if the client named the operation instead of sending its text. */
   readonly isPersisted: boolean;
 }
 
@@ -78,14 +82,15 @@ export const PREFLIGHTED_HEADERS: readonly string[] = [
   'apollo-require-preflight',
 ];
 
-/** What clients call the parameter by which they name an operation instead of sending it; the last two are Relay's. */
+/** Names of the parameter by which clients name an operation instead of sending it; the last two are Relay's. */
 const DOCUMENT_IDS = ['documentId', 'doc_id', 'id'] as const;
 
 export const NO_VARIABLES: OperationParams['variables'] = Object.freeze({});
 
 /**
- * What a request asks for, where it is of the plain kind that most are; null where Apollo Server has to look at it: odd
- * forms, whatever is wrong, operations to be persisted, and what a browser could be tricked into sending.
+ * Reads the operation that a request asks for, if it is of the plain kind that most are. Null if Apollo Server has to
+ * look at it: odd forms, any fault, operations to be persisted, and requests that a browser could be tricked into
+ * sending.
  */
 export function paramsIn(
   { method, headers, search, body }: GatewayRequest,
@@ -112,7 +117,7 @@ export function paramsIn(
 }
 
 /**
- * The request as Apollo Server understands it: an operation that is named by an identifier, and one that may not run,
+ * Translates the request for Apollo Server. An operation that is named by an identifier, and one that may not run,
  * become operations that are named by a hash. Of the latter Apollo then says that there is none.
  */
 export function forApollo({
@@ -139,13 +144,13 @@ export function forApollo({
 
 const persistedBy = (sha256Hash: string) => ({ version: 1, sha256Hash });
 
-/** Whether a request brings the text of an operation that may not run. */
+/** Tells if a request brings the text of an operation that may not run. */
 export function bringsUnlisted({ body, search }: GatewayRequest, { allows }: PersistedTexts): boolean {
   const query = isObject(body) ? body.query : new URLSearchParams(search).get('query');
   return typeof query === 'string' && query !== '' && !allows(query);
 }
 
-/** What to call an operation instead of what a request has of it; null where that is fine as it is. */
+/** Returns the name to call an operation by instead; null if the request is fine as it is. */
 function nameInstead(params: Readonly<Record<string, unknown>>): string | null {
   const { query } = params;
   return typeof query === 'string' && query !== '' ? null : documentIdOf(params);
@@ -155,18 +160,18 @@ function documentIdsIn(params: URLSearchParams): Readonly<Record<string, unknown
   return Object.fromEntries(DOCUMENT_IDS.map((name) => [name, params.get(name) ?? undefined]));
 }
 
-/** The identifier by which a request names an operation; null where it names none by one. */
+/** Returns the identifier by which a request names an operation; null if it names none by one. */
 function documentIdOf(params: Readonly<Record<string, unknown>>): string | null {
   const id = DOCUMENT_IDS.map((name) => params[name]).find((value) => typeof value === 'string');
   return typeof id === 'string' ? bareHash(id) : null;
 }
 
-/** Whether a request has the text of an operation, and doesn't only name it. */
+/** Tells if a request has the text of an operation, and doesn't only name it. */
 export function hasText({ body, search }: GatewayRequest): boolean {
   return Boolean(isObject(body) ? body.query : new URLSearchParams(search).get('query'));
 }
 
-/** The operation that a request asks for, by its text or by a name that is known; null where it is neither. */
+/** Returns the operation that a request asks for, by its text or by a name that is known; null if it is neither. */
 export function textIn(
   { body, search }: GatewayRequest,
   persisted: PersistedTexts,
@@ -193,14 +198,14 @@ function paramsInSearch(search: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** Whether a page of another origin could send the request only with this gateway's leave. */
+/** Tells if a page of another origin could send the request only with this gateway's leave. */
 function isPreflighted(headers: GatewayRequest['headers']): boolean {
   const type = headers['content-type'];
   if (type !== undefined) return /^application\/json *(;|$)/.test(type);
   return PREFLIGHTED_HEADERS.some((name) => Boolean(headers[name]));
 }
 
-/** @throws Error where it is none */
+/** @throws Error if it is none */
 function objectIn(text: string): Readonly<Record<string, unknown>> {
   const value: unknown = JSON.parse(text);
   if (!isObject(value)) throw new Error('It is no object.');
@@ -220,7 +225,7 @@ function paramsOf(
   const common = { operationName: operationName ?? undefined, variables: variables ?? NO_VARIABLES };
   const hash = hashIn(params);
   if (typeof query === 'string' && query !== '') {
-    // A text that comes with its hash is to be checked, and kept.
+    // A text that comes with its hash has to be checked, and kept.
     const isPlain = (extensions === undefined || extensions === null) && hash === null;
     return isPlain && persisted.allows(query) ? { ...common, text: query, isPersisted: false } : null;
   }
@@ -228,7 +233,7 @@ function paramsOf(
   return text === undefined ? null : { ...common, text, isPersisted: true };
 }
 
-/** The hash by which a request names an operation; null where it names none, or not in a known way. */
+/** Returns the hash by which a request names an operation; null if it names none, or not in a known way. */
 function hashIn(params: Readonly<Record<string, unknown>>): string | null {
   const documentId = documentIdOf(params);
   if (documentId !== null) return documentId;

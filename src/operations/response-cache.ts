@@ -7,35 +7,36 @@ import type { OperationEvent } from './events.ts';
 import type { OperationParams } from './requests.ts';
 import { dataIn, entityTag } from './responses.ts';
 
-/** An answer that took no call, as bytes: it is the answer to the same question again, as long as all of it is fresh. */
+/** An answer that took no call, as bytes. It answers the same question again, as long as all of it is fresh. */
 export interface StoredAnswer {
   readonly body: Buffer;
   /** See {@link entityTag}. */
   readonly tag: () => string;
   /** Compressed forms of the body by their `Content-Encoding`, once somebody has asked for them. */
   readonly encoded: Map<string, Promise<Buffer>>;
-  /** Until when all of it is known to hold, in milliseconds since the epoch; 0 where that isn't known, or it isn't whole. */
+  /** Milliseconds since the epoch until which all of it is known to hold; 0 if that isn't known, or it isn't whole. */
   readonly freshUntilMs: number;
   readonly event: Omit<OperationEvent, 'durationMs' | 'requestId'>;
 }
 
-/** What an answer is the answer to. */
+/** The question that an answer belongs to. */
 export interface Question extends Omit<OperationParams, 'isPersisted'> {
   readonly keyDigest: string;
 }
 
-/** Two questions of one name ask for the same thing. */
+/** Names a question: two questions of one name ask for the same thing. */
 export function questionName({ keyDigest, operationName, text, variables }: Question): string {
   return `${keyDigest}\n${operationName ?? ''}\n${JSON.stringify(variables)}\n${text}`;
 }
 
 export interface ResponseCache extends Shrinkable {
-  /** The answer that still holds; at once, where nobody else can know more of the key. */
+  /** Returns the answer that still holds; at once, if nobody else can know more of the key. */
   find(question: Question): PromiseOrValue<StoredAnswer | null>;
   /**
-   * @param answer with `data` as it stands in the body, and whether it lacks nothing
-   * @param freshUntilMs when the first of all that was read for it is past its time, in milliseconds since the epoch
-   * @param generation of what was held for the key before anything was read
+   * @param answer with `data` as it stands in the body, and `isWhole` if it lacks nothing
+   * @param freshUntilMs when the first of all entries that were read for it is past its time, in milliseconds since the
+   * epoch
+   * @param generation of the entries that were held for the key before anything was read
    */
   keep(
     question: Question,
@@ -59,16 +60,19 @@ export interface ResponseCacheParts {
 interface KeptAnswer {
   readonly answer: StoredAnswer;
   readonly freshUntilMs: number;
-  /** What was held for the key when the answer was made: once anything newer is, it may not be the answer any more. */
+  /**
+   * Generation of the entries that were held for the key when the answer was made: once a newer one is, the answer may
+   * be another.
+   */
   readonly generation: number;
 }
 
-/** What an entry takes beside its body and its question, compressed forms included, as a multiple of the body. */
+/** Share of the body that compressed forms take; below it, the bytes of an entry beside its body and its question. */
 const ENCODED_SHARE = 0.5;
 
 const OVERHEAD_BYTES = 1_000;
 
-/** Answers that are made of what is held alone, kept ahead of everything that would make them again. */
+/** Keeps answers that are made of held ones alone, ahead of every stage that would make them again. */
 export function createResponseCache({ tenantCache, maxBytes, now }: ResponseCacheParts): ResponseCache {
   if (maxBytes === 0) return NO_ANSWERS;
   const entries = new LRUCache<string, KeptAnswer>({
@@ -95,7 +99,7 @@ export function createResponseCache({ tenantCache, maxBytes, now }: ResponseCach
       return tenantCache.lookUp(question.keyDigest).then(() => holding(name, question));
     },
     keep(question, { body, data, event, isWhole }, freshUntilMs, generation) {
-      // It would never be found again, but take the place of one that is: what is public is answered under any key.
+      // It would never be found again, but take the place of one that is: a public answer serves any key.
       if (!tenantCache.isAccepted(question.keyDigest)) return;
       const dataBytes = byteLengthOf(data);
       const answer = storedAnswer(
@@ -110,7 +114,7 @@ export function createResponseCache({ tenantCache, maxBytes, now }: ResponseCach
   };
 }
 
-/** @param dataOf what of the body names the answer */
+/** @param dataOf the bytes of the body that name the answer */
 export function storedAnswer(
   written: string | Buffer,
   dataOf: (body: Buffer) => Buffer,

@@ -9,23 +9,23 @@ import type { Bill } from '../upstream/call.ts';
 import type { Warning } from '../warnings.ts';
 import type { GatewayRequest } from './requests.ts';
 
-/** What the form of an answer goes by, where it may be kept. */
+/** The request headers that the form of an answer depends on, if it may be kept. */
 export const VARIES = 'Authorization, Accept, X-Explain';
 
 export interface GatewayResponse {
   readonly status: number;
-  /** By lower-case name. */
+  /** Values by lower-case name. */
   readonly headers: ReadonlyMap<string, string>;
-  /** Texts where it comes in parts; bytes where it is written while it is sent. */
+  /** Texts if it comes in parts; chunks of bytes if it is written while it is sent. */
   readonly body: string | Buffer | AsyncIterable<string> | WrittenBody;
-  /** Compressed forms of the body by their `Content-Encoding`, where it is kept and so are they. */
+  /** Compressed forms of the body by their `Content-Encoding`, if both are kept. */
   readonly encoded?: Map<string, Promise<Buffer>>;
 }
 
 /** A body that is written while it is sent, no faster than it is read: each chunk is made when it is asked for. */
 export class WrittenBody implements AsyncIterable<Uint8Array> {
   readonly #chunks: AsyncGenerator<Uint8Array>;
-  /** What is kept for it until it is sent, roughly, in bytes. */
+  /** Bytes that are kept for it until it is sent, roughly. */
   readonly heldBytes: number;
 
   constructor(chunks: AsyncGenerator<Uint8Array>, heldBytes: number) {
@@ -38,13 +38,13 @@ export class WrittenBody implements AsyncIterable<Uint8Array> {
   }
 }
 
-/** The whole of a body, as text, where it is wanted in this process. */
+/** Returns the whole of a body as text, for use in this process. */
 export function wholeBody(body: GatewayResponse['body']): PromiseOrValue<string> {
   return typeof body === 'string' || Buffer.isBuffer(body) ? String(body) : text(Readable.from(body));
 }
 
 /**
- * Names what an answer says: its data, not what it cost. Weak, since bodies of one name differ in
+ * Names an answer by its data, not by its cost. The tag is weak, since bodies of one name differ in
  * `extensions.upstream`.
  */
 export function entityTag(data: TextPieces | Buffer): string {
@@ -53,19 +53,19 @@ export function entityTag(data: TextPieces | Buffer): string {
   return `W/"${hash.digest('base64url').slice(0, 27)}"`;
 }
 
-/** What an answer says of itself. */
+/** The facts that an answer states about itself. */
 export interface Extensions {
   readonly upstream: Bill;
-  /** Undefined, and not in the answer, where there are none. */
+  /** Undefined, and not in the answer, if there are none. */
   readonly warnings: readonly Warning[] | undefined;
-  /** The trace of its fields, as Apollo's routers name it; undefined where it wasn't asked for. */
+  /** The trace of its fields, as Apollo's routers name it; undefined if nobody asked for it. */
   readonly ftv1: string | undefined;
 }
 
 /** Characters of data beyond which a body is put together as bytes: to join long texts takes longer than to encode them. */
 const LONG_DATA = 16_384;
 
-/** An answer's body, as far as a plan has written it. */
+/** Writes an answer's body around the data of a plan. */
 export function writeBody(
   data: TextPieces,
   errors: readonly GraphQLFormattedError[],
@@ -77,7 +77,10 @@ export function writeBody(
   return lengthOf(data) > LONG_DATA ? bytesOf([start, ...data, end]) : start + data.join('') + end;
 }
 
-/** Room for characters that take more than a byte: to measure a long text takes several times what it takes to write it. */
+/**
+ * Spare bytes for characters that take more than one: to measure a long text takes several times as long as to write
+ * it.
+ */
 const SPARE_BYTES = 1_024;
 
 /** Bytes that the longest character takes: a text that ends further from the end of its room was written whole. */
@@ -93,28 +96,31 @@ function bytesOf(texts: readonly string[]): Buffer {
   return bytes.subarray(0, at);
 }
 
-/** The data in the bytes of a body that tells no errors. */
+/** Cuts the data out of the bytes of a body that tells no errors. */
 export function dataIn(body: Buffer, dataBytes: number): Buffer {
   const start = '{"data":'.length;
   return body.subarray(start, start + dataBytes);
 }
 
-/** Whether a client may take JSON, so that it's worth while to answer it; what exactly it takes is Apollo's to find out. */
+/** Tells if a client may take JSON, so that an answer is worth while. Apollo finds out which types exactly it takes. */
 export function mayAccept(accepts: string): boolean {
   return accepts === '' || takes(accepts, /json|\/\*/i);
 }
 
-/** Whether a client knows `application/graphql-response+json`, as its `Accept` header shows. */
+/** Tells if a client knows `application/graphql-response+json`, as its `Accept` header shows. */
 export function isModern(accepts: string): boolean {
   return takes(accepts, /^ *application\/graphql-response\+json *(;|$)/i);
 }
 
-/** Whether an `Accept` header has a range of types that fits, and doesn't rule it out by a weight of 0. */
+/** Tells if an `Accept` header has a range of types that fits, and doesn't rule it out by a weight of 0. */
 function takes(accepts: string, type: RegExp): boolean {
   return accepts.split(',').some((range) => type.test(range) && !RULED_OUT.test(range));
 }
 
-/** Whether an `Accept` header has room for JSON: the narrowest range that fits decides, and none at all is room for anything. */
+/**
+ * Tells if an `Accept` header has room for JSON. The narrowest range that fits decides; no range at all is room for
+ * anything.
+ */
 export function acceptsJson(accepts: string | undefined): boolean {
   if (accepts === undefined || accepts.trim() === '') return true;
   const ranges = accepts.split(',');
@@ -136,16 +142,17 @@ interface StatusParts {
   readonly accepts: string;
   readonly errors: readonly GraphQLFormattedError[];
   readonly data: () => unknown;
-  /** Null where the request holds none that could be found. */
+  /** Null if the request holds none that could be found. */
   readonly operation: OperationDefinitionNode | null;
   readonly hadOperation: boolean;
 }
 
 /**
- * Clients that accept `application/graphql-response+json` get 401 where nothing could run for want of a valid key.
- * Older ones get 200 for every answer to an operation, as they take any other status for a failure of the network; and so
- * do routers that ask for entities, since most of them drop the errors of an answer that is not 200.
- * @param status what the answer would be sent with otherwise
+ * Returns the status of an answer. Clients that accept `application/graphql-response+json` get 401 if nothing could run
+ * for want of a valid key. Older ones get 200 for every answer to an operation, as they take any other status for a
+ * failure of the network. Routers that ask for entities get 200 too, since most of them drop the errors of an answer
+ * with another status.
+ * @param status that the answer would be sent with otherwise
  */
 export function statusOf<Status extends number | undefined>(
   { accepts, errors, data, operation, hadOperation }: StatusParts,
@@ -158,21 +165,21 @@ export function statusOf<Status extends number | undefined>(
   return isUnauthenticated && isNothing(data()) ? 401 : status;
 }
 
-/** Only routers do, and they ask at the root, under whatever alias. */
+/** Tells if an operation asks for entities. Only routers do, and they ask at the root, under any alias. */
 function asksForEntities({ selectionSet }: OperationDefinitionNode): boolean {
   return selectionSet.selections.some(
     (selection) => selection.kind === Kind.FIELD && selection.name.value === '_entities',
   );
 }
 
-/** Whether an answer, at whatever depth, holds nothing but nulls. */
+/** Tells if an answer, at any depth, holds nothing but nulls. */
 export function isNothing(value: unknown): boolean {
   return value == null || (typeof value === 'object' && Object.values(value).every(isNothing));
 }
 
 /**
- * Names what an answer says, where a client can make use of that: to a GET, and to an operation that was asked for by
- * its hash. A client that has got it already gets 304 instead, if it asked with GET.
+ * Tags an answer if a client can make use of that: to a GET, and to an operation that was asked for by its hash. A
+ * client that has got it already gets 304 instead, if it asked with GET.
  */
 export function tagged(
   { method, headers: asked }: GatewayRequest,
@@ -189,8 +196,8 @@ export function tagged(
 }
 
 /**
- * Whether a client has what a tag names, by the tag alone: `fetch` adds `Cache-Control: no-cache` to each request that
- * has an `If-None-Match`, so that no cache in between answers it, and means nothing else by that.
+ * Tells if a client has the answer that a tag names, by the tag alone. `fetch` adds `Cache-Control: no-cache` to each
+ * request that has an `If-None-Match`, so that no cache in between answers it, and means nothing else by that.
  */
 export function isHeld(ifNoneMatch: string | undefined, etag: string | undefined): boolean {
   return etag !== undefined && fresh({ 'if-none-match': ifNoneMatch }, { etag });

@@ -12,7 +12,7 @@ export interface SchemaAnswers {
 /** The introspection of all of the schema takes some 100 KB. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** What an entry takes beside its body and its question, and compressed forms as a share of the body. */
+/** Bytes that an entry takes beside its body and its question; below it, compressed forms as a share of the body. */
 const OVERHEAD_BYTES = 1_000;
 const ENCODED_SHARE = 0.5;
 
@@ -39,7 +39,7 @@ export function createSchemaAnswers(maxBytes: number): SchemaAnswers {
   };
 }
 
-/** Whether a text may ask about the schema at all: most don't, and needn't be looked up. */
+/** Tells if a text may ask about the schema at all: most don't, and needn't be looked up. */
 export function mayReadSchema(text: string): boolean {
   return (
     text.includes('__schema') ||
@@ -48,7 +48,7 @@ export function mayReadSchema(text: string): boolean {
   );
 }
 
-/** Whether an operation reads the schema and nothing else. */
+/** Tells if an operation reads the schema and nothing else. */
 export function readsSchemaAlone({ selectionSet }: OperationDefinitionNode): boolean {
   let count = 0;
   for (const selection of selectionSet.selections) {

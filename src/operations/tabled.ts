@@ -20,26 +20,28 @@ export interface TabledParts {
   readonly persisted: PersistedTexts;
   readonly maxTokens: number;
   readonly maxAnswerBytes: number;
-  /** Whose turns the making of a table takes. */
+  /** Returns the job whose turns the making of a table takes. */
   readonly jobOf: (headers: GatewayRequest['headers']) => Job;
 }
 
-/** What a client of tables asks the other stages for: statuses tell it what came of the operation. */
+/** The type that a table asks the other stages for: their statuses tell how the operation went. */
 const JSON_ANSWER = 'application/graphql-response+json';
 
 /** Rows that are written in one step. */
 const STEP_ROWS = 16;
 
-/** Bytes that are handed on at once, but for what a step adds. */
+/** Bytes that are handed on at once, without those that a step adds. */
 const CHUNK_BYTES = 65_536;
 
-/** How many times as long a table may be as the longest answer: cells of outer items stand in each of their rows. */
+/**
+ * Length of the longest table, as a multiple of the longest answer: cells of outer items stand in each of their rows.
+ */
 const LONGER = 16;
 
 /**
- * Answers with the list of an operation as a table, to those who ask for one by `Accept`. The operation runs like any
- * other; where it has no single list, it is refused before it does. What there is no table of, such as errors without
- * data, is JSON.
+ * Answers with the list of an operation as a table, if the client asks for one by `Accept`. The operation runs like any
+ * other; if it has no single list, it is refused before it does. Answers that make no table, such as errors without
+ * data, are JSON.
  */
 export function tabled(next: HandleRequest, parts: TabledParts): HandleRequest {
   return (request) => {
@@ -76,10 +78,10 @@ async function answered(
   return { status, headers: told(headers, faults.length, extensions), body: sent };
 }
 
-/** What parsed JSON takes of the memory, roughly, for each byte of its text. */
+/** Bytes of memory that parsed JSON takes, roughly, for each byte of its text. */
 const HELD_TIMES = 4;
 
-/** What there is to send once the first chunk is made, so that whatever goes wrong with that has a status of its own. */
+/** Makes the beginning of a body once the first chunk is there, so that a fault in that has a status of its own. */
 async function beginning(
   chunks: AsyncGenerator<Uint8Array>,
   heldBytes: number,
@@ -103,7 +105,10 @@ async function* continued(
   }
 }
 
-/** The table that an operation makes; a text says why it makes none, null that it is for other stages to say what is wrong. */
+/**
+ * Finds the table that an operation makes. A text says why it makes none; null leaves it to other stages to word the
+ * fault.
+ */
 function tableFor(
   request: GatewayRequest,
   { schema, persisted, maxTokens }: TabledParts,
@@ -125,7 +130,7 @@ function tableFor(
   }
 }
 
-/** The table in steps, with a chunk after those that complete one. */
+/** Writes the table in steps, with a chunk after those that complete one. */
 function* written(
   { rows }: AnswerTable,
   data: JsonFields,
@@ -141,8 +146,8 @@ function* written(
 }
 
 /**
- * Makes each chunk when it is asked for, in slices.
- * @throws TooLong, between two of them, where there is more than may be sent
+ * Makes each chunk on demand, in slices.
+ * @throws TooLong, between two of them, if there is more than may be sent
  */
 async function* chunksOf(
   steps: Generator<Uint8Array | undefined>,
@@ -180,7 +185,7 @@ function varied(response: GatewayResponse): GatewayResponse {
   return { ...response, headers };
 }
 
-/** What has no place in a table: how many errors and warnings there were, and the bill. */
+/** Adds headers for the facts that have no place in a table: the numbers of errors and warnings, and the bill. */
 function told(headers: Map<string, string>, errorCount: number, extensions: unknown): Map<string, string> {
   const { upstream = openBill(), warnings } = isJsonObject(extensions) ? extensions : {};
   headers.set('x-upstream-bill', JSON.stringify(upstream));
@@ -189,7 +194,7 @@ function told(headers: Map<string, string>, errorCount: number, extensions: unkn
   return headers;
 }
 
-/** By code, where an answer of JSON would be sent with 200 though nothing came. */
+/** Statuses by code, for tables. An answer of JSON would be sent with 200 though nothing came. */
 const STATUSES: Readonly<Record<string, number>> = {
   UNAUTHENTICATED: 401,
   FORBIDDEN: 403,

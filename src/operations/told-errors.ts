@@ -5,8 +5,8 @@ import { excerpt } from '../errors.ts';
 const MAX_ERRORS = 1_000;
 
 /**
- * Errors as far as an answer tells them: not all of very many, and not all of a very long text that somebody else chose.
- * Where some are left out, a last one says how many, by code. Each names the request, so that it is found in the log.
+ * Bounds the errors that an answer tells: not all of very many, and not all of a very long text of another's choice. If
+ * some are left out, a last one says how many, by code. Each names the request, so that it is found in the log.
  */
 export function toldErrors(
   errors: readonly GraphQLFormattedError[],
@@ -26,7 +26,7 @@ function shortened(error: GraphQLFormattedError): GraphQLFormattedError {
   return { ...error, message, extensions: { ...error.extensions, detail: excerpt(detail) } };
 }
 
-/** Has the code of the first of them, so that whoever looks at codes finds one that is known. */
+/** Sums up the others under the code of the first of them, so that a reader of codes finds one that is known. */
 function summaryOf(others: readonly GraphQLFormattedError[]): GraphQLFormattedError {
   const [first] = others;
   return {
@@ -39,7 +39,7 @@ function summaryOf(others: readonly GraphQLFormattedError[]): GraphQLFormattedEr
   };
 }
 
-/** How often each code is among them. */
+/** Counts how often each code occurs. */
 export function countsOf(codes: readonly string[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const code of codes) counts[code] = (counts[code] ?? 0) + 1;

@@ -18,7 +18,7 @@ export function traced(next: Handle, tracer: Tracer): Handle {
       trace.end(response.status >= 500 ? String(response.status) : undefined);
       return response;
     };
-    /** An operation that is answered in parts ends with the last of them. */
+    /** Ends an operation that is answered in parts with the last of them. */
     const endsWith = (response: GatewayResponse) => {
       onceOver(incoming.delivery, () => end(response));
       return response;
@@ -36,7 +36,7 @@ export function traced(next: Handle, tracer: Tracer): Handle {
   };
 }
 
-/** What an operation has come to, on its span. Variables and text are the caller's own. */
+/** Adds the counts and codes of an operation to its span. Variables and text are the caller's own. */
 export function describeOperation(
   trace: Trace | undefined,
   { name, type, calls, shared, cached, repeated, errorCodes }: Omit<OperationEvent, 'durationMs'>,

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { ConfigError } from '../config.ts';
 import { bareHash, type PersistedTexts, type TrustedDocument } from './persisted.ts';
 
-/** As GraphQL Code Generator and Relay write it, or as Apollo does. */
+/** The manifest of operations, as GraphQL Code Generator and Relay write it, or as Apollo does. */
 const Manifest = z.union([
   z
     .object({ operations: z.array(z.object({ id: z.string().min(1), body: z.string().min(1) })) })
@@ -12,10 +12,10 @@ const Manifest = z.union([
   z.record(z.string().min(1), z.string().min(1)).transform((texts) => Object.entries(texts)),
 ]);
 
-/** How often files are looked at for changes: notices of the system don't come from all file systems. */
+/** Milliseconds between looks at files for changes: notices of the system don't come from all file systems. */
 const LOOK_MS = 2_000;
 
-/** What the files hold by now. */
+/** The documents that the files hold by now. */
 interface Held {
   readonly texts: ReadonlyMap<string, string>;
   readonly allowed: ReadonlySet<string>;
@@ -23,15 +23,15 @@ interface Held {
 }
 
 export interface TrustedOptions {
-  /** Told why changed files can't be read; what was read before holds until they can. */
+  /** Told why changed files can't be read. The documents that were read before hold until they can. */
   readonly onProblem?: (problem: unknown) => void;
   readonly lookMs?: number;
 }
 
 /**
- * The texts of a file, or of all `.json` files of a folder, and no others: `{"<hash>": "<text>"}`, or manifests of Apollo's. They
- * are read again when they change.
- * @throws ConfigError where a file can't be read, or is neither, or two of them give one name to different texts
+ * Opens the texts of a file, or of all `.json` files of a folder, and no others: `{"<hash>": "<text>"}`, or manifests
+ * of Apollo's. They are read again when they change.
+ * @throws ConfigError if a file can't be read, or is neither, or two of them give one name to different texts
  */
 export async function openTrusted(
   path: string,
@@ -69,7 +69,10 @@ async function filesOf(path: string): Promise<string[]> {
   return names.toSorted().map((name) => join(path, name));
 }
 
-/** Differs from what it was once any of the files has changed. Whatever is wrong with them is found when they are read. */
+/**
+ * Describes the state of the files: another text once any of them has changed. Faults in them are found when they are
+ * read.
+ */
 async function stateOf(path: string): Promise<string> {
   try {
     const files = await filesOf(path);

@@ -1,12 +1,18 @@
 import { stdSerializers } from 'pino';
 
-/** Characters of one fault in the log: whole stacks with their causes, but no answer of a service, nor thousands of faults. */
+/**
+ * Characters of one fault in the log: enough for whole stacks with their causes, but not for an answer of a service,
+ * nor thousands of faults.
+ */
 const MAX_LENGTH = 65_536;
 const MAX_TEXT = 16_384;
 const MAX_ITEMS = 20;
 const MAX_DEPTH = 8;
 
-/** A fault for the log, whole where that is of some length, and else its beginning; it says what it leaves out. */
+/**
+ * Bounds a fault for the log. A fault of some length stays whole; of a longer one its beginning stays, which says how
+ * much is left out.
+ */
 export function boundedFault(fault: unknown): unknown {
   let left = MAX_LENGTH;
   const spend = (text: string): string => {
@@ -16,7 +22,7 @@ export function boundedFault(fault: unknown): unknown {
   };
   const bound = (value: unknown, depth: number): unknown => {
     if (typeof value === 'string') return spend(value);
-    // What makes text of itself does so before it is looked into.
+    // A value with a `toJSON` makes its text before anyone looks into it.
     if (typeof value !== 'object' || value === null || 'toJSON' in value) return value;
     if (depth === 0 || left <= 0) return '…';
     if (Array.isArray(value)) {
@@ -34,7 +40,10 @@ export function boundedFault(fault: unknown): unknown {
   return bound(fault instanceof Error ? stdSerializers.err(withFewErrors(fault)) : fault, MAX_DEPTH);
 }
 
-/** Stacks are only made where somebody looks at them, and to make thousands takes seconds. */
+/**
+ * Keeps few of an aggregate's errors. Stacks are made only when somebody looks at them, and to make thousands takes
+ * seconds.
+ */
 function withFewErrors(fault: Error): Error {
   if (!(fault instanceof AggregateError) || fault.errors.length <= MAX_ITEMS) return fault;
   return Object.create(fault, {

@@ -17,23 +17,23 @@ import {
 import { Negotiator } from '@fastify/accept-negotiator';
 import { LRUCache } from 'lru-cache';
 
-/** Bodies below this travel in one packet as they are. */
+/** Bytes below which a body travels in one packet as it is. */
 const MIN_BYTES = 1_024;
 
-/** Bodies up to this that are sent once are compressed in less time than it takes to have another thread do it. */
+/** Bytes up to which a body that is sent once is compressed in less time than it takes to have another thread do it. */
 const MAX_HERE_BYTES = 16_384;
 
-/** Kinds of `Accept-Encoding` headers of which it is remembered what they ask for. */
+/** Kinds of `Accept-Encoding` headers whose choice is remembered. */
 const MAX_HEADERS = 100;
 
 interface Compressor {
-  /** For a body that is sent once: as fast as still pays. */
+  /** Compresses a body that is sent once: as fast as still pays. */
   readonly once: (body: Buffer) => Promise<Buffer>;
-  /** The same for a short body, in this thread. */
+  /** Does the same for a short body, in this thread. */
   readonly onceHere: (body: Buffer) => Buffer;
-  /** For a body that is kept and sent again. */
+  /** Compresses a body that is kept and sent again. */
   readonly kept: (body: Buffer) => Promise<Buffer>;
-  /** For a body that is written while it is sent. */
+  /** Compresses a body that is written while it is sent. */
   readonly stream: () => Transform;
 }
 
@@ -49,7 +49,7 @@ const brotliOptions = (quality: number, { length }: Buffer): BrotliOptions => ({
   params: { [constants.BROTLI_PARAM_QUALITY]: quality, [constants.BROTLI_PARAM_SIZE_HINT]: length },
 });
 
-/** Of several encodings that a client likes equally, the first is taken. */
+/** The compressors by encoding. Of several that a client likes equally, the first is taken. */
 const COMPRESSORS: Readonly<Record<string, Compressor>> = {
   zstd: {
     once: (body) => zstd(body, ZSTD_FAST),
@@ -72,23 +72,23 @@ const COMPRESSORS: Readonly<Record<string, Compressor>> = {
 };
 
 const negotiator = new Negotiator({
-  // What `*` stands for is the first: none of ours, since a client may have refused that one by name.
+  // `*` stands for the first, which is none of ours: a client may have refused ours by name.
   supportedValues: ['', ...Object.keys(COMPRESSORS), 'identity'],
   cache: new LRUCache<string, string>({ max: MAX_HEADERS }),
 });
 
-/** Whether a body is worth compressing for those who take that, so that what is sent depends on `Accept-Encoding`. */
+/** Tells if a body is worth compressing for clients that take that, so that its form depends on `Accept-Encoding`. */
 export function isCompressible(body: string | Buffer): boolean {
   return body.length >= MIN_BYTES;
 }
 
-/** The encoding to send in; null where the client asks for none of ours. */
+/** Returns the encoding to send in; null if the client asks for none of ours. */
 export function encodingFor(accepted: string | undefined): string | null {
   const encoding = accepted === undefined ? null : negotiator.negotiate(accepted);
   return encoding === '' || encoding === 'identity' ? null : encoding;
 }
 
-/** @param encoded forms that are kept with the body, where it is kept */
+/** @param encoded forms that are kept with the body, if it is kept */
 export async function compress(
   body: string | Buffer,
   encoding: string,

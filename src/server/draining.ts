@@ -6,23 +6,26 @@ import type { LiveTransport } from './live-results.ts';
 import type { AdminServer } from './operator-routes.ts';
 import { isInParts } from './part-stream.ts';
 
-/** What may be left to close once nobody is answered any more: connections to the service and to the store. */
+/** Milliseconds left to close connections to the service and to the store, once nobody is answered any more. */
 const STOP_TIMEOUT_MS = 2_000;
 
-/** How far a server is on its way to its end. */
+/** The progress of a server on the way to its end. */
 export interface Course {
-  /** Clients are asked to close their connections. */
+  /** Set once clients are asked to close their connections. */
   isClosing: boolean;
-  /** What asks whether the program is ready is told that it isn't. */
+  /** Set once probes of readiness are told that the program isn't ready. */
   isLeaving: boolean;
-  /** No new operations are taken. */
+  /** Set once no new operations are taken. */
   isDraining: boolean;
 }
 
 /** Requests whose answers have not left yet. */
 export interface OpenRequests {
   readonly count: number;
-  /** Number of them that the gateway is still at: the others wait for their clients, to take an answer or to send a request. */
+  /**
+   * Number of them that the gateway still works on: the others wait for their clients, to take an answer or to send a
+   * request.
+   */
   readonly underWay: number;
   /** Resolves once there is none. */
   none(): Promise<void>;
@@ -57,7 +60,10 @@ export function watchOpenRequests(app: FastifyInstance): OpenRequests {
   };
 }
 
-/** Tells that all that is left to do is the client's: it has not sent all of its request, or not taken all of an answer that is there. */
+/**
+ * Tells if only the client's part is left: it has not sent all of its request, or not taken all of an answer that is
+ * there.
+ */
 function waitsForClient({ request, raw }: FastifyReply): boolean {
   if (raw.writableEnded || !request.raw.complete) return true;
   // An answer that is written while it is read begins once all of it is known; one in parts may still have some to come.
@@ -69,18 +75,18 @@ export interface DrainParts {
   readonly config: Pick<Config, 'drainTimeoutMs'>;
   readonly course: Course;
   readonly open: OpenRequests;
-  /** Where operators ask; null where that is the same port. */
+  /** The server for operators; null if they ask at the same port. */
   readonly admin: AdminServer | null;
   /** The ways of subscriptions. */
   readonly transports: readonly LiveTransport[];
   readonly note: (message: string) => void;
-  /** Closes what the server has been answering from. */
+  /** Closes the parts that the server answers from. */
   readonly stop: () => Promise<void>;
 }
 
 /**
- * As `Server.drain` says.
- * @returns how many requests were cut that the gateway was at
+ * Drains as `Server.drain` says.
+ * @returns the number of requests that the gateway was at when they were cut
  */
 export async function drain(parts: DrainParts, delayMs: number, isReplaced: boolean): Promise<number> {
   const { app, config, course, open, admin, transports, note, stop } = parts;
@@ -113,7 +119,7 @@ export async function drain(parts: DrainParts, delayMs: number, isReplaced: bool
   return cut;
 }
 
-/** Waits for something, but no longer than that. */
+/** Waits for work, but no longer than the limit. */
 async function within(ms: number, work: Promise<unknown>): Promise<void> {
   const over = new AbortController();
   const limit = setTimeout(ms, undefined, { signal: over.signal }).catch(() => {});

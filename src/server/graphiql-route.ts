@@ -4,7 +4,7 @@ import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { taggedText } from './tagged-text.ts';
 
-/** Where `npm run build` puts the pages. */
+/** The folder into which `npm run build` puts the pages. */
 const BUILT = fileURLToPath(new URL('../../dist/graphiql/', import.meta.url));
 
 const PAGE = `${BUILT}index.html`;
@@ -12,8 +12,8 @@ const PAGE = `${BUILT}index.html`;
 const YEAR_SECONDS = 31_536_000;
 
 /**
- * Nothing from elsewhere, and no script in the page. Styles are the exception: the editor makes them as it goes, and
- * nobody else's text ever becomes part of the page.
+ * Content security policy of the page: nothing from elsewhere, and no script in the page. Styles are the exception: the
+ * editor makes them as it goes, and nobody else's text ever becomes part of the page.
  */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
@@ -29,17 +29,18 @@ const CONTENT_SECURITY_POLICY = [
 ].join('; ');
 
 export interface IdeRouteOptions {
-  /** Whether subscriptions are taken. */
+  /** True if subscriptions are taken. */
   readonly isLive: boolean;
-  /** Demo keys of the embedded sandbox by name; null where the figures are real. */
+  /** Demo keys of the embedded sandbox by name; null if the figures are real. */
   readonly demoKeys: Readonly<Record<string, string>> | null;
-  /** The only operations that may run at the moment; null where any may. */
+  /** Returns the only documents that may run at the moment; null if any may. */
   readonly trusted: () => readonly { readonly id: string; readonly text: string }[] | null;
 }
 
 /**
- * `/graphiql`: GraphiQL, from files that were built and compressed beforehand; a browser that opens `/` lands there. No
- * address that a browser is told begins with a slash, so that a proxy may serve all of it below a path of its own.
+ * Serves GraphiQL at `/graphiql`, from files that were built and compressed beforehand; a browser that opens `/` lands
+ * there. No address that a browser is told begins with a slash, so that a proxy may serve all of it below a path of its
+ * own.
  */
 export async function graphiqlRoute(app: FastifyInstance, { demoKeys, trusted, isLive }: IdeRouteOptions) {
   const isBuilt = existsSync(PAGE);
@@ -52,12 +53,12 @@ export async function graphiqlRoute(app: FastifyInstance, { demoKeys, trusted, i
       cacheControl: false,
       wildcard: false,
       setHeaders(reply) {
-        // Their names change with what is in them.
+        // Their names change with their contents.
         reply.header('cache-control', `public, max-age=${YEAR_SECONDS}, immutable`);
         reply.header('x-content-type-options', 'nosniff');
       },
     });
-    // The tag alone says whether they are held, as elsewhere.
+    // The tag alone says if they are held, as elsewhere.
     app.addHook('onRequest', async ({ headers }) => {
       if (headers['if-none-match'] !== undefined) delete headers['cache-control'];
     });
@@ -76,7 +77,7 @@ export async function graphiqlRoute(app: FastifyInstance, { demoKeys, trusted, i
   app.get('/', async (_request, reply) => reply.redirect('graphiql', 302));
 }
 
-/** @param page null where it is not built */
+/** @param page null if it is not built */
 function pageHandler(page: string | null) {
   if (page === null) return async (_request: FastifyRequest, reply: FastifyReply) => notBuilt(reply);
   const text = taggedText(() => page);
@@ -91,7 +92,7 @@ function pageHandler(page: string | null) {
   };
 }
 
-/** The page of `/graphiql/` with its addresses as they are from `/graphiql`. */
+/** Returns the page of `/graphiql/` with its addresses as they are from `/graphiql`. */
 function besideAssets(page: string): string {
   return page.replaceAll(/(?<=(?:src|href)=")(\.\.?)\//g, (_, from) => (from === '.' ? './graphiql/' : './'));
 }

@@ -14,21 +14,21 @@ import { type PartStreamParts, sendParts } from './part-stream.ts';
 
 export interface GraphqlRouteOptions extends PartStreamParts {
   readonly gateway: Gateway;
-  /** Whether there is a page for browsers that are pointed here by hand. */
+  /** True if there is a page for browsers that are pointed here by hand. */
   readonly hasGraphiql: boolean;
   readonly isDraining: () => boolean;
-  /** Whether what goes wrong is told with status 200, as routers need it. */
+  /** True if faults are told with status 200, as routers need it. */
   readonly isSubgraph: boolean;
-  /** Called with each way that subscriptions go. */
+  /** Called with each transport of subscriptions. */
   readonly onTransport: (transport: LiveTransport) => void;
 }
 
-/** Characters of a body that are worth a pass less. */
+/** Characters from which one pass less over a body pays. */
 const LONG_BODY = 16_384;
 
 /**
- * `/graphql`: reads a request within bounds, hands it to the gateway, and sends what the gateway answers. Requests that
- * never become an operation are answered here, in the shape of a GraphQL error.
+ * Serves `/graphql`: reads a request within bounds, hands it to the gateway, and sends the gateway's answer. Requests
+ * that never become an operation are answered here, in the shape of a GraphQL error.
  */
 export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOptions) {
   const { gateway, hasGraphiql, isDraining, isSubgraph, problem, onTransport } = options;
@@ -36,7 +36,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOp
     sendAnswer(request, reply, answer, options);
   readShallowJson(app);
 
-  // Every refusal has a body of GraphQL errors, and that is what a router is to read.
+  // Every refusal has a body of GraphQL errors, and a router has to read that.
   if (isSubgraph) {
     app.addHook('onSend', (_request, reply, payload, done) => {
       if (reply.statusCode >= 400) reply.code(200);
@@ -80,7 +80,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOp
       reply.redirect('graphiql', 302);
       return;
     }
-    // Routers subscribe where they ask everything else.
+    // Routers subscribe at the address of all their other requests.
     if (stream?.isFor(request)) return stream.answer(request, reply);
     const answer = gateway.handle(new ReceivedRequest(request, reply));
     if (!(answer instanceof Promise)) send(request, reply, answer);
@@ -88,7 +88,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOp
   });
 }
 
-/** Has bodies of JSON read, as long as they nest no deeper than anything of ours has to, and no other bodies. */
+/** Has bodies of JSON read, as long as they nest no deeper than any of ours has to, and no other bodies. */
 export function readShallowJson(app: FastifyInstance): void {
   app.removeContentTypeParser(['text/plain', 'application/json']);
   const parseJson = app.getDefaultJsonParser('error', 'error');
@@ -106,7 +106,10 @@ class TooDeep extends Error {
   }
 }
 
-/** A class, since objects with getters of their own are each a shape of their own to the engine. */
+/**
+ * A request as the gateway takes it. It is a class, since objects with getters of their own are each a shape of their
+ * own to the engine.
+ */
 class ReceivedRequest implements GatewayRequest {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -126,14 +129,17 @@ class ReceivedRequest implements GatewayRequest {
     this.#reply = reply;
   }
 
-  /** Only made where somebody may listen: most answers are there at once. */
+  /** Made only if somebody may listen: most answers are there at once. */
   get signal(): CancelSignal {
     this.#signal ??= goneSignal(this.#reply);
     return this.#signal;
   }
 }
 
-/** Writes an answer no faster than it is read; where that goes wrong, the connection is cut, so that nobody takes it for whole. */
+/**
+ * Writes an answer no faster than it is read. If that fails, the connection is cut, so that nobody takes the answer for
+ * whole.
+ */
 function writeBody(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -180,7 +186,7 @@ function sendAnswer(
     sendParts(request, reply, body, parts);
     return;
   }
-  // What stands for a body varies as the body would.
+  // A 304 stands for a body, and varies as the body would.
   if (status === 304) reply.header('vary', withVary(reply, 'Accept-Encoding'));
   if (isCompressible(body)) {
     reply.header('vary', withVary(reply, 'Accept-Encoding'));
@@ -196,14 +202,14 @@ function sendAnswer(
   reply.send(typeof body === 'string' && body.length > LONG_BODY ? Buffer.from(body) : body);
 }
 
-/** Whether a browser was pointed here by hand: it wants a page, and sends no operation. */
+/** Tells if a browser was pointed here by hand: it wants a page, and sends no operation. */
 function wantsPage({ method, url, headers }: FastifyRequest): boolean {
   return method === 'GET' && !url.includes('?') && (headers.accept ?? '').includes('text/html');
 }
 
 /**
- * Aborts when the client leaves before it has its answer. Fastify's own `request.signal` listens to the request, which
- * counts as closed once its body is read.
+ * Returns a signal that aborts when the client leaves before it has its answer. Fastify's own `request.signal` listens
+ * to the request, which counts as closed once its body is read.
  */
 function goneSignal(reply: FastifyReply): Cancellation {
   const gone = new Cancellation();
@@ -237,7 +243,7 @@ function refuse(
     );
 }
 
-/** Keeps the `Origin` that CORS put there. */
+/** Adds to `Vary`, and keeps the `Origin` that CORS put there. */
 function withVary(reply: FastifyReply, value: string): string {
   const before = reply.getHeader('vary');
   return before === undefined ? value : `${before}, ${value}`;

@@ -4,47 +4,56 @@ import type { Shrinkable } from '../cache/lru.ts';
 import type { Gateway } from '../gateway.ts';
 import { MB } from '../memory-budget.ts';
 
-/** How often is looked, in milliseconds. */
+/** Milliseconds between two looks. */
 const LOOK_MS = 1_000;
 
-/** Operations under made-up keys in that time that are no flood yet. */
+/** Operations under made-up keys between two looks that are no flood yet. */
 const FEW = 50;
 
 /**
- * How far the engine lets the heap grow before a full collection, beyond what is in use, in per cent; 0 leaves it to the
- * engine, which takes up to three times as much again. With little room collections take more of the processor.
+ * Growth of the heap until a full collection, beyond the memory in use, in per cent; 0 leaves it to the engine, which
+ * takes up to three times as much again. With little room collections take more of the processor.
  */
 const GROWTH = { engines: 0, most: 300, flooded: 50, least: 20 };
 
-/** The share of the budget that is to be used; the rest is for what comes between two looks. */
+/** The share of the budget that is to be used; the rest is room for growth between two looks. */
 const USED_SHARE = 0.86;
 
-/** Beyond this share a full collection is begun early, and beyond the other one things are given back at each look. */
+/**
+ * Shares of the budget: beyond this one a full collection begins early, and beyond the other one memory is given back
+ * at each look.
+ */
 const EARLY_SHARE = 0.85;
 const FULL_SHARE = 0.97;
 
-/** How fast what is held shrinks where there is no room for it, how far, and how fast it may grow again. */
+/** Factors by which held entries shrink if there is no room for them, the least share, and the growth back. */
 const SHRINKING = { step: 0.85, least: 0.05, back: 1.02 };
 
-/** How fast it is forgotten what the process has taken beside its heap, a look. */
+/** Factor by which the memory beside the heap is forgotten at each look. */
 const FORGETTING = 0.98;
 
-/** A share of what is left until the next full collection, in per cent: it begins once that much of it has been taken. */
+/**
+ * Flags that set a share of the room until the next full collection, in per cent: it begins once that much of the room
+ * has been taken.
+ */
 const COLLECT_NOW = '--incremental-marking-hard-trigger=95';
 const COLLECT_LATER = '--incremental-marking-hard-trigger=0';
 
-/** What the process takes, in bytes. */
+/** The memory that the process takes, in bytes. */
 export interface MemoryTaken {
   readonly rss: number;
   readonly heapTotal: number;
   readonly heapUsed: number;
 }
 
-/** What there is of the engine. */
+/** The parts of the engine that are used here. */
 export interface Engine {
   setFlags(flag: string): void;
   taken(): MemoryTaken;
-  /** Has the listener called after each full collection. @returns ends it */
+  /**
+   * Has the listener called after each full collection.
+   * @returns ends it
+   */
   onCollected(listener: () => void): () => void;
 }
 
@@ -54,25 +63,25 @@ export interface MemoryBounds extends Shrinkable {
 }
 
 /**
- * Keeps the process within its budget. The engine's garbage is what gives way first: the heap may grow beyond what is in use as far
- * as the budget has room, and by half while most operations come under keys that the service has not accepted. Where what
- * is in use has too little room itself, what is held for later shrinks. None of it stops the process.
+ * Keeps the process within its budget. The engine's garbage gives way first: the heap may grow beyond the memory in use
+ * as far as the budget has room, and by half while most operations come under keys that the service has not accepted.
+ * If the memory in use has too little room itself, held entries shrink. None of it stops the process.
  * @returns stops it
  */
 export function boundMemory({ begun, budgetMb, shrink }: MemoryBounds, engine: Engine = V8): () => void {
   const budget = budgetMb * MB;
   let last = { ...begun };
   let growth = GROWTH.engines;
-  /** In use after the last full collection, and after the one before it; null before there was one. */
+  /** Bytes in use after the last full collection, and after the one before it; null before there was one. */
   let inUse: number | null = null;
   let inUseBefore: number | null = null;
-  /** Since what is held was last made to shrink. */
+  /** Set by a full collection since the last shrinking. */
   let isCollected = true;
   let isEarly = false;
   let share = 1;
-  /** What the process takes beside its heap: the most of it, slowly forgotten. */
+  /** Bytes that the process takes beside its heap: the most of them, slowly forgotten. */
   let outside = 0;
-  /** What the heap takes beyond what lies in it: the least since the last full collection, and before it. */
+  /** Bytes that the heap takes beyond its contents: the least since the last full collection, and before it. */
   let gaps = Number.POSITIVE_INFINITY;
   let gapsBefore = 0;
 
@@ -87,7 +96,7 @@ export function boundMemory({ begun, budgetMb, shrink }: MemoryBounds, engine: E
   });
 
   function growthWithin({ heapUsed }: MemoryTaken): number {
-    // What is held may grow again by as much as it last did.
+    // Held entries may grow again by as much as they last did.
     const expected = inUse === null ? heapUsed : inUse + Math.max(0, inUse - (inUseBefore ?? 0));
     const room = budget * USED_SHARE - outside - gapsBefore;
     const percent = Math.round(100 * (room / Math.max(1, expected) - 1));

@@ -1,12 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 
 const AUTHORIZATION = 'authorization';
-/** No key is as long as this. */
+/** Characters that no key reaches. */
 const MAX_KEY_LENGTH = 4_096;
 export const SEVERAL_KEYS = 'The request has several Authorization headers.';
 export const MALFORMED_KEY = `A key has up to ${MAX_KEY_LENGTH} printable ASCII characters and no blanks.`;
 
-/** Node keeps the first of several, and others on the way of a request may take the last. */
+/**
+ * Tells if a request has several keys. Node keeps the first of them, and others on the way of a request may take the
+ * last.
+ */
 export function hasSeveralKeys({ rawHeaders }: IncomingMessage): boolean {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -16,14 +19,14 @@ export function hasSeveralKeys({ rawHeaders }: IncomingMessage): boolean {
   return count > 1;
 }
 
-/** Whether a header may be a key at all. Where there is no key in it, the fields that need one say so. */
+/** Tells if a header may be a key at all. If there is no key in it, the fields that need one say so. */
 export function isWellFormed(authorization: string | undefined): boolean {
   if (authorization === undefined) return true;
   if (authorization.length > MAX_KEY_LENGTH || !/^[ -~]*$/.test(authorization)) return false;
   return !/^bearer +\S+ /i.test(authorization);
 }
 
-/** Whether there is a key in a header. */
+/** Tells if there is a key in a header. */
 export function isBearer(authorization: string): boolean {
   return /^bearer +\S/i.test(authorization);
 }

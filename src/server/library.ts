@@ -14,26 +14,27 @@ export { ConfigError };
 
 export interface GatewayOptions {
   /**
-   * Settings by the names that they have in the environment, which is not read: `COUNTRY_DATA_URL` has to be among them.
-   * Those of the program around it (where it listens, its processes, its log, GraphiQL, and how it ends) do nothing here.
+   * Settings by the names that they have in the environment, which is not read: `COUNTRY_DATA_URL` has to be among
+   * them. The settings of the program around it (its address, its processes, its log, GraphiQL, and its end) do nothing
+   * here.
    */
   readonly settings: Readonly<Partial<Record<SettingName, string>>>;
   /** Called with each operation once it has been answered. */
   readonly onOperation?: Parameters<typeof openGateway>[0]['observer']['operation'];
   /** Called with each request to the service. */
   readonly onAttempt?: Parameters<typeof openGateway>[0]['observer']['attempt'];
-  /** Called with faults of the gateway and troubles of its cache. What it is given may hold headers of a request. */
+  /** Called with faults of the gateway and troubles of its cache. The error may hold headers of a request. */
   readonly onProblem: (error: unknown, where: string, requestId?: string) => void;
 }
 
 export interface CountryGraph {
   /** The subgraph SDL. */
   readonly sdl: string;
-  /** `/graphql` with all of its forms and refusals, for a Fastify server of your own. */
+  /** A plugin for a Fastify server of your own: `/graphql` with all of its forms and refusals. */
   readonly plugin: FastifyPluginAsync;
   /**
-   * Answers one request of GraphQL over HTTP, whose body has been read and parsed. How long and how deeply nested that may
-   * be is for the caller to bound. Never throws for a client's fault.
+   * Answers one request of GraphQL over HTTP, whose body has been read and parsed. The caller bounds its length and its
+   * nesting. Never throws for a client's fault.
    */
   handle(request: GatewayRequest): Promise<GatewayResponse>;
   /** Waits for operations in flight, then closes connections. */
@@ -41,8 +42,9 @@ export interface CountryGraph {
 }
 
 /**
- * The gateway without a program around it. It shares nothing with others of the same process. No schema and no document
- * goes in or comes out but as text: it has a `graphql` of its own, of generation 16, and a project may have any other beside it, or none.
+ * Opens the gateway without a program around it. It shares nothing with others of the same process. Schemas and
+ * documents go in and come out only as text: it has a `graphql` of its own, of generation 16, and a project may have
+ * any other beside it, or none.
  * @throws ConfigError naming every setting that is wrong or unknown
  */
 export async function createGateway({
@@ -71,12 +73,12 @@ export async function createGateway({
         route.bodyLimit ??= config.maxBodyBytes;
       });
       app.addHook('onRequest', (request, reply, done) => {
-        // How the server around it names requests is its own matter, but the name stands in answers as it is.
+        // The server around it names requests as it likes, but the name stands in answers as it is.
         if (!isRequestId(request.id)) request.id = requestIdOf(request);
         reply.header('x-request-id', request.id);
         done();
       });
-      // In a scope of its own, since the prefix of a plugin holds for what is registered in it.
+      // The scope is its own, since the prefix of a plugin holds for all routes that are registered in it.
       await app.register(graphqlRoute, {
         gateway,
         hasGraphiql: false,

@@ -1,9 +1,9 @@
 import type { Live } from '../gateway.ts';
 import type { LiveRequest, LiveResults, Opened } from '../live/subscriptions.ts';
 
-/** What goes on while results are read. */
+/** The hooks of a reader of results. */
 interface Reading {
-  /** Waited for before the next result is made: until then, its reader isn't ready. */
+  /** Waits before the next result is made: until then, its reader isn't ready. */
   readonly ready?: () => Promise<void>;
   /** Called with each result that is handed on. */
   readonly onResult?: () => void;
@@ -32,7 +32,7 @@ export async function beginSubscription(
   }
 }
 
-/** Results that are made when their reader is ready for them; as libraries want them that end what is a generator alone. */
+/** Makes results when their reader is ready for them, as a generator: libraries end nothing else. */
 function watched(results: LiveResults, { ready, onResult, onEnd }: Reading): WatchedResults {
   let isOver = false;
   const end = () => {
@@ -62,7 +62,7 @@ function watched(results: LiveResults, { ready, onResult, onEnd }: Reading): Wat
   };
 }
 
-/** Ends what nobody makes use of: called back when nothing has gone on for so long. */
+/** Ends a connection that nobody uses: calls back after a time without a subscription. */
 export class Idleness {
   readonly #ms: number;
   readonly #onIdle: () => void;
@@ -96,13 +96,13 @@ export class Idleness {
   }
 }
 
-/** A way of subscriptions to their clients. */
+/** A transport of subscriptions to their clients. */
 export interface LiveTransport {
   /**
    * Asks all clients to come back, to another gateway or to this one once it is there again.
-   * @returns what settles once they have heard it
+   * @returns a promise that settles once they have heard it
    */
   end(): Promise<unknown>;
-  /** Cuts what is still connected. */
+  /** Cuts the connections that are left. */
   cut(): void;
 }

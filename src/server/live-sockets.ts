@@ -11,26 +11,26 @@ import { requestIdOf } from './request-ids.ts';
 
 export interface LiveSocketsParts {
   readonly live: Live;
-  /** The longest message that is read. */
+  /** Bytes of the longest message that is read. */
   readonly maxMessageBytes: number;
-  /** How much may wait for one reader, beyond which it is cut. */
+  /** Bytes that may wait for one reader; beyond them it is cut. */
   readonly maxWaitingBytes: number;
   readonly isDraining: () => boolean;
-  /** Called with what only a fault of ours can explain. */
+  /** Called with an error that only a fault of ours can explain. */
   readonly problem: (error: unknown, requestId: string) => void;
 }
 
-/** How often it is looked whether a client is still there, and how long it may take to say so, in milliseconds. */
+/** Milliseconds between two pings to a client, and those that it may take to answer. */
 const PING_MS = 12_000;
 const PONG_MS = 30_000;
 
-/** How long a connection may be without a subscription, in milliseconds: as long as one of HTTP without a request. */
+/** Milliseconds that a connection may be without a subscription: as long as one of HTTP without a request. */
 const IDLE_MS = 72_000;
 
 /** Characters of the name of a subscription in the log. */
 const MAX_REQUEST_ID = 128;
 
-/** As RFC 6455 and its registry have them; the last one is that of `graphql-transport-ws`. */
+/** Codes of closing, as RFC 6455 and its registry have them; the last one is that of `graphql-transport-ws`. */
 const CLOSING = { goingAway: 1001, serviceRestart: 1012, fault: 4500, unauthorized: 4401 } as const;
 
 const NO_KEY =
@@ -43,11 +43,11 @@ interface SocketConnection extends Record<PropertyKey, unknown> {
   readonly requestId: string;
   readonly gone: Cancellation;
   readonly idleness: Idleness;
-  /** What it says by whom it is asked; null until it has. */
+  /** The key that its client gives; null until it has. */
   authorization: string | null;
 }
 
-/** `/graphql` over WebSocket, in the protocol `graphql-transport-ws`. */
+/** Serves `/graphql` over WebSocket, in the protocol `graphql-transport-ws`. */
 export function liveSockets(server: HttpServer, parts: LiveSocketsParts): LiveTransport {
   const sockets = new WebSocketServer({
     noServer: true,
@@ -88,7 +88,7 @@ export function liveSockets(server: HttpServer, parts: LiveSocketsParts): LiveTr
       },
       connection,
     );
-    // What is wrong with a frame closes the connection by itself; it is the client's fault.
+    // A faulty frame closes the connection by itself; it is the client's fault.
     socket.on('error', () => {});
     socket.once('close', (code, reason) => {
       stopPinging();
@@ -112,7 +112,7 @@ export function liveSockets(server: HttpServer, parts: LiveSocketsParts): LiveTr
   };
 }
 
-/** Settles once the text has left, so that whoever makes the next one waits for a slow reader. */
+/** Settles once the text has left, so that the maker of the next one waits for a slow reader. */
 function send(socket: WebSocket, text: string, maxWaitingBytes: number): Promise<void> {
   // Only a client that asks and asks without reading comes to this: events are made one by one.
   if (socket.bufferedAmount > maxWaitingBytes) socket.terminate();
@@ -122,7 +122,7 @@ function send(socket: WebSocket, text: string, maxWaitingBytes: number): Promise
   });
 }
 
-/** Looks now and then whether the client is still there. */
+/** Pings the client now and then, and cuts it if it is silent. */
 function keepAlive(socket: WebSocket): () => void {
   let heardAtMs = performance.now();
   const hear = () => {
@@ -163,7 +163,7 @@ function hooksOf({ live }: LiveSocketsParts): ServerOptions<Record<string, unkno
   };
 }
 
-/** Why a connection is not made; null where it is. */
+/** Words the refusal of a connection; null if it is made. */
 function refusalOf(request: IncomingMessage, { isDraining }: LiveSocketsParts): string | null {
   const { pathname } = new URL(request.url ?? '', 'http://gateway');
   if (pathname !== '/graphql') return '404 Not Found';

@@ -20,7 +20,7 @@ import { copyHeaders } from './raw-headers.ts';
 
 export interface LiveStreamParts {
   readonly live: Live;
-  /** Called with what only a fault of ours can explain. */
+  /** Called with an error that only a fault of ours can explain. */
   readonly problem: (error: unknown, requestId: string) => void;
 }
 
@@ -28,37 +28,37 @@ const ADDRESS = '/graphql/stream';
 
 const TOKEN_HEADER = 'x-graphql-event-stream-token';
 
-/** How long a reserved stream waits for its reader, and one without a subscription for one, in milliseconds. */
+/** Milliseconds that a reserved stream waits for its reader, and a stream without a subscription for one. */
 const RESERVED_MS = 30_000;
 const IDLE_MS = 72_000;
 
 /**
- * Streams that are reserved and that nobody reads as yet: in all, of one key, and of all keys together that the service has not accepted
- * lately, of which the oldest gives way.
+ * Most streams that are reserved and that nobody reads as yet: in all, of one key, and of all keys together that the
+ * service has not accepted lately, of which the oldest gives way.
  */
 const MAX_RESERVED = { inAll: 1_000, ofKey: 100, ofUnprovenKey: 8, ofUnproven: 200 };
 
-/** When to come again for one, in seconds. */
+/** Seconds after which a client may come again for a stream. */
 const RESERVE_AGAIN_SECONDS = 2;
 
-/** How long a reader may take for what it is sent, in milliseconds; then it is cut, and comes back. */
+/** Milliseconds that a reader may take for a message; then it is cut, and comes back. */
 const READ_TIMEOUT_MS = 60_000;
 
 /** A stream that was reserved for several subscriptions. */
 interface SharedStream {
-  /** Whose it is. */
+  /** Digest of the key that it is reserved for. */
   readonly keyDigest: string;
-  /** Set where the service had not accepted the key lately when it was reserved. */
+  /** Set if the service had not accepted the key lately when it was reserved. */
   readonly isUnproven: boolean;
   readonly outflow: Outflow;
-  /** Ends what its reader reads; null while nobody does. */
+  /** Ends the reading; null while nobody reads. */
   end: (() => void) | null;
 }
 
 interface StreamContext {
-  /** Of a request that is a stream for itself; else that of the stream that it names. */
+  /** The outflow of a request that is a stream for itself; else that of the stream that it names. */
   outflow: Outflow;
-  /** The stream that a request belongs to; null where it is one for itself. */
+  /** The stream that a request belongs to; null if it is one for itself. */
   token: string | null;
 }
 
@@ -67,18 +67,18 @@ type StreamHandler = Handler<FastifyRequest, StreamContext>;
 
 /** Subscriptions over server-sent events. */
 export interface LiveStream extends LiveTransport {
-  /** Whether a request to `/graphql` is to be answered by a stream: one that takes events, for a subscription. */
+  /** Tells if a request to `/graphql` is to be answered by a stream: one that takes events, for a subscription. */
   isFor(request: FastifyRequest): boolean;
   /** Answers a request by a stream. */
   answer(request: FastifyRequest, reply: FastifyReply): Promise<unknown>;
 }
 
 /**
- * `/graphql/stream`: server-sent events in the protocol of graphql-sse, a connection for each subscription or one for
- * several (a stream that is reserved first).
+ * Serves `/graphql/stream`: server-sent events in the protocol of graphql-sse, a connection for each subscription or
+ * one for several (a stream that is reserved first).
  */
 export function liveStream(app: FastifyInstance, parts: LiveStreamParts): LiveStream {
-  /** Ends what is read at the moment. */
+  /** Functions that end the streams that are read at the moment. */
   const open = new Set<() => void>();
   const streams = new SharedStreams(parts.live, () => handler);
   const handler: StreamHandler = createHandler<FastifyRequest, StreamContext>({
@@ -128,7 +128,7 @@ export function liveStream(app: FastifyInstance, parts: LiveStreamParts): LiveSt
     async end() {
       for (const end of open) end();
     },
-    // The server cuts what is left, like any other request.
+    // The server cuts the connections that are left, like any other request.
     cut() {},
   };
 }
@@ -148,7 +148,7 @@ async function begin(
   return 'errors' in began ? { data: null, errors: began.errors } : began.results;
 }
 
-/** Streams that were reserved for several subscriptions each, by their tokens. */
+/** Keeps streams that were reserved for several subscriptions each, by their tokens. */
 class SharedStreams {
   readonly #streams = new Map<string, SharedStream>();
   readonly #live: Live;
@@ -159,7 +159,10 @@ class SharedStreams {
     this.#handler = handler;
   }
 
-  /** The token of the stream that a request belongs to; null for one of its own; or why there is none. */
+  /**
+   * Returns the token of the stream that a request belongs to; null for one of its own; or the refusal if there is
+   * none.
+   */
   of({ method, headers, raw, context }: StreamRequest): string | null | StreamResponse {
     if (context.token !== null) return context.token;
     const { authorization } = raw.headers;
@@ -186,13 +189,13 @@ class SharedStreams {
     return token;
   }
 
-  /** Somebody reads a stream, where there is one of the token; `end` ends that. */
+  /** Notes that somebody reads a stream, if there is one of the token; `end` ends the reading. */
   isRead(token: string | null, end: () => void): void {
     const stream = this.#streams.get(token ?? '');
     if (stream !== undefined) stream.end = end;
   }
 
-  /** The reader of a stream has left. */
+  /** Notes that the reader of a stream has left. */
   isLeft(token: string | null): void {
     this.#streams.delete(token ?? '');
   }

@@ -1,26 +1,26 @@
 import { writeSync } from 'node:fs';
 import type { DestinationStream } from 'pino';
 
-/** Where lines of the log go. Whoever writes never waits for a reader. */
+/** The destination of the log's lines. A writer never waits for a reader. */
 export interface LogOutlet extends DestinationStream {
-  /** Lines that were given up so far: nobody read them, or they could not be written. */
+  /** Counts the lines that were given up so far: nobody read them, or they could not be written. */
   droppedLines(): number;
-  /** Writes what the reader takes at once. */
+  /** Writes as much as the reader takes at once. */
   flush(): void;
 }
 
 export interface LogOutletParts {
   /**
    * Writes without waiting.
-   * @returns how many bytes were taken
-   * @throws Error with the code EAGAIN where the reader takes none at the moment
+   * @returns the number of bytes that were taken
+   * @throws Error with the code EAGAIN if the reader takes none at the moment
    */
   readonly write: (bytes: Buffer) => number;
-  /** How much may wait for a reader that stalls, in characters. */
+  /** Characters that may wait for a reader that stalls. */
   readonly maxWaiting?: number;
 }
 
-/** Lines are written together, as soon as they make so many characters, or after so long. */
+/** Characters from which lines are written together, and the delay after which they are written anyway. */
 const MIN_LENGTH = 4_096;
 const MAX_DELAY_MS = 100;
 
@@ -30,13 +30,14 @@ const MAX_WAITING = 4 * 1_048_576;
 interface LogBatch {
   rest: Buffer;
   readonly lines: number;
-  /** How many dropped lines the batch tells of. */
+  /** Number of dropped lines that the batch tells of. */
   readonly told: number;
 }
 
 /**
- * Gathers lines and writes them without waiting. What waits for a reader that stalls is bounded: lines beyond are dropped
- * and counted, and a line says how many once the reader goes on. What can't be written at all is dropped too.
+ * Gathers lines and writes them without waiting. The lines that wait for a reader that stalls are bounded: lines beyond
+ * are dropped and counted, and a line gives their number once the reader goes on. Lines that can't be written at all
+ * are dropped too.
  */
 export function createLogOutlet({ write, maxWaiting = MAX_WAITING }: LogOutletParts): LogOutlet {
   let lines: string[] = [];
@@ -62,7 +63,7 @@ export function createLogOutlet({ write, maxWaiting = MAX_WAITING }: LogOutletPa
     return next;
   }
 
-  /** @returns whether the reader may take more at once */
+  /** @returns true if the reader may take more at once */
   function send(sent: LogBatch): boolean {
     try {
       while (sent.rest.length > 0) sent.rest = sent.rest.subarray(write(sent.rest));
@@ -107,7 +108,7 @@ export function createLogOutlet({ write, maxWaiting = MAX_WAITING }: LogOutletPa
   };
 }
 
-/** Standard error, written soon, and as far as its reader takes it before an exit. */
+/** Opens standard error: lines are written soon, and before an exit as far as its reader takes them. */
 export function standardError(): LogOutlet {
   // A pipe or socket that Node has opened as a stream doesn't block any more. Nothing is written by the stream itself,
   // since a stream is over for good after its first fault.

@@ -7,20 +7,20 @@ import { boundedFault } from './bounded-fault.ts';
 import { type LogOutlet, standardError } from './log-outlet.ts';
 
 export interface Log extends Observer {
-  /** What the operator should know of the program's own course. */
+  /** Tells the operator about the program's own course. */
   note(message: string): void;
-  /** What the operator may not have meant. */
+  /** Warns of a setting that the operator may not have meant. */
   warn(message: string): void;
-  /** A fault after which the program can't be trusted, whole. */
+  /** Logs a fault after which the program can't be trusted, whole. */
   fatal(fault: unknown, where: string): void;
-  /** Lines that were given up so far, since nobody read them. */
+  /** Counts the lines that were given up so far, since nobody read them. */
   droppedLines(): number;
 }
 
 /**
- * One JSON line per operation and per problem. Standard output belongs to the ready line, so the log goes to standard
- * error.
- * @param worker which of the program's workers each line is of; left out where there is one process
+ * Writes one JSON line per operation and per problem. Standard output belongs to the ready line, so the log goes to
+ * standard error.
+ * @param worker the number of the worker that each line is of; left out if there is one process
  */
 export function createLog(
   level: Config['logLevel'],
@@ -61,8 +61,9 @@ export function createLog(
 }
 
 /**
- * A problem is logged whole, and no list of paths says where in an error a library left the request's headers. So keys
- * are taken out of the finished line: the value of any `authorization` field, and whatever follows the word Bearer.
+ * Takes keys out of a finished line: the value of any `authorization` field, and any text after the word Bearer. A
+ * problem is logged whole, and no list of paths tells the place in an error at which a library left the request's
+ * headers.
  */
 function withoutKeys(line: string): string {
   return line

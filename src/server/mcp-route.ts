@@ -10,21 +10,21 @@ import { ownVersion } from './own-version.ts';
 
 export interface McpRouteOptions {
   readonly gateway: Gateway;
-  /** Whose pages may call tools; `*` for any. */
+  /** Origins of the pages that may call tools; `*` for any. */
   readonly origins: readonly string[];
   readonly isDraining: () => boolean;
-  /** Called with what only a fault of ours can explain. */
+  /** Called with an error that only a fault of ours can explain. */
   readonly problem: (error: unknown, requestId: string) => void;
 }
 
-/** Codes of JSON-RPC, and of the protocol's own for what HTTP refuses. */
+/** Codes of JSON-RPC, and the protocol's own for refusals by HTTP. */
 const INVALID_REQUEST = -32_600;
 const REFUSED = -32_000;
 
 /**
- * `/mcp`: tools by the Model Context Protocol's streamable HTTP, one request and one answer at a time. Nothing is kept
- * between requests, so there are no sessions, and any worker answers.
- * @throws ConfigError where no trusted document can be a tool
+ * Serves `/mcp`: tools by the Model Context Protocol's streamable HTTP, one request and one answer at a time. Nothing
+ * is kept between requests, so there are no sessions, and any worker answers.
+ * @throws ConfigError if no trusted document can be a tool
  */
 export async function mcpRoute(
   app: FastifyInstance,
@@ -64,7 +64,7 @@ export async function mcpRoute(
       return refuse(reply, 406, 'Answers are application/json: name it in Accept.');
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
     const server = open({ authorization: request.headers.authorization, requestId: request.id });
-    // Aborts what runs where the client has left.
+    // Aborts the run if the client has left.
     reply.raw.once('close', () => server.close().catch((error: unknown) => problem(error, request.id)));
     await server.connect(transport);
     const response = await transport.handleRequest(asWebRequest(request), { parsedBody: request.body });
@@ -84,7 +84,7 @@ export async function mcpRoute(
   });
 }
 
-/** Whether so many operations of the key are waiting that there is no point in reading another. */
+/** Tells if too many operations of the key are waiting to read another; sets `Retry-After` then. */
 function isOverloaded({ headers, id }: FastifyRequest, reply: FastifyReply, gateway: Gateway): boolean {
   const refusal = gateway.refuseUnread(headers, id);
   const retryAfter = refusal?.headers.get('retry-after');
@@ -93,8 +93,8 @@ function isOverloaded({ headers, id }: FastifyRequest, reply: FastifyReply, gate
 }
 
 /**
- * What the transport reads of a request: the type of its body and the version of the protocol, and not the key. It demands of
- * clients that they accept streams of events as well, which no answer here is.
+ * Makes the request that the transport reads: the type of its body and the version of the protocol, and not the key.
+ * The transport demands that clients accept streams of events as well; no answer here is one.
  */
 function asWebRequest({ headers: given }: FastifyRequest): Request {
   const headers = new Headers({ accept: 'application/json, text/event-stream' });

@@ -15,22 +15,22 @@ import { TalliedHistogram, type TalliedValues } from './tallied-histogram.ts';
 
 export interface Metrics extends Observer {
   readonly contentType: string;
-  /** A connection was cut whose client didn't take its answers. */
+  /** Counts a connection that was cut since its client didn't take its answers. */
   cut(reason: CutReason): void;
-  /** Has the gateway looked at whenever metrics are read. */
+  /** Has the gateway looked at each time that metrics are read. */
   watch(gateway: WatchedGateway & Pick<Gateway, 'trusted'>): void;
-  /** Everything counted so far, by all workers, in the format of Prometheus. */
+  /** Writes everything counted so far, by all workers, in the format of Prometheus. */
   text(): Promise<string>;
-  /** What this process has counted, for `sumOf`. */
+  /** Returns the counts of this process, for `sumOf`. */
   snapshot(): Promise<MetricsSnapshot>;
 }
 
-/** What one process has counted: plain values, as prom-client has them. */
+/** The counts of one process: plain values, as prom-client has them. */
 export type MetricsSnapshot = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 
 const SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** Named as gauges are not, and no more than the sums of others. */
+/** Metrics that are named as gauges are not, and are no more than the sums of others. */
 const UNUSUAL = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
@@ -39,9 +39,9 @@ const UNUSUAL = [
 
 export interface MetricsParts {
   readonly build?: Build;
-  /** Lines that the log has dropped so far. */
+  /** Counts the lines that the log has dropped so far. */
   readonly droppedLines?: () => number;
-  /** What all workers have counted; null where that can't be told, or there is one alone. */
+  /** Writes the counts of all workers; null if that can't be done, or there is one alone. */
   readonly textOfAll?: () => Promise<string | null>;
 }
 
@@ -146,7 +146,7 @@ export function createMetrics({
   };
 }
 
-/** How figures are fetched: batches, rows, and waits for minutes. */
+/** Counts batches, rows, and waits for minute windows. */
 function figuresMetrics(registers: Registry[]): Required<Pick<Observer, 'batch' | 'rows' | 'minuteWait'>> {
   const operations = new TalliedHistogram({
     name: 'country_graph_batch_operations',
@@ -192,7 +192,7 @@ function figuresMetrics(registers: Registry[]): Required<Pick<Observer, 'batch' 
   };
 }
 
-/** A counter of how many values stand in a histogram, under its labels. */
+/** Makes a counter of the values that stand in a histogram, under its labels. */
 function countOf(tallies: () => readonly TalliedValues[], parts: CounterConfiguration<string>): void {
   new Counter({
     ...parts,
@@ -203,7 +203,10 @@ function countOf(tallies: () => readonly TalliedValues[], parts: CounterConfigur
   });
 }
 
-/** Who doesn't take what the program writes. @returns connections that were cut */
+/**
+ * Counts cut connections and dropped lines: their readers don't take the program's output.
+ * @returns the counter of connections that were cut
+ */
 function troubleMetrics(droppedLines: () => number, registers: Registry[]): Counter<'reason'> {
   const cuts = new Counter({
     name: 'country_graph_connections_cut_total',

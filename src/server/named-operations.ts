@@ -2,31 +2,31 @@ import { Counter, type Registry } from 'prom-client';
 import type { OperationEvent } from '../gateway.ts';
 import { TalliedHistogram } from './tallied-histogram.ts';
 
-/** Names that are told apart, where clients may send any. */
+/** Names that are told apart, if clients may send any. */
 const MAX_NAMES = 100;
 
-/** Names longer than this are no names that anybody watches. */
+/** Characters beyond which nobody watches a name. */
 const MAX_LENGTH = 100;
 
 const OTHER = 'other';
 
 const NAME_IN_DOCUMENT = /\b(?:query|mutation|subscription)\s+(\w+)/g;
 
-/** The only operations that may run, as they are now; null where any may. */
+/** Returns the only documents that may run, as they are now; null if any may. */
 type TrustedNow = () => readonly { readonly text: string }[] | null;
 
-/** Few, since there is a set of them for each name. */
+/** Bounds of the buckets: few, since there is a set of them for each name. */
 const SECONDS = [0.05, 0.25, 1, 5, 30];
 
 export interface NamedOperations {
   count(event: OperationEvent): void;
-  /** The names of these documents are the only ones that are told apart, where there are any. */
+  /** Tells the names of these documents apart, and no others, if there are any. */
   expect(trusted: TrustedNow): void;
 }
 
 /**
- * Operations by their names, of which there is a bounded number: those of trusted documents, or else the first that were answered
- * without an error. All others are "other", and those without a name have an empty one.
+ * Counts operations by their names, of which there is a bounded number: those of trusted documents, or else the first
+ * that were answered without an error. All others are "other", and an operation without a name has an empty one.
  */
 export function createNamedOperations(registers: Registry[]): NamedOperations {
   const durations = new TalliedHistogram({
@@ -52,7 +52,7 @@ export function createNamedOperations(registers: Registry[]): NamedOperations {
   let trustedNow: TrustedNow = () => null;
   let trusted: ReturnType<TrustedNow> = null;
 
-  /** Documents may be others than when they were last read. */
+  /** Reads the names again if the documents have changed. */
   function readNames(): void {
     const now = trustedNow();
     if (now === null || now === trusted) return;
@@ -74,7 +74,7 @@ export function createNamedOperations(registers: Registry[]): NamedOperations {
   return {
     count(event) {
       const isWhole = event.errorCodes.length === 0;
-      // Anybody can make up names, and the first to come are those that are told apart.
+      // Anybody can make up names, and the first to come are told apart.
       const operation = labelFor(event.name ?? '', isWhole && event.isProven === true);
       durations.of(operation, isWhole ? 'ok' : 'error').observe(event.durationMs / 1000);
       if (event.calls > 0) calls.set(operation, (calls.get(operation) ?? 0) + event.calls);
@@ -86,7 +86,7 @@ export function createNamedOperations(registers: Registry[]): NamedOperations {
   };
 }
 
-/** Names of the operations of a document. */
+/** Finds the names of the operations of a document. */
 function namesIn(text: string): string[] {
   return [...text.matchAll(NAME_IN_DOCUMENT)].map(([, name = '']) => name);
 }

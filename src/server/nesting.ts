@@ -8,7 +8,7 @@ const BRACE_CLOSE = 0x7d;
 /** The bit by which brackets differ from braces. */
 const BRACE_BIT = 0x20;
 
-/** Whether a JSON text nests deeper than a request may, found before it is parsed: a parser takes long for such. */
+/** Tells if a JSON text nests deeper than a request may, before it is parsed: a parser takes long for such a text. */
 export function nestsDeeply(text: string): boolean {
   let levels = 0;
   for (let i = 0; i < text.length; i += 1) {

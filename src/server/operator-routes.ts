@@ -6,11 +6,11 @@ import type { Metrics } from './metrics.ts';
 
 export interface OperatorParts {
   readonly metrics: Metrics;
-  /** Whether the program is about to stop. */
+  /** True if the program is about to stop. */
   readonly isLeaving: () => boolean;
 }
 
-/** Health and metrics, which ask for no key. */
+/** Adds the routes of health and metrics, which ask for no key. */
 export function addOperatorRoutes(app: FastifyInstance, { metrics, isLeaving }: OperatorParts): void {
   app.get('/health/live', async (_request, reply) => {
     reply.header('cache-control', 'no-store');
@@ -41,10 +41,10 @@ export interface AdminServer {
   close(): Promise<void>;
 }
 
-/** Whoever reads metrics and health asks for little, and needs no more than this. */
+/** Bounds of requests for metrics and health, which are small. */
 const BOUNDS = { bodyLimit: 1_024, requestTimeout: 10_000, http: { headersTimeout: 5_000 } };
 
-/** A server for health and metrics alone. It answers until the program ends, through a drain too. */
+/** Makes a server for health and metrics alone. It answers until the program ends, through a drain too. */
 export function createAdminServer(parts: OperatorParts): AdminServer {
   const app = fastify({ ...BOUNDS, forceCloseConnections: true });
   addOperatorRoutes(app, parts);

@@ -4,7 +4,7 @@ import { Idleness } from './live-results.ts';
 /** The beginning of a message that is a result. */
 const RESULT = 'event: next';
 
-/** What is on its way to one reader: the next result is made once it has taken the last. */
+/** The results on their way to one reader: the next is made once it has taken the last. */
 export class Outflow {
   readonly gone = new Cancellation();
   readonly idleness: Idleness;
@@ -20,7 +20,7 @@ export class Outflow {
     this.#results += 1;
   };
 
-  /** The reader has taken a message. */
+  /** Notes that the reader has taken a message. */
   taken(message: string): void {
     if (message.startsWith(RESULT)) this.#results -= 1;
     if (this.#results === 0) this.#goOn();

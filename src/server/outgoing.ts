@@ -7,31 +7,31 @@ import { waitingBytes } from '../memory-budget.ts';
 export interface Outgoing {
   /**
    * Has an answer written to a connection, and takes note of it unless all of it is taken at once.
-   * @param write called with the bytes to write: those of an equal long answer that is under way, where there is one
+   * @param write called with the bytes to write: those of an equal long answer under way, if there is one
    */
   write(response: ServerResponse, socket: Socket, body: Buffer, write: (bytes: Buffer) => void): void;
   /**
    * Takes note of a part of an answer, which waits until it is taken and not until the answer is over.
-   * @returns the bytes to write, and what to call once they are taken
+   * @returns the bytes to write, and a function to call once they are taken
    */
   addPart(socket: Socket, part: Buffer): { readonly bytes: Buffer; readonly taken: () => void };
   /**
-   * Takes note of an answer that is written as it is read, and of what is kept for it meanwhile.
-   * @returns to be told of each chunk that is about to be written: the client has longer then
+   * Takes note of an answer that is written as it is read, and of the bytes that are kept for it until then.
+   * @returns a function to call for each chunk that is about to be written: the client has longer then
    */
   follow(response: ServerResponse, socket: Socket, heldBytes: number): (chunkBytes: number) => void;
 }
 
 export interface OutgoingParts {
-  /** How much may wait on one connection beside the answer that it is at. */
+  /** Bytes that may wait on one connection beside the answer that it is at. */
   readonly maxPerConnection: number;
-  /** How much may wait in all; what several clients are sent alike counts once. */
+  /** Bytes that may wait in all; equal bytes for several clients count once. */
   readonly maxInAll: number;
   /** Called for each connection that was cut. */
   readonly onCut: (reason: CutReason) => void;
 }
 
-/** What may wait, by how long one answer may be, and what there is for all. */
+/** Bounds the bytes that may wait: by the longest answer, and by the memory for all. */
 export function waitingBounds(
   config: Pick<Config, 'maxAnswerBytes' | 'memoryMb' | 'workers'>,
 ): Pick<OutgoingParts, 'maxPerConnection' | 'maxInAll'> {
@@ -39,37 +39,40 @@ export function waitingBounds(
   return { maxPerConnection: maxAnswerBytes, maxInAll: waitingBytes(maxAnswerBytes, config) };
 }
 
-/** `late` for too slow a reader; `crowded` where too much waited on the connection, or in all. */
+/** The reason of a cut: `late` for too slow a reader; `crowded` if too much waited on the connection, or in all. */
 export type CutReason = 'late' | 'crowded';
 
-/** Shorter answers are gone at once, and a connection can't have enough of them wait to matter. */
+/** Bytes below which an answer is gone at once, and a connection can't have enough of them wait to matter. */
 const SHORT_BYTES = 4_096;
 
-/** Answers from here on are hardly ever taken at once, and compared with others of their length before they are written. */
+/**
+ * Bytes from which an answer is hardly ever taken at once, and is compared with others of its length before it is
+ * written.
+ */
 const LONG_BYTES = 65_536;
 
-/** How long a client may take for an answer: this, and as long as a slow line needs for its bytes. */
+/** Milliseconds that a client may take for an answer, and on top as long as a slow line needs for its bytes. */
 const PATIENCE_MS = 30_000;
 const MIN_BYTES_PER_MS = 100;
 
 interface Waiting {
   readonly socket: Socket;
-  /** Null for an answer that is not made yet. */
+  /** Null if the answer is not made yet. */
   body: Buffer | null;
   readonly bytes: number;
   timer: NodeJS.Timeout;
 }
 
 /**
- * Bounds what slow readers hold. A connection is cut that takes too long for an answer, that asks for ever more and reads
- * nothing, and, where too much waits in all, the one that has waited longest.
+ * Bounds the bytes that slow readers hold. A connection is cut if it takes too long for an answer, or asks for ever
+ * more and reads nothing. If too much waits in all, the one that has waited longest is cut.
  */
 export function createOutgoing({ maxPerConnection, maxInAll, onCut }: OutgoingParts): Outgoing {
-  /** The longest waiting first. */
+  /** Answers that wait, the longest waiting first. */
   const all = new Set<Waiting>();
   const byConnection = new Map<Socket, Set<Waiting>>();
   const bodies = createBodies();
-  /** What is kept for answers that are not made yet. */
+  /** Bytes that are kept for answers that are not made yet. */
   let heldBytes = 0;
 
   function connectionOf(socket: Socket): Set<Waiting> {
@@ -101,7 +104,7 @@ export function createOutgoing({ maxPerConnection, maxInAll, onCut }: OutgoingPa
     onCut(reason);
   }
 
-  /** @returns null where nothing waits: there is no connection any more */
+  /** @returns null if nothing waits: there is no connection any more */
   function wait(socket: Socket, body: Buffer | null, bytes: number, patienceMs: number): Waiting | null {
     if (socket.destroyed) return null;
     const here = connectionOf(socket);
@@ -162,7 +165,7 @@ export function createOutgoing({ maxPerConnection, maxInAll, onCut }: OutgoingPa
   };
 }
 
-/** Whether all of a response has left the process. Node's `writableFinished` becomes true in a later turn. */
+/** Tells if all of a response has left the process. Node's `writableFinished` becomes true in a later turn. */
 function isTaken({ writableEnded, writableLength }: ServerResponse): boolean {
   return writableEnded && writableLength === 0;
 }
@@ -173,9 +176,9 @@ function bytesOf(waiting: ReadonlySet<Waiting>): number {
   return sum;
 }
 
-/** Bodies in use, each of them once. */
+/** Keeps bodies in use, each of them once. */
 function createBodies() {
-  /** How often each is used, by their lengths. */
+  /** Uses of each body, by its length. */
   const uses = new Map<number, Map<Buffer, number>>();
   let bytes = 0;
 

@@ -4,22 +4,22 @@ import { copyHeaders } from './raw-headers.ts';
 
 export interface PartStreamParts {
   readonly outgoing: Outgoing;
-  /** Whether clients are asked to close their connections. */
+  /** True if clients are asked to close their connections. */
   readonly isClosing: () => boolean;
-  /** Called with what only a fault of ours can explain. */
+  /** Called with an error that only a fault of ours can explain. */
   readonly problem: (error: unknown, requestId: string) => void;
 }
 
 const inParts = new WeakSet<object>();
 
-/** Tells that an answer comes in parts: until it has ended, its operation may be under way. */
+/** Tells if an answer comes in parts: until it has ended, its operation may be under way. */
 export function isInParts(raw: FastifyReply['raw']): boolean {
   return inParts.has(raw);
 }
 
 /**
- * Sends an answer that comes in parts, each as soon as it is there, with the status and the headers of the reply. What a
- * slow reader has not taken counts with all other answers that wait to be taken, and is cut with them.
+ * Sends an answer that comes in parts, each as soon as it is there, with the status and the headers of the reply. Bytes
+ * that a slow reader has not taken count with all other answers that wait, and are cut with them.
  */
 export function sendParts(
   { id, raw: { socket } }: FastifyRequest,

@@ -1,6 +1,9 @@
 import type { FastifyReply } from 'fastify';
 
-/** Puts the headers of a reply where they are sent from once the reply is taken out of the server's hands (`hijack`). */
+/**
+ * Copies the headers of a reply to the raw response, which sends them once the reply is taken out of the server's hands
+ * (`hijack`).
+ */
 export function copyHeaders(reply: FastifyReply): void {
   for (const [name, value] of Object.entries(reply.getHeaders())) {
     if (value !== undefined) reply.raw.setHeader(name, value);

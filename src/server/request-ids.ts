@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
-/** As clients and proxies write identifiers: nothing that a log or JSON would have to escape. */
+/** The form of identifiers that clients and proxies write: nothing that a log or JSON would have to escape. */
 const WELL_FORMED = /^[\w.:=+/@-]{1,128}$/;
 
-/** The identifier that a request comes with, where it is well-formed; else a new one. */
+/** Returns the identifier that a request comes with, if it is well-formed; else a new one. */
 export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
   const given = headers['x-request-id'];
   return isRequestId(given) ? given : randomUUID();

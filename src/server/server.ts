@@ -19,17 +19,20 @@ import { requestIdOf } from './request-ids.ts';
 import { taggedText } from './tagged-text.ts';
 import { WriteQueue } from './write-queue.ts';
 
-/** Longer than the minute after which common load balancers drop an idle connection, so that they close first. */
+/**
+ * Milliseconds, longer than the minute after which common load balancers drop an idle connection, so that they close
+ * first.
+ */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 const HEADERS_TIMEOUT_MS = 15_000;
-/** Headers and body together; bounds what a slow sender can hold, a drain included. */
+/** Milliseconds for headers and body together. They bound the hold of a slow sender, a drain included. */
 const REQUEST_TIMEOUT_MS = 30_000;
-/** Characters of texts that are not worth keeping count of. */
+/** Characters below which a text is not worth keeping count of. */
 const SHORT_LENGTH = 4_096;
 const PREFLIGHT_MAX_AGE_SECONDS = 600;
-/** No route has a schema of Fastify's, so that what reads and writes by one is not loaded. */
+/** No route has a schema of Fastify's, so that readers and writers by one are not loaded. */
 const NO_COMPILERS = { buildValidator: withoutSchemas, buildSerializer: withoutSchemas };
-/** What pages of other origins may read beside what browsers show them anyway. */
+/** Headers that pages of other origins may read beside those that browsers show them anyway. */
 const EXPOSED_HEADERS = [
   'retry-after',
   'etag',
@@ -43,21 +46,22 @@ const EXPOSED_HEADERS = [
 ];
 
 export interface Server {
-  /** The GraphQL address, once requests are taken. */
+  /** Takes requests. Resolves to the GraphQL address. */
   listen(): Promise<{
     readonly url: string;
-    /** Where health and metrics are, if not beside the rest. */
+    /** The address of health and metrics, if not beside the rest. */
     readonly adminUrl: string | undefined;
   }>;
   /**
    * Says that it isn't ready, and asks clients to close their connections, but still answers. After `delayMs`, takes no
-   * new connection, answers new operations on open ones with 503, and lets those in flight finish for as long as the
-   * settings allow; then it cuts what is left and stops the gateway.
+   * new connection, answers new operations on open ones with 503, and lets operations in flight finish for as long as
+   * the settings allow. Then it cuts the connections that are left and stops the gateway.
    * @param delayMs `DRAIN_DELAY_MS`, unless something else is given
-   * @param isReplaced whether another process takes the connections from now on: then no new ones are taken at once, but
-   * those that are open are answered until they have closed, as long as requests in flight may take; and what asks
-   * whether the program is ready is told that it is
-   * @returns how many requests were cut that the gateway was at: not those whose clients don't read, or don't send
+   * @param isReplaced true if another process takes the connections from now on. Then no new ones are taken at once,
+   * but open ones are answered until they have closed, as long as requests in flight may take; and probes of readiness
+   * are told that the program is ready
+   * @returns the number of requests that the gateway was at when they were cut, without those whose clients don't read,
+   * or don't send
    */
   drain(delayMs?: number, isReplaced?: boolean): Promise<number>;
 }
@@ -67,7 +71,7 @@ export interface ServerParts {
   readonly gateway: Gateway;
   readonly metrics: Metrics;
   readonly log: Log;
-  /** Demo keys of the embedded sandbox by name; null where the figures are real. */
+  /** Demo keys of the embedded sandbox by name; null if the figures are real. */
   readonly demoKeys: Readonly<Record<string, string>> | null;
 }
 
@@ -113,7 +117,7 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
     const settings = { demoKeys, trusted: () => gateway.trusted, isLive: gateway.live !== null };
     app.register(async (app) => (await import('./graphiql-route.ts')).graphiqlRoute(app, settings));
   }
-  /** The ways of subscriptions. */
+  /** The transports of subscriptions. */
   const transports: LiveTransport[] = [];
   app.register(graphqlRoute, {
     gateway,
@@ -176,7 +180,10 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
   };
 }
 
-/** Other upgrades that clients offer, such as that to HTTP/2, are answered as if they had not. Older versions of Node don't ask. */
+/**
+ * Tells if a client asks for WebSocket. Other upgrades that clients offer, such as that to HTTP/2, are answered as if
+ * they had not. Older versions of Node don't ask.
+ */
 function isWebSocket({ headers }: IncomingMessage): boolean {
   return headers.upgrade?.toLowerCase() === 'websocket';
 }
@@ -187,7 +194,7 @@ interface WritingParts {
   readonly problem: (error: unknown, requestId: string) => void;
 }
 
-/** Has whole answers written together with others that are ready. Where that goes wrong, the connection is cut. */
+/** Has whole answers written together with others that are ready. If that fails, the connection is cut. */
 function writeTogether(app: FastifyInstance, { course, outgoing, problem }: WritingParts): void {
   const writes = new WriteQueue();
   app.addHook('onSend', (request, reply, payload, done) => {
@@ -213,12 +220,12 @@ function writeTogether(app: FastifyInstance, { course, outgoing, problem }: Writ
   });
 }
 
-/** Tools for models, which are loaded where they are offered. */
+/** Adds tools for models, which are loaded only if they are offered. */
 function addTools(app: FastifyInstance, options: McpRouteOptions): void {
   app.register(async (app) => (await import('./mcp-route.ts')).mcpRoute(app, options));
 }
 
-/** Pages of these origins may ask from browsers. */
+/** Lets pages of these origins ask from browsers. */
 function allowOrigins(
   app: FastifyInstance,
   { corsOrigins: origins, subscriptions }: Pick<Config, 'corsOrigins' | 'subscriptions'>,
@@ -228,8 +235,8 @@ function allowOrigins(
     origin: [...origins],
     // The others are for streams of several subscriptions.
     methods: ['GET', 'POST', ...(subscriptions ? ['PUT', 'DELETE'] : [])],
-    // No list of allowed headers: what a preflight asks for is allowed, since clients and tracing libraries have headers of
-    // their own. Which origins may ask is what counts, and no page sends a key but one that has it.
+    // There is no list of allowed headers: a preflight may ask for any, since clients and tracing libraries have
+    // headers of their own. The list of origins counts, and no page sends a key but one that has it.
     exposedHeaders: EXPOSED_HEADERS,
     maxAge: PREFLIGHT_MAX_AGE_SECONDS,
     strictPreflight: false,

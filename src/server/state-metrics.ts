@@ -7,10 +7,10 @@ const MAX_KEYS = 20;
 /** Characters of a key's digest that name it: it is keyed, so that nobody can look a key up by it. */
 const DIGEST_LENGTH = 8;
 
-/** What of the gateway is looked at. */
+/** The parts of the gateway that are looked at. */
 export type WatchedGateway = Pick<Gateway, 'load' | 'live' | 'state'>;
 
-/** What stands in the gateway anyway, and is looked at only when metrics are read. */
+/** Shows state that the gateway has anyway; it is looked at only when metrics are read. */
 export function watchGateway({ load, live, state }: WatchedGateway, registers: Registry[]): void {
   watchLoad(load, live, registers);
   watchLookups(state, registers);
@@ -73,7 +73,10 @@ function watchLookups({ lookups }: Gateway['state'], registers: Registry[]): voi
   });
 }
 
-/** Each worker has a copy of what is shared, which may be older: of what is left, the least is nearest to the truth. */
+/**
+ * Shows the plans of keys. Each worker has a copy of the shared counts, which may be older: of the calls left, the
+ * least is nearest to the truth.
+ */
 function watchPlans({ recentLimits }: Gateway['state'], registers: Registry[]): void {
   const gauge = (name: string, help: string, value: 'left' | 'most', aggregator: 'min' | 'max') =>
     new Gauge({

@@ -7,9 +7,9 @@ export interface Counting {
 }
 
 export interface SummedMetrics {
-  /** What all workers have counted since the program started, in the format of Prometheus. */
+  /** Writes the counts of all workers since the program started, in the format of Prometheus. */
   text(): Promise<string>;
-  /** The worker has ended: what it has counted still counts. */
+  /** Notes that the worker has ended: its counts still count. */
   left(worker: Counting, last?: MetricsSnapshot): Promise<void>;
 }
 
@@ -21,12 +21,12 @@ export interface SummedMetricsParts {
   readonly droppedLines: () => number;
 }
 
-/** What of a worker that has ended is counted on. */
+/** Types of metrics that still count once their worker has ended. */
 const LASTING = new Set(['counter', 'histogram']);
 
 /**
- * Adds up what workers have counted. One that doesn't answer, or has ended, counts with what it last told, so that no sum
- * falls.
+ * Adds up the counts of workers. A worker that doesn't answer, or has ended, counts with its last answer, so that no
+ * sum falls.
  */
 export function createSummedMetrics({ workers, replaced, droppedLines }: SummedMetricsParts): SummedMetrics {
   const last = new WeakMap<Counting, MetricsSnapshot>();
@@ -60,7 +60,7 @@ export function createSummedMetrics({ workers, replaced, droppedLines }: SummedM
   };
 }
 
-/** What the supervising process counts itself. */
+/** Makes the counts of the supervising process itself. */
 function ownMetrics({ workers, replaced, droppedLines }: SummedMetricsParts): Registry {
   const registry = new Registry();
   const registers = [registry];

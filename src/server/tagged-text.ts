@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { entityTag, isHeld } from '../operations/responses.ts';
 
-/** Sends a text that hardly ever changes, with a tag: a client that has it already is sent no more than that. */
+/** Sends a text that hardly ever changes, with a tag: a client that has it already gets the tag alone. */
 export function taggedText(read: () => string): (request: FastifyRequest, reply: FastifyReply) => string {
   let named = { text: '', etag: '' };
   return ({ headers }, reply) => {

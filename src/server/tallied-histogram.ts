@@ -2,11 +2,11 @@ import type { Histogram, Registry } from 'prom-client';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** What was observed under one combination of labels. */
+/** The observations under one combination of labels. */
 export class TalliedValues {
   readonly labels: Labels;
   readonly #bounds: readonly number[];
-  /** How many values each bound is the least for; those beyond the last are in `count` alone. */
+  /** Number of values that each bound is the least for; values beyond the last are in `count` alone. */
   readonly #within: number[];
   sum = 0;
   count = 0;
@@ -27,7 +27,7 @@ export class TalliedValues {
     }
   }
 
-  /** As the format of Prometheus has it: each bucket counts what the smaller ones do. */
+  /** Lists the values as the format of Prometheus has them: each bucket counts the smaller ones too. */
   values(name: string) {
     const { labels, sum, count } = this;
     let below = 0;
@@ -57,8 +57,8 @@ export interface TalliedHistogramParts {
 }
 
 /**
- * A histogram as prom-client has it, which costs a tenth to observe: several are observed in each operation, and prom-client
- * puts labels together to a text each time, and finds buckets by numbers that it makes texts of.
+ * A histogram as prom-client has it, which costs a tenth to observe. Several are observed in each operation.
+ * Prom-client puts labels together to a text each time, and finds buckets by numbers that it makes texts of.
  */
 export class TalliedHistogram {
   readonly #parts: TalliedHistogramParts;
@@ -85,7 +85,7 @@ export class TalliedHistogram {
     for (const register of parts.registers) register.registerMetric(metric as unknown as Histogram);
   }
 
-  /** What is observed under these values of the labels, in their order. */
+  /** Returns the observations under these values of the labels, in their order. */
   of(first = '', second = ''): TalliedValues {
     let known = this.#tallies.get(first);
     if (known === undefined) {
@@ -102,7 +102,7 @@ export class TalliedHistogram {
     return tally;
   }
 
-  /** In the order in which they were first observed, by their first label. */
+  /** Lists them in the order in which they were first observed, by their first label. */
   all(): readonly TalliedValues[] {
     return [...this.#tallies.values()].flatMap((known) => [...known.values()]);
   }

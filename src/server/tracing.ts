@@ -26,13 +26,13 @@ import type { OtlpProtocol } from '../tracing-config.ts';
 export interface TracingParts {
   readonly version: string;
   readonly protocol: OtlpProtocol;
-  /** Called with what keeps traces from being sent. */
+  /** Called with the fault that keeps traces from being sent. */
   readonly onFault: (fault: Error) => void;
 }
 
 /**
- * Traces by OpenTelemetry, sent as OTLP over HTTP. Its own environment variables say where to and how many; contexts are handed on as
- * arguments, so that nothing has to follow asynchronous calls.
+ * Opens traces by OpenTelemetry, sent as OTLP over HTTP. Its own environment variables give the destination and the
+ * rate. Contexts are handed on as arguments, so that nothing has to follow asynchronous calls.
  */
 export async function createTracer({ version, protocol, onFault }: TracingParts): Promise<Tracer> {
   const tell = (message: string) => onFault(new Error(excerpt(message)));
@@ -121,7 +121,7 @@ class SpanTrace implements Trace {
   }
 }
 
-/** OpenTelemetry's lists may be changed. */
+/** Copies lists: OpenTelemetry's may be changed. */
 function copied(attributes: TraceAttributes): Record<string, string | number | boolean | string[]> {
   return Object.fromEntries(
     Object.entries(attributes).map(([name, value]) => [name, typeof value === 'object' ? [...value] : value]),

@@ -1,10 +1,10 @@
-/** How long the first of several writes waits for the others, at the most. */
+/** Milliseconds that the first of several writes waits for the others, at the most. */
 const LONGEST_WAIT_MS = 1;
 
 /**
- * Answers that are ready are written together, at the end of the event loop's iteration: a client on the same machine that
- * was woken for each of them would take turns with the gateway, and waking it costs as much as the write. Where an iteration
- * takes long, those that are ready don't wait for its end.
+ * Writes answers that are ready together, at the end of the event loop's iteration. A client on the same machine that
+ * was woken for each of them would take turns with the gateway, and waking it costs as much as the write. If an
+ * iteration takes long, answers that are ready don't wait for its end.
  */
 export class WriteQueue {
   readonly #waiting: (() => void)[] = [];

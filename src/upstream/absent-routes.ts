@@ -4,16 +4,16 @@ import type { Answer, Call, Send } from './call.ts';
 import { COVERED_COUNTRIES } from './covered-countries.ts';
 import { namesAsked } from './not-found.ts';
 
-/** How long a route counts as absent after the service itself has said so. */
+/** Milliseconds for which a route counts as absent after the service itself has said so. */
 const ABSENT_MS = 24 * 3_600_000;
 
-/** After a 404 that has no words of the service: something between it and us may have sent that. */
+/** The same after a 404 that has no words of the service: something between it and us may have sent that. */
 const STRAY_MS = 10 * 60_000;
 
-/** What is known of one route, whatever the key. */
+/** The state of one route, under any key. */
 interface RouteState {
   isThere: boolean;
-  /** Why it isn't asked; null where it may be. */
+  /** The failure of calls to it; null if it may be asked. */
   absence: Failure | null;
   untilMs: number;
   /** The call that finds out; others wait for it. */
@@ -21,9 +21,9 @@ interface RouteState {
 }
 
 /**
- * Asks routes that a service may lack once: while it isn't known whether it has one, one call finds out and the others wait. A
- * 404 that names what was not found is about that; so is any about a country that the service needn't know. Any other 404
- * says that there is no such route: all calls to it fail unsent from then on, under every key.
+ * Asks routes that a service may lack once: while it isn't known if the service has one, one call finds out and the
+ * others wait. A 404 that names the missing thing is about that; so is any about a country that the service needn't
+ * know. Any other 404 says that there is no such route: all calls to it fail unsent from then on, under every key.
  * @param routes templates of the routes that may be absent
  */
 export function absentRoutes(
@@ -74,13 +74,13 @@ export function absentRoutes(
   };
 }
 
-/** Whether the service knows every country that a call names. */
+/** Tells if the service knows every country that a call names. */
 function areAllKnown({ route, target }: Call): boolean {
   const [path = '', search = ''] = target.split('?');
   const place = route.split('/').indexOf('{code}');
   const codes = place === -1 ? [] : [path.split('/')[place] ?? ''];
   const query = new URLSearchParams(search);
-  // Partners are of all the world.
+  // Partners are of all the world, so their codes don't count.
   for (const name of ['country_code', 'reporter_country_code']) codes.push(...query.getAll(name));
   return codes.every((code) => COVERED_COUNTRIES.has(code.toUpperCase()));
 }

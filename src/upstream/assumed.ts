@@ -1,6 +1,6 @@
 import { COVERED_COUNTRIES } from './covered-countries.ts';
 
-/** The year of a figure of which any year will do. */
+/** The year of a figure if any year will do. */
 export const ASSUMED_YEAR = 2000;
 
 /** An indicator of the assumed catalogue. */
@@ -15,7 +15,7 @@ const DEFAULT_TICKERS = 100;
 /** Listings of a list that was not cut: more than an answer without `limit` holds. */
 const ASSUMED_TICKERS = 200;
 
-/** Every country, by its code alone. */
+/** Lists every country, by its code alone. */
 export function assumedCountries(): unknown {
   return [...COVERED_COUNTRIES].map((code) => ({ id: code, name: code }));
 }

@@ -3,15 +3,15 @@ import { Failure } from '../errors.ts';
 import type { Answer, Call, Send } from './call.ts';
 import { namesAsked } from './not-found.ts';
 
-/** Takes note of what the service says of keys. */
+/** Hears the service's verdicts on keys. */
 interface Listener extends Pick<TenantCache, 'accept'> {
-  /** @returns what the answer waits for, if anything */
+  /** @returns a promise that the answer waits for, if any */
   refuse(keyDigest: string, refusal: Failure): Promise<void> | undefined | void;
 }
 
 /**
- * Tells the tenant cache, and who else wants to know, what each answer says of the caller's key: whether the service
- * accepts it, and may be served what is held for it, or refuses it, when nothing of that is served any more.
+ * Tells the tenant cache, and the other listeners, the verdict of each answer on the caller's key. If the service
+ * accepts the key, it may be served its held entries. If the service refuses it, none of them is served any more.
  */
 export function authenticated(next: Send, ...listeners: readonly Listener[]): Send {
   return (call, sending) => {
@@ -21,7 +21,7 @@ export function authenticated(next: Send, ...listeners: readonly Listener[]): Se
       accept() {
         for (const listener of listeners) listener.accept(keyDigest);
       },
-      // Whoever is told of the refusal may go to another gateway: it has to know of it by then.
+      // A client that is told of the refusal may go to another gateway, which has to know of it by then.
       async refuse(failure) {
         await Promise.all(listeners.map((listener) => listener.refuse(keyDigest, failure)));
       },
@@ -29,7 +29,10 @@ export function authenticated(next: Send, ...listeners: readonly Listener[]): Se
   };
 }
 
-/** Tells what the answer to a protected call says of the key: it is accepted, refused (401, 403), or nothing is said. */
+/**
+ * Tells the verdict on the key in the answer to a protected call: the key is accepted, refused (401, 403), or nothing
+ * is said.
+ */
 export function hearingOfKey(
   call: Call,
   answering: Promise<Answer>,
@@ -37,7 +40,8 @@ export function hearingOfKey(
 ): Promise<Answer> {
   return answering.then(
     (answer) => {
-      // A 404 that doesn't name what was asked for may come from a proxy before the service, and says nothing of the key.
+      // A 404 that doesn't name the thing asked for may come from a proxy before the service, and says nothing of the
+      // key.
       if (answer.status !== 404 || namesAsked(call, answer.body)) told.accept();
       return answer;
     },

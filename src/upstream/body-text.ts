@@ -3,14 +3,14 @@ import { StringDecoder } from 'node:string_decoder';
 const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
- * The text of a body. Decoded here, since texts that undici decodes stay alive until the next full collection. A byte order
- * mark is none of the text.
+ * Decodes the text of a body. It is decoded here, since texts that undici decodes stay alive until the next full
+ * collection. A byte order mark is none of the text.
  */
 export function textOf(bytes: Buffer): string {
   return withoutMark(bytes.toString());
 }
 
-/** The same in pieces of so many bytes, each made when it is asked for. */
+/** Decodes the same in pieces of so many bytes, each made on demand. */
 export function* textsOf(bytes: Buffer, pieceBytes: number): Generator<string, void> {
   const decoder = new StringDecoder();
   for (let from = 0; from < bytes.length; from += pieceBytes) {

@@ -22,9 +22,9 @@ import type { Outage } from './outage.ts';
 import { tracing } from './traced.ts';
 
 /**
- * Asks one endpoint; what is held in this process is answered at once.
- * @param maxAgeMs how old an answer that is served without asking may be, where that is less than usual
- * @returns its records; null where the service has nothing of the name in the route's path
+ * Asks one endpoint; an answer that is held in this process is returned at once.
+ * @param maxAgeMs age of the oldest answer that is served without asking, if less than usual
+ * @returns its records; null if the service has nothing of the name in the route's path
  * @throws Failure as the rings of the way throw it, or UPSTREAM_INVALID_RESPONSE from the decoder
  */
 export type Ask = <Params, Result>(
@@ -34,11 +34,11 @@ export type Ask = <Params, Result>(
   maxAgeMs?: number,
 ) => PromiseOrValue<Result | null>;
 
-/** How long things are served, in milliseconds. */
+/** Milliseconds for which entries are served. */
 export interface Freshness {
-  /** Without asking again. */
+  /** Milliseconds without asking again. */
   readonly ttlMs: number;
-  /** Past that, where the service gives no answer. */
+  /** Milliseconds past that, if the service gives no answer. */
   readonly staleMs: number;
 }
 
@@ -49,9 +49,9 @@ export interface CachedParts {
   readonly outage: Pick<Outage, 'failure'>;
   /** Called with each call that was answered from the tenant cache. */
   readonly onHeld?: (call: Call) => void;
-  /** Counts what was looked for among what is held. */
+  /** Counts the hits and misses among held entries. */
   readonly lookups?: Lookups | undefined;
-  /** What others who share the store are fetching; left out where nobody does. */
+  /** The fetches under way of gateways that share the store; left out if nobody shares it. */
   readonly inFlight?: InFlight;
 }
 
@@ -59,7 +59,7 @@ export interface CachedParts {
 interface HeldAnswer {
   readonly status: 200 | 404 | 422;
   readonly body: unknown;
-  /** How long the service allows it to be served without asking, in milliseconds; null where it doesn't say. */
+  /** Milliseconds for which the service allows it to be served without asking; null if it doesn't say. */
   readonly allowedMs: number | null;
   readonly etag: string | null;
 }
@@ -70,7 +70,7 @@ interface RefusedArguments {
   readonly detail: string | null;
 }
 
-/** Failures after which an old answer is better than none. After a refusal of the key nothing is. */
+/** Failures after which an old answer is better than none. After a refusal of the key none is. */
 const BETTER_OLD: ReadonlySet<FailureCode> = new Set([
   'RATE_LIMITED',
   'MONTHLY_QUOTA_EXCEEDED',
@@ -81,22 +81,25 @@ const BETTER_OLD: ReadonlySet<FailureCode> = new Set([
   'OPERATION_TIMEOUT',
 ]);
 
-/** Whether what is held may be served, past its time, instead of this. */
+/** Tells if a held entry may be served, past its time, instead of this failure. */
 export function isBetterOld(failure: unknown): failure is Failure {
   return failure instanceof Failure && BETTER_OLD.has(failure.code);
 }
 
-/** What an answer was decoded to: operations that share one decode it once. */
+/** Decoded records by their answer: operations that share one decode it once. */
 const decoded = createObjectMemo<{ readonly atMs: number; readonly records: unknown }>('decoded');
 
-/** What bodies were decoded to, where the records don't tell when they came: all that were sent the same bytes share them. */
+/**
+ * Decoded records by their body, if they don't tell when they came: all tenants that were sent the same bytes share
+ * them.
+ */
 const decodedBodies = createObjectMemo<unknown>('decoded body');
 
 /**
- * Answers from the tenant cache what is fresh there, and asks for the rest; only what could be decoded is put on it. Things are
- * fresh for `ttlMs`, and where an endpoint's headers count, for no longer than they allow; what has an entity tag is
- * then asked for by it, and a 304 keeps what is held. Where the service gives no answer, an old one is served and billed
- * as such. Refused arguments are an answer like any other: the call is not made again while it is fresh.
+ * Answers from the tenant cache if an entry is fresh there, and asks for the rest; only a body that could be decoded is
+ * put on it. Entries are fresh for `ttlMs`, and if an endpoint's headers count, for no longer than they allow. An entry
+ * with an entity tag is then asked for by it, and a 304 keeps it. If the service gives no answer, an old one is served
+ * and billed as such. Refused arguments are an answer like any other: the call is not made again while it is fresh.
  */
 export function cached(send: Send, parts: CachedParts): Ask {
   const { tenantCache, freshness, now, outage, onHeld, lookups, inFlight = ALONE } = parts;
@@ -125,7 +128,7 @@ export function cached(send: Send, parts: CachedParts): Ask {
       return Math.min(answer.allowedMs ?? freshness.ttlMs, freshness.ttlMs, maxAgeMs);
     }
 
-    /** Asks, or has it from others who share the store and are asking at the moment. */
+    /** Asks, or has the answer from others who share the store and are asking at the moment. */
     function fetch(held: HeldRecords<Result> | null): Promise<Result | null> {
       if (isHeld && lookups !== undefined) lookups.misses += 1;
       const others = mayBeHeld ? inFlight.cache : null;
@@ -163,7 +166,7 @@ export function cached(send: Send, parts: CachedParts): Ask {
         return records;
       } catch (error) {
         if (!sending.signal.aborted) throw error;
-        // Nothing is sent any more, but what is old may be served.
+        // Nothing is sent any more, but an old answer may be served.
         return fetchOwn(held);
       }
     }
@@ -207,7 +210,7 @@ export function cached(send: Send, parts: CachedParts): Ask {
   };
 }
 
-/** @throws Failure where the service refused the arguments */
+/** @throws Failure if the service refused the arguments */
 function recordsIn<Result>({ records, answer }: HeldRecords<Result>, call: Call): Result | null {
   if (answer.status === 422) throw refusalOf(answer, call);
   return records;
@@ -228,16 +231,16 @@ function refusalOf({ body }: HeldAnswer, { route }: Call): Failure {
   return new Failure('BAD_USER_INPUT', message, { route, detail: detail ?? undefined });
 }
 
-/** What is held of an endpoint, and may be served without asking. */
+/** Records that are held of an endpoint, and may be served without asking. */
 export interface HeldList<Result> {
   readonly records: Result;
-  /** In milliseconds since the epoch. */
+  /** Milliseconds since the epoch. */
   readonly freshUntilMs: number;
 }
 
 /**
- * Looks for what is held of an endpoint and fresh, and never asks for it.
- * @returns null where the service would have to be asked
+ * Looks for fresh entries of an endpoint, and never asks for them.
+ * @returns null if the service would have to be asked
  */
 export function held<Params, Result>(
   endpoint: Endpoint<Params, Result>,
@@ -256,14 +259,14 @@ export function held<Params, Result>(
   };
 }
 
-/** What is held of an answer, fresh or not. */
+/** Records that are held of an answer, fresh or not. */
 export interface HeldRecords<Result> {
   readonly records: Result | null;
   readonly atMs: number;
   readonly answer: HeldAnswer;
 }
 
-/** What is held of an answer; null where nothing is, or nothing that can be read. */
+/** Reads the records that are held of an answer; null if there are none, or none that can be read. */
 export function heldRecords<Params, Result>(
   endpoint: Endpoint<Params, Result>,
   params: Params,
@@ -297,7 +300,7 @@ function isRefusal(body: unknown): body is RefusedArguments {
   return typeof body.message === 'string' && (body.detail === null || typeof body.detail === 'string');
 }
 
-/** What a call's answer is held under. */
+/** Names the entry of a call's answer. */
 function nameOf(call: Call): string {
   return `answer ${callKey(call)}`;
 }
@@ -311,7 +314,7 @@ function recordsOf<Params, Result>(
   if (answer.status === 404) {
     if (!namesAsked(makeCall(endpoint, params), answer.body))
       throw strayNotFound(endpoint.route, answer.body);
-    // Of an optional route, 404s that say that there is none don't come so far.
+    // 404s that say that an optional route is absent don't come so far.
     if (endpoint.route.includes('{') || endpoint.isOptional) return null;
     throw new Failure('UPSTREAM_INVALID_RESPONSE', 'The service does not have this route.', {
       route: endpoint.route,
@@ -338,7 +341,10 @@ function decodedBody<Params, Result>(
   return records;
 }
 
-/** A 404 that doesn't name what was asked for: it is no word on what the service holds. */
+/**
+ * Makes the failure of a 404 that doesn't name the thing asked for: it is no word on the records that the service
+ * holds.
+ */
 export function strayNotFound(route: string, body: unknown): Failure {
   const { detail } = (body ?? {}) as { readonly detail?: string };
   return new Failure(
@@ -359,8 +365,9 @@ function heldOf({ caching }: Pick<Endpoint, 'caching'>, { status, body, headers 
 }
 
 /**
- * How long the headers of an answer allow it to be served without asking; null where they don't say. A 304 says it
- * anew, or leaves it as it was. This is a cache of one key, so `private` and `Authorization` are no hindrance.
+ * Counts the milliseconds for which the headers of an answer allow it to be served without asking; null if they don't
+ * say. A 304 says it anew, or leaves it as it was. This is a cache of one key, so `private` and `Authorization` are no
+ * hindrance.
  */
 function allowanceOf({ status, headers }: Answer, { allowedMs }: HeldAnswer): number | null | 'no-store' {
   const policy = new CachePolicy({ headers: {} }, { status: 200, headers }, { shared: false });

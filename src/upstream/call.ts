@@ -10,29 +10,30 @@ import type { Job } from '../async/yielding.ts';
 import type { Failure, FailureCode } from '../errors.ts';
 import type { Deadline } from './deadline.ts';
 
-/** One route of the service. `Params` are what the route takes, `Result` what it answers in our own words. */
+/** One route of the service. `Params` are the parameters that it takes, `Result` its answer in our own words. */
 export interface Endpoint<Params = never, Result = unknown> {
   /** The route's template, such as `/v1/countries/{code}/profile`: its name in bills, errors and metrics. */
   readonly route: string;
-  /** Public routes are asked without the caller's key. */
+  /** True if the route is asked without the caller's key. */
   readonly isPublic: boolean;
-  /** Path and query parameters of a call; a parameter that is undefined is not sent. */
+  /** Makes the path and query parameters of a call; a parameter that is undefined is not sent. */
   readonly params: (params: Params) => CallParams;
   /**
-   * The records in an answer's body.
-   * @param receivedAt when the service sent it, in milliseconds since the epoch; records tell it only where `isDated` says so
+   * Decodes the records in an answer's body.
+   * @param receivedAt when the service sent it, in milliseconds since the epoch; records tell it only if `isDated` says
+   * so
    * @throws Failure UPSTREAM_INVALID_RESPONSE naming the field that breaks the specification
    */
   readonly decode: (body: unknown, params: Params, receivedAt: number) => Result;
-  /** Whether a service may lack the route, since no path is specified for it; see `absentRoutes`. */
+  /** True if a service may lack the route, since no path is specified for it; see `absentRoutes`. */
   readonly isOptional?: true;
-  /** Whether the records tell when they came. */
+  /** True if the records tell when they came. */
   readonly isDated?: true;
-  /** Whether an answer may be served again: never, for the usual time, or as the service's headers say. */
+  /** The way in which an answer may be served again: never, for the usual time, or as the service's headers say. */
   readonly caching: 'none' | 'ttl' | 'http';
   /**
-   * What pricing takes an answer to hold while it is not known: a list of its documented size, or one of each thing that
-   * further calls may hang from. Nothing where it is left out.
+   * Returns the content that pricing assumes of an answer while it is not known: a list of its documented size, or one
+   * of each thing that further calls may hang from. Nothing if it is left out.
    * @param target that of the call
    * @param metricKey an indicator of the catalogue, as far as that is known
    */
@@ -44,7 +45,7 @@ export interface CallParams {
   readonly query?: Readonly<Record<string, string | undefined>>;
 }
 
-/** One concrete request. */
+/** One concrete call. */
 export interface Call {
   readonly route: string;
   readonly isPublic: boolean;
@@ -52,7 +53,7 @@ export interface Call {
   readonly target: string;
 }
 
-/** The only name of a call: two calls with the same key ask for the same thing. */
+/** Returns the only name of a call: two calls with the same key ask for the same thing. */
 export function callKey(call: Call): string {
   return call.target;
 }
@@ -70,50 +71,50 @@ export function makeCall<Params>(endpoint: Endpoint<Params, unknown>, params: Pa
   return { route: endpoint.route, isPublic: endpoint.isPublic, target };
 }
 
-/** What stands for itself in a query. */
+/** Characters that stand for themselves in a query. */
 const PLAIN = /^[\w,.-]*$/;
 
-/** Commas separate the codes of a list and may stand in a query as they are. */
+/** Encodes a list. Commas separate its codes, and may stand in a query as they are. */
 function encodeList(value: string): string {
   return PLAIN.test(value) ? value : encodeURIComponent(value).replaceAll('%2C', ',');
 }
 
-/** What the service said, undecoded, and when. */
+/** The answer of the service, undecoded, and its time. */
 export interface Answer {
   /** 200, 304 or 404; every other status is a Failure. */
   readonly status: 200 | 304 | 404;
   readonly headers: Readonly<Record<string, string>>;
-  /** Parsed JSON; undefined for a 304. For a 404 `{detail}`, or undefined where the service didn't word it itself. */
+  /** Parsed JSON; undefined for a 304. For a 404 `{detail}`, or undefined if the service didn't word it itself. */
   readonly body: unknown;
   /** Milliseconds since the epoch. */
   readonly receivedAt: number;
 }
 
-/** On whose behalf calls are made. */
+/** The tenant on whose behalf calls are made. */
 export interface Caller extends Job {
-  /** The `Authorization` header as it came; null where there was none. Goes to the service and nowhere else. */
+  /** The `Authorization` header as it came; null if there was none. Goes to the service and nowhere else. */
   readonly authorization: string | null;
-  /** A keyed digest of it: names the caller in ledgers and caches. */
+  /** A keyed digest of it, which names the caller in ledgers and caches. */
   readonly keyDigest: string;
 }
 
-/** Who pays for a call, and until when it is wanted. */
+/** The payer of a call, and the end of the demand for it. */
 export interface Sending {
   readonly caller: Caller;
   readonly signal: CancelSignal;
-  /** Of an operation: started before it first waits, so that its signal aborts when the time is over. */
+  /** The deadline of an operation: started before it first waits, so that its signal aborts when the time is over. */
   readonly deadline?: Pick<Deadline, 'start'>;
-  /** Where answers that took no request are counted. */
+  /** The bill that counts answers that took no request. */
   readonly bill: Bill;
-  /** Counts what is waited for. */
+  /** Counts the time of waits. */
   readonly waits?: Waits;
   /** Bills the requests. */
   readonly payer: Payer;
-  /** Until when (milliseconds since the epoch) the call may wait for a minute window that still has room. */
+  /** Milliseconds since the epoch until which the call may wait for a minute window that still has room. */
   readonly waitDeadlineMs: number;
-  /** Called when a call has its turn and is about to leave; throws why it must not leave after all. */
+  /** Called when a call has its turn and is about to leave. Throws the reason if it must not leave after all. */
   readonly beforeLeaving?: () => void;
-  /** The span that calls are made within, where somebody traces. */
+  /** The span that calls are made within, if somebody traces. */
   readonly trace?: Trace | undefined;
   /** Called with the status of the answer. */
   readonly onStatus?: (status: number) => void;
@@ -121,11 +122,11 @@ export interface Sending {
   readonly headers?: Readonly<Record<string, string>>;
   /** Has the request go over a connection that nothing has gone over before. */
   readonly isAnew?: true;
-  /** Called once, at the instant the request leaves; what it throws keeps the request from being sent. */
+  /** Called once, at the instant the request leaves; an error that it throws keeps the request from being sent. */
   readonly onLeaving?: () => void;
   /** Called with the expiry of each cache hit, in milliseconds since the epoch. */
   readonly onHeld?: (freshUntilMs: number) => void;
-  /** Called with the time of what has just come, as `onHeld`; 0 where it has none. */
+  /** Called with the expiry of each answer that has just come, as `onHeld`; 0 if it has none. */
   readonly onFetched?: (freshUntilMs: number) => void;
   /** Called with records that are past their time and served for want of newer ones. */
   readonly onStale?: (records: unknown, why: FailureCode) => void;
@@ -133,7 +134,7 @@ export interface Sending {
   readonly onLeftOut?: (rows: LeftOutRows) => void;
 }
 
-/** What an operation waits for: the service, batching and pacing included, and the store of what is held. */
+/** The waits of an operation: for the service, batching and pacing included, and for the store. */
 export interface Waits {
   readonly service: Stopwatch;
   readonly store: Stopwatch;
@@ -143,18 +144,18 @@ export interface Waits {
 export interface LeftOutRows {
   readonly route: string;
   readonly count: number;
-  /** What is wrong with the first of them. */
+  /** The fault in the first of them. */
   readonly detail: string;
 }
 
 /**
- * Who pays for requests that are about to leave. A request is reserved while it waits for its turn, and charged at the
- * instant it leaves, so that the bills of all operations add up to what the service receives.
+ * Pays for requests that are about to leave. A request is reserved while it waits for its turn, and charged at the
+ * instant it leaves, so that the bills of all operations add up to the requests that the service receives.
  */
 export interface Payer {
   /**
-   * @throws Failure OPERATION_TOO_EXPENSIVE where one more request would be beyond the operation's limit, DOMException
-   * AbortError where nobody waits any more
+   * @throws Failure OPERATION_TOO_EXPENSIVE if one more request would be beyond the operation's limit, DOMException
+   * AbortError if nobody waits any more
    */
   reserve(route: string): Reservation;
 }
@@ -163,7 +164,7 @@ export interface Payer {
 export interface Reservation {
   /**
    * Bills the request, which leaves now.
-   * @throws DOMException AbortError where nobody waits any more; the room is free then
+   * @throws DOMException AbortError if nobody waits any more; the room is free then
    */
   charge(): void;
   release(): void;
@@ -172,7 +173,7 @@ export interface Reservation {
 /** One ring of the way to the service, or all of them. */
 export type Send = (call: Call, sending: Sending) => Promise<Answer>;
 
-/** What one operation has cost, as `extensions.upstream` tells it. */
+/** The cost of one operation, as `extensions.upstream` tells it. */
 export interface Bill {
   /** Requests sent for this operation, retries included. */
   calls: number;
@@ -181,23 +182,23 @@ export interface Bill {
   shared: number;
   /** Answers taken from the cache. */
   cached: number;
-  /** Requests that it would have taken had each field fetched for itself. */
+  /** Requests that it would have taken if each field had fetched for itself. */
   naive: number;
-  /** Answers that were past their time, served because the service gave none; not there where there were none. */
+  /** Answers that were past their time, served because the service gave none; left out if there were none. */
   stale?: StaleAnswers[];
 }
 
 /** Old answers of one route that were served for one reason. */
 export interface StaleAnswers {
   readonly route: string;
-  /** Why the service gave none: what the operation would have failed with. */
+  /** The code that the operation would have failed with: the service gave no answer. */
   readonly code: FailureCode;
   answers: number;
-  /** When the service sent the oldest of them; ISO 8601, UTC. */
+  /** The time at which the service sent the oldest of them; ISO 8601, UTC. */
   oldestFetchedAt: string;
-  /** How old that is. */
+  /** The age of the oldest. */
   ageSeconds: number;
-  /** When it is worth asking again, where that is known; ISO 8601, UTC. */
+  /** The time from which it is worth asking again, if that is known; ISO 8601, UTC. */
   readonly retryAt?: string | undefined;
 }
 

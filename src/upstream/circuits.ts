@@ -7,55 +7,58 @@ import { isForgotten, isUnanswered } from './retried.ts';
 
 /**
  * Circuit breakers of the routes. After some attempts in a row that the service has not answered (5xx, timeouts, broken
- * connections), calls fail at once and nothing is sent; after a pause one call finds out whether the service is back. An
- * outage of one route is none of the others, and what fails under one key alone is kept from that key alone.
+ * connections), calls fail at once and nothing is sent. After a pause one call finds out if the service is back. An
+ * outage of one route is none of the others, and a route that fails under one key alone is kept from that key alone.
  */
 export interface Circuits {
-  /** Keeps calls back; around the ring where they wait for their turn. */
+  /** Keeps calls back; around the ring in which they wait for their turn. */
   stopping(next: Send): Send;
   /** Notes the outcomes of calls that leave; within that ring, so that one is known before the next call has its turn. */
   hearing(next: Send): Send;
-  /** The circuits that keep calls back at the moment; routes that have failed before, and do so no longer, with none. */
+  /**
+   * Lists the routes whose circuits keep calls back at the moment, and with none those that have failed before and do
+   * so no longer.
+   */
   open(): readonly OpenCircuits[];
 }
 
-/** How many circuits of a route keep calls back. */
+/** The circuits of a route that keep calls back. */
 export interface OpenCircuits {
   readonly route: string;
-  /** Whether that of all keys does. */
+  /** True if the circuit of all keys does. */
   readonly isOpenForAll: boolean;
-  /** How many keys' own do. */
+  /** Number of keys whose own circuit does. */
   readonly keys: number;
 }
 
 export interface CircuitsParts {
   readonly proven: Pick<ProvenKeys, 'has'>;
   readonly now: () => number;
-  /** By the wall clock, for the times that callers are told. */
+  /** The wall clock, for the times that callers are told. */
   readonly wallNow: () => number;
 }
 
 /** Unanswered attempts in a row that open a circuit. */
 const OPENS_AFTER = 10;
 
-/** As many of them may be those of one key where the circuit is that of all keys. */
+/** Most attempts of one key that count for the circuit of all keys. */
 const MOST_OF_ONE_KEY = OPENS_AFTER / 2;
 
-/** Short, since the calls that are kept back meanwhile might have gone well. */
+/** Pauses of a circuit: short, since the calls that are kept back might have gone well. */
 const PAUSES = { firstMs: 1_000, longestMs: 5_000 };
 
 /** Circuits of single keys that are kept at once. */
 const MAX_CIRCUITS = { proven: 10_000, unproven: 2_000 };
 
-/** Of one key on one route. */
+/** The circuit of one key on one route. */
 interface KeyCircuit {
   failures: number;
   readonly pause: Pause;
 }
 
-/** Of all keys on one route. */
+/** The circuit of all keys on one route. */
 interface RouteCircuit {
-  /** How many failures of each key count, in a row. */
+  /** Failures of each key that count, in a row. */
   readonly failures: Map<string, number>;
   readonly pause: Pause;
 }
@@ -66,7 +69,7 @@ export function createCircuits({ proven, now, wallNow }: CircuitsParts): Circuit
   const ofKeys = createKeyTable<KeyCircuit>(MAX_CIRCUITS);
   const ofRoutes = new Map<string, RouteCircuit>();
 
-  /** Whether nothing has failed, of all that is remembered. */
+  /** Tells if nothing has failed, as far as is remembered. */
   const isUntroubled = () => ofKeys.isEmpty && ofRoutes.size === 0;
 
   function pausesFor(call: Call, keyDigest: string): readonly (Pause | undefined)[] {
@@ -74,7 +77,7 @@ export function createCircuits({ proven, now, wallNow }: CircuitsParts): Circuit
     return [ofKeys.get(nameOf(call, keyDigest))?.pause, ofRoutes.get(call.route)?.pause];
   }
 
-  /** What calls fail with that are not sent. */
+  /** Makes the failure of a call that is kept back. */
   function keptBack({ fields }: Failure, { route }: Call, { endsAtMs }: Pause): Failure {
     const retryAfterSeconds = Math.max(1, Math.ceil((endsAtMs - now()) / 1000));
     return new Failure(
@@ -170,7 +173,7 @@ export function createCircuits({ proven, now, wallNow }: CircuitsParts): Circuit
   };
 }
 
-/** What the circuit of a key on a route is found by; of a public route, that of all keys. */
+/** Names the circuit of a key on a route; of a public route, that of all keys. */
 function nameOf({ route, isPublic }: Call, keyDigest: string): string {
   return `${isPublic ? ANYBODY : keyDigest} ${route}`;
 }

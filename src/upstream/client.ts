@@ -28,7 +28,7 @@ export interface Upstream {
   readonly ledger: Ledger;
   readonly circuits: Pick<Circuits, 'open'>;
   readonly outage: Outage;
-  /** Why the service has just refused a key; null where it hasn't, or it is time to find out anew. */
+  /** Returns the service's latest refusal of a key; null if there is none, or it is time to find out anew. */
   readonly keyRefusal: (keyDigest: string) => Failure | null;
   close(): Promise<void>;
 }
@@ -38,13 +38,13 @@ export interface UpstreamParts {
   readonly timeoutMs: number;
   readonly retries: number;
   readonly clock: Pick<Clock, 'now' | 'sleep'>;
-  /** Tells how old things are; see `steadied`. */
+  /** The clock by which ages are told; see `steadied`. */
   readonly steadyNow?: () => number;
   readonly tenantCache: TenantCache;
   readonly proven: ProvenKeys;
-  /** What gateways that share a store have spent; null where this one is alone. */
+  /** Counts of the calls of all gateways that share a store; null if this one is alone. */
   readonly sharedCounters: SharedCounters | null;
-  /** What others who share the store are fetching. */
+  /** The fetches under way of gateways that share the store. */
   readonly inFlight: InFlight;
   readonly freshness: Freshness;
   /** Sees every answer go by. */
@@ -52,18 +52,18 @@ export interface UpstreamParts {
   readonly onAttempt: (attempt: Attempt) => void;
   /** Called with the milliseconds that a call has waited for a minute window. */
   readonly onMinuteWait?: ((waitedMs: number) => void) | undefined;
-  /** Whether somebody traces: else nothing is done for it. */
+  /** True if somebody traces: else nothing is done for it. */
   readonly isTraced?: boolean;
-  /** Routes that the service may lack; left out where all are specified. */
+  /** Routes that the service may lack; left out if all are specified. */
   readonly optionalRoutes?: ReadonlySet<string>;
-  /** Where lists and other answers are counted that were looked for among what is held. */
+  /** Counts the hits and misses of lists and other answers among held entries. */
   readonly lookups?: Lookups;
 }
 
 /**
- * Puts the rings together. Their order is policy: what is held costs nothing (outermost), what is in flight is shared, a
- * retry is patient, nothing is sent under a key that was just refused or to a route that is down, every attempt is
- * billed, since the service counts attempts, and each tells whether the key is good.
+ * Puts the rings together. Their order is policy. A held answer costs nothing (outermost), and a call in flight is
+ * shared. A retry is patient. Nothing is sent under a key that was just refused or to a route that is down. Every
+ * attempt is billed, since the service counts attempts, and each tells if the key is good.
  */
 export function createUpstream(parts: UpstreamParts): Upstream {
   const { clock, steadyNow = clock.now, lookups } = parts;

@@ -7,14 +7,14 @@ import { sharedPayer } from './payer.ts';
 interface SharedCall {
   readonly answer: Promise<Answer>;
   readonly ends: Cancellation;
-  /** Who pays, one entry for each that waits. */
+  /** The payers, one entry for each operation that waits. */
   readonly waiting: Payer[];
 }
 
 /**
- * Shares what is in flight: equal calls under one key are sent once. The shared call has a signal of its own and is
- * given up only when the last one that waits for it has left; each request is billed to the first that still waits.
- * Public calls are shared by all.
+ * Shares calls in flight: equal calls under one key are sent once. The shared call has a signal of its own and is given
+ * up only when the last one that waits for it has left. Each request is billed to the first that still waits. Public
+ * calls are shared by all.
  */
 export function coalesced(next: Send): Send {
   const inFlight = new TransientMap<SharedCall>();
@@ -30,7 +30,7 @@ export function coalesced(next: Send): Send {
 
   return (call, sending) => {
     sending.deadline?.start();
-    // Whoever has been given up sends nothing more.
+    // An operation that has been given up sends nothing more.
     if (sending.signal.aborted) return Promise.reject(sending.signal.reason);
     const whose = call.isPublic ? '' : sending.caller.keyDigest;
     const name = `${whose} ${callKey(call)} ${JSON.stringify(sending.headers ?? null)}`;

@@ -4,7 +4,7 @@ import { Agent, type buildConnector, Client, type Dispatcher, Pool } from 'undic
 /** Connections to the service that are open at once; calls beyond wait for one. */
 const MAX_CONNECTIONS = 64;
 
-/** One place for a connection to the service, and what has gone over the one that is there. */
+/** One place for a connection to the service, and the traffic over the connection that is there. */
 export interface ServiceConnection {
   socket: Socket | null;
   /** Answers that have come over it. */
@@ -15,18 +15,18 @@ export interface ServiceConnection {
   usedAtMs: number;
 }
 
-/** Is told which connection its request goes over. */
+/** A handler that is told which connection its request goes over. */
 export interface OverConnection {
   goesOver(connection: ServiceConnection): void;
 }
 
 /** Ways to the service. */
 export interface Connections {
-  /** Over connections that are kept alive. */
+  /** Sends over connections that are kept alive. */
   readonly kept: Dispatcher;
-  /** Over a new connection for each request, closed after it. */
+  /** Sends over a new connection for each request, closed after it. */
   readonly anew: Dispatcher;
-  /** Closes what has lain idle for as long as a connection that was found forgotten: the same may hold of it. */
+  /** Closes connections that have lain idle for as long as one that was found forgotten: the same may hold of them. */
   closeIdle(forgotten: ServiceConnection): void;
   close(): Promise<void>;
 }

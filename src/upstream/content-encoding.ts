@@ -17,7 +17,7 @@ const MAX_ENCODINGS = 4;
 /** Bytes that are unpacked at once. */
 const CHUNK_BYTES = 65_536;
 
-/** Windows beyond 8 MiB are none that HTTP allows (RFC 9659). */
+/** Parameters of zstd: windows beyond 8 MiB are none that HTTP allows (RFC 9659). */
 const ZSTD_WINDOW = { [constants.ZSTD_d_windowLogMax]: 23 };
 
 type Open = (first: Buffer) => Transform;
@@ -27,7 +27,7 @@ const gunzip: Open = () => createGunzip({ chunkSize: CHUNK_BYTES });
 const OPEN: Readonly<Record<string, Open>> = {
   gzip: gunzip,
   'x-gzip': gunzip,
-  // Some send it without the header that the name stands for.
+  // Some services send it without the header that the name stands for.
   deflate: ([byte = 0]) =>
     (byte & 0x0f) === 8
       ? createInflate({ chunkSize: CHUNK_BYTES })
@@ -36,12 +36,12 @@ const OPEN: Readonly<Record<string, Open>> = {
   zstd: () => createZstdDecompress({ chunkSize: CHUNK_BYTES, params: ZSTD_WINDOW }),
 };
 
-/** A body can't be unpacked; the message says why. */
+/** A fault of a body that can't be unpacked; the message says why. */
 export class Unreadable extends Error {}
 
 /**
- * Steps that undo the encodings of a body, in their order; null where there are none.
- * @throws Unreadable where one of them is not known, or there are too many
+ * Returns the steps that undo the encodings of a body, in their order; null if there are none.
+ * @throws Unreadable if one of them is not known, or there are too many
  */
 export function encodingsIn(header: string | string[] | undefined): readonly Open[] | null {
   if (header === undefined) return null;
@@ -69,7 +69,7 @@ export interface UnpackingParts {
   readonly onDrain: () => void;
 }
 
-/** Unpacks a body as it comes, within bounds: what would be too large is given up before it is. */
+/** Unpacks a body as it comes, within bounds: a body that would be too large is given up before it is. */
 export class Unpacking {
   readonly #parts: UnpackingParts;
   readonly #streams: Transform[] = [];
@@ -78,12 +78,12 @@ export class Unpacking {
     this.#parts = parts;
   }
 
-  /** @returns whether more may be written at once */
+  /** @returns true if more may be written at once */
   write(chunk: Buffer): boolean {
     return chunk.length === 0 || this.#write(0, chunk);
   }
 
-  /** There is no more; `onEnd` follows once all is unpacked. */
+  /** Ends the body; `onEnd` follows once all is unpacked. */
   end(): void {
     this.#end(0);
   }

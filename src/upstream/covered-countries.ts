@@ -17,7 +17,7 @@ export const COVERED_COUNTRIES: ReadonlySet<string> = new Set(ALPHA_2_BY_ALPHA_3
 
 const ALPHA_2 = /^[a-z]{2}$/i;
 
-/** The alpha-2 code, in upper case, of a code in either form and case; null for what is neither. */
+/** Returns the alpha-2 code, in upper case, of a code in either form and case; null for any other text. */
 export function alpha2Of(code: string): string | null {
   if (ALPHA_2.test(code)) return code.toUpperCase();
   return ALPHA_2_BY_ALPHA_3.get(code.trim().toUpperCase()) ?? null;

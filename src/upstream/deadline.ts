@@ -2,16 +2,16 @@ import { Cancellation, type CancelSignal } from '../async/cancellation.ts';
 import { Failure } from '../errors.ts';
 
 export interface DeadlineParts {
-  /** When the operation came, by the same time as `now`; milliseconds. */
+  /** The time at which the operation came, by the same clock as `now`; milliseconds. */
   readonly startedAtMs: number;
-  /** How long an operation may take, in milliseconds. */
+  /** Milliseconds that an operation may take. */
   readonly timeoutMs: number;
   readonly now: () => number;
-  /** Has the signal that aborts when the client leaves; it is only asked for where somebody waits. */
+  /** The request, with the signal that aborts when the client leaves; it is only asked for if somebody waits. */
   readonly request: { readonly signal: CancelSignal };
 }
 
-/** What a deadline that has been started listens to. */
+/** The parts that a started deadline listens to. */
 interface Started {
   readonly client: CancelSignal;
   readonly onLeave: () => void;
@@ -19,8 +19,8 @@ interface Started {
 }
 
 /**
- * When one operation is given up: by its client, or because its time is over. Nothing is set up before the operation
- * first waits for the service, since most take what they need from what is held.
+ * The deadline of one operation, which is given up by its client, or because its time is over. Nothing is set up before
+ * the operation first waits for the service, since most find all that they need held.
  */
 export class Deadline {
   readonly #parts: DeadlineParts;
@@ -32,12 +32,12 @@ export class Deadline {
     this.#parts = parts;
   }
 
-  /** Aborts once the deadline has been started; with a Failure as its reason where the time is over. */
+  /** Aborts once the deadline has been started; with a Failure as its reason if the time is over. */
   get signal(): CancelSignal {
     return this.#ends;
   }
 
-  /** The operation is about to wait: from now on the signal tells when it is given up. */
+  /** Starts the deadline, since the operation is about to wait: from now on the signal tells when it is given up. */
   start(): void {
     if (this.#started !== undefined || this.#isOver) return;
     const { request, startedAtMs, timeoutMs, now } = this.#parts;
@@ -49,7 +49,7 @@ export class Deadline {
     this.#started = { client, onLeave, timer };
   }
 
-  /** The operation is over. */
+  /** Stops the deadline, since the operation is over. */
   stop(): void {
     this.#isOver = true;
     if (this.#started === undefined) return;

@@ -8,10 +8,13 @@ import * as endpoints from './endpoints.ts';
 /** Lists that later operations are priced by, per key digest. */
 const MAX_LISTS = 400;
 
-/** How old a list may be before a newer one takes its place: they hardly ever change, and each is long held. */
+/**
+ * Milliseconds for which a list stays before a newer one takes its place: they hardly ever change, and each is long
+ * held.
+ */
 const RENEWING_MS = 60_000;
 
-/** Characters of a data call's target that names so many figures that to assume them takes long. */
+/** Characters of a data call's target that names many figures: to assume them takes long. */
 const LONG_TARGET = 500;
 
 interface KnownList {
@@ -19,7 +22,7 @@ interface KnownList {
   readonly atMs: number;
 }
 
-/** An indicator of a catalogue: one that has sources, which may be asked for. */
+/** Finds an indicator of a catalogue: one that has sources, which may be asked for. */
 function metricIn(catalogue: unknown): string {
   try {
     const records = endpoints.indicators.decode(catalogue, {}, 0);
@@ -29,11 +32,11 @@ function metricIn(catalogue: unknown): string {
   }
 }
 
-/** What is assumed of answers while they are not known. */
+/** The assumptions on answers while they are not known. */
 export interface Assumptions {
-  /** The years of the figures that the service holds: what is asked for below these is asked for too. */
+  /** Returns the years of the figures that the service holds: fields below them are asked for too. */
   yearsOf(countryCode: string, metricKey: string): readonly number[];
-  /** Whether lists and records have their documented size, rather than nothing in them. */
+  /** True if lists and records have their documented size, rather than nothing in them. */
   readonly areFilled: boolean;
   /** Called for a list that is not known. */
   onAssumedList(): void;
@@ -41,16 +44,19 @@ export interface Assumptions {
 
 /**
  * A stand-in for the service that answers without being asked: with the lists that it has given this key before, or
- * with what is assumed. Whoever runs an operation over it sees which calls it would make.
+ * with assumptions. An operation that runs over it shows the calls that it would make.
  */
 export interface DryRun {
   /** Passes calls on and remembers the lists that come back. */
   remembering(next: Send): Send;
-  /** Answers by what is known and assumed, and notes what it was asked. */
+  /** Answers by known and assumed lists, and notes the calls that it was asked. */
   answering(note: (call: Call) => void, assumptions: Assumptions): Send;
 }
 
-/** A figure or some of each country and metric that a data call names, as far as there are any; whole, as its total says. */
+/**
+ * Assumes figures of each country and metric that a data call names, as far as there are any. The answer is whole, as
+ * its total says.
+ */
 function assumedFigures({ target }: Call, { yearsOf }: Assumptions): unknown {
   const query = new URLSearchParams(target.slice(target.indexOf('?')));
   const listed = (name: string) => query.get(name)?.split(',') ?? [];
@@ -60,12 +66,12 @@ function assumedFigures({ target }: Call, { yearsOf }: Assumptions): unknown {
   return { data, meta: { total: data.length, limit: Number.MAX_SAFE_INTEGER } };
 }
 
-/** What is known of the route of any endpoint. */
+/** The route of any endpoint, and the answer that is assumed of it. */
 export type AnyEndpoint = Pick<Endpoint, 'route' | 'assumed'>;
 
 /** @param more endpoints besides those that every service has */
 export function createDryRun(now: () => number, more: readonly AnyEndpoint[] = []): DryRun {
-  /** What is assumed of each route of which anything is. */
+  /** Functions that assume an answer, by route; routes without one are left out. */
   const assumedOf: ReadonlyMap<string, NonNullable<AnyEndpoint['assumed']>> = new Map(
     [...Object.values(endpoints), ...more].flatMap(({ route, assumed }: AnyEndpoint) =>
       assumed === undefined ? [] : [[route, assumed] as const],
@@ -99,13 +105,16 @@ export function createDryRun(now: () => number, more: readonly AnyEndpoint[] = [
         if (call.target.length > LONG_TARGET) await yieldToEventLoop(caller);
         const body =
           known.get(keyOf(caller.keyDigest, call))?.body ?? assumed(call, caller.keyDigest, assumptions);
-        // Where there is no record, nothing below it is asked for.
+        // If there is no record, nothing below it is asked for.
         const status = body === NO_RECORD ? 404 : 200;
         return { status, headers: {}, body, receivedAt: now() };
       },
   };
 
-  /** By what is known of its own catalogue, so that what hangs from an indicator of a record is asked for as well. */
+  /**
+   * Returns an indicator of the key's own catalogue, as far as it is known, so that the fields below an indicator of a
+   * record are asked for as well.
+   */
   function metricOf(keyDigest: string): string {
     const catalogue = known.peek(keyOf(keyDigest, makeCall(endpoints.indicators, {})));
     return catalogue === undefined ? ASSUMED_METRIC : metricIn(catalogue.body);

@@ -1,8 +1,8 @@
 /**
- * The service on one screen: each route we call, what it takes and what it answers.
+ * The service on one screen: each route that we call, with its parameters and its answer.
  *
- * "Specified" is what the service promises. "Observed" is what it has been seen to do where the specification is
- * silent; the decoders accept it and nothing relies on it.
+ * "Specified" is the service's promise. "Observed" is the behaviour that it has shown if the specification is silent;
+ * the decoders accept it and nothing relies on it.
  */
 import {
   assumedCountries,
@@ -30,16 +30,19 @@ import { decodeSignals, type SignalsRecord } from './records/signals.ts';
 
 export type NoParams = Readonly<Record<string, never>>;
 
-/** A country, in either case. */
+/** A country by its code, in either case. */
 export interface CountryParams {
   readonly code: string;
 }
 
-/** Order, repetition and the case of country codes make no difference to the call; an empty list is not sent. */
+/**
+ * Countries and measures of a data call. Order, repetition and the case of country codes make no difference to the
+ * call; an empty list is not sent.
+ */
 export interface ObservationsParams {
   readonly countryCodes: readonly string[];
   readonly metricKeys: readonly string[];
-  /** The latest figure of each series instead of the whole series. */
+  /** True for the latest figure of each series instead of the whole series. */
   readonly latest: boolean;
   readonly limit?: number | undefined;
   readonly startYear?: number | undefined;
@@ -77,8 +80,8 @@ export const platformVersion: Endpoint<NoParams, PlatformVersionRecord> = {
 };
 
 /**
- * Specified: each source's last successful refresh and next run. Under which names is not. Like the lists of countries
- * and indicators it is promised whole, and has not been seen cut: only a total above its rows says otherwise.
+ * Specified: each source's last successful refresh and next run. The names of the fields are not. Like the lists of
+ * countries and indicators it is promised whole, and has not been seen cut: only a total above its rows says otherwise.
  */
 export const etlStatus: Endpoint<NoParams, readonly SourceRecord[]> = {
   route: '/v1/platform/etl-status',
@@ -99,7 +102,7 @@ export const countries: Endpoint<NoParams, readonly CountryRecord[]> = {
   assumed: assumedCountries,
 };
 
-/** Specified: a reference record with selected indicators where there are any. Its fields are not. */
+/** Specified: a reference record with selected indicators if there are any. Its fields are not. */
 export const countryProfile: Endpoint<CountryParams, CountryProfileRecord> = {
   route: '/v1/countries/{code}/profile',
   isPublic: false,
@@ -159,8 +162,8 @@ export const indicators: Endpoint<IndicatorsParams, readonly IndicatorRecord[]> 
 };
 
 /**
- * Specified: listings with the session of each price, and no parameters. Observed: these filters, and `limit` from 1
- * to 500, without which an answer ends after 100 rows; neither counts nor pages. A count is heeded where there is one.
+ * Specified: listings with the session of each price, and no parameters. Observed: these filters, and `limit` from 1 to
+ * 500, without which an answer ends after 100 rows; neither counts nor pages. A count is heeded if there is one.
  */
 export const tickers: Endpoint<TickersParams, TickerList> = {
   route: '/v1/markets/tickers',
@@ -193,7 +196,7 @@ function listed(names: readonly string[]): string | undefined {
   return (isAscending(names) ? names : [...new Set(names)].sort()).join(',');
 }
 
-/** Whether they are sorted, and none stands there twice. */
+/** Tells if they are sorted, and none stands there twice. */
 function isAscending(names: readonly string[]): boolean {
   return names.every((name, i) => i === 0 || (names[i - 1] as string) < name);
 }

@@ -4,10 +4,10 @@ import type { CancelSignal } from '../async/cancellation.ts';
 import type { OverConnection, ServiceConnection } from './connections.ts';
 import { encodingsIn, Unpacking, Unreadable } from './content-encoding.ts';
 
-/** What came of one request. */
+/** The answer to one request. */
 export interface Received {
   readonly status: number;
-  /** By lower-case name. */
+  /** Values by lower-case name. */
   readonly headers: IncomingHttpHeaders;
   readonly body: ReceivedBody;
 }
@@ -15,7 +15,7 @@ export interface Received {
 /** A body, unpacked, in the pieces in which it came. They are part of all that was read from the connection at once. */
 export class ReceivedBody {
   readonly #chunks: readonly Buffer[];
-  /** In bytes. */
+  /** Bytes of all pieces. */
   readonly length: number;
 
   constructor(chunks: readonly Buffer[]) {
@@ -23,7 +23,7 @@ export class ReceivedBody {
     this.length = chunks.reduce((sum, { length }) => sum + length, 0);
   }
 
-  /** A copy in one piece, which keeps nothing else alive. */
+  /** Makes a copy in one piece, which keeps nothing else alive. */
   copy(): Buffer {
     return Buffer.concat(this.#chunks, this.length);
   }
@@ -46,10 +46,13 @@ export interface ExchangeParts {
   readonly headers: Record<string, string>;
   /** One deadline for headers and body, in milliseconds. */
   readonly timeoutMs: number;
-  /** Bytes of a body, unpacked, beyond which it is given up; of that of an error, beyond which it counts as none. */
+  /** Bytes, unpacked, after which a body is given up; after those of an error's body, it counts as none. */
   readonly maxBytes: { readonly body: number; readonly error: number };
   readonly signal: CancelSignal;
-  /** Called when a connection is there and the request is about to be written; what it throws keeps it back. */
+  /**
+   * Called when a connection is there and the request is about to be written; an error that it throws keeps the request
+   * back.
+   */
   readonly onLeaving: (() => void) | undefined;
 }
 
@@ -60,7 +63,7 @@ export class Late extends Error {}
 export class Broken extends Error {}
 
 /**
- * The connection broke before any byte of the answer, and answers had come over it before: the service, or what stands
+ * The connection broke before any byte of the answer, and answers had come over it before: the service, or something in
  * between, had most likely closed or forgotten it when the request was sent.
  */
 export class Forgotten extends Broken {
@@ -71,17 +74,17 @@ export class Forgotten extends Broken {
     this.connection = connection;
   }
 
-  /** True where the service may have received the request: not if it could not even be written. */
+  /** True if the service may have received the request: not if it could not even be written. */
   get mayHaveArrived(): boolean {
     return (this.cause as Partial<NodeJS.ErrnoException> | undefined)?.syscall !== 'write';
   }
 }
 
 /**
- * One GET, straight through undici's dispatcher: its `request` makes a stream of each body, and an abort signal's listeners,
- * which take as long as all the rest.
+ * Sends one GET, straight through undici's dispatcher: its `request` makes a stream of each body, and an abort signal's
+ * listeners, which take as long as all the rest.
  *
- * @throws Late, Broken, Unreadable, the signal's reason, or what `onLeaving` throws
+ * @throws Late, Broken, Unreadable, the signal's reason, or the error that `onLeaving` throws
  */
 export function exchange(dispatcher: Dispatcher, parts: ExchangeParts): Promise<Received> {
   return new Promise((resolve, reject) => {
@@ -108,7 +111,7 @@ class Exchange implements Dispatcher.DispatchHandler, OverConnection {
   #status = 0;
   #headers: IncomingHttpHeaders = {};
   #bytes = 0;
-  /** Undoes the encodings of the body, where it has any. */
+  /** Undoes the encodings of the body, if it has any. */
   #unpacking: Unpacking | null = null;
   #connection: ServiceConnection | null = null;
   /** Answers and bytes that had come over the connection before the request; null while that hasn't left. */
@@ -214,7 +217,7 @@ class Exchange implements Dispatcher.DispatchHandler, OverConnection {
     this.#connection.usedAtMs = performance.now();
   }
 
-  /** Reads no further: of an error the status says enough, any other answer is given up. */
+  /** Reads no further: of an error the status says enough, and any other answer is given up. */
   #leaveBody(reason: unknown): void {
     if (this.#status === 200) {
       this.#giveUp(reason);
@@ -236,7 +239,7 @@ class Exchange implements Dispatcher.DispatchHandler, OverConnection {
     this.#controller?.abort(reason instanceof Error ? reason : new Error('The request was given up.'));
   }
 
-  /** Whether it was under way until now. */
+  /** Ends the exchange. Returns true if it was under way until now. */
   #end(): boolean {
     if (this.#isOver) return false;
     this.#isOver = true;

@@ -17,10 +17,10 @@ import { isDeep, MAX_NESTING } from './nesting.ts';
 import { createSameBodies } from './same-bodies.ts';
 import { toldFailure, wordsOf } from './told-failure.ts';
 
-/** Bodies beyond this are not read: a full data call of 1,000 rows has well under 1 MiB. */
+/** Bytes beyond which a body is not read: a full data call of 1,000 rows has well under 1 MiB. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
-/** Characters of a body that take milliseconds to parse, and what is in it to be looked at. */
+/** Characters of a body that takes milliseconds to parse, and to look through. */
 const LONG_BODY = 50_000;
 
 /** Characters of an error's body that are read, and of its words that are kept. */
@@ -45,12 +45,12 @@ export interface HttpParts {
   /** One attempt, headers and body, in milliseconds. */
   readonly timeoutMs: number;
   readonly now: () => number;
-  /** Tells when an answer came; see `steadied`. */
+  /** The clock that tells when an answer came; see `steadied`. */
   readonly steadyNow?: () => number;
 }
 
 /**
- * The innermost ring: sends one request over kept-alive connections and reads the status before the body.
+ * Opens the innermost ring: it sends one request over kept-alive connections and reads the status before the body.
  *
  * Answers with 200, 304 and 404 are answers. Others become a Failure: UNAUTHENTICATED (401), FORBIDDEN (403),
  * RATE_LIMITED (429, as yet without plan and time), BAD_USER_INPUT (400, 422), UPSTREAM_UNAVAILABLE (5xx, broken
@@ -74,7 +74,7 @@ export function createHttp(parts: HttpParts): { send: Send; close: () => Promise
     };
   }
 
-  /** Sends one request; one that could not be written at all goes out once more, as if it had not been sent. */
+  /** Sends one request. A request that could not be written at all goes out once more, as if it had not been sent. */
   async function exchanged(call: Call, sending: Sending): Promise<Received> {
     const { signal, onLeaving, isAnew } = sending;
     const request = { ...requestFor(call, sending), signal };
@@ -132,7 +132,7 @@ export function createHttp(parts: HttpParts): { send: Send; close: () => Promise
     const receivedAt = () => (parts.steadyNow ?? parts.now)();
     if (status === 200) {
       const found = bodies.find(call.target, body) ?? (await read(body, call, caller));
-      // What is made of a long one takes milliseconds, too.
+      // The work on a long one takes milliseconds, too.
       if (body.length > LONG_BODY) await yieldToEventLoop(caller);
       return { status, headers: plain(headers), body: found, receivedAt: receivedAt() };
     }
@@ -149,7 +149,7 @@ export function createHttp(parts: HttpParts): { send: Send; close: () => Promise
   return { send, close: connections.close };
 }
 
-/** What a request failed with, in our words; what isn't a failure of the service as it is. */
+/** Words the failure of a request. An error that is no failure of the service stays as it is. */
 function failureIn(error: unknown, call: Call): unknown {
   if (error instanceof Late) {
     return new Failure('UPSTREAM_TIMEOUT', 'The service gave no full answer in time.', {
@@ -169,7 +169,7 @@ function failureIn(error: unknown, call: Call): unknown {
   );
 }
 
-/** Headers as an answer has them: one value a name. */
+/** Makes headers as an answer has them: one value a name. */
 function plain(headers: IncomingHttpHeaders): Answer['headers'] {
   for (const name in headers) {
     if (typeof headers[name] !== 'string') return joined(headers);
@@ -203,7 +203,7 @@ function failureOf(status: number, text: string, call: Call): Failure {
       return new Failure('RATE_LIMITED', 'The service takes no more requests for now.', fields);
     case 400:
     case 422:
-      // Whatever stands between the service and us refuses in its own words.
+      // A proxy between the service and us refuses in its own words.
       if (isHtml(text)) return invalid(call, `a page in place of JSON, with status ${status}`);
       return new Failure('BAD_USER_INPUT', 'The service refused the arguments.', fields);
     default:
@@ -213,7 +213,7 @@ function failureOf(status: number, text: string, call: Call): Failure {
   }
 }
 
-/** A failure that a body tells of although its status says otherwise. */
+/** Makes the failure that a body tells of although its status says otherwise. */
 function failureTold(words: string | undefined, call: Call): Failure {
   if (words !== undefined && isAboutLimit(words)) {
     return new Failure('RATE_LIMITED', 'The service takes no more requests for now.', {
@@ -232,7 +232,7 @@ function isHtml(text: string): boolean {
 }
 
 /**
- * What the service says of a thing that it doesn't have; undefined where it says so in no format of its own, as
+ * Reads the service's words on a thing that it doesn't have; undefined if they have no format of its own, as words from
  * something between it and us may.
  */
 function wordsIn(text: string): { readonly detail: string } | undefined {
@@ -240,7 +240,7 @@ function wordsIn(text: string): { readonly detail: string } | undefined {
   return typeof body === 'object' && body !== null ? { detail: detailIn(text) ?? '' } : undefined;
 }
 
-/** What the body of an error says; undefined where that is no JSON, or none that a service would send. */
+/** Parses the body of an error; undefined if that is no JSON, or none that a service would send. */
 function jsonIn(text: string): unknown {
   if (text.length > MAX_ERROR_LENGTH) return undefined;
   try {
@@ -251,7 +251,7 @@ function jsonIn(text: string): unknown {
   }
 }
 
-/** When a service that is away says it will be back: seconds, or a date. */
+/** Reads the time at which an absent service says it will be back: seconds, or a date. */
 function awayUntil(header: string | string[] | undefined, nowMs: number): FailureFields {
   const text = String(header ?? '').trim();
   const seconds = Math.ceil(numberOf(text) ?? ((httpDateIn(text) ?? nowMs) - nowMs) / 1000);
@@ -260,7 +260,7 @@ function awayUntil(header: string | string[] | undefined, nowMs: number): Failur
   return { retryAfterSeconds, retryAt: new Date(nowMs + retryAfterSeconds * 1000).toISOString() };
 }
 
-/** The service's own words in an error body. */
+/** Reads the service's own words in an error body. */
 function detailIn(text: string): string | undefined {
   return wordsOf(jsonIn(text))?.slice(0, MAX_WORDS);
 }

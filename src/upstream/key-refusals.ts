@@ -6,14 +6,14 @@ import type { Call, Send } from './call.ts';
 import { NO_PAUSES, Pause, pausing } from './pause.ts';
 
 /**
- * Sends nothing under a key that the service has just refused: after a 401 no call, after a 403 none to that route. Calls
- * that have not left yet, and further ones, fail with the service's own words. When the pause is over, one call finds out
- * whether the key is accepted by now, and those that come meanwhile wait for it.
+ * Sends nothing under a key that the service has just refused: after a 401 no call, after a 403 none to that route.
+ * Calls that have not left yet, and further ones, fail with the service's own words. When the pause is over, one call
+ * finds out if the key is accepted by now, and calls that come before its answer wait for it.
  */
 export interface KeyRefusals {
-  /** Keeps calls back; around the ring where they wait for their turn. */
+  /** Keeps calls back; around the ring in which they wait for their turn. */
   stopping(next: Send): Send;
-  /** Why nothing at all is sent under a key now; null where something would be. */
+  /** Returns the refusal after which nothing at all is sent under a key now; null if something would be. */
   refusal(keyDigest: string): Failure | null;
   /** Notes the outcomes of calls that leave; within that ring, so that one is known before the next call has its turn. */
   hearing(next: Send): Send;
@@ -24,17 +24,17 @@ export interface KeyRefusalsParts {
   readonly now: () => number;
 }
 
-/** How long nothing is sent after a refusal. A key that is activated seconds later works soon after. */
+/** Milliseconds without calls after a refusal. A key that is activated seconds later works soon after. */
 const PAUSES = { firstMs: 1_000, longestMs: 60_000 };
 
 /** Keys whose refusals are remembered at once. */
 const MAX_KEYS = { proven: 10_000, unproven: 2_000 };
 
-/** What the service refuses to one key. */
+/** The refusals of the service to one key. */
 interface KeyRefusal {
-  /** After a 401: everything. */
+  /** The pause of every route, after a 401. */
   readonly all: Pause;
-  /** After a 403: one route. The key may be good for the others. */
+  /** The pause of one route, after a 403. The key may be good for the others. */
   readonly byRoute: Map<string, Pause>;
 }
 
@@ -91,7 +91,7 @@ export function createKeyRefusals({ proven, now }: KeyRefusalsParts): KeyRefusal
       const rounds = { all: before?.all.round ?? 0, route: before?.byRoute.get(route)?.round ?? 0 };
       const wasProven = proven.has(keyDigest);
 
-      // What is said to calls that left before the last refusal was known is no news.
+      // The verdict on calls that left before the last refusal was known is no news.
       function accepted(isForRoute: boolean): void {
         const held = keys.get(keyDigest);
         if (held?.all.round === rounds.all) held.all.end();
@@ -104,7 +104,7 @@ export function createKeyRefusals({ proven, now }: KeyRefusalsParts): KeyRefusal
         const held = pausesOf(keyDigest);
         const pause = isOfRoute ? ofRoute(held, route) : held.all;
         if (pause.round === (isOfRoute ? rounds.route : rounds.all)) pause.begin(failure, now());
-        // Only the service can make a key known, so those can't be pushed out by keys that are made up.
+        // Only the service can make a key known, so proven keys can't be pushed out by keys that are made up.
         if (wasProven || isOfRoute) keys.prove(keyDigest);
         if (isOfRoute) accepted(false);
       }

@@ -6,10 +6,10 @@ import { parsedInPieces } from './long-json.ts';
 import { MAX_NESTING } from './nesting.ts';
 
 /*
- * A second reader for bodies that are no JSON. Services that write JSON by hand, or let their language write it, send numbers that
- * JSON has no word for: `NaN`, `.5`, `01`, `1,5`. Such a thing spoils the smallest object of a list that it stands in and
- * nothing else. What it is that stands there is never guessed. Quotes and brackets must be sound: where they aren't, it can't be told
- * where a row ends, and the body isn't read at all.
+ * A second reader for bodies that are no JSON. Services that write JSON by hand, or let their language write it, send
+ * numbers that JSON has no word for: `NaN`, `.5`, `01`, `1,5`. Such a thing spoils the smallest object of a list that
+ * it stands in and nothing else. Its meaning is never guessed. Quotes and brackets must be sound: if they aren't, the
+ * end of a row can't be told, and the body isn't read at all.
  */
 
 /** Characters that are gone through in one step. */
@@ -21,7 +21,7 @@ const STEP_ITEMS = 512;
 /** Characters that are parsed in one go. */
 const LONG = 131_072;
 
-/** Stands in a text for an item of a list, with its number. */
+/** Placeholder in a text for an item of a list, with its number behind it. */
 const MARK = randomUUID();
 
 const SCALAR = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)$/;
@@ -29,16 +29,16 @@ const SCALAR = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)
 /** Ends of a word outside of quotes. */
 const ENDS_WORD = /["{}[\],]/g;
 
-/** Changes that a text may need to be JSON: one that needs more was never meant to be any. */
+/** Most changes that a text may need to be JSON: one that needs more was never meant to be any. */
 const MAX_EDITS = 10_000;
 
 /** A list or an object that the reader is within. */
 interface Frame {
   readonly isList: boolean;
   readonly from: number;
-  /** The smallest object that is an item of a list and has this in it, or is it; null where there is none. */
+  /** The smallest object that is an item of a list and has this in it, or is it; null if there is none. */
   item: Frame | null;
-  /** True where its members are said of the answer rather than of what was asked for. */
+  /** True if its members are about the answer rather than about the things asked for. */
   readonly isEnvelope: boolean;
   expects: 'first' | 'item' | 'colon' | 'value' | 'end';
   /** Place of the last comma. */
@@ -58,8 +58,8 @@ interface Edit {
 }
 
 /**
- * The value of a body that is no JSON, with an {@link UnreadItem} for each item of a list that isn't.
- * @throws SyntaxError where it can't be told what the rest of it is
+ * Parses a body that is no JSON, with an {@link UnreadItem} for each item of a list that isn't.
+ * @throws SyntaxError if the rest of it can't be told
  */
 export function* parsedLeniently(text: string): Steps<unknown> {
   const reader = new LenientReader(text);
@@ -80,7 +80,7 @@ export function* parsedLeniently(text: string): Steps<unknown> {
   return yield* placing(parsed, items);
 }
 
-/** As {@link withItems}, in steps for a long list. */
+/** Does the same as {@link withItems}, in steps for a long list. */
 function* placing(value: unknown, items: readonly UnreadItem[]): Steps<unknown> {
   if (!Array.isArray(value)) {
     if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return value;
@@ -95,7 +95,7 @@ function* placing(value: unknown, items: readonly UnreadItem[]): Steps<unknown> 
   return value;
 }
 
-/** The value with the items in the places of their marks. */
+/** Puts the items in the places of their marks. */
 function withItems(value: unknown, items: readonly UnreadItem[]): unknown {
   if (typeof value === 'string')
     return value.startsWith(MARK) ? items[Number(value.slice(MARK.length))] : value;
@@ -110,7 +110,7 @@ function withItems(value: unknown, items: readonly UnreadItem[]): unknown {
   return value;
 }
 
-/** Goes through a text once, and notes what has to be changed for it to be JSON. */
+/** Goes through a text once, and notes the changes that make it JSON. */
 class LenientReader {
   readonly #text: string;
   readonly #edits: Edit[] = [];
@@ -125,7 +125,7 @@ class LenientReader {
 
   /**
    * @returns the changes in the order of the text
-   * @throws SyntaxError where it can't be told what the rest of the text is
+   * @throws SyntaxError if the rest of the text can't be told
    */
   *edits(): Steps<readonly Edit[]> {
     let nextStep = STEP_CHARACTERS;
@@ -210,14 +210,14 @@ class LenientReader {
     this.#at += 1;
   }
 
-  /** A value is over. */
+  /** Notes that a value is over. */
   #after(): void {
     const holder = this.#frames.at(-1);
     if (holder === undefined) this.#isOver = true;
     else holder.expects = 'end';
   }
 
-  /** The name of a member, or what stands in its place. */
+  /** Reads the name of a member, or the word in its place. */
   #name(frame: Frame): void {
     if (this.#text[this.#at] === '"') {
       frame.name = this.#quoted();
@@ -227,12 +227,12 @@ class LenientReader {
     }
     const from = this.#at;
     this.#word();
-    // A word alone is no member: that is what the comma of `1,5` makes of the 5.
+    // A word alone is no member: the comma of `1,5` makes one of the 5.
     this.#spoilt(from, this.#at);
     this.#after();
   }
 
-  /** A value in quotes, or a word without. */
+  /** Reads a value in quotes, or a word without. */
   #scalar(holder: Frame | undefined): void {
     const from = this.#at;
     const isQuoted = this.#text[from] === '"';
@@ -245,7 +245,7 @@ class LenientReader {
     this.#after();
   }
 
-  /** A text in quotes, as written; only its end is looked for. */
+  /** Reads a text in quotes, as written; only its end is looked for. */
   #quoted(): string {
     const from = this.#at;
     for (;;) {
@@ -259,7 +259,7 @@ class LenientReader {
     return this.#text.slice(from, this.#at);
   }
 
-  /** A word without quotes, to the end of the value. */
+  /** Reads a word without quotes, to the end of the value. */
   #word(): string {
     const from = this.#at;
     ENDS_WORD.lastIndex = from;
@@ -269,7 +269,7 @@ class LenientReader {
     return this.#text.slice(from, this.#at).trimEnd();
   }
 
-  /** Something that is no JSON, from here to there. */
+  /** Notes a part that is no JSON, between two places. */
   #spoilt(from: number, to: number): void {
     const problem = excerpt(this.#text.slice(from, Math.min(to, from + 1_000)).trim()) || 'nothing';
     const holder = this.#frames.at(-1);
@@ -319,8 +319,8 @@ function isWordOnly(written: string): boolean {
 }
 
 /**
- * An item of a list that is no JSON, where the rest of the body is. Decoders of the list take it for a row that can't be
- * read; where it stays within a record, it is written as null.
+ * An item of a list that is no JSON, although the rest of the body is. Decoders of the list take it for a row that
+ * can't be read; if it stays within a record, it is written as null.
  */
 export class UnreadItem {
   /** Text in it that is no JSON, cut short. */

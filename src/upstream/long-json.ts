@@ -9,16 +9,16 @@ const STEP_BYTES = 32_768;
 /** Characters in which the end of an object is looked for, again with each step. */
 const MOST_KEPT = 8 * STEP_BYTES;
 
-/** How objects of a list follow one another, by who writes it. */
+/** The texts between two objects of a list, by its writers. */
 const BETWEEN_OBJECTS = ['},{', '}, {'];
 
-/** Stands for the name of a list whose end is parsed by itself: no answer has a member of this name. */
+/** Placeholder for the name of a list whose end is parsed by itself: no answer has a member of this name. */
 const REST = randomUUID();
 
 /**
- * The value of a long body, in steps, so that others have their turns. A long list of objects is parsed some objects at
- * a time, and so is never one text: one beyond 128 KB takes longer to be made than all the rest.
- * @throws SyntaxError where it is no JSON
+ * Parses a long body, in steps, so that others have their turns. A long list of objects is parsed some objects at a
+ * time, and so is never one text: one beyond 128 KB takes longer to be made than all the rest.
+ * @throws SyntaxError if it is no JSON
  */
 export function* parsedInPieces(bytes: Buffer): Steps<unknown> {
   let parsed: unknown;
@@ -31,9 +31,9 @@ export function* parsedInPieces(bytes: Buffer): Steps<unknown> {
 }
 
 /**
- * A list of objects, or an object whose first list holds objects. It is parsed between objects that are taken to be those
- * of the list; where one of the pieces is no JSON, they weren't.
- * @returns undefined where there is no such list
+ * Parses a list of objects, or an object whose first list holds objects. It cuts between objects that are taken to be
+ * those of the list; if one of the pieces is no JSON, they weren't.
+ * @returns undefined if there is no such list
  * @throws SyntaxError
  */
 function* listInPieces(texts: Iterable<string>): Steps<unknown> {

@@ -1,7 +1,10 @@
-/** How deep lists and objects may stand in each other. Whoever walks much deeper ones by recursion runs out of stack. */
+/** Levels that lists and objects may stand in each other. A recursive walk of much deeper ones runs out of stack. */
 export const MAX_NESTING = 500;
 
-/** Whether a value nests deeper than that. Without closures and lists of keys: each answer is looked at, and most of its values are plain. */
+/**
+ * Tells if a value nests deeper than that. It works without closures and lists of keys: each answer is looked at, and
+ * most of its values are plain.
+ */
 export function isDeep(value: unknown, levels = MAX_NESTING): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;

@@ -16,15 +16,15 @@ const THINGS = [
   'record',
 ];
 
-/** Words of routes and parameters that name nothing of what is asked for. */
+/** Words of routes and parameters that name no thing that is asked for. */
 const BARE = new Set(['v1', 'api', 'platform', 'status', 'code', 'key', 'limit', 'latest', 'q']);
 
-/** Words that are about the route and not about what it was asked. */
+/** Words that are about the route and not about its arguments. */
 const OF_ROUTE = /\b(routes?|endpoints?|pages?|paths?|urls?)\b/i;
 
 /**
- * Tells if a 404 says that there is nothing of what a call asked for: by the name of it (`country not found: xx`), or by its kind
- * (`no observations found`). Any other may come from a proxy, or mean that there is no such route.
+ * Tells if a 404 says that the thing that a call asked for is missing: by its name (`country not found: xx`), or by its
+ * kind (`no observations found`). Any other may come from a proxy, or mean that there is no such route.
  */
 export function namesAsked({ route, target }: Pick<Call, 'route' | 'target'>, body: unknown): boolean {
   const { detail } = (body ?? {}) as { readonly detail?: unknown };
@@ -44,7 +44,7 @@ export function namesAsked({ route, target }: Pick<Call, 'route' | 'target'>, bo
   return wordsIn(said).some((word) => kinds.has(singular(word)));
 }
 
-/** Values in the places of a route's template. */
+/** Returns the values in the places of a route's template. */
 function valuesIn(route: string, path: string): string[] {
   const steps = path.split('/');
   return route

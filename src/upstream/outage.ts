@@ -5,17 +5,20 @@ import { isUnanswered, isUnsent } from './retried.ts';
 /** Calls in a row that must fail before the service is taken to be down. */
 const MIN_FAILURES = 3;
 
-/** How long nobody who has an old answer at hand asks a service that is down. */
+/** Milliseconds for which no caller with an old answer at hand asks a service that is down. */
 const PAUSE_MS = 5_000;
 
 /**
- * Whether the service is down. Whoever has an old answer at hand need not wait for a timeout to serve it, after a few
- * failures already; whoever has none asks all the same, until the circuit of the route is open (`circuits.ts`).
+ * Tells if the service is down. A caller with an old answer at hand need not wait for a timeout to serve it, after a
+ * few failures already. A caller with none asks all the same, until the circuit of the route is open (`circuits.ts`).
  */
 export interface Outage {
   /** Sees every call go by, retries and all. */
   watching(next: Send): Send;
-  /** What calls fail with while the service is down; null where it isn't, and for one caller each pause, who shall look. */
+  /**
+   * Returns the failure of calls while the service is down; null if it isn't, and for one caller each pause, so that it
+   * looks.
+   */
   failure(): Failure | null;
 }
 

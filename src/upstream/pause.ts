@@ -23,22 +23,25 @@ export class Pause {
     this.#lengths = lengths;
   }
 
-  /** How many pauses there were in a row, this one included; 0 where there is none. */
+  /** Number of pauses in a row, this one included; 0 if there is none. */
   get round(): number {
     return this.#round;
   }
 
-  /** When the next probe may leave, in milliseconds. */
+  /** The time at which the next probe may leave, in milliseconds. */
   get endsAtMs(): number {
     return this.#endsAtMs;
   }
 
-  /** Why no call may leave now; null where one may, were it to find out. */
+  /** Returns the reason for which no call may leave now; null if one may as a probe. */
   reason(nowMs: number): Failure | null {
     return nowMs < this.#endsAtMs ? this.#failure : null;
   }
 
-  /** Why a call may not leave now; null where it may. The first that asks after the pause is the probe until it is over. */
+  /**
+   * Returns the reason for which a call may not leave now; null if it may. The first that asks after the pause is the
+   * probe until it is over.
+   */
   keepsBack(call: object, nowMs: number): Failure | null {
     if (this.#failure === null || this.#probe === call) return null;
     if (nowMs < this.#endsAtMs || this.#probe !== null) return this.#failure;
@@ -46,12 +49,12 @@ export class Pause {
     return null;
   }
 
-  /** Whether this call is to find out. */
+  /** Tells if this call is the probe. */
   isProbedBy(call: object): boolean {
     return this.#probe === call;
   }
 
-  /** Waits until the probe that is under way is over; null where there is none. */
+  /** Waits until the probe that is under way is over; null if there is none. */
   untilProbed(): Promise<void> | null {
     return this.#probe === null ? null : new Promise((over) => this.#onProbeOver.push(over));
   }
@@ -64,7 +67,7 @@ export class Pause {
     this.#endProbe();
   }
 
-  /** A call is over, however it went: if it was the probe, another call may be. */
+  /** Ends a call, with any outcome: if it was the probe, another call may be. */
   release(call: object): void {
     if (this.#probe === call) this.#endProbe();
   }
@@ -83,17 +86,17 @@ export class Pause {
 
 export const NO_PAUSES: readonly Pause[] = [];
 
-/** What keeps calls back, and what they fail with then. */
+/** The pauses that keep calls back, and the failure of those calls. */
 export interface Pauses {
-  /** Those that concern a call, as they stand now: mostly {@link NO_PAUSES}. */
+  /** Returns the pauses that concern a call, as they stand now: mostly {@link NO_PAUSES}. */
   of(call: Call, keyDigest: string): readonly (Pause | undefined)[];
   failure(why: Failure, call: Call, pause: Pause): Failure;
   readonly now: () => number;
 }
 
 /**
- * Keeps calls back while a pause lasts: when they come, and once more when they have had their turn and are about to leave.
- * A call that was let through as a probe is over when it is answered, however that goes.
+ * Keeps calls back while a pause lasts: when they come, and once more when they have had their turn and are about to
+ * leave. A call that was let through as a probe is over when it is answered, however that goes.
  */
 export function pausing(next: Send, { of, failure, now }: Pauses): Send {
   return (call, sending) => {
@@ -109,7 +112,7 @@ export function pausing(next: Send, { of, failure, now }: Pauses): Send {
       }
       return null;
     }
-    /** Most calls are none, and nobody has to watch for their end. */
+    /** Watches for the end of a probe. Most calls are none, and nobody has to watch for their end. */
     function becomeProbe(): void {
       if (isProbe) return;
       isProbe = true;

@@ -3,7 +3,7 @@ import type { Bill, Payer, Reservation } from './call.ts';
 
 /** Pays for one operation. */
 export interface OperationPayer extends Payer {
-  /** The operation is over, and its bill is shown: from now on nothing is sent at its cost. */
+  /** Closes the bill, since the operation is over and has shown it: from now on nothing is sent at its cost. */
   close(): void;
 }
 
@@ -38,7 +38,7 @@ export function payerOf(bill: Bill, limit = Number.POSITIVE_INFINITY): Operation
  * Bills a request that several operations wait for to the first of them that still waits when it leaves and has room
  * for it: an operation that has been answered has shown its bill already.
  *
- * @param waiting those that wait at the moment, first come first
+ * @param waiting the payers that wait at the moment, first come first
  */
 export function sharedPayer(waiting: () => readonly Payer[]): Payer {
   function reserveFrom(payers: readonly Payer[], route: string): Reservation {

@@ -8,9 +8,9 @@ export interface RateLimitedParts extends TurnsParts {
 }
 
 /**
- * Bills every attempt, and holds back those that the service would refuse: after a 429, and when the known budget
- * of the minute is spent, nothing leaves before the next minute begins. Calls that may wait do so, the earliest
- * deadline first; the others fail at once. Public routes are billed but not held back.
+ * Bills every attempt, and holds back calls that the service would refuse: after a 429, and when the known budget of
+ * the minute is spent, nothing leaves before the next minute begins. Calls that may wait do so, the earliest deadline
+ * first; the others fail at once. Public routes are billed but not held back.
  */
 export function rateLimited(next: Send, parts: RateLimitedParts): Send {
   const { ledger, clock, onAttempt } = parts;
@@ -30,7 +30,7 @@ export function rateLimited(next: Send, parts: RateLimitedParts): Send {
     const startedAtMs = clock.now();
     let outcome = 'aborted';
     let isSettled = false;
-    /** Charges a request once; one that never left, since nobody waits for it any more, costs nothing. */
+    /** Charges a request once. A request that never left, since nobody waits for it any more, costs nothing. */
     const settle = (isDue: boolean) => {
       if (isSettled) return;
       isSettled = true;
@@ -86,7 +86,7 @@ function leaveAtOnce({ signal, beforeLeaving }: Sending): void {
   beforeLeaving?.();
 }
 
-/** As much of the text of a 429 as is read in no time, whatever it is: the figures stand at its beginning. */
+/** Cuts the text of a 429 to a length that is read in no time: the figures stand at its beginning. */
 function toBeRead(detail = ''): string {
   return excerpt(detail).replace(/\s+/g, ' ');
 }

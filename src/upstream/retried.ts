@@ -18,12 +18,12 @@ export interface RetriedParts {
   readonly retries: number;
   /** Retries of all calls together. */
   readonly budget: RetryBudget;
-  /** The first wait is anything up to this; each further one up to double the last. */
+  /** Milliseconds that the first wait takes at the most; each further one takes up to double the last. */
   readonly firstDelayMs?: number;
   readonly maxDelayMs?: number;
 }
 
-/** How long a call may wait because the service has said when it will be back. */
+/** Seconds that a call may wait because the service has said when it will be back. */
 const MAX_AWAY_SECONDS = 5;
 
 /** A failure after which the call is tried again. */
@@ -37,11 +37,11 @@ class ToRetry {
 
 /**
  * Tries again after a 5xx or a broken connection, with exponential backoff and full jitter; after nothing else, and as
- * long as the budget of all calls has room. Where the service has said when it will be back, no attempt is made before,
- * and none at all where that is too long to wait. A failure that comes out names how many attempts were made.
+ * long as the budget of all calls has room. If the service has said when it will be back, no attempt is made before,
+ * and none at all if that is too long to wait. A failure that comes out has the number of its attempts.
  *
- * A call that met a connection which had been closed while it lay idle says nothing of the service: it goes out once more
- * at once, over a new one, and that is no retry.
+ * A call that met a connection which had been closed while it lay idle says nothing of the service: it goes out once
+ * more at once, over a new one, and that is no retry.
  */
 export function retried(next: Send, parts: RetriedParts): Send {
   const { retries, budget, firstDelayMs = 100, maxDelayMs = 2_000 } = parts;
@@ -61,18 +61,18 @@ export function retried(next: Send, parts: RetriedParts): Send {
   return (call, sending) => {
     let attempts = 1;
     let resent = 0;
-    /** What an attempt failed with; a ToRetry where another one follows. */
+    /** Judges the failure of an attempt: a ToRetry if another one follows. */
     function judged(error: unknown): unknown {
       if (isUnsent(error)) attempts -= 1;
       const mayRetry = attempts <= retries && !sending.signal.aborted && isPassing(error);
       return mayRetry && budget.take() ? new ToRetry(error) : error;
     }
-    /** Sends once, and once more where the connection is to blame. */
+    /** Sends once, and once more if the connection is to blame. */
     function sent(onFailure: (error: unknown) => PromiseOrValue<Answer>): Promise<Answer> {
       return next(call, sending).catch((error: unknown) => {
         if (resent > 0 || sending.signal.aborted || !isForgotten(error)) return onFailure(error);
         resent += 1;
-        // One turn later, since what this call was to find out is left to others by then, itself included.
+        // One turn later, since the duty of this call to find out is left to others by then, itself included.
         return Promise.resolve()
           .then(() => next(call, { ...sending, isAnew: true }))
           .catch(onFailure);
@@ -109,12 +109,12 @@ export function retried(next: Send, parts: RetriedParts): Send {
   }
 }
 
-/** A failure with the number of attempts, where the service has not answered any. */
+/** Adds the number of attempts to a failure, if the service has not answered any. */
 function told(error: unknown, attempts: number): unknown {
   return isUnanswered(error) ? error.with({ attempts }) : error;
 }
 
-/** Whether what failed may go well soon. */
+/** Tells if a failed call may go well soon. */
 function isPassing(error: unknown): error is Failure {
   return (
     error instanceof Failure &&
@@ -126,7 +126,10 @@ function isPassing(error: unknown): error is Failure {
 
 type Backoff = IBackoffFactory<IRetryBackoffContext<unknown>>;
 
-/** Waits until the service has said that it will be back, and then as usual, so that not all calls are back at once. */
+/**
+ * Waits until the time at which the service has said that it will be back, and then as usual, so that not all calls are
+ * back at once.
+ */
 function notBefore(backoff: Backoff): Backoff {
   return {
     next(context): IBackoff<IRetryBackoffContext<unknown>> {
@@ -142,7 +145,7 @@ function awaySeconds({ fields }: Failure): number {
   return fields.retryAfterSeconds ?? 0;
 }
 
-/** Whether a call failed without a request, because the service is known to be down. */
+/** Tells if a call failed without a request, because the service is known to be down. */
 export function isUnsent(error: unknown): boolean {
   return error instanceof Failure && error.fields.attempts === 0;
 }
@@ -152,7 +155,7 @@ export function isForgotten(error: unknown): boolean {
   return error instanceof Failure && error.cause instanceof Forgotten;
 }
 
-/** Whether the service gave no answer of its own at all. */
+/** Tells if the service gave no answer of its own at all. */
 export function isUnanswered(error: unknown): error is Failure {
   return (
     error instanceof Failure && (error.code === 'UPSTREAM_UNAVAILABLE' || error.code === 'UPSTREAM_TIMEOUT')

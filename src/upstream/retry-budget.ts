@@ -9,9 +9,9 @@ const MOST = 10;
  * trouble isn't asked several times as much as when it is well.
  */
 export interface RetryBudget {
-  /** A call is about to be attempted for the first time. */
+  /** Notes that a call is about to be attempted for the first time. */
   add(): void;
-  /** Whether there is a retry left; if so, it is spent. */
+  /** Spends a retry. Returns false if none is left. */
   take(): boolean;
 }
 

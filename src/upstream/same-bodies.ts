@@ -11,14 +11,14 @@ interface Read {
 }
 
 /**
- * The last answers of the service by what was asked, as bytes and as read. It mostly sends the same bytes to whoever asks for the same thing:
- * then they are not read again, and what was read is shared. Nobody is given anything here that the service has not
- * just sent under their own key.
+ * The last answers of the service by target, as bytes and as read. It mostly sends the same bytes to all that ask for
+ * the same thing: then they are not read again, and the parsed body is shared. Nobody is given anything here that the
+ * service has not just sent under their own key.
  */
 export interface SameBodies {
-  /** What these bytes were read as, if they are those of the last answer; undefined where they are not. */
+  /** Returns the parsed body of these bytes, if they are those of the last answer; undefined if they are not. */
   find(target: string, received: ReceivedBody): unknown;
-  /** @param bytes theirs alone: what else is in their memory would be kept with them */
+  /** @param bytes theirs alone: any others in their memory would be kept with them */
   add(target: string, bytes: Buffer, body: unknown): void;
 }
 

@@ -1,8 +1,9 @@
 import { isObject, type JsonObject } from './records/fields.ts';
 
 /*
- * Services and what stands before them tell of failures in many envelopes, some of them under a status that says that all is
- * well. What is read here are the members that are usual for that, at the top of a body, in its `meta`, and under `data`.
+ * A reader of failures in bodies. Services and the proxies before them tell of failures in many envelopes, some of them
+ * under a status that says that all is well. It reads the members that are usual for that, at the top of a body, in its
+ * `meta`, and under `data`.
  */
 
 /** Members that hold the words of a failure, the service's own first. */
@@ -21,7 +22,7 @@ const WORDS = [
 /** Members that are about a failure alone: one that holds anything tells of one. */
 const ERRORS = ['error', 'errors', 'error_message', 'error_description', 'exception'];
 
-/** Members that say whether all went well. */
+/** Members that are false if something went wrong. */
 const FLAGS = ['success', 'ok'];
 
 /** Members that hold a status. */
@@ -50,7 +51,7 @@ const FAILED = /^(error|errors|err|fail|failed|failure|exception|fatal)$/i;
 /** Messages of a list of faults, or fields of one, that are looked at. */
 const MAX_FAULTS = 300;
 
-/** Words of the failure that a body under a 200 tells of, where it has any; null where it tells of none. */
+/** Returns the words of the failure that a body under a 200 tells of, if it has any; null if it tells of none. */
 export function toldFailure(body: unknown): { readonly words: string | undefined } | null {
   if (!isObject(body)) return null;
   const { data, meta } = body;
@@ -90,7 +91,7 @@ function isFailed(status: unknown): boolean {
   return typeof status === 'string' && (FAILED.test(status.trim()) || /^[45]\d\d$/.test(status.trim()));
 }
 
-/** Tells if a member says anything: not where it is empty, or says no. */
+/** Tells if a member says anything: not if it is empty, or says no. */
 function holdsAny(value: unknown): boolean {
   if (typeof value === 'string') return value.trim() !== '' && !/^(none|null|false|ok)$/i.test(value.trim());
   if (Array.isArray(value)) return value.length > 0;
@@ -98,7 +99,7 @@ function holdsAny(value: unknown): boolean {
   return value === true || (typeof value === 'number' && value !== 0);
 }
 
-/** The words of a failure: a text, that of an object, or those of a list of faults. */
+/** Reads the words of a failure: a text, that of an object, or those of a list of faults. */
 export function wordsOf(body: unknown): string | undefined {
   if (!isObject(body)) return undefined;
   for (const name of WORDS) {
@@ -122,7 +123,7 @@ function wordsIn(value: unknown, isWithin = false): string | undefined {
   return undefined;
 }
 
-/** One of a list of faults: `{loc, msg}` as the service has them, or a text. */
+/** Reads one of a list of faults: `{loc, msg}` as the service has them, or a text. */
 function faultIn(fault: unknown): string {
   if (typeof fault === 'string') return fault;
   if (!isObject(fault)) return 'refused';

@@ -2,7 +2,7 @@ import type { Trace } from '../async/trace.ts';
 import { Failure } from '../errors.ts';
 import type { Send } from './call.ts';
 
-/** A span for each call with all its attempts and waits; around the ring that tries again. */
+/** Makes a span for each call with all its attempts and waits; around the ring that tries again. */
 export function tracedCalls(next: Send): Send {
   return (call, sending) => {
     const trace = sending.trace?.begin('upstream call', { 'url.template': call.route });
@@ -10,7 +10,7 @@ export function tracedCalls(next: Send): Send {
   };
 }
 
-/** A span for each request that is sent, which the service is told of; within the ring that bills them. */
+/** Makes a span for each request that is sent, which the service is told of; within the ring that bills them. */
 export function tracedAttempts(next: Send): Send {
   return (call, sending) => {
     const { trace: parent } = sending;
@@ -42,13 +42,13 @@ async function ended<Result>(trace: Trace, work: Promise<Result>): Promise<Resul
   }
 }
 
-/** What a span says that it failed with: the code of a failure, or the kind of whatever else was thrown. */
+/** Names the fault of a span: the code of a failure, or the kind of any other error. */
 export function faultIn(error: unknown): string {
   if (error instanceof Failure) return error.code;
   return error instanceof Error ? error.name : 'unknown';
 }
 
-/** A span for what is done at once, where somebody traces. */
+/** Makes a span for work that is done at once, if somebody traces. */
 export function tracing<Result>(trace: Trace | undefined, name: string, work: () => Result): Result {
   if (trace === undefined) return work();
   const span = trace.begin(name);

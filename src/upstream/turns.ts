@@ -21,12 +21,12 @@ interface WaitingCall {
 
 /** Calls under one key. */
 export interface CallQueue {
-  /** Waiting or under way. */
+  /** Calls that wait or are under way. */
   calls: number;
   inFlight: number;
-  /** Waiting for a free place. */
+  /** Calls that wait for a free place. */
   readonly forPlace: WaitingCall[];
-  /** Waiting for a minute window; woken together when it begins, the earliest deadline first. */
+  /** Calls that wait for a minute window; woken together when it begins, the earliest deadline first. */
   readonly forMinute: WaitingCall[];
 }
 
@@ -37,11 +37,11 @@ export function openQueue(): CallQueue {
 /** Says when a call may leave: it takes a place in flight and a unit of the minute's budget, and waits for either as long as allowed. */
 export interface Turns {
   /**
-   * Takes a turn; at once where nothing has to be waited for, as mostly.
-   * @throws Failure RATE_LIMITED where the call may not wait for as long as it would have to, or the signal's reason
+   * Takes a turn; at once if there is nothing to wait for, as mostly.
+   * @throws Failure RATE_LIMITED if the call may not wait for as long as it would have to, or the signal's reason
    */
   takeTurn(queue: CallQueue, sending: Sending): PromiseOrValue<void>;
-  /** The call is over. */
+  /** Notes that the call is over. */
   freePlace(queue: CallQueue): void;
 }
 
@@ -57,8 +57,8 @@ export function createTurns({ ledger, clock, onMinuteWait }: TurnsParts): Turns 
   }
 
   /**
-   * Tries once, and waits for what there is to be waited for before the next time.
-   * @returns whether the turn was taken
+   * Tries once, and waits for the place or window that is lacking before the next time.
+   * @returns true if the turn was taken
    */
   function tryTurn(queue: CallQueue, sending: Sending): true | Promise<boolean> {
     const { keyDigest } = sending.caller;
@@ -84,7 +84,7 @@ export function createTurns({ ledger, clock, onMinuteWait }: TurnsParts): Turns 
     return false;
   }
 
-  /** Where other gateways were faster, the ledger knows by then for how long there is nothing to be had. */
+  /** Waits for the store. If other gateways were faster, the ledger knows by then for how long there is no room. */
   async function takenLater(queue: CallQueue, taking: boolean | Promise<boolean>): Promise<boolean> {
     let isTaken = false;
     try {
@@ -97,7 +97,7 @@ export function createTurns({ ledger, clock, onMinuteWait }: TurnsParts): Turns 
 
   function freePlace(queue: CallQueue): void {
     queue.inFlight -= 1;
-    // All of them, since one place may have become many; those that find none queue again, in the same order.
+    // All of them are woken, since one place may have become many; calls that find none queue again, in the same order.
     for (const waiter of queue.forPlace.splice(0)) waiter.wake();
   }
 

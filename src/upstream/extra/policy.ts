@@ -1,5 +1,5 @@
 /**
- * The routes of policies, loaded where `EXTRA_ROUTES` names them. Specified: that there are such records. Observed: the
+ * The routes of policies, loaded if `EXTRA_ROUTES` names them. Specified: that there are such records. Observed: the
  * paths, the parameters, and the fields of a policy.
  */
 

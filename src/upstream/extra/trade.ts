@@ -1,6 +1,6 @@
 /**
- * The routes of trade, loaded where `EXTRA_ROUTES` names them. Specified: that there are such records. Observed: the paths
- * and parameters, and nothing of what is answered.
+ * The routes of trade, loaded if `EXTRA_ROUTES` names them. Specified: that there are such records. Observed: the paths
+ * and parameters, and nothing of the answers.
  */
 
 import type { Endpoint } from '../call.ts';

@@ -17,7 +17,7 @@ export interface CountryRecord {
   readonly record: JsonObject;
 }
 
-/** What a record of another kind says of the country it is about. */
+/** The country that a record of another kind is about, as it names it. */
 export interface CountryNamed {
   readonly code: string;
   readonly name: string | null;
@@ -45,14 +45,14 @@ function decodeCountry(row: JsonObject, place: Place): CountryRecord {
   };
 }
 
-/** A code of another length is let through: the list is worth more than the one odd entry. */
+/** Takes a code of another length: the list is worth more than the one odd entry. */
 function missingCode(row: JsonObject, place: Place): string {
   return (textIn(row, ...CODE_NAMES) ?? missing(row, place, CODE_NAMES)).toUpperCase();
 }
 
 /**
- * The alpha-2 code, in upper case, in the first of the names that holds one, else in the first that holds the alpha-3
- * code of a country we know; so that a numeric or a three-letter `id` is passed over for a two-letter `iso2`.
+ * Reads the alpha-2 code, in upper case, in the first of the names that holds one, else in the first that holds the
+ * alpha-3 code of a country we know. So a numeric or a three-letter `id` is passed over for a two-letter `iso2`.
  */
 export function alpha2In(row: JsonObject, ...names: readonly string[]): string | null {
   let byAlpha3: string | null = null;
@@ -66,10 +66,10 @@ export function alpha2In(row: JsonObject, ...names: readonly string[]): string |
 }
 
 /**
- * The country that a record is about: in a block `country`, or in fields of its own.
+ * Reads the country that a record is about: in a block `country`, or in fields of its own.
  *
- * @param asked code of the country that was asked for, where the record doesn't say
- * @throws Failure where the record is about another country
+ * @param asked code of the country that was asked for, if the record doesn't say
+ * @throws Failure if the record is about another country
  */
 export function countryNamedIn({ value: row, place }: Found<JsonObject>, asked: string): CountryNamed {
   const block = isObject(row.country) ? row.country : row;
@@ -82,7 +82,7 @@ export function countryNamedIn({ value: row, place }: Found<JsonObject>, asked: 
 /**
  * Makes sure that a row of a list is of the country that the list was asked for.
  * @param code the country that the row names, under the first of the names
- * @throws Failure where that is another one
+ * @throws Failure if that is another one
  */
 export function checkCountry(code: string | null, asked: string | null | undefined, place: Place): void {
   if (asked == null || code === null || code === asked.toUpperCase()) return;

@@ -1,13 +1,13 @@
 import { Failure } from '../../errors.ts';
 import { inside, invalid, isObject, type JsonObject, kindOf, numberIn, type Place } from './fields.ts';
 
-/** Something of a body, and where it stood. */
+/** A part of a body, and its place. */
 export interface Found<T> {
   readonly value: T;
   readonly place: Place;
 }
 
-/** What the service says of a list beside its rows; null where it says nothing. */
+/** The service's counts of a list, beside its rows; null if it gives none. */
 export interface Meta {
   /** Rows that match, whether sent or not. */
   readonly total: number | null;
@@ -15,14 +15,14 @@ export interface Meta {
   readonly limit: number | null;
 }
 
-/** A list, with counts where there are any: where none are promised, a full page is suspect. */
+/** A list, with counts if there are any: if none are promised, a full page is suspect. */
 export interface RowList<Row> extends Meta {
   readonly rows: readonly Row[];
   /** Rows in the body. */
   readonly received: number;
 }
 
-/** A list that may have been cut, with what the service says of it. */
+/** Reads a list that may have been cut, with the service's counts of it. */
 export function rowListIn<Row>(
   body: unknown,
   route: string,
@@ -33,10 +33,10 @@ export function rowListIn<Row>(
 }
 
 /**
- * The rows of a body. No envelope is specified, so it may be the bare list, `{data: […]}`, or an object with exactly
- * one list under another name, which may itself stand under `data`.
+ * Finds the rows of a body. No envelope is specified, so it may be the bare list, `{data: […]}`, or an object with
+ * exactly one list under another name, which may itself stand under `data`.
  *
- * @throws Failure where there is no list, or several to choose from
+ * @throws Failure if there is no list, or several to choose from
  */
 export function listIn(body: unknown, route: string): Found<readonly unknown[]> {
   const place: Place = { route, path: '' };
@@ -45,9 +45,9 @@ export function listIn(body: unknown, route: string): Found<readonly unknown[]> 
 }
 
 /**
- * A list, or the one list of an object.
+ * Returns a list, or the one list of an object.
  *
- * @throws Failure where there is no list, or several to choose from
+ * @throws Failure if there is no list, or several to choose from
  */
 export function soleListOf(value: unknown, place: Place): Found<readonly unknown[]> {
   if (Array.isArray(value)) return { value, place };
@@ -61,8 +61,8 @@ export function soleListOf(value: unknown, place: Place): Found<readonly unknown
 }
 
 /**
- * The one object of a body: under `data`, bare, or the only object under another name; null where it is none of these.
- * Of several objects it is the only one that has a known field.
+ * Finds the one object of a body: under `data`, bare, or the only object under another name; null if it is none of
+ * these. Of several objects it is the only one that has a known field.
  *
  * @param known fields of the object; a body that has one of them is the object itself and no wrapper
  */
@@ -79,9 +79,9 @@ export function findObject(body: unknown, route: string, known: readonly string[
 }
 
 /**
- * The one object of a body, as {@link findObject} finds it; else all of the body.
+ * Returns the one object of a body, as {@link findObject} finds it; else all of the body.
  *
- * @throws Failure where there is no object
+ * @throws Failure if there is no object
  */
 export function objectIn(body: unknown, route: string, known: readonly string[]): Found<JsonObject> {
   const found = findObject(body, route, known);
@@ -96,7 +96,7 @@ function membersOf(body: JsonObject, is: (value: unknown) => boolean): [string, 
   return Object.entries(body).filter(([name, value]) => name !== 'meta' && is(value));
 }
 
-/** Counts stand in `meta`, or beside the rows where there is no `meta`. */
+/** Reads the counts: in `meta`, or beside the rows if there is no `meta`. */
 export function metaIn(body: unknown): Meta {
   if (!isObject(body)) return { total: null, limit: null };
   const meta = isObject(body.meta) ? body.meta : body;
@@ -104,10 +104,11 @@ export function metaIn(body: unknown): Meta {
 }
 
 /**
- * The rows of a list that has no way to ask for the rest. A total above them is enough to refuse it: whether a limit
- * cut it, or the total counts what was not asked for, can't be told, and a short list must not pass for a whole one.
+ * Returns the rows of a list whose rest can't be asked for. A total above them is enough to refuse it: either a limit
+ * cut it, or the total counts rows that were not asked for. These can't be told apart, and a short list must not pass
+ * for a whole one.
  *
- * @throws Failure UPSTREAM_INCOMPLETE where the service says that it holds more rows than it sent
+ * @throws Failure UPSTREAM_INCOMPLETE if the service says that it holds more rows than it sent
  */
 export function wholeListIn(body: unknown, route: string): Found<readonly unknown[]> {
   const list = listIn(body, route);

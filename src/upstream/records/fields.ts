@@ -5,7 +5,7 @@ import { UnreadItem } from '../lenient-json.ts';
 /** An object of the service's JSON, before we trust it. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Where in a body something stands: `data[3].value` of the answer of a route. */
+/** A place in a body: `data[3].value` of the answer of a route. */
 export interface Place {
   readonly route: string;
   /** Empty for the body itself. */
@@ -18,7 +18,7 @@ export function inside(place: Place, step: string | number): Place {
   return { route, path: path === '' ? step : `${path}.${step}` };
 }
 
-/** The failure that names a place and what is wrong with it, such as `data[3].value: expected number, received string`. */
+/** Makes the failure that names a place and its fault, such as `data[3].value: expected number, received string`. */
 export function invalid(place: Place, problem: string): Failure {
   const detail = `${place.path === '' ? 'body' : place.path}: ${problem}`;
   return new Failure(
@@ -47,15 +47,15 @@ export function isObject(value: unknown): value is JsonObject {
   );
 }
 
-/** @throws Failure where the value is no object */
+/** @throws Failure if the value is no object */
 export function objectAt(value: unknown, place: Place): JsonObject {
   if (isObject(value)) return value;
   throw invalid(place, `expected object, received ${kindOf(value)}`);
 }
 
 /*
- * Readers of fields that the specification doesn't show: the first of the names that holds something of the right
- * type, or null. What they pass over is still in the record as sent.
+ * Reads a field that the specification doesn't show, as do the readers below: the first of the names that holds a value
+ * of the right type, or null. Values that they pass over are still in the record as sent.
  */
 
 export function textIn(row: JsonObject, ...names: readonly string[]): string | null {
@@ -66,7 +66,9 @@ export function textIn(row: JsonObject, ...names: readonly string[]): string | n
   return null;
 }
 
-/** As {@link textIn}, where a time should stand: a number as its digits, and anything else as JSON, which nobody reads as a time. */
+/**
+ * Reads a time as {@link textIn} does: a number as its digits, and anything else as JSON, which nobody reads as a time.
+ */
 export function timeTextIn(row: JsonObject, ...names: readonly string[]): string | null {
   for (const name of names) {
     const value = asNumber(row[name]);
@@ -79,7 +81,7 @@ export function timeTextIn(row: JsonObject, ...names: readonly string[]): string
 /** Characters of a time; a longer text is none, and neither are so many of them. */
 const MAX_TIME = 200;
 
-/** Finite numbers, also those that are spelt as text. */
+/** Reads finite numbers, also those that are spelt as text. */
 export function numberIn(row: JsonObject, ...names: readonly string[]): number | null {
   for (const name of names) {
     const value = asNumber(row[name]);
@@ -89,7 +91,7 @@ export function numberIn(row: JsonObject, ...names: readonly string[]): number |
   return null;
 }
 
-/** Whole numbers that GraphQL's `Int` holds, read as {@link numberIn} does. */
+/** Reads whole numbers that GraphQL's `Int` holds, as {@link numberIn} does. */
 export function integerIn(row: JsonObject, name: string): number | null {
   const number = numberIn(row, name);
   return number !== null && (number | 0) === number ? number : null;
@@ -100,7 +102,7 @@ export function booleanIn(row: JsonObject, name: string): boolean | null {
   return typeof value === 'boolean' ? value : null;
 }
 
-/** Text, or the name or key of a block: `source: 'who'` and `source: {key: 'who'}` read alike. */
+/** Reads a text, or the name or key of a block: `source: 'who'` and `source: {key: 'who'}` read alike. */
 export function labelIn(
   row: JsonObject,
   inner: readonly string[],
@@ -115,8 +117,8 @@ export function labelIn(
 }
 
 /**
- * The text that a record is known by.
- * @throws Failure naming the field where none of the names holds any
+ * Reads the text that a record is known by.
+ * @throws Failure naming the field if none of the names holds any
  */
 export function keyIn(row: JsonObject, place: Place, ...names: readonly [string, ...string[]]): string {
   return textIn(row, ...names) ?? missing(row, place, names);

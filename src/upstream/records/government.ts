@@ -7,14 +7,14 @@ export interface OfficeRecord {
   /** ISO 3166-1 alpha-2, upper case. */
   readonly countryCode: string;
   readonly name: string;
-  /** How many offices of the same name and role stand before it. */
+  /** Number of offices of the same name and role that stand before it. */
   readonly ordinal: number;
-  /** Such as `head_of_state` or `minister`. */
+  /** The record's own word, such as `head_of_state` or `minister`. */
   readonly roleType: string | null;
-  /** Those that can be read; the others are in `record` alone. */
+  /** Terms that can be read; the others are in `record` alone. */
   readonly terms: readonly TermRecord[];
   /**
-   * The office as sent. Where the service sent a flat list of terms there is no such object, and this is
+   * The office as sent. If the service sent a flat list of terms there is no such object, and this is
    * `{office_name, role_type, terms}` with the terms of the office as sent.
    */
   readonly record: JsonObject;
@@ -23,7 +23,7 @@ export interface OfficeRecord {
 export interface TermRecord {
   readonly holder: string | null;
   readonly startDate: string | null;
-  /** Null while the term lasts, or where the end is not known: `status` tells which. */
+  /** Null while the term lasts, or if the end is not known: `status` tells which. */
   readonly endDate: string | null;
   /** The record's own word. */
   readonly status: string | null;
@@ -48,11 +48,11 @@ interface OfficeDraft {
 }
 
 /**
- * The offices of a country, whether sent as offices with nested terms or as a flat list of terms that name their
+ * Reads the offices of a country, sent either as offices with nested terms or as a flat list of terms that name their
  * office. Flat terms of the same office name and role, or of none, are one office; nested ones are never merged.
  *
- * @param asked code of the country that was asked for, where the body doesn't say
- * @throws Failure where nothing can be read of what was sent
+ * @param asked code of the country that was asked for, if the body doesn't say
+ * @throws Failure if nothing of the body can be read
  */
 export function decodeOffices(body: unknown, route: string, asked: string): OfficeRecord[] {
   const found = findObject(body, route, ['country', ...LISTS]);
@@ -107,7 +107,7 @@ function titleIn(row: JsonObject): string | null {
   return labelIn(row, ['name'], ...OFFICE_NAMES);
 }
 
-/** The name of the list of terms in an office. */
+/** Finds the name of the list of terms in an office. */
 function nestedIn(office: JsonObject): string | undefined {
   return TERM_LISTS.find((list) => Array.isArray(office[list]));
 }
@@ -122,7 +122,7 @@ function draftOffice(
   const roleType = textIn(row, 'role_type');
   const title = titleIn(row);
   const nested = nestedIn(row);
-  // A term that doesn't name its office among others that do is of nobody knows which; alone, the role is a name.
+  // A term that doesn't name its office among others that do may be of any; alone, the role is a name.
   const role = isNamed && nested === undefined ? null : roleType;
   const name = title ?? textIn(row, 'name') ?? role ?? missing(row, place, OFFICE_NAMES);
   if (nested !== undefined) {
@@ -144,7 +144,7 @@ function draftOffice(
   else draft.sent ??= { value: row, place };
 }
 
-/** @param nameIsHolder whether `name` is the holder's, since the office has a name of its own */
+/** @param nameIsHolder true if `name` is the holder's, since the office has a name of its own */
 function decodeTerm(row: JsonObject, nameIsHolder: boolean): TermRecord {
   return {
     holder: labelIn(row, ['name'], ...HOLDER_NAMES) ?? (nameIsHolder ? textIn(row, 'name') : null),

@@ -14,14 +14,14 @@ import { eachFound, eachOf, noList } from './left-out.ts';
 
 export interface IndicatorRecord {
   readonly key: string;
-  /** Null where the catalogue has no name: only key, unit and sources are promised. */
+  /** Null if the catalogue has no name: only key, unit and sources are promised. */
   readonly name: string | null;
   readonly unit: string | null;
   readonly category: string | null;
   readonly hasData: boolean | null;
   /** Keys of the publishing bodies. */
   readonly sources: readonly string[];
-  /** Whether these are all that may bring the measure: a single name in place of a list may be the main one. */
+  /** True if these are all that may bring the measure: a single name in place of a list may be the main one. */
   readonly areAllSources: boolean;
   readonly record: JsonObject;
 }
@@ -32,7 +32,10 @@ interface AskedOfCatalogue {
   readonly hasData?: boolean | undefined;
 }
 
-/** Measures that say not to be what was asked for are none of the list, and then neither are those that don't say. */
+/**
+ * Reads the measures of a catalogue. A measure that says that it doesn't fit the filters is none of the list. If there
+ * is one, a measure that doesn't say is none either.
+ */
 export function decodeIndicators(
   body: unknown,
   route: string,
@@ -86,7 +89,7 @@ function sourceKeysIn(row: JsonObject, place: Place): string[] {
   return Array.isArray(sent) ? eachOf(sent, here, sourceKeyOf) : eachOf([sent], here, sourceKeyOf);
 }
 
-/** @throws Failure where it is neither text nor a block with a key */
+/** @throws Failure if it is neither text nor a block with a key */
 function sourceKeyOf(source: unknown, place: Place): string {
   const key = textIn(isObject(source) ? source : { key: source }, ...SOURCE_NAMES);
   if (key !== null) return key;

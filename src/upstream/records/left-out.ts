@@ -3,31 +3,31 @@ import type { Found } from './envelope.ts';
 import { inside, invalid, type JsonObject, kindOf, objectAt, type Place } from './fields.ts';
 
 /*
- * Where the specification shows no fields, a row that can't be read is left out and the others stand. The list says so
- * of itself, so that whoever answers with it can warn, however long it was held.
+ * Rows left out of a list. If the specification shows no fields, a row that can't be read is left out and the others
+ * stand. The list says so of itself, so that an operation that answers with it can warn, however long it was held.
  */
 
-/** What a list lacks of what was sent. */
+/** The rows that a list lacks. */
 export interface LeftOut {
   /** Rows, or the one block that is no list. */
   readonly count: number;
-  /** What is wrong with the first of them. */
+  /** The fault of the first of them. */
   readonly first: Failure;
 }
 
 const LEFT_OUT = Symbol('left out');
 
-/** What a list lacks; null where it is whole. */
+/** Returns the rows that a list lacks; null if it is whole. */
 export function leftOutOf(list: object & { readonly [LEFT_OUT]?: LeftOut }): LeftOut | null {
   return list[LEFT_OUT] ?? null;
 }
 
-/** Has a list say what it lacks, out of sight of whoever reads its rows. */
+/** Has a list say which rows it lacks, out of sight of the readers of its rows. */
 export function withLeftOut<List extends object>(list: List, leftOut: LeftOut | null): List {
   return leftOut === null ? list : Object.defineProperty(list, LEFT_OUT, { value: leftOut });
 }
 
-/** What several lists lack together. */
+/** Sums up the rows that several lists lack together. */
 export function sumOf(all: readonly (LeftOut | null)[]): LeftOut | null {
   const [first, ...others] = all.filter((leftOut) => leftOut !== null);
   if (first === undefined) return null;
@@ -43,7 +43,7 @@ export function eachIn<T>(
   return eachOf(rows, place, (row, here) => decode(objectAt(row, here), here));
 }
 
-/** As {@link eachIn}, for rows that may be anything. */
+/** Decodes rows as {@link eachIn} does, if they may be anything. */
 export function eachOf<T>(
   rows: readonly unknown[],
   place: Place,
@@ -63,8 +63,8 @@ export function eachOf<T>(
 }
 
 /**
- * As {@link eachIn}, for a list that is the whole answer.
- * @throws Failure of the first row where none can be read: that is no list of such things
+ * Decodes rows as {@link eachIn} does, of a list that is the whole answer.
+ * @throws Failure of the first row if none can be read: that is no list of such things
  */
 export function eachFound<T>(
   { value, place }: Found<readonly unknown[]>,
@@ -76,7 +76,10 @@ export function eachFound<T>(
   return list;
 }
 
-/** Decodes a block of a record, a list of rows. Only an empty list says that there are none: what is no list is left out. */
+/**
+ * Decodes a block of a record, a list of rows. Only an empty list says that there are none: any other value is left
+ * out.
+ */
 export function blockIn<T>(
   row: JsonObject,
   place: Place,
@@ -88,15 +91,15 @@ export function blockIn<T>(
   return Array.isArray(value) ? eachIn(value, here, decode) : noList(value, here, 'array');
 }
 
-/** An empty list that lacks what stands, or doesn't stand, in its place. */
+/** Makes an empty list that lacks the value, if any, in its place. */
 export function noList<T>(value: unknown, place: Place, expected: string): T[] {
   const first = invalid(place, `expected ${expected}, received ${kindOf(value)}`);
   return withLeftOut([], { count: 1, first });
 }
 
 /**
- * Nothing, where something was looked for in a list by its key and not found.
- * @throws Failure where it may be among what the list lacks
+ * Returns null for an item that was looked for in a list by its key and not found.
+ * @throws Failure if it may be among the rows that the list lacks
  */
 export function notFoundIn(list: object): null {
   const leftOut = leftOutOf(list);

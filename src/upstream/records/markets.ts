@@ -16,14 +16,14 @@ export interface TickerRecord {
   readonly countryCode: string | null;
   /** The trading day of the price, as sent. */
   readonly session: string | null;
-  /** In the currency of the listing, which the service doesn't name. */
+  /** Price in the currency of the listing, which the service doesn't name. */
   readonly closePrice: number | null;
   /** Percent. */
   readonly changePercent: number | null;
   readonly record: JsonObject;
 }
 
-/** None of its counts are promised. */
+/** Listings; none of the counts are promised. */
 export type TickerList = RowList<TickerRecord>;
 
 export function decodeTickers(body: unknown, route: string): TickerList {
@@ -51,7 +51,10 @@ const SPELT = {
   instrumentType: ['instrument_type'],
 } as const;
 
-/** Why a field of a listing is not known though the service doesn't say that there is nothing of it; else null. */
+/**
+ * Makes the failure of a field of a listing that is not known though the service doesn't say that there is nothing of
+ * it; else null.
+ */
 export function unreadIn(row: TickerRecord, field: keyof typeof SPELT, route: string): Failure | null {
   const [name] = SPELT[field];
   if (row[field] !== null || SPELT[field].some((spelt) => row.record[spelt] === null)) return null;

@@ -30,7 +30,7 @@ export interface ObservationRecord {
   readonly year: number;
   /** A year, a quarter, a month or a date, as sent: `src/periods.ts` reads it. */
   readonly period: string;
-  /** For a stock, the point in time it was taken at; null for a flow. */
+  /** The point in time at which a stock was taken; null for a flow. */
   readonly asOfPeriod: string | null;
   /** Null for the whole country. */
   readonly locationName: string | null;
@@ -41,14 +41,14 @@ export interface ObservationRecord {
   readonly source: string;
   /** The provider's own word. */
   readonly valueStatus: string;
-  /** Whether the status is anything but `reported`. */
+  /** True if the status is anything but `reported`. */
   readonly isModelled: boolean;
   readonly estimateLow: number | null;
   readonly estimateHigh: number | null;
   readonly datasetVersion: string | null;
   /** RFC 3339 in UTC, with the service's fraction of a second, which may be finer than a `Date` holds. */
   readonly retrievedAt: string;
-  /** When the service sent it to this gateway, in milliseconds since the epoch. */
+  /** The time at which the service sent it to this gateway, in milliseconds since the epoch. */
   readonly fetchedAtMs: number;
   readonly record: JsonObject;
 }
@@ -58,22 +58,22 @@ export interface UnknownRow {
   /** As sent. */
   readonly countryCode: string;
   readonly metricKey: string | null;
-  /** Where it stands, and what is wrong. */
+  /** Its place, and its fault. */
   readonly detail: string;
 }
 
-/** A row that breaks the specification, and whose it is where that can be read. */
+/** A row that breaks the specification, and its country and measure if they can be read. */
 export interface ObservationFault {
   readonly countryCode: string | null;
   readonly metricKey: string | null;
   readonly failure: Failure;
 }
 
-/** A row without a value, which is no figure but counts where the service counts its rows. */
+/** A row without a value, which is no figure but counts if the service counts its rows. */
 export interface BlankRow {
   readonly countryCode: string;
   readonly metricKey: string;
-  /** Null where the row names none. */
+  /** Null if the row names none. */
   readonly year: number | null;
   /** Its place among all rows of the body. */
   readonly index: number;
@@ -85,7 +85,7 @@ export interface ObservationList {
   readonly faults: readonly ObservationFault[];
   readonly unknown: readonly UnknownRow[];
   readonly meta: Meta;
-  /** Rows in the body, those counted that hold no figure, break the specification or are of an unknown country. */
+  /** Rows in the body, including those that hold no figure, break the specification or are of an unknown country. */
   readonly received: number;
 }
 
@@ -120,15 +120,15 @@ const observation = figure.extend({
 });
 
 /**
- * Tells rows that are as specified from others at little cost: it accepts nothing that {@link observation} refuses,
- * which looks at the rest and says what is wrong with it.
+ * Tells rows that are as specified from others at little cost. It accepts nothing that {@link observation} refuses;
+ * that looks at the rest and says which field is at fault.
  */
 function createSoundness(): (row: unknown) => row is z.infer<typeof observation> {
   const isText = (value: unknown): value is string => typeof value === 'string';
   const isFilled = (value: unknown) => isText(value) && value !== '';
   const isTextIfAny = (value: unknown) => value === null || value === undefined || isText(value);
   const isNumberIfAny = (value: unknown) => value === null || value === undefined || Number.isFinite(value);
-  /** Those that were looked at already: the rows of a measure were retrieved together, mostly. */
+  /** Times that were looked at already: the rows of a measure were retrieved together, mostly. */
   const timestamps = new Set<unknown>();
   const isTimestamp = (value: unknown) => {
     if (timestamps.has(value)) return true;
@@ -158,7 +158,7 @@ function createSoundness(): (row: unknown) => row is z.infer<typeof observation>
     isTimestamp(row.retrieved_at);
 }
 
-/** A row with its country by the code that is specified, where it has another, and with its numbers as near as can be. */
+/** Makes a row with the specified code of its country, if it has another, and with its numbers as near as can be. */
 function asSpecified(row: unknown): unknown {
   const code = isObject(row) ? textIn(row, 'country_code') : null;
   const alpha2 = code === null ? null : alpha2Of(code);
@@ -167,12 +167,12 @@ function asSpecified(row: unknown): unknown {
   return alpha2 === null ? plain : { ...plain, country_code: alpha2 };
 }
 
-/** A row with numbers in place of those that are kept as they were written. */
+/** Makes a row with numbers in place of those that are kept as they were written. */
 function withNumbers(row: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, asNumber(value)]));
 }
 
-/** A row that names its country by no code of any; null for others. */
+/** Reads a row whose country code is no country's; null for others. */
 function unknownIn(row: unknown, place: Place): UnknownRow | null {
   const countryCode = isObject(row) ? textIn(row, 'country_code') : null;
   if (countryCode === null || alpha2Of(countryCode) !== null) return null;
@@ -181,10 +181,10 @@ function unknownIn(row: unknown, place: Place): UnknownRow | null {
 }
 
 /**
- * The figures of a body. A row that breaks the specification becomes a fault and leaves the others standing; a row
- * without a value is no figure, and one of an unknown country is nobody's: both stand apart.
+ * Reads the figures of a body. A row that breaks the specification becomes a fault and leaves the others standing. A
+ * row without a value is no figure, and one of an unknown country is nobody's: both stand apart.
  *
- * @throws Failure where the body holds no list
+ * @throws Failure if the body holds no list
  */
 export function decodeObservations(body: unknown, route: string, receivedAt: number): ObservationList {
   const { value: sent, place } = listIn(body, route);
@@ -237,9 +237,9 @@ function faultOf(row: unknown, failure: Failure): ObservationFault {
 }
 
 /**
- * The figure in a row of a snapshot, which says neither its country nor always the name of its measure.
+ * Reads the figure in a row of a snapshot, which names neither its country nor always its measure.
  *
- * @returns null where the row holds no value
+ * @returns null if the row holds no value
  * @throws Failure naming the field that breaks the specification
  */
 export function observationIn(
@@ -255,7 +255,7 @@ export function observationIn(
   return recordOf(parsed.data, country.code, country.name, metricName, row, receivedAt);
 }
 
-/** A row that names no measure either is no row of ours, and goes on to be refused. */
+/** Tells if a row holds no figure. A row that names no measure either is no row of ours, and goes on to be refused. */
 function holdsNoFigure(row: JsonObject): boolean {
   return row.value === null && typeof row.metric_key === 'string';
 }
@@ -271,7 +271,10 @@ function blankIn(row: JsonObject, index: number): BlankRow {
 
 let hasUnreadable = false;
 
-/** Whether any figure that this process has decoded has a period that no rule reads. While none has, none needs to be looked for. */
+/**
+ * Tells if any figure that this process has decoded has a period that no rule reads. While none has, none needs to be
+ * looked for.
+ */
 export function mayBeUnreadable(): boolean {
   return hasUnreadable;
 }
@@ -308,7 +311,7 @@ function recordOf(
   };
 }
 
-/** Blank where a place would stand is none. */
+/** Returns null for a blank: it is no place. */
 function filledOrNull(text: string | null | undefined): string | null {
   return text == null || text.trim() === '' ? null : text;
 }

@@ -14,14 +14,14 @@ import { eachFound } from './left-out.ts';
 
 export interface SourceRecord {
   readonly key: string;
-  /** As sent; null where the source has never been refreshed, or the service doesn't say. */
+  /** As sent; null if the source has never been refreshed, or the service doesn't say. */
   readonly lastSuccessfulRefresh: string | null;
   readonly nextRun: string | null;
   readonly record: JsonObject;
 }
 
 export interface HealthRecord {
-  /** The service's own word; `unknown` where it has none. */
+  /** The service's own word; `unknown` if it has none. */
   readonly status: string;
   /** As sent: an object, or the bare word. */
   readonly record: unknown;
@@ -63,7 +63,10 @@ export function decodeVersion(body: unknown, route: string): PlatformVersionReco
   return { version: spelt.find((text) => text !== null) ?? null, record };
 }
 
-/** The public routes answer in whatever form they like; only what is neither object, text nor number is refused. */
+/**
+ * Finds the record of a public route, which may answer in any form. Only a value that is neither object, text nor
+ * number is refused.
+ */
 function recordIn(body: unknown, route: string, known: readonly string[]): unknown {
   const isWrapped = isObject(body) && 'data' in body;
   const sent = findObject(body, route, known)?.value ?? (isWrapped ? body.data : body);

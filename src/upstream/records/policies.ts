@@ -13,7 +13,7 @@ import {
 } from './fields.ts';
 import { blockIn, eachFound, withLeftOut } from './left-out.ts';
 
-/** Of no field is it specified that it is there: what is missing is null. */
+/** A policy. No field is specified to be there: a missing one is null. */
 export interface PolicyRecord {
   /** ISO 3166-1 alpha-2, upper case. */
   readonly countryCode: string | null;
@@ -43,14 +43,15 @@ export type PolicyList = RowList<PolicyRecord>;
 
 const OVERVIEW = ['latest_policy', 'active_policy_count', 'recent_policies'] as const;
 
-/** @param asked code of the country that was asked for; null where none was */
+/** @param asked code of the country that was asked for; null if none was */
 export function decodePolicies(body: unknown, route: string, asked: string | null): PolicyList {
   return rowListIn(body, route, (list) => eachFound(list, (row, place) => decodePolicyOf(row, place, asked)));
 }
 
 /**
- * Says of itself that it lacks its latest policy, where something else stands in its place.
- * @param asked code of the country that was asked for, where the body doesn't say
+ * Reads the overview of a country's policies. It says of itself that it lacks its latest policy, if something else
+ * stands in its place.
+ * @param asked code of the country that was asked for, if the body doesn't say
  */
 export function decodePolicyOverview(body: unknown, route: string, asked: string): PolicyOverviewRecord {
   const found = objectIn(body, route, OVERVIEW);
@@ -72,7 +73,7 @@ export function decodePolicyOverview(body: unknown, route: string, asked: string
   return withLeftOut(overview, { count: 1, first });
 }
 
-/** @throws Failure where it is one of another country than was asked for */
+/** @throws Failure if it is one of another country than was asked for */
 function decodePolicyOf(row: JsonObject, place: Place, asked: string | null): PolicyRecord {
   const policy = decodePolicy(row, asked);
   checkCountry(policy.countryCode, asked, inside(place, 'country_code'));

@@ -17,7 +17,7 @@ import { eachOf, noList } from './left-out.ts';
 export interface CountryProfileRecord {
   /** ISO 3166-1 alpha-2, upper case. */
   readonly countryCode: string;
-  /** The selected indicators; empty where the service has none. What can't be read of them is in `record` alone. */
+  /** The selected indicators; empty if the service has none. Those that can't be read are in `record` alone. */
   readonly indicators: readonly ProfileIndicatorRecord[];
   readonly record: JsonObject;
 }
@@ -47,7 +47,7 @@ const KNOWN = [
   ...INDICATORS,
 ];
 
-/** @param asked code of the country that was asked for, where the body doesn't say */
+/** @param asked code of the country that was asked for, if the body doesn't say */
 export function decodeProfile(body: unknown, route: string, asked: string): CountryProfileRecord {
   const found = objectIn(body, route, KNOWN);
   const { value: profile, place } = found;
@@ -59,7 +59,7 @@ export function decodeProfile(body: unknown, route: string, asked: string): Coun
   };
 }
 
-/** Lists of objects or of keys, and maps from key to object or figure; a figure that is null is left out. */
+/** Reads lists of objects or of keys, and maps from key to object or figure; a figure that is null is left out. */
 function indicatorsOf(sent: unknown, place: Place): ProfileIndicatorRecord[] {
   if (Array.isArray(sent)) {
     return eachOf(sent, place, (item, here) => {

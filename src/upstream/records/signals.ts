@@ -74,7 +74,7 @@ const KNOWN = [
   'disaster_alerts',
 ];
 
-/** @param asked code of the country that was asked for, where the body doesn't say */
+/** @param asked code of the country that was asked for, if the body doesn't say */
 export function decodeSignals(
   body: unknown,
   route: string,
@@ -118,7 +118,7 @@ function codesIn(sent: unknown, place: Place): string[] {
   return withLeftOut([...new Set(codes)], leftOutOf(codes));
 }
 
-/** @throws Failure where it is no code of a country */
+/** @throws Failure if it is no code of a country */
 function codeOf(sent: unknown, place: Place): string {
   const code = alpha2In({ code: sent }, 'code');
   if (code !== null) return code;

@@ -4,8 +4,8 @@ import { inside, integerIn, type JsonObject, numberIn, type Place, textIn } from
 import { eachFound } from './left-out.ts';
 
 /*
- * None of the fields of trade records is specified. Those that are read have the names of the parameters that the routes
- * take; all else is in the record as sent.
+ * The overview of a country's trade. None of the fields of trade records is specified. The fields that are read have
+ * the names of the parameters that the routes take; all else is in the record as sent.
  */
 
 export interface TradeOverviewRecord {
@@ -37,13 +37,13 @@ export interface TradeProductRecord {
   readonly record: JsonObject;
 }
 
-/** @param asked code of the country that was asked for, where the body doesn't say */
+/** @param asked code of the country that was asked for, if the body doesn't say */
 export function decodeTradeOverview(body: unknown, route: string, asked: string): TradeOverviewRecord {
   const found = objectIn(body, route, ['country', 'country_code']);
   return { countryCode: countryNamedIn(found, asked).code, record: found.value };
 }
 
-/** Filters of a list that was asked for: rows that say to be of something else are none of its. */
+/** Filters of a list that was asked for: rows that name something else are none of its. */
 interface AskedOfTrade {
   readonly reporterCode?: string | undefined;
   readonly partnerCode?: string | undefined;
@@ -96,7 +96,7 @@ export function decodeTradeProducts(
   );
 }
 
-/** @throws Failure where it is another one than was asked for */
+/** @throws Failure if it is another one than was asked for */
 function reporterIn(row: JsonObject, place: Place, { reporterCode }: AskedOfTrade): string | null {
   const code = alpha2In(row, 'reporter_country_code', 'reporter');
   checkCountry(code, reporterCode, inside(place, 'reporter_country_code'));
@@ -105,7 +105,7 @@ function reporterIn(row: JsonObject, place: Place, { reporterCode }: AskedOfTrad
 
 const partnerIn = (row: JsonObject) => alpha2In(row, 'partner_country_code', 'partner');
 
-/** Codes of products are often all digits, and may be sent as a number. */
+/** Reads the code of a product: these are often all digits, and may be sent as a number. */
 function productIn(row: JsonObject): string | null {
   return textIn(row, 'product_code') ?? numberIn(row, 'product_code')?.toString() ?? null;
 }
