@@ -59,7 +59,8 @@ import { openSchema } from './resolvers/open-schema.ts';
 import type { Attempt, Caller } from './upstream/call.ts';
 import type { Circuits } from './upstream/circuits.ts';
 import { createUpstream } from './upstream/client.ts';
-import { type AnyEndpoint, createDryRun } from './upstream/dry-run.ts';
+import { createDryRun } from './upstream/dry-run.ts';
+import type { AnyEndpoint } from './upstream/endpoints.ts';
 
 export type { GatewayRequest, GatewayResponse, OperationEvent };
 

@@ -1,11 +1,10 @@
 import { mapValue } from '../async/promise-or-value.ts';
-import type { Learned } from '../planner/learned.ts';
+import type { Dimension, Learned } from '../planner/learned.ts';
 import type { Ask } from '../upstream/cached.ts';
 import type { Sending } from '../upstream/call.ts';
 import { countries, indicators } from '../upstream/endpoints.ts';
 import type { CountryRecord } from '../upstream/records/countries.ts';
 import type { IndicatorRecord } from '../upstream/records/indicators.ts';
-import type { BisectedParts } from './bisected.ts';
 
 /**
  * Notes the names in the lists that go by: the service knows them, so they are the last to be suspected of a refusal.
@@ -38,8 +37,8 @@ export function notingNames(ask: Ask, learned: Learned): Ask {
 }
 
 /** Asks for the service's own lists, by an `ask` that notes their names. A list that can't be had tells nothing. */
-export function createNameLists(ask: Ask): NonNullable<BisectedParts['noteNames']> {
-  return async (dimension, sending: Sending) => {
+export function createNameLists(ask: Ask): (dimension: Dimension, sending: Sending) => Promise<void> {
+  return async (dimension, sending) => {
     try {
       await (dimension === 'countries' ? ask(countries, {}, sending) : ask(indicators, {}, sending));
     } catch {

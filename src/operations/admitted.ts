@@ -1,7 +1,6 @@
 import { mapValue } from '../async/promise-or-value.ts';
 import type { Admission } from './admission.ts';
-import { onceOver } from './delivery.ts';
-import type { Handle, Incoming } from './pipeline.ts';
+import { type Handle, type Incoming, onceOver } from './pipeline.ts';
 import type { GatewayResponse } from './responses.ts';
 
 export interface AdmittedParts {

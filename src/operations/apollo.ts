@@ -10,7 +10,6 @@ import {
   ApolloServerPluginLandingPageDisabled,
 } from '@apollo/server/plugin/disabled';
 import {
-  type DocumentNode,
   type ExecutionArgs,
   type ExecutionResult,
   type GraphQLFormattedError,
@@ -22,16 +21,8 @@ import { formatError } from '../graph/error-formatting.ts';
 import { limitRules, type OperationLimits } from '../graph/limits.ts';
 import { noSdl, withoutSuggestion } from './closed-schema.ts';
 import type { PersistedTexts } from './persisted.ts';
+import type { Explanation, ValidOperation } from './prepared.ts';
 import { PREFLIGHTED_HEADERS } from './requests.ts';
-
-/** An operation that Apollo Server has found valid. */
-export interface ValidOperation {
-  readonly text: string;
-  readonly operationName: string | undefined;
-  readonly document: DocumentNode;
-  readonly operation: OperationDefinitionNode;
-  readonly variables: Readonly<Record<string, unknown>>;
-}
 
 /** A response that Apollo Server is about to send. */
 export interface Sent {
@@ -58,12 +49,6 @@ export interface OperationHooks<Context> {
     sent: Sent,
     context: Context,
   ): { readonly status: number | undefined; readonly extensions: Record<string, unknown> };
-}
-
-/** The plan of an operation, in place of its answer. */
-export interface Explanation {
-  readonly errors: readonly GraphQLFormattedError[];
-  readonly extensions: Record<string, unknown>;
 }
 
 export interface ApolloParts<Context> {

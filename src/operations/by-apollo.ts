@@ -27,6 +27,7 @@ import { unlisted } from './persisted.ts';
 import type { HandleRun } from './pipeline.ts';
 import type { PlainRequests } from './plain-requests.ts';
 import type { PlannedOperation } from './prepared.ts';
+import { mayReadSchema, readsSchemaAlone } from './prepared.ts';
 import { bringsUnlisted, forApollo, hasText } from './requests.ts';
 import {
   entityTag,
@@ -37,7 +38,6 @@ import {
   tagged,
   writeBody,
 } from './responses.ts';
-import { mayReadSchema, readsSchemaAlone } from './schema-answers.ts';
 import { toldErrors } from './told-errors.ts';
 
 export interface ByApolloParts extends PreparedParts, Pick<ApolloParts<object>, 'persisted' | 'onFault'> {

@@ -6,10 +6,9 @@ import { IncrementalRun } from '../execution/incremental.ts';
 import { fragmentsIn, planOperation } from '../execution/plan.ts';
 import type { Executed, runPlan } from '../execution/run.ts';
 import { byteLengthOf } from '../execution/text-pieces.ts';
-import type { ValidOperation } from './apollo.ts';
 import type { DeliveredPart, DeliveryFormat, WrittenPart } from './delivery-formats.ts';
-import type { PlannedOperation } from './prepared.ts';
-import { readsSchemaAlone } from './schema-answers.ts';
+import type { PlannedOperation, ValidOperation } from './prepared.ts';
+import { readsSchemaAlone } from './prepared.ts';
 import { toldErrors } from './told-errors.ts';
 
 export { deliveryFormatFor, withoutMultipart } from './delivery-formats.ts';
@@ -42,13 +41,6 @@ const BOUNDARY = '-';
 
 export function openDelivery(format: DeliveryFormat): Delivery {
   return new Delivery(format);
-}
-
-/** Calls back once an answer is executed: at once if it is whole, else with the last of its parts. */
-export function onceOver(delivery: Delivery | null, callBack: () => void): void {
-  const over = delivery?.over ?? null;
-  if (over === null) callBack();
-  else void over.finally(callBack);
 }
 
 /**

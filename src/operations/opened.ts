@@ -1,6 +1,5 @@
-import { onceOver } from './delivery.ts';
 import type { OpenRun, OperationRun } from './operation-run.ts';
-import type { HandleRun, Incoming } from './pipeline.ts';
+import { type HandleRun, type Incoming, onceOver } from './pipeline.ts';
 import type { GatewayResponse } from './responses.ts';
 
 /** The response to an operation, and its run. */

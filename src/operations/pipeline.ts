@@ -29,3 +29,10 @@ export type Handle = (incoming: Incoming) => PromiseOrValue<GatewayResponse>;
 
 /** A stage for requests that have begun to run. */
 export type HandleRun = (incoming: Incoming, run: OperationRun) => Promise<GatewayResponse>;
+
+/** Calls back once an answer is executed: at once if it is whole, else with the last of its parts. */
+export function onceOver(delivery: Delivery | null, callBack: () => void): void {
+  const over = delivery?.over ?? null;
+  if (over === null) callBack();
+  else void over.finally(callBack);
+}

@@ -1,8 +1,10 @@
 import { hash } from 'node:crypto';
 import {
   type DocumentNode,
+  type GraphQLFormattedError,
   type GraphQLSchema,
   getVariableValues,
+  Kind,
   type OperationDefinitionNode,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
@@ -162,4 +164,43 @@ function prepareOperation(
 
 function scopeOf({ schema, fragments }: Plan, variables: PlannedOperation['variables']): SelectionScope {
   return { schema, fragments, variableValues: { ...variables } };
+}
+
+/** Fields of the root that read the schema, and one that reads nothing. */
+const SCHEMA_FIELDS = /^(__schema|__type|_service)$/;
+
+/** Tells if a text may ask about the schema at all: most don't, and needn't be looked up. */
+export function mayReadSchema(text: string): boolean {
+  return (
+    text.includes('__schema') ||
+    text.includes('_service') ||
+    (text.includes('__type') && /__type(?!name)/.test(text))
+  );
+}
+
+/** Tells if an operation reads the schema and nothing else. */
+export function readsSchemaAlone({ selectionSet }: OperationDefinitionNode): boolean {
+  let count = 0;
+  for (const selection of selectionSet.selections) {
+    if (selection.kind !== Kind.FIELD) return false;
+    const { value } = selection.name;
+    if (SCHEMA_FIELDS.test(value)) count += 1;
+    else if (value !== '__typename') return false;
+  }
+  return count > 0;
+}
+
+/** An operation that Apollo Server has found valid. */
+export interface ValidOperation {
+  readonly text: string;
+  readonly operationName: string | undefined;
+  readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+/** The plan of an operation, in place of its answer. */
+export interface Explanation {
+  readonly errors: readonly GraphQLFormattedError[];
+  readonly extensions: Record<string, unknown>;
 }

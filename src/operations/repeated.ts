@@ -6,10 +6,11 @@ import type { OperationEvent } from './events.ts';
 import type { FieldTraces } from './field-traces.ts';
 import { eventOf, isLasting, type OperationRun, type WrittenAnswer } from './operation-run.ts';
 import type { Handle } from './pipeline.ts';
+import { mayReadSchema, readsSchemaAlone } from './prepared.ts';
 import type { OperationParams } from './requests.ts';
 import type { ResponseCache } from './response-cache.ts';
 import { tagged } from './responses.ts';
-import { mayReadSchema, readsSchemaAlone, type SchemaAnswers } from './schema-answers.ts';
+import type { SchemaAnswers } from './schema-answers.ts';
 import { describeOperation } from './traced.ts';
 
 export interface RepeatedParts {

@@ -68,9 +68,9 @@ interface KeptAnswer {
 }
 
 /** Share of the body that compressed forms take; below it, the bytes of an entry beside its body and its question. */
-const ENCODED_SHARE = 0.5;
+export const ENCODED_SHARE = 0.5;
 
-const OVERHEAD_BYTES = 1_000;
+export const OVERHEAD_BYTES = 1_000;
 
 /** Keeps answers that are made of held ones alone, ahead of every stage that would make them again. */
 export function createResponseCache({ tenantCache, maxBytes, now }: ResponseCacheParts): ResponseCache {

@@ -1,9 +1,8 @@
 import { mapValue } from '../async/promise-or-value.ts';
 import type { Trace, Tracer } from '../async/trace.ts';
 import { faultIn } from '../upstream/traced.ts';
-import { onceOver } from './delivery.ts';
 import type { OperationEvent } from './events.ts';
-import type { Handle } from './pipeline.ts';
+import { type Handle, onceOver } from './pipeline.ts';
 import type { GatewayResponse } from './responses.ts';
 
 /** Characters of an operation's name that a span tells. */

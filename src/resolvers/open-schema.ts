@@ -1,6 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
 import { createSchema, readSdl, type SchemaParts } from '../graph/schema.ts';
-import type { AnyEndpoint } from '../upstream/dry-run.ts';
+import type { AnyEndpoint } from '../upstream/endpoints.ts';
 import { entities } from './entities.ts';
 import { batches, extras, resolvers } from './resolvers.ts';
 

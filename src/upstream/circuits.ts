@@ -2,8 +2,8 @@ import { createKeyTable } from '../cache/key-table.ts';
 import type { ProvenKeys } from '../cache/proven.ts';
 import { Failure } from '../errors.ts';
 import type { Call, Send } from './call.ts';
+import { isForgotten, isUnanswered } from './exchange.ts';
 import { NO_PAUSES, Pause, pausing } from './pause.ts';
-import { isForgotten, isUnanswered } from './retried.ts';
 
 /**
  * Circuit breakers of the routes. After some attempts in a row that the service has not answered (5xx, timeouts, broken

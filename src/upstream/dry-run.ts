@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import { yieldToEventLoop } from '../async/yielding.ts';
 import { ASSUMED_METRIC, assumedFigure } from './assumed.ts';
-import type { Answer, Call, Endpoint, Send } from './call.ts';
+import type { Answer, Call, Send } from './call.ts';
 import { callKey, makeCall } from './call.ts';
+import type { AnyEndpoint } from './endpoints.ts';
 import * as endpoints from './endpoints.ts';
 
 /** Lists that later operations are priced by, per key digest. */
@@ -65,9 +66,6 @@ function assumedFigures({ target }: Call, { yearsOf }: Assumptions): unknown {
   );
   return { data, meta: { total: data.length, limit: Number.MAX_SAFE_INTEGER } };
 }
-
-/** The route of any endpoint, and the answer that is assumed of it. */
-export type AnyEndpoint = Pick<Endpoint, 'route' | 'assumed'>;
 
 /** @param more endpoints besides those that every service has */
 export function createDryRun(now: () => number, more: readonly AnyEndpoint[] = []): DryRun {

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { CancelSignal } from '../async/cancellation.ts';
+import { Failure } from '../errors.ts';
 import type { OverConnection, ServiceConnection } from './connections.ts';
 import { encodingsIn, Unpacking, Unreadable } from './content-encoding.ts';
 
@@ -248,4 +249,21 @@ class Exchange implements Dispatcher.DispatchHandler, OverConnection {
     this.#unpacking?.close();
     return true;
   }
+}
+
+/** Tells if a call failed without a request, because the service is known to be down. */
+export function isUnsent(error: unknown): boolean {
+  return error instanceof Failure && error.fields.attempts === 0;
+}
+
+/** Tells if a call failed because the connection that it went over had been closed before, which says nothing of the service. */
+export function isForgotten(error: unknown): boolean {
+  return error instanceof Failure && error.cause instanceof Forgotten;
+}
+
+/** Tells if the service gave no answer of its own at all. */
+export function isUnanswered(error: unknown): error is Failure {
+  return (
+    error instanceof Failure && (error.code === 'UPSTREAM_UNAVAILABLE' || error.code === 'UPSTREAM_TIMEOUT')
+  );
 }

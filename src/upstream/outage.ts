@@ -1,6 +1,6 @@
 import type { Failure } from '../errors.ts';
 import type { Send } from './call.ts';
-import { isUnanswered, isUnsent } from './retried.ts';
+import { isUnanswered, isUnsent } from './exchange.ts';
 
 /** Calls in a row that must fail before the service is taken to be down. */
 const MIN_FAILURES = 3;

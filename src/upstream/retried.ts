@@ -10,7 +10,7 @@ import {
 import type { PromiseOrValue } from '../async/promise-or-value.ts';
 import { Failure } from '../errors.ts';
 import type { Answer, Send, Sending } from './call.ts';
-import { Forgotten } from './exchange.ts';
+import { isForgotten, isUnanswered, isUnsent } from './exchange.ts';
 import type { RetryBudget } from './retry-budget.ts';
 
 export interface RetriedParts {
@@ -143,21 +143,4 @@ function notBefore(backoff: Backoff): Backoff {
 
 function awaySeconds({ fields }: Failure): number {
   return fields.retryAfterSeconds ?? 0;
-}
-
-/** Tells if a call failed without a request, because the service is known to be down. */
-export function isUnsent(error: unknown): boolean {
-  return error instanceof Failure && error.fields.attempts === 0;
-}
-
-/** Tells if a call failed because the connection that it went over had been closed before, which says nothing of the service. */
-export function isForgotten(error: unknown): boolean {
-  return error instanceof Failure && error.cause instanceof Forgotten;
-}
-
-/** Tells if the service gave no answer of its own at all. */
-export function isUnanswered(error: unknown): error is Failure {
-  return (
-    error instanceof Failure && (error.code === 'UPSTREAM_UNAVAILABLE' || error.code === 'UPSTREAM_TIMEOUT')
-  );
 }
