@@ -23,9 +23,9 @@ function mappers(): Record<string, string> {
     .join('\n');
   const found: Record<string, string> = {};
   const files = [
-    'src/graph/sources.ts',
-    'src/quota/account.ts',
-    ...globSync('src/upstream/records/*.ts').sort(),
+    'src/graph/context.ts',
+    'src/tenants/ledger.ts',
+    ...globSync('src/{service/records,wings/extra}/*.ts').sort(),
   ];
   for (const file of files) {
     for (const [, name = '', kind = ''] of readFileSync(file, 'utf8').matchAll(
@@ -38,32 +38,44 @@ function mappers(): Record<string, string> {
   return found;
 }
 
-/** The lists of what every file of a folder has of a name, so that none is forgotten and all are checked by their types. */
+/** Lists the resolvers of every file of a folder, so that none is forgotten and all are checked by their types. */
 function resolverList(): string {
-  const from = (files: readonly string[], name: string) =>
-    files.map((file) => `${nounOf(file)}.${name}`).join(', ');
-  const resolvers = filesWith('resolvers', 'src/resolvers/!(resolvers).ts');
-  const batches = filesWith('batches', 'src/resolvers/!(resolvers).ts');
-  const extras = filesWith('resolvers', 'src/resolvers/extra/*.ts');
+  const domains = 'src/resolvers/!(resolvers).ts';
+  const resolvers = exportsLike(/(?:resolvers|\w+Resolvers)/, domains);
+  const batches = exportsLike(/batches/, domains);
+  const extras = filesWith('resolvers', 'src/wings/extra/*.ts');
+  const files = [...new Set(resolvers.map(({ file }) => file))];
+  const from = (found: readonly { readonly file: string; readonly name: string }[]) =>
+    found.map(({ file, name }) => `${nounOf(file)}.${name}`).join(', ');
   return `// Written by \`npm run codegen\`.
-import type { Unprovided } from '../graph/unprovided.ts';
-${imports(resolvers)}
+import type { Unprovided } from '../graph/schema.ts';
+${imports(files)}
 
 /** The resolvers of every domain. */
-export const resolvers = [${from(resolvers, 'resolvers')}];
+export const resolvers = [${from(resolvers)}];
 
 /** Fields that are resolved for many parents at once, by type. */
-export const batches = [${from(batches, 'batches')}];
+export const batches = [${from(batches)}];
 
-/** Those of \`schema/extra\`, which are loaded where a setting asks for them. */
+/** Resolvers of \`schema/extra\`, which are loaded if a setting asks for them. */
 export const extras = {
-${extras.map((file) => `  ${nounOf(file)}: () => import('./extra/${file.split('/').at(-1)}'),\n`).join('')}};
+${extras.map((file) => `  ${nounOf(file)}: () => import('../wings/extra/${file.split('/').at(-1)}'),\n`).join('')}};
 
 type Extra = Awaited<ReturnType<(typeof extras)[keyof typeof extras]>>['resolvers'];
 
 /** Fields of the schema that none of them provides: there may be none. */
 export const unprovided: Record<Unprovided<(typeof resolvers | typeof batches)[number] | Extra>, never> = {};
 `;
+}
+
+/** Exports of the files of a pattern whose name is like another pattern. */
+function exportsLike(name: RegExp, pattern: string): { file: string; name: string }[] {
+  const declared = new RegExp(`^export const (${name.source})\\b`, 'gm');
+  return globSync(pattern)
+    .sort()
+    .flatMap((file) =>
+      [...readFileSync(file, 'utf8').matchAll(declared)].map(([, found = '']) => ({ file, name: found })),
+    );
 }
 
 function routeList(): string {

@@ -1,15 +1,14 @@
 /**
  * `node --expose-gc bench/footprint.ts`: what operations take that are kept ready, with their code compiled, beside what
- * `src/operations/footprint.ts` takes them for. Ends with exit code 1 where that is less.
+ * `src/operations/documents.ts` takes them for. Ends with exit code 1 where that is less.
  */
 import { readFileSync } from 'node:fs';
 import { getOperationAST, parse } from 'graphql';
 import type { ObjectPlan, Shape } from '../src/execution/plan.ts';
 import { createSchema } from '../src/graph/schema.ts';
-import { footprintOf } from '../src/operations/footprint.ts';
-import { createPreparedOperations, type Prepared } from '../src/operations/prepared.ts';
-import { entities } from '../src/resolvers/entities.ts';
+import { createPreparedOperations, footprintOf, type Prepared } from '../src/operations/documents.ts';
 import { batches, resolvers } from '../src/resolvers/resolvers.ts';
+import { entities } from '../src/resolvers/schema.ts';
 import { table } from './race/table.ts';
 
 const times = <T>(count: number, make: (i: number) => T): T[] =>

@@ -1,22 +1,19 @@
 import { type DocumentNode, type ExecutionResult, execute, type GraphQLSchema } from 'graphql';
 import { systemClock } from '../src/async/clock.ts';
-import { ALONE } from '../src/cache/in-flight.ts';
-import { createProvenKeys } from '../src/cache/proven.ts';
-import { NO_TENANT_CACHE } from '../src/cache/tenant-cache.ts';
+import { createSeveralFigures, type Figures } from '../src/figures/fetch.ts';
 import { openContext } from '../src/graph/context.ts';
 import { createSchema } from '../src/graph/schema.ts';
-import { createTickersLearned } from '../src/loaders/ticker-lists.ts';
-import type { Figures } from '../src/observations/fetch.ts';
-import { createSeveralFigures } from '../src/observations/several-figures.ts';
-import { type Demand, type Mode, pairKey } from '../src/planner/demand.ts';
-import { createLearned } from '../src/planner/learned.ts';
-import { entities } from '../src/resolvers/entities.ts';
+import { createTickersLearned } from '../src/loaders/tickers.ts';
+import { type Demand, type Mode, pairKey } from '../src/plan/demand.ts';
+import { createLearned } from '../src/plan/learned.ts';
 import { batches, resolvers } from '../src/resolvers/resolvers.ts';
-import { type Bill, openBill, type Sending } from '../src/upstream/call.ts';
-import { createUpstream } from '../src/upstream/client.ts';
-import { observations } from '../src/upstream/endpoints.ts';
-import { payerOf } from '../src/upstream/payer.ts';
-import type { ObservationRecord } from '../src/upstream/records/observations.ts';
+import { entities } from '../src/resolvers/schema.ts';
+import { type Bill, openBill, payerOf, type Sending } from '../src/service/call.ts';
+import { createUpstream } from '../src/service/client.ts';
+import { observations } from '../src/service/endpoints.ts';
+import type { ObservationRecord } from '../src/service/records/observations.ts';
+import { createProvenKeys } from '../src/tenants/status.ts';
+import { ALONE, NO_TENANT_CACHE } from '../src/tenants/tenant-cache.ts';
 
 /** Rows that the service brings in one call, which a hand-written gateway knows from its documentation. */
 const MAX_ROWS = 1000;

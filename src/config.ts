@@ -1,9 +1,107 @@
-import { readFileSync } from 'node:fs';
+import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { dirname } from 'node:path';
 import { z } from 'zod';
-import { isCacheAddress, sqliteFault } from './cache-address.ts';
 import { budgetOf, type Machine, thisMachine } from './memory-budget.ts';
-import { tracingFaults } from './tracing-config.ts';
+
+const SQLITE = 'sqlite:';
+
+/**
+ * Tells if an address names a place for held entries: `memory:`, `none`, `sqlite:PATH`, or that of a Redis as its
+ * client reads it.
+ */
+function isCacheAddress(address: string): boolean {
+  if (address === 'memory:' || address === 'none') return true;
+  return address.startsWith(SQLITE) ? address.slice(SQLITE.length).trim() !== '' : isOfRedis(address);
+}
+
+function isOfRedis(address: string): boolean {
+  if (!/^rediss?:\/\/./.test(address)) return false;
+  const url = URL.parse(address);
+  if (url === null || url.port === '0' || /\s/.test(url.hostname)) return false;
+  const isDatabase = /^\/?\d*$/.test(url.pathname);
+  return isDatabase && [url.username, url.password, url.hostname].every(isDecodable);
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Words the fault for which a file of SQLite can't be opened at the path of an address; null if no fault is known, or
+ * the address is none of SQLite.
+ */
+function sqliteFault(address: string): string | null {
+  if (!address.startsWith(SQLITE)) return null;
+  const path = address.slice(SQLITE.length);
+  if (path === ':memory:') return null;
+  const { R_OK: READ, W_OK: WRITE, X_OK: SEARCH } = constants;
+  try {
+    const file = statSync(path, { throwIfNoEntry: false });
+    if (file?.isDirectory()) return `${path} can't hold a cache: it is a folder, not a file`;
+    if (file !== undefined) accessSync(path, READ | WRITE);
+    // Beside the file SQLite keeps others.
+    accessSync(dirname(path), WRITE | SEARCH);
+    return null;
+  } catch (error) {
+    return `${path} can't hold a cache: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+const OTLP_PROTOCOLS = ['http/protobuf', 'http/json'] as const;
+
+/** The protocol in which traces are sent over HTTP. */
+export type OtlpProtocol = (typeof OTLP_PROTOCOLS)[number];
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Variables of OpenTelemetry that switch traces on and give their destination; its own packages read the others. */
+const TracingEnvironment = z.object({
+  OTEL_TRACES_EXPORTER: z.enum(['otlp', ''], 'must be otlp or none').optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: endpoint(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: endpoint(),
+  OTEL_EXPORTER_OTLP_PROTOCOL: otlpProtocol(),
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: otlpProtocol(),
+});
+
+function endpoint() {
+  const isSendable = (text: string) => text === '' || /^https?:$/.test(URL.parse(text)?.protocol ?? '');
+  return z.string().refine(isSendable, 'must be an http:// or https:// address').optional();
+}
+
+function otlpProtocol() {
+  const fault = 'must be http/protobuf or http/json: traces are not sent by gRPC';
+  return z.enum([...OTLP_PROTOCOLS, ''], fault).optional();
+}
+
+function isDisabled(env: Env): boolean {
+  return env.OTEL_SDK_DISABLED?.toLowerCase() === 'true' || env.OTEL_TRACES_EXPORTER === 'none';
+}
+
+/** Names all faults of the variables, a line each; none if all of it is disabled. */
+function tracingFaults(env: Env): readonly string[] {
+  if (isDisabled(env)) return [];
+  const { error } = TracingEnvironment.safeParse(env);
+  return (error?.issues ?? []).map(({ path, message }) => `${path.join('.')}: ${message}`);
+}
+
+/** Tells if traces are sent: an address is given for them, or the exporter is named, unless all of it is disabled. */
+export function isTracingOn(env: Env = process.env): boolean {
+  if (isDisabled(env)) return false;
+  const { OTEL_TRACES_EXPORTER, OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT } = env;
+  return Boolean(OTEL_TRACES_EXPORTER || OTEL_EXPORTER_OTLP_ENDPOINT || OTEL_EXPORTER_OTLP_TRACES_ENDPOINT);
+}
+
+/** Returns the protocol that is asked for, else OpenTelemetry's own default. */
+export function otlpProtocolIn(env: Env = process.env): OtlpProtocol {
+  const asked = env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL || env.OTEL_EXPORTER_OTLP_PROTOCOL;
+  return asked === 'http/json' ? asked : 'http/protobuf';
+}
 
 const wholeNumber = (least: number, most: number) =>
   z
@@ -357,4 +455,99 @@ function textOf(file: string): { readonly text?: string; readonly fault?: string
 function shown(name: string, value: string | undefined): string {
   if (name === 'KEY_PEPPER') return 'a secret';
   return name.endsWith('_URL') ? 'an address' : JSON.stringify(value);
+}
+
+/** First words that nobody but us gives a meaning: a name that begins with one is meant for us. */
+const OURS: ReadonlySet<string> = new Set([
+  'ANSWERS',
+  'BATCH',
+  'CACHE',
+  'CORS',
+  'DRAIN',
+  'FEDERATED',
+  'GRAPHIQL',
+  'INTROSPECTION',
+  'MAX',
+  'RATE',
+  'STALE',
+  'SUBGRAPH',
+  'SUBSCRIPTIONS',
+  'TRUSTED',
+  'UPSTREAM',
+  'WORKERS',
+]);
+
+/** Variables by which Kubernetes tells each pod of the services beside it. */
+const SERVICE_LINK = /_SERVICE_(HOST|PORT)|_PORT(_\d+_(TCP|UDP).*)?$/;
+
+/** Characters below which names are near to those of other programs. */
+const LEAST_LENGTH = 8;
+const MAX_EDITS = 2;
+
+/** Characters beyond which a name is nobody's slip. */
+const MAX_LENGTH = 60;
+
+/**
+ * Tells of variables of the environment that look as if they were settings and are none, and of settings that are
+ * empty: both would be passed over in silence. Values are not repeated.
+ */
+export function strangeSettings(env: Readonly<Record<string, string | undefined>>): readonly string[] {
+  const empty = settingNames.filter((name) => env[name] === '');
+  return [
+    ...Object.keys(env).flatMap((name) => {
+      const near = looksLikeOurs(name) ? nearest(name) : null;
+      return near === null ? [] : [`${name} is no setting, and does nothing: ${near}`];
+    }),
+    ...empty.map((name) => `${name} is empty, and so counts as unset`),
+  ];
+}
+
+function looksLikeOurs(name: string): boolean {
+  const isKnown = settingNames.includes(name) || name.length > MAX_LENGTH || SERVICE_LINK.test(name);
+  return !isKnown && /^[A-Za-z]+(_[A-Za-z0-9]+)+$/.test(name);
+}
+
+/** Tells the setting that was meant, in words; null if it is none of ours. */
+function nearest(name: string): string | null {
+  const upper = name.toUpperCase();
+  const longEnough = settingNames.filter((ours) => ours.includes('_') && upper.length >= LEAST_LENGTH);
+  const within = (edits: number) => longEnough.filter((ours) => editsBetween(upper, ours) <= edits);
+  const [meant] = [
+    ...within(0),
+    ...within(1),
+    ...settingNames.filter((ours) => ours.startsWith(`${upper}_`)),
+    ...within(MAX_EDITS),
+    ...longEnough.filter((ours) => upper.startsWith(`${ours}_`)),
+  ];
+  if (meant !== undefined) return `did you mean ${meant}?`;
+  const [first = ''] = name.split('_', 1);
+  if (!OURS.has(first)) return null;
+  const alike = settingNames.filter((ours) => ours.startsWith(`${first}_`) || ours === first);
+  return `there is ${alike.join(', ')}`;
+}
+
+/**
+ * Counts the letters that have to be put in, left out, changed or exchanged with the next one to make the one of the
+ * other.
+ */
+function editsBetween(one: string, other: string): number {
+  if (Math.abs(one.length - other.length) > MAX_EDITS) return MAX_EDITS + 1;
+  let before: number[] = [];
+  let last = Array.from({ length: other.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= one.length; i += 1) {
+    const row = [i];
+    for (let j = 1; j <= other.length; j += 1) {
+      const isSame = one[i - 1] === other[j - 1];
+      const isTurned = i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
+      const edits = Math.min(
+        (row[j - 1] ?? 0) + 1,
+        (last[j] ?? 0) + 1,
+        (last[j - 1] ?? 0) + (isSame ? 0 : 1),
+      );
+      row.push(isTurned ? Math.min(edits, (before[j - 2] ?? 0) + 1) : edits);
+    }
+    before = last;
+    last = row;
+  }
+  return last[other.length] ?? 0;
 }

@@ -2,7 +2,7 @@
  * The failures of the gateway, and their words for the caller.
  *
  * `FAILURES` is the one table of codes: a code is retryable if asking again can help. Everything below the graph throws
- * {@link Failure}; `graph/error-formatting.ts` alone turns it into a GraphQL error.
+ * {@link Failure}; `graph/errors.ts` alone turns it into a GraphQL error.
  */
 export const FAILURES = {
   UNAUTHENTICATED: { retryable: false },

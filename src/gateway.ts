@@ -1,66 +1,72 @@
 import type { GraphQLSchema } from 'graphql';
 import { type Clock, steadied, systemClock } from './async/clock.ts';
-import type { PromiseOrValue } from './async/promise-or-value.ts';
 import type { Tracer } from './async/trace.ts';
-import type { HubLink } from './cache/hub-link.ts';
-import type { InFlight } from './cache/in-flight.ts';
-import { createDigest } from './cache/key-digest.ts';
-import { type CacheLookups, openLookups } from './cache/lookups.ts';
-import type { Shrinkable } from './cache/lru.ts';
-import { freshnessIn, openInFlight, openTenantCache } from './cache/open-caches.ts';
-import { createProvenKeys, type ProvenKeys } from './cache/proven.ts';
-import { openStore, type Store } from './cache/store.ts';
-import { NO_TENANT_CACHE, type TenantCache } from './cache/tenant-cache.ts';
+import type { PromiseOrValue } from './async/turns.ts';
 import type { Config } from './config.ts';
-import { prefixedNames } from './graph/prefixed-names.ts';
-import { printSdl } from './graph/subgraph-sdl.ts';
-import type { FeedParts } from './live/feed.ts';
-import type { Subscriptions } from './live/subscriptions.ts';
+import { createObservationClient } from './figures/client.ts';
+import { createObservationEntries } from './figures/entries.ts';
+import { createSeveralFigures } from './figures/fetch.ts';
+import { createPrefetch, NO_PREFETCH } from './figures/held.ts';
+import { createHeldNames, createNameLists, createRefusedNames, notingNames } from './figures/names.ts';
+import type { BatchSize } from './figures/pool.ts';
+import { createRevalidation } from './figures/revalidation.ts';
+import { prefixedNames, printSdl } from './graph/federation.ts';
 import { CountedEffort } from './loaders/effort.ts';
-import { createTickersLearned } from './loaders/ticker-lists.ts';
+import { createTickersLearned } from './loaders/tickers.ts';
 import { heldBounds } from './memory-budget.ts';
-import { createObservationClient } from './observations/client.ts';
-import { createObservationEntries } from './observations/entries.ts';
-import { createHeldNames } from './observations/held-names.ts';
-import { createNameLists, notingNames } from './observations/listed-names.ts';
-import { createPrefetch, NO_PREFETCH } from './observations/prefetched.ts';
-import type { BatchSize } from './observations/queue.ts';
-import { createRefusedNames } from './observations/refused-names.ts';
-import { createRevalidation } from './observations/revalidation.ts';
-import { createSeveralFigures } from './observations/several-figures.ts';
-import { createAdmission, type GatewayLoad } from './operations/admission.ts';
-import { admitted } from './operations/admitted.ts';
-import { byApollo } from './operations/by-apollo.ts';
-import { prepared } from './operations/by-plan.ts';
-import { type CallerHeaders, createCallers, UNPROVEN } from './operations/callers.ts';
-import { coalesced } from './operations/coalesced.ts';
-import type { OperationEvent } from './operations/events.ts';
-import { createExecution } from './operations/execution.ts';
-import { type FieldTraces, openFieldTraces } from './operations/field-traces.ts';
-import { limitsTold } from './operations/limits-told.ts';
-import { createOpenRun } from './operations/open-run.ts';
-import { opened } from './operations/opened.ts';
-import { createOverloaded } from './operations/overloaded.ts';
-import { createPersisted, type TrustedDocument } from './operations/persisted.ts';
-import { createPlainRequests } from './operations/plain-requests.ts';
-import { createPreparedOperations } from './operations/prepared.ts';
-import { received } from './operations/received.ts';
-import { createAnswerKeeping, repeated } from './operations/repeated.ts';
-import type { GatewayRequest } from './operations/requests.ts';
-import { createResponseCache } from './operations/response-cache.ts';
+import { admitted, createAdmission, createOverloaded, type GatewayLoad } from './operations/admission.ts';
+import {
+  coalesced,
+  createAnswerKeeping,
+  createResponseCache,
+  createSchemaAnswers,
+  repeated,
+} from './operations/answers.ts';
+import { byApollo } from './operations/apollo.ts';
+import { createPreparedOperations, openTrusted } from './operations/documents.ts';
+import { createExecution, prepared } from './operations/execution.ts';
+import { received } from './operations/forms.ts';
+import {
+  type CallerHeaders,
+  createCallers,
+  createPersisted,
+  type GatewayRequest,
+  type TrustedDocument,
+  UNPROVEN,
+} from './operations/requests.ts';
 import type { GatewayResponse } from './operations/responses.ts';
-import { createSchemaAnswers } from './operations/schema-answers.ts';
-import { traced } from './operations/traced.ts';
-import { openTrusted } from './operations/trusted-documents.ts';
-import { createLearned } from './planner/learned.ts';
-import { createPricing } from './pricing/price.ts';
-import type { Ledger } from './quota/ledger.ts';
-import { openSchema } from './resolvers/open-schema.ts';
-import type { Attempt, Caller } from './upstream/call.ts';
-import type { Circuits } from './upstream/circuits.ts';
-import { createUpstream } from './upstream/client.ts';
-import { createDryRun } from './upstream/dry-run.ts';
-import type { AnyEndpoint } from './upstream/endpoints.ts';
+import {
+  createOpenRun,
+  createPlainRequests,
+  limitsTold,
+  type OperationEvent,
+  opened,
+  traced,
+} from './operations/run.ts';
+import { createLearned } from './plan/learned.ts';
+import { createDryRun } from './price/dry-run.ts';
+import { createPricing } from './price/price.ts';
+import { openSchema } from './resolvers/schema.ts';
+import type { Attempt, Caller } from './service/call.ts';
+import { createUpstream } from './service/client.ts';
+import type { AnyEndpoint } from './service/endpoints.ts';
+import type { Circuits } from './service/gate.ts';
+import type { HubLink } from './store/hub.ts';
+import { type CacheLookups, openLookups, type Shrinkable } from './store/lru.ts';
+import { openStore, type Store } from './store/store.ts';
+import type { Ledger } from './tenants/ledger.ts';
+import { createDigest, createProvenKeys, type ProvenKeys } from './tenants/status.ts';
+import {
+  freshnessIn,
+  type InFlight,
+  NO_TENANT_CACHE,
+  openInFlight,
+  openTenantCache,
+  type TenantCache,
+} from './tenants/tenant-cache.ts';
+import { type FieldTraces, openFieldTraces } from './wings/federation/field-traces.ts';
+import type { FeedParts } from './wings/live/feed.ts';
+import type { Subscriptions } from './wings/live/subscriptions.ts';
 
 export type { GatewayRequest, GatewayResponse, OperationEvent };
 
@@ -192,7 +198,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const run = opened(prepared(apollo.handle, stage), { openRun });
   const begun = admitted(coalesced(run, { ...observed, ...config, fieldTraces }), { admission, overloaded });
   const openLive = async () => {
-    const { openSubscriptions } = await import('./live/open-subscriptions.ts');
+    const { openSubscriptions } = await import('./wings/live/subscriptions.ts');
     return { callerOf, subscriptions: openSubscriptions({ ...stage, openRun, admission, feedParts, names }) };
   };
   const live = config.subscriptions ? await openLive() : null;

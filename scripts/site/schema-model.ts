@@ -12,8 +12,8 @@ import {
   type ScalarTypeDefinitionNode,
   type TypeNode,
 } from 'graphql';
-import { type FieldCost, takeCosts } from '../../src/graph/field-costs.ts';
 import { readSdl } from '../../src/graph/schema.ts';
+import { type FieldCost, takeCosts } from '../../src/graph/selection.ts';
 
 export type DescribedType =
   | ObjectTypeDefinitionNode

@@ -6,7 +6,7 @@ import {
   print,
   type TypeNode,
 } from 'graphql';
-import type { FieldCost } from '../../src/graph/field-costs.ts';
+import type { FieldCost } from '../../src/graph/selection.ts';
 import { escapeHtml } from './html.ts';
 import { firstSentence, type Heading, type RenderContext, renderText } from './markdown.ts';
 import {

@@ -1,16 +1,213 @@
 import { readFile } from 'node:fs/promises';
-import { Command, InvalidArgumentError, Option } from 'commander';
-import { ConfigError, readConfig } from '../config.ts';
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import { ConfigError, readConfig, strangeSettings } from '../config.ts';
 import { remarkOnBudget } from '../memory-budget.ts';
 import type { Log } from '../server/log.ts';
 import { buildText } from '../server/own-version.ts';
-import { addCompletion, addDoctor, addMcp, addQuery } from './asking-commands.ts';
-import { CommandError } from './command-error.ts';
-import { onParentLost } from './lost-parent.ts';
-import type { PrimaryParts } from './primary.ts';
+import { onParentLost, WorkerEnded } from '../wings/workers/supervisor.ts';
+import type { PrimaryParts } from '../wings/workers/workers.ts';
+import { CommandError, FORMATS, type Format } from './formats.ts';
+import type { QueryOptions } from './query.ts';
 import type { Program } from './serve.ts';
-import { strangeSettings } from './strange-settings.ts';
-import { WorkerEnded } from './supervisor.ts';
+
+const SHELLS = ['bash', 'zsh', 'fish'] as const;
+type Shell = (typeof SHELLS)[number];
+
+interface Completed {
+  readonly name: string;
+  readonly description: string;
+  readonly options: readonly Option[];
+  /** Words that its first argument may be. */
+  readonly choices: readonly string[];
+}
+
+/** Writes a script that completes the program's commands and options, made from the commands themselves. */
+function completionScript(program: Command, shell: Shell): string {
+  const commands = program.commands.map((command) => ({
+    name: command.name(),
+    description: command.description(),
+    options: command.options,
+    choices: command.registeredArguments[0]?.argChoices ?? [],
+  }));
+  const own = program.options;
+  return { bash, zsh, fish }[shell](program.name(), commands, own);
+}
+
+const longNames = (options: readonly Option[]) => options.flatMap(({ long }) => long ?? []);
+
+function bash(name: string, commands: readonly Completed[], own: readonly Option[]): string {
+  const values = commands.flatMap(({ name: command, options }) =>
+    options.flatMap(({ long, argChoices }) =>
+      argChoices === undefined
+        ? []
+        : [
+            `    ${command},${long}) COMPREPLY=($(compgen -W '${argChoices.join(' ')}' -- "$word")); return ;;`,
+          ],
+    ),
+  );
+  const words = commands.map(
+    ({ name: command, options, choices }) =>
+      `    ${command}) words='${[...choices, ...longNames(options), '--help'].join(' ')}' ;;`,
+  );
+  const top = [...commands.map((command) => command.name), ...longNames(own), '--help'].join(' ');
+  return `_${bare(name)}() {
+  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" command="\${COMP_WORDS[1]}" words
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    COMPREPLY=($(compgen -W '${top}' -- "$word"))
+    return
+  fi
+  case "$command,$before" in
+${values.join('\n')}
+  esac
+  case "$command" in
+${words.join('\n')}
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$word"))
+}
+complete -o default -F _${bare(name)} ${name}
+`;
+}
+
+function zsh(name: string, commands: readonly Completed[], own: readonly Option[]): string {
+  const described = (text: string) => text.replace(/[[\]:'\\]/g, '');
+  const spec = ({ long, description, required, argChoices }: Option) => {
+    const value = required
+      ? `:value:${argChoices === undefined ? '_files' : `(${argChoices.join(' ')})`}`
+      : '';
+    return `'${long}[${described(description)}]${value}'`;
+  };
+  const cases = commands.map(({ name: command, options, choices }) => {
+    const first = choices.length > 0 ? `'1:choice:(${choices.join(' ')})'` : `'*:file:_files'`;
+    return `    ${command}) _arguments ${[...options.map(spec), `'--help[display help]'`, first].join(' ')} ;;`;
+  });
+  const listed = commands.map((command) => `    '${command.name}:${described(command.description)}'`);
+  return `#compdef ${name}
+_${bare(name)}() {
+  local -a commands=(
+${listed.join('\n')}
+  )
+  if (( CURRENT == 2 )); then
+    _describe 'command' commands
+    _arguments ${own.map(spec).join(' ')}
+    return
+  fi
+  local command=$words[2]
+  shift words
+  (( CURRENT-- ))
+  case "$command" in
+${cases.join('\n')}
+  esac
+}
+compdef _${bare(name)} ${name}
+`;
+}
+
+function fish(name: string, commands: readonly Completed[], own: readonly Option[]): string {
+  const quoted = (text: string) => `'${text.replace(/['\\]/g, '\\$&')}'`;
+  const line = (condition: string, rest: string) => `complete -c ${name} -n ${quoted(condition)} ${rest}`;
+  const option = (condition: string, { long = '', description, required, argChoices }: Option) => {
+    const value = argChoices === undefined ? (required ? ' -r' : '') : ` -xa ${quoted(argChoices.join(' '))}`;
+    return line(condition, `-l ${long.replace(/^--/, '')}${value} -d ${quoted(description)}`);
+  };
+  return [
+    ...own.map((one) => option('__fish_use_subcommand', one)),
+    ...commands.flatMap(({ name: command, description, options, choices }) => {
+      const within = `__fish_seen_subcommand_from ${command}`;
+      return [
+        line('__fish_use_subcommand', `-fa ${command} -d ${quoted(description)}`),
+        ...(choices.length > 0 ? [line(within, `-fa ${quoted(choices.join(' '))}`)] : []),
+        ...options.map((one) => option(within, one)),
+      ];
+    }),
+    '',
+  ].join('\n');
+}
+
+/** Names a function of a shell. */
+function bare(name: string): string {
+  return name.replaceAll('-', '_');
+}
+
+/**
+ * Makes the option of the key. A key on a command line can be read by others on the machine; in the environment it
+ * can't.
+ */
+const keyOption = () =>
+  new Option('--key <key>', 'the key, without the word Bearer').env('COUNTRY_GRAPH_KEY');
+
+function addQuery(program: Command, parsedVariables: (text: string) => unknown): void {
+  program
+    .command('query')
+    .description(
+      'run one operation; the answer goes to standard output, errors and the bill to standard error',
+    )
+    .argument('<file|-|text>', 'a file, - for standard input, or the operation itself')
+    .addOption(
+      new Option('--url <url>', 'a gateway that runs; left out, the embedded sandbox answers').env(
+        'COUNTRY_GRAPH_URL',
+      ),
+    )
+    .addOption(keyOption())
+    .option('--variables <json>', 'its variables', '{}')
+    .option('--operation <name>', 'which operation of the file')
+    .addOption(
+      new Option('--format <format>', 'the data as JSON, or their lists as rows')
+        .choices(FORMATS)
+        .default('json'),
+    )
+    .option('--bom', 'begin CSV with a byte order mark, by which Excel tells that it is UTF-8')
+    .action(
+      async (
+        source: string,
+        options: Omit<QueryOptions, 'variables'> & { variables: string; format: Format },
+      ) => {
+        const { query } = await import('./query.ts');
+        const { answer, remarks, exitCode } = await query(source, {
+          ...options,
+          variables: parsedVariables(options.variables),
+        });
+        // The reader may have read enough.
+        process.stdout.on('error', () => {}).write(answer);
+        process.stderr.write(remarks);
+        // Not by process.exit, which would cut the text that a pipe has not taken yet.
+        process.exitCode = exitCode;
+      },
+    );
+}
+
+function addDoctor(program: Command, env: NodeJS.ProcessEnv): void {
+  program
+    .command('doctor')
+    .description('look at settings, service, clock and cache; spends no call, or one where a key is given')
+    .addOption(keyOption())
+    .action(async ({ key }: { key?: string }) => {
+      const { examine, report } = await import('./doctor.ts');
+      const findings = await examine({ env, key, now: Date.now });
+      process.stdout.write(report(findings));
+      process.exitCode = findings.some(({ isWell }) => isWell === false) ? 1 : 0;
+    });
+}
+
+function addMcp(program: Command, env: NodeJS.ProcessEnv): void {
+  program
+    .command('mcp')
+    .description('serve the described trusted documents as tools (MCP) on standard input and output')
+    .option('--key-file <file>', 'a file that the key stands in; left out, COUNTRY_GRAPH_KEY has it')
+    .action(async ({ keyFile }: { keyFile?: string }) => {
+      const { serveTools } = await import('./mcp.ts');
+      await serveTools(env, keyFile);
+    });
+}
+
+function addCompletion(program: Command): void {
+  program
+    .command('completion')
+    .description('print a script that completes commands and options')
+    .addArgument(new Argument('<shell>', 'which shell').choices(SHELLS))
+    .action(async (shell: Shell) => {
+      process.stdout.write(completionScript(program, shell));
+    });
+}
 
 /**
  * Milliseconds after the first signal in which npm passes on a second one that the whole group was sent: so soon, that
@@ -64,7 +261,7 @@ export async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
     .action(async ({ for: whom }: { for: string }) => {
       const [{ createGateway }, { printSdl }] = await Promise.all([
         import('../gateway.ts'),
-        import('../graph/subgraph-sdl.ts'),
+        import('../graph/federation.ts'),
       ]);
       const observer = { operation() {}, attempt() {}, problem() {} };
       const gateway = await createGateway({
@@ -116,13 +313,13 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   const config = readConfig(env);
   const [{ createLog }, { standardError }] = await Promise.all([
     import('../server/log.ts'),
-    import('../server/log-outlet.ts'),
+    import('../server/log.ts'),
   ]);
   const outlet = standardError();
   const ownId = config.workers > 1 ? (await import('node:cluster')).default.worker?.id : undefined;
   const log = createLog(config.logLevel, outlet, ownId);
   if (ownId !== undefined) {
-    const worker = (await import('./worker.ts')).createWorker(config, log);
+    const worker = (await import('../wings/workers/workers.ts')).createWorker(config, log);
     onFault(log, () => worker.drain(0));
     await worker.start();
     return;
@@ -157,7 +354,7 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
 
 /** Starts the program in one process, or several. */
 async function startServing(parts: PrimaryParts): Promise<Program> {
-  if (parts.config.workers > 1) return (await import('./primary.ts')).startWorkers(parts);
+  if (parts.config.workers > 1) return (await import('../wings/workers/workers.ts')).startWorkers(parts);
   return (await import('./serve.ts')).startProgram(parts.config, parts.log);
 }
 

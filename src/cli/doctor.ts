@@ -1,12 +1,77 @@
-import { constants } from 'node:fs';
+import { constants, existsSync, readFileSync, realpathSync } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { type Config, ConfigError, readConfig } from '../config.ts';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import { type Config, ConfigError, readConfig, strangeSettings } from '../config.ts';
 import { excerpt } from '../errors.ts';
 import { httpDateIn } from '../times.ts';
-import { reasonOf } from './asking.ts';
-import { graphqlCopies, ownGeneration } from './graphql-copies.ts';
-import { strangeSettings } from './strange-settings.ts';
+import { reasonOf } from './query.ts';
+
+const Manifest = z.object({
+  version: z.string().default(''),
+  dependencies: z.record(z.string(), z.string()).default({}),
+  peerDependencies: z.record(z.string(), z.string()).default({}),
+});
+
+/** One installed `graphql`, and the packages of ours that load it. */
+interface GraphqlCopy {
+  readonly folder: string;
+  readonly version: string;
+  readonly users: readonly string[];
+}
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+/**
+ * Returns the copies of `graphql` that the program and its dependencies would load, as Node finds them, which depends
+ * on a project's way to install us. Classes of one copy are not those of another: with more than one, the schema can't
+ * be made.
+ * @throws Error if a manifest can't be read
+ */
+function graphqlCopies(root = ROOT): readonly GraphqlCopy[] {
+  const copies = new Map<string, { version: string; users: string[] }>();
+  const seen = new Set<string>();
+  const pending = [realpathSync(root)];
+  for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
+    if (seen.has(folder)) continue;
+    seen.add(folder);
+    const { dependencies, peerDependencies } = manifestIn(folder);
+    for (const name of Object.keys({ ...dependencies, ...peerDependencies })) {
+      const found = packageFrom(folder, name);
+      // A peer may be optional.
+      if (found === undefined) continue;
+      pending.push(found);
+      if (name !== 'graphql') continue;
+      const copy = copies.get(found) ?? { version: manifestIn(found).version, users: [] };
+      copy.users.push(nameOf(folder));
+      copies.set(found, copy);
+    }
+  }
+  return Array.from(copies, ([folder, copy]) => ({ folder, ...copy }));
+}
+
+/** Returns the generation of `graphql` that our code is written for. */
+function ownGeneration(root = ROOT): string {
+  return /\d+/.exec(manifestIn(root).dependencies.graphql ?? '')?.[0] ?? '';
+}
+
+function manifestIn(folder: string): z.infer<typeof Manifest> {
+  return Manifest.parse(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')));
+}
+
+/** Returns the folder of a package as Node finds it from that of another. */
+function packageFrom(folder: string, name: string): string | undefined {
+  for (let at = folder; ; at = dirname(at)) {
+    const found = join(at, 'node_modules', name);
+    if (existsSync(join(found, 'package.json'))) return realpathSync(found);
+    if (at === dirname(at)) return undefined;
+  }
+}
+
+function nameOf(folder: string): string {
+  return /(?:@[^/\\]+[/\\])?[^/\\]+$/.exec(folder)?.[0] ?? folder;
+}
 
 export interface Finding {
   /** True if the gateway would run well; null if nothing can be told. */
@@ -73,7 +138,7 @@ function packagesFinding(): Finding {
 async function documentsFinding({ trustedDocuments }: Config): Promise<Finding | null> {
   if (trustedDocuments === undefined) return null;
   const name = 'trusted documents';
-  const { openTrusted } = await import('../operations/trusted-documents.ts');
+  const { openTrusted } = await import('../operations/documents.ts');
   return openTrusted(trustedDocuments).then(
     ({ trusted, stop }) => {
       stop();
@@ -167,7 +232,7 @@ async function storeFinding(config: Config): Promise<Finding> {
   }
   if (cacheUrl.startsWith('sqlite:')) return fileFinding(cacheUrl.slice('sqlite:'.length));
   // Not the address, which may hold a password.
-  const { openStore } = await import('../cache/store.ts');
+  const { openStore } = await import('../store/store.ts');
   let fault: unknown;
   const store = await openStore({
     url: cacheUrl,

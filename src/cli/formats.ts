@@ -1,5 +1,10 @@
-import type { tablesInAnswer } from '../tables/answer-tables.ts';
-import { cellText, csvLine, jsonLine } from '../tables/cells.ts';
+import type { tablesInAnswer } from '../wings/tables/answer-tables.ts';
+import { cellText, csvLine, jsonLine } from '../wings/tables/cells.ts';
+
+/** A fault of a command's arguments, or of a thing that it found: the user reads `message`, and no stack. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+}
 
 type ListedTable = ReturnType<typeof tablesInAnswer>[number];
 

@@ -7,14 +7,13 @@ import {
   type JSONRPCMessage,
   type RequestId,
 } from '@modelcontextprotocol/sdk/types.js';
-import { ConfigError, readConfig } from '../config.ts';
+import { ConfigError, readConfig, strangeSettings } from '../config.ts';
 import { createGateway } from '../gateway.ts';
-import { createToolServers } from '../mcp/tool-server.ts';
 import { createLog } from '../server/log.ts';
 import { ownVersion } from '../server/own-version.ts';
-import { CommandError } from './command-error.ts';
+import { createToolServers } from '../wings/tools/tool-server.ts';
+import { CommandError } from './formats.ts';
 import { openSandbox } from './serve.ts';
-import { strangeSettings } from './strange-settings.ts';
 
 const WITHOUT_DOCUMENTS =
   'TRUSTED_DOCUMENTS: must name the file of the operations that are to be tools; each needs a name and a description.';

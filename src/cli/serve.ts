@@ -1,13 +1,12 @@
-import type { HubLink } from '../cache/hub-link.ts';
-import type { Config } from '../config.ts';
+import { type Config, isTracingOn, otlpProtocolIn } from '../config.ts';
 import { createGateway, type Observer } from '../gateway.ts';
 import { MB, processBudgetMb } from '../memory-budget.ts';
 import type { Log } from '../server/log.ts';
 import { createMetrics, type Metrics } from '../server/metrics.ts';
 import { ownBuild, ownVersion } from '../server/own-version.ts';
 import { createServer } from '../server/server.ts';
-import { isTracingOn, otlpProtocolIn } from '../tracing-config.ts';
-import type { Addresses } from './supervisor.ts';
+import type { HubLink } from '../store/hub.ts';
+import type { Addresses } from '../wings/workers/supervisor.ts';
 
 export interface Program extends Addresses {
   /** The embedded sandbox, if no service is configured. */
@@ -78,7 +77,7 @@ export async function startProgram(config: Config, log: Log, common?: Common): P
 
 /** Opens OpenTelemetry, which is loaded only if it is asked for. */
 async function openTracer(observer: Observer) {
-  const { createTracer } = await import('../server/tracing.ts');
+  const { createTracer } = await import('../wings/tracing.ts');
   return createTracer({
     version: ownVersion(),
     protocol: otlpProtocolIn(),

@@ -1,4 +1,15 @@
-import { defaultTypeResolver, type GraphQLResolveInfo, isObjectType } from 'graphql';
+import {
+  defaultTypeResolver,
+  type GraphQLError,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  type GraphQLResolveInfo,
+  isObjectType,
+  locatedError,
+  type ResponsePath,
+  responsePathAsArray,
+} from 'graphql';
+import { inspect } from 'graphql/jsutils/inspect.js';
 import { toError } from 'graphql/jsutils/toError.js';
 import {
   AbstractColumn,
@@ -8,21 +19,174 @@ import {
   LeafColumn,
   ListColumn,
   ObjectColumn,
+  type Position,
 } from './columns.ts';
-import { type FieldErrors, missing, notIterable, notPossible } from './field-errors.ts';
-import { FieldInfo } from './infos.ts';
-import { itemsIn, itemsInTexts } from './introspection.ts';
-import type {
-  AbstractShape,
-  FieldPlan,
-  LeafShape,
-  ListShape,
-  ObjectDeferral,
-  ObjectPlan,
-  Plan,
-  Shape,
+import {
+  type AbstractShape,
+  type BatchInfo,
+  type FieldPlan,
+  itemsIn,
+  itemsInTexts,
+  type LeafShape,
+  type ListShape,
+  type ObjectDeferral,
+  type ObjectPlan,
+  type Plan,
+  type Shape,
 } from './plan.ts';
 import type { Scheduler } from './scheduler.ts';
+
+/** The errors of one run, and the values lost to them. */
+export class FieldErrors {
+  readonly all: GraphQLError[] = [];
+  /** Set once nothing is left of the whole, which may not be null. */
+  isAllLost = false;
+  readonly #onError: (() => void) | undefined;
+
+  /** @param onError called before each error; throws if there are too many */
+  constructor(onError?: () => void) {
+    this.#onError = onError;
+  }
+
+  /**
+   * Adds an error, and makes its value null, or the nearest one around it that may be null.
+   * @param column the column of the value; null for a property
+   */
+  fail(field: FieldPlan, error: unknown, holder: Holder, slot: number, column: Column | null): void {
+    let position: Position | null = column === null ? holder.above(slot) : { column, slot };
+    while (position?.column.shape.isNonNull) position = position.column.holder.above(position.slot);
+    // A value is lost once, for any number of its fields that are missing.
+    const isLostAlready =
+      position !== null && position.column !== column && position.column.isNull(position.slot);
+    if (isLostAlready) return;
+    if (position === null) this.isAllLost = true;
+    else position.column.setNull(position.slot);
+    this.add(field, error, holder, slot);
+  }
+
+  add(field: FieldPlan, error: unknown, holder: Holder, slot: number): void {
+    this.#onError?.();
+    this.all.push(locatedError(error, field.nodes, responsePathAsArray(holder.path(slot))));
+  }
+}
+
+function missing({ parentType, name }: FieldPlan): Error {
+  return new Error(`Cannot return null for non-nullable field ${parentType.name}.${name}.`);
+}
+
+function notIterable({ parentType, name }: FieldPlan): Error {
+  return new Error(`Expected Iterable, but did not find one for field "${parentType.name}.${name}".`);
+}
+
+function notPossible({ parentType, name }: FieldPlan, { type }: AbstractShape, given: unknown): Error {
+  return new Error(
+    `Abstract type "${type.name}" must resolve to an Object type at runtime for field ` +
+      `"${parentType.name}.${name}", received ${inspect(given)}.`,
+  );
+}
+
+type Variables = Readonly<Record<string, unknown>>;
+
+/** The type without the members that other packages add to it and graphql-js 16 doesn't have. */
+type OwnInfo = Omit<GraphQLResolveInfo, 'getAbortSignal' | 'getAsyncHelpers'>;
+
+/**
+ * The `info` of resolvers of one field, one after the other. The path is made only if it is read, and has to be read
+ * before the resolver returns: after that, it is the turn of other objects.
+ */
+export class FieldInfo implements OwnInfo {
+  readonly fieldName: string;
+  readonly fieldNodes: FieldPlan['nodes'];
+  readonly returnType: GraphQLOutputType;
+  readonly parentType: GraphQLObjectType;
+  readonly schema: Plan['schema'];
+  readonly fragments: Plan['fragments'];
+  readonly rootValue = undefined;
+  readonly operation: Plan['operation'];
+  readonly variableValues: { [variable: string]: unknown };
+  /** The slot whose resolver runs; negative if none does. */
+  slot = 0;
+  protected readonly holder: Holder;
+
+  constructor(
+    { schema, fragments, operation }: Plan,
+    variables: Variables,
+    field: FieldPlan,
+    holder: Holder,
+  ) {
+    this.fieldName = field.name;
+    this.fieldNodes = field.nodes;
+    this.returnType = field.definition.type;
+    this.parentType = field.parentType;
+    this.schema = schema;
+    this.fragments = fragments;
+    this.operation = operation;
+    this.variableValues = variables as { [variable: string]: unknown };
+    this.holder = holder;
+  }
+
+  get path(): ResponsePath {
+    if (this.slot >= 0) return this.holder.path(this.slot) as ResponsePath;
+    throw new TypeError('A resolver reads info.path before it returns, or not at all.');
+  }
+}
+
+/** The `info` of a batch resolver: with the path of its first parent, and at any time that of each other. */
+export class TogetherInfo extends FieldInfo implements Pick<BatchInfo, keyof OwnInfo | 'pathOf'> {
+  /** The arguments that it was made of. */
+  readonly given: readonly [Plan, Variables, FieldPlan, Holder, readonly (object | null)[]];
+  readonly #asked: readonly (object | null)[];
+  #slots: readonly number[] | undefined;
+
+  /** @param asked the objects by slot, null for those that are no parents */
+  constructor(
+    plan: Plan,
+    variables: Variables,
+    field: FieldPlan,
+    holder: Holder,
+    asked: readonly (object | null)[],
+  ) {
+    super(plan, variables, field, holder);
+    this.#asked = asked;
+    this.given = [plan, variables, field, holder, asked];
+  }
+
+  override get path(): ResponsePath {
+    return this.pathOf(0);
+  }
+
+  pathOf(parent: number): ResponsePath {
+    return this.holder.path(this.#slotOf(parent)) as ResponsePath;
+  }
+
+  #slotOf(parent: number): number {
+    if (parent === 0) return this.#asked.findIndex((object) => object !== null);
+    this.#slots ??= this.#asked.flatMap((object, slot) => (object === null ? [] : slot));
+    return this.#slots[parent] as number;
+  }
+}
+
+/**
+ * The `info` of a batch resolver whose parents are of several runs: the parents of each run come after those of the one
+ * before.
+ */
+export class PooledInfo extends TogetherInfo {
+  readonly #infos: readonly (readonly [info: TogetherInfo, parents: number])[];
+
+  constructor(infos: readonly (readonly [info: TogetherInfo, parents: number])[]) {
+    super(...(infos[0] as [TogetherInfo, number])[0].given);
+    this.#infos = infos;
+  }
+
+  override pathOf(parent: number): ResponsePath {
+    let before = 0;
+    for (const [info, parents] of this.#infos) {
+      if (parent < before + parents) return info.pathOf(parent - before);
+      before += parents;
+    }
+    return super.pathOf(parent);
+  }
+}
 
 /** A field to be resolved for all objects of a column. */
 export interface FieldTask {
@@ -37,7 +201,7 @@ export type RunTask = FieldTask | { readonly begin: () => void };
 /** Stands for the value of an object that isn't there. */
 export const ABSENT = Symbol('absent');
 
-export interface ColumnParts {
+interface ColumnParts {
   readonly plan: Plan;
   readonly context: unknown;
   readonly variables: Readonly<Record<string, unknown>>;

@@ -6,12 +6,17 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   type GraphQLAbstractType,
+  GraphQLBoolean,
   type GraphQLField,
+  GraphQLFloat,
+  GraphQLID,
+  GraphQLInt,
   type GraphQLLeafType,
   type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLResolveInfo,
   type GraphQLSchema,
+  GraphQLString,
   getArgumentValues,
   getNullableType,
   isInterfaceType,
@@ -19,16 +24,173 @@ import {
   isListType,
   isNonNullType,
   isObjectType,
+  isScalarType,
   isUnionType,
   Kind,
   type OperationDefinitionNode,
   type ResponsePath,
+  SchemaMetaFieldDef,
+  TypeMetaFieldDef,
   visit,
 } from 'graphql';
 import { collectFields, collectSubfields } from 'graphql/execution/collectFields.js';
-import { countedLength, isOfSchema, metaFieldOf } from './introspection.ts';
-import { type LeafKind, leafKind } from './leaves.ts';
-import { type BuiltField, compileObject, type ObjectBuilder } from './objects.ts';
+import { inspect } from 'graphql/jsutils/inspect.js';
+
+/**
+ * Counts introspection. It takes no call and no key, and a document may ask for any text of the schema under as many
+ * names as it has room for. So it is counted by its characters, beside the items of its lists, while it is resolved.
+ */
+
+/** Characters of introspection that count as one item of a list. */
+const CHARACTERS_PER_ITEM = 128;
+
+/** Characters that JSON has around a field and its value. */
+const JSON_LENGTH = 8;
+
+/** The field of the query's root that describes the schema, or a type of it; undefined for any other name. */
+function metaFieldOf(name: string): GraphQLField<unknown, unknown> | undefined {
+  if (name === SchemaMetaFieldDef.name) return SchemaMetaFieldDef;
+  return name === TypeMetaFieldDef.name ? TypeMetaFieldDef : undefined;
+}
+
+/** True for the types by which GraphQL itself describes schemas. */
+function isOfSchema({ name }: GraphQLObjectType): boolean {
+  return name.startsWith('__');
+}
+
+interface SelectedField {
+  /** Name in the answer. */
+  readonly key: string;
+  readonly by: string;
+}
+
+/** Characters of each object of a selection, values apart, if they are counted; else 0. */
+function countedLength(type: GraphQLObjectType, fields: readonly SelectedField[]): number {
+  if (!isOfSchema(type)) return 0;
+  let length = 0;
+  for (const { key, by } of fields)
+    length += key.length + JSON_LENGTH + (by === 'typename' ? type.name.length : 0);
+  return length;
+}
+
+/** Number of list items that the values of a field count as. */
+export function itemsInTexts(values: readonly unknown[]): number {
+  let length = 0;
+  for (const value of values) if (typeof value === 'string') length += value.length;
+  return itemsIn(length);
+}
+
+/** Number of list items that so many characters count as. */
+export function itemsIn(characters: number): number {
+  return Math.ceil(characters / CHARACTERS_PER_ITEM);
+}
+
+/** JavaScript over a variable `v` that serializes most values of a type without asking the type. */
+interface Shortcut {
+  /** An expression that is true for the values that `value` takes. */
+  readonly test: string;
+  /** An expression for their form in the answer. */
+  readonly value: string;
+}
+
+declare module 'graphql' {
+  interface GraphQLScalarTypeExtensions {
+    /** Has to agree with `serialize`. */
+    shortcut?: Shortcut;
+  }
+}
+
+/** The serialization of one scalar or enum. */
+interface LeafKind extends Shortcut {
+  /**
+   * Serializes any value but null.
+   * @throws if the type refuses the value
+   */
+  readonly serialize: (value: unknown) => unknown;
+}
+
+const TEXT: Shortcut = { test: "typeof v === 'string'", value: 'v' };
+
+const NONE: Shortcut = { test: 'false', value: 'v' };
+
+const SHORTCUTS: ReadonlyMap<GraphQLLeafType, Shortcut> = new Map<GraphQLLeafType, Shortcut>([
+  [GraphQLString, TEXT],
+  [GraphQLID, TEXT],
+  [GraphQLInt, { test: "typeof v === 'number' && (v | 0) === v", value: 'v' }],
+  [GraphQLFloat, { test: "typeof v === 'number' && v - v === 0", value: 'v' }],
+  [GraphQLBoolean, { test: "typeof v === 'boolean'", value: 'v' }],
+]);
+
+function leafKind(type: GraphQLLeafType): LeafKind {
+  const own = isScalarType(type) ? type.extensions.shortcut : undefined;
+  const { test, value } = own ?? SHORTCUTS.get(type) ?? NONE;
+  const ask = (given: unknown): unknown => {
+    const serialized = type.serialize(given);
+    if (serialized != null) return serialized;
+    const call = `${String(type)}.serialize(${inspect(given)})`;
+    throw new Error(`Expected \`${call}\` to return non-nullable value, returned: ${inspect(serialized)}`);
+  };
+  return { test, value, serialize: new Function('ask', `return (v) => (${test}) ? ${value} : ask(v);`)(ask) };
+}
+
+/** The values of an answer's column by slot, as they go into JSON. */
+export interface Values {
+  valueAt(slot: number): unknown;
+}
+
+/** Returns the outcome of a property's value that doesn't go into the answer as it is. */
+export type Oddity = (field: number, slot: number, value: unknown) => unknown;
+
+/** A field and the source of its value: it is always the same, a property of the object, or stands in a column. */
+type BuiltField = { readonly key: string } & (
+  | { readonly always: string }
+  | { readonly property: string; readonly leaf: LeafKind; readonly isNonNull: boolean }
+  | { readonly column: true }
+);
+
+export interface ObjectBuilder {
+  /**
+   * Makes one object of the answer.
+   * @param columns columns of the fields that have one, by their place in the selection
+   */
+  readonly build: (
+    object: object,
+    slot: number,
+    columns: readonly (Values | undefined)[],
+    odd: Oddity,
+  ) => object;
+  /** True if all properties that may not be null go into the answer as they are. */
+  readonly isPlain: (object: object) => boolean;
+}
+
+/**
+ * Compiles the maker of the objects of one selection: an object literal that reads properties by name, so that the
+ * engine knows their places, and `JSON.stringify` takes its fast way. (Writing JSON from the properties at once is
+ * slower than both together, since Node 24.) Names come from a document that was parsed, and go into the code as JSON.
+ */
+function compileObject(fields: readonly BuiltField[]): ObjectBuilder {
+  const reads: string[] = [];
+  const tests = ['true'];
+  const members = fields.map((field, index) => {
+    // In brackets, `__proto__` is a name like any other.
+    const name = field.key === '__proto__' ? '["__proto__"]' : JSON.stringify(field.key);
+    if ('always' in field) return `${name}: ${JSON.stringify(field.always)}`;
+    if ('column' in field) return `${name}: columns[${index}].valueAt(slot)`;
+    const read = `object[${JSON.stringify(field.property)}]`;
+    const about = (code: string) => code.replace(/\bv\b/g, `v${index}`);
+    reads.push(`const v${index} = ${read};`);
+    if (field.isNonNull) tests.push(`(v = ${read}, ${field.leaf.test})`);
+    const { test, value } = field.leaf;
+    return `${name}: (${about(test)}) ? ${about(value)} : odd(${index}, slot, v${index})`;
+  });
+  const compile = (code: string) => new Function(`return ${code};`)();
+  return {
+    build: compile(
+      `(object, slot, columns, odd) => { ${reads.join(' ')} return { ${members.join(', ')} }; }`,
+    ),
+    isPlain: compile(`(object) => { let v; return ${tests.join(' && ')}; }`),
+  };
+}
 
 /** The `info` of a batch resolver. `path` is that of the first parent. */
 export interface BatchInfo extends GraphQLResolveInfo {
@@ -130,7 +292,7 @@ export interface LeafShape extends Nullable {
   readonly leaf: LeafKind;
 }
 
-export interface ObjectShape extends Nullable {
+interface ObjectShape extends Nullable {
   readonly kind: 'object';
   readonly plan: ObjectPlan;
 }
@@ -149,7 +311,7 @@ export interface ListShape extends Nullable {
 }
 
 /** The fields of a selection, by their names in the answer. */
-export type SelectedFields = ReadonlyMap<string, readonly FieldNode[]>;
+type SelectedFields = ReadonlyMap<string, readonly FieldNode[]>;
 
 /** Takes the selections of an operation together. */
 export interface FieldCollector {

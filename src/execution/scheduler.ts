@@ -1,5 +1,5 @@
 import { toError } from 'graphql/jsutils/toError.js';
-import { inSlice, type Job, TURN_MS } from '../async/yielding.ts';
+import { inSlice, type Job, TURN_MS } from '../async/turns.ts';
 
 /**
  * Works off the tasks of one run: those that are there one after the other, with pauses in which others have their

@@ -1,11 +1,133 @@
-import type { Failure } from '../errors.ts';
+import type { Failure, FailureCode } from '../errors.ts';
+import type { BatchGate } from '../figures/batch-timing.ts';
 import type { Effort } from '../loaders/effort.ts';
 import { createLoaders, type Loaders, type LoadersParts } from '../loaders/loaders.ts';
-import type { BatchGate } from '../observations/batch-gate.ts';
-import type { QuotaRecord } from '../quota/account.ts';
-import type { Bill, Caller } from '../upstream/call.ts';
-import { createWarnings, type Warnings } from '../warnings.ts';
-import type { LiveSources } from './live.ts';
+import type { Demand } from '../plan/demand.ts';
+import type { Bill, Caller } from '../service/call.ts';
+import type { IndicatorRecord, SourceRecord } from '../service/records/catalogue.ts';
+import type { CountryRecord } from '../service/records/countries.ts';
+import type { ObservationRecord } from '../service/records/observations.ts';
+import type { TickerRecord } from '../service/records/reference.ts';
+import type { QuotaRecord } from '../tenants/ledger.ts';
+import { createWarnings, type LiveWarning, type Warnings } from '../warnings.ts';
+
+/**
+ * The object behind a Country, an Indicator or a Source: its key, and all that is known of it without asking. A field
+ * that is not known is loaded if it is selected, and fails by itself.
+ */
+export interface CountryRef {
+  /** Upper case. */
+  readonly code: string;
+  readonly known?: Partial<CountryRecord>;
+}
+
+export interface IndicatorRef {
+  readonly key: string;
+  readonly known?: Partial<IndicatorRecord>;
+}
+
+export interface SourceRef {
+  readonly key: string;
+  readonly known?: Partial<SourceRecord>;
+}
+
+/** The age of a figure, as the gateway tells it. */
+export interface FreshnessRecord {
+  readonly fetchedAt: string;
+  readonly stale: boolean;
+  readonly reason: FailureCode | null;
+}
+
+/** The change of one figure. */
+export interface ObservationChangeRecord {
+  readonly kind: 'ADDED' | 'REVISED' | 'REMOVED';
+  /** The figure as it is now; a removed one, as it was. */
+  readonly observation: ObservationRecord;
+  /** Null if it was added. */
+  readonly before: ObservationRecord | null;
+}
+
+/** Changes of figures since the last word on them. */
+export interface ObservationChangesRecord {
+  readonly changes: readonly ObservationChangeRecord[];
+  /** True if these are all figures there are. */
+  readonly isWhole: boolean;
+  readonly revision: string;
+  /** ISO 8601, UTC. */
+  readonly at: string;
+}
+
+export const countryOf = (record: CountryRecord): CountryRef => ({ code: record.code, known: record });
+export const indicatorOf = (record: IndicatorRecord): IndicatorRef => ({ key: record.key, known: record });
+export const sourceOf = (record: SourceRecord): SourceRef => ({ key: record.key, known: record });
+
+/** A page of a list, as a connection hands it on. */
+export interface Page<Row> {
+  readonly nodes: readonly Row[];
+  /** Rows of the whole list. */
+  readonly totalCount: number;
+  readonly hasNextPage: boolean;
+  readonly hasPreviousPage: boolean;
+  /** Cursors of the rows, in their order: made only if they are asked for. */
+  readonly cursors: () => readonly string[];
+}
+
+export interface CountryConnectionRef extends Page<CountryRef> {}
+export interface IndicatorConnectionRef extends Page<IndicatorRef> {}
+export interface ObservationConnectionRef extends Page<ObservationRecord> {}
+export interface TickerConnectionRef extends Page<TickerRecord> {}
+
+/** The place of a page in its list. */
+export interface PageInfoRecord {
+  readonly hasNextPage: boolean;
+  readonly hasPreviousPage: boolean;
+  /** Null on a page without rows. */
+  readonly startCursor: string | null;
+  readonly endCursor: string | null;
+}
+
+/** One figure divided by another. */
+export interface RatioRecord {
+  readonly value: number;
+  readonly unit: string;
+  readonly year: number;
+  readonly operands: readonly ObservationRecord[];
+}
+
+/** The position of a country's figure among others. */
+export interface RankRecord {
+  readonly position: number;
+  readonly of: number;
+  readonly year: number;
+}
+
+/** One event of a subscription, before its fields are resolved. */
+export interface LiveEvent<Value> {
+  /** Null if there is nothing to tell but the warning. */
+  readonly value: Value | null;
+  readonly warning: LiveWarning | null;
+  /** Cost that this subscriber is the first to pay for, and cost that others have paid for it. */
+  readonly bill: Pick<Bill, 'calls' | 'byRoute' | 'shared' | 'cached'>;
+}
+
+/** The source of a subscription's events, on behalf of its caller. */
+export interface LiveSources {
+  /**
+   * Changes of the figures that answer these demands, from now on.
+   * @param since the revision that the subscriber has; null if it has none and wants none
+   * @throws Failure if the present figures can't be told
+   */
+  figures(
+    demands: readonly Demand[],
+    since: string | null,
+  ): Promise<AsyncIterable<LiveEvent<ObservationChangesRecord>>>;
+  /**
+   * Runs of sources, from now on.
+   * @param keys null for all sources
+   * @throws Failure if the service refuses the key, or knows no such source
+   */
+  sources(keys: readonly string[] | null): Promise<AsyncIterable<LiveEvent<SourceRecord>>>;
+}
 
 /** The means of one operation's resolvers. */
 export interface GraphContext {
@@ -26,9 +148,7 @@ export interface GraphContext {
   readonly live?: LiveSources;
 }
 
-export interface ContextParts
-  extends LoadersParts,
-    Pick<GraphContext, 'quota' | 'keyRefusal' | 'maxListItems'> {}
+interface ContextParts extends LoadersParts, Pick<GraphContext, 'quota' | 'keyRefusal' | 'maxListItems'> {}
 
 /** Puts together the means of one operation's resolvers. */
 export function openContext(parts: ContextParts): GraphContext {

@@ -2,34 +2,262 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { buildSubgraphSchema } from '@apollo/subgraph';
 import { addResolversToSchema } from '@graphql-tools/schema';
 import {
+  type ConstDirectiveNode,
+  type DefinitionNode,
   type DocumentNode,
   defaultFieldResolver,
+  type FieldDefinitionNode,
+  GraphQLError,
+  type GraphQLFieldResolver,
+  type GraphQLResolveInfo,
+  GraphQLScalarType,
   type GraphQLSchema,
   GraphQLSpecifiedByDirective,
   getDirectiveValues,
+  getNamedType,
+  getNullableType,
+  isCompositeType,
+  isListType,
   isObjectType,
   isScalarType,
+  isTypeDefinitionNode,
+  Kind,
+  locatedError,
   parse,
   print,
+  responsePathAsArray,
+  type TypeDefinitionNode,
+  type TypeNode,
+  type ValueNode,
+  valueFromASTUntyped,
 } from 'graphql';
 import { Failure } from '../errors.ts';
 import type { BatchResolver } from '../execution/plan.ts';
-import { gateWhileLoading } from './batch-gating.ts';
+import { createObjectMemo } from '../store/lru.ts';
+import { timeIn } from '../times.ts';
 import type { GraphContext } from './context.ts';
-import { tagForContracts } from './contract-tags.ts';
-import { countWork } from './counting.ts';
-import { takeCosts, writeCosts } from './field-costs.ts';
-import type { Resolvers } from './generated.ts';
-import { prefixedNames, withPrefixedNames } from './prefixed-names.ts';
-import { type Entities, entitiesResolver } from './references.ts';
-import { CountryCode, DateTime, JSONValue } from './scalars.ts';
 import {
+  type Entities,
+  entitiesResolver,
   executableApart,
   type KeyableType,
+  prefixedNames,
   withDirectives,
   withKey,
   withoutRootFields,
-} from './subgraph-sdl.ts';
+  withPrefixedNames,
+} from './federation.ts';
+import type { Resolvers } from './generated.ts';
+import { gateWhileLoading, takeCosts, writeCosts } from './selection.ts';
+
+/**
+ * Fields of the schema, as `Type.field`, that no resolver map provides.
+ * @typeParam Given the maps, as a union
+ */
+export type Unprovided<Given> = {
+  [Type in keyof Resolvers]-?: NonNullable<Resolvers[Type]> extends GraphQLScalarType
+    ? never
+    : Exclude<Coordinates<Type, NonNullable<Resolvers[Type]>>, ProvidedBy<Given, Type>>;
+}[keyof Resolvers];
+
+/** Fields of each map of the union. */
+type ProvidedBy<Given, Type extends string> = Given extends { readonly [Name in Type]: infer Fields }
+  ? Coordinates<Type, Fields>
+  : never;
+
+type Coordinates<Type extends string, Fields> = `${Type}.${Exclude<keyof Fields & string, `__${string}`>}`;
+
+function countryCode(value: unknown, nodes?: ValueNode): string {
+  if (typeof value === 'string' && /^[a-z]{2}$/i.test(value)) return value.toUpperCase();
+  const message = `A country code is two letters, such as KE; this is ${JSON.stringify(value)}.`;
+  throw new GraphQLError(message, nodes === undefined ? {} : { nodes });
+}
+
+function textOf(node: ValueNode): unknown {
+  return node.kind === Kind.STRING ? node.value : valueFromASTUntyped(node);
+}
+
+export const CountryCode = new GraphQLScalarType<string, string>({
+  name: 'CountryCode',
+  parseValue: (value) => countryCode(value),
+  parseLiteral: (node) => countryCode(textOf(node), node),
+  serialize: (value) => String(value).toUpperCase(),
+  extensions: { shortcut: { test: "typeof v === 'string'", value: 'v.toUpperCase()' } },
+});
+
+function instant(value: unknown, nodes?: ValueNode): string {
+  const time = typeof value === 'string' ? timeIn(value) : null;
+  if (time !== null) return time.text;
+  const message = `An instant is ISO 8601, such as 2026-07-24T03:12:45Z; this is ${JSON.stringify(value)}.`;
+  throw new GraphQLError(message, nodes === undefined ? {} : { nodes });
+}
+
+export const DateTime = new GraphQLScalarType<string, string>({
+  name: 'DateTime',
+  parseValue: (value) => instant(value),
+  parseLiteral: (node) => instant(textOf(node), node),
+  // Texts of the service are read with their records: here, none leaves that isn't of this form.
+  serialize: (value) => instant(value),
+  extensions: { shortcut: { test: "typeof v === 'string' && v[10] === 'T' && v.endsWith('Z')", value: 'v' } },
+});
+
+export const JSONValue = new GraphQLScalarType<unknown, unknown>({
+  name: 'JSON',
+  parseValue: (value) => value,
+  parseLiteral: (node, variables) => valueFromASTUntyped(node, variables),
+  serialize: (value) => value,
+  extensions: { shortcut: { test: 'v != null && !(v instanceof Error)', value: 'v' } },
+});
+
+/** Cost of an item under graphql-js, and of an error for one too many, as a multiple of the cost in our executor. */
+const TIMES_DEARER = 10;
+/** Cost of any other error under graphql-js, as a multiple of the same. */
+const ERRORS_TIMES_DEARER = 4;
+
+/**
+ * Counts the objects of every list before anything is resolved for them, and errors, if graphql-js executes an
+ * operation. Lists within each other multiply, so that a few words can ask for more than there is memory for. Our own
+ * executor counts them itself.
+ */
+function countWork(schema: GraphQLSchema): void {
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type) || type.name.startsWith('__')) continue;
+    for (const field of Object.values(type.getFields())) {
+      if (field.resolve === undefined || field.resolve === defaultFieldResolver) continue;
+      const isList = isListType(getNullableType(field.type)) && isCompositeType(getNamedType(field.type));
+      field.resolve = counting(field.resolve, isList);
+    }
+  }
+}
+
+type Resolve = GraphQLFieldResolver<unknown, GraphContext>;
+
+/** Wraps a resolver. It captures nothing: under our executor, its whole cost is one function more. */
+function counting(resolve: Resolve, isList: boolean): Resolve {
+  return (source, args, context, info) =>
+    context.isByGraphqlJs
+      ? resolveCounted({ resolve, isList }, [source, args, context, info])
+      : resolve(source, args, context, info);
+}
+
+/** Resolves and counts. Execution goes on after any error, so nothing more is done for a refused operation. */
+function resolveCounted(
+  { resolve, isList }: { readonly resolve: Resolve; readonly isList: boolean },
+  given: Parameters<Resolve>,
+): unknown {
+  const [, , { effort }, info] = given;
+  if (effort.refusal !== null) throw refused(effort.refusal, info);
+  const count = (resolved: unknown) => {
+    if (isList && Array.isArray(resolved)) effort.list(resolved.length * TIMES_DEARER);
+    return resolved;
+  };
+  const fail = (error: unknown) => {
+    if (effort.refusal === null) effort.fail(ERRORS_TIMES_DEARER);
+    throw error;
+  };
+  try {
+    const resolved = resolve(...given);
+    return resolved instanceof Promise ? resolved.then(count).catch(fail) : count(resolved);
+  } catch (error) {
+    return fail(error);
+  }
+}
+
+/**
+ * Errors with their field already located, by failure: they are reused, so that no error is made for each of the other
+ * fields.
+ */
+const located = createObjectMemo<GraphQLError>('located');
+
+function refused(failure: Failure, { fieldNodes, path }: GraphQLResolveInfo): GraphQLError {
+  const known = located.of(failure);
+  if (known !== undefined) return known;
+  const error = locatedError(failure, fieldNodes, responsePathAsArray(path));
+  located.put(failure, error);
+  return error;
+}
+
+/** The tag of everything that no type's own tag is about. */
+const BASE_TAG = 'base';
+
+/**
+ * Tags all of an SDL for contracts, of which only types are tagged by hand. A field, with its arguments, has the tag of
+ * the type that it leads to, and all the rest has `base`. So a contract that leaves a tag out leaves nothing that leads
+ * to it, and one that takes `base` and other tags in has all that belongs to them.
+ */
+function tagForContracts(document: DocumentNode): DocumentNode {
+  const definitions = withoutExtensions(document.definitions);
+  const tagged = new Map(
+    definitions.filter(isTypeDefinitionNode).flatMap((type) => {
+      const tag = tagOf(type);
+      return tag === null ? [] : [[type.name.value, tag] as const];
+    }),
+  );
+  return { ...document, definitions: definitions.map((definition) => spread(definition, tagged)) };
+}
+
+/**
+ * Types with the fields that extensions add to them: a tag is for a type with all of its fields, or for each of them.
+ */
+function withoutExtensions(definitions: readonly DefinitionNode[]): DefinitionNode[] {
+  const added = new Map<string, FieldDefinitionNode[]>();
+  for (const definition of definitions) {
+    if (definition.kind !== Kind.OBJECT_TYPE_EXTENSION) continue;
+    const { name, fields = [] } = definition;
+    added.set(name.value, [...(added.get(name.value) ?? []), ...fields]);
+  }
+  return definitions
+    .filter(({ kind }) => kind !== Kind.OBJECT_TYPE_EXTENSION)
+    .map((definition) => {
+      if (definition.kind !== Kind.OBJECT_TYPE_DEFINITION) return definition;
+      const { name, fields = [] } = definition;
+      return { ...definition, fields: [...fields, ...(added.get(name.value) ?? [])] };
+    });
+}
+
+function spread(definition: DefinitionNode, tagged: ReadonlyMap<string, string>): DefinitionNode {
+  if (!isTypeDefinitionNode(definition) || tagOf(definition) !== null) return definition;
+  if (definition.kind !== Kind.OBJECT_TYPE_DEFINITION) return withTag(definition, BASE_TAG);
+  const leadingTo = (field: FieldDefinitionNode) => tagged.get(nameIn(field.type)) ?? BASE_TAG;
+  const { fields = [] } = definition;
+  if (fields.every((field) => leadingTo(field) === BASE_TAG)) return withTag(definition, BASE_TAG);
+  return { ...definition, fields: fields.map((field) => tagField(field, leadingTo(field))) };
+}
+
+function tagField(field: FieldDefinitionNode, tag: string): FieldDefinitionNode {
+  const { arguments: given = [] } = field;
+  return { ...withTag(field, tag), arguments: given.map((argument) => withTag(argument, tag)) };
+}
+
+interface Tagged {
+  readonly directives?: readonly ConstDirectiveNode[] | undefined;
+}
+
+function tagOf({ directives = [] }: TypeDefinitionNode): string | null {
+  const value = directives
+    .find(({ name }) => name.value === 'tag')
+    ?.arguments?.find(({ name }) => name.value === 'name')?.value;
+  return value?.kind === Kind.STRING ? value.value : null;
+}
+
+function withTag<Node extends Tagged>(node: Node, tag: string): Node {
+  const directive: ConstDirectiveNode = {
+    kind: Kind.DIRECTIVE,
+    name: { kind: Kind.NAME, value: 'tag' },
+    arguments: [
+      {
+        kind: Kind.ARGUMENT,
+        name: { kind: Kind.NAME, value: 'name' },
+        value: { kind: Kind.STRING, value: tag },
+      },
+    ],
+  };
+  return { ...node, directives: [...(node.directives ?? []), directive] };
+}
+
+function nameIn(type: TypeNode): string {
+  return type.kind === Kind.NAMED_TYPE ? type.name.value : nameIn(type.type);
+}
 
 const SDL_FOLDER = new URL('../../schema/', import.meta.url);
 

@@ -1,23 +1,25 @@
 import DataLoader from 'dataloader';
-import { mapValue, type PromiseOrValue } from '../async/promise-or-value.ts';
-import { createObjectMemo } from '../cache/object-memo.ts';
+import { mapValue, type PromiseOrValue } from '../async/turns.ts';
 import { Failure, type FailureCode } from '../errors.ts';
-import type { BatchGate } from '../observations/batch-gate.ts';
-import type { Figures } from '../observations/fetch.ts';
-import type { FindHeldNames, HeldNames } from '../observations/held-names.ts';
-import type { Dimension, Learned } from '../planner/learned.ts';
-import type { Ask } from '../upstream/cached.ts';
-import { callKey, type Endpoint, type LeftOutRows, makeCall, type Sending } from '../upstream/call.ts';
-import * as service from '../upstream/endpoints.ts';
-import type { CountryRecord } from '../upstream/records/countries.ts';
-import type { IndicatorRecord } from '../upstream/records/indicators.ts';
-import { leftOutOf, notFoundIn, withLeftOut } from '../upstream/records/left-out.ts';
-import type { SourceRecord } from '../upstream/records/platform.ts';
-import { createDoubts, type Doubts } from './doubts.ts';
+import type { BatchGate } from '../figures/batch-timing.ts';
+import type { Figures } from '../figures/fetch.ts';
+import type { FindHeldNames, HeldNames } from '../figures/names.ts';
+import type { Dimension, Learned } from '../plan/learned.ts';
+import { callKey, type Endpoint, type LeftOutRows, makeCall, type Sending } from '../service/call.ts';
+import * as service from '../service/endpoints.ts';
+import type { Ask } from '../service/lists.ts';
+import type { IndicatorRecord, SourceRecord } from '../service/records/catalogue.ts';
+import type { CountryRecord } from '../service/records/countries.ts';
+import { leftOutOf, notFoundIn, withLeftOut } from '../service/records/envelope.ts';
+import { createObjectMemo } from '../store/lru.ts';
 import type { Effort } from './effort.ts';
-import { createObservationLoader, type ObservationLoader } from './observations.ts';
-import type { TickersLearned } from './ticker-lists.ts';
-import { createTickerLoader, type TickerLoader } from './tickers.ts';
+import {
+  createDoubts,
+  createObservationLoader,
+  type Doubts,
+  type ObservationLoader,
+} from './observations.ts';
+import { createTickerLoader, type TickerLoader, type TickersLearned } from './tickers.ts';
 
 interface ByKey<Value> {
   load(key: string): PromiseOrValue<Value>;

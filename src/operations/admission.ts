@@ -1,7 +1,10 @@
 import { getHeapStatistics } from 'node:v8';
 import type { CancelSignal } from '../async/cancellation.ts';
-import type { PromiseOrValue } from '../async/promise-or-value.ts';
-import { inSlice, type Job, mayBeginAtOnce } from '../async/yielding.ts';
+import { inSlice, type Job, mapValue, mayBeginAtOnce, type PromiseOrValue } from '../async/turns.ts';
+import { FAILURES } from '../errors.ts';
+import { openBill } from '../service/call.ts';
+import { type GatewayResponse, isModern } from './responses.ts';
+import { type Handle, type Incoming, onceOver } from './run.ts';
 
 /** The operations under way and waiting, as metrics show them. */
 export interface GatewayLoad {
@@ -37,7 +40,7 @@ export interface Admission {
   readonly load: GatewayLoad;
 }
 
-export interface AdmissionParts {
+interface AdmissionParts {
   readonly maxOperations: number;
   /** The flow of all keys without proof. */
   readonly unproven: string;
@@ -337,4 +340,82 @@ function isFirstLate({ busySinceMs, queue }: Lane, nowMs: number): boolean {
 function takenHeap(): number {
   const { used_heap_size, heap_size_limit } = getHeapStatistics();
   return used_heap_size / heap_size_limit;
+}
+
+/** Seconds after which refused clients may come back: they differ, so that the clients don't all come at once. */
+const RETRY_AFTER_SECONDS = [1, 2, 3] as const;
+
+/** Placeholder for the identifier of the request; no text of ours has it. */
+const REQUEST_ID = '<request>';
+
+/** An answer without the identifier of the request, which goes between both parts of the body. */
+interface OverloadedAnswer {
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body: readonly [string, string];
+}
+
+/**
+ * Makes the answers to operations that are refused unseen. They are made once, since refusing has to cost next to
+ * nothing.
+ */
+export function createOverloaded(
+  maxOperations: number,
+): (accepts: string, requestId?: string) => GatewayResponse {
+  const message = `The gateway is overloaded: it runs up to ${maxOperations} operations at once (MAX_CONCURRENT_OPERATIONS), and too many are waiting. Nothing was run; ask again a little later.`;
+  const answersIn = (type: string): readonly OverloadedAnswer[] =>
+    RETRY_AFTER_SECONDS.map((retryAfterSeconds) => {
+      const extensions = {
+        code: 'OVERLOADED',
+        ...FAILURES.OVERLOADED,
+        retryAfterSeconds,
+        requestId: REQUEST_ID,
+      };
+      const body = JSON.stringify({
+        errors: [{ message, extensions }],
+        extensions: { upstream: openBill() },
+      });
+      const [before = '', after = ''] = body.split(REQUEST_ID);
+      return {
+        headers: [
+          ['content-type', `application/${type}; charset=utf-8`],
+          ['cache-control', 'no-store'],
+          ['vary', 'Authorization'],
+          ['retry-after', String(retryAfterSeconds)],
+        ],
+        body: [before, after],
+      };
+    });
+  const answers = { modern: answersIn('graphql-response+json'), plain: answersIn('json') };
+  let count = 0;
+  return (accepts, requestId = 'none') => {
+    count += 1;
+    const kind = isModern(accepts) ? 'modern' : 'plain';
+    const { headers, body } = answers[kind][count % RETRY_AFTER_SECONDS.length] as OverloadedAnswer;
+    return { status: 503, headers: new Map(headers), body: body.join(requestId) };
+  };
+}
+
+interface AdmittedParts {
+  readonly admission: Admission;
+  /** Answers operations that are refused unseen. */
+  readonly overloaded: (accepts: string, requestId?: string) => GatewayResponse;
+}
+
+/** Lets operations on once they may begin, and answers the others that the gateway is overloaded. */
+export function admitted(next: Handle, { admission, overloaded }: AdmittedParts): Handle {
+  async function answer(incoming: Incoming): Promise<GatewayResponse> {
+    const { caller, delivery } = incoming;
+    try {
+      return await next(incoming);
+    } finally {
+      onceOver(delivery, () => admission.leave(caller.flow));
+    }
+  }
+
+  return (incoming) => {
+    const { request, caller } = incoming;
+    return mapValue(admission.enter(caller.flow, request), (refusal) =>
+      refusal === null ? answer(incoming) : overloaded(request.headers.accept ?? '', request.requestId),
+    );
+  };
 }

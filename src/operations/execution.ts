@@ -4,28 +4,44 @@ import {
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
-import type { PromiseOrValue } from '../async/promise-or-value.ts';
-import type { Shrinkable } from '../cache/lru.ts';
-import type { ProvenKeys } from '../cache/proven.ts';
+import type { PromiseOrValue } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
-import { KeptTexts } from '../execution/kept-texts.ts';
+import { byteLengthOf, KeptTexts, lengthOf, type TextPieces } from '../execution/columns.ts';
 import { type Plan, planOperation } from '../execution/plan.ts';
 import { type Executed, runPlan } from '../execution/run.ts';
-import { byteLengthOf, lengthOf, type TextPieces } from '../execution/text-pieces.ts';
-import { formatError } from '../graph/error-formatting.ts';
-import { type Bound, mostCalls } from '../pricing/bound.ts';
-import type { Pricing } from '../pricing/price.ts';
-import { priceRange } from '../pricing/price-range.ts';
-import type { FirstPart } from './delivery.ts';
-import type { OperationEvent } from './events.ts';
-import { eventOf, extensionsOf, type OperationRun, shown, type WrittenAnswer } from './operation-run.ts';
-import type { Explanation, PlannedOperation, ValidOperation } from './prepared.ts';
-import { statusOf, writeBody } from './responses.ts';
-import { toldErrors } from './told-errors.ts';
-import { describeOperation } from './traced.ts';
+import { formatError } from '../graph/errors.ts';
+import { listRefusal } from '../graph/limits.ts';
+import { type Bound, mostCalls } from '../price/bound.ts';
+import { type Pricing, priceRange } from '../price/price.ts';
+import type { Shrinkable } from '../store/lru.ts';
+import type { ProvenKeys } from '../tenants/status.ts';
+import type { FirstPart } from '../wings/defer/delivery.ts';
+import type { AnswerKeeping } from './answers.ts';
+import type {
+  Explanation,
+  PlannedOperation,
+  Prepared,
+  PreparedOperations,
+  ValidOperation,
+} from './documents.ts';
+import type { OperationParams } from './requests.ts';
+import { entityTag, type GatewayResponse, statusOf, tagged, toldErrors, writeBody } from './responses.ts';
+import {
+  describeOperation,
+  eventOf,
+  extensionsOf,
+  type HandleRun,
+  type Incoming,
+  type OperationEvent,
+  type OperationRun,
+  type PlainRequest,
+  setRunHeaders,
+  shown,
+  type WrittenAnswer,
+} from './run.ts';
 
 /** Prices and runs operations by their plans. */
-export interface Execution extends Shrinkable {
+interface Execution extends Shrinkable {
   /** Refuses an operation that is too dear to run; null if it isn't. Most are known not to be by their text alone. */
   refusalOf(
     operation: Pick<ValidOperation, 'document' | 'operation'>,
@@ -55,7 +71,7 @@ export interface Execution extends Shrinkable {
   tooLong(text: TextPieces): GraphQLFormattedError | null;
 }
 
-export interface ExecutionParts {
+interface ExecutionParts {
   readonly schema: GraphQLSchema;
   readonly maxUpstreamCalls: number;
   readonly maxAnswerBytes: number;
@@ -231,4 +247,54 @@ function answerTooLong(limit: number): GraphQLError {
   const message = `The answer would be longer than the ${limit} bytes that this gateway sends at once (MAX_ANSWER_BYTES). Ask for less at once.`;
   const failure = new Failure('OPERATION_TOO_EXPENSIVE', message, { limit });
   return wholeRefused(failure);
+}
+
+export interface PreparedParts {
+  readonly operations: PreparedOperations;
+  readonly proven: Pick<ProvenKeys, 'has'>;
+  readonly execution: Execution;
+  readonly keeping: AnswerKeeping;
+  readonly maxListItems: number;
+  readonly now: () => number;
+  readonly steadyNow: () => number;
+}
+
+/** Runs operations that were found valid before by their plans, and leaves the rest to the next stage. */
+export function prepared(next: HandleRun, parts: PreparedParts): HandleRun {
+  const { execution, keeping, maxListItems } = parts;
+
+  async function answer(
+    incoming: Incoming,
+    { params, contentType }: PlainRequest,
+    run: OperationRun,
+  ): Promise<GatewayResponse> {
+    const { request } = incoming;
+    const known = preparedFor(params, run, parts);
+    if (known === undefined || listRefusal(known.operation, params.variables, maxListItems) !== null)
+      return next(incoming, run);
+    const planned = known.with(params.variables);
+    if (planned === null) return next(incoming, run);
+    const { variables, bound, plan } = planned;
+    const refusing = execution.refusalOf(planned.prepared, variables, bound, plan, run);
+    const refusal = refusing instanceof Promise ? await refusing : refusing;
+    if (refusal !== null) return next(incoming, run);
+    const executed = await execution.answer(planned, run);
+    const { status, data, body } = executed;
+    const headers = new Map([['content-type', contentType]]);
+    setRunHeaders(headers, status, run, parts);
+    keeping.keep(params, executed, run);
+    return tagged(request, params.isPersisted, { status, headers, body }, run.errors, () => entityTag(data));
+  }
+
+  return (incoming, run) =>
+    incoming.plain === null ? next(incoming, run) : answer(incoming, incoming.plain, run);
+}
+
+/** Finds the operation that a request asks for, if it was found valid before. */
+export function preparedFor(
+  { text, operationName }: OperationParams,
+  { context: { caller } }: OperationRun,
+  { operations, proven }: Pick<PreparedParts, 'operations' | 'proven'>,
+): Prepared | undefined {
+  return operations.find(text, operationName, proven.has(caller.keyDigest));
 }

@@ -1,7 +1,111 @@
+import { hash } from 'node:crypto';
+import { Lexer, Source, TokenKind } from 'graphql';
+import { LRUCache } from 'lru-cache';
 import type { CancelSignal } from '../async/cancellation.ts';
-import { isDeep } from '../upstream/nesting.ts';
-import { isObject } from '../upstream/records/fields.ts';
-import { bareHash, type PersistedTexts } from './persisted.ts';
+import { Failure } from '../errors.ts';
+import type { Caller } from '../service/call.ts';
+import { isDeep, MAX_NESTING } from '../service/json.ts';
+import { isObject } from '../service/records/envelope.ts';
+import type { ProvenKeys } from '../tenants/status.ts';
+
+/** Texts of operations by the names that clients send in their place. */
+export interface PersistedTexts {
+  /** @param isProven true if it is for a key that the service has accepted lately */
+  get(name: string, isProven?: boolean): string | undefined;
+  /** Keeps a text, if clients may add any. */
+  set(name: string, text: string): void;
+  /** Tells if an operation may run. */
+  allows(text: string): boolean;
+  /** The only documents that may run at the moment; null if any may. */
+  readonly trusted: readonly TrustedDocument[] | null;
+  /** Stops looking for changes. */
+  stop(): void;
+}
+
+/** A document that may run if no others may. */
+export interface TrustedDocument {
+  /** The name that clients send as `documentId`. */
+  readonly id: string;
+  readonly text: string;
+}
+
+/** Makes the failure of a text that is none of those that may run. */
+export function unlisted(): Failure {
+  return new Failure(
+    'DOCUMENT_NOT_ALLOWED',
+    'This document is not among those that may run here (TRUSTED_DOCUMENTS); it has to be listed as it is, to the last blank.',
+  );
+}
+
+/** Bytes of texts that are kept at once; the least recently used go first. */
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/** Bytes of texts that nobody has asked for by a key that the service has accepted: anybody can send texts. */
+const MAX_NEW_BYTES = 2 * 1024 * 1024;
+
+/** Bytes that a text takes beside its characters. */
+const OVERHEAD_BYTES = 300;
+
+/** Holds texts that clients have sent with their SHA-256 once, and then name by it ("automatic persisted queries"). */
+export function createPersisted(): PersistedTexts {
+  const textsOf = (maxSize: number) =>
+    new LRUCache<string, string>({
+      maxSize,
+      sizeCalculation: (text, name) => OVERHEAD_BYTES + 2 * (text.length + name.length),
+    });
+  const texts = textsOf(MAX_BYTES);
+  const newTexts = textsOf(MAX_NEW_BYTES);
+  return {
+    get(name, isProven = false) {
+      const text = texts.get(name) ?? newTexts.get(name);
+      if (isProven && text !== undefined && newTexts.delete(name)) texts.set(name, text);
+      return text;
+    },
+    set(name, text) {
+      if (!texts.has(name)) newTexts.set(name, text);
+    },
+    allows: () => true,
+    trusted: null,
+    stop() {},
+  };
+}
+
+/** Returns the name that clients give a text unless told otherwise. */
+export function sha256Of(text: string): string {
+  return hash('sha256', text, 'hex');
+}
+
+/** Takes the name of the digest, which clients may put first, off a name. */
+export function bareHash(name: string): string {
+  return name.replace(/^sha256:/, '');
+}
+
+/** The request headers that name the caller and the kind of answer. */
+export interface CallerHeaders {
+  readonly authorization?: string | null | undefined;
+  readonly accept?: string | undefined;
+}
+
+/** The flow of all callers whose keys the service has not accepted lately: they count as one. */
+export const UNPROVEN = 'unproven';
+
+/** Tells who asks. Each request has a caller of its own, with a number that rises from request to request. */
+export function createCallers(
+  digest: (authorization: string) => string,
+  proven: Pick<ProvenKeys, 'has'>,
+): (headers: CallerHeaders) => Caller {
+  let since = 0;
+  return ({ authorization = null }) => {
+    const keyDigest = authorization === null ? 'none' : digest(authorization);
+    since += 1;
+    return { authorization, keyDigest, flow: proven.has(keyDigest) ? keyDigest : UNPROVEN, since, slices: 0 };
+  };
+}
+
+/** Marks the event of an operation if it came by a key that the service had accepted lately. */
+export function provenBy({ flow }: Pick<Caller, 'flow'>): { readonly isProven?: true } {
+  return flow === UNPROVEN ? {} : { isProven: true };
+}
 
 /** One GraphQL-over-HTTP request, its body parsed. */
 export interface GatewayRequest {
@@ -241,4 +345,41 @@ function hashIn(params: Readonly<Record<string, unknown>>): string | null {
   const named = isObject(extensions) ? extensions.persistedQuery : undefined;
   if (!isObject(named) || named.version !== 1 || typeof named.sha256Hash !== 'string') return null;
   return named.sha256Hash;
+}
+
+/** Tells if the text of the operation, or any value that comes with it, nests deeper than the limit. */
+export function isDeepRequest({ body, search }: Pick<GatewayRequest, 'body' | 'search'>): boolean {
+  if (isObject(body)) return isDeep(body) || isDeepText(body.query);
+  const params = new URLSearchParams(search);
+  return (
+    isDeepText(params.get('query')) ||
+    ['variables', 'extensions'].some((name) => isDeepJson(params.get(name)))
+  );
+}
+
+const OPENING: ReadonlySet<string> = new Set([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
+const CLOSING: ReadonlySet<string> = new Set([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
+
+function isDeepText(text: unknown): boolean {
+  if (typeof text !== 'string' || (text.match(/[{[(]/g)?.length ?? 0) <= MAX_NESTING) return false;
+  const lexer = new Lexer(new Source(text));
+  let levels = 0;
+  try {
+    for (let token = lexer.advance(); token.kind !== TokenKind.EOF; token = lexer.advance()) {
+      if (OPENING.has(token.kind)) levels += 1;
+      else if (CLOSING.has(token.kind)) levels -= 1;
+      if (levels > MAX_NESTING) return true;
+    }
+  } catch {
+    // The parser words the fault, and comes no further than this.
+  }
+  return false;
+}
+
+function isDeepJson(text: string | null): boolean {
+  try {
+    return isDeep(JSON.parse(text ?? 'null'));
+  } catch {
+    return false;
+  }
 }

@@ -3,11 +3,57 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import fresh from 'fresh';
 import { type GraphQLFormattedError, Kind, type OperationDefinitionNode } from 'graphql';
-import type { PromiseOrValue } from '../async/promise-or-value.ts';
-import { lengthOf, type TextPieces } from '../execution/text-pieces.ts';
-import type { Bill } from '../upstream/call.ts';
+import type { PromiseOrValue } from '../async/turns.ts';
+import { excerpt } from '../errors.ts';
+import { lengthOf, type TextPieces } from '../execution/columns.ts';
+import type { Bill } from '../service/call.ts';
 import type { Warning } from '../warnings.ts';
 import type { GatewayRequest } from './requests.ts';
+
+/** Errors that one answer lists. */
+const MAX_ERRORS = 1_000;
+
+/**
+ * Bounds the errors that an answer tells: not all of very many, and not all of a very long text of another's choice. If
+ * some are left out, a last one says how many, by code. Each names the request, so that it is found in the log.
+ */
+export function toldErrors(
+  errors: readonly GraphQLFormattedError[],
+  requestId?: string,
+): readonly GraphQLFormattedError[] {
+  const told = errors.slice(0, MAX_ERRORS).map(shortened);
+  const others = errors.slice(MAX_ERRORS);
+  if (others.length > 0) told.push(summaryOf(others));
+  if (requestId === undefined) return told;
+  return told.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } }));
+}
+
+function shortened(error: GraphQLFormattedError): GraphQLFormattedError {
+  const message = excerpt(error.message);
+  const { detail } = error.extensions ?? {};
+  if (typeof detail !== 'string') return { ...error, message };
+  return { ...error, message, extensions: { ...error.extensions, detail: excerpt(detail) } };
+}
+
+/** Sums up the others under the code of the first of them, so that a reader of codes finds one that is known. */
+function summaryOf(others: readonly GraphQLFormattedError[]): GraphQLFormattedError {
+  const [first] = others;
+  return {
+    message: `There are ${others.length} errors more than an answer lists.`,
+    extensions: {
+      code: first?.extensions?.code,
+      retryable: first?.extensions?.retryable ?? false,
+      leftOut: countsOf(others.map(({ extensions }) => String(extensions?.code))),
+    },
+  };
+}
+
+/** Counts how often each code occurs. */
+export function countsOf(codes: readonly string[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const code of codes) counts[code] = (counts[code] ?? 0) + 1;
+  return counts;
+}
 
 /** The request headers that the form of an answer depends on, if it may be kept. */
 export const VARIES = 'Authorization, Accept, X-Explain';

@@ -1,4 +1,9 @@
+import { defaultFieldResolver } from 'graphql';
+import { mapValue, type PromiseOrValue } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
+import type { GraphContext } from '../graph/context.ts';
+import type { ResolversParentTypes } from '../graph/generated.ts';
+import { createObjectMemo } from '../store/lru.ts';
 
 /** Most characters of a text that goes into an address. */
 const MAX_CHARACTERS = 200;
@@ -41,3 +46,69 @@ export function maxAgeMsOf(maxAge: number | null | undefined): number {
     throw new Failure('BAD_USER_INPUT', `maxAge is in seconds and not below 0; this is ${maxAge}.`);
   return maxAge * 1000;
 }
+
+/**
+ * Resolvers for fields that are read off the object behind a type, as they are there. Each is named, so that a field
+ * which nothing provides is found when the schema is made (`createSchema`), rather than being null.
+ */
+export function plainFields<
+  Type extends keyof ResolversParentTypes,
+  Name extends keyof ResolversParentTypes[Type] & string,
+>(_type: Type, ...names: readonly Name[]): PlainFields<ResolversParentTypes[Type], Name> {
+  // The entries of an object made of a list have no type of their own.
+  return Object.fromEntries(names.map((name) => [name, defaultFieldResolver])) as never;
+}
+
+type PlainFields<Source, Name extends keyof Source> = {
+  readonly [Field in Name]: (source: Source) => Source[Field];
+};
+
+type Load<Source, Rec> = (source: Source, context: GraphContext) => PromiseOrValue<Rec | null>;
+
+/**
+ * Makes resolvers for the fields of a record that may have to be loaded: a field that is known answers at once, any
+ * other loads the record. Without a record, `record` fails and every other field is null.
+ */
+export function recordFields<
+  Rec extends { readonly record: unknown },
+  Source extends { readonly known?: Partial<Rec> },
+>(load: Load<Source, Rec>) {
+  const loading = createObjectMemo<{ readonly field: string; readonly record: PromiseOrValue<Rec | null> }>(
+    'loading',
+  );
+  function recordOf(source: Source, context: GraphContext, field: string): PromiseOrValue<Rec | null> {
+    const known = loading.of(source);
+    if (known !== undefined) {
+      // Rows that have a source in common come by it with the same field; each would have asked for itself.
+      if (known.field === field) context.bill.naive += 1;
+      return known.record;
+    }
+    const record = load(source, context);
+    loading.put(source, { field, record });
+    return record;
+  }
+
+  const fromRecord =
+    <Field extends keyof Rec & string>(field: Field) =>
+    (source: Source, _: unknown, context: GraphContext): PromiseOrValue<Rec[Field] | null> => {
+      const value = source.known?.[field];
+      if (value !== undefined) return value;
+      return mapValue(recordOf(source, context, field), (record) => {
+        if (record !== null) return record[field];
+        if (field !== 'record') return null;
+        throw new Failure('UPSTREAM_INVALID_RESPONSE', 'The service lists nothing of this key.');
+      });
+    };
+
+  return <Field extends keyof Rec & string>(fields: readonly Field[]): RecordFields<Source, Rec, Field> =>
+    // As above.
+    Object.fromEntries(fields.map((field) => [field, fromRecord(field)])) as never;
+}
+
+type RecordFields<Source, Rec, Name extends keyof Rec> = {
+  readonly [Field in Name]: (
+    source: Source,
+    args: unknown,
+    context: GraphContext,
+  ) => PromiseOrValue<Rec[Field] | null>;
+};

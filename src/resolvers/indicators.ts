@@ -1,29 +1,126 @@
 import { type GraphQLObjectType, type GraphQLResolveInfo, getArgumentValues } from 'graphql';
 import { collectSubfields } from 'graphql/execution/collectFields.js';
-import { mapValue, type PromiseOrValue, promiseTry } from '../async/promise-or-value.ts';
+import { mapValue, type PromiseOrValue, promiseTry } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
-import type { GraphContext } from '../graph/context.ts';
-import { costOf } from '../graph/field-costs.ts';
+import {
+  type GraphContext,
+  type IndicatorRef,
+  indicatorOf,
+  type SourceRef,
+  sourceOf,
+} from '../graph/context.ts';
 import type {
   IndicatorObservationArgs,
+  IndicatorOrderField,
   IndicatorResolvers,
+  QueryIndicatorsArgs,
   Resolvers,
   SourceResolvers,
 } from '../graph/generated.ts';
 import { encodeId } from '../graph/ids.ts';
-import { selectedFields } from '../graph/selection.ts';
-import { type IndicatorRef, indicatorOf, type SourceRef, sourceOf } from '../graph/sources.ts';
-import type { IndicatorRecord } from '../upstream/records/indicators.ts';
-import type { SourceRecord } from '../upstream/records/platform.ts';
-import { checkMetricKey, maxAgeMsOf } from './arguments.ts';
-import { askAhead, derivedOf, type FiguresField, latestOf } from './derived-ahead.ts';
-import { indicatorList } from './indicator-list.ts';
-import { knownNames, namesOfFigures } from './known-names.ts';
-import { observationList, observationPage } from './observation-lists.ts';
-import { type ObservationFilter, observationRows } from './observations.ts';
-import { namedBy, pageOf, pagingOf } from './paging.ts';
-import { plainFields, recordFields } from './record-fields.ts';
-import { doubtKeys, warnedFigures, warnedOnceLoaded, warnedTime } from './warned.ts';
+import { costOf, selectedFields } from '../graph/selection.ts';
+import type { IndicatorRecord, SourceRecord } from '../service/records/catalogue.ts';
+import { leftOutOf, sumOf, withLeftOut } from '../service/records/envelope.ts';
+import { createObjectMemo } from '../store/lru.ts';
+import { askAhead, derivedOf, type FiguresField, latestOf } from './ahead.ts';
+import { checkMetricKey, checkTexts, maxAgeMsOf, plainFields, recordFields } from './arguments.ts';
+import { byCode, byName, namedBy, type Order, ordered, pageOf, pagingOf } from './lists.ts';
+import { type ObservationFilter, observationList, observationPage, observationRows } from './observations.ts';
+import {
+  doubtKeys,
+  knownNames,
+  namesOfFigures,
+  warned,
+  warnedFigures,
+  warnedOnceLoaded,
+  warnedTime,
+  warnOfIndicators,
+} from './warned.ts';
+
+interface CatalogueFilter {
+  /** Words, all of which an indicator has; null or omitted: any. */
+  readonly search?: string | null | undefined;
+  /** Key of a source; null or omitted: any. */
+  readonly source?: string | null | undefined;
+}
+
+const searchedTexts = createObjectMemo<string>('searched text');
+
+/**
+ * The indicators that pass. If some don't say who publishes them, and a source is asked for, the list says that it may
+ * lack them.
+ */
+function searched(
+  list: readonly IndicatorRecord[],
+  { search, source }: CatalogueFilter,
+): readonly IndicatorRecord[] {
+  const words = plain(search ?? '')
+    .split(/\s+/)
+    .filter(Boolean);
+  if (words.length === 0 && source == null) return list;
+  const named = words.length === 0 ? list : list.filter((item) => hasAll(item, words));
+  if (source == null) return named;
+  const wanted = source.toLowerCase();
+  const isOf = ({ sources }: IndicatorRecord) => sources.some((key) => key.toLowerCase() === wanted);
+  const untold = named.filter((item) => !isOf(item)).map(({ sources }) => leftOutOf(sources));
+  return withLeftOut(named.filter(isOf), sumOf(untold));
+}
+
+function hasAll(item: IndicatorRecord, words: readonly string[]): boolean {
+  let text = searchedTexts.of(item);
+  if (text === undefined) {
+    const { key, name, record } = item;
+    const description = typeof record.description === 'string' ? record.description : '';
+    text = plain(`${key} ${name ?? ''} ${description}`);
+    searchedTexts.put(item, text);
+  }
+  const own = text;
+  return words.every((word) => own.includes(word));
+}
+
+/** Text without cases and accents. */
+function plain(text: string): string {
+  return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+}
+
+const ORDERS: Readonly<Record<IndicatorOrderField, Order<IndicatorRef>>> = {
+  KEY: byCode(({ key }) => key),
+  NAME: byName(({ known }) => known?.name ?? null),
+  CATEGORY: byName(({ known }) => known?.category ?? null),
+};
+
+/** Indicators of the catalogue that pass the filters. */
+function indicatorList(
+  args: QueryIndicatorsArgs,
+  context: GraphContext,
+  info: GraphQLResolveInfo,
+): PromiseOrValue<readonly IndicatorRef[]> {
+  const { category, search, source } = args;
+  checkTexts({ category, search, source });
+  return ordered(listed(args, context, info), args.orderBy, ORDERS, context);
+}
+
+function listed(
+  { category, hasData, keys, search, source }: QueryIndicatorsArgs,
+  context: GraphContext,
+  info: GraphQLResolveInfo,
+): PromiseOrValue<readonly IndicatorRef[]> {
+  const filter = { category: category ?? undefined, hasData: hasData ?? undefined };
+  const { path } = info;
+  return mapValue(warnedOnceLoaded(context, info, context.loaders.indicators(filter)), (all) => {
+    const list = warned(context, () => path, searched(all, { search, source }));
+    if (keys == null) return list.map(indicatorOf);
+    const found = new Map(list.map((record) => [record.key, record]));
+    const wanted = [...new Set(keys)];
+    const missing = wanted.filter((key) => !found.has(key));
+    const chosen = wanted.flatMap((key) => found.get(key) ?? []).map(indicatorOf);
+    if (missing.length === 0) return chosen;
+    return mapValue(context.loaders.indicators(), (catalogue) => {
+      warnOfIndicators(context, path, missing, catalogue);
+      return chosen;
+    });
+  });
+}
 
 const BARE_FIELDS: ReadonlySet<string> = new Set(['__typename', 'id', 'key']);
 

@@ -1,14 +1,13 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { gatesBatch } from '../graph/batch-gating.ts';
 import type { GraphContext } from '../graph/context.ts';
 import type { Resolvers, ResolversTypes } from '../graph/generated.ts';
 import { decodeId, type GlobalId } from '../graph/ids.ts';
+import { gatesBatch } from '../graph/selection.ts';
 import { checkMetricKey } from './arguments.ts';
 import { countryByCode } from './countries.ts';
-import { officeById } from './government.ts';
 import { indicatorByKey, sourceByKey } from './indicators.ts';
-import { tickerBySymbol } from './markets.ts';
-import { observationOf } from './observation-ids.ts';
+import { observationOf } from './observations.ts';
+import { officeById, tickerBySymbol } from './reference.ts';
 import { warnedOfPeriods } from './warned.ts';
 
 type AnyNode = Awaited<ResolversTypes['Node']>;

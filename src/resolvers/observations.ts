@@ -1,19 +1,83 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { mapValue, type PromiseOrValue, promiseTry } from '../async/promise-or-value.ts';
+import { mapValue, type PromiseOrValue, promiseTry } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
 import type { BatchResolver } from '../execution/plan.ts';
-import type { GraphContext } from '../graph/context.ts';
-import type { ObservationResolvers, ObservationScope, Resolvers } from '../graph/generated.ts';
-import type { CountryRef, IndicatorRef, SourceRef } from '../graph/sources.ts';
-import type { Dimension } from '../planner/learned.ts';
-import { yearRange } from '../planner/year-range.ts';
-import type { ObservationRecord } from '../upstream/records/observations.ts';
-import { checkMetricKey, maxAgeMsOf } from './arguments.ts';
-import { askAhead, derivedOf, type FiguresField, firstYearFor } from './derived-ahead.ts';
-import { knownNames } from './known-names.ts';
-import { observationIds } from './observation-ids.ts';
-import { plainFields } from './record-fields.ts';
-import { warnedFigures, warnedOfPeriods, warnedOnceLoaded, warnOfCountries } from './warned.ts';
+import type { CountryRef, GraphContext, IndicatorRef, Page, SourceRef } from '../graph/context.ts';
+import type {
+  ObservationOrderField,
+  ObservationResolvers,
+  ObservationScope,
+  Resolvers,
+} from '../graph/generated.ts';
+import { encodeId } from '../graph/ids.ts';
+import { yearRange } from '../plan/demand.ts';
+import type { Dimension } from '../plan/learned.ts';
+import type { ObservationRecord } from '../service/records/observations.ts';
+import { createObjectMemo } from '../store/lru.ts';
+import { askAhead, derivedOf, type FiguresField, firstYearFor } from './ahead.ts';
+import { checkMetricKey, maxAgeMsOf, plainFields } from './arguments.ts';
+import {
+  byCode,
+  byNumber,
+  type Naming,
+  type Order,
+  type OrderBy,
+  ordered,
+  type PagingArgs,
+  pageOf,
+  pagingOf,
+} from './lists.ts';
+import { knownNames, warnedFigures, warnedOfPeriods, warnedOnceLoaded, warnOfCountries } from './warned.ts';
+
+/** Number of rows of the same name that stand before a row in its series; not there for the first. */
+const ordinals = createObjectMemo<number>('ordinal');
+
+/** The parts that tell a row from all others of its country and metric, but for those that are alike in all of them. */
+function keyOf(row: ObservationRecord, ordinal: number): readonly string[] {
+  const { countryCode, metricKey, year, period, asOfPeriod, locationName, source, datasetVersion } = row;
+  const key = [countryCode, metricKey, String(year), period, asOfPeriod ?? '', locationName ?? '', source];
+  if (ordinal > 0) return [...key, datasetVersion ?? '', String(ordinal)];
+  return datasetVersion === null ? key : [...key, datasetVersion];
+}
+
+/** A key without the release of the dataset, and the part after it: it holds if the service revises the row. */
+const unreleased = (key: readonly string[]): readonly string[] => key.slice(0, LASTING_PARTS);
+
+/** Parts of a key that name no release: from the country to the source. */
+const LASTING_PARTS = 7;
+
+/** The identifiers of rows. Rows with the same name are told apart by their order. */
+export function observationIds(rows: readonly ObservationRecord[]): string[] {
+  const owners = new Map<string, object>();
+  return rows.map((row) => {
+    let ordinal = ordinals.of(row) ?? 0;
+    let id = encodeId('Observation', ...keyOf(row, ordinal));
+    // A row may be there twice, as copies of one another: both have the same record object then.
+    while ((owners.get(id) ?? row.record) !== row.record) {
+      ordinal += 1;
+      id = encodeId('Observation', ...keyOf(row, ordinal));
+      ordinals.put(row, ordinal);
+    }
+    owners.set(id, row.record);
+    return id;
+  });
+}
+
+/**
+ * The row of an identifier in its series. Identifiers of earlier releases name no release of the dataset: they find the
+ * first row that has the rest.
+ */
+export function observationOf(
+  id: string,
+  key: readonly string[],
+  rows: readonly ObservationRecord[],
+): ObservationRecord | null {
+  const exact = rows[observationIds(rows).indexOf(id)];
+  if (exact !== undefined) return exact;
+  const isOfKey = (row: ObservationRecord) =>
+    keyOf(row, 0).slice(0, key.length).join('\n') === key.join('\n');
+  return rows.find(isOfKey) ?? null;
+}
 
 export interface ObservationFilter {
   /** Null or omitted: all countries. */
@@ -189,4 +253,62 @@ export const batches = {
 export const resolvers = {
   Observation,
   Freshness: plainFields('Freshness', 'fetchedAt', 'stale', 'reason'),
+} satisfies Resolvers;
+
+export interface ObservationListArgs extends ObservationFilter {
+  readonly orderBy?: OrderBy<ObservationOrderField>;
+}
+
+const ORDERS: Readonly<Record<ObservationOrderField, Order<ObservationRecord>>> = {
+  YEAR: byNumber(({ year }) => year),
+  VALUE: byNumber(({ value }) => value),
+  COUNTRY: byCode(({ countryCode }) => countryCode),
+  INDICATOR: byCode(({ metricKey }) => metricKey),
+};
+
+/** The year of a country and indicator: rows that are told apart by their order have it in common. */
+const groupOf = ({ countryCode, metricKey, year }: ObservationRecord) =>
+  `${countryCode} ${metricKey} ${year}`;
+
+const NAMING: Naming<ObservationRecord> = {
+  idsOf(rows, list) {
+    const groups = new Set(rows.map(groupOf));
+    const all = list.filter((row) => groups.has(groupOf(row)));
+    const ids = new Map(observationIds(all).map((id, i) => [all[i], id]));
+    return rows.map((row) => ids.get(row) ?? '');
+  },
+  find(list, { type, key }) {
+    const [countryCode = '', metricKey = '', year = ''] = key;
+    const group = `${countryCode} ${metricKey} ${year}`;
+    const rows = list.filter((row) => row.countryCode === countryCode && groupOf(row) === group);
+    return observationOf(encodeId(type, ...key), key, rows) ?? observationOf('', unreleased(key), rows);
+  },
+};
+
+/** The rows of every named country and metric, in the wanted order. */
+export function observationList(
+  args: ObservationListArgs,
+  context: GraphContext,
+  info: GraphQLResolveInfo,
+): PromiseOrValue<readonly ObservationRecord[]> {
+  return ordered(observationRows(args, context, info), args.orderBy, ORDERS, context);
+}
+
+/** A page of the rows of {@link observationList}. */
+export function observationPage(
+  args: ObservationListArgs & PagingArgs,
+  context: GraphContext,
+  info: GraphQLResolveInfo,
+): PromiseOrValue<Page<ObservationRecord>> {
+  const paging = pagingOf(args, 'Observation', context.maxListItems);
+  return mapValue(observationRows(args, context, info), (rows) =>
+    mapValue(ordered(rows, args.orderBy, ORDERS, context), (list) => pageOf(paging, NAMING, list, rows)),
+  );
+}
+
+export const listResolvers = {
+  Query: {
+    observations: (_, args, context, info) => observationList(args, context, info),
+    observationsConnection: (_, args, context, info) => observationPage(args, context, info),
+  },
 } satisfies Resolvers;

@@ -1,27 +1,23 @@
 // Written by `npm run codegen`.
-import type { Unprovided } from '../graph/unprovided.ts';
-import * as connections from './connections.ts';
+import type { Unprovided } from '../graph/schema.ts';
 import * as countries from './countries.ts';
 import * as derived from './derived.ts';
-import * as government from './government.ts';
 import * as indicators from './indicators.ts';
-import * as markets from './markets.ts';
 import * as nodes from './nodes.ts';
-import * as observationLists from './observation-lists.ts';
 import * as observations from './observations.ts';
-import * as platform from './platform.ts';
+import * as reference from './reference.ts';
 import * as subscriptions from './subscriptions.ts';
 
 /** The resolvers of every domain. */
-export const resolvers = [connections.resolvers, countries.resolvers, derived.resolvers, government.resolvers, indicators.resolvers, markets.resolvers, nodes.resolvers, observationLists.resolvers, observations.resolvers, platform.resolvers, subscriptions.resolvers];
+export const resolvers = [countries.resolvers, derived.resolvers, indicators.resolvers, nodes.resolvers, observations.resolvers, observations.listResolvers, reference.officeResolvers, reference.tickerResolvers, reference.platformResolvers, reference.connectionResolvers, subscriptions.resolvers];
 
 /** Fields that are resolved for many parents at once, by type. */
 export const batches = [countries.batches, derived.batches, observations.batches];
 
-/** Those of `schema/extra`, which are loaded where a setting asks for them. */
+/** Resolvers of `schema/extra`, which are loaded if a setting asks for them. */
 export const extras = {
-  policy: () => import('./extra/policy.ts'),
-  trade: () => import('./extra/trade.ts'),
+  policy: () => import('../wings/extra/policy.ts'),
+  trade: () => import('../wings/extra/trade.ts'),
 };
 
 type Extra = Awaited<ReturnType<(typeof extras)[keyof typeof extras]>>['resolvers'];

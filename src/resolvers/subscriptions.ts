@@ -1,14 +1,11 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { Failure } from '../errors.ts';
-import type { GraphContext } from '../graph/context.ts';
+import type { GraphContext, LiveEvent, LiveSources, ObservationChangesRecord } from '../graph/context.ts';
 import type { Resolvers, SubscriptionObservationsChangedArgs } from '../graph/generated.ts';
-import type { LiveEvent, LiveSources } from '../graph/live.ts';
-import type { ObservationChangesRecord } from '../graph/sources.ts';
-import { type Demand, demandFor } from '../planner/demand.ts';
-import type { Dimension } from '../planner/learned.ts';
-import type { SourceRecord } from '../upstream/records/platform.ts';
-import { checkMetricKey, checkTexts } from './arguments.ts';
-import { plainFields } from './record-fields.ts';
+import { type Demand, demandFor } from '../plan/demand.ts';
+import type { Dimension } from '../plan/learned.ts';
+import type { SourceRecord } from '../service/records/catalogue.ts';
+import { checkMetricKey, checkTexts, plainFields } from './arguments.ts';
 import { warnedOfPeriods } from './warned.ts';
 
 /**

@@ -1,16 +1,16 @@
 import { type GraphQLResolveInfo, responsePathAsArray } from 'graphql';
 import { didYouMean as didYouMeanIn } from 'graphql/jsutils/didYouMean.js';
 import { suggestionList } from 'graphql/jsutils/suggestionList.js';
-import type { PromiseOrValue } from '../async/promise-or-value.ts';
+import { mapValue, type PromiseOrValue } from '../async/turns.ts';
 import { excerpt } from '../errors.ts';
 import type { GraphContext } from '../graph/context.ts';
 import type { SeveralTold } from '../loaders/observations.ts';
 import { periodOf } from '../periods.ts';
-import type { NameSet } from '../planner/learned.ts';
+import type { Dimension, NameSet } from '../plan/learned.ts';
+import type { IndicatorRecord } from '../service/records/catalogue.ts';
+import { leftOutOf } from '../service/records/envelope.ts';
+import { mayBeUnreadable, type ObservationRecord } from '../service/records/observations.ts';
 import { timeIn } from '../times.ts';
-import type { IndicatorRecord } from '../upstream/records/indicators.ts';
-import { leftOutOf } from '../upstream/records/left-out.ts';
-import { mayBeUnreadable, type ObservationRecord } from '../upstream/records/observations.ts';
 
 type Path = GraphQLResolveInfo['path'];
 
@@ -41,7 +41,7 @@ export function warnOfIndicators(
 }
 
 /** Warns of keys that are not among those of the whole catalogue. */
-export function warnOfKeys(
+function warnOfKeys(
   { warnings }: Pick<GraphContext, 'warnings'>,
   path: Path,
   keys: readonly string[],
@@ -234,4 +234,64 @@ export function warnOfSeveral(
     const message = `${countryCode} ${metricKey} has several figures for ${period}, of ${sources.join(', ')}. Taken is that of ${source}${release}: ${why}.`;
     return { code, message, path: responsePathAsArray(path()), sources };
   });
+}
+
+/**
+ * The names that may have figures: metric keys, or codes of countries. Names that a list lacks are warned of and not
+ * asked for, if the list is held for the key, fresh and whole. Else the service's answer to them counts, since no call
+ * is spent on a list.
+ */
+export function knownNames(
+  dimension: Dimension,
+  context: GraphContext,
+  path: () => GraphQLResolveInfo['path'],
+  names: readonly string[],
+): PromiseOrValue<readonly string[]> {
+  const { loaders } = context;
+  const listed = loaders.listed[dimension];
+  if (names.every((name) => listed.has(name))) return names;
+  const found = loaders.heldNames(dimension);
+  if (found === null) return asked(dimension, context, path, names);
+  // Once it is there, it is the turn of other objects.
+  const where = found instanceof Promise ? path() : undefined;
+  return mapValue(found, (held) => {
+    if (held === null) return asked(dimension, context, () => where ?? path(), names);
+    const missing = names.filter((name) => !held.has(name));
+    // A service that tells cases apart may know no such key, though one like it is listed.
+    const isSpelt = (name: string) => held.names.includes(name);
+    asked(
+      dimension,
+      context,
+      () => where ?? path(),
+      names.filter((name) => held.has(name) && !isSpelt(name)),
+    );
+    if (missing.length === 0) return names;
+    loaders.servedBy(held);
+    if (dimension === 'countries') warnOfCountries(context, where ?? path(), missing);
+    else warnOfKeys(context, where ?? path(), missing, held.names);
+    const absent = new Set(missing);
+    return names.filter((name) => !absent.has(name));
+  });
+}
+
+/** Names that no list tells of: the service is asked, and a warning names the keys that it has nothing of. */
+function asked(
+  dimension: Dimension,
+  context: GraphContext,
+  path: () => GraphQLResolveInfo['path'],
+  names: readonly string[],
+): readonly string[] {
+  if (dimension === 'metrics') doubtKeys(context, names, path);
+  return names;
+}
+
+/** Finds names as {@link knownNames} does, for figures that are asked for next: the batch waits for them. */
+export function namesOfFigures(
+  dimension: Dimension,
+  context: GraphContext,
+  path: () => GraphQLResolveInfo['path'],
+  names: readonly string[],
+): PromiseOrValue<readonly string[]> {
+  const known = knownNames(dimension, context, path, names);
+  return known instanceof Promise ? context.batchGate.closeDuring(known) : known;
 }

@@ -1,10 +1,75 @@
-import { Server as TcpServer } from 'node:net';
+import { once } from 'node:events';
+import { type AddressInfo, Server as TcpServer } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import fastify from 'fastify';
 import type { Config } from '../config.ts';
-import type { LiveTransport } from './live-results.ts';
-import type { AdminServer } from './operator-routes.ts';
-import { isInParts } from './part-stream.ts';
+import { excerpt } from '../errors.ts';
+import type { LiveTransport } from '../wings/live/stream.ts';
+import { isInParts } from './http.ts';
+import type { Metrics } from './metrics.ts';
+
+/** @returns the origin at which the server takes requests from now on */
+export async function listenAt(app: FastifyInstance, host: string, port: number): Promise<string> {
+  await app.ready();
+  // Not app.listen: that binds a second server for `localhost`, which a drain could not reach.
+  app.server.listen({ host, port });
+  await once(app.server, 'listening');
+  const address = app.server.address() as AddressInfo;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`;
+}
+
+interface OperatorParts {
+  readonly metrics: Metrics;
+  /** True if the program is about to stop. */
+  readonly isLeaving: () => boolean;
+}
+
+/** Adds the routes of health and metrics, which ask for no key. */
+export function addOperatorRoutes(app: FastifyInstance, { metrics, isLeaving }: OperatorParts): void {
+  app.get('/health/live', async (_request, reply) => {
+    reply.header('cache-control', 'no-store');
+    return { status: 'ok' };
+  });
+  app.get('/health/ready', async (_request, reply) => {
+    reply.code(isLeaving() ? 503 : 200).header('cache-control', 'no-store');
+    return { status: isLeaving() ? 'draining' : 'ok' };
+  });
+  app.get('/metrics', async (_request, reply) => {
+    reply.header('content-type', metrics.contentType).header('cache-control', 'no-store');
+    return metrics.text();
+  });
+}
+
+export async function notFound(request: FastifyRequest, reply: FastifyReply) {
+  reply.code(404);
+  return {
+    error: 'Not Found',
+    message: excerpt(`There is no ${request.method} ${request.url.split('?')[0]} here.`),
+  };
+}
+
+interface AdminServer {
+  listen(host: string, port: number): Promise<string>;
+  /** Takes no more connections, and answers on those that are open. */
+  stopListening(): void;
+  close(): Promise<void>;
+}
+
+/** Bounds of requests for metrics and health, which are small. */
+const BOUNDS = { bodyLimit: 1_024, requestTimeout: 10_000, http: { headersTimeout: 5_000 } };
+
+/** Makes a server for health and metrics alone. It answers until the program ends, through a drain too. */
+export function createAdminServer(parts: OperatorParts): AdminServer {
+  const app = fastify({ ...BOUNDS, forceCloseConnections: true });
+  addOperatorRoutes(app, parts);
+  app.setNotFoundHandler(notFound);
+  return {
+    listen: (host, port) => listenAt(app, host, port),
+    stopListening: () => void TcpServer.prototype.close.call(app.server),
+    close: () => app.close(),
+  };
+}
 
 /** Milliseconds left to close connections to the service and to the store, once nobody is answered any more. */
 const STOP_TIMEOUT_MS = 2_000;
@@ -20,7 +85,7 @@ export interface Course {
 }
 
 /** Requests whose answers have not left yet. */
-export interface OpenRequests {
+interface OpenRequests {
   readonly count: number;
   /**
    * Number of them that the gateway still works on: the others wait for their clients, to take an answer or to send a
@@ -70,7 +135,7 @@ function waitsForClient({ request, raw }: FastifyReply): boolean {
   return raw.headersSent && !isInParts(raw);
 }
 
-export interface DrainParts {
+interface DrainParts {
   readonly app: FastifyInstance;
   readonly config: Pick<Config, 'drainTimeoutMs'>;
   readonly course: Course;

@@ -4,13 +4,18 @@ import { Cancellation, type CancelSignal } from '../async/cancellation.ts';
 import { excerpt } from '../errors.ts';
 import type { Gateway, GatewayRequest, GatewayResponse } from '../gateway.ts';
 import { isModern, WrittenBody } from '../operations/responses.ts';
-import { MAX_NESTING } from '../upstream/nesting.ts';
+import { MAX_NESTING } from '../service/json.ts';
+import type { LiveStream, LiveTransport } from '../wings/live/stream.ts';
 import { compress, compressing, encodingFor, isCompressible } from './compression.ts';
-import { hasSeveralKeys, isWellFormed, MALFORMED_KEY, SEVERAL_KEYS } from './keys.ts';
-import type { LiveTransport } from './live-results.ts';
-import type { LiveStream } from './live-stream.ts';
-import { nestsDeeply } from './nesting.ts';
-import { type PartStreamParts, sendParts } from './part-stream.ts';
+import {
+  hasSeveralKeys,
+  isWellFormed,
+  MALFORMED_KEY,
+  nestsDeeply,
+  type PartStreamParts,
+  SEVERAL_KEYS,
+  sendParts,
+} from './http.ts';
 
 export interface GraphqlRouteOptions extends PartStreamParts {
   readonly gateway: Gateway;
@@ -69,7 +74,7 @@ export async function graphqlRoute(app: FastifyInstance, options: GraphqlRouteOp
   const { live } = gateway;
   let stream: LiveStream | null = null;
   if (live !== null) {
-    const { liveStream } = await import('./live-stream.ts');
+    const { liveStream } = await import('../wings/live/stream.ts');
     stream = liveStream(app, { live, problem });
     onTransport(stream);
   }

@@ -4,11 +4,11 @@ import { createGateway as openGateway } from '../gateway.ts';
 import type { GatewayRequest } from '../operations/requests.ts';
 import type { GatewayResponse } from '../operations/responses.ts';
 import { graphqlRoute } from './graphql-route.ts';
+import { isRequestId, requestIdOf } from './http.ts';
 import { createOutgoing, waitingBounds } from './outgoing.ts';
-import { isRequestId, requestIdOf } from './request-ids.ts';
 
-export type { OperationEvent } from '../operations/events.ts';
-export type { Attempt } from '../upstream/call.ts';
+export type { OperationEvent } from '../operations/run.ts';
+export type { Attempt } from '../service/call.ts';
 export type { GatewayRequest, GatewayResponse, SettingName };
 export { ConfigError };
 

@@ -6,12 +6,328 @@ import {
   Histogram,
   Registry,
 } from 'prom-client';
-import type { Gateway, Observer } from '../gateway.ts';
-import { createNamedOperations } from './named-operations.ts';
+import type { Gateway, Observer, OperationEvent } from '../gateway.ts';
 import type { CutReason } from './outgoing.ts';
 import type { Build } from './own-version.ts';
-import { type WatchedGateway, watchGateway } from './state-metrics.ts';
-import { TalliedHistogram, type TalliedValues } from './tallied-histogram.ts';
+
+type Labels = Readonly<Record<string, string>>;
+
+/** The observations under one combination of labels. */
+class TalliedValues {
+  readonly labels: Labels;
+  readonly #bounds: readonly number[];
+  /** Number of values that each bound is the least for; values beyond the last are in `count` alone. */
+  readonly #within: number[];
+  sum = 0;
+  count = 0;
+
+  constructor(labels: Labels, bounds: readonly number[]) {
+    this.labels = labels;
+    this.#bounds = bounds;
+    this.#within = bounds.map(() => 0);
+  }
+
+  observe(value: number): void {
+    this.sum += value;
+    this.count += 1;
+    for (let i = 0; i < this.#bounds.length; i += 1) {
+      if (value > (this.#bounds[i] ?? 0)) continue;
+      this.#within[i] = (this.#within[i] ?? 0) + 1;
+      return;
+    }
+  }
+
+  /** Lists the values as the format of Prometheus has them: each bucket counts the smaller ones too. */
+  values(name: string) {
+    const { labels, sum, count } = this;
+    let below = 0;
+    const buckets = this.#bounds.map((bound, i): [le: number | string, value: number] => {
+      below += this.#within[i] ?? 0;
+      return [bound, below];
+    });
+    return [
+      ...[...buckets, ['+Inf', count] as const].map(([le, value]) => ({
+        labels: { le, ...labels },
+        value,
+        metricName: `${name}_bucket`,
+      })),
+      { labels, value: sum, metricName: `${name}_sum` },
+      { labels, value: count, metricName: `${name}_count` },
+    ];
+  }
+}
+
+interface TalliedHistogramParts {
+  readonly name: string;
+  readonly help: string;
+  /** Two at the most. */
+  readonly labelNames?: readonly string[];
+  readonly buckets: readonly number[];
+  readonly registers: readonly Registry[];
+}
+
+/**
+ * A histogram as prom-client has it, which costs a tenth to observe. Several are observed in each operation.
+ * Prom-client puts labels together to a text each time, and finds buckets by numbers that it makes texts of.
+ */
+export class TalliedHistogram {
+  readonly #parts: TalliedHistogramParts;
+  readonly #tallies = new Map<string, Map<string, TalliedValues>>();
+
+  constructor(parts: TalliedHistogramParts) {
+    this.#parts = parts;
+    if (parts.labelNames === undefined) this.of();
+    const { name, help } = parts;
+    const metric = {
+      name,
+      help,
+      type: 'histogram',
+      aggregator: 'sum',
+      get: async () => ({
+        name,
+        help,
+        type: 'histogram',
+        aggregator: 'sum',
+        values: this.all().flatMap((tally) => tally.values(name)),
+      }),
+    };
+    // All that a registry asks of a metric.
+    for (const register of parts.registers) register.registerMetric(metric as unknown as Histogram);
+  }
+
+  /** Returns the observations under these values of the labels, in their order. */
+  of(first = '', second = ''): TalliedValues {
+    let known = this.#tallies.get(first);
+    if (known === undefined) {
+      known = new Map();
+      this.#tallies.set(first, known);
+    }
+    let tally = known.get(second);
+    if (tally === undefined) {
+      const { labelNames = [], buckets } = this.#parts;
+      const labels = labelNames.map((label, i) => [label, i === 0 ? first : second]);
+      tally = new TalliedValues(Object.fromEntries(labels), buckets);
+      known.set(second, tally);
+    }
+    return tally;
+  }
+
+  /** Lists them in the order in which they were first observed, by their first label. */
+  all(): readonly TalliedValues[] {
+    return [...this.#tallies.values()].flatMap((known) => [...known.values()]);
+  }
+}
+
+/** Names that are told apart, if clients may send any. */
+const MAX_NAMES = 100;
+
+/** Characters beyond which nobody watches a name. */
+const MAX_LENGTH = 100;
+
+const OTHER = 'other';
+
+const NAME_IN_DOCUMENT = /\b(?:query|mutation|subscription)\s+(\w+)/g;
+
+/** Returns the only documents that may run, as they are now; null if any may. */
+type TrustedNow = () => readonly { readonly text: string }[] | null;
+
+/** Bounds of the buckets: few, since there is a set of them for each name. */
+const NAMED_SECONDS = [0.05, 0.25, 1, 5, 30];
+
+interface NamedOperations {
+  count(event: OperationEvent): void;
+  /** Tells the names of these documents apart, and no others, if there are any. */
+  expect(trusted: TrustedNow): void;
+}
+
+/**
+ * Counts operations by their names, of which there is a bounded number: those of trusted documents, or else the first
+ * that were answered without an error. All others are "other", and an operation without a name has an empty one.
+ */
+export function createNamedOperations(registers: Registry[]): NamedOperations {
+  const durations = new TalliedHistogram({
+    name: 'country_graph_named_operation_duration_seconds',
+    help: 'Time from a GraphQL request to its answer, by the name of the operation: empty for none, "other" beyond the first hundred.',
+    labelNames: ['operation', 'outcome'],
+    buckets: NAMED_SECONDS,
+    registers,
+  });
+  const calls = new Map<string, number>();
+  new Counter({
+    name: 'country_graph_named_operation_calls_total',
+    help: 'Requests sent to the REST service, by the name of the operation that was billed.',
+    labelNames: ['operation'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [operation, count] of calls) this.inc({ operation }, count);
+    },
+  });
+  let known = new Set(['']);
+  let mayGrow = true;
+  let trustedNow: TrustedNow = () => null;
+  let trusted: ReturnType<TrustedNow> = null;
+
+  /** Reads the names again if the documents have changed. */
+  function readNames(): void {
+    const now = trustedNow();
+    if (now === null || now === trusted) return;
+    trusted = now;
+    known = new Set(['', ...now.flatMap(({ text }) => namesIn(text))]);
+    mayGrow = false;
+  }
+
+  function labelFor(name: string, mayBeNew: boolean): string {
+    if (known.has(name)) return name;
+    readNames();
+    if (known.has(name)) return name;
+    if (!mayGrow || !mayBeNew || name.length > MAX_LENGTH) return OTHER;
+    known.add(name);
+    mayGrow = known.size <= MAX_NAMES;
+    return name;
+  }
+
+  return {
+    count(event) {
+      const isWhole = event.errorCodes.length === 0;
+      // Anybody can make up names, and the first to come are told apart.
+      const operation = labelFor(event.name ?? '', isWhole && event.isProven === true);
+      durations.of(operation, isWhole ? 'ok' : 'error').observe(event.durationMs / 1000);
+      if (event.calls > 0) calls.set(operation, (calls.get(operation) ?? 0) + event.calls);
+    },
+    expect(documents) {
+      trustedNow = documents;
+      readNames();
+    },
+  };
+}
+
+/** Finds the names of the operations of a document. */
+function namesIn(text: string): string[] {
+  return [...text.matchAll(NAME_IN_DOCUMENT)].map(([, name = '']) => name);
+}
+
+/** Keys whose plans are told, those last in use first. */
+const MAX_KEYS = 20;
+
+/** Characters of a key's digest that name it: it is keyed, so that nobody can look a key up by it. */
+const DIGEST_LENGTH = 8;
+
+/** The parts of the gateway that are looked at. */
+type WatchedGateway = Pick<Gateway, 'load' | 'live' | 'state'>;
+
+/** Shows state that the gateway has anyway; it is looked at only when metrics are read. */
+function watchGateway({ load, live, state }: WatchedGateway, registers: Registry[]): void {
+  watchLoad(load, live, registers);
+  watchLookups(state, registers);
+  watchPlans(state, registers);
+  watchCircuits(state, registers);
+}
+
+function watchLoad(load: Gateway['load'], live: Gateway['live'], registers: Registry[]): void {
+  const gauge = (name: string, help: string, value: () => number) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(value());
+      },
+    });
+  gauge(
+    'country_graph_operations_under_way',
+    'Operations that have begun and are not over.',
+    () => load.underWay,
+  );
+  if (live !== null)
+    gauge('country_graph_subscriptions', 'Subscriptions that are open.', () => live.subscriptions.count());
+  gauge('country_graph_operations_waiting', 'Operations that wait to begin.', () => load.waiting);
+  new Counter({
+    name: 'country_graph_operations_delayed_total',
+    help: 'Operations that could not begin at once.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(load.delayed);
+    },
+  });
+  new Counter({
+    name: 'country_graph_operations_refused_total',
+    help: 'Operations refused as OVERLOADED: full, where too many were waiting; late, where one had waited for too long.',
+    labelNames: ['reason'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [reason, count] of Object.entries(load.refused)) this.inc({ reason }, count);
+    },
+  });
+}
+
+function watchLookups({ lookups }: Gateway['state'], registers: Registry[]): void {
+  new Counter({
+    name: 'country_graph_cache_lookups_total',
+    help: 'What was looked for among what is held: figures, lists and other answers of the service, whole answers. A hit is fresh.',
+    labelNames: ['kind', 'result'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [kind, { hits, misses }] of Object.entries(lookups)) {
+        this.inc({ kind, result: 'hit' }, hits);
+        this.inc({ kind, result: 'miss' }, misses);
+      }
+    },
+  });
+}
+
+/**
+ * Shows the plans of keys. Each worker has a copy of the shared counts, which may be older: of the calls left, the
+ * least is nearest to the truth.
+ */
+function watchPlans({ recentLimits }: Gateway['state'], registers: Registry[]): void {
+  const gauge = (name: string, help: string, value: 'left' | 'most', aggregator: 'min' | 'max') =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['key', 'window'],
+      aggregator,
+      registers,
+      collect() {
+        this.reset();
+        for (const { keyDigest, limits } of recentLimits(MAX_KEYS)) {
+          const key = keyDigest.slice(0, DIGEST_LENGTH);
+          for (const limit of limits) this.set({ key, window: limit.name }, limit[value]);
+        }
+      },
+    });
+  gauge(
+    'country_graph_quota_remaining_calls',
+    `Calls left of the minute and the month, as far as the service has named the plan; of the ${MAX_KEYS} keys last in use.`,
+    'left',
+    'min',
+  );
+  gauge(
+    'country_graph_quota_limit_calls',
+    'Calls that the plan of a key allows in a minute and a month, as the service has named them.',
+    'most',
+    'max',
+  );
+}
+
+function watchCircuits({ openCircuits }: Gateway['state'], registers: Registry[]): void {
+  new Gauge({
+    name: 'country_graph_circuits_open',
+    help: 'Circuits that keep calls to a route back: that of all keys, and those of single keys. Routes that have never failed are not listed.',
+    labelNames: ['route', 'scope'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { route, isOpenForAll, keys } of openCircuits()) {
+        this.set({ route, scope: 'all' }, isOpenForAll ? 1 : 0);
+        this.set({ route, scope: 'key' }, keys);
+      }
+    },
+  });
+}
 
 export interface Metrics extends Observer {
   readonly contentType: string;
@@ -37,7 +353,7 @@ const UNUSUAL = [
   'nodejs_active_resources_total',
 ];
 
-export interface MetricsParts {
+interface MetricsParts {
   readonly build?: Build;
   /** Counts the lines that the log has dropped so far. */
   readonly droppedLines?: () => number;

@@ -1,23 +1,29 @@
 import type { IncomingMessage } from 'node:http';
 import cors from '@fastify/cors';
-import fastify, { type FastifyInstance } from 'fastify';
+import type { FastifyInstance } from 'fastify';
+import fastify from 'fastify';
 import type { Config } from '../config.ts';
 import type { Gateway } from '../gateway.ts';
-import { printSdl } from '../graph/subgraph-sdl.ts';
+import { printSdl } from '../graph/federation.ts';
 import { processBudgetMb } from '../memory-budget.ts';
-import { type Course, drain, watchOpenRequests } from './draining.ts';
+import type { LiveTransport } from '../wings/live/stream.ts';
+import type { McpRouteOptions } from '../wings/tools/mcp-route.ts';
+import {
+  addOperatorRoutes,
+  type Course,
+  createAdminServer,
+  drain,
+  listenAt,
+  notFound,
+  watchOpenRequests,
+} from './draining.ts';
+import { taggedText } from './graphiql-route.ts';
 import { graphqlRoute } from './graphql-route.ts';
 import { boundMemory } from './heap-growth.ts';
-import { listenAt } from './listening.ts';
-import type { LiveTransport } from './live-results.ts';
+import { requestIdOf } from './http.ts';
 import type { Log } from './log.ts';
-import type { McpRouteOptions } from './mcp-route.ts';
 import type { Metrics } from './metrics.ts';
-import { addOperatorRoutes, createAdminServer, notFound } from './operator-routes.ts';
-import { createOutgoing, type Outgoing, waitingBounds } from './outgoing.ts';
-import { requestIdOf } from './request-ids.ts';
-import { taggedText } from './tagged-text.ts';
-import { WriteQueue } from './write-queue.ts';
+import { createOutgoing, type Outgoing, WriteQueue, waitingBounds } from './outgoing.ts';
 
 /**
  * Milliseconds, longer than the minute after which common load balancers drop an idle connection, so that they close
@@ -132,7 +138,7 @@ export function createServer({ config, gateway, metrics, log, demoKeys }: Server
   const { live } = gateway;
   if (live !== null) {
     app.register(async () => {
-      const { liveSockets } = await import('./live-sockets.ts');
+      const { liveSockets } = await import('../wings/live/sockets.ts');
       const { maxBodyBytes, maxAnswerBytes } = config;
       const bounds = { maxMessageBytes: maxBodyBytes, maxWaitingBytes: maxAnswerBytes };
       transports.push(
@@ -222,7 +228,7 @@ function writeTogether(app: FastifyInstance, { course, outgoing, problem }: Writ
 
 /** Adds tools for models, which are loaded only if they are offered. */
 function addTools(app: FastifyInstance, options: McpRouteOptions): void {
-  app.register(async (app) => (await import('./mcp-route.ts')).mcpRoute(app, options));
+  app.register(async (app) => (await import('../wings/tools/mcp-route.ts')).mcpRoute(app, options));
 }
 
 /** Lets pages of these origins ask from browsers. */

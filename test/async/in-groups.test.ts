@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { InGroups } from '../../src/async/in-groups.ts';
+import { InGroups } from '../../src/operations/answers.ts';
 
 /** How many went on in each iteration of the event loop, of so many who wait for the same thing. */
 async function groupsOf(count: number): Promise<readonly number[]> {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { KeyedStates } from '../../src/async/keyed-states.ts';
+import { KeyedStates } from '../../src/async/maps.ts';
 
 function open() {
   const opened: string[] = [];

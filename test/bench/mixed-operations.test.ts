@@ -2,8 +2,8 @@ import { parse, validate } from 'graphql';
 import { expect, it } from 'vitest';
 import { drawOperations, KEYS } from '../../bench/race/mixed-operations.ts';
 import { createSchema } from '../../src/graph/schema.ts';
-import { entities } from '../../src/resolvers/entities.ts';
 import { batches, resolvers } from '../../src/resolvers/resolvers.ts';
+import { entities } from '../../src/resolvers/schema.ts';
 
 const operations = drawOperations(2_000, 7);
 

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { createTenantCache } from '../../src/cache/tenant-cache.ts';
 import { Failure } from '../../src/errors.ts';
+import { createTenantCache } from '../../src/tenants/tenant-cache.ts';
 import { openProgram } from '../support/program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'country-graph-'));

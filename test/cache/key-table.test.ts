@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createKeyTable } from '../../src/cache/key-table.ts';
+import { createKeyTable } from '../../src/tenants/status.ts';
 
 const SIZE = { proven: 3, unproven: 2 };
 

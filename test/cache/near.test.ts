@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { createHubListening } from '../../src/cache/hub-link.ts';
-import { near } from '../../src/cache/near.ts';
+import { createHubListening } from '../../src/store/hub.ts';
+import { near } from '../../src/store/store.ts';
 
 /** A hub's store, as one of its members sees it. */
 function open() {

@@ -4,8 +4,8 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { openStore } from '../../src/cache/store.ts';
-import { createLedger } from '../../src/quota/ledger.ts';
+import { openStore } from '../../src/store/store.ts';
+import { createLedger } from '../../src/tenants/ledger.ts';
 import { openProgram } from '../support/program.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 

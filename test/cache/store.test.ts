@@ -16,12 +16,10 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { Backing } from '../../src/cache/backing.ts';
-import { guarded } from '../../src/cache/guarded.ts';
-import { openMemory } from '../../src/cache/memory.ts';
-import { packing } from '../../src/cache/packing.ts';
-import { openStore, type Store } from '../../src/cache/store.ts';
 import { ConfigError } from '../../src/config.ts';
+import type { Backing } from '../../src/store/backing.ts';
+import { openMemory } from '../../src/store/memory.ts';
+import { guarded, openStore, packing, type Store } from '../../src/store/store.ts';
 import { openProgram } from '../support/program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'country-graph-'));

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Adapter } from '../../src/cache/backing.ts';
-import { packing } from '../../src/cache/packing.ts';
-import { unpacked } from '../../src/cache/unpacked.ts';
+import type { Adapter } from '../../src/store/backing.ts';
+import { packing, unpacked } from '../../src/store/store.ts';
 
 /** A store of texts, and an adapter of envelopes over it. */
 function open(maxBytes = 1e6) {

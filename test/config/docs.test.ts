@@ -5,7 +5,7 @@ import { type EnumTypeDefinitionNode, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { readConfig, settingNames } from '../../src/config.ts';
 import { FAILURES } from '../../src/errors.ts';
-import { CLIENT_LEFT } from '../../src/graph/error-formatting.ts';
+import { CLIENT_LEFT } from '../../src/graph/errors.ts';
 import { blocksOf } from '../support/markdown.ts';
 import { openProgram } from '../support/program.ts';
 

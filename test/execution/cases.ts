@@ -13,7 +13,7 @@ import {
   validate,
   visit,
 } from 'graphql';
-import type { KeptTexts } from '../../src/execution/kept-texts.ts';
+import type { KeptTexts } from '../../src/execution/columns.ts';
 import { type Plan, planOperation } from '../../src/execution/plan.ts';
 import { runPlan } from '../../src/execution/run.ts';
 import { Dice, mix } from './dice.ts';

@@ -12,12 +12,12 @@ import {
   validate,
 } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { KeptTexts, SelectionTexts } from '../../src/execution/kept-texts.ts';
+import { KeptTexts, SelectionTexts } from '../../src/execution/columns.ts';
 import { conditionsOf, planOperation } from '../../src/execution/plan.ts';
 import { runPlan } from '../../src/execution/run.ts';
 import { createSchema } from '../../src/graph/schema.ts';
-import { entities } from '../../src/resolvers/entities.ts';
 import { batches, resolvers } from '../../src/resolvers/resolvers.ts';
+import { entities } from '../../src/resolvers/schema.ts';
 import { createArchive } from './archive.ts';
 import { createCase, drawCase, explainDifference, planOf, runOurs, runTheirs } from './cases.ts';
 import { mix } from './dice.ts';

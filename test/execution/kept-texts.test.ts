@@ -1,6 +1,6 @@
 import type { GraphQLObjectType } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { KeptTexts } from '../../src/execution/kept-texts.ts';
+import { KeptTexts } from '../../src/execution/columns.ts';
 import { createArchive } from './archive.ts';
 import { createCase, planOf, runOurs } from './cases.ts';
 

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { TURN_MS } from '../../src/async/yielding.ts';
+import { TURN_MS } from '../../src/async/turns.ts';
 import { Scheduler } from '../../src/execution/scheduler.ts';
 
 function busy(ms: number): void {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { stringify } from '../../src/execution/stringify.ts';
+import { stringify } from '../../src/execution/columns.ts';
 
 const rows = (count: number) =>
   Array.from({ length: count }, (_, i) => ({

@@ -3,7 +3,7 @@ import { ApolloServerPluginInlineTraceDisabled } from '@apollo/server/plugin/dis
 import { startStandaloneServer } from '@apollo/server/standalone';
 import { buildSubgraphSchema } from '@apollo/subgraph';
 import { parse } from 'graphql';
-import { COVERED_COUNTRIES } from '../../src/upstream/covered-countries.ts';
+import { COVERED_COUNTRIES } from '../../src/service/records/countries.ts';
 
 /** Another team's subgraph: travel advice for countries that are ours, which it knows by their code. */
 export const ADVICE_SDL = `

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { encodeId } from '../../src/graph/ids.ts';
-import { namedBy, pageOf, pagingOf } from '../../src/resolvers/paging.ts';
+import { namedBy, pageOf, pagingOf } from '../../src/resolvers/lists.ts';
 import { openProgram, type Program } from '../support/program.ts';
 
 const CONNECTIONS = [

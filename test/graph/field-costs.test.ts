@@ -10,10 +10,10 @@ import {
   parse,
 } from 'graphql';
 import { afterAll, describe, expect, it } from 'vitest';
-import { costOf, type FieldCost, isOpenEnded, takeCosts } from '../../src/graph/field-costs.ts';
 import { encodeId } from '../../src/graph/ids.ts';
-import { openSchema } from '../../src/resolvers/open-schema.ts';
-import { observations } from '../../src/upstream/endpoints.ts';
+import { costOf, type FieldCost, isOpenEnded, takeCosts } from '../../src/graph/selection.ts';
+import { openSchema } from '../../src/resolvers/schema.ts';
+import { observations } from '../../src/service/endpoints.ts';
 import { openProgram } from '../support/program.ts';
 
 const EXTRA_ROUTES = ['policy', 'trade'] as const;

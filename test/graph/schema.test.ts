@@ -10,7 +10,7 @@ import {
 } from 'graphql';
 import { describe, expect, it, test } from 'vitest';
 import { FAILURES } from '../../src/errors.ts';
-import { CountryCode, DateTime, JSONValue } from '../../src/graph/scalars.ts';
+import { CountryCode, DateTime, JSONValue } from '../../src/graph/schema.ts';
 import { openProgram } from '../support/program.ts';
 
 /** As routers and other people's tools get it. */

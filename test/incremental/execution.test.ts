@@ -1,9 +1,8 @@
 import { buildSchema, type GraphQLFieldResolver, type GraphQLObjectType, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { createDeferringCollector, hasActiveDeferrals } from '../../src/execution/deferral.ts';
-import type { Delivered, ToldPart } from '../../src/execution/delivery-order.ts';
-import { IncrementalRun } from '../../src/execution/incremental.ts';
 import { fragmentsIn, planOperation } from '../../src/execution/plan.ts';
+import { createDeferringCollector, hasActiveDeferrals } from '../../src/wings/defer/deferral.ts';
+import { type Delivered, IncrementalRun, type ToldPart } from '../../src/wings/defer/incremental.ts';
 
 const schema = buildSchema(`
   directive @defer(if: Boolean! = true, label: String) on FRAGMENT_SPREAD | INLINE_FRAGMENT

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { EventWork, SubscriptionPlaces } from '../../src/live/bounds.ts';
 import type { AdmissionRefusal } from '../../src/operations/admission.ts';
+import { EventWork, SubscriptionPlaces } from '../../src/wings/live/subscriptions.ts';
 
 const eventOf = (changes: number) => ({ changes: Array.from({ length: changes }, () => null) });
 

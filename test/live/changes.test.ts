@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { asAdded, changesBetween, digestOf } from '../../src/live/changes.ts';
-import { observationIds } from '../../src/resolvers/observation-ids.ts';
-import { decodeObservations, type ObservationRecord } from '../../src/upstream/records/observations.ts';
+import { observationIds } from '../../src/resolvers/observations.ts';
+import { decodeObservations, type ObservationRecord } from '../../src/service/records/observations.ts';
+import { asAdded, changesBetween, digestOf } from '../../src/wings/live/figures.ts';
 
 function rowsOf(
   figures: readonly {

@@ -55,7 +55,7 @@ describe('with SUBSCRIPTIONS', () => {
     const [code] = await once(child, 'exit');
     await sandbox.close();
     expect(code).toBe(0);
-    for (const library of ['graphql-ws', 'graphql-sse', 'node_modules/ws/', 'src/live/'])
+    for (const library of ['graphql-ws', 'graphql-sse', 'node_modules/ws/', 'src/wings/live/'])
       expect(errors().includes(library)).toBe(SUBSCRIPTIONS === 'on');
   });
 

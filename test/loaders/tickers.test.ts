@@ -1,11 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/errors.ts';
-import type { TickerFilter } from '../../src/loaders/ticker-filters.ts';
-import { createTickersLearned } from '../../src/loaders/ticker-lists.ts';
-import { createTickerLoader } from '../../src/loaders/tickers.ts';
-import type { Ask } from '../../src/upstream/cached.ts';
-import { type Call, makeCall } from '../../src/upstream/call.ts';
+import { createTickerLoader, createTickersLearned, type TickerFilter } from '../../src/loaders/tickers.ts';
+import { type Call, makeCall } from '../../src/service/call.ts';
+import type { Ask } from '../../src/service/lists.ts';
 import { sendingFor } from '../upstream/sending.ts';
 
 /** How a service fills what the specification of `/v1/markets/tickers` leaves open. */

@@ -2,7 +2,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { buildSchema } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { createToolServers } from '../../src/mcp/tool-server.ts';
+import { createToolServers } from '../../src/wings/tools/tool-server.ts';
 
 const schema = buildSchema(`
   input Range { from: Int = 1 to: Int! inner: Range }

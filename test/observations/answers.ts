@@ -1,9 +1,9 @@
-import { createDataCalls, pairsOf, type Refusal, type Rows } from '../../src/observations/data-calls.ts';
-import type { Outcome } from '../../src/observations/outcome.ts';
-import { type FetchedRows, NOT_WHOLE, openNameSearch, type Task } from '../../src/observations/task.ts';
-import type { Rectangle } from '../../src/planner/cover.ts';
-import { keyOf } from '../../src/planner/demand.ts';
-import { createLearned } from '../../src/planner/learned.ts';
+import { createDataCalls, pairsOf, type Refusal, type Rows } from '../../src/figures/data-calls.ts';
+import { type FetchedRows, NOT_WHOLE, openNameSearch, type Task } from '../../src/figures/estimate.ts';
+import type { Outcome } from '../../src/figures/fetch.ts';
+import type { Rectangle } from '../../src/plan/cover.ts';
+import { keyOf } from '../../src/plan/demand.ts';
+import { createLearned } from '../../src/plan/learned.ts';
 import { sendingFor } from '../upstream/sending.ts';
 import { createDataRoute, type Habits, type Row, SEEN, type Table } from './data-route.ts';
 

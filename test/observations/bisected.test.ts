@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/errors.ts';
-import { type BisectedParts, bisected } from '../../src/observations/bisected.ts';
-import type { DataCalls, Refusal } from '../../src/observations/data-calls.ts';
-import type { Outcome } from '../../src/observations/outcome.ts';
-import type { Receive, Task } from '../../src/observations/task.ts';
-import type { Rectangle } from '../../src/planner/cover.ts';
-import { createLearned } from '../../src/planner/learned.ts';
+import { type BisectedParts, bisected } from '../../src/figures/bisected.ts';
+import type { DataCalls, Refusal } from '../../src/figures/data-calls.ts';
+import type { Receive, Task } from '../../src/figures/estimate.ts';
+import type { Outcome } from '../../src/figures/fetch.ts';
+import type { Rectangle } from '../../src/plan/cover.ts';
+import { createLearned } from '../../src/plan/learned.ts';
 import { sendingFor } from '../upstream/sending.ts';
 import { answerFrom, refusal, taskFor } from './answers.ts';
 import { tableOf } from './data-route.ts';

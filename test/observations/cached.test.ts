@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/errors.ts';
-import { cached } from '../../src/observations/cached.ts';
-import type { Demand } from '../../src/planner/demand.ts';
+import { cached } from '../../src/figures/held.ts';
+import type { Demand } from '../../src/plan/demand.ts';
 import { sendingFor } from '../upstream/sending.ts';
 import {
   entryOf,

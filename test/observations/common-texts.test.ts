@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { createCommonTexts } from '../../src/observations/common-texts.ts';
-import { decodeObservations, type ObservationRecord } from '../../src/upstream/records/observations.ts';
+import { createCommonTexts } from '../../src/figures/entries.ts';
+import { decodeObservations, type ObservationRecord } from '../../src/service/records/observations.ts';
 import { heapBytes } from '../support/heap.ts';
 import { SENT_ROW } from '../support/sent-row.ts';
 

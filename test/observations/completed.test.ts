@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/errors.ts';
-import { completed } from '../../src/observations/completed.ts';
-import { createDataCalls } from '../../src/observations/data-calls.ts';
-import type { FetchTask, Receive, Task } from '../../src/observations/task.ts';
-import { createLearned } from '../../src/planner/learned.ts';
+import { createDataCalls } from '../../src/figures/data-calls.ts';
+import type { FetchTask, Receive, Task } from '../../src/figures/estimate.ts';
+import { completed } from '../../src/figures/repair.ts';
+import { createLearned } from '../../src/plan/learned.ts';
 import { sendingFor } from '../upstream/sending.ts';
 import { answerFrom, taskFor, valuesOf } from './answers.ts';
 import { createDataRoute, type Habits, type Row, SEEN, type Table, tableOf } from './data-route.ts';

@@ -1,6 +1,6 @@
 import { Failure } from '../../src/errors.ts';
-import { type Demand, demandFor } from '../../src/planner/demand.ts';
-import type { Call, Send } from '../../src/upstream/call.ts';
+import { type Demand, demandFor } from '../../src/plan/demand.ts';
+import type { Call, Send } from '../../src/service/call.ts';
 
 /** How a service fills what the specification of `/v1/data` leaves open. */
 export interface Habits {

@@ -1,14 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { Failure } from '../../src/errors.ts';
-import { createDataFetch, type DataFetchParts } from '../../src/observations/client.ts';
-import type { Outcome } from '../../src/observations/outcome.ts';
-import { createRefusedNames } from '../../src/observations/refused-names.ts';
-import { cover, expectedRows } from '../../src/planner/cover.ts';
-import { type Demand, demandFor, demandKey, keyOf } from '../../src/planner/demand.ts';
-import { createLearned } from '../../src/planner/learned.ts';
-import { covers, isWithin, type YearRange } from '../../src/planner/year-range.ts';
-import type { ObservationRecord } from '../../src/upstream/records/observations.ts';
+import { createDataFetch, type DataFetchParts } from '../../src/figures/client.ts';
+import type { Outcome } from '../../src/figures/fetch.ts';
+import { createRefusedNames } from '../../src/figures/names.ts';
+import { cover, expectedRows } from '../../src/plan/cover.ts';
+import {
+  covers,
+  type Demand,
+  demandFor,
+  demandKey,
+  isWithin,
+  keyOf,
+  type YearRange,
+} from '../../src/plan/demand.ts';
+import { createLearned } from '../../src/plan/learned.ts';
+import type { ObservationRecord } from '../../src/service/records/observations.ts';
 import { sendingFor } from '../upstream/sending.ts';
 import {
   codeAt,

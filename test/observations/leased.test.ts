@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest';
 import { systemClock } from '../../src/async/clock.ts';
-import { createInFlight } from '../../src/cache/in-flight.ts';
-import { createLeases } from '../../src/cache/leases.ts';
-import { NO_TENANT_CACHE } from '../../src/cache/tenant-cache.ts';
-import { leased } from '../../src/observations/leased.ts';
-import { changedAt, type Demand } from '../../src/planner/demand.ts';
+import { leased } from '../../src/figures/client.ts';
+import { changedAt, type Demand } from '../../src/plan/demand.ts';
+import { createLeases } from '../../src/store/backing.ts';
+import { createInFlight, NO_TENANT_CACHE } from '../../src/tenants/tenant-cache.ts';
 import { sendingFor } from '../upstream/sending.ts';
 import { entryOf, fetchBy, latest, NOW_MS, nextFrom, rowsOf } from './stages.ts';
 

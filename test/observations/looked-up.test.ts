@@ -1,11 +1,10 @@
 import { expect, it } from 'vitest';
 import { Failure } from '../../src/errors.ts';
-import type { Fetch } from '../../src/observations/fetch.ts';
-import type { HeldDemand } from '../../src/observations/held.ts';
-import { lookedUp } from '../../src/observations/looked-up.ts';
-import type { Refused } from '../../src/observations/refused-names.ts';
-import { createSeveralFigures } from '../../src/observations/several-figures.ts';
-import type { Demand } from '../../src/planner/demand.ts';
+import { lookedUp } from '../../src/figures/client.ts';
+import { createSeveralFigures, type Fetch } from '../../src/figures/fetch.ts';
+import type { HeldDemand } from '../../src/figures/held.ts';
+import type { Refused } from '../../src/figures/names.ts';
+import type { Demand } from '../../src/plan/demand.ts';
 import { entryOf, fetchBy, latest, NOW_MS, parts, rowsOf, TTL_MS, tenantCacheThat } from './stages.ts';
 
 const REFUSED = new Failure('BAD_USER_INPUT', 'Unknown.');

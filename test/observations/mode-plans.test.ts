@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { taken } from '../../src/async/steps.ts';
-import { planningModes } from '../../src/observations/mode-plans.ts';
-import { demandFor } from '../../src/planner/demand.ts';
-import { createLearned } from '../../src/planner/learned.ts';
+import { taken } from '../../src/async/turns.ts';
+import { planningModes } from '../../src/figures/estimate.ts';
+import { demandFor } from '../../src/plan/demand.ts';
+import { createLearned } from '../../src/plan/learned.ts';
 
 const LIMITS = { maxRows: 1000, maxCodes: 250, maxAddress: 6000, overfetchRows: 500 };
 const YEARS = { from: 1990, to: 2024 };

@@ -1,18 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/errors.ts';
-import { type CoveredParts, covered, type FetchPairs } from '../../src/observations/covered.ts';
-import { pairsOf } from '../../src/observations/data-calls.ts';
-import type { Outcome } from '../../src/observations/outcome.ts';
-import { planned } from '../../src/observations/planned.ts';
-import {
-  type FetchTask,
-  NONE_WHOLE,
-  openNameSearch,
-  type PairsToFetch,
-} from '../../src/observations/task.ts';
-import { type Demand, demandFor, keyOf, type Mode } from '../../src/planner/demand.ts';
-import { createLearned } from '../../src/planner/learned.ts';
-import type { ObservationRecord } from '../../src/upstream/records/observations.ts';
+import { pairsOf } from '../../src/figures/data-calls.ts';
+import { type FetchTask, NONE_WHOLE, openNameSearch, type PairsToFetch } from '../../src/figures/estimate.ts';
+import type { Outcome } from '../../src/figures/fetch.ts';
+import { type CoveredParts, covered, type FetchPairs, planned } from '../../src/figures/planned.ts';
+import { type Demand, demandFor, keyOf, type Mode } from '../../src/plan/demand.ts';
+import { createLearned } from '../../src/plan/learned.ts';
+import type { ObservationRecord } from '../../src/service/records/observations.ts';
 import { sendingFor } from '../upstream/sending.ts';
 import { answerFrom, rowAt, tableWith, valuesOf } from './answers.ts';
 import { SEEN, tableOf } from './data-route.ts';

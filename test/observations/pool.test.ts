@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/errors.ts';
-import type { Fetch, Settle } from '../../src/observations/fetch.ts';
-import type { Outcome } from '../../src/observations/outcome.ts';
-import { createObservationPool } from '../../src/observations/pool.ts';
-import { type Demand, demandFor } from '../../src/planner/demand.ts';
-import type { Sending } from '../../src/upstream/call.ts';
+import type { Fetch, Outcome, Settle } from '../../src/figures/fetch.ts';
+import { createObservationPool } from '../../src/figures/pool.ts';
+import { type Demand, demandFor } from '../../src/plan/demand.ts';
+import type { Sending } from '../../src/service/call.ts';
 import { sendingFor } from '../upstream/sending.ts';
 
 const START = Date.parse('2026-03-10T12:00:30Z');

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/errors.ts';
-import type { Fetch } from '../../src/observations/fetch.ts';
-import type { Outcome } from '../../src/observations/outcome.ts';
-import { createPrefetch, prefetched } from '../../src/observations/prefetched.ts';
-import { demandFor } from '../../src/planner/demand.ts';
+import type { Fetch, Outcome } from '../../src/figures/fetch.ts';
+import { createPrefetch, prefetched } from '../../src/figures/held.ts';
+import { demandFor } from '../../src/plan/demand.ts';
 import { fetchBy, latest, parts, TTL_MS } from './stages.ts';
 
 /** The stage, and a clock that the test sets. */

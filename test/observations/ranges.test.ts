@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { createDataFetch } from '../../src/observations/client.ts';
-import type { Outcome } from '../../src/observations/outcome.ts';
-import { createRefusedNames } from '../../src/observations/refused-names.ts';
-import { type Demand, demandFor, demandKey } from '../../src/planner/demand.ts';
-import { createLearned } from '../../src/planner/learned.ts';
-import { isWithin, type YearRange } from '../../src/planner/year-range.ts';
+import { createDataFetch } from '../../src/figures/client.ts';
+import type { Outcome } from '../../src/figures/fetch.ts';
+import { createRefusedNames } from '../../src/figures/names.ts';
+import { type Demand, demandFor, demandKey, isWithin, type YearRange } from '../../src/plan/demand.ts';
+import { createLearned } from '../../src/plan/learned.ts';
 import { sendingFor } from '../upstream/sending.ts';
 import { createDataRoute, type Habits, isOf, SEEN, type Table, tableOf } from './data-route.ts';
 

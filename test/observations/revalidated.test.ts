@@ -1,9 +1,13 @@
 import { expect, it } from 'vitest';
-import type { Fetch } from '../../src/observations/fetch.ts';
-import type { HeldDemand } from '../../src/observations/held.ts';
-import { revalidated } from '../../src/observations/revalidated.ts';
-import type { FetchCosts, HeldFigures, Revalidation } from '../../src/observations/revalidation.ts';
-import { observations } from '../../src/upstream/endpoints.ts';
+import type { Fetch } from '../../src/figures/fetch.ts';
+import type { HeldDemand } from '../../src/figures/held.ts';
+import {
+  type FetchCosts,
+  type HeldFigures,
+  type Revalidation,
+  revalidated,
+} from '../../src/figures/revalidation.ts';
+import { observations } from '../../src/service/endpoints.ts';
 import { entryOf, fetchBy, held, latest, NOW_MS, parts, TTL_MS } from './stages.ts';
 
 function open(callsBelow = 0) {

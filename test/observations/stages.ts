@@ -1,12 +1,10 @@
-import type { TenantCache } from '../../src/cache/tenant-cache.ts';
-import { NO_TENANT_CACHE } from '../../src/cache/tenant-cache.ts';
-import type { ObservationEntry } from '../../src/observations/entries.ts';
-import type { Fetch } from '../../src/observations/fetch.ts';
-import type { HeldDemand } from '../../src/observations/held.ts';
-import type { Outcome } from '../../src/observations/outcome.ts';
-import { type Demand, demandFor } from '../../src/planner/demand.ts';
-import { createLearned } from '../../src/planner/learned.ts';
-import type { ObservationRecord } from '../../src/upstream/records/observations.ts';
+import type { ObservationEntry } from '../../src/figures/entries.ts';
+import type { Fetch, Outcome } from '../../src/figures/fetch.ts';
+import type { HeldDemand } from '../../src/figures/held.ts';
+import { type Demand, demandFor } from '../../src/plan/demand.ts';
+import { createLearned } from '../../src/plan/learned.ts';
+import type { ObservationRecord } from '../../src/service/records/observations.ts';
+import { NO_TENANT_CACHE, type TenantCache } from '../../src/tenants/tenant-cache.ts';
 import { sendingFor } from '../upstream/sending.ts';
 import { answerFrom, rowAt, tableWith } from './answers.ts';
 

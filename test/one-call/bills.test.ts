@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { COVERED_COUNTRIES } from '../../src/upstream/covered-countries.ts';
+import { COVERED_COUNTRIES } from '../../src/service/records/countries.ts';
 import { openProgram } from '../support/program.ts';
 
 describe('the bills of operations that share calls', () => {

@@ -2,9 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { Cancellation } from '../../src/async/cancellation.ts';
-import { coalesced } from '../../src/operations/coalesced.ts';
-import type { RanOperation } from '../../src/operations/opened.ts';
-import type { Incoming } from '../../src/operations/pipeline.ts';
+import { coalesced } from '../../src/operations/answers.ts';
+import type { Incoming, RanOperation } from '../../src/operations/run.ts';
 import { open, type Received } from './exchange.ts';
 
 const FIGURE =

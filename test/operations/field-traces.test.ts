@@ -13,8 +13,8 @@ import {
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { createApollo } from '../../src/operations/apollo.ts';
-import { createPersisted } from '../../src/operations/persisted.ts';
-import { openSchema } from '../../src/resolvers/open-schema.ts';
+import { createPersisted } from '../../src/operations/requests.ts';
+import { openSchema } from '../../src/resolvers/schema.ts';
 import {
   goldenNames,
   goldenOperation,

@@ -1,10 +1,10 @@
 import { getOperationAST, parse } from 'graphql';
 import { expect, it } from 'vitest';
 import { createSchema } from '../../src/graph/schema.ts';
-import { createPersisted } from '../../src/operations/persisted.ts';
-import { createPreparedOperations } from '../../src/operations/prepared.ts';
-import { entities } from '../../src/resolvers/entities.ts';
+import { createPreparedOperations } from '../../src/operations/documents.ts';
+import { createPersisted } from '../../src/operations/requests.ts';
 import { batches, resolvers } from '../../src/resolvers/resolvers.ts';
+import { entities } from '../../src/resolvers/schema.ts';
 
 const schema = createSchema({ resolvers, entities, batches });
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { writeBody } from '../../src/operations/responses.ts';
-import { openBill } from '../../src/upstream/call.ts';
+import { openBill } from '../../src/service/call.ts';
 
 it.each(['e', 'é', '€', '🌍'])(
   'a long body is written whole, however many of its characters are %s',

@@ -9,7 +9,7 @@ import {
   type Pair,
   type Rectangle,
   type RowsOf,
-} from '../../src/planner/cover.ts';
+} from '../../src/plan/cover.ts';
 
 const roomy: CoverLimits = { maxRows: 1000, maxCodes: 1000, maxAddress: 10_000 };
 const oneRow: RowsOf = () => 1;

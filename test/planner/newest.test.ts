@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compareAge, type Dated, newestOf } from '../../src/planner/newest.ts';
+import { compareAge, type Dated, newestOf } from '../../src/plan/newest.ts';
 
 function row(given: Partial<Dated> = {}): Dated {
   return {

@@ -1,8 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { demandFor, wholeOf } from '../../src/planner/demand.ts';
-import { createLearned } from '../../src/planner/learned.ts';
-import { chooseModes, type RowsWithin } from '../../src/planner/modes.ts';
-import { covers, spanOf, widened, type YearRange, yearRange } from '../../src/planner/year-range.ts';
+import {
+  covers,
+  demandFor,
+  spanOf,
+  wholeOf,
+  widened,
+  type YearRange,
+  yearRange,
+} from '../../src/plan/demand.ts';
+import { createLearned } from '../../src/plan/learned.ts';
+import { chooseModes, type RowsWithin } from '../../src/plan/modes.ts';
 
 const LIMITS = { maxRows: 1000, maxCodes: 250, maxAddress: 6000, overfetchRows: 500 };
 

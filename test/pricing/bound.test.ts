@@ -4,9 +4,9 @@ import { expect, it } from 'vitest';
 import { fragmentsIn } from '../../src/execution/plan.ts';
 import { createSchema } from '../../src/graph/schema.ts';
 import { leadsToFigures } from '../../src/graph/selection.ts';
-import { boundOf, mostCalls } from '../../src/pricing/bound.ts';
-import { entities } from '../../src/resolvers/entities.ts';
+import { boundOf, mostCalls } from '../../src/price/bound.ts';
 import { batches, resolvers } from '../../src/resolvers/resolvers.ts';
+import { entities } from '../../src/resolvers/schema.ts';
 import { WHOLE_GRAPH } from '../support/golden-settings.ts';
 import { openProgram } from '../support/program.ts';
 

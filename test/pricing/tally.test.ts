@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/errors.ts';
-import { demandFor, type Mode } from '../../src/planner/demand.ts';
-import { createFewestCalls } from '../../src/planner/fewest.ts';
-import { type Ceilings, openTally } from '../../src/pricing/tally.ts';
+import { demandFor, type Mode } from '../../src/plan/demand.ts';
+import { createFewestCalls } from '../../src/plan/modes.ts';
+import { type Ceilings, openTally } from '../../src/price/price.ts';
 
 const LIMITS = { maxRows: 1_000, maxCodes: 1_000 };
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createLedger } from '../../src/quota/ledger.ts';
-import { readLimitText } from '../../src/quota/limit-text.ts';
+import { createLedger, readLimitText } from '../../src/tenants/ledger.ts';
 
 describe('the text of a 429', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { countryNamedIn, decodeCountries } from '../../src/upstream/records/countries.ts';
+import { countryNamedIn, decodeCountries } from '../../src/service/records/countries.ts';
 import { failureOf, lackOf } from './failure-of.ts';
 
 const ROUTE = '/v1/countries';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { callKey, type Endpoint, makeCall } from '../../src/upstream/call.ts';
-import * as endpoints from '../../src/upstream/endpoints.ts';
-import * as policy from '../../src/upstream/extra/policy.ts';
-import * as trade from '../../src/upstream/extra/trade.ts';
-import { leftOutOf } from '../../src/upstream/records/left-out.ts';
+import { callKey, type Endpoint, makeCall } from '../../src/service/call.ts';
+import * as endpoints from '../../src/service/endpoints.ts';
+import { leftOutOf } from '../../src/service/records/envelope.ts';
+import * as policy from '../../src/wings/extra/policy.ts';
+import * as trade from '../../src/wings/extra/trade.ts';
 import { SENT_ROW } from '../support/sent-row.ts';
 import { failureOf } from './failure-of.ts';
 
@@ -180,12 +180,10 @@ describe('the country of an answer', () => {
 });
 
 describe('what pricing takes an answer to be', () => {
-  const all = [...Object.values(endpoints), ...Object.values(trade), ...Object.values(policy)];
-  const assuming = all
-    .filter((one) => typeof one === 'object')
-    .flatMap(({ route, assumed, decode }: Endpoint) =>
-      assumed === undefined ? [] : [{ route, body: assumed(route, 'indicator_1'), decode }],
-    );
+  const all = [...Object.values(endpoints), ...trade.endpoints, ...policy.endpoints];
+  const assuming = all.flatMap(({ route, assumed, decode }: Endpoint) =>
+    assumed === undefined ? [] : [{ route, body: assumed(route, 'indicator_1'), decode }],
+  );
 
   it.for(assuming)('is an answer of $route', ({ body, decode }) => {
     expect(leftOutOf(Object(decode(body, KE as never, RECEIVED_AT)))).toBe(null);

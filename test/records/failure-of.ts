@@ -1,5 +1,5 @@
 import { Failure } from '../../src/errors.ts';
-import { leftOutOf } from '../../src/upstream/records/left-out.ts';
+import { leftOutOf } from '../../src/service/records/envelope.ts';
 
 /** The failure that an action ends in; any other end fails the test. */
 export function failureOf(action: () => unknown): Failure {

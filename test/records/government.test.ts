@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeOffices } from '../../src/upstream/records/government.ts';
+import { decodeOffices } from '../../src/service/records/reference.ts';
 import { failureOf, lackOf } from './failure-of.ts';
 
 const ROUTE = '/v1/government/structure/{code}';

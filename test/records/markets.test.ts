@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeTickers } from '../../src/upstream/records/markets.ts';
+import { decodeTickers } from '../../src/service/records/reference.ts';
 import { failureOf, lackOf } from './failure-of.ts';
 
 const ROUTE = '/v1/markets/tickers';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeObservations, observationIn } from '../../src/upstream/records/observations.ts';
+import { decodeObservations, observationIn } from '../../src/service/records/observations.ts';
 import { SENT_ROW as sent } from '../support/sent-row.ts';
 import { failureOf } from './failure-of.ts';
 

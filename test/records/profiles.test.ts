@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeProfile } from '../../src/upstream/records/profiles.ts';
+import { decodeProfile } from '../../src/service/records/countries.ts';
 import { failureOf, lackOf } from './failure-of.ts';
 
 const ROUTE = '/v1/countries/{code}/profile';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeSignals } from '../../src/upstream/records/signals.ts';
+import { decodeSignals } from '../../src/service/records/observations.ts';
 import { lackOf } from './failure-of.ts';
 
 const ROUTE = '/v1/countries/{code}/signals';

@@ -7,8 +7,8 @@ import {
   Misfit,
   matching,
   quotientOf,
-} from '../../src/resolvers/comparable.ts';
-import type { ObservationRecord } from '../../src/upstream/records/observations.ts';
+} from '../../src/resolvers/derived.ts';
+import type { ObservationRecord } from '../../src/service/records/observations.ts';
 
 function figure(given: Partial<ObservationRecord> = {}): ObservationRecord {
   return {

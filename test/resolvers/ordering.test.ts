@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { byCode, byName, byNumber, ordered } from '../../src/resolvers/ordering.ts';
+import { byCode, byName, byNumber, ordered } from '../../src/resolvers/lists.ts';
 
 interface Row {
   readonly id: number;

@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
-import { createMetrics } from '../../src/server/metrics.ts';
-import { createNamedOperations } from '../../src/server/named-operations.ts';
-import { createSummedMetrics } from '../../src/server/summed-metrics.ts';
+import { createMetrics, createNamedOperations } from '../../src/server/metrics.ts';
+import { createSummedMetrics } from '../../src/wings/workers/workers.ts';
 import { openProgram, type Program } from '../support/program.ts';
 import { hasProgram } from '../support/programs.ts';
 

@@ -4,12 +4,12 @@ import { connect } from 'node:net';
 import { buildSchema } from 'graphql';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { CancelSignal } from '../../src/async/cancellation.ts';
-import { openLookups } from '../../src/cache/lookups.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Gateway, GatewayRequest, GatewayResponse } from '../../src/gateway.ts';
 import { createLog } from '../../src/server/log.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { createServer } from '../../src/server/server.ts';
+import { openLookups } from '../../src/store/lru.ts';
 
 /** The server over a gateway that the test answers for: what is proven here is the transport alone. */
 async function open(

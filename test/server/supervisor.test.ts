@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Draining, Supervisor, type Worker, WorkerEnded } from '../../src/cli/supervisor.ts';
+import { type Draining, Supervisor, type Worker, WorkerEnded } from '../../src/wings/workers/supervisor.ts';
 
 /** A worker that does what the test says, and a clock whose pauses are over at once. */
 function scene(count: number) {

@@ -3,8 +3,8 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
+import { isTracingOn } from '../../src/config.ts';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
-import { isTracingOn } from '../../src/tracing-config.ts';
 import { type Serving, startServing } from '../support/serving.ts';
 
 interface Span {

@@ -4,7 +4,7 @@ import { createGateway, type OperationEvent } from '../../src/gateway.ts';
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { createServer } from '../../src/server/server.ts';
-import type { StaleAnswers } from '../../src/upstream/call.ts';
+import type { StaleAnswers } from '../../src/service/call.ts';
 
 export interface GraphqlError {
   readonly message: string;

@@ -4,12 +4,11 @@ import { describe, expect, it } from 'vitest';
 import { parseExactly } from '../../src/exact-json.ts';
 import type { GatewayRequest, GatewayResponse } from '../../src/gateway.ts';
 import { csvOf } from '../../src/graphiql/chart/csv.ts';
-import { createPersisted } from '../../src/operations/persisted.ts';
+import { createPersisted } from '../../src/operations/requests.ts';
 import { WrittenBody } from '../../src/operations/responses.ts';
-import { tabled } from '../../src/operations/tabled.ts';
-import { csvLine } from '../../src/tables/cells.ts';
-import { parsedInSteps } from '../../src/tables/sliced-json.ts';
-import { tableFormatFor } from '../../src/tables/table-accepts.ts';
+import { csvLine } from '../../src/wings/tables/cells.ts';
+import { tabled } from '../../src/wings/tables/tabled.ts';
+import { parsedInSteps, tableFormatFor } from '../../src/wings/tables/writers.ts';
 import { threadMs } from '../support/thread-ms.ts';
 
 /** Takes all steps at once, and counts them. */

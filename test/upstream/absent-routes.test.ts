@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { absentRoutes } from '../../src/upstream/absent-routes.ts';
-import type { Answer } from '../../src/upstream/call.ts';
+import type { Answer } from '../../src/service/call.ts';
+import { absentRoutes } from '../../src/service/gate.ts';
 import { sendingFor } from './sending.ts';
 
 const ROUTE = '/v1/trade/overview/{code}';

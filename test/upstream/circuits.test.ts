@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Failure, type FailureCode } from '../../src/errors.ts';
-import type { Answer, Call, Send } from '../../src/upstream/call.ts';
-import { createCircuits } from '../../src/upstream/circuits.ts';
-import { createOutage } from '../../src/upstream/outage.ts';
-import { retried } from '../../src/upstream/retried.ts';
-import { createRetryBudget } from '../../src/upstream/retry-budget.ts';
+import type { Answer, Call, Send } from '../../src/service/call.ts';
+import { createRetryBudget, retried } from '../../src/service/client.ts';
+import { createCircuits, createOutage } from '../../src/service/gate.ts';
 import { movingClock } from '../support/moving-clock.ts';
 import { openProgram } from '../support/program.ts';
 import { createGate, sendingFor, settle } from './sending.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { Deadline } from '../../src/upstream/deadline.ts';
+import { Deadline } from '../../src/service/call.ts';
 import { openProgram } from '../support/program.ts';
 
 describe('a deadline', () => {

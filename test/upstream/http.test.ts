@@ -1,9 +1,8 @@
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { type Call, openBill, type Sending } from '../../src/upstream/call.ts';
-import { createHttp } from '../../src/upstream/http.ts';
-import { payerOf } from '../../src/upstream/payer.ts';
+import { type Call, openBill, payerOf, type Sending } from '../../src/service/call.ts';
+import { createHttp } from '../../src/service/http.ts';
 
 const CALL: Call = { route: '/v1/data', isPublic: false, target: '/v1/data?country_codes=KE,NG' };
 const NOW_MS = 1_795_000_000_000;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { Failure, type FailureCode } from '../../src/errors.ts';
-import { createLedger } from '../../src/quota/ledger.ts';
-import type { Answer, Call, Send } from '../../src/upstream/call.ts';
-import { createKeyRefusals } from '../../src/upstream/key-refusals.ts';
-import { rateLimited } from '../../src/upstream/rate-limited.ts';
+import type { Answer, Call, Send } from '../../src/service/call.ts';
+import { createKeyRefusals } from '../../src/service/gate.ts';
+import { rateLimited } from '../../src/service/pacing.ts';
+import { createLedger } from '../../src/tenants/ledger.ts';
 import { openProgram } from '../support/program.ts';
 import { createGate, sendingFor, settle } from './sending.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { taken } from '../../src/async/steps.ts';
-import { parsedLeniently, UnreadItem } from '../../src/upstream/lenient-json.ts';
+import { taken } from '../../src/async/turns.ts';
+import { parsedLeniently, UnreadItem } from '../../src/service/json.ts';
 
 const read = (text: string): unknown => taken(parsedLeniently(text));
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openBill } from '../../src/upstream/call.ts';
-import { payerOf, sharedPayer } from '../../src/upstream/payer.ts';
+import { openBill, payerOf, sharedPayer } from '../../src/service/call.ts';
 
 const ROUTE = '/v1/data';
 

@@ -1,12 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
 import { Failure } from '../../src/errors.ts';
-import { createLedger } from '../../src/quota/ledger.ts';
-import { authenticated } from '../../src/upstream/authenticated.ts';
-import type { Answer, Call, Send } from '../../src/upstream/call.ts';
-import { coalesced } from '../../src/upstream/coalesced.ts';
-import { rateLimited } from '../../src/upstream/rate-limited.ts';
-import { retried } from '../../src/upstream/retried.ts';
-import { createRetryBudget } from '../../src/upstream/retry-budget.ts';
+import type { Answer, Call, Send } from '../../src/service/call.ts';
+import { coalesced, createRetryBudget, retried } from '../../src/service/client.ts';
+import { authenticated } from '../../src/service/gate.ts';
+import { rateLimited } from '../../src/service/pacing.ts';
+import { createLedger } from '../../src/tenants/ledger.ts';
 import { threadMs } from '../support/thread-ms.ts';
 import { createGate, sendingFor, settle } from './sending.ts';
 

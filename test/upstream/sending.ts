@@ -1,5 +1,11 @@
-import { type Answer, type Call, openBill, type Send, type Sending } from '../../src/upstream/call.ts';
-import { payerOf } from '../../src/upstream/payer.ts';
+import {
+  type Answer,
+  type Call,
+  openBill,
+  payerOf,
+  type Send,
+  type Sending,
+} from '../../src/service/call.ts';
 
 /** On behalf of an operation under a key. */
 export function sendingFor(keyDigest = 'one', further: Partial<Sending> = {}): Sending {

@@ -1,4 +1,4 @@
-import { csvLine } from '../../tables/cells.ts';
+import { csvLine } from '../../wings/tables/cells.ts';
 import type { Figure } from './figures.ts';
 
 export type Cell = string | number | boolean | null;

@@ -1,0 +1,421 @@
+import type { PromiseOrValue } from '../async/turns.ts';
+import { excerpt, Failure } from '../errors.ts';
+import { numberOf } from '../exact-json.ts';
+import { expectedRows, type Pair, type Rectangle, type RowsOf } from '../plan/cover.ts';
+import { type Mode, pairKey, pairOf, widened, type YearRange } from '../plan/demand.ts';
+import { isCut, type Learned, type Span } from '../plan/learned.ts';
+import { makeCall, type Send, type Sending, tracing } from '../service/call.ts';
+import { observations } from '../service/endpoints.ts';
+import { namesAsked } from '../service/failures.ts';
+import { strayNotFound } from '../service/lists.ts';
+import type { ObservationList, ObservationRecord } from '../service/records/observations.ts';
+import type { Outcome } from './fetch.ts';
+
+/**
+ * Tells if an answer has rows that nobody asked for. Then a filter was not heeded, or the answer is that to another
+ * question, and rows that it lacks may be there all the same. Metrics that differ in case alone are one here.
+ *
+ * @param figures the rows with a figure by their pairs
+ */
+function strayIn(
+  list: ObservationList,
+  figures: Iterable<readonly ObservationRecord[]>,
+  rectangle: Rectangle,
+): Failure | null {
+  const codes = new Set(rectangle.countryCodes.map((code) => code.toUpperCase()));
+  const keys = new Set(rectangle.metricKeys.map((key) => key.toLowerCase()));
+  const isStray = ({ countryCode, metricKey }: NamedRow) =>
+    (countryCode !== null && !codes.has(countryCode.toUpperCase())) ||
+    (metricKey !== null && !keys.has(metricKey) && !keys.has(metricKey.toLowerCase()));
+  for (const rows of figures) {
+    const row = rows[0];
+    if (row !== undefined && isStray(row)) return strayRows(row);
+  }
+  const other = list.blanks.find(isStray) ?? list.faults.find(isStray);
+  return other === undefined ? null : strayRows(other);
+}
+
+interface NamedRow {
+  readonly countryCode: string | null;
+  readonly metricKey: string | null;
+}
+
+function strayRows({ countryCode, metricKey }: NamedRow): Failure {
+  return new Failure(
+    'UPSTREAM_INVALID_RESPONSE',
+    'The service answered with rows that nobody asked for and none of these: that is no word on what it holds.',
+    {
+      route: observations.route,
+      detail: excerpt(`rows that nobody asked for, such as ${countryCode ?? '?'} ${metricKey ?? '?'}`),
+    },
+  );
+}
+
+/** The answer to a data call that brought rows. */
+export interface Rows {
+  readonly isRefused: false;
+  readonly list: ObservationList;
+  readonly groups: Groups;
+  /**
+   * The reason why a pair without rows is not shown to have none: the answer has rows that nobody asked for. Null if it
+   * has none.
+   */
+  readonly stray: Failure | null;
+  /** The limit that was asked for. */
+  readonly limit: number | undefined;
+  /** The years of all rows, if the call named any; null if it asked for whole series. */
+  readonly years: YearRange | null;
+  readonly receivedAt: number;
+}
+
+/** A data call that was refused, and its outcome for the pairs. */
+export interface Refusal {
+  readonly isRefused: true;
+  /** Empty if the service says that there is nothing (404), a failure if it says that the call is wrong. */
+  readonly outcome: Outcome;
+  readonly detail: string;
+  /**
+   * The reason why a 404 proves nothing by itself: its words don't name anything that was asked for. Left out if they
+   * do.
+   */
+  readonly stray?: Failure;
+  readonly receivedAt: number;
+}
+
+export type Reply = Rows | Refusal;
+
+/** The rows of an answer by the pairs of the call, as `pairKey` names them. */
+export interface Groups {
+  /** Rows with a figure. */
+  readonly figures: ReadonlyMap<string, ObservationRecord[]>;
+  /** Number of rows without a figure; a pair that has none is left out. */
+  readonly blanks: ReadonlyMap<string, number>;
+  /** Returns the call's spelling of a metric that the service spells in another case. */
+  readonly askedKeyOf: (metricKey: string) => string;
+}
+
+/** A row in the order of the body, with or without a figure. */
+export interface SentRow {
+  readonly key: string;
+  readonly year: number | null;
+  readonly figure: ObservationRecord | null;
+}
+
+/** A rectangle, and the query for its pairs. */
+interface DataQuery {
+  readonly mode: Mode;
+  readonly rectangle: Rectangle;
+  readonly limit?: number | undefined;
+  /** The years to name. */
+  readonly named?: YearRange | null | undefined;
+}
+
+type QueryScope = Pick<DataQuery, 'mode' | 'rectangle'>;
+
+/** A rectangle to ask for: of all years, or of some alone. */
+interface Asked extends QueryScope {
+  readonly years: YearRange | null;
+  readonly rowsOf: RowsOf;
+}
+
+/** Makes data calls, and learns from their answers how the service behaves. */
+export interface DataCalls {
+  ask(query: DataQuery, sending: Sending): Promise<Reply>;
+  /**
+   * Makes one data call, with `limit` if more than a default page is expected and the service may know it.
+   * @param mayTry true if the call may find out if the service takes `limit`
+   */
+  askFor(asked: Asked, sending: Sending, mayTry?: boolean): Promise<Reply>;
+  /** True if an answer has to be taken as cut short. Asks once if the service heeds limits, if that decides. */
+  isCutShort(asked: QueryScope, rows: Rows, sending: Sending): PromiseOrValue<boolean>;
+}
+
+interface DataCallsParts {
+  readonly send: Send;
+  readonly learned: Learned;
+  readonly now: () => number;
+}
+
+export function createDataCalls({ send, learned, now }: DataCallsParts): DataCalls {
+  async function ask(query: DataQuery, sending: Sending): Promise<Reply> {
+    const { mode, rectangle, limit, named } = query;
+    const years = { startYear: named?.from ?? undefined, endYear: named?.to ?? undefined };
+    const params = { ...rectangle, latest: mode === 'latest', limit, ...years };
+    const call = makeCall(observations, params);
+    try {
+      const answer = await send(call, sending);
+      const { receivedAt } = answer;
+      if (answer.status === 404) {
+        const { body } = answer;
+        const isNamed = namesAsked(call, body);
+        if (body === undefined) throw strayNotFound(observations.route, body);
+        const { detail } = body as { readonly detail: string };
+        const stray = isNamed ? {} : { stray: strayNotFound(observations.route, body) };
+        return { isRefused: true, outcome: [], detail, ...stray, receivedAt };
+      }
+      const list = tracing(sending.trace, 'decode', () =>
+        observations.decode(answer.body, params, receivedAt),
+      );
+      learnLimit(list, limit, learned);
+      const groups = groupRows(list, rectangle);
+      const stray = strayIn(list, groups.figures.values(), rectangle);
+      return { isRefused: false, list, groups, stray, limit, years: null, receivedAt };
+    } catch (error) {
+      if (!(error instanceof Failure) || error.code !== 'BAD_USER_INPUT') throw error;
+      return { isRefused: true, outcome: error, detail: error.fields.detail ?? '', receivedAt: now() };
+    }
+  }
+
+  /** Makes one call, with `limit` if it may be needed. If that is refused, asks again with a lower limit or none. */
+  async function askWithLimit(asked: Asked, sending: Sending, limit: number): Promise<Reply> {
+    const { mode, rectangle, years } = asked;
+    const named = years && widened(years);
+    const asking = (most?: number) => ask({ mode, rectangle, limit: most, named }, sending);
+    const isForLimit = (refusal: Refusal) =>
+      named === null ? mayBeForLimit(refusal) : isForLimitAlone(refusal);
+    const reply = await asking(limit);
+    if (!reply.isRefused || !isForLimit(reply)) return reply;
+    const highest = highestLimitIn(reply.detail, limit);
+    if (highest !== null) {
+      const lower = await asking(highest);
+      if (!lower.isRefused || !isForLimit(lower)) {
+        learned.learn('maxRows', highest);
+        return lower;
+      }
+    }
+    const plain = await asking();
+    if (!plain.isRefused) {
+      learned.learn('limitParam', 'refused');
+      learned.learn('refusedLimit', limit);
+    }
+    return plain;
+  }
+
+  /** The limit to ask with; undefined for none. */
+  function limitFor({ mode, years, rectangle, rowsOf }: Asked, mayTry: boolean): number | undefined {
+    const isKnown = (code: string, key: string) =>
+      years === null ? learned.knowsSeries(code, key) : learned.knowsWithin(code, key, widened(years));
+    const mayBeLong =
+      expectedRows(rectangle, rowsOf) >= learned.defaultRows ||
+      (mode === 'series' && !everyPair(rectangle, isKnown));
+    const isWorthTrying = mayTry && mayBeLong && learned.limitParam !== 'refused';
+    return learned.limitParam === 'accepted' || isWorthTrying ? learned.maxRows : undefined;
+  }
+
+  const askFor: DataCalls['askFor'] = (asked, sending, mayTry = true) => {
+    const { mode, rectangle, years } = asked;
+    const limit = limitFor(asked, mayTry);
+    const replying =
+      limit === undefined
+        ? ask({ mode, rectangle, named: years && widened(years) }, sending)
+        : askWithLimit(asked, sending, limit);
+    return years === null
+      ? replying
+      : replying.then((reply) => (reply.isRefused ? reply : { ...reply, years }));
+  };
+
+  /**
+   * True if a call may have been refused for its `limit`: never by a 404, and, if limits are taken, only if the words
+   * say so.
+   */
+  function mayBeForLimit({ outcome, detail }: Refusal): boolean {
+    if (!(outcome instanceof Error)) return false;
+    return isAboutLimit(detail) || learned.limitParam !== 'accepted';
+  }
+
+  const isCutShort: DataCalls['isCutShort'] = ({ mode, rectangle }, { list, groups, limit }, sending) => {
+    const { received, meta } = list;
+    const looksCut = () =>
+      isCut({
+        received,
+        total: meta.total,
+        limit: meta.limit,
+        askedLimit: limit,
+        isEveryPairPresent: () =>
+          mode === 'latest' && everyPair(rectangle, (c, m) => isPresent(groups, c, m)),
+        isTotalTrue: learned.totals === 'true',
+        limitEffect: learned.limitEffect,
+      });
+    if (!looksCut()) return false;
+    const isTold = (meta.total !== null && meta.total > received) || meta.limit !== null;
+    if (isTold || limit === undefined || received >= limit || learned.limitEffect !== 'unknown') return true;
+    // Just as long as a default page, though more was asked for: whole, if limits make a difference at all.
+    return ask({ mode, rectangle, limit: 1 }, sending).then((one) => {
+      learned.learn('limitEffect', !one.isRefused && one.list.received <= 1 ? 'heeded' : 'ignored');
+      return looksCut();
+    });
+  };
+
+  return { ask, askFor, isCutShort };
+}
+
+/** Learns from an answer how the service treats `limit`. */
+function learnLimit({ received, meta }: ObservationList, asked: number | undefined, learned: Learned): void {
+  const before = learned.maxRows;
+  if (meta.limit !== null) {
+    if (learned.limitParam === 'unknown') learned.learn('limitParam', 'told');
+    if (asked === undefined) learned.learn('defaultRows', meta.limit);
+    const isCap = asked !== undefined && meta.limit < asked;
+    if (isCap || learned.limitParam === 'refused' || meta.limit > before) {
+      learned.learn('maxRows', meta.limit);
+    }
+  }
+  if (asked !== undefined) learned.learn('limitParam', 'accepted');
+  if (asked !== undefined && received > asked) learned.learn('limitEffect', 'ignored');
+  else if (asked !== undefined && received > learned.defaultRows) learned.learn('limitEffect', 'heeded');
+  // More rows came than the known maximum: the next answer of as many rows must not look as if a limit had cut it.
+  if (received > learned.maxRows) learned.learn('maxRows', received + 1);
+  if (meta.total === null) learned.learn('totals', 'untold');
+  else if (meta.total > received) learned.learn('totals', 'true');
+}
+
+function everyPair(
+  { countryCodes, metricKeys }: Rectangle,
+  test: (code: string, key: string) => boolean,
+): boolean {
+  return countryCodes.every((code) => metricKeys.every((key) => test(code, key)));
+}
+
+export function pairsOf({ countryCodes, metricKeys }: Rectangle): Pair[] {
+  const pairs: Pair[] = [];
+  for (const countryCode of countryCodes) {
+    for (const metricKey of metricKeys) pairs.push(pairOf(countryCode, metricKey));
+  }
+  return pairs;
+}
+
+function isPresent({ figures, blanks }: Groups, countryCode: string, metricKey: string): boolean {
+  const key = pairKey(countryCode, metricKey);
+  return figures.has(key) || blanks.has(key);
+}
+
+function groupRows({ rows, blanks }: ObservationList, { metricKeys }: Rectangle): Groups {
+  const askedKeyOf = createKeyMatch(metricKeys, rows, blanks);
+  const figures = new Map<string, ObservationRecord[]>();
+  for (const row of rows) {
+    const key = pairKey(row.countryCode, askedKeyOf(row.metricKey));
+    const group = figures.get(key);
+    if (group === undefined) figures.set(key, [row]);
+    else group.push(row);
+  }
+  const counts = new Map<string, number>();
+  for (const { countryCode, metricKey } of blanks) {
+    const key = pairKey(countryCode, askedKeyOf(metricKey));
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  return { figures, blanks: counts, askedKeyOf };
+}
+
+/**
+ * Finds the metric of the call that a row's metric is: the one of the same spelling, or the one that differs in case
+ * alone and has no row in its own spelling. (No call asks for two that differ in case alone.)
+ */
+function createKeyMatch(
+  asked: readonly string[],
+  ...rows: readonly (readonly { readonly metricKey: string }[])[]
+): Groups['askedKeyOf'] {
+  const exact = new Set(asked);
+  let byFold: Map<string, string> | undefined;
+  function matchByFold(metricKey: string): string {
+    if (byFold === undefined) {
+      const came = new Set(rows.flatMap((some) => some.map((row) => row.metricKey)));
+      byFold = new Map(asked.filter((key) => !came.has(key)).map((key) => [key.toLowerCase(), key]));
+    }
+    return byFold.get(metricKey.toLowerCase()) ?? metricKey;
+  }
+  return (metricKey) => (exact.has(metricKey) ? metricKey : matchByFold(metricKey));
+}
+
+/** All rows of a pair, of all years or of some. */
+interface RowsOfPair {
+  /** Null for all years. */
+  readonly years: YearRange | null;
+  readonly rows: readonly ObservationRecord[];
+  /** Number of rows, with those that have no figure. */
+  readonly sent: number;
+}
+
+/** Learns the length of a series, or the number of its rows that a call for some years brings. */
+export function learnLength(
+  { countryCode, metricKey }: Pair,
+  { years, rows, sent }: RowsOfPair,
+  learned: Learned,
+): void {
+  if (years !== null) {
+    learned.learnWithin(countryCode, metricKey, widened(years), sent);
+    return;
+  }
+  let span: Span | null = null;
+  for (const { year } of rows) {
+    if (span === null) span = { from: year, to: year };
+    else if (year < span.from || year > span.to) {
+      span = { from: Math.min(span.from, year), to: Math.max(span.to, year) };
+    }
+  }
+  learned.learnSeries(countryCode, metricKey, sent, span);
+}
+
+/** Number of rows of a pair in an answer, with a figure or without. */
+export function sentOf({ figures, blanks }: Groups, key: string): number {
+  return (figures.get(key)?.length ?? 0) + (blanks.get(key) ?? 0);
+}
+
+/**
+ * All rows of an answer in the order of its body; null if some of them break the specification, or nobody asked for
+ * them.
+ */
+export function sentRows({ list, groups, stray }: Rows): readonly SentRow[] | null {
+  const { rows, blanks, faults } = list;
+  if (stray !== null) return null;
+  if (faults.length > 0 || rows.length + blanks.length !== list.received) return null;
+  const sent: SentRow[] = [];
+  let nextBlank = 0;
+  for (const row of rows) {
+    while (blanks[nextBlank]?.index === sent.length) {
+      sent.push(blankRow(blanks[nextBlank] as (typeof blanks)[number], groups));
+      nextBlank += 1;
+    }
+    const key = pairKey(row.countryCode, groups.askedKeyOf(row.metricKey));
+    sent.push({ key, year: row.year, figure: row });
+  }
+  for (const blank of blanks.slice(nextBlank)) sent.push(blankRow(blank, groups));
+  return sent;
+}
+
+function blankRow(
+  { countryCode, metricKey, year }: ObservationList['blanks'][number],
+  { askedKeyOf }: Groups,
+): SentRow {
+  return { key: pairKey(countryCode, askedKeyOf(metricKey)), year, figure: null };
+}
+
+/** True if the service's words are about a limit: they name it, or a number that may not be larger. */
+function isAboutLimit(detail: string): boolean {
+  return /limit|less than or equal to|no more than \d|at most \d+\.?$|maximum/i.test(detail);
+}
+
+/** True if, by the service's words, a call that named years was refused for its limit; else it may be for the years. */
+function isForLimitAlone({ outcome, detail }: Refusal): boolean {
+  return outcome instanceof Error && isAboutLimit(detail) && !isAboutYears(detail);
+}
+
+export function isAboutYears(detail: string): boolean {
+  return /year/i.test(detail);
+}
+
+/** The highest limit below the refused one that the service's words name; null if they name none. */
+function highestLimitIn(detail: string, asked: number): number | null {
+  if (!isAboutLimit(detail)) return null;
+  const figures = [...detail.matchAll(/\b\d+\b/g)]
+    .flatMap(([digits]) => numberOf(digits) ?? [])
+    .filter((n) => n > 1 && n < asked);
+  return figures.length === 0 ? null : Math.max(...figures);
+}
+
+export function incomplete(received: number, total: number | null): Failure {
+  return new Failure('UPSTREAM_INCOMPLETE', 'The service cut the result short and the rest cannot be had.', {
+    route: observations.route,
+    received,
+    total,
+  });
+}

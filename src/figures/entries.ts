@@ -1,0 +1,262 @@
+import type { Pair } from '../plan/cover.ts';
+import {
+  covers,
+  type Demand,
+  demandKey,
+  isWithin,
+  type Mode,
+  wholeKey,
+  type YearRange,
+} from '../plan/demand.ts';
+import { areCopies, contenders } from '../plan/newest.ts';
+import { observations } from '../service/endpoints.ts';
+import type { JsonObject } from '../service/records/envelope.ts';
+import { decodeObservations, type ObservationRecord } from '../service/records/observations.ts';
+import { createObjectMemo } from '../store/lru.ts';
+import { type CacheEntry, NO_TENANT_CACHE, type TenantCache } from '../tenants/tenant-cache.ts';
+import { createSeveralFigures, type SeveralFigures } from './fetch.ts';
+
+/** Texts known at most; past that all are forgotten. Rows keep the texts that they have. */
+const MAX_TEXTS = 20_000;
+
+/** Fields whose texts stand in many rows, in our words and in the service's. */
+const FIELDS = [
+  ['countryCode', 'country_code'],
+  ['countryName', 'country_name'],
+  ['metricKey', 'metric_key'],
+  ['metricName', 'metric_name'],
+  ['period', 'period'],
+  ['asOfPeriod', 'as_of_period'],
+  ['unit', 'unit'],
+  ['source', 'source'],
+  ['valueStatus', 'value_status'],
+  ['datasetVersion', 'dataset_version'],
+  ['retrievedAt', 'retrieved_at'],
+] as const satisfies readonly (readonly [ours: keyof ObservationRecord, sent: string])[];
+
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
+
+/**
+ * Lets rows that are about to be held share the texts that they have in common, in the rows and in the records as sent.
+ * The parser makes each text anew, and a name, a unit or a time of retrieval stands in thousands of rows. The rows say
+ * the same as before.
+ */
+export function createCommonTexts(): (rows: readonly ObservationRecord[]) => void {
+  const texts = new Map<string, string>();
+
+  function common(text: string): string {
+    const known = texts.get(text);
+    if (known !== undefined) return known;
+    if (texts.size >= MAX_TEXTS) texts.clear();
+    texts.set(text, text);
+    return text;
+  }
+
+  return (rows) => {
+    for (const row of rows as readonly Mutable<ObservationRecord>[]) {
+      const record = row.record as Record<string, unknown>;
+      for (const [ours, sent] of FIELDS) {
+        const given = row[ours];
+        if (given === null) continue;
+        const text = common(given);
+        row[ours] = text;
+        if (record[sent] === text) record[sent] = text;
+      }
+    }
+  };
+}
+
+/** The held figures of one pair: none if the service held none. */
+export interface ObservationEntry {
+  readonly rows: readonly ObservationRecord[];
+  /** The years that `rows` has all rows of; null for a whole series, and for a latest figure. */
+  readonly years: YearRange | null;
+  /** Instant when the service sent them, in milliseconds since the epoch. */
+  readonly atMs: number;
+  /** Latest instant when this process knew them to be current: later than `atMs` once they were renewed. */
+  checkedAtMs: number;
+  /** Instant when this process last counted them among the key's wanted figures; 0 for never. */
+  wantedAtMs: number;
+}
+
+/**
+ * Holds figures by country, metric and mode, not by the address of the call: addresses of merged calls hardly ever
+ * repeat, figures do.
+ */
+export interface ObservationEntries {
+  /** The entry for a demand; undefined if none is held, or the store can't tell at once. */
+  atHand(keyDigest: string, demand: Demand): ObservationEntry | undefined;
+  /** Reads the entries for these demands, fresh or not, by the keys of the demands. */
+  read(keyDigest: string, demands: readonly Demand[]): Promise<ReadonlyMap<string, ObservationEntry>>;
+  /**
+   * Keeps an answer's rows of each of these pairs. A series is held as the latest figure too, if it tells which one
+   * that is. Else the service's own choice stays, as long as it is one of the newest rows. Of a range of years, only
+   * the rows that lie in it are held.
+   */
+  keep(keyDigest: string, asked: KeptAs, figures: Iterable<PairFigures>, atMs: number): void;
+  /** The countries and metrics that are known to have several figures of a period. */
+  readonly several: SeveralFigures;
+}
+
+/** The query of an answer for each of its pairs. */
+interface KeptAs {
+  readonly mode: Mode;
+  /** Null for all years. */
+  readonly years: YearRange | null;
+}
+
+export interface PairFigures {
+  readonly pair: Pair;
+  readonly rows: readonly ObservationRecord[];
+}
+
+type RawRows = readonly JsonObject[];
+
+/** Rows of some years of a series, as they are held. */
+interface RawRange {
+  readonly years: YearRange;
+  readonly rows: RawRows;
+}
+
+/** Entries of records that the tenant cache holds in this process. */
+const entries = createObjectMemo<ObservationEntry>('entry');
+
+/** Stands for a latest figure that a series doesn't tell: reads as nothing held. */
+const UNTOLD = { isUntold: true };
+
+export function createObservationEntries(
+  tenantCache: TenantCache,
+  several = createSeveralFigures(),
+): ObservationEntries {
+  const shareTexts = createCommonTexts();
+
+  /** The entry of a stored value; null if the value is not one that was put there. */
+  function entryOf({ value, atMs }: CacheEntry<unknown>, keyDigest: string): ObservationEntry | null {
+    const isRange = isRawRange(value);
+    if (!isRange && !Array.isArray(value)) return null;
+    const known = entries.of(value);
+    if (known !== undefined) return known;
+    const raw: RawRows = isRange ? value.rows : value;
+    const { rows, faults } = decodeObservations({ data: raw }, observations.route, atMs);
+    if (faults.length > 0 || rows.length !== raw.length) return null;
+    const entry = { rows, years: isRange ? value.years : null, atMs, checkedAtMs: atMs, wantedAtMs: 0 };
+    entries.put(value, entry);
+    // Another process has put it there.
+    several.note(keyDigest, contenders(rows), false);
+    return entry;
+  }
+
+  /** True if the held latest figures are among the newest rows of a series that came later. */
+  function areAmong(newest: PairFigures['rows'], held: CacheEntry<unknown> | undefined, keyDigest: string) {
+    const chosen = held === undefined ? [] : (entryOf(held, keyDigest)?.rows ?? []);
+    return chosen.length > 0 && chosen.every((one) => newest.some((row) => areCopies(one, row)));
+  }
+
+  /**
+   * Keeps the service's own choice for latest figures that a series doesn't tell, if one of its newest rows is held as
+   * that; else marks them as not held, so that they are asked for. An older choice doesn't outlive the series.
+   * @param untold the newest rows of the series, by the name of the latest figure
+   */
+  async function keepChosen(
+    keyDigest: string,
+    untold: ReadonlyMap<string, PairFigures['rows']>,
+    atMs: number,
+  ): Promise<void> {
+    const names = [...untold.keys()];
+    const held = await tenantCache.read<unknown>(keyDigest, names);
+    // A value put there since the read comes first.
+    const heldNow = (name: string) => tenantCache.peek<unknown>(keyDigest, name) ?? held.get(name);
+    const gone = names.filter((name) => !areAmong(untold.get(name) ?? [], heldNow(name), keyDigest));
+    if (gone.length > 0) tenantCache.keep(keyDigest, new Map(gone.map((name) => [name, UNTOLD])), atMs);
+  }
+
+  return {
+    several,
+    atHand(keyDigest, demand) {
+      if (!tenantCache.isAtHand) return undefined;
+      const find = (name: string) => {
+        const held = tenantCache.peek<unknown>(keyDigest, name);
+        return held === undefined ? null : entryOf(held, keyDigest);
+      };
+      return bestOf(demand, find);
+    },
+    async read(keyDigest, demands) {
+      const best = new Map<string, ObservationEntry>();
+      const held = await tenantCache.read<unknown>(keyDigest, namesOf(demands));
+      const find = (name: string) => {
+        const raw = held.get(name);
+        return raw === undefined ? null : entryOf(raw, keyDigest);
+      };
+      for (const demand of demands) {
+        const entry = bestOf(demand, find);
+        if (entry !== undefined) best.set(demand.key, entry);
+      }
+      return best;
+    },
+    keep(keyDigest, { mode, years }, figures, atMs) {
+      const isHolding = tenantCache !== NO_TENANT_CACHE;
+      if (!isHolding && mode === 'latest') return;
+      const values = new Map<string, RawRows | RawRange>();
+      const untold = new Map<string, PairFigures['rows']>();
+      const put = (name: string, rows: readonly ObservationRecord[]) => {
+        const raw = rows.map(({ record }) => record);
+        const value = years === null ? raw : { years, rows: raw };
+        entries.put(value, { rows, years, atMs, checkedAtMs: atMs, wantedAtMs: 0 });
+        values.set(name, value);
+      };
+      for (const { pair, rows } of figures) {
+        const newest = contenders(rows);
+        several.note(keyDigest, newest, mode === 'series' && years === null);
+        if (!isHolding) continue;
+        shareTexts(rows);
+        if (years !== null) {
+          // A row of a later year shows that those of the range are not the newest.
+          const later = { from: years.from, to: null };
+          put(
+            rangeName(pair),
+            rows.filter(({ year }) => isWithin(later, year)),
+          );
+          continue;
+        }
+        put(demandKey(mode, pair), rows);
+        if (mode === 'latest') continue;
+        const latest = demandKey('latest', pair);
+        if (newest.length <= 1) put(latest, newest);
+        else untold.set(latest, newest);
+      }
+      if (!isHolding) return;
+      tenantCache.keep(keyDigest, values, atMs);
+      if (untold.size > 0) void keepChosen(keyDigest, untold, atMs);
+    },
+  };
+}
+
+/** The name under which the last range of a pair is held. */
+function rangeName(pair: Pair): string {
+  return `years of ${demandKey('series', pair)}`;
+}
+
+/** The names of all entries that may answer the demands. */
+function namesOf(demands: readonly Demand[]): string[] {
+  const names = demands.map(wholeKey);
+  for (const demand of demands) if (demand.years !== null) names.push(rangeName(demand));
+  return names;
+}
+
+/** The entry that was last known to hold, of those that answer a demand. */
+function bestOf(
+  demand: Demand,
+  find: (name: string) => ObservationEntry | null,
+): ObservationEntry | undefined {
+  const whole = find(wholeKey(demand)) ?? undefined;
+  const { years } = demand;
+  if (years === null) return whole;
+  const range = find(rangeName(demand));
+  if (range === null || range.years === null || !covers(range.years, years)) return whole;
+  return whole === undefined || range.checkedAtMs > whole.checkedAtMs ? range : whole;
+}
+
+function isRawRange(value: unknown): value is RawRange {
+  if (typeof value !== 'object' || value === null || !('years' in value && 'rows' in value)) return false;
+  return typeof value.years === 'object' && value.years !== null && Array.isArray(value.rows);
+}

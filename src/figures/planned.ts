@@ -1,0 +1,364 @@
+import { type Job, onItsOwn, type PromiseOrValue, type Steps, timeSliced } from '../async/turns.ts';
+import { Failure } from '../errors.ts';
+import { covering, type Pair, type Rectangle } from '../plan/cover.ts';
+import { covers, type Demand, keyOf, latestFor, type Mode, pairKey, type YearRange } from '../plan/demand.ts';
+import { mayNameYears } from '../plan/learned.ts';
+import { type ModePlan, oneRow, type PlanPart } from '../plan/modes.ts';
+import { contenders, newestOf } from '../plan/newest.ts';
+import type { Sending } from '../service/call.ts';
+import { observations } from '../service/endpoints.ts';
+import type { ObservationRecord } from '../service/records/observations.ts';
+import { type Groups, learnLength, pairsOf, type Rows, sentOf } from './data-calls.ts';
+import type { ObservationEntries, PairFigures } from './entries.ts';
+import {
+  type CallBounds,
+  type FetchedRows,
+  type FetchTask,
+  hopefulParts,
+  hopefulRows,
+  inWhole,
+  limitsOf,
+  modeLimits,
+  type NameSearch,
+  NONE_WHOLE,
+  openNameSearch,
+  type PairsToFetch,
+  type Planning,
+  planningModes,
+  type SettlePair,
+  sum,
+  type Task,
+} from './estimate.ts';
+import type { Fetch, Outcome, Settle } from './fetch.ts';
+
+/** Fetches pairs of one mode and settles each. */
+export type FetchPairs = (wanted: PairsToFetch, sending: Sending) => Promise<FetchedRows>;
+
+export interface CoveredParts extends CallBounds {
+  /** Keeps the figures of an answer, also of pairs that nobody wanted. */
+  readonly keep: ObservationEntries['keep'];
+  /** Called with the rows of each answer, and the number of them that nobody had asked for. */
+  readonly onRows?: ((received: number, unwanted: number) => void) | undefined;
+}
+
+/** Pairs that are looked at in one step. */
+const STEP_PAIRS = 512;
+
+/**
+ * Covers pairs with as few calls as the limits allow, and hands each answer's rows to their pairs. The stages below may
+ * find that a rectangle has to be asked for in pieces after all: its task then covers them by this stage again.
+ */
+export function covered(next: FetchTask, parts: CoveredParts): FetchPairs {
+  const { learned } = parts;
+  return async function fetchPairs(wanted, sending) {
+    const { caller } = sending;
+    const { pairs, rowsOf } = wanted;
+    if (pairs.length === 0) return NONE_WHOLE;
+    const sharingOut = timeSliced(caller, sharing(pairs, covering(pairs, limitsOf(parts), rowsOf)));
+    const shares = sharingOut instanceof Promise ? await sharingOut : sharingOut;
+    const replan: Task['replan'] = (some, changes = {}) =>
+      fetchPairs({ ...wanted, ...changes, pairs: some }, sending);
+    const tasks = shares.map((share): Task => ({ ...wanted, ...share, replan }));
+    const fetch = (task: Task) =>
+      next(task, sending, (part, answer) => handOut(part, answer, sending, parts));
+    const [only] = tasks;
+    if (only !== undefined && tasks.length === 1) return fetch(only);
+    // The first call teaches which parameters the service takes. The others wait for it, so that not all run into the
+    // same wall.
+    const first = !isTaught(wanted, parts) ? tasks.splice(0, 1) : [];
+    const fetched: FetchedRows[] = [];
+    for (const task of first) fetched.push(await fetch(task));
+    if (first.length > 0 && wanted.years !== null && !mayNameYears(learned)) {
+      const rest = tasks.flatMap((task) => task.pairs);
+      fetched.push(await fetchPairs({ ...wanted, ...inWhole(rest, parts), pairs: rest }, sending));
+    } else {
+      fetched.push(...(await Promise.all(tasks.map(fetch))));
+    }
+    return sum(fetched);
+  };
+}
+
+function isTaught({ years }: PairsToFetch, { learned }: CoveredParts): boolean {
+  const isLimitKnown = learned.limitParam === 'accepted' || learned.limitParam === 'refused';
+  return isLimitKnown && (years === null || learned.yearsParam !== 'unknown');
+}
+
+/**
+ * Settles the pairs of a whole answer.
+ * @throws Failure if the pair of a faulty row can't be told
+ */
+function handOut(
+  { mode, rectangle, pairs, settle }: Task,
+  { list, groups, stray, years, receivedAt }: Rows,
+  sending: Sending,
+  { learned, keep, onRows }: CoveredParts,
+): FetchedRows {
+  const { figures } = groups;
+  const [unknown] = list.unknown;
+  if (unknown !== undefined) {
+    sending.onLeftOut?.({ route: observations.route, count: list.unknown.length, detail: unknown.detail });
+  }
+  const faulty = faultsIn(list.faults, groups);
+  const isProven = (key: string) => stray === null || sentOf(groups, key) > 0;
+  const asked = isAll(pairs, rectangle) ? pairs : pairsOf(rectangle);
+  const all = stray === null ? asked : asked.filter((pair) => isProven(keyOf(pair)));
+  if (mode === 'series') {
+    for (const pair of all) {
+      const key = keyOf(pair);
+      learnLength(pair, { years, rows: figures.get(key) ?? [], sent: sentOf(groups, key) }, learned);
+    }
+  }
+  // An answer with rows of unknown pairs is not held, so that the next one to ask is told again.
+  if (unknown === undefined) {
+    keep(sending.caller.keyDigest, { mode, years }, figuresToKeep(all, mode, groups, faulty), receivedAt);
+  }
+  // Rows that belong to no pair count with the wanted ones.
+  const ofNoPair = list.received - list.rows.length - list.blanks.length;
+  let rows = ofNoPair;
+  for (const pair of pairs) {
+    const key = keyOf(pair);
+    const failure = faulty.get(key) ?? (isProven(key) ? undefined : stray);
+    settle(pair, failure ?? (isBlank(key, mode, groups) ? 'no figure' : (figures.get(key) ?? [])));
+    rows += sentOf(groups, key);
+  }
+  onRows?.(list.received, list.received - rows + ofNoPair);
+  return { rows, isWhole: true };
+}
+
+function* figuresToKeep(
+  pairs: readonly Pair[],
+  mode: Mode,
+  groups: Groups,
+  faulty: ReadonlyMap<string, Failure>,
+): Generator<PairFigures> {
+  for (const pair of pairs) {
+    const key = keyOf(pair);
+    if (faulty.has(key) || isBlank(key, mode, groups)) continue;
+    yield { pair, rows: groups.figures.get(key) ?? [] };
+  }
+}
+
+/** True if the latest row holds no value: the latest figure stands further back. */
+function isBlank(key: string, mode: Mode, { figures, blanks }: Groups): boolean {
+  return mode === 'latest' && blanks.has(key) && !figures.has(key);
+}
+
+/** True if pairs of a rectangle, none twice, are all that it has. */
+function isAll(pairs: readonly Pair[], { countryCodes, metricKeys }: Rectangle): boolean {
+  return pairs.length === countryCodes.length * metricKeys.length;
+}
+
+/** @throws Failure if the pair of a row that breaks the specification can't be told */
+function faultsIn(faults: Rows['list']['faults'], { askedKeyOf }: Groups): Map<string, Failure> {
+  const byPair = new Map<string, Failure>();
+  for (const { countryCode, metricKey, failure } of faults) {
+    if (countryCode === null || metricKey === null) throw failure;
+    byPair.set(pairKey(countryCode, askedKeyOf(metricKey)), failure);
+  }
+  return byPair;
+}
+
+/** Gives each pair to the first rectangle that holds it; in steps, since thousands of pairs take long. */
+function* sharing(
+  pairs: readonly Pair[],
+  covering: Steps<readonly Rectangle[]>,
+): Steps<readonly Pick<Task, 'rectangle' | 'pairs'>[]> {
+  const rectangles = yield* covering;
+  if (rectangles.length === 1) return rectangles.map((rectangle) => ({ rectangle, pairs }));
+  const left = new Map<string, Pair>();
+  for (const [index, pair] of pairs.entries()) {
+    left.set(keyOf(pair), pair);
+    if (index % STEP_PAIRS === STEP_PAIRS - 1) yield;
+  }
+  const shares: Pick<Task, 'rectangle' | 'pairs'>[] = [];
+  for (const rectangle of rectangles) {
+    const own: Pair[] = [];
+    for (const { countryCode, metricKey } of pairsOf(rectangle)) {
+      const key = pairKey(countryCode, metricKey);
+      const pair = left.get(key);
+      if (pair === undefined) continue;
+      own.push(pair);
+      left.delete(key);
+    }
+    shares.push({ rectangle, pairs: own });
+    yield;
+  }
+  return shares;
+}
+
+/** Demands that take milliseconds to plan. */
+const MANY = 1_000;
+
+interface PlannedParts extends Planning {
+  /** Keeps latest figures that are taken from series, since the service gives none. */
+  readonly keep?: ObservationEntries['keep'];
+}
+
+/** One fetch of demands that may share calls. */
+interface Together {
+  readonly next: FetchPairs;
+  readonly planning: PlannedParts;
+  readonly sending: Sending;
+  readonly settle: Settle;
+  readonly search: NameSearch;
+}
+
+/**
+ * Plans demands as pairs to ask for as latest and as series, and settles each demand by the outcome of its pair: a
+ * latest figure may stand in the series. If several rows of the series may be the latest, the service's own choice is
+ * asked for. If the series can't be had whole, its latest figure is asked for all the same.
+ */
+export function planned(next: FetchPairs, planning: PlannedParts): Fetch {
+  return async (demands, sending, settle) => {
+    const together = { next, planning, sending, settle, search: openNameSearch() };
+    await all(byCase(demands).map((some) => fetchTogether(some, together)));
+  };
+}
+
+async function fetchTogether(demands: readonly Demand[], together: Together): Promise<void> {
+  const { next, planning, sending, settle, search } = together;
+  const { learned } = planning;
+  const planningAll = modesOf(demands, planning, sending.caller);
+  const plan = planningAll instanceof Promise ? await planningAll : planningAll;
+  const wanted = byMode(demands);
+  const settleIn = (mode: Mode, pair: Pair, outcome: Outcome, years: YearRange | null = null) => {
+    if (mode === 'latest') {
+      const latest = wanted.latest === ALL_ASKED ? latestFor(pair) : wanted.latest.get(keyOf(pair));
+      if (latest !== undefined) settle(latest, outcome);
+      return;
+    }
+    for (const demand of takeAnswered(wanted.series, pair, years)) settle(demand, outcome);
+  };
+  const fetch = ({ mode, years, pairs, rowsOf }: PlanPart, settlePair: SettlePair) =>
+    next({ mode, years, pairs, rowsOf, settle: settlePair, round: 0, search }, sending);
+
+  /**
+   * Series that tell no latest figure: the failure to have them whole, or rows of which only the service can say which
+   * is the latest.
+   */
+  const untold = new Map<string, Failure | SeriesRows>();
+  const withoutLatest: Pair[] = [];
+  const settleLatest: SettlePair = (pair, outcome) => {
+    if (outcome !== 'no figure') return settleIn('latest', pair, outcome);
+    const series = untold.get(keyOf(pair));
+    if (series === undefined) withoutLatest.push(pair);
+    else if (series instanceof Failure) settleIn('latest', pair, series);
+    else settleFurtherBack(pair, series);
+  };
+  // If the latest row holds no value, the latest figure stands further back.
+  const settleFurtherBack = (pair: Pair, series: SeriesRows) => {
+    const newest = newestOf(series);
+    const rows = newest === null ? [] : [newest];
+    const asked = { mode: 'latest', years: null } as const;
+    if (newest !== null && contenders(series).length > 1)
+      planning.keep?.(sending.caller.keyDigest, asked, [{ pair, rows }], newest.fetchedAtMs);
+    settleIn('latest', pair, rows);
+  };
+  const settleSeries: SettlePair = (pair, outcome) => {
+    const rows = outcome === 'no figure' ? [] : outcome;
+    settleIn('series', pair, rows);
+    if (wanted.latest === ALL_ASKED || !wanted.latest.has(keyOf(pair))) return;
+    if (rows instanceof Failure && rows.code === 'UPSTREAM_INCOMPLETE') {
+      untold.set(keyOf(pair), rows);
+    } else if (rows instanceof Error) {
+      settleLatest(pair, rows);
+    } else {
+      const newest = contenders(rows);
+      if (newest.length > 1) untold.set(keyOf(pair), rows);
+      else settleLatest(pair, newest);
+    }
+  };
+  const settleRange = (years: YearRange): SettlePair => {
+    return (pair, outcome) => settleIn('series', pair, outcome === 'no figure' ? [] : outcome, years);
+  };
+  const settling = ({ mode, years }: PlanPart) => {
+    if (mode === 'latest') return settleLatest;
+    return years === null ? settleSeries : settleRange(years);
+  };
+  await all(hopefulParts(plan, learned).map((part) => fetch(part, settling(part))));
+  const again = untold.size === 0 ? [] : plan.series.filter((pair) => untold.has(keyOf(pair)));
+  if (again.length > 0) {
+    await fetch({ mode: 'latest', years: null, pairs: again, rowsOf: oneRow }, settleLatest);
+  }
+  if (withoutLatest.length === 0) return;
+  const ofSeries = hopefulRows(withoutLatest, learned);
+  await fetch({ mode: 'series', years: null, pairs: withoutLatest, rowsOf: ofSeries }, (pair, outcome) => {
+    if (outcome === 'no figure' || outcome instanceof Error)
+      settleLatest(pair, outcome === 'no figure' ? [] : outcome);
+    else settleFurtherBack(pair, outcome);
+  });
+}
+
+type SeriesRows = readonly ObservationRecord[];
+
+/** Plans which pairs to ask for as latest, and which as series; in turns, if there are many. */
+function modesOf(demands: readonly Demand[], planning: Planning, job: Job): PromiseOrValue<ModePlan> {
+  const plan = () => timeSliced(job, planningModes(demands, modeLimits(planning), planning.learned));
+  return demands.length > MANY ? onItsOwn(job, plan) : plan();
+}
+
+/** Settles once all works are done; mostly there is one. */
+function all(works: readonly Promise<unknown>[]): Promise<unknown> {
+  const [only] = works;
+  return only !== undefined && works.length === 1 ? only : Promise.all(works);
+}
+
+/** Demands for series by their pairs: those of one pair may differ in their years. */
+type SeriesByPair = Map<string, Demand[]>;
+
+/** Stands for a map of all pairs: only latest figures are wanted, so each pair asked for is one of them. */
+const ALL_ASKED = Symbol('all asked');
+
+interface WantedByMode {
+  readonly latest: ReadonlyMap<string, Demand> | typeof ALL_ASKED;
+  readonly series: SeriesByPair;
+}
+
+function byMode(demands: readonly Demand[]): WantedByMode {
+  if (demands.every(({ mode }) => mode === 'latest')) return { latest: ALL_ASKED, series: new Map() };
+  const latest = new Map<string, Demand>();
+  const series: SeriesByPair = new Map();
+  for (const demand of demands) {
+    const key = keyOf(demand);
+    const others = demand.mode === 'latest' ? undefined : series.get(key);
+    if (demand.mode === 'latest') latest.set(key, demand);
+    else if (others === undefined) series.set(key, [demand]);
+    else others.push(demand);
+  }
+  return { latest, series };
+}
+
+/**
+ * Takes the demands for a pair that an answer settles, each once.
+ * @param years the years of the answer; null for all years
+ */
+function takeAnswered(wanted: SeriesByPair, pair: Pair, years: YearRange | null): readonly Demand[] {
+  const key = keyOf(pair);
+  const demands = wanted.get(key) ?? [];
+  if (years === null || demands.length === 0) return demands;
+  const isAnswered = (demand: Demand) => demand.years !== null && covers(years, demand.years);
+  wanted.set(
+    key,
+    demands.filter((demand) => !isAnswered(demand)),
+  );
+  return demands.filter(isAnswered);
+}
+
+/**
+ * Demands in sets that can share calls. Two metrics that differ in case alone never do: a service that takes them for
+ * one could not be told from one that doesn't.
+ */
+function byCase(demands: readonly Demand[]): readonly (readonly Demand[])[] {
+  const spellings = new Map<string, string[]>();
+  for (const metricKey of new Set(demands.map((demand) => demand.metricKey))) {
+    const fold = metricKey.toLowerCase();
+    const known = spellings.get(fold);
+    if (known === undefined) spellings.set(fold, [metricKey]);
+    else known.push(metricKey);
+  }
+  const most = Math.max(1, ...[...spellings.values()].map(({ length }) => length));
+  if (most === 1) return [demands];
+  return Array.from({ length: most }, (_, set) =>
+    demands.filter(({ metricKey }) => spellings.get(metricKey.toLowerCase())?.[set] === metricKey),
+  );
+}

@@ -1,0 +1,444 @@
+import { Cancellation, untilAborted } from '../async/cancellation.ts';
+import type { Clock } from '../async/clock.ts';
+import { KeyedStates } from '../async/maps.ts';
+import type { Trace } from '../async/trace.ts';
+import { Failure } from '../errors.ts';
+import type { Demand } from '../plan/demand.ts';
+import { type Caller, faultIn, type Payer, type Sending, sharedPayer } from '../service/call.ts';
+import type { Ledger } from '../tenants/ledger.ts';
+import { type BatchWindow, createBatchWindow } from './batch-timing.ts';
+import type { Fetch, Outcome, Settle } from './fetch.ts';
+
+/** The demands that one operation makes at once. */
+interface Request {
+  readonly sending: Sending;
+  readonly settle: Settle;
+  /** Demands with different keys. */
+  readonly demands: readonly Demand[];
+  /** Number of demands that have no outcome yet. */
+  missing: number;
+  /** Demands that another request makes by another name, by their keys; null if there are none. */
+  renamed: Map<string, Demand> | null;
+  /** Batches that bring some of the demands. */
+  readonly batches: Set<Batch>;
+  /** Called once nothing is missing. */
+  readonly onDone: () => void;
+}
+
+/** Demands that were sent together, and the requests that wait for some of them. */
+interface Batch {
+  readonly ends: Cancellation;
+  /** The request whose operation is billed if nobody else pays. */
+  readonly first: Request;
+  readonly requests: Set<Request>;
+  /** Its span, which all operations that share it are linked with. */
+  readonly trace: Trace | undefined;
+}
+
+/** The demands under one key that have no outcome: each waits to be sent, or is under way. */
+interface Queue {
+  isEmpty(): boolean;
+  isUnderWay(): boolean;
+  /** True if a demand waits to be sent. */
+  isWaiting(): boolean;
+  /** @returns true if some of its demands are not under way yet */
+  add(request: Request): boolean;
+  /**
+   * Withdraws a request that is answered or given up. A batch that nobody waits for any more is given up too.
+   * @returns its demands that have no outcome
+   */
+  withdraw(request: Request): readonly Demand[];
+  /** Settles the demands of these requests that wait to be sent. */
+  settleWaiting(outcome: Outcome, isMeant?: (request: Request) => boolean): void;
+  /** Sends all waiting demands, as one batch. */
+  send(next: Fetch): void;
+}
+
+/** A demand, and the requests that wait for it. */
+interface Queued {
+  readonly demand: Demand;
+  /** Replaced, not changed: demands that came together share the list. */
+  requests: readonly Request[];
+  /** The batch that it is under way with; null while it waits to be sent. */
+  batch: Batch | null;
+}
+
+/** A batch that leaves. */
+export interface BatchSize {
+  /** Operations that wait for some of its demands. */
+  readonly operations: number;
+  readonly demands: number;
+}
+
+/** @param onBatch called with each batch that is sent */
+function createQueue(onBatch?: (size: BatchSize) => void): Queue {
+  /** Demands by their keys. Made anew once it is empty: see `TransientMap`, which would box each demand. */
+  let all = new Map<string, Queued>();
+  /** Number of demands that wait to be sent. */
+  let waiting = 0;
+
+  function dropWaiting(key: string): void {
+    if (!all.has(key)) return;
+    waiting -= 1;
+    drop(key);
+  }
+
+  function drop(key: string): void {
+    all.delete(key);
+    if (all.size === 0) all = new Map();
+  }
+
+  /** Drops the demands that a batch still has to bring, so that no later request waits for it. */
+  function giveUp(batch: Batch): void {
+    let hasMore = false;
+    for (const [key, queued] of all) {
+      if (queued.batch !== batch) continue;
+      drop(key);
+      hasMore = true;
+    }
+    if (hasMore) batch.ends.abort();
+  }
+
+  return {
+    isEmpty: () => all.size === 0,
+    isUnderWay: () => all.size > waiting,
+    isWaiting: () => waiting > 0,
+    add(request) {
+      let isNew = false;
+      const alone = [request];
+      const withIt = onceForEach((requests) => [...requests, request]);
+      for (const demand of request.demands) {
+        const queued = all.get(demand.key);
+        if (queued === undefined) {
+          all.set(demand.key, { demand, requests: alone, batch: null });
+          waiting += 1;
+        } else {
+          queued.requests = withIt(queued.requests);
+          if (queued.demand.name !== demand.name) rename(request, demand);
+          if (queued.batch !== null) {
+            join(queued.batch, request);
+            continue;
+          }
+        }
+        isNew = true;
+      }
+      return isNew;
+    },
+    withdraw(request) {
+      const missing: Demand[] = [];
+      const withoutIt = onceForEach((requests) => requests.filter((other) => other !== request));
+      for (const demand of request.missing > 0 ? request.demands : []) {
+        const queued = all.get(demand.key);
+        if (queued === undefined) continue;
+        const others = withoutIt(queued.requests);
+        if (others.length === queued.requests.length) continue;
+        missing.push(demand);
+        queued.requests = others;
+        if (others.length === 0 && queued.batch === null) dropWaiting(demand.key);
+      }
+      request.missing = 0;
+      for (const batch of request.batches) {
+        batch.requests.delete(request);
+        if (batch.requests.size === 0) giveUp(batch);
+      }
+      return missing;
+    },
+    settleWaiting(outcome, isMeant = () => true) {
+      for (const [key, queued] of all) {
+        const { demand, requests, batch } = queued;
+        if (batch !== null) continue;
+        const meant = requests.filter(isMeant);
+        queued.requests = requests.filter((request) => !meant.includes(request));
+        if (queued.requests.length === 0) dropWaiting(key);
+        for (const request of meant) answer(request, demand, outcome);
+      }
+    },
+    send(next) {
+      const demands: Demand[] = [];
+      let own: Batch | undefined;
+      let joined: Queued['requests'] | undefined;
+      for (const queued of all.values()) {
+        const first = queued.requests[0];
+        if (queued.batch !== null || first === undefined) continue;
+        own ??= openBatch(first);
+        if (queued.requests !== joined) for (const request of queued.requests) join(own, request);
+        joined = queued.requests;
+        queued.batch = own;
+        demands.push(queued.demand);
+      }
+      waiting = 0;
+      if (own === undefined) return;
+      own.trace?.set({
+        'country_graph.batch.operations': own.requests.size,
+        'country_graph.batch.demands': demands.length,
+      });
+      onBatch?.({ operations: own.requests.size, demands: demands.length });
+      const settle: Settle = ({ key }, outcome) => {
+        const queued = all.get(key);
+        if (queued?.batch !== own) return;
+        drop(key);
+        for (const request of queued.requests) answer(request, queued.demand, outcome);
+      };
+      // Rejects if nobody waits any longer, or the gateway is at fault: then each demand fails with the fault.
+      next(demands, sendingOf(own), settle).then(
+        () => own.trace?.end(),
+        (error: unknown) => {
+          own.trace?.end(faultIn(error));
+          for (const demand of demands) settle(demand, faultOf(error));
+        },
+      );
+    },
+  };
+}
+
+/** Makes a change once for all demands that share a list of requests: they still share it after the change. */
+function onceForEach(
+  change: (requests: Queued['requests']) => Queued['requests'],
+): (requests: Queued['requests']) => Queued['requests'] {
+  let from: Queued['requests'] = [];
+  let to = from;
+  return (requests) => {
+    if (requests !== from) {
+      from = requests;
+      to = change(requests);
+    }
+    return to;
+  };
+}
+
+function openBatch(first: Request): Batch {
+  const trace = first.sending.trace?.begin('batch');
+  return { ends: new Cancellation(), first, requests: new Set(), trace };
+}
+
+function faultOf(error: unknown): Error {
+  return error instanceof Error ? error : new Error('The batch was given up.', { cause: error });
+}
+
+function join(batch: Batch, request: Request): void {
+  if (batch.requests.has(request)) return;
+  request.batches.add(batch);
+  batch.requests.add(request);
+  if (batch.trace !== undefined && request.sending.trace !== undefined)
+    batch.trace.link(request.sending.trace);
+}
+
+function rename(request: Request, demand: Demand): void {
+  request.renamed ??= new Map();
+  request.renamed.set(demand.key, demand);
+}
+
+/** @param demand the demand as it was sent for all requests: each is answered by the name that it asked by */
+function answer(request: Request, demand: Demand, outcome: Outcome): void {
+  request.missing -= 1;
+  request.settle(request.renamed?.get(demand.key) ?? demand, outcome);
+  if (request.missing === 0) request.onDone();
+}
+
+/** Sends on behalf of all requests of a batch. */
+function sendingOf(batch: Batch): Sending {
+  const { first, ends, requests } = batch;
+  return {
+    caller: first.sending.caller,
+    bill: first.sending.bill,
+    payer: sharedPayer(() => payersOf(batch)),
+    signal: ends,
+    trace: batch.trace,
+    waitDeadlineMs: Math.max(...[...requests].map(({ sending }) => sending.waitDeadlineMs)),
+    onLeftOut(rows) {
+      for (const { sending } of requests) sending.onLeftOut?.(rows);
+    },
+  };
+}
+
+/** The requests that still wait for a demand of a batch, first come first: its calls are billed to them alone. */
+function payersOf({ requests }: Batch): Payer[] {
+  return [...requests].filter(({ missing }) => missing > 0).map(({ sending }) => sending.payer);
+}
+
+/**
+ * The meeting point of the demands of all operations under one key. They are planned together, fetched once, and handed
+ * back to each operation by name. A demand already under way is waited for, not asked for again.
+ *
+ * It is the one stage that remembers its operations: an operation joins it, and fetches by a {@link Fetch} of its own.
+ */
+interface ObservationPool {
+  join(caller: Caller): Participant;
+}
+
+/** One operation's part in the pool. */
+export interface Participant {
+  /**
+   * Fetches for this operation. If the operation's time is over, that is the outcome of all demands not yet settled.
+   * @throws the signal's reason if the operation is given up otherwise, and Error if it is over
+   */
+  readonly fetch: Fetch;
+  /** Has batches that open from now on wait for the operation: it may yet bring demands. */
+  expect(): void;
+  /** Ends that wait: the operation brings no demands. */
+  forgo(): void;
+  /** Ends the operation: nobody waits for its demands any more, and those not yet sent are not sent. */
+  leave(): void;
+}
+
+export interface PoolParts {
+  readonly ledger: Pick<Ledger, 'shareLeft' | 'hasPlenty' | 'opensAtMs' | 'refusal'>;
+  readonly clock: Clock;
+  /** Milliseconds that operations wait for each other. */
+  readonly windowMs: number;
+  /** Milliseconds that a batch waits for operations that can still add to it. */
+  readonly holdMs: number;
+  /** Called with each batch that is sent. */
+  readonly onBatch?: ((size: BatchSize) => void) | undefined;
+  /** Called with the milliseconds that a batch has waited for a minute window. */
+  readonly onMinuteWait?: ((waitedMs: number) => void) | undefined;
+}
+
+const OVER = 'The operation is over.';
+
+/** The operations and the batching of one key. */
+interface Tenant {
+  /** Operations that have joined and not left. */
+  participants: number;
+  /** Null until something is fetched: most operations take everything from held entries. */
+  batching: Batching | null;
+}
+
+/** The demands under one key, and the window that sends them. */
+interface Batching {
+  readonly queue: Queue;
+  readonly window: BatchWindow;
+}
+
+/** @param next fetches the demands of several operations, on behalf of all of them */
+export function createObservationPool(next: Fetch, parts: PoolParts): ObservationPool {
+  const tenants = new KeyedStates<Tenant>(
+    () => ({ participants: 0, batching: null }),
+    ({ participants, batching }) => participants === 0 && batching?.queue.isEmpty() !== false,
+  );
+
+  return {
+    join({ keyDigest }) {
+      const tenant = tenants.of(keyDigest);
+      const batch = () => {
+        tenant.batching ??= openBatching(keyDigest, next, parts);
+        return tenant.batching;
+      };
+      const self = {};
+      const requests = new Set<Request>();
+      let isHere = true;
+      tenant.participants += 1;
+      tenant.batching?.window.joined();
+
+      return {
+        async fetch(demands, sending, settle) {
+          // A demand made ahead, and not wanted in the end, may come this late.
+          if (!isHere) throw new Error(OVER);
+          if (demands.length > 0) sending.deadline?.start();
+          const { queue, window } = batch();
+          if (sending.signal.aborted) {
+            window.arrived(self);
+            settleLate(demands, settle, sending.signal.reason);
+            return;
+          }
+          let onDone = () => {};
+          const done = new Promise<void>((resolve) => {
+            onDone = resolve;
+          });
+          const missing = demands.length;
+          const request: Request = {
+            sending,
+            settle,
+            demands,
+            missing,
+            renamed: null,
+            batches: new Set(),
+            onDone,
+          };
+          requests.add(request);
+          if (queue.add(request)) window.demanded();
+          window.arrived(self);
+          try {
+            if (missing > 0) {
+              sending.waits?.service.begin();
+              try {
+                await untilAborted(done, sending.signal);
+              } finally {
+                sending.waits?.service.end();
+              }
+            }
+          } catch (reason) {
+            settleLate(queue.withdraw(request), settle, reason);
+            return;
+          } finally {
+            queue.withdraw(request);
+            requests.delete(request);
+          }
+          for (const { first } of request.batches) if (first !== request) sending.bill.shared += 1;
+        },
+        expect() {
+          batch().window.expect(self);
+        },
+        forgo() {
+          tenant.batching?.window.arrived(self);
+        },
+        leave() {
+          if (!isHere) return;
+          isHere = false;
+          tenant.participants -= 1;
+          if (requests.size > 0)
+            tenant.batching?.queue.settleWaiting(new Error(OVER), (request) => requests.has(request));
+          tenant.batching?.window.arrived(self);
+        },
+      };
+    },
+  };
+}
+
+function openBatching(keyDigest: string, next: Fetch, parts: PoolParts): Batching {
+  const { ledger, clock, onBatch, onMinuteWait } = parts;
+  const queue = createQueue(onBatch);
+  /** Instant since which something waits for a minute window; null if nothing does. */
+  let shutSinceMs: number | null = null;
+  const window = createBatchWindow({
+    ...parts,
+    shareLeft: () => ledger.shareLeft(keyDigest),
+    hasPlenty: () => ledger.hasPlenty(keyDigest),
+    isUnderWay: queue.isUnderWay,
+    /**
+     * Sends the batch. If the minute is spent, requests that may not wait for the next one are refused; the others
+     * stay.
+     */
+    send() {
+      try {
+        const opensAtMs = ledger.opensAtMs(keyDigest);
+        if (opensAtMs <= clock.now()) {
+          if (shutSinceMs !== null && queue.isWaiting()) onMinuteWait?.(clock.now() - shutSinceMs);
+          shutSinceMs = null;
+          queue.send(next);
+          return null;
+        }
+        const refusal = ledger.refusal(keyDigest).with({ route: '/v1/data' });
+        queue.settleWaiting(refusal, ({ sending }) => sending.waitDeadlineMs < opensAtMs);
+        shutSinceMs = queue.isWaiting() ? (shutSinceMs ?? clock.now()) : null;
+        return queue.isWaiting() ? opensAtMs : null;
+      } catch (error) {
+        // Timers call this: a fault on the way fails the gathered demands, and nothing else.
+        queue.settleWaiting(
+          error instanceof Error ? error : new Error('The batch could not be sent.', { cause: error }),
+        );
+        return null;
+      }
+    },
+  });
+  return { queue, window };
+}
+
+/**
+ * Settles demands that are still open when an operation is given up because its time is over.
+ * @throws the reason if it was given up for another one: then nobody reads its answer
+ */
+function settleLate(demands: readonly Demand[], settle: Settle, reason: unknown): void {
+  if (!(reason instanceof Failure)) throw reason;
+  for (const demand of demands) settle(demand, reason);
+}

@@ -1,0 +1,286 @@
+import { makeCall, type Sending } from '../service/call.ts';
+import { etlStatus, indicators, observations } from '../service/endpoints.ts';
+import { type Ask, type Freshness, heldRecords } from '../service/lists.ts';
+import type { IndicatorRecord, SourceRecord } from '../service/records/catalogue.ts';
+import { leftOutOf } from '../service/records/envelope.ts';
+import { createLru, createObjectMemo } from '../store/lru.ts';
+import type { TenantCache } from '../tenants/tenant-cache.ts';
+import { timeIn } from '../times.ts';
+import type { ObservationEntry } from './entries.ts';
+import { estimate, type Planning } from './estimate.ts';
+import type { Fetch } from './fetch.ts';
+import { type HeldDemand, isFresh, type ServingParts } from './held.ts';
+
+/** An entry, and the metric that it has figures of. */
+export interface HeldFigures {
+  readonly entry: ObservationEntry;
+  readonly metricKey: string;
+}
+
+/**
+ * Tells which figures past their time still hold. The service announces no revisions, but one call says when each
+ * source last changed. Figures are as good as new if no source that may bring their metric has changed since they came.
+ * The catalogue, if it is held, names these sources; else any may be one.
+ */
+export interface Revalidation {
+  /**
+   * Returns the latest instant when figures were known to be current: when they came, or when a look at the sources
+   * last showed no change since. Spends a call on a look only if that is likely to save more than one.
+   */
+  check(
+    held: readonly HeldFigures[],
+    costs: FetchCosts,
+    sending: Sending,
+  ): Promise<(figures: HeldFigures) => number>;
+  /** Counts data calls of a key, by which the worth of a look is judged. */
+  countCalls(keyDigest: string, calls: number): void;
+}
+
+/** Calls to fetch demands with entries past their time, with a look at the sources and without. */
+export interface FetchCosts {
+  /** Calls to fetch all demands that are missing or past their time. */
+  readonly calls: () => number;
+  /** Calls to fetch the missing demands alone. */
+  readonly callsIfRenewed: () => number;
+}
+
+interface RevalidationParts {
+  readonly ask: Ask;
+  readonly tenantCache: TenantCache;
+  readonly freshness: Freshness;
+  readonly now: () => number;
+  /** True if a call may be spent on a look. Results of earlier looks are used all the same. */
+  readonly mayAsk: boolean;
+}
+
+/** Milliseconds by which the service's clock may differ from ours. */
+export const CLOCK_SKEW_MS = 60_000;
+
+/** Share of expired entries that a look is expected to renew, until looks have shown. */
+const EXPECTED_SHARE = 0.9;
+
+/** Weight of the last look in the estimate for the next. */
+const LEARNING_RATE = 0.3;
+
+/** Growth of the expected share with each look that was not taken. */
+const RECOVERY = 0.01;
+
+const MAX_KEYS = 10_000;
+
+/** Data calls of a key in the interval that runs and in the one before. */
+interface Traffic {
+  interval: number;
+  calls: number;
+  callsBefore: number;
+}
+
+export function createRevalidation({
+  ask,
+  tenantCache,
+  freshness,
+  now,
+  mayAsk,
+}: RevalidationParts): Revalidation {
+  const intervalMs = Math.max(1, freshness.ttlMs);
+  const traffic = createLru<Traffic>(MAX_KEYS);
+  /** Instant of the last call for the sources, with any outcome. */
+  const askedAtMs = createLru<number>(MAX_KEYS);
+  let share = EXPECTED_SHARE;
+
+  function trafficOf(keyDigest: string): Traffic {
+    const interval = Math.floor(now() / intervalMs);
+    const held = traffic.get(keyDigest) ?? { interval, calls: 0, callsBefore: 0 };
+    if (held.interval !== interval) {
+      held.callsBefore = held.interval === interval - 1 ? held.calls : 0;
+      held.calls = 0;
+      held.interval = interval;
+    }
+    traffic.set(keyDigest, held);
+    return held;
+  }
+
+  /** True if a look is likely to save more calls than the one it costs, now and until entries expire again. */
+  function isWorthIt(keyDigest: string, { calls, callsIfRenewed }: FetchCosts): boolean {
+    const traffic = trafficOf(keyDigest);
+    const callsNow = calls();
+    const callsLater = Math.max(0, Math.max(traffic.calls, traffic.callsBefore) - callsNow);
+    return share * (callsNow - callsIfRenewed() + callsLater) > 1;
+  }
+
+  /** The sources, as of an instant; null if they are older than data may be. */
+  async function look(costs: FetchCosts, sending: Sending): Promise<Sources | null> {
+    const { keyDigest } = sending.caller;
+    const held = await heldRecords(etlStatus, {}, makeCall(etlStatus, {}), keyDigest, tenantCache);
+    if (held?.records && now() - held.atMs < freshness.ttlMs) return sourcesIn(held.records, held.atMs);
+    const mayLook = mayAsk && now() - (askedAtMs.get(keyDigest) ?? 0) >= intervalMs;
+    if (!mayLook) return null;
+    if (!isWorthIt(keyDigest, costs)) {
+      share = Math.min(EXPECTED_SHARE, share + RECOVERY);
+      return null;
+    }
+    askedAtMs.set(keyDigest, now());
+    try {
+      const records = await ask(etlStatus, {}, sending, 0);
+      return records === null ? null : sourcesIn(records, now());
+    } catch {
+      // A cause that keeps the sources from us keeps the figures too, and fails with them.
+      return null;
+    }
+  }
+
+  /** The sources of each metric by its key, as far as the catalogue is held and names them. */
+  async function sourcesByMetric({ caller }: Sending): Promise<SourcesByMetric> {
+    const call = makeCall(indicators, {});
+    const held = await heldRecords(indicators, {}, call, caller.keyDigest, tenantCache);
+    return held?.records ? namedIn(held.records) : NONE_NAMED;
+  }
+
+  return {
+    async check(held, costs, sending) {
+      const asBefore = ({ entry }: HeldFigures) => entry.checkedAtMs;
+      if (held.length === 0) return asBefore;
+      const wasAskedAtMs = askedAtMs.get(sending.caller.keyDigest);
+      const sources = await look(costs, sending);
+      if (sources === null) return asBefore;
+      const byMetric = await sourcesByMetric(sending);
+      const isUnchanged = (figures: HeldFigures) => areUnchanged(figures, byMetric, sources);
+      if (askedAtMs.get(sending.caller.keyDigest) !== wasAskedAtMs) {
+        const renewed = held.filter(isUnchanged).length;
+        share += LEARNING_RATE * (renewed / held.length - share);
+      }
+      return (figures) => {
+        const { atMs } = figures.entry;
+        return isUnchanged(figures) ? Math.max(atMs, sources.atMs) : atMs;
+      };
+    },
+    countCalls(keyDigest, calls) {
+      if (calls > 0) trafficOf(keyDigest).calls += calls;
+    },
+  };
+}
+
+/**
+ * The last change of each source, in milliseconds since the epoch, as known at an instant. It is the last instant that
+ * the service's words can mean.
+ */
+interface Sources {
+  readonly atMs: number;
+  /** Changes by source, without sources that have never run well; infinite if one can't be read. */
+  readonly changedAtMs: ReadonlyMap<string, number>;
+  /** Infinite if one can't be read, or none is told. */
+  readonly lastChangeAtMs: number;
+}
+
+export function sourcesIn(records: readonly SourceRecord[], atMs: number): Sources {
+  const changedAtMs = new Map<string, number>();
+  for (const { key, lastSuccessfulRefresh } of records) {
+    if (lastSuccessfulRefresh === null) continue;
+    // If only the day is told, it may have been any instant of it.
+    const changedAt = timeIn(lastSuccessfulRefresh)?.lastMs ?? Number.POSITIVE_INFINITY;
+    changedAtMs.set(key.toLowerCase(), changedAt);
+  }
+  const isKnown = changedAtMs.size > 0 && leftOutOf(records) === null;
+  const lastChangeAtMs = isKnown ? Math.max(...changedAtMs.values()) : Number.POSITIVE_INFINITY;
+  return { atMs, changedAtMs, lastChangeAtMs };
+}
+
+/** Keys of the sources that may bring a metric, in lower case, by the metric's key. */
+export type SourcesByMetric = ReadonlyMap<string, readonly string[]>;
+
+export const NONE_NAMED: SourcesByMetric = new Map();
+
+const named = createObjectMemo<SourcesByMetric>('sources by metric');
+
+/** The sources of each metric that the catalogue names all of. */
+export function namedIn(catalogue: readonly IndicatorRecord[]): SourcesByMetric {
+  let byMetric = named.of(catalogue);
+  if (byMetric === undefined) {
+    byMetric = new Map(
+      catalogue.flatMap(({ key, sources, areAllSources }) =>
+        areAllSources && sources.length > 0 && leftOutOf(sources) === null
+          ? [[key, sources.map((source) => source.toLowerCase())] as const]
+          : [],
+      ),
+    );
+    named.put(catalogue, byMetric);
+  }
+  return byMetric;
+}
+
+/** True if no source that may bring these figures has changed since they came. */
+export function areUnchanged(
+  { entry, metricKey }: HeldFigures,
+  byMetric: SourcesByMetric,
+  sources: Sources,
+): boolean {
+  return lastChangeMs(entry, byMetric.get(metricKey), sources) + CLOCK_SKEW_MS <= entry.atMs;
+}
+
+/**
+ * The sources that may bring a metric; null (any source there is) if the catalogue names none, or leaves out one that
+ * has brought some of its rows.
+ */
+export function namedSources(
+  rows: ObservationEntry['rows'],
+  sourceKeys: readonly string[] | undefined,
+): readonly string[] | null {
+  if (sourceKeys === undefined) return null;
+  return rows.every(({ source }) => sourceKeys.includes(source.toLowerCase())) ? sourceKeys : null;
+}
+
+/**
+ * The last change of any source that may bring these figures. If the catalogue names none, or leaves out one that has
+ * brought some of them, that is any source there is.
+ */
+function lastChangeMs(
+  { rows }: ObservationEntry,
+  sourceKeys: readonly string[] | undefined,
+  { changedAtMs, lastChangeAtMs }: Sources,
+): number {
+  const changeOf = (key: string) => changedAtMs.get(key) ?? Number.POSITIVE_INFINITY;
+  const named = namedSources(rows, sourceKeys);
+  if (named !== null) return Math.max(...named.map(changeOf));
+  const own = rows.map(({ source }) => source.toLowerCase());
+  return Math.max(lastChangeAtMs, ...new Set(own.map(changeOf)));
+}
+
+export interface RevalidatedParts extends ServingParts, Planning {
+  readonly revalidation: Revalidation;
+}
+
+/**
+ * Corrects for how long entries past their time are known to hold, before `cached` decides by it which to serve and
+ * which to fetch. The stage stands above `cached`, and below `lookedUp`: only entries that have been read can hold
+ * longer than was thought. It counts data calls sent below: they tell how many a look at the sources may save.
+ */
+export function revalidated(next: Fetch<HeldDemand>, parts: RevalidatedParts): Fetch<HeldDemand> {
+  return async (demands, sending, settle) => {
+    await renew(demands, sending, parts);
+    const { bill, caller } = sending;
+    const callsBefore = bill.byRoute[observations.route] ?? 0;
+    await next(demands, sending, settle);
+    parts.revalidation.countCalls(caller.keyDigest, (bill.byRoute[observations.route] ?? 0) - callsBefore);
+  };
+}
+
+async function renew(
+  demands: readonly HeldDemand[],
+  sending: Sending,
+  parts: RevalidatedParts,
+): Promise<void> {
+  const missing = demands.filter((demand) => !isFresh(demand, parts));
+  const isRenewable = ({ entry, maxAgeMs }: HeldDemand) => entry !== undefined && maxAgeMs > 0;
+  const expired = missing
+    .filter(isRenewable)
+    .flatMap(({ entry, metricKey }) => (entry ? { entry, metricKey } : []));
+  const costs = {
+    calls: () => estimate(missing, parts).calls,
+    callsIfRenewed: () =>
+      estimate(
+        missing.filter((demand) => !isRenewable(demand)),
+        parts,
+      ).calls,
+  };
+  const checkedAtMs = await parts.revalidation.check(expired, costs, sending);
+  for (const figures of expired) figures.entry.checkedAtMs = checkedAtMs(figures);
+}

@@ -1,0 +1,397 @@
+import { hash } from 'node:crypto';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  type DocumentNode,
+  type GraphQLFormattedError,
+  type GraphQLSchema,
+  getVariableValues,
+  Kind,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+} from 'graphql';
+import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
+import { ConfigError } from '../config.ts';
+import { conditionsOf, fragmentsIn, type Plan, planOperation } from '../execution/plan.ts';
+import { leadsToFigures, type SelectionScope } from '../graph/selection.ts';
+import { type Bound, boundOf, DOCUMENTED, type ListSizes } from '../price/bound.ts';
+import { createLru, type Shrinkable, shrinkTo } from '../store/lru.ts';
+import { bareHash, NO_VARIABLES, type PersistedTexts, type TrustedDocument } from './requests.ts';
+
+/** Combinations of skipped and included fields that are kept ready of one operation. */
+const MAX_PLANS = 32;
+
+/*
+ * Bytes that an operation takes while it is kept ready: more than `bench/footprint.ts` measures of any kind. Its text
+ * is a small part of that.
+ */
+const PER_OPERATION = 8_000;
+const PER_CHARACTER = 2;
+/** Bytes of the syntax tree per token: the tree knows each token and its place. */
+const PER_TOKEN = 400;
+/** Bytes of a plan, for each field, */
+const PER_SELECTION = 900;
+/** and for the code that makes the objects of a selection. */
+const PER_OBJECT = 5_000;
+
+/** Fields that may give objects of as many types, each with a plan of its own. */
+const ABSTRACT_FIELDS = /^(node|nodes|_entities)$/;
+const MOST_TYPES = 6;
+
+/** Bytes that an operation takes at the most while it is kept ready. */
+export function footprintOf(
+  text: string,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+): number {
+  const plans = Math.min(MAX_PLANS, 2 ** conditionsOf(document).length);
+  return (
+    PER_OPERATION +
+    PER_CHARACTER * text.length +
+    PER_TOKEN * tokensOf(document) +
+    plans * planBytes(document, operation)
+  );
+}
+
+function tokensOf({ loc }: DocumentNode): number {
+  let count = 0;
+  for (let token = loc?.startToken ?? null; token !== null; token = token.next) count += 1;
+  return count;
+}
+
+/** Bytes of a plan, in which the fragments are written out. */
+function planBytes(document: DocumentNode, operation: OperationDefinitionNode): number {
+  const fragments = fragmentsIn(document);
+  const known = new Map<string, number>();
+
+  function bytesOf(set: SelectionSetNode): number {
+    let bytes = PER_OBJECT;
+    for (const selection of set.selections) {
+      if (selection.kind === Kind.FRAGMENT_SPREAD) {
+        bytes += bytesOfFragment(selection.name.value);
+      } else {
+        const below = selection.selectionSet === undefined ? 0 : bytesOf(selection.selectionSet);
+        const isAbstract = selection.kind === Kind.FIELD && ABSTRACT_FIELDS.test(selection.name.value);
+        bytes += PER_SELECTION + below * (isAbstract ? MOST_TYPES : 1);
+      }
+    }
+    return bytes;
+  }
+
+  function bytesOfFragment(name: string): number {
+    const fragment = fragments[name];
+    let bytes = known.get(name);
+    if (bytes === undefined && fragment !== undefined) {
+      bytes = bytesOf(fragment.selectionSet);
+      known.set(name, bytes);
+    }
+    return bytes ?? 0;
+  }
+
+  return bytesOf(operation.selectionSet);
+}
+
+/** An operation that was found valid, so that it can run without another parse and validation. */
+export interface Prepared {
+  readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
+  /** Plans the operation for some variables; null if they don't fit, or graphql-js has to run it. */
+  with(variables: Readonly<Record<string, unknown>>): PlannedOperation | null;
+}
+
+/** An operation and its variables, coerced. */
+export interface PlannedOperation {
+  readonly prepared: Prepared;
+  readonly plan: Plan;
+  readonly variables: Readonly<Record<string, unknown>>;
+  /** True if it can ask for figures, as its text shows. */
+  readonly leadsToFigures: boolean;
+  /** The most that it can take. */
+  readonly bound: Bound;
+}
+
+export interface PreparedOperations extends Shrinkable {
+  find(text: string, operationName: string | undefined, isProven: boolean): Prepared | undefined;
+  /** Prepares an operation of a valid document; it may still turn out that graphql-js has to run it. */
+  prepare(
+    text: string,
+    operationName: string | undefined,
+    document: DocumentNode,
+    operation: OperationDefinitionNode,
+    /** True if it is for a key that the service has accepted lately. */
+    isProven: boolean,
+  ): Prepared;
+}
+
+/**
+ * Bytes of operations that are kept ready at once for keys that the service has accepted lately, unless told. Other
+ * keys have the share below.
+ */
+const MAX_BYTES = 64_000_000;
+const UNPROVEN_SHARE = 1 / 8;
+
+/** Operations that are remembered to have come before. */
+const MAX_SEEN = { proven: 20_000, unproven: 2_000 };
+
+/**
+ * @param listed sizes that the service's own lists have shown: operations are bounded by them
+ * @param maxBytes of the operations that are kept ready
+ */
+export function createPreparedOperations(
+  schema: GraphQLSchema,
+  listed: () => ListSizes = () => DOCUMENTED,
+  maxBytes = MAX_BYTES,
+): PreparedOperations {
+  const tables = {
+    proven: createTable('proven', maxBytes),
+    unproven: createTable('unproven', maxBytes * UNPROVEN_SHARE),
+  };
+  const nameOf = (text: string, operationName: string | undefined) => `${operationName ?? ''}\n${text}`;
+
+  return {
+    find(text, operationName, isProven) {
+      const name = nameOf(text, operationName);
+      const known = tables.proven.ready.get(name);
+      if (known !== undefined) return known.prepared;
+      const entry = tables.unproven.ready.get(name);
+      if (entry !== undefined && isProven) tables.proven.ready.set(name, entry);
+      return entry?.prepared;
+    },
+    prepare(text, operationName, document, operation, isProven) {
+      const prepared = prepareOperation(schema, document, operation, listed);
+      const { seen, ready } = tables[isProven ? 'proven' : 'unproven'];
+      const name = nameOf(text, operationName);
+      const digest = hash('sha1', name);
+      if (tables.proven.seen.has(digest) || tables.unproven.seen.has(digest))
+        ready.set(name, { prepared, bytes: footprintOf(text, document, operation) });
+      else seen.set(digest, true);
+      return prepared;
+    },
+    shrink(share) {
+      shrinkTo(tables.proven.ready, share);
+      shrinkTo(tables.unproven.ready, share);
+    },
+  };
+}
+
+interface KeptOperation {
+  readonly prepared: Prepared;
+  readonly bytes: number;
+}
+
+/** Makes a table. Operations are kept ready from their second use on: most that are made up are never seen again. */
+function createTable(whose: 'proven' | 'unproven', maxBytes: number) {
+  return {
+    seen: createLru<true>(MAX_SEEN[whose]),
+    ready: new LRUCache<string, KeptOperation>({
+      maxSize: Math.max(1, Math.round(maxBytes)),
+      sizeCalculation: ({ bytes }) => bytes,
+    }),
+  };
+}
+
+/** The parts that change with no variables but those that `@skip` and `@include` ask. */
+type Planned = Pick<PlannedOperation, 'plan' | 'leadsToFigures' | 'bound'>;
+
+function prepareOperation(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  listed: () => ListSizes,
+): Prepared {
+  const conditions = conditionsOf(document);
+  const definitions = operation.variableDefinitions ?? [];
+  const plans = new LRUCache<string, Planned>({ max: MAX_PLANS });
+
+  function planFor(variables: PlannedOperation['variables']): Planned | null {
+    const sizes = listed();
+    const signature = `${sizes.countries} ${sizes.metrics} ${conditions.map((name) => String(variables[name])).join()}`;
+    const known = plans.get(signature);
+    if (known !== undefined) return known;
+    const plan = planOperation(schema, document, operation, variables);
+    if (plan === null) return null;
+    const scope = scopeOf(plan, variables);
+    const made = {
+      plan,
+      leadsToFigures: leadsToFigures(plan.root.type, operation.selectionSet, scope),
+      bound: boundOf(schema, operation, scope, sizes),
+    };
+    plans.set(signature, made);
+    return made;
+  }
+
+  const prepared: Prepared = {
+    document,
+    operation,
+    with(given) {
+      if (definitions.length === 0) {
+        const planned = planFor(NO_VARIABLES);
+        return planned && { prepared, variables: NO_VARIABLES, ...planned };
+      }
+      const { coerced } = getVariableValues(schema, definitions, given);
+      const planned = coerced === undefined ? null : planFor(coerced);
+      if (coerced === undefined || planned === null) return null;
+      const bound = boundOf(schema, operation, scopeOf(planned.plan, coerced), listed());
+      return { prepared, variables: coerced, ...planned, bound };
+    },
+  };
+  return prepared;
+}
+
+function scopeOf({ schema, fragments }: Plan, variables: PlannedOperation['variables']): SelectionScope {
+  return { schema, fragments, variableValues: { ...variables } };
+}
+
+/** Fields of the root that read the schema, and one that reads nothing. */
+const SCHEMA_FIELDS = /^(__schema|__type|_service)$/;
+
+/** Tells if a text may ask about the schema at all: most don't, and needn't be looked up. */
+export function mayReadSchema(text: string): boolean {
+  return (
+    text.includes('__schema') ||
+    text.includes('_service') ||
+    (text.includes('__type') && /__type(?!name)/.test(text))
+  );
+}
+
+/** Tells if an operation reads the schema and nothing else. */
+export function readsSchemaAlone({ selectionSet }: OperationDefinitionNode): boolean {
+  let count = 0;
+  for (const selection of selectionSet.selections) {
+    if (selection.kind !== Kind.FIELD) return false;
+    const { value } = selection.name;
+    if (SCHEMA_FIELDS.test(value)) count += 1;
+    else if (value !== '__typename') return false;
+  }
+  return count > 0;
+}
+
+/** An operation that Apollo Server has found valid. */
+export interface ValidOperation {
+  readonly text: string;
+  readonly operationName: string | undefined;
+  readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+/** The plan of an operation, in place of its answer. */
+export interface Explanation {
+  readonly errors: readonly GraphQLFormattedError[];
+  readonly extensions: Record<string, unknown>;
+}
+
+/** The manifest of operations, as GraphQL Code Generator and Relay write it, or as Apollo does. */
+const Manifest = z.union([
+  z
+    .object({ operations: z.array(z.object({ id: z.string().min(1), body: z.string().min(1) })) })
+    .transform(({ operations }) => operations.map(({ id, body }) => [id, body] as const)),
+  z.record(z.string().min(1), z.string().min(1)).transform((texts) => Object.entries(texts)),
+]);
+
+/** Milliseconds between looks at files for changes: notices of the system don't come from all file systems. */
+const LOOK_MS = 2_000;
+
+/** The documents that the files hold by now. */
+interface Held {
+  readonly texts: ReadonlyMap<string, string>;
+  readonly allowed: ReadonlySet<string>;
+  readonly trusted: readonly TrustedDocument[];
+}
+
+export interface TrustedOptions {
+  /** Told why changed files can't be read. The documents that were read before hold until they can. */
+  readonly onProblem?: (problem: unknown) => void;
+  readonly lookMs?: number;
+}
+
+/**
+ * Opens the texts of a file, or of all `.json` files of a folder, and no others: `{"<hash>": "<text>"}`, or manifests
+ * of Apollo's. They are read again when they change.
+ * @throws ConfigError if a file can't be read, or is neither, or two of them give one name to different texts
+ */
+export async function openTrusted(
+  path: string,
+  { onProblem = () => {}, lookMs = LOOK_MS }: TrustedOptions = {},
+): Promise<PersistedTexts> {
+  let seen = await stateOf(path);
+  let held = await readAll(path);
+  let isLooking = false;
+  const timer = setInterval(async () => {
+    if (isLooking) return;
+    isLooking = true;
+    const state = await stateOf(path);
+    if (state !== seen) {
+      seen = state;
+      await readAll(path).then((read) => {
+        held = read;
+      }, onProblem);
+    }
+    isLooking = false;
+  }, lookMs).unref();
+  return {
+    get: (name) => held.texts.get(bareHash(name)),
+    set() {},
+    allows: (text) => held.allowed.has(text),
+    get trusted() {
+      return held.trusted;
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+async function filesOf(path: string): Promise<string[]> {
+  if (!(await stat(path)).isDirectory()) return [path];
+  const names = (await readdir(path)).filter((name) => name.endsWith('.json'));
+  return names.toSorted().map((name) => join(path, name));
+}
+
+/**
+ * Describes the state of the files: another text once any of them has changed. Faults in them are found when they are
+ * read.
+ */
+async function stateOf(path: string): Promise<string> {
+  try {
+    const files = await filesOf(path);
+    const states = files.map(async (file) => {
+      const { mtimeMs, size, ino } = await stat(file);
+      return `${file} ${mtimeMs} ${size} ${ino}`;
+    });
+    return (await Promise.all(states)).join('\n');
+  } catch (problem) {
+    return String(problem);
+  }
+}
+
+async function readAll(path: string): Promise<Held> {
+  const texts = new Map<string, string>();
+  const files = await filesOf(path).catch((cause: Error) => {
+    throw new ConfigError(`TRUSTED_DOCUMENTS: ${path} can't be read: ${cause.message}`, { cause });
+  });
+  if (files.length === 0)
+    throw new ConfigError(`TRUSTED_DOCUMENTS: ${path} is a folder without a .json file.`);
+  for (const file of files) {
+    for (const [id, text] of await readManifest(file)) {
+      const name = bareHash(id);
+      if ((texts.get(name) ?? text) !== text) {
+        throw new ConfigError(`TRUSTED_DOCUMENTS: ${file} calls another text ${name} than a file before it.`);
+      }
+      texts.set(name, text);
+    }
+  }
+  return {
+    texts,
+    allowed: new Set(texts.values()),
+    trusted: Array.from(texts, ([id, text]) => ({ id, text })),
+  };
+}
+
+async function readManifest(file: string): Promise<readonly (readonly [id: string, text: string])[]> {
+  try {
+    return Manifest.parse(JSON.parse(await readFile(file, 'utf8')));
+  } catch (cause) {
+    const problem = cause instanceof z.ZodError ? 'expected {"<hash>": "<text>", …}' : String(cause);
+    throw new ConfigError(`TRUSTED_DOCUMENTS: ${file} holds no operations: ${problem}`, { cause });
+  }
+}

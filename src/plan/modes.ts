@@ -1,0 +1,294 @@
+import { type Steps, taken } from '../async/turns.ts';
+import { type CoverLimits, covering, expectedRows, type Pair, type RowsOf } from './cover.ts';
+import { type Demand, keyOf, type Mode, nameOfYears, spanOf, wholeKey, type YearRange } from './demand.ts';
+
+export interface ModePlan {
+  /** Pairs to ask for with `latest=true`. */
+  readonly latest: readonly Pair[];
+  /** Pairs to ask for whole; the latest figure of any of them, and any range of years, is taken from its series. */
+  readonly series: readonly Pair[];
+  /** Pairs to ask for within some years alone. */
+  readonly ranges: readonly RangePlan[];
+}
+
+/** Pairs that calls for one range of years bring. */
+export interface RangePlan {
+  readonly years: YearRange;
+  readonly pairs: readonly Pair[];
+}
+
+export interface ModeLimits extends CoverLimits {
+  /** Rows beyond those of separate calls that a merged plan may bring. */
+  readonly overfetchRows: number;
+}
+
+/** Ranges beyond which calls are judged by their rows alone. */
+const MANY = 250;
+
+/** Share of the rows of whole series below which that many ranges are taken to save calls. */
+const WORTHWHILE_SHARE = 0.9;
+
+/** Expected rows of a series that a call for a range of years brings; null if the service takes no years. */
+export type RowsWithin = ((years: YearRange) => RowsOf) | null;
+
+/**
+ * Chooses modes. Latest figures and series cannot share a call, but a series holds its latest figure. Asks for
+ * everything as series if that takes fewer calls and brings no more unwanted rows than the budget allows.
+ *
+ * Asks for a range of years as such if that takes fewer calls than whole series: whole ones are better to hold.
+ */
+export function chooseModes(
+  demands: readonly Demand[],
+  limits: ModeLimits,
+  seriesRows: RowsOf,
+  rowsWithin: RowsWithin = null,
+): ModePlan {
+  return taken(choosingModes(demands, limits, seriesRows, rowsWithin));
+}
+
+/** Chooses as {@link chooseModes} does, in steps: for thousands of demands, each step takes milliseconds. */
+export function* choosingModes(
+  demands: readonly Demand[],
+  limits: ModeLimits,
+  seriesRows: RowsOf,
+  rowsWithin: RowsWithin = null,
+): Steps<ModePlan> {
+  if (demands.every(({ mode }) => mode === 'latest')) return { latest: demands, series: [], ranges: [] };
+  const wanted = wantedOf(demands);
+  const all = new Map([
+    ...wanted.series,
+    ...[...wanted.ranges].map(([key, { pair }]) => [key, pair] as const),
+  ]);
+  const whole = yield* choosingWhole({ latest: wanted.latest, series: all }, limits, seriesRows);
+  if (rowsWithin === null || wanted.ranges.size === 0) return whole;
+
+  const others = yield* choosingWhole(wanted, limits, seriesRows);
+  const ranges = [...wanted.ranges.values()];
+  if (ranges.length > MANY) {
+    const choice = chooseByRows(ranges, others, limits, { seriesRows, rowsWithin });
+    return choice ?? whole;
+  }
+  const wholeCalls = yield* countingCalls(whole, limits, seriesRows, rowsWithin);
+  if (wholeCalls === 1) return whole;
+  let [best, bestCalls] = [whole, wholeCalls];
+  for (const grouped of groupings(ranges)) {
+    const plan = { ...others, ranges: grouped };
+    const calls = yield* countingCalls(plan, limits, seriesRows, rowsWithin);
+    if (calls < bestCalls) [best, bestCalls] = [plan, calls];
+  }
+  return best;
+}
+
+/**
+ * Plans many ranges by the calls that their rows alone require: to cover them several times takes longer than their
+ * calls.
+ * @returns null if whole series bring about as few
+ */
+function chooseByRows(
+  ranges: readonly RangeOfPair[],
+  others: ModePlan,
+  { maxRows }: ModeLimits,
+  { seriesRows, rowsWithin }: { seriesRows: RowsOf; rowsWithin: NonNullable<RowsWithin> },
+): ModePlan | null {
+  const callsFor = (rows: number) => Math.ceil(rows / maxRows);
+  const rowsOf = (pairs: readonly Pair[], rows: RowsOf) =>
+    sum(pairs.map(({ countryCode, metricKey }) => Math.min(maxRows, rows(countryCode, metricKey))));
+  const wholeRows = rowsOf(
+    ranges.map(({ pair }) => pair),
+    seriesRows,
+  );
+  let best: ModePlan | null = null;
+  let bestCalls = callsFor(wholeRows * WORTHWHILE_SHARE);
+  for (const grouped of groupings(ranges)) {
+    const calls = sum(grouped.map(({ years, pairs }) => callsFor(rowsOf(pairs, rowsWithin(years)))));
+    if (calls < bestCalls) [best, bestCalls] = [{ ...others, ranges: grouped }, calls];
+  }
+  return best;
+}
+
+/**
+ * Demands by their pairs. A pair whose whole series is demanded stands there alone, since that answers its other
+ * demands.
+ */
+interface WantedPairs {
+  readonly latest: ReadonlyMap<string, Pair>;
+  readonly series: ReadonlyMap<string, Pair>;
+  readonly ranges: ReadonlyMap<string, RangeOfPair>;
+}
+
+interface RangeOfPair {
+  readonly pair: Pair;
+  readonly years: YearRange;
+}
+
+function wantedOf(demands: readonly Demand[]): WantedPairs {
+  const series = new Map<string, Pair>();
+  for (const demand of demands) {
+    if (demand.mode === 'series' && demand.years === null) series.set(keyOf(demand), demand);
+  }
+  const ranges = new Map<string, RangeOfPair>();
+  for (const demand of demands) {
+    const { years } = demand;
+    const key = keyOf(demand);
+    if (years === null || series.has(key)) continue;
+    const known = ranges.get(key);
+    const span = known === undefined ? years : spanOf([known.years, years]);
+    if (span !== null) {
+      ranges.set(key, { pair: demand, years: span });
+    } else {
+      // Ranges that together are every year: the whole series.
+      ranges.delete(key);
+      series.set(key, demand);
+    }
+  }
+  const latest = new Map<string, Pair>();
+  for (const demand of demands) {
+    const key = keyOf(demand);
+    if (demand.mode === 'latest' && !series.has(key)) latest.set(key, demand);
+  }
+  return { latest, series, ranges };
+}
+
+/** Ways to ask for ranges: all by the span of them, so that they share calls, and each by itself. */
+function groupings(ranges: readonly RangeOfPair[]): RangePlan[][] {
+  const byName = Map.groupBy(ranges, ({ years }) => nameOfYears(years));
+  const planOf = (years: YearRange, some: readonly RangeOfPair[]) => ({
+    years,
+    pairs: some.map(({ pair }) => pair),
+  });
+  const apart = [...byName.values()].map((some) => planOf((some[0] as RangeOfPair).years, some));
+  const span = spanOf(ranges.map(({ years }) => years));
+  return byName.size === 1 || span === null ? [apart] : [[planOf(span, ranges)], apart];
+}
+
+/** Latest figures and whole series: apart, or as series all of them. */
+function* choosingWhole(
+  wanted: Pick<WantedPairs, 'latest' | 'series'>,
+  limits: ModeLimits,
+  seriesRows: RowsOf,
+): Steps<ModePlan> {
+  const series = [...wanted.series.values()];
+  const latest = [...wanted.latest].flatMap(([key, pair]) => (wanted.series.has(key) ? [] : [pair]));
+  const apart: ModePlan = { latest, series, ranges: [] };
+  if (latest.length === 0 || series.length === 0) return apart;
+
+  const together: ModePlan = { latest: [], series: [...series, ...latest], ranges: [] };
+  const latestCover = yield* covering(apart.latest, limits, oneRow);
+  const seriesCover = yield* covering(apart.series, limits, seriesRows);
+  const togetherCover = yield* covering(together.series, limits, seriesRows);
+  const rowsApart =
+    sum(latestCover.map((r) => expectedRows(r, oneRow))) +
+    sum(seriesCover.map((r) => expectedRows(r, seriesRows)));
+  const rowsTogether = sum(togetherCover.map((r) => expectedRows(r, seriesRows)));
+  const isCheaper = togetherCover.length < latestCover.length + seriesCover.length;
+  return isCheaper && rowsTogether - rowsApart <= limits.overfetchRows ? together : apart;
+}
+
+function* countingCalls(
+  plan: ModePlan,
+  limits: CoverLimits,
+  seriesRows: RowsOf,
+  rowsWithin: NonNullable<RowsWithin>,
+): Steps<number> {
+  let calls = 0;
+  for (const { pairs, rowsOf } of partsOf(plan, () => seriesRows, rowsWithin)) {
+    calls += (yield* covering(pairs, limits, rowsOf)).length;
+  }
+  return calls;
+}
+
+/** Pairs of a plan that are asked for together. */
+export interface PlanPart {
+  readonly mode: Mode;
+  readonly years: YearRange | null;
+  readonly pairs: readonly Pair[];
+  readonly rowsOf: RowsOf;
+}
+
+/** The calls that a plan asks for: one part for each mode and range of years, none of them empty. */
+export function partsOf(
+  { latest, series, ranges }: ModePlan,
+  seriesRows: (pairs: readonly Pair[]) => RowsOf,
+  rowsWithin: (years: YearRange, pairs: readonly Pair[]) => RowsOf,
+): PlanPart[] {
+  const parts: PlanPart[] = [];
+  if (latest.length > 0) parts.push({ mode: 'latest', years: null, pairs: latest, rowsOf: oneRow });
+  if (series.length > 0) {
+    parts.push({ mode: 'series', years: null, pairs: series, rowsOf: seriesRows(series) });
+  }
+  for (const { years, pairs } of ranges) {
+    parts.push({ mode: 'series', years, pairs, rowsOf: rowsWithin(years, pairs) });
+  }
+  return parts;
+}
+
+/** The latest figure of a pair is one row. */
+export const oneRow: RowsOf = () => 1;
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, n) => total + n, 0);
+}
+
+/** A lower bound of the calls for figures, kept while demands are still coming: no cover of them has fewer. */
+export interface FewestCalls {
+  /** Distinct figures so far. */
+  readonly figures: number;
+  readonly calls: number;
+  /** Counts a figure, once for all its demands. */
+  add(demand: Demand): void;
+}
+
+const NO_ROWS: RowsOf = () => 0;
+
+/**
+ * Bounds the calls from below, at next to no work: each call brings a number of rows and names a number of codes at the
+ * most, so the sums of the demands tell the least.
+ */
+export function createFewestCalls(
+  { maxRows, maxCodes }: Pick<CoverLimits, 'maxRows' | 'maxCodes'>,
+  seriesRows: RowsOf,
+  rowsWithin: (years: YearRange) => RowsOf = () => NO_ROWS,
+): FewestCalls {
+  /** Rows by figure: for a series, the most that one demand takes of it. */
+  const counted = new Map<string, number>();
+  const countryCodes = new Set<string>();
+  const metricKeys = new Set<string>();
+  let [latest, series] = [0, 0];
+  return {
+    get figures() {
+      return counted.size;
+    },
+    get calls() {
+      // Latest figures may all stand in the series.
+      const rows = Math.max(series === 0 ? latest : 0, series);
+      const names = Math.max(countryCodes.size, metricKeys.size);
+      return Math.max(Math.ceil(rows / maxRows), Math.ceil(names / maxCodes));
+    },
+    add(demand) {
+      const { mode, years, countryCode, metricKey } = demand;
+      const key = wholeKey(demand);
+      const before = counted.get(key);
+      if (before !== undefined && mode === 'latest') return;
+      countryCodes.add(countryCode);
+      metricKeys.add(metricKey);
+      const rowsOf = years === null ? seriesRows : rowsWithin(years);
+      // A pair beyond the limit is a call of its own.
+      const rows = mode === 'latest' ? 1 : Math.min(maxRows, rowsOf(countryCode, metricKey));
+      counted.set(key, Math.max(rows, before ?? 0));
+      if (mode === 'latest') latest += 1;
+      else series += Math.max(0, rows - (before ?? 0));
+    },
+  };
+}
+
+/** A lower bound: no plan for these figures takes fewer calls. */
+export function fewestCalls(
+  demands: readonly Demand[],
+  limits: Pick<CoverLimits, 'maxRows' | 'maxCodes'>,
+  seriesRows: RowsOf,
+  rowsWithin?: (years: YearRange) => RowsOf,
+): number {
+  const fewest = createFewestCalls(limits, seriesRows, rowsWithin);
+  for (const demand of demands) fewest.add(demand);
+  return fewest.calls;
+}

@@ -1,0 +1,384 @@
+import {
+  type FieldNode,
+  type GraphQLCompositeType,
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  getArgumentValues,
+  getNamedType,
+  getNullableType,
+  isCompositeType,
+  isListType,
+  isUnionType,
+  Kind,
+  type OperationDefinitionNode,
+  type SelectionNode,
+  type SelectionSetNode,
+} from 'graphql';
+import {
+  costOf,
+  entitiesById,
+  type FieldCost,
+  isLeftOut,
+  rowTypeOf,
+  type SelectionScope,
+} from '../graph/selection.ts';
+import { countries, indicators, observations } from '../service/endpoints.ts';
+
+/** A sum over the fields of an operation. */
+interface FieldSum<Sum> {
+  /** The sum of no fields. */
+  readonly nothing: Sum;
+  readonly both: (a: Sum, b: Sum) => Sum;
+  /** Tells if a selection doesn't count; all do if this is left out. */
+  readonly isLeftOut?: (selection: SelectionNode) => boolean;
+  /**
+   * Returns the sum of one field, and of its selection.
+   * @param parents objects that have the field
+   */
+  ofField(
+    field: GraphQLField<unknown, unknown>,
+    node: FieldNode,
+    type: GraphQLCompositeType,
+    parents: number,
+    below: SumOfSet<Sum>,
+  ): Sum;
+}
+
+/** @param parents objects that have the selection */
+type SumOfSet<Sum> = (
+  type: GraphQLNamedType | null | undefined,
+  set: SelectionSetNode,
+  parents: number,
+) => Sum;
+
+/**
+ * Adds up over a selection set and its fragments. A fragment is walked once for each number of parents: those that spread
+ * each other make more paths than can be walked.
+ */
+function summing<Sum>(
+  schema: GraphQLSchema,
+  { fragments }: Pick<SelectionScope, 'fragments'>,
+  { nothing, both, isLeftOut = () => false, ofField }: FieldSum<Sum>,
+): SumOfSet<Sum> {
+  const ofFragments = new Map<string, Sum>();
+
+  const ofSet: SumOfSet<Sum> = (type, set, parents) => {
+    if (!isCompositeType(type)) return nothing;
+    let sum = nothing;
+    for (const selection of set.selections) {
+      if (!isLeftOut(selection)) sum = both(sum, ofSelection(selection, type, parents));
+    }
+    return sum;
+  };
+
+  function ofSelection(selection: SelectionNode, type: GraphQLCompositeType, parents: number): Sum {
+    if (selection.kind === Kind.FRAGMENT_SPREAD) return ofFragment(selection.name.value, parents);
+    if (selection.kind === Kind.INLINE_FRAGMENT) {
+      const condition = selection.typeCondition?.name.value;
+      const onType = condition === undefined ? type : schema.getType(condition);
+      return ofSet(onType, selection.selectionSet, parents);
+    }
+    const field = isUnionType(type) ? undefined : type.getFields()[selection.name.value];
+    return field === undefined ? nothing : ofField(field, selection, type, parents, ofSet);
+  }
+
+  function ofFragment(name: string, parents: number): Sum {
+    const fragment = fragments[name];
+    if (fragment === undefined) return nothing;
+    const key = `${name} ${parents}`;
+    let sum = ofFragments.get(key);
+    if (sum === undefined) {
+      sum = ofSet(schema.getType(fragment.typeCondition.name.value), fragment.selectionSet, parents);
+      ofFragments.set(key, sum);
+    }
+    return sum;
+  }
+
+  return ofSet;
+}
+
+/** Calls for the lists that an operation can need, with the calls that complete them. */
+const MOST_LIST_CALLS = 8;
+
+/** Countries and indicators that there are at the most, unless the service has shown longer lists of them. */
+export const DOCUMENTED: ListSizes = { countries: 60, metrics: 250 };
+
+/** Items of the service's own lists, as far as any has gone by. */
+export interface ListSizes {
+  readonly countries: number;
+  readonly metrics: number;
+}
+
+/** The most that an operation can take, as its text and its variables show. */
+export interface Bound {
+  /** Calls other than those for latest figures; infinite if that depends on the service's answers. */
+  readonly calls: number;
+  /** Latest figures of the table of all countries and metrics that are asked for. */
+  readonly latestFigures: number;
+}
+
+/** Returns the most calls that a bound stands for. */
+export function mostCalls({ calls, latestFigures }: Bound, maxRows: number): number {
+  // Cut straight, a table of figures takes less than twice the calls that its rows alone require, and one more.
+  return calls + (latestFigures === 0 ? 0 : Math.ceil((2 * latestFigures) / maxRows) + 1);
+}
+
+/**
+ * Bounds the calls that an operation can take. Spares most operations the run that prices them exactly.
+ * @param listed items that all countries and all indicators are taken for, at the least
+ */
+export function boundOf(
+  schema: GraphQLSchema,
+  operation: OperationDefinitionNode,
+  scope: SelectionScope,
+  listed: ListSizes = DOCUMENTED,
+): Bound {
+  const sizes = {
+    countries: Math.max(DOCUMENTED.countries, listed.countries),
+    metrics: Math.max(DOCUMENTED.metrics, listed.metrics),
+  };
+  const root = schema.getRootType(operation.operation);
+  const boundOfSet = summing<Bound>(schema, scope, {
+    nothing: NO_CALLS,
+    both,
+    ofField(field, node, type, parents, below) {
+      const own = ownBound(field, node, type, type === root ? null : parents, scope, sizes);
+      if (node.selectionSet === undefined) return own;
+      // The rows of a page are no more than those of its list.
+      const isOfList = holdsList(field) && rowTypeOf(type) === null;
+      const items = isOfList ? mostOf(field, argumentsOf(field, node, scope), sizes) : parents;
+      return both(own, below(getNamedType(field.type), node.selectionSet, items));
+    },
+  });
+  return both({ ...NO_CALLS, calls: MOST_LIST_CALLS }, boundOfSet(root, operation.selectionSet, 1));
+}
+
+const NO_CALLS: Bound = { calls: 0, latestFigures: 0 };
+const UNBOUNDED: Bound = { ...NO_CALLS, calls: Number.POSITIVE_INFINITY };
+
+function both(a: Bound, b: Bound): Bound {
+  return { calls: a.calls + b.calls, latestFigures: a.latestFigures + b.latestFigures };
+}
+
+/**
+ * Bounds a field, without its selection.
+ * @param parents objects that have the field; null for a field of the root
+ */
+function ownBound(
+  field: GraphQLField<unknown, unknown>,
+  node: FieldNode,
+  type: GraphQLCompositeType,
+  parents: number | null,
+  scope: SelectionScope,
+  sizes: ListSizes,
+): Bound {
+  const isList = holdsList(field);
+  switch (costOf(field)) {
+    case 'NOTHING':
+      return NO_CALLS;
+    case 'ONCE':
+      // Lists that the service filters are asked for once a filter; the arguments themselves are no matter here.
+      return parents === null && isList && hasArguments(node) ? { ...NO_CALLS, calls: 1 } : NO_CALLS;
+    case 'EACH':
+      return (parents ?? 1) === 1 ? { ...NO_CALLS, calls: 1 } : UNBOUNDED;
+    case 'IDENTIFIED':
+      return (parents ?? 1) === 1 && !isList ? { ...NO_CALLS, calls: 1 } : UNBOUNDED;
+    case 'REFERENCED':
+      return areByKeys(argumentsOf(field, node, scope), scope) ? NO_CALLS : UNBOUNDED;
+    case 'FIGURES':
+      if (type.name === 'Observation')
+        return derivedBound(field, argumentsOf(field, node, scope), parents, sizes);
+      return figuresBound(field, argumentsOf(field, node, scope), parents, isList, sizes);
+    case 'UNSAID':
+      return UNBOUNDED;
+  }
+}
+
+/** Tells references that lists have the keys of, all of them, from others. */
+function areByKeys({ representations = [] }: Readonly<Record<string, unknown>>, { schema }: SelectionScope) {
+  const byId = entitiesById(schema);
+  return [representations].flat().every((reference) => {
+    const name = (reference as { readonly __typename?: unknown } | null)?.__typename;
+    return typeof name !== 'string' || (!byId.has(name) && name !== 'Node');
+  });
+}
+
+function hasArguments({ arguments: given = [] }: FieldNode): boolean {
+  return given.length > 0;
+}
+
+/** Returns true if a field brings several records: as a list, or as a page of one. */
+function holdsList({ type }: GraphQLField<unknown, unknown>): boolean {
+  return isListType(getNullableType(type)) || rowTypeOf(getNamedType(type)) !== null;
+}
+
+/** Bounds a field's figures. If no argument names the country or the indicator, the field's object is it. */
+function figuresBound(
+  { args: taken }: GraphQLField<unknown, unknown>,
+  args: Readonly<Record<string, unknown>>,
+  parents: number | null,
+  isList: boolean,
+  sizes: ListSizes,
+): Bound {
+  const has = (name: string) => taken.some((argument) => argument.name === name);
+  const named = (one: string, many: string, all: number) =>
+    has(one) ? 1 : has(many) ? lengthOf(args[many], all) : null;
+  const codes = named('countryCode', 'countryCodes', sizes.countries);
+  const keys = named('metricKey', 'metricKeys', sizes.metrics);
+  if (codes === null && keys === null) return UNBOUNDED;
+  const countries = codes ?? parents ?? Number.POSITIVE_INFINITY;
+  const metrics = keys ?? parents ?? Number.POSITIVE_INFINITY;
+  // Figures of other fields may lie in the same table, so that each name stands for a whole line of it.
+  if (!isList || (args.latest === true && args.toYear == null && args.scope !== 'PLACES'))
+    return { ...NO_CALLS, latestFigures: tableOf(countries, metrics, sizes) };
+  // No plan takes more calls than there are series, but one to find out that the service takes no years.
+  const hasYears = args.fromYear != null || args.toYear != null;
+  return { ...NO_CALLS, calls: countries * metrics + Number(hasYears) };
+}
+
+/**
+ * Returns the most objects of a list: figures below it are of as many countries, or indicators, for a list of any type.
+ */
+function mostOf(
+  { type }: GraphQLField<unknown, unknown>,
+  args: Readonly<Record<string, unknown>>,
+  sizes: ListSizes,
+): number {
+  const named = getNamedType(type);
+  const all = (rowTypeOf(named) ?? named).name === 'Country' ? sizes.countries : sizes.metrics;
+  const lengths = Object.values(args).map((value) => (Array.isArray(value) ? value.length : 0));
+  return Math.max(all, ...lengths);
+}
+
+/**
+ * Returns the figures of the table that a field's own lie in: each name of the shorter list stands for a whole line of
+ * it.
+ */
+function tableOf(countries: number, metrics: number, sizes: ListSizes): number {
+  const [lines, length] = countries < metrics ? [countries, metrics] : [metrics, countries];
+  return lines * Math.max(sizes.metrics, Number.isFinite(length) ? length : 0);
+}
+
+/**
+ * Bounds the figures that one figure is compared with: a series of each, and the latest of those that it is ranked
+ * among. Of several figures it is not known which they are.
+ */
+function derivedBound(
+  { name }: GraphQLField<unknown, unknown>,
+  { among }: Readonly<Record<string, unknown>>,
+  parents: number | null,
+  sizes: ListSizes,
+): Bound {
+  if (parents !== 1) return UNBOUNDED;
+  const countries = name === 'rank' ? lengthOf(among, sizes.countries) : 1;
+  // One more finds out that the service takes no years.
+  return { calls: countries + 1, latestFigures: tableOf(countries, 1, sizes) };
+}
+
+/** Returns the number of names in a list argument; if it is left out, it stands for all there are. */
+function lengthOf(list: unknown, all: number): number {
+  return Array.isArray(list) ? list.length : all;
+}
+
+/** Returns the arguments of a field; none if they don't fit, which execution will say before anything is asked. */
+function argumentsOf(
+  field: GraphQLField<unknown, unknown>,
+  node: FieldNode,
+  { variableValues }: SelectionScope,
+): Readonly<Record<string, unknown>> {
+  try {
+    return getArgumentValues(field, node, variableValues);
+  } catch {
+    return {};
+  }
+}
+
+/** A field that takes calls: its estimated weight, and the response names of the fields down to it. */
+interface Weighed {
+  readonly weight: number;
+  readonly path: readonly string[];
+}
+
+/** Items of lists whose length the text doesn't tell: the documented number of countries and of indicators. */
+const USUAL_ITEMS: Readonly<Record<string, number>> = { Country: 54, Indicator: 207 };
+
+/** Items of any other list. */
+const SOME_ITEMS = 20;
+
+/** Rows that a series is taken for. */
+const SERIES_ROWS = 77;
+
+const NOTHING: Weighed = { weight: 0, path: [] };
+
+/**
+ * Names the field of an operation that takes the most calls to a route, by its text and its arguments alone: lists are
+ * taken to be as documented. Only names it, and decides nothing.
+ * @returns response names down to it, such as `countries.observations`; null if no field takes calls
+ */
+export function dearestField(
+  schema: GraphQLSchema,
+  operation: OperationDefinitionNode,
+  scope: SelectionScope,
+  route: string,
+): string | null {
+  const isMeant = takenBy(route);
+  const dearestOf = summing<Weighed>(schema, scope, {
+    nothing: NOTHING,
+    both: (a, b) => (b.weight > a.weight ? b : a),
+    isLeftOut: (selection) => isLeftOut(selection, scope),
+    ofField(field, node, parentType, parents, dearestBelow) {
+      const args = argumentsOf(field, node, scope);
+      const isList = holdsList(field);
+      const type = getNamedType(field.type);
+      const { name } = rowTypeOf(type) ?? type;
+      const own = isMeant(costOf(field)) ? parents * ownWeight(field, args, isList) : 0;
+      // The rows of a page are those that its connection was weighed for.
+      const items =
+        isList && rowTypeOf(parentType) === null
+          ? Math.min(parents, USUAL_ITEMS[name] ?? parents) * itemsOf(name, args)
+          : parents;
+      const below =
+        node.selectionSet === undefined
+          ? NOTHING
+          : dearestBelow(type, node.selectionSet, Math.min(items, USUAL_ITEMS[name] ?? items));
+      const { weight, path } = own >= below.weight ? { weight: own, path: [] } : below;
+      return weight === 0 ? NOTHING : { weight, path: [node.alias?.value ?? node.name.value, ...path] };
+    },
+  });
+  const { path } = dearestOf(schema.getRootType(operation.operation), operation.selectionSet, 1);
+  return path.length === 0 ? null : path.join('.');
+}
+
+/** Tells fields that may take calls to a route from others. */
+function takenBy(route: string): (cost: FieldCost) => boolean {
+  if (route === observations.route) return (cost) => cost === 'FIGURES' || cost === 'UNSAID';
+  if (route === countries.route || route === indicators.route) return (cost) => cost === 'ONCE';
+  return (cost) => cost !== 'NOTHING' && cost !== 'FIGURES';
+}
+
+/** Weighs a field for each object that has it: rows of figures, or one call. */
+function ownWeight(
+  field: GraphQLField<unknown, unknown>,
+  args: Readonly<Record<string, unknown>>,
+  isList: boolean,
+): number {
+  const cost = costOf(field);
+  if (cost === 'ONCE') return Number.MIN_VALUE;
+  if (cost !== 'FIGURES') return 1;
+  const named = (one: string, many: string, all: number) => {
+    if (!field.args.some(({ name }) => name === many)) return 1;
+    return one in args ? 1 : Array.isArray(args[many]) ? args[many].length : all;
+  };
+  const codes = named('countryCode', 'countryCodes', USUAL_ITEMS.Country ?? 1);
+  const keys = named('metricKey', 'metricKeys', USUAL_ITEMS.Indicator ?? 1);
+  const isSeries = isList && (args.latest !== true || args.toYear != null);
+  return codes * keys * (isSeries ? SERIES_ROWS : 1);
+}
+
+function itemsOf(typeName: string, args: Readonly<Record<string, unknown>>): number {
+  for (const [name, value] of Object.entries(args)) {
+    if (name !== 'orderBy' && Array.isArray(value)) return value.length;
+  }
+  return USUAL_ITEMS[typeName] ?? SOME_ITEMS;
+}

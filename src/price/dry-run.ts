@@ -1,0 +1,129 @@
+import { LRUCache } from 'lru-cache';
+import { yieldToEventLoop } from '../async/turns.ts';
+import { ASSUMED_METRIC, assumedFigure } from '../service/assumed.ts';
+import { type Answer, type Call, callKey, makeCall, type Send } from '../service/call.ts';
+import type { AnyEndpoint } from '../service/endpoints.ts';
+import * as endpoints from '../service/endpoints.ts';
+
+/** Lists that later operations are priced by, per key digest. */
+const MAX_LISTS = 400;
+
+/**
+ * Milliseconds for which a list stays before a newer one takes its place: they hardly ever change, and each is long
+ * held.
+ */
+const RENEWING_MS = 60_000;
+
+/** Characters of a data call's target that names many figures: to assume them takes long. */
+const LONG_TARGET = 500;
+
+interface KnownList {
+  readonly body: unknown;
+  readonly atMs: number;
+}
+
+/** Finds an indicator of a catalogue: one that has sources, which may be asked for. */
+function metricIn(catalogue: unknown): string {
+  try {
+    const records = endpoints.indicators.decode(catalogue, {}, 0);
+    return (records.find(({ sources }) => sources?.length) ?? records[0])?.key ?? ASSUMED_METRIC;
+  } catch {
+    return ASSUMED_METRIC;
+  }
+}
+
+/** The assumptions on answers while they are not known. */
+export interface Assumptions {
+  /** Returns the years of the figures that the service holds: fields below them are asked for too. */
+  yearsOf(countryCode: string, metricKey: string): readonly number[];
+  /** True if lists and records have their documented size, rather than nothing in them. */
+  readonly areFilled: boolean;
+  /** Called for a list that is not known. */
+  onAssumedList(): void;
+}
+
+/**
+ * A stand-in for the service that answers without being asked: with the lists that it has given this key before, or
+ * with assumptions. An operation that runs over it shows the calls that it would make.
+ */
+export interface DryRun {
+  /** Passes calls on and remembers the lists that come back. */
+  remembering(next: Send): Send;
+  /** Answers by known and assumed lists, and notes the calls that it was asked. */
+  answering(note: (call: Call) => void, assumptions: Assumptions): Send;
+}
+
+/**
+ * Assumes figures of each country and metric that a data call names, as far as there are any. The answer is whole, as
+ * its total says.
+ */
+function assumedFigures({ target }: Call, { yearsOf }: Assumptions): unknown {
+  const query = new URLSearchParams(target.slice(target.indexOf('?')));
+  const listed = (name: string) => query.get(name)?.split(',') ?? [];
+  const data = listed('country_codes').flatMap((code) =>
+    listed('metric_keys').flatMap((key) => yearsOf(code, key).map((year) => assumedFigure(code, key, year))),
+  );
+  return { data, meta: { total: data.length, limit: Number.MAX_SAFE_INTEGER } };
+}
+
+/** @param more endpoints besides those that every service has */
+export function createDryRun(now: () => number, more: readonly AnyEndpoint[] = []): DryRun {
+  /** Functions that assume an answer, by route; routes without one are left out. */
+  const assumedOf: ReadonlyMap<string, NonNullable<AnyEndpoint['assumed']>> = new Map(
+    [...Object.values(endpoints), ...more].flatMap(({ route, assumed }: AnyEndpoint) =>
+      assumed === undefined ? [] : [[route, assumed] as const],
+    ),
+  );
+  /** Routes that have one answer for all, which later operations are priced by. */
+  const lists: ReadonlySet<string> = new Set([...assumedOf.keys()].filter((route) => !route.includes('{')));
+  const known = new LRUCache<string, KnownList>({ max: MAX_LISTS });
+  const keyOf = (keyDigest: string, call: Call) => `${keyDigest} ${callKey(call)}`;
+
+  function remember(key: string, { body, receivedAt }: Answer): void {
+    const before = known.get(key);
+    if (before !== undefined && receivedAt - before.atMs < RENEWING_MS) return;
+    known.set(key, { body, atMs: receivedAt });
+  }
+
+  return {
+    remembering: (next) => (call, sending) => {
+      const answering = next(call, sending);
+      if (!lists.has(call.route)) return answering;
+      return answering.then((answer) => {
+        if (answer.status === 200) remember(keyOf(sending.caller.keyDigest, call), answer);
+        return answer;
+      });
+    },
+    answering:
+      (note, assumptions) =>
+      async (call, { caller, payer }): Promise<Answer> => {
+        note(call);
+        payer.reserve(call.route).charge();
+        if (call.target.length > LONG_TARGET) await yieldToEventLoop(caller);
+        const body =
+          known.get(keyOf(caller.keyDigest, call))?.body ?? assumed(call, caller.keyDigest, assumptions);
+        // If there is no record, nothing below it is asked for.
+        const status = body === NO_RECORD ? 404 : 200;
+        return { status, headers: {}, body, receivedAt: now() };
+      },
+  };
+
+  /**
+   * Returns an indicator of the key's own catalogue, as far as it is known, so that the fields below an indicator of a
+   * record are asked for as well.
+   */
+  function metricOf(keyDigest: string): string {
+    const catalogue = known.peek(keyOf(keyDigest, makeCall(endpoints.indicators, {})));
+    return catalogue === undefined ? ASSUMED_METRIC : metricIn(catalogue.body);
+  }
+
+  function assumed(call: Call, keyDigest: string, assumptions: Assumptions): unknown {
+    if (call.route === endpoints.observations.route) return assumedFigures(call, assumptions);
+    if (lists.has(call.route)) assumptions.onAssumedList();
+    if (assumptions.areFilled) return assumedOf.get(call.route)?.(call.target, metricOf(keyDigest)) ?? {};
+    if (call.route.includes('{')) return NO_RECORD;
+    return lists.has(call.route) ? [] : {};
+  }
+}
+
+const NO_RECORD = { detail: 'no record' };

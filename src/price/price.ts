@@ -1,0 +1,570 @@
+import {
+  type DocumentNode,
+  execute,
+  type GraphQLError,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+} from 'graphql';
+import { Failure } from '../errors.ts';
+import { fragmentsIn, type Plan } from '../execution/plan.ts';
+import { runPlan } from '../execution/run.ts';
+import { createBatchGate } from '../figures/batch-timing.ts';
+import { createDataFetch, createLoneFigures } from '../figures/client.ts';
+import { createObservationEntries, type ObservationEntries } from '../figures/entries.ts';
+import { limitsOf } from '../figures/estimate.ts';
+import type { Fetch, Figures } from '../figures/fetch.ts';
+import { isFresh } from '../figures/held.ts';
+import { createHeldNames, type RefusedNames } from '../figures/names.ts';
+import { createRevalidation, type Revalidation } from '../figures/revalidation.ts';
+import { type GraphContext, openContext } from '../graph/context.ts';
+import { originalOf } from '../graph/errors.ts';
+import { derivesFigures, isOpenEnded } from '../graph/selection.ts';
+import type { Effort } from '../loaders/effort.ts';
+import { ownCopy, type TickersLearned } from '../loaders/tickers.ts';
+import { type Demand, pairKey } from '../plan/demand.ts';
+import { frozen, type Learned } from '../plan/learned.ts';
+import { createFewestCalls, type FewestCalls, fewestCalls } from '../plan/modes.ts';
+import { ASSUMED_YEAR } from '../service/assumed.ts';
+import {
+  type Bill,
+  type Call,
+  type Caller,
+  openBill,
+  type Payer,
+  payerOf,
+  type Sending,
+} from '../service/call.ts';
+import { coalesced } from '../service/client.ts';
+import {
+  countries,
+  etlStatus,
+  observations as figuresRoute,
+  indicators,
+  observations,
+  tickers,
+} from '../service/endpoints.ts';
+import { authenticated } from '../service/gate.ts';
+import { cached, type Freshness } from '../service/lists.ts';
+import type { QuotaRecord } from '../tenants/ledger.ts';
+import { NO_TENANT_CACHE, readOnlyCache, type TenantCache } from '../tenants/tenant-cache.ts';
+import type { Warning, WarningCode } from '../warnings.ts';
+import { dearestField } from './bound.ts';
+import type { Assumptions, DryRun } from './dry-run.ts';
+
+interface PricedCall extends Call {
+  /** True if it is not sent, since a held value answers it. */
+  readonly isHeld: boolean;
+}
+
+/** The state of pricing one operation, while it goes on. */
+interface Tally {
+  readonly bill: Bill;
+  /** Ends the pricing if the operation is certain to be refused. */
+  readonly payer: Payer;
+  readonly calls: PricedCall[];
+  /** Demands that were met by held figures. */
+  readonly heldDemands: Demand[];
+  isCertain: boolean;
+  mayBeRenewed: boolean;
+  /** The failure for which the operation is not priced to the end, or takes more than it may; null if neither is so. */
+  readonly refusal: Failure | null;
+  /**
+   * Counts a figure that is not held, before it is planned.
+   * @throws Failure OPERATION_TOO_EXPENSIVE if no plan can do any more
+   */
+  want(demand: Demand): void;
+  /** Refuses the operation if it has come to more calls than it may take. */
+  close(): void;
+}
+
+/** The ceilings up to which an operation is priced. */
+export interface Ceilings {
+  /** Calls that it may send. */
+  readonly limit: number;
+  /** True if only the price is asked for: then it is told beyond the limit, too. */
+  readonly isExplained: boolean;
+  /** True if the service has accepted the key lately. */
+  readonly isProven: boolean;
+}
+
+interface TallyParts extends Ceilings {
+  readonly isCertain: boolean;
+  /** Counts the fewest calls for the figures that are not held. */
+  readonly fewest: FewestCalls;
+  /** Names the field that takes the most calls to a route; null if none can be told. */
+  readonly dearest: (route: string) => string | null;
+}
+
+/** Times the limit up to which a price is still told exactly: then the caller knows how much less to ask for. */
+const PRICED_BEYOND = 10;
+
+/**
+ * Figures that are planned for a key that anybody may have made up. An operation that may run takes a plan of fewer, or
+ * none.
+ */
+const MOST_PLANNED_UNPROVEN = 2_500;
+
+export function openTally(parts: TallyParts): Tally {
+  const { limit, isExplained, isProven, fewest, dearest } = parts;
+  const bill = openBill();
+  const free = payerOf(bill);
+  const mostCalls = limit * PRICED_BEYOND;
+  // A plan of figures is dear, a count of calls for single records is not.
+  const mostByFigures = isExplained && isProven ? mostCalls : limit;
+  let refusal: Failure | null = null;
+
+  const dataCalls = () => bill.byRoute[observations.route] ?? 0;
+
+  /** Returns the route that the operation takes the most calls to, as far as it has come. */
+  function dearestRoute(): string {
+    const counts = { ...bill.byRoute, [observations.route]: Math.max(dataCalls(), fewest.calls) };
+    return Object.entries(counts).reduce((most, one) => (one[1] > most[1] ? one : most))[0];
+  }
+
+  function refuse(planned: number, orMore = ''): Failure {
+    if (refusal !== null) return refusal;
+    const route = dearestRoute();
+    const field = dearest(route) ?? undefined;
+    const where = `most of them to ${route}${field === undefined ? '' : ` for ${field}`}`;
+    const message = `The operation plans ${orMore}${planned} upstream calls, ${where}; this gateway allows ${limit} (MAX_UPSTREAM_CALLS).`;
+    refusal = new Failure('OPERATION_TOO_EXPENSIVE', message, { planned, limit, route, field });
+    return refusal;
+  }
+
+  function refuseUnproven(figures: number): Failure {
+    const field = dearest(observations.route) ?? undefined;
+    const message = `The operation takes a plan of more figures than the ${MOST_PLANNED_UNPROVEN} that this gateway plans under a key that the service has not accepted lately. Ask for something small first, so that the key is known.`;
+    const fields = { planned: figures, limit: MOST_PLANNED_UNPROVEN, route: observations.route, field };
+    refusal ??= new Failure('OPERATION_TOO_EXPENSIVE', message, fields);
+    return refusal;
+  }
+
+  return {
+    bill,
+    payer: {
+      reserve(route) {
+        if (refusal !== null) throw refusal;
+        if (bill.calls >= mostCalls) throw refuse(bill.calls + 1, 'at least ');
+        return free.reserve(route);
+      },
+    },
+    calls: [],
+    heldDemands: [],
+    isCertain: parts.isCertain,
+    mayBeRenewed: false,
+    get refusal() {
+      return refusal;
+    },
+    want(demand) {
+      if (refusal !== null) throw refusal;
+      fewest.add(demand);
+      if (fewest.calls > mostByFigures) {
+        const others = bill.calls - dataCalls();
+        throw refuse(others + Math.max(dataCalls(), fewest.calls), 'at least ');
+      }
+      if (!isProven && fewest.figures > MOST_PLANNED_UNPROVEN) throw refuseUnproven(fewest.figures);
+    },
+    close() {
+      if (refusal === null && !isExplained && bill.calls > limit) refuse(bill.calls);
+    },
+  };
+}
+
+export type { PricedCall };
+
+/** An operation with its variables coerced, ready to run. */
+interface PricedOperation {
+  readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly caller: Caller;
+  /** Null if graphql-js has to run it. */
+  readonly plan: Plan | null;
+}
+
+interface Price {
+  readonly bill: Bill;
+  /** Calls that it takes, and calls that are spared since held values answer them. */
+  readonly calls: readonly PricedCall[];
+  /** True if the operation takes just these calls, for any answers of the service. */
+  readonly isCertain: boolean;
+  /** True if a look at the sources may spare the operation the calls for figures that are past their time. */
+  readonly mayBeRenewed: boolean;
+  /** Errors that the operation would fail with before anything is sent. */
+  readonly errors: readonly GraphQLError[];
+  /** Warnings that the answer would have, as far as held values tell. */
+  readonly warnings: readonly Warning[];
+  /**
+   * The failure with which the pricing was ended before all was priced: the operation takes more than it may; null if
+   * it wasn't.
+   */
+  readonly refusal: Failure | null;
+}
+
+interface PricingParts {
+  readonly schema: GraphQLSchema;
+  readonly dryRun: DryRun;
+  readonly tenantCache: TenantCache;
+  readonly freshness: Freshness;
+  readonly now: () => number;
+  readonly learned: Learned;
+  readonly refusedNames: RefusedNames;
+  readonly tickersLearned: TickersLearned;
+  readonly codesPerCall: number;
+  readonly overfetchRows: number;
+  readonly holdMs: number;
+  readonly effortFor: (caller: Caller) => Effort;
+  /** Tells if the service has accepted the key lately. */
+  readonly isProven: (keyDigest: string) => boolean;
+  /** Calls that one operation may send. */
+  readonly maxUpstreamCalls: number;
+  /** Rows of one page. */
+  readonly maxListItems: number;
+  readonly quota: (keyDigest: string) => Promise<QuotaRecord>;
+}
+
+/**
+ * The assumption of a price if nothing is known. `expected`: the service holds every figure, and lists and records of
+ * the documented size. `least`: it holds nothing.
+ */
+type Supposed = 'expected' | 'least';
+
+/**
+ * Prices operations by running them over a stand-in for the service, through the very resolvers, loaders and planner
+ * that will run them for real: the price is the calls that it would ask for.
+ */
+export type Pricing = (
+  priced: PricedOperation,
+  supposed: Supposed,
+  /** True if the caller asks for the price, rather than if it is too much. */
+  isExplained: boolean,
+) => Promise<Price>;
+
+export function createPricing(parts: PricingParts): Pricing {
+  return async (priced, supposed, isExplained) => {
+    const learned = frozen(parts.learned, supposed === 'expected' ? 'untold' : 'unknown');
+    const tally = tallyFor(priced, learned, isExplained, parts);
+    const { context, fetchHeld } = openDryRun(parts, priced, supposed, learned, tally);
+    const { effort, warnings, bill } = context;
+    const errors = await runDry(priced, context, parts.schema).catch((fault: unknown) => {
+      if (fault !== effort.refusal) throw fault;
+      return [];
+    });
+    // Held values are listed; if that decides nothing, it is left.
+    if (isExplained && effort.refusal === null) await fetchHeld(tally.heldDemands);
+    const isTold = ({ code, route = TOLD_BY[code] ?? '' }: Warning) => bill.byRoute[route] === undefined;
+    if (effort.refusal === null) tally.close();
+    return {
+      bill,
+      calls: tally.calls,
+      isCertain: tally.isCertain,
+      mayBeRenewed: tally.mayBeRenewed,
+      errors: errors.filter((error) => !isOfRecord(error)),
+      warnings: (warnings.told() ?? []).filter(isTold),
+      refusal: effort.refusal,
+    };
+  };
+}
+
+function tallyFor(
+  { document, operation, variables, caller }: PricedOperation,
+  learned: Learned,
+  isExplained: boolean,
+  parts: PricingParts,
+): Tally {
+  const { schema, codesPerCall, maxUpstreamCalls: limit } = parts;
+  return openTally({
+    limit,
+    isExplained,
+    isProven: parts.isProven(caller.keyDigest),
+    // Of an object that is found by its identifier, the stand-in knows nothing.
+    isCertain: !isOpenEnded(document, schema),
+    fewest: createFewestCalls(limitsOf({ learned, codesPerCall }), learned.seriesRows, learned.rowsWithin),
+    dearest(route) {
+      const scope = { schema, fragments: fragmentsIn(document), variableValues: variables };
+      return dearestField(schema, operation, scope, route);
+    },
+  });
+}
+
+/** Opens the context that one operation is priced in, over a stand-in for the service. */
+function openDryRun(
+  parts: PricingParts,
+  { caller, document }: PricedOperation,
+  supposed: Supposed,
+  learned: Learned,
+  tally: Tally,
+) {
+  const { freshness, now } = parts;
+  const { bill, payer } = tally;
+  const tenantCache = readOnlyCache(parts.tenantCache);
+  const years = createYearsWanted();
+  const assumptions = assumptionsOf(parts.learned, supposed, years, tally);
+  const note = (call: Call) => tally.calls.push({ ...call, isHeld: false });
+  const noteHeld = (call: Call) => tally.calls.push({ ...call, isHeld: true });
+  const outage = { failure: () => null };
+  const send = coalesced(authenticated(parts.dryRun.answering(note, assumptions), tenantCache));
+  const ask = cached(send, { tenantCache, freshness, now, outage, onHeld: noteHeld });
+  const observations = {
+    ...parts,
+    send,
+    tenantCache,
+    outage,
+    learned,
+    refusedNames: { of: parts.refusedNames.of, remember() {} },
+    keep() {},
+    entries: createObservationEntries(tenantCache),
+    revalidation: notingRenewals(
+      createRevalidation({ ask, tenantCache, freshness, now, mayAsk: false }),
+      tally,
+    ),
+    onHeld: (demand: Demand) => tally.heldDemands.push(demand),
+  };
+  const isDeriving = derivesFigures(document, parts.schema);
+  const mayBeHeld = supposed === 'least' && parts.tenantCache !== NO_TENANT_CACHE;
+  const figures = createLoneFigures(observations, (next) => {
+    const counting = tallied(next, parts.learned, isDeriving, tally);
+    return mayBeHeld ? spared(counting) : counting;
+  });
+  const signal = new AbortController().signal;
+  const sending: Sending = { caller, bill, payer, signal, waitDeadlineMs: 0 };
+  const effort = untilRefused(parts.effortFor(caller), tally);
+  const context = openContext({
+    ask,
+    sending,
+    figures: counted(figures, { ...observations, isDeriving }, years, tally),
+    batchGate: createBatchGate(parts.holdMs),
+    effort,
+    tickersLearned: ownCopy(parts.tickersLearned),
+    learned: parts.learned,
+    maxListItems: parts.maxListItems,
+    heldNames: createHeldNames({ tenantCache, freshness, now }, parts.learned),
+    quota: () => parts.quota(caller.keyDigest),
+  });
+  return {
+    context,
+    /** Lists the calls that would bring these demands, were they not held, if an operation might send so many. */
+    async fetchHeld(demands: readonly Demand[]): Promise<void> {
+      const calls = fewestCalls(demands, limitsOf(observations), learned.seriesRows, learned.rowsWithin);
+      if (calls > parts.maxUpstreamCalls) return;
+      const fetch = createDataFetch({ ...observations, send: parts.dryRun.answering(noteHeld, assumptions) });
+      const heldBill = openBill();
+      return fetch(demands, { ...sending, bill: heldBill, payer: payerOf(heldBill) }, () => {});
+    },
+  };
+}
+
+/** A year that is wanted of each series of which some years are: a figure of another year doesn't answer the demand. */
+interface YearsWanted {
+  of(countryCode: string, metricKey: string): readonly number[];
+  add(demand: Demand): void;
+}
+
+function createYearsWanted(): YearsWanted {
+  const wanted = new Map<string, number[]>();
+  return {
+    of: (countryCode, metricKey) => wanted.get(pairKey(countryCode, metricKey)) ?? [ASSUMED_YEAR],
+    add({ pairKey: key, years }) {
+      const year = years && (years.to ?? years.from);
+      const before = wanted.get(key) ?? [];
+      if (year !== null && !before.includes(year)) wanted.set(key, [...before, year]);
+    },
+  };
+}
+
+function assumptionsOf(learned: Learned, supposed: Supposed, years: YearsWanted, tally: Tally): Assumptions {
+  const isExpected = supposed === 'expected';
+  const isKnownEmpty = (code: string, key: string) =>
+    learned.knowsSeries(code, key) && learned.seriesRows(code, key) === 0;
+  return {
+    yearsOf: (code, key) => (isExpected && !isKnownEmpty(code, key) ? years.of(code, key) : []),
+    areFilled: isExpected,
+    onAssumedList() {
+      tally.isCertain = false;
+    },
+  };
+}
+
+/**
+ * Looks at demands that are about to be planned: if they take just the calls of their plan, and if those are too many.
+ */
+function tallied(next: Fetch, learned: Learned, isDeriving: boolean, tally: Tally): Fetch {
+  /** Tells if a demand is for a series whose length is known: it takes just the calls of its plan. */
+  const isLengthKnown = ({ mode, years, countryCode, metricKey }: Demand) =>
+    mode === 'series' &&
+    years === null &&
+    learned.totals === 'true' &&
+    learned.knowsSeries(countryCode, metricKey);
+  return async (demands, sending, settle) => {
+    // If several figures go with another one, the service is asked for the latest.
+    if (isDeriving ? demands.length > 0 : !demands.every(isLengthKnown)) tally.isCertain = false;
+    for (const demand of demands) tally.want(demand);
+    await next(demands, sending, settle);
+  };
+}
+
+/**
+ * Spares demands that a call before may have brought, and the operation has held by then: figures of any country with
+ * any metric that were asked for together.
+ */
+function spared(next: Fetch): Fetch {
+  const asked: { readonly codes: ReadonlySet<string>; readonly keys: ReadonlySet<string> }[] = [];
+  const isBrought = ({ countryCode, metricKey }: Demand) =>
+    asked.some(({ codes, keys }) => codes.has(countryCode) && keys.has(metricKey));
+  return (demands, sending, settle) => {
+    const missing = demands.filter((demand) => !isBrought(demand));
+    for (const demand of demands) if (isBrought(demand)) settle(demand, []);
+    asked.push({
+      codes: new Set(missing.map(({ countryCode }) => countryCode)),
+      keys: new Set(missing.map(({ metricKey }) => metricKey)),
+    });
+    return next(missing, sending, settle);
+  };
+}
+
+function notingRenewals(revalidation: Revalidation, tally: Tally): Revalidation {
+  return {
+    ...revalidation,
+    check(entries, ...others) {
+      if (entries.length > 0) tally.mayBeRenewed = true;
+      return revalidation.check(entries, ...others);
+    },
+  };
+}
+
+/** @returns the errors that the operation would fail with */
+async function runDry(
+  { document, operation, variables, caller, plan }: PricedOperation,
+  context: GraphContext,
+  schema: GraphQLSchema,
+): Promise<readonly GraphQLError[]> {
+  if (plan !== null) {
+    const { batchGate, effort } = context;
+    const onPause = batchGate.closeDuring;
+    const run = {
+      plan,
+      context,
+      variables,
+      onPause,
+      onList: (items: number) => effort.list(items),
+      onError: () => effort.fail(1),
+      isDry: true,
+      job: caller,
+    };
+    return (await runPlan(run)).errors;
+  }
+  const result = await execute({
+    schema,
+    document,
+    operationName: operation.name?.value,
+    variableValues: variables,
+    contextValue: { ...context, isByGraphqlJs: true },
+  });
+  return result.errors ?? [];
+}
+
+/** Returns true if the error is of a record: errors of the stand-in's own records say nothing of the service's. */
+function isOfRecord(error: GraphQLError): boolean {
+  const original = originalOf(error);
+  return original instanceof Failure && original.code === 'UPSTREAM_INVALID_RESPONSE';
+}
+
+/** Wraps an effort so that it ends once the operation is known to be refused. */
+function untilRefused(effort: Effort, tally: Tally): Effort {
+  const endIfRefused = () => {
+    if (tally.refusal !== null) throw tally.refusal;
+  };
+  return {
+    get refusal() {
+      return tally.refusal ?? effort.refusal;
+    },
+    want(figures) {
+      endIfRefused();
+      effort.want(figures);
+    },
+    list(items) {
+      endIfRefused();
+      effort.list(items);
+    },
+    fail(errors) {
+      endIfRefused();
+      effort.fail(errors);
+    },
+  };
+}
+
+interface CountedParts extends Pick<PricingParts, 'tenantCache' | 'freshness' | 'now' | 'refusedNames'> {
+  readonly entries: ObservationEntries;
+  /** True if figures are asked for that others may be compared with. */
+  readonly isDeriving: boolean;
+}
+
+/**
+ * Wraps figures so that they are counted as soon as they are wanted and seen not to be held, before any are gathered,
+ * looked up or planned. None are looked for once it is known that the operation is refused.
+ */
+function counted(figures: Figures, parts: CountedParts, years: YearsWanted, tally: Tally): Figures {
+  const { tenantCache, entries, refusedNames, isDeriving } = parts;
+  return {
+    ...figures,
+    held(sending) {
+      const { keyDigest } = sending.caller;
+      const find = figures.held(sending);
+      if (!tenantCache.isAtHand) return find;
+      return (demand) => {
+        const found = find?.(demand);
+        if (found !== undefined) return found;
+        const isHeld =
+          find === null && isFresh({ ...demand, entry: entries.atHand(keyDigest, demand) }, parts);
+        if (isHeld || refusedNames.of(keyDigest, demand) !== undefined) return undefined;
+        tally.want(demand);
+        // A figure without any to compare it with leaves or not, as the rest of the operation lasts.
+        if (isDeriving) tally.isCertain = false;
+        return undefined;
+      };
+    },
+    async fetch(demands, sending, settle) {
+      if (tally.refusal !== null) throw tally.refusal;
+      for (const demand of demands) if (demand.years !== null) years.add(demand);
+      return figures.fetch(demands, sending, settle);
+    },
+  };
+}
+
+/** Route that tells the names that there are, or the figures, by the warning that needs it. */
+const TOLD_BY: Readonly<Partial<Record<WarningCode, string>>> = {
+  UNKNOWN_COUNTRY: countries.route,
+  UNKNOWN_INDICATOR: indicators.route,
+  NOT_COMPARABLE: figuresRoute.route,
+  UNREADABLE_PERIOD: figuresRoute.route,
+  SEVERAL_FIGURES: figuresRoute.route,
+};
+
+/** Calls that an operation takes by itself, if nothing fails: the calls that it sends lie within. */
+interface PriceRange {
+  readonly least: number;
+  readonly most: number;
+}
+
+/**
+ * @param limit calls that one operation may send: if the service's answers decide, there is no lower bound that always
+ * holds
+ */
+export function priceRange(expected: Price, least: Price, limit: number): PriceRange {
+  const { calls, byRoute } = expected.bill;
+  const leastBy = least.bill.byRoute;
+  // If nothing is there, a list may be looked at to tell why.
+  const inBoth = Object.keys(leastBy).reduce(
+    (sum, route) => sum + Math.min(leastBy[route] ?? 0, byRoute[route] ?? 0),
+    0,
+  );
+  const dataCalls = leastBy[observations.route] ?? 0;
+  // One call to the sources may stand for all data calls, and the operation may take it anyway.
+  const renewalCalls = leastBy[etlStatus.route] === undefined ? Math.min(1, dataCalls) : 0;
+  // The pieces by which a list of listings is completed depend on the rows that come.
+  const tickerPieces = Math.max(0, (leastBy[tickers.route] ?? 0) - 1);
+  const leastCalls = inBoth - tickerPieces - (least.mayBeRenewed ? dataCalls - renewalCalls : 0);
+  const isCertain =
+    expected.isCertain && least.isCertain && !expected.mayBeRenewed && least.bill.calls === calls;
+  return { least: Math.min(calls, leastCalls), most: isCertain ? calls : Math.max(calls, limit) };
+}

@@ -1,0 +1,220 @@
+import { mapValue, type PromiseOrValue, type Steps, timeSliced } from '../async/turns.ts';
+import { Failure } from '../errors.ts';
+import type { GraphContext, Page } from '../graph/context.ts';
+import type { OrderDirection } from '../graph/generated.ts';
+import { cursorOf, decodeCursor, encodeId, type GlobalId } from '../graph/ids.ts';
+
+/** Fields to order by, the first one first; null or omitted: not at all. */
+export type OrderBy<Field extends string> =
+  | readonly { readonly field: Field; readonly direction?: OrderDirection | undefined }[]
+  | null
+  | undefined;
+
+/** Compares rows by one of their fields; a row without a value comes last in either direction. */
+export type Order<Row> = (a: Row, b: Row, sign: 1 | -1) => number;
+
+/** Rows that are ordered, or put together, before others may have a turn. */
+const BLOCK = 1024;
+
+const collator = new Intl.Collator('en');
+
+function orderBy<Row, Value>(
+  read: (row: Row) => Value | null,
+  compare: (a: Value, b: Value) => number,
+): Order<Row> {
+  return (a, b, sign) => {
+    const [left, right] = [read(a), read(b)];
+    if (left === null || right === null) return Number(left === null) - Number(right === null);
+    return sign * compare(left, right);
+  };
+}
+
+export function byNumber<Row>(read: (row: Row) => number | null): Order<Row> {
+  return orderBy(read, (a, b) => a - b);
+}
+
+/** Orders by codes and keys, as they are spelt. */
+export function byCode<Row>(read: (row: Row) => string | null): Order<Row> {
+  return orderBy(read, (a, b) => (a < b ? -1 : a > b ? 1 : 0));
+}
+
+/** Orders by names, as a reader looks for them: accents and case decide last. */
+export function byName<Row>(read: (row: Row) => string | null): Order<Row> {
+  return orderBy(read, collator.compare);
+}
+
+type OrderContext = Pick<GraphContext, 'batchGate' | 'caller'>;
+
+/** Rows in the wanted order, once they are there; rows that are alike in all of it stay as they are. */
+export function ordered<Row, Field extends string>(
+  rows: PromiseOrValue<readonly Row[]>,
+  wanted: OrderBy<Field>,
+  orders: Readonly<Record<Field, Order<Row>>>,
+  context: OrderContext,
+): PromiseOrValue<readonly Row[]> {
+  if (wanted == null || wanted.length === 0) return rows;
+  return mapValue(rows, (list) => sorted(list, wanted, orders, context));
+}
+
+function sorted<Row, Field extends string>(
+  rows: readonly Row[],
+  wanted: NonNullable<OrderBy<Field>>,
+  orders: Readonly<Record<Field, Order<Row>>>,
+  { batchGate, caller }: OrderContext,
+): PromiseOrValue<readonly Row[]> {
+  if (rows.length < 2) return rows;
+  // A field that is named again makes no difference: rows that differ in it are in order by then.
+  const named = wanted.filter(({ field }, i) => wanted.findIndex((one) => one.field === field) === i);
+  const steps = named.map(({ field, direction }): { order: Order<Row>; sign: 1 | -1 } => ({
+    order: orders[field],
+    sign: direction === 'DESC' ? -1 : 1,
+  }));
+  const compare = (a: Row, b: Row) => {
+    for (const { order, sign } of steps) {
+      const difference = order(a, b, sign);
+      if (difference !== 0) return difference;
+    }
+    return 0;
+  };
+  if (rows.length <= BLOCK) return rows.toSorted(compare);
+  const sorting = timeSliced(caller, sortInSteps(rows, compare));
+  // Fields selected below the rows may ask for figures too.
+  return sorting instanceof Promise ? batchGate.closeDuring(sorting) : sorting;
+}
+
+/** Sorts many rows in blocks, and puts these together two by two. */
+function* sortInSteps<Row>(rows: readonly Row[], compare: (a: Row, b: Row) => number): Steps<readonly Row[]> {
+  let blocks: (readonly Row[])[] = [];
+  for (let start = 0; start < rows.length; start += BLOCK) {
+    blocks.push(rows.slice(start, start + BLOCK).sort(compare));
+    yield;
+  }
+  while (blocks.length > 1) {
+    const joined: (readonly Row[])[] = [];
+    for (let i = 0; i < blocks.length; i += 2)
+      joined.push(yield* merge(blocks[i] ?? [], blocks[i + 1] ?? [], compare));
+    blocks = joined;
+  }
+  return blocks[0] ?? [];
+}
+
+/** Merges two sorted lists: of rows that are alike, those of the first list come first. */
+function* merge<Row>(
+  first: readonly Row[],
+  second: readonly Row[],
+  compare: (a: Row, b: Row) => number,
+): Steps<readonly Row[]> {
+  const merged: Row[] = [];
+  let [i, j] = [0, 0];
+  for (;;) {
+    const [a, b] = [first[i], second[j]];
+    if (a === undefined || b === undefined) return merged.concat(first.slice(i), second.slice(j));
+    if (compare(a, b) <= 0) {
+      merged.push(a);
+      i += 1;
+    } else {
+      merged.push(b);
+      j += 1;
+    }
+    if (merged.length % BLOCK === 0) yield;
+  }
+}
+
+/** Arguments of a connection. */
+export interface PagingArgs {
+  readonly first?: number | null | undefined;
+  readonly after?: string | null | undefined;
+  readonly last?: number | null | undefined;
+  readonly before?: string | null | undefined;
+}
+
+/** The rows of a list that a page has. */
+interface Paging {
+  readonly after: GlobalId | null;
+  readonly before: GlobalId | null;
+  readonly count: number;
+  /** True if they are counted from the end. */
+  readonly isFromEnd: boolean;
+}
+
+/** The way to name the rows of a list. */
+export interface Naming<Row> {
+  /** Identifiers of some rows of a list, in their order. */
+  idsOf(rows: readonly Row[], list: readonly Row[]): readonly string[];
+  /** The row of an identifier, which may be of an earlier release of the dataset. */
+  find(list: readonly Row[], id: GlobalId): Row | null;
+}
+
+/**
+ * The wanted page, before anything is asked for.
+ * @throws Failure BAD_USER_INPUT if the arguments make no sense
+ */
+export function pagingOf(args: PagingArgs, type: GlobalId['type'], maxRows: number): Paging {
+  const { first, after, last, before } = args;
+  if (first != null && last != null) {
+    throw new Failure(
+      'BAD_USER_INPUT',
+      'A page is counted from one end: give `first` or `last`, and not both.',
+    );
+  }
+  for (const [name, count] of Object.entries({ first, last })) {
+    if (count == null || (count >= 0 && count <= maxRows)) continue;
+    throw new Failure(
+      'BAD_USER_INPUT',
+      `\`${name}\` is from 0 to ${maxRows} (MAX_LIST_ITEMS); this is ${count}. Ask for several pages.`,
+    );
+  }
+  return {
+    after: after == null ? null : decodeCursor(after, type, 'after'),
+    before: before == null ? null : decodeCursor(before, type, 'before'),
+    count: first ?? last ?? maxRows,
+    isFromEnd: last != null,
+  };
+}
+
+/**
+ * A page of a list.
+ * @param list rows in the wanted order
+ * @param unordered the same rows as they come: rows that are alike are named by their order there
+ * @throws Failure BAD_USER_INPUT if a cursor names a row that the list doesn't have
+ */
+export function pageOf<Row>(
+  { after, before, count, isFromEnd }: Paging,
+  naming: Naming<Row>,
+  list: readonly Row[],
+  unordered: readonly Row[] = list,
+): Page<Row> {
+  const positionOf = (id: GlobalId, argument: string) => {
+    const row = naming.find(unordered, id);
+    const position = row === null ? -1 : list.indexOf(row);
+    if (position >= 0) return position;
+    throw new Failure(
+      'BAD_USER_INPUT',
+      `The row that \`${argument}\` names is not in this list, or no longer. Page with the arguments that the cursor came with, or begin anew without it.`,
+    );
+  };
+  let start = after === null ? 0 : positionOf(after, 'after') + 1;
+  let end = Math.max(start, before === null ? list.length : positionOf(before, 'before'));
+  if (isFromEnd) start = Math.max(start, end - count);
+  else end = Math.min(end, start + count);
+  const nodes = start === 0 && end === list.length ? list : list.slice(start, end);
+  let cursors: readonly string[] | undefined;
+  return {
+    nodes,
+    totalCount: list.length,
+    hasNextPage: end < list.length,
+    hasPreviousPage: start > 0,
+    cursors() {
+      cursors ??= naming.idsOf(nodes, unordered).map(cursorOf);
+      return cursors;
+    },
+  };
+}
+
+/** Names rows that each have a key of their own. */
+export function namedBy<Row>(type: GlobalId['type'], keyOf: (row: Row) => readonly string[]): Naming<Row> {
+  return {
+    idsOf: (rows) => rows.map((row) => encodeId(type, ...keyOf(row))),
+    find: (list, { key }) => list.find((row) => keyOf(row).every((part, i) => part === key[i])) ?? null,
+  };
+}

@@ -1,0 +1,435 @@
+/**
+ * A request to the metered service as a value. It is planned, priced, compared, shared and refused in this form,
+ * and only `http.ts` ever sends one.
+ */
+import { Cancellation, type CancelSignal } from '../async/cancellation.ts';
+import type { Stopwatch, Trace } from '../async/trace.ts';
+import type { Job } from '../async/turns.ts';
+import { Failure, type FailureCode } from '../errors.ts';
+
+/** One route of the service. `Params` are the parameters that it takes, `Result` its answer in our own words. */
+export interface Endpoint<Params = never, Result = unknown> {
+  /** The route's template, such as `/v1/countries/{code}/profile`: its name in bills, errors and metrics. */
+  readonly route: string;
+  /** True if the route is asked without the caller's key. */
+  readonly isPublic: boolean;
+  /** Makes the path and query parameters of a call; a parameter that is undefined is not sent. */
+  readonly params: (params: Params) => CallParams;
+  /**
+   * Decodes the records in an answer's body.
+   * @param receivedAt when the service sent it, in milliseconds since the epoch; records tell it only if `isDated` says
+   * so
+   * @throws Failure UPSTREAM_INVALID_RESPONSE naming the field that breaks the specification
+   */
+  readonly decode: (body: unknown, params: Params, receivedAt: number) => Result;
+  /** True if a service may lack the route, since no path is specified for it; see `absentRoutes`. */
+  readonly isOptional?: true;
+  /** True if the records tell when they came. */
+  readonly isDated?: true;
+  /** The way in which an answer may be served again: never, for the usual time, or as the service's headers say. */
+  readonly caching: 'none' | 'ttl' | 'http';
+  /**
+   * Returns the content that pricing assumes of an answer while it is not known: a list of its documented size, or one
+   * of each thing that further calls may hang from. Nothing if it is left out.
+   * @param target that of the call
+   * @param metricKey an indicator of the catalogue, as far as that is known
+   */
+  readonly assumed?: (target: string, metricKey: string) => unknown;
+}
+
+interface CallParams {
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string | undefined>>;
+}
+
+/** One concrete call. */
+export interface Call {
+  readonly route: string;
+  readonly isPublic: boolean;
+  /** Path and query string, parameters in a fixed order: equal calls have equal targets. */
+  readonly target: string;
+}
+
+/** Returns the only name of a call: two calls with the same key ask for the same thing. */
+export function callKey(call: Call): string {
+  return call.target;
+}
+
+export function makeCall<Params>(endpoint: Endpoint<Params, unknown>, params: Params): Call {
+  const { path = {}, query = {} } = endpoint.params(params);
+  const pathname = endpoint.route.replace(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(path[name] ?? ''),
+  );
+  let target = pathname;
+  for (const name of Object.keys(query).sort()) {
+    const value = query[name];
+    if (value !== undefined) target += `${target === pathname ? '?' : '&'}${name}=${encodeList(value)}`;
+  }
+  return { route: endpoint.route, isPublic: endpoint.isPublic, target };
+}
+
+/** Characters that stand for themselves in a query. */
+const PLAIN = /^[\w,.-]*$/;
+
+/** Encodes a list. Commas separate its codes, and may stand in a query as they are. */
+function encodeList(value: string): string {
+  return PLAIN.test(value) ? value : encodeURIComponent(value).replaceAll('%2C', ',');
+}
+
+/** The answer of the service, undecoded, and its time. */
+export interface Answer {
+  /** 200, 304 or 404; every other status is a Failure. */
+  readonly status: 200 | 304 | 404;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Parsed JSON; undefined for a 304. For a 404 `{detail}`, or undefined if the service didn't word it itself. */
+  readonly body: unknown;
+  /** Milliseconds since the epoch. */
+  readonly receivedAt: number;
+}
+
+/** The tenant on whose behalf calls are made. */
+export interface Caller extends Job {
+  /** The `Authorization` header as it came; null if there was none. Goes to the service and nowhere else. */
+  readonly authorization: string | null;
+  /** A keyed digest of it, which names the caller in ledgers and caches. */
+  readonly keyDigest: string;
+}
+
+/** The payer of a call, and the end of the demand for it. */
+export interface Sending {
+  readonly caller: Caller;
+  readonly signal: CancelSignal;
+  /** The deadline of an operation: started before it first waits, so that its signal aborts when the time is over. */
+  readonly deadline?: Pick<Deadline, 'start'>;
+  /** The bill that counts answers that took no request. */
+  readonly bill: Bill;
+  /** Counts the time of waits. */
+  readonly waits?: Waits;
+  /** Bills the requests. */
+  readonly payer: Payer;
+  /** Milliseconds since the epoch until which the call may wait for a minute window that still has room. */
+  readonly waitDeadlineMs: number;
+  /** Called when a call has its turn and is about to leave. Throws the reason if it must not leave after all. */
+  readonly beforeLeaving?: () => void;
+  /** The span that calls are made within, if somebody traces. */
+  readonly trace?: Trace | undefined;
+  /** Called with the status of the answer. */
+  readonly onStatus?: (status: number) => void;
+  /** Further request headers, such as `if-none-match`. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Has the request go over a connection that nothing has gone over before. */
+  readonly isAnew?: true;
+  /** Called once, at the instant the request leaves; an error that it throws keeps the request from being sent. */
+  readonly onLeaving?: () => void;
+  /** Called with the expiry of each cache hit, in milliseconds since the epoch. */
+  readonly onHeld?: (freshUntilMs: number) => void;
+  /** Called with the expiry of each answer that has just come, as `onHeld`; 0 if it has none. */
+  readonly onFetched?: (freshUntilMs: number) => void;
+  /** Called with records that are past their time and served for want of newer ones. */
+  readonly onStale?: (records: unknown, why: FailureCode) => void;
+  /** Called with rows of an answer that belong to nothing that can be asked for. */
+  readonly onLeftOut?: (rows: LeftOutRows) => void;
+}
+
+/** The waits of an operation: for the service, batching and pacing included, and for the store. */
+export interface Waits {
+  readonly service: Stopwatch;
+  readonly store: Stopwatch;
+}
+
+/** Rows of an answer that could not be used. */
+export interface LeftOutRows {
+  readonly route: string;
+  readonly count: number;
+  /** The fault in the first of them. */
+  readonly detail: string;
+}
+
+/**
+ * Pays for requests that are about to leave. A request is reserved while it waits for its turn, and charged at the
+ * instant it leaves, so that the bills of all operations add up to the requests that the service receives.
+ */
+export interface Payer {
+  /**
+   * @throws Failure OPERATION_TOO_EXPENSIVE if one more request would be beyond the operation's limit, DOMException
+   * AbortError if nobody waits any more
+   */
+  reserve(route: string): Reservation;
+}
+
+/** Room for one request under a limit; it is either charged or released. */
+interface Reservation {
+  /**
+   * Bills the request, which leaves now.
+   * @throws DOMException AbortError if nobody waits any more; the room is free then
+   */
+  charge(): void;
+  release(): void;
+}
+
+/** One ring of the way to the service, or all of them. */
+export type Send = (call: Call, sending: Sending) => Promise<Answer>;
+
+/** The cost of one operation, as `extensions.upstream` tells it. */
+export interface Bill {
+  /** Requests sent for this operation, retries included. */
+  calls: number;
+  readonly byRoute: Record<string, number>;
+  /** Answers taken from a call that another operation in flight had sent. */
+  shared: number;
+  /** Answers taken from the cache. */
+  cached: number;
+  /** Requests that it would have taken if each field had fetched for itself. */
+  naive: number;
+  /** Answers that were past their time, served because the service gave none; left out if there were none. */
+  stale?: StaleAnswers[];
+}
+
+/** Old answers of one route that were served for one reason. */
+export interface StaleAnswers {
+  readonly route: string;
+  /** The code that the operation would have failed with: the service gave no answer. */
+  readonly code: FailureCode;
+  answers: number;
+  /** The time at which the service sent the oldest of them; ISO 8601, UTC. */
+  oldestFetchedAt: string;
+  /** The age of the oldest. */
+  ageSeconds: number;
+  /** The time from which it is worth asking again, if that is known; ISO 8601, UTC. */
+  readonly retryAt?: string | undefined;
+}
+
+export function openBill(): Bill {
+  return { calls: 0, byRoute: {}, shared: 0, cached: 0, naive: 0 };
+}
+
+/** Bills an answer that is served although it is past its time. */
+export function billStale(bill: Bill, route: string, why: Failure, fetchedAtMs: number, nowMs: number): void {
+  bill.stale ??= [];
+  let entry = bill.stale.find((other) => other.route === route && other.code === why.code);
+  const fetchedAt = new Date(fetchedAtMs).toISOString();
+  if (entry === undefined) {
+    const retryAt = why.fields.retryAt ?? why.fields.resetsAt;
+    entry = {
+      route,
+      code: why.code,
+      answers: 0,
+      oldestFetchedAt: fetchedAt,
+      ageSeconds: 0,
+      ...(retryAt === undefined ? {} : { retryAt }),
+    };
+    bill.stale.push(entry);
+  }
+  entry.answers += 1;
+  if (fetchedAt < entry.oldestFetchedAt) entry.oldestFetchedAt = fetchedAt;
+  entry.ageSeconds = Math.max(entry.ageSeconds, Math.round((nowMs - fetchedAtMs) / 1000));
+}
+
+/** One attempt at one call, as metrics and logs hear of it. */
+export interface Attempt {
+  readonly route: string;
+  /** `ok`, or the code of the failure. */
+  readonly outcome: string;
+  readonly durationMs: number;
+}
+
+interface DeadlineParts {
+  /** The time at which the operation came, by the same clock as `now`; milliseconds. */
+  readonly startedAtMs: number;
+  /** Milliseconds that an operation may take. */
+  readonly timeoutMs: number;
+  readonly now: () => number;
+  /** The request, with the signal that aborts when the client leaves; it is only asked for if somebody waits. */
+  readonly request: { readonly signal: CancelSignal };
+}
+
+/** The parts that a started deadline listens to. */
+interface Started {
+  readonly client: CancelSignal;
+  readonly onLeave: () => void;
+  readonly timer: NodeJS.Timeout;
+}
+
+/**
+ * The deadline of one operation, which is given up by its client, or because its time is over. Nothing is set up before
+ * the operation first waits for the service, since most find all that they need held.
+ */
+export class Deadline {
+  readonly #parts: DeadlineParts;
+  readonly #ends = new Cancellation();
+  #started: Started | undefined;
+  #isOver = false;
+
+  constructor(parts: DeadlineParts) {
+    this.#parts = parts;
+  }
+
+  /** Aborts once the deadline has been started; with a Failure as its reason if the time is over. */
+  get signal(): CancelSignal {
+    return this.#ends;
+  }
+
+  /** Starts the deadline, since the operation is about to wait: from now on the signal tells when it is given up. */
+  start(): void {
+    if (this.#started !== undefined || this.#isOver) return;
+    const { request, startedAtMs, timeoutMs, now } = this.#parts;
+    const client = request.signal;
+    const onLeave = () => this.#ends.abort(client.reason);
+    const timer = setTimeout(endLate, Math.max(0, startedAtMs + timeoutMs - now()), this.#ends, timeoutMs);
+    client.addEventListener('abort', onLeave, { once: true });
+    if (client.aborted) onLeave();
+    this.#started = { client, onLeave, timer };
+  }
+
+  /** Stops the deadline, since the operation is over. */
+  stop(): void {
+    this.#isOver = true;
+    if (this.#started === undefined) return;
+    const { client, onLeave, timer } = this.#started;
+    clearTimeout(timer);
+    client.removeEventListener('abort', onLeave);
+  }
+}
+
+function endLate(ends: Cancellation, timeoutMs: number): void {
+  const message = `The operation took longer than the ${timeoutMs} ms that it may (OPERATION_TIMEOUT_MS), and this had not come by then. Ask again later, or for less at once.`;
+  ends.abort(new Failure('OPERATION_TIMEOUT', message));
+}
+
+/** Pays for one operation. */
+export interface OperationPayer extends Payer {
+  /** Closes the bill, since the operation is over and has shown it: from now on nothing is sent at its cost. */
+  close(): void;
+}
+
+/** Bills one operation, up to a limit of requests, retries included. */
+export function payerOf(bill: Bill, limit = Number.POSITIVE_INFINITY): OperationPayer {
+  let reserved = 0;
+  let isClosed = false;
+  return {
+    close() {
+      isClosed = true;
+    },
+    reserve(route) {
+      if (isClosed) throw nobodyWaits();
+      if (bill.calls + reserved >= limit) throw tooExpensive(route, limit);
+      reserved += 1;
+      return {
+        charge() {
+          reserved -= 1;
+          if (isClosed) throw nobodyWaits();
+          bill.calls += 1;
+          bill.byRoute[route] = (bill.byRoute[route] ?? 0) + 1;
+        },
+        release() {
+          reserved -= 1;
+        },
+      };
+    },
+  };
+}
+
+/**
+ * Bills a request that several operations wait for to the first of them that still waits when it leaves and has room
+ * for it: an operation that has been answered has shown its bill already.
+ *
+ * @param waiting the payers that wait at the moment, first come first
+ */
+export function sharedPayer(waiting: () => readonly Payer[]): Payer {
+  function reserveFrom(payers: readonly Payer[], route: string): Reservation {
+    let refusal: unknown;
+    for (const payer of payers) {
+      try {
+        return payer.reserve(route);
+      } catch (error) {
+        refusal = error;
+      }
+    }
+    throw refusal ?? nobodyWaits();
+  }
+
+  return {
+    reserve(route) {
+      const reservation = reserveFrom(waiting(), route);
+      return {
+        charge() {
+          reservation.release();
+          reserveFrom(waiting(), route).charge();
+        },
+        release: reservation.release,
+      };
+    },
+  };
+}
+
+function nobodyWaits(): DOMException {
+  return new DOMException('Nobody waits for this request any more.', 'AbortError');
+}
+
+function tooExpensive(route: string, limit: number): Failure {
+  return new Failure(
+    'OPERATION_TOO_EXPENSIVE',
+    `This call would be the first beyond the ${limit} upstream calls that one operation may send (MAX_UPSTREAM_CALLS); it was not sent. Ask for less at once.`,
+    { route, planned: limit + 1, limit },
+  );
+}
+
+/** Makes a span for each call with all its attempts and waits; around the ring that tries again. */
+export function tracedCalls(next: Send): Send {
+  return (call, sending) => {
+    const trace = sending.trace?.begin('upstream call', { 'url.template': call.route });
+    return trace === undefined ? next(call, sending) : ended(trace, next(call, { ...sending, trace }));
+  };
+}
+
+/** Makes a span for each request that is sent, which the service is told of; within the ring that bills them. */
+export function tracedAttempts(next: Send): Send {
+  return (call, sending) => {
+    const { trace: parent } = sending;
+    if (parent === undefined) return next(call, sending);
+    const attempt = parent.begun;
+    const trace = parent.begin(
+      `GET ${call.route}`,
+      {
+        'http.request.method': 'GET',
+        'url.template': call.route,
+        ...(attempt > 0 ? { 'http.request.resend_count': attempt } : {}),
+      },
+      true,
+    );
+    const headers = { ...sending.headers, ...trace.headers() };
+    const onStatus = (status: number) => trace.set({ 'http.response.status_code': status });
+    return ended(trace, next(call, { ...sending, trace, headers, onStatus }));
+  };
+}
+
+async function ended<Result>(trace: Trace, work: Promise<Result>): Promise<Result> {
+  try {
+    const result = await work;
+    trace.end();
+    return result;
+  } catch (error) {
+    trace.end(faultIn(error));
+    throw error;
+  }
+}
+
+/** Names the fault of a span: the code of a failure, or the kind of any other error. */
+export function faultIn(error: unknown): string {
+  if (error instanceof Failure) return error.code;
+  return error instanceof Error ? error.name : 'unknown';
+}
+
+/** Makes a span for work that is done at once, if somebody traces. */
+export function tracing<Result>(trace: Trace | undefined, name: string, work: () => Result): Result {
+  if (trace === undefined) return work();
+  const span = trace.begin(name);
+  try {
+    const result = work();
+    span.end();
+    return result;
+  } catch (error) {
+    span.end(faultIn(error));
+    throw error;
+  }
+}

@@ -1,0 +1,327 @@
+import {
+  ExponentialBackoff,
+  fullJitterGenerator,
+  handleWhen,
+  type IBackoff,
+  type IBackoffFactory,
+  type IRetryBackoffContext,
+  retry,
+} from 'cockatiel';
+import { Cancellation, untilAborted } from '../async/cancellation.ts';
+import type { Clock } from '../async/clock.ts';
+import { TransientMap } from '../async/maps.ts';
+import type { PromiseOrValue } from '../async/turns.ts';
+import { Failure } from '../errors.ts';
+import type { SharedCounters } from '../store/backing.ts';
+import type { Lookups } from '../store/lru.ts';
+import { createLedger, type Ledger } from '../tenants/ledger.ts';
+import type { ProvenKeys } from '../tenants/status.ts';
+import type { InFlight, TenantCache } from '../tenants/tenant-cache.ts';
+import {
+  type Answer,
+  type Attempt,
+  type Call,
+  callKey,
+  type Payer,
+  type Send,
+  type Sending,
+  sharedPayer,
+  tracedAttempts,
+  tracedCalls,
+} from './call.ts';
+import { isForgotten, isUnanswered, isUnsent } from './exchange.ts';
+import {
+  absentRoutes,
+  authenticated,
+  type Circuits,
+  createCircuits,
+  createKeyRefusals,
+  createOutage,
+  type Outage,
+} from './gate.ts';
+import { createHttp } from './http.ts';
+import { type Ask, cached, type Freshness } from './lists.ts';
+import { rateLimited } from './pacing.ts';
+
+/** A call under way that several operations may wait for. */
+interface SharedCall {
+  readonly answer: Promise<Answer>;
+  readonly ends: Cancellation;
+  /** The payers, one entry for each operation that waits. */
+  readonly waiting: Payer[];
+}
+
+/**
+ * Shares calls in flight: equal calls under one key are sent once. The shared call has a signal of its own and is given
+ * up only when the last one that waits for it has left. Each request is billed to the first that still waits. Public
+ * calls are shared by all.
+ */
+export function coalesced(next: Send): Send {
+  const inFlight = new TransientMap<SharedCall>();
+
+  function send(name: string, call: Call, sending: Sending): SharedCall {
+    const ends = new Cancellation();
+    const waiting = [sending.payer];
+    const payer = sharedPayer(() => waiting);
+    const shared = { answer: next(call, { ...sending, payer, signal: ends }), ends, waiting };
+    inFlight.set(name, shared);
+    return shared;
+  }
+
+  return (call, sending) => {
+    sending.deadline?.start();
+    // An operation that has been given up sends nothing more.
+    if (sending.signal.aborted) return Promise.reject(sending.signal.reason);
+    const whose = call.isPublic ? '' : sending.caller.keyDigest;
+    const name = `${whose} ${callKey(call)} ${JSON.stringify(sending.headers ?? null)}`;
+    const known = inFlight.get(name);
+    known?.waiting.push(sending.payer);
+    const shared = known ?? send(name, call, sending);
+    return untilAborted(shared.answer, sending.signal, (end) => {
+      shared.waiting.splice(shared.waiting.indexOf(sending.payer), 1);
+      if (end === 'fulfilled' && known !== undefined) sending.bill.shared += 1;
+      const isGivenUp = end === 'aborted' && shared.waiting.length === 0;
+      const isOver = end !== 'aborted' || isGivenUp;
+      if (isOver && inFlight.get(name) === shared) inFlight.delete(name);
+      if (isGivenUp) shared.ends.abort();
+    });
+  };
+}
+
+interface RetriedParts {
+  /** Further attempts after the first. */
+  readonly retries: number;
+  /** Retries of all calls together. */
+  readonly budget: RetryBudget;
+  /** Milliseconds that the first wait takes at the most; each further one takes up to double the last. */
+  readonly firstDelayMs?: number;
+  readonly maxDelayMs?: number;
+}
+
+/** Seconds that a call may wait because the service has said when it will be back. */
+const MAX_AWAY_SECONDS = 5;
+
+/** A failure after which the call is tried again. */
+class ToRetry {
+  readonly failure: Failure;
+
+  constructor(failure: Failure) {
+    this.failure = failure;
+  }
+}
+
+/**
+ * Tries again after a 5xx or a broken connection, with exponential backoff and full jitter; after nothing else, and as
+ * long as the budget of all calls has room. If the service has said when it will be back, no attempt is made before,
+ * and none at all if that is too long to wait. A failure that comes out has the number of its attempts.
+ *
+ * A call that met a connection which had been closed while it lay idle says nothing of the service: it goes out once
+ * more at once, over a new one, and that is no retry.
+ */
+export function retried(next: Send, parts: RetriedParts): Send {
+  const { retries, budget, firstDelayMs = 100, maxDelayMs = 2_000 } = parts;
+  const policy = retry(
+    handleWhen((error) => error instanceof ToRetry),
+    {
+      maxAttempts: retries,
+      backoff: notBefore(
+        new ExponentialBackoff({
+          generator: fullJitterGenerator,
+          initialDelay: firstDelayMs,
+          maxDelay: maxDelayMs,
+        }),
+      ),
+    },
+  );
+  return (call, sending) => {
+    let attempts = 1;
+    let resent = 0;
+    /** Judges the failure of an attempt: a ToRetry if another one follows. */
+    function judged(error: unknown): unknown {
+      if (isUnsent(error)) attempts -= 1;
+      const mayRetry = attempts <= retries && !sending.signal.aborted && isPassing(error);
+      return mayRetry && budget.take() ? new ToRetry(error) : error;
+    }
+    /** Sends once, and once more if the connection is to blame. */
+    function sent(onFailure: (error: unknown) => PromiseOrValue<Answer>): Promise<Answer> {
+      return next(call, sending).catch((error: unknown) => {
+        if (resent > 0 || sending.signal.aborted || !isForgotten(error)) return onFailure(error);
+        resent += 1;
+        // One turn later, since the duty of this call to find out is left to others by then, itself included.
+        return Promise.resolve()
+          .then(() => next(call, { ...sending, isAnew: true }))
+          .catch(onFailure);
+      });
+    }
+    function attempt(): Promise<Answer> {
+      attempts += 1;
+      return sent((error) => {
+        throw judged(error);
+      });
+    }
+    budget.add();
+    return sent((thrown) => {
+      const error = judged(thrown);
+      if (!(error instanceof ToRetry)) throw told(error, attempts + resent);
+      return again(attempt, error, sending).catch((last: unknown) => {
+        throw told(last instanceof ToRetry ? last.failure : last, attempts + resent);
+      });
+    });
+  };
+
+  /** Goes on after a first attempt that failed: most calls need none of this. */
+  function again(attempt: () => Promise<Answer>, first: ToRetry, { signal }: Sending): Promise<Answer> {
+    const ends = new AbortController();
+    const onAbort = () => ends.abort(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    let isFirst = true;
+    const going = policy.execute(() => {
+      if (!isFirst) return attempt();
+      isFirst = false;
+      throw first;
+    }, ends.signal);
+    return going.finally(() => signal.removeEventListener('abort', onAbort));
+  }
+}
+
+/** Adds the number of attempts to a failure, if the service has not answered any. */
+function told(error: unknown, attempts: number): unknown {
+  return isUnanswered(error) ? error.with({ attempts }) : error;
+}
+
+/** Tells if a failed call may go well soon. */
+function isPassing(error: unknown): error is Failure {
+  return (
+    error instanceof Failure &&
+    error.code === 'UPSTREAM_UNAVAILABLE' &&
+    !isUnsent(error) &&
+    awaySeconds(error) <= MAX_AWAY_SECONDS
+  );
+}
+
+type Backoff = IBackoffFactory<IRetryBackoffContext<unknown>>;
+
+/**
+ * Waits until the time at which the service has said that it will be back, and then as usual, so that not all calls are
+ * back at once.
+ */
+function notBefore(backoff: Backoff): Backoff {
+  return {
+    next(context): IBackoff<IRetryBackoffContext<unknown>> {
+      const usual = backoff.next(context);
+      const error = 'error' in context.result ? context.result.error : null;
+      const awayMs = error instanceof ToRetry ? awaySeconds(error.failure) * 1000 : 0;
+      return { duration: awayMs + usual.duration, next: notBefore(usual).next };
+    },
+  };
+}
+
+function awaySeconds({ fields }: Failure): number {
+  return fields.retryAfterSeconds ?? 0;
+}
+
+/** Retries that a first attempt adds to the budget. */
+const SHARE = 0.1;
+
+/** Retries that may be saved up; a gateway begins with as many. */
+const MOST = 10;
+
+/**
+ * Bounds the retries of all operations together: in the long run they are a tenth of the calls, so that a service in
+ * trouble isn't asked several times as much as when it is well.
+ */
+interface RetryBudget {
+  /** Notes that a call is about to be attempted for the first time. */
+  add(): void;
+  /** Spends a retry. Returns false if none is left. */
+  take(): boolean;
+}
+
+export function createRetryBudget(share = SHARE, most = MOST): RetryBudget {
+  let left = most;
+  return {
+    add() {
+      left = Math.min(most, left + share);
+    },
+    take() {
+      // Tenths don't add up to a whole.
+      if (left < 1 - 1e-9) return false;
+      left -= 1;
+      return true;
+    },
+  };
+}
+
+/** The service, as the rest of the gateway sees it. */
+interface Upstream {
+  readonly ask: Ask;
+  /** Sends a call through all rings. */
+  readonly send: Send;
+  readonly ledger: Ledger;
+  readonly circuits: Pick<Circuits, 'open'>;
+  readonly outage: Outage;
+  /** Returns the service's latest refusal of a key; null if there is none, or it is time to find out anew. */
+  readonly keyRefusal: (keyDigest: string) => Failure | null;
+  close(): Promise<void>;
+}
+
+interface UpstreamParts {
+  readonly baseUrl: string;
+  readonly timeoutMs: number;
+  readonly retries: number;
+  readonly clock: Pick<Clock, 'now' | 'sleep'>;
+  /** The clock by which ages are told; see `steadied`. */
+  readonly steadyNow?: () => number;
+  readonly tenantCache: TenantCache;
+  readonly proven: ProvenKeys;
+  /** Counts of the calls of all gateways that share a store; null if this one is alone. */
+  readonly sharedCounters: SharedCounters | null;
+  /** The fetches under way of gateways that share the store. */
+  readonly inFlight: InFlight;
+  readonly freshness: Freshness;
+  /** Sees every answer go by. */
+  readonly remembering: (next: Send) => Send;
+  readonly onAttempt: (attempt: Attempt) => void;
+  /** Called with the milliseconds that a call has waited for a minute window. */
+  readonly onMinuteWait?: ((waitedMs: number) => void) | undefined;
+  /** True if somebody traces: else nothing is done for it. */
+  readonly isTraced?: boolean;
+  /** Routes that the service may lack; left out if all are specified. */
+  readonly optionalRoutes?: ReadonlySet<string>;
+  /** Counts the hits and misses of lists and other answers among held entries. */
+  readonly lookups?: Lookups;
+}
+
+/**
+ * Puts the rings together. Their order is policy. A held answer costs nothing (outermost), and a call in flight is
+ * shared. A retry is patient. Nothing is sent under a key that was just refused or to a route that is down. Every
+ * attempt is billed, since the service counts attempts, and each tells if the key is good.
+ */
+export function createUpstream(parts: UpstreamParts): Upstream {
+  const { clock, steadyNow = clock.now, lookups } = parts;
+  const ledger = createLedger(clock.now, parts.sharedCounters);
+  const http = createHttp({ baseUrl: parts.baseUrl, timeoutMs: parts.timeoutMs, now: clock.now, steadyNow });
+  const authenticate = authenticated(http.send, parts.proven, parts.inFlight.cache ?? parts.tenantCache);
+  const outage = createOutage(steadyNow);
+  const refusals = createKeyRefusals({ proven: parts.proven, now: steadyNow });
+  const circuits = createCircuits({ proven: parts.proven, now: steadyNow, wallNow: clock.now });
+  const heard = circuits.hearing(refusals.hearing(authenticate));
+  const meter = refusals.stopping(
+    circuits.stopping(rateLimited(parts.isTraced ? tracedAttempts(heard) : heard, { ...parts, ledger })),
+  );
+  const patient = retried(meter, { retries: parts.retries, budget: createRetryBudget() });
+  const watched = outage.watching(parts.isTraced ? tracedCalls(patient) : patient);
+  const routes = parts.optionalRoutes;
+  const there = routes?.size ? absentRoutes(watched, { routes, now: steadyNow }) : watched;
+  const send = parts.remembering(coalesced(there));
+  const ask = cached(send, {
+    tenantCache: parts.tenantCache,
+    freshness: parts.freshness,
+    now: steadyNow,
+    outage,
+    inFlight: parts.inFlight,
+    lookups,
+  });
+
+  return { ask, send, ledger, circuits, outage, keyRefusal: refusals.refusal, close: http.close };
+}

@@ -1,0 +1,213 @@
+/**
+ * The service on one screen: each route that we call, with its parameters and its answer.
+ *
+ * "Specified" is the service's promise. "Observed" is the behaviour that it has shown if the specification is silent;
+ * the decoders accept it and nothing relies on it.
+ */
+import {
+  assumedCountries,
+  assumedFigure,
+  assumedIndicators,
+  assumedSources,
+  assumedTickers,
+} from './assumed.ts';
+import type { Endpoint } from './call.ts';
+import {
+  decodeHealth,
+  decodeIndicators,
+  decodeSources,
+  decodeVersion,
+  type HealthRecord,
+  type IndicatorRecord,
+  type PlatformVersionRecord,
+  type SourceRecord,
+} from './records/catalogue.ts';
+import {
+  type CountryProfileRecord,
+  type CountryRecord,
+  decodeCountries,
+  decodeProfile,
+} from './records/countries.ts';
+import {
+  decodeObservations,
+  decodeSignals,
+  type ObservationList,
+  type SignalsRecord,
+} from './records/observations.ts';
+import { decodeOffices, decodeTickers, type OfficeRecord, type TickerList } from './records/reference.ts';
+
+export type NoParams = Readonly<Record<string, never>>;
+
+/** A country by its code, in either case. */
+export interface CountryParams {
+  readonly code: string;
+}
+
+/**
+ * Countries and measures of a data call. Order, repetition and the case of country codes make no difference to the
+ * call; an empty list is not sent.
+ */
+export interface ObservationsParams {
+  readonly countryCodes: readonly string[];
+  readonly metricKeys: readonly string[];
+  /** True for the latest figure of each series instead of the whole series. */
+  readonly latest: boolean;
+  readonly limit?: number | undefined;
+  readonly startYear?: number | undefined;
+  readonly endYear?: number | undefined;
+}
+
+export interface IndicatorsParams {
+  readonly category?: string | undefined;
+  readonly hasData?: boolean | undefined;
+}
+
+export interface TickersParams {
+  readonly limit?: number | undefined;
+  readonly exchangeCode?: string | undefined;
+  readonly countryCode?: string | undefined;
+  readonly instrumentType?: string | undefined;
+}
+
+/** Specified: public. The body is not; observed as an object with `status`. */
+export const health: Endpoint<NoParams, HealthRecord> = {
+  route: '/health',
+  isPublic: true,
+  caching: 'none',
+  params: () => ({}),
+  decode: (body) => decodeHealth(body, health.route),
+};
+
+/** Specified: public. The body is not; a version is looked for under its usual names. */
+export const platformVersion: Endpoint<NoParams, PlatformVersionRecord> = {
+  route: '/v1/platform/version',
+  isPublic: true,
+  caching: 'ttl',
+  params: () => ({}),
+  decode: (body) => decodeVersion(body, platformVersion.route),
+};
+
+/**
+ * Specified: each source's last successful refresh and next run. The names of the fields are not. Like the lists of
+ * countries and indicators it is promised whole, and has not been seen cut: only a total above its rows says otherwise.
+ */
+export const etlStatus: Endpoint<NoParams, readonly SourceRecord[]> = {
+  route: '/v1/platform/etl-status',
+  isPublic: false,
+  caching: 'ttl',
+  params: () => ({}),
+  decode: (body) => decodeSources(body, etlStatus.route),
+  assumed: assumedSources,
+};
+
+/** Specified: every country, with codes and names; ETag and Cache-Control. Observed: the two-letter code is `id`. */
+export const countries: Endpoint<NoParams, readonly CountryRecord[]> = {
+  route: '/v1/countries',
+  isPublic: false,
+  caching: 'http',
+  params: () => ({}),
+  decode: (body) => decodeCountries(body, countries.route),
+  assumed: assumedCountries,
+};
+
+/** Specified: a reference record with selected indicators if there are any. Its fields are not. */
+export const countryProfile: Endpoint<CountryParams, CountryProfileRecord> = {
+  route: '/v1/countries/{code}/profile',
+  isPublic: false,
+  caching: 'ttl',
+  params: ({ code }) => ({ path: { code: code.toUpperCase() } }),
+  decode: (body, { code }) => decodeProfile(body, countryProfile.route, code),
+  assumed: (_, metricKey) => ({ indicators: [{ metric_key: metricKey, source: 'source_1' }] }),
+};
+
+/** Specified: a snapshot across domains. Observed: figures without country fields, rates, benchmarks and alerts. */
+export const countrySignals: Endpoint<CountryParams, SignalsRecord> = {
+  route: '/v1/countries/{code}/signals',
+  isPublic: false,
+  caching: 'ttl',
+  params: ({ code }) => ({ path: { code: code.toUpperCase() } }),
+  isDated: true,
+  decode: (body, { code }, receivedAt) => decodeSignals(body, countrySignals.route, code, receivedAt),
+  assumed: (target, metricKey) => ({
+    observations: [assumedFigure('', metricKey)],
+    fx_rates: [{ source_code: 'source_1', country_codes: [target.split('/').at(-2)] }],
+    commodity_benchmarks: [],
+    disaster_alerts: [{ event_key: 'event_1', source: 'source_1' }],
+  }),
+};
+
+/**
+ * Specified: the fields of a row, lists of countries and measures, `latest`; one call counts once. Observed: `limit`
+ * from 1 to 1000, without which an answer ends after 100 rows; `start_year` and `end_year` from 1900 to 2100; no pages;
+ * counts in `meta`.
+ */
+export const observations: Endpoint<ObservationsParams, ObservationList> = {
+  route: '/v1/data',
+  isPublic: false,
+  caching: 'none',
+  params: ({ countryCodes, metricKeys, latest, limit, startYear, endYear }) => ({
+    query: {
+      country_codes: listed(countryCodes.map((code) => code.toUpperCase())),
+      metric_keys: listed(metricKeys),
+      latest: latest ? 'true' : undefined,
+      limit: limit?.toString(),
+      start_year: startYear?.toString(),
+      end_year: endYear?.toString(),
+    },
+  }),
+  isDated: true,
+  decode: (body, _, receivedAt) => decodeObservations(body, observations.route, receivedAt),
+};
+
+/** Specified: the catalogue, each measure with unit and sources, and both filters. The names of the fields are not. */
+export const indicators: Endpoint<IndicatorsParams, readonly IndicatorRecord[]> = {
+  route: '/v1/indicators',
+  isPublic: false,
+  caching: 'ttl',
+  params: ({ category, hasData }) => ({ query: { category, has_data: hasData?.toString() } }),
+  decode: (body, asked) => decodeIndicators(body, indicators.route, asked),
+  assumed: assumedIndicators,
+};
+
+/**
+ * Specified: listings with the session of each price, and no parameters. Observed: these filters, and `limit` from 1 to
+ * 500, without which an answer ends after 100 rows; neither counts nor pages. A count is heeded if there is one.
+ */
+export const tickers: Endpoint<TickersParams, TickerList> = {
+  route: '/v1/markets/tickers',
+  isPublic: false,
+  caching: 'ttl',
+  params: ({ limit, exchangeCode, countryCode, instrumentType }) => ({
+    query: {
+      limit: limit?.toString(),
+      exchange_code: exchangeCode?.toUpperCase(),
+      country_code: countryCode?.toUpperCase(),
+      instrument_type: instrumentType,
+    },
+  }),
+  decode: (body) => decodeTickers(body, tickers.route),
+  assumed: assumedTickers,
+};
+
+/** Specified: offices and holders, each term with a status of its own. Observed: terms that name their office. */
+export const governmentStructure: Endpoint<CountryParams, readonly OfficeRecord[]> = {
+  route: '/v1/government/structure/{code}',
+  isPublic: false,
+  caching: 'ttl',
+  params: ({ code }) => ({ path: { code: code.toUpperCase() } }),
+  decode: (body, { code }) => decodeOffices(body, governmentStructure.route, code),
+  assumed: () => ({ offices: [{ office_name: 'office_1', terms: [] }] }),
+};
+
+function listed(names: readonly string[]): string | undefined {
+  if (names.length === 0) return undefined;
+  return (isAscending(names) ? names : [...new Set(names)].sort()).join(',');
+}
+
+/** Tells if they are sorted, and none stands there twice. */
+function isAscending(names: readonly string[]): boolean {
+  return names.every((name, i) => i === 0 || (names[i - 1] as string) < name);
+}
+
+/** The route of any endpoint, and the answer that is assumed of it. */
+export type AnyEndpoint = Pick<Endpoint, 'route' | 'assumed'>;

@@ -1,0 +1,223 @@
+import type { Clock } from '../async/clock.ts';
+import { KeyedStates } from '../async/maps.ts';
+import type { PromiseOrValue } from '../async/turns.ts';
+import { excerpt, Failure } from '../errors.ts';
+import type { Ledger } from '../tenants/ledger.ts';
+import type { Answer, Attempt, Call, Send, Sending } from './call.ts';
+
+interface TurnsParts {
+  readonly ledger: Ledger;
+  readonly clock: Pick<Clock, 'now' | 'sleep'>;
+  /** Called with the milliseconds that a call has waited for a minute window. */
+  readonly onMinuteWait?: ((waitedMs: number) => void) | undefined;
+}
+
+/** Calls under one key that are under way at once, so that a first 429 can stop the rest. */
+const MAX_IN_FLIGHT = 8;
+
+/** A call that waits for its turn. */
+interface WaitingCall {
+  readonly deadlineMs: number;
+  readonly wake: () => void;
+}
+
+/** Calls under one key. */
+interface CallQueue {
+  /** Calls that wait or are under way. */
+  calls: number;
+  inFlight: number;
+  /** Calls that wait for a free place. */
+  readonly forPlace: WaitingCall[];
+  /** Calls that wait for a minute window; woken together when it begins, the earliest deadline first. */
+  readonly forMinute: WaitingCall[];
+}
+
+function openQueue(): CallQueue {
+  return { calls: 0, inFlight: 0, forPlace: [], forMinute: [] };
+}
+
+/** Says when a call may leave: it takes a place in flight and a unit of the minute's budget, and waits for either as long as allowed. */
+interface Turns {
+  /**
+   * Takes a turn; at once if there is nothing to wait for, as mostly.
+   * @throws Failure RATE_LIMITED if the call may not wait for as long as it would have to, or the signal's reason
+   */
+  takeTurn(queue: CallQueue, sending: Sending): PromiseOrValue<void>;
+  /** Notes that the call is over. */
+  freePlace(queue: CallQueue): void;
+}
+
+function createTurns({ ledger, clock, onMinuteWait }: TurnsParts): Turns {
+  function takeTurn(queue: CallQueue, sending: Sending): PromiseOrValue<void> {
+    const trying = tryTurn(queue, sending);
+    if (trying !== true) return untilTaken(trying, queue, sending);
+  }
+
+  async function untilTaken(trying: Promise<boolean>, queue: CallQueue, sending: Sending): Promise<void> {
+    let isTaken = await trying;
+    while (!isTaken) isTaken = await tryTurn(queue, sending);
+  }
+
+  /**
+   * Tries once, and waits for the place or window that is lacking before the next time.
+   * @returns true if the turn was taken
+   */
+  function tryTurn(queue: CallQueue, sending: Sending): true | Promise<boolean> {
+    const { keyDigest } = sending.caller;
+    sending.signal.throwIfAborted();
+    const opensAtMs = ledger.opensAtMs(keyDigest);
+    const nowMs = clock.now();
+    if (opensAtMs > Math.max(nowMs, sending.waitDeadlineMs)) throw ledger.refusal(keyDigest);
+    if (opensAtMs > nowMs) return minuteOpen(queue, sending, opensAtMs);
+    const isFull = queue.inFlight >= (ledger.isDoubtful(keyDigest) ? 1 : MAX_IN_FLIGHT);
+    if (isFull) return queued(queue.forPlace, sending).then(notTaken);
+    sending.beforeLeaving?.();
+    const taken = ledger.take(keyDigest);
+    queue.inFlight += 1;
+    return taken === true ? true : takenLater(queue, taken);
+  }
+
+  async function minuteOpen(queue: CallQueue, sending: Sending, opensAtMs: number): Promise<false> {
+    const sinceMs = clock.now();
+    await queued(queue.forMinute, sending, (wakeAll) => {
+      clock.sleep(opensAtMs - clock.now()).then(wakeAll, wakeAll);
+    });
+    onMinuteWait?.(clock.now() - sinceMs);
+    return false;
+  }
+
+  /** Waits for the store. If other gateways were faster, the ledger knows by then for how long there is no room. */
+  async function takenLater(queue: CallQueue, taking: boolean | Promise<boolean>): Promise<boolean> {
+    let isTaken = false;
+    try {
+      isTaken = await taking;
+    } finally {
+      if (!isTaken) freePlace(queue);
+    }
+    return isTaken;
+  }
+
+  function freePlace(queue: CallQueue): void {
+    queue.inFlight -= 1;
+    // All of them are woken, since one place may have become many; calls that find none queue again, in the same order.
+    for (const waiter of queue.forPlace.splice(0)) waiter.wake();
+  }
+
+  return { takeTurn, freePlace };
+}
+
+const notTaken = () => false;
+
+/**
+ * Waits in a queue that is kept in the order of deadlines. The first to come may set the alarm that wakes all.
+ */
+async function queued(
+  waiters: WaitingCall[],
+  { signal, waitDeadlineMs }: Sending,
+  setAlarm?: (wakeAll: () => void) => void,
+): Promise<void> {
+  let waiter: WaitingCall | undefined;
+  const onAbort = () => waiter?.wake();
+  await new Promise<void>((wake) => {
+    waiter = { deadlineMs: waitDeadlineMs, wake };
+    const place = waiters.findIndex((other) => other.deadlineMs > waitDeadlineMs);
+    waiters.splice(place === -1 ? waiters.length : place, 0, waiter);
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (waiters.length === 1) {
+      setAlarm?.(() => {
+        for (const woken of waiters.splice(0)) woken.wake();
+      });
+    }
+  });
+  signal.removeEventListener('abort', onAbort);
+  const left = waiter === undefined ? -1 : waiters.indexOf(waiter);
+  if (left !== -1) waiters.splice(left, 1);
+}
+
+interface RateLimitedParts extends TurnsParts {
+  readonly onAttempt: (attempt: Attempt) => void;
+}
+
+/**
+ * Bills every attempt, and holds back calls that the service would refuse: after a 429, and when the known budget of
+ * the minute is spent, nothing leaves before the next minute begins. Calls that may wait do so, the earliest deadline
+ * first; the others fail at once. Public routes are billed but not held back.
+ */
+export function rateLimited(next: Send, parts: RateLimitedParts): Send {
+  const { ledger, clock, onAttempt } = parts;
+  const queues = new KeyedStates<CallQueue>(openQueue, ({ calls }) => calls === 0);
+  const { takeTurn, freePlace } = createTurns(parts);
+
+  async function attempt(call: Call, sending: Sending, queue: CallQueue | null): Promise<Answer> {
+    const { keyDigest } = sending.caller;
+    const reservation = sending.payer.reserve(call.route);
+    try {
+      const turn = queue === null ? leaveAtOnce(sending) : takeTurn(queue, sending);
+      if (turn instanceof Promise) await turn;
+    } catch (error) {
+      reservation.release();
+      throw error;
+    }
+    const startedAtMs = clock.now();
+    let outcome = 'aborted';
+    let isSettled = false;
+    /** Charges a request once. A request that never left, since nobody waits for it any more, costs nothing. */
+    const settle = (isDue: boolean) => {
+      if (isSettled) return;
+      isSettled = true;
+      if (isDue) reservation.charge();
+      else reservation.release();
+    };
+    try {
+      const answer = await next(call, { ...sending, onLeaving: () => settle(true) });
+      settle(true);
+      if (queue !== null) ledger.accepted(keyDigest);
+      outcome = 'ok';
+      return answer;
+    } catch (error) {
+      settle(error instanceof Failure);
+      if (!(error instanceof Failure)) throw error;
+      const isLimited = queue !== null && error.code === 'RATE_LIMITED';
+      const failure = isLimited ? ledger.limited(keyDigest, toBeRead(error.fields.detail)) : error;
+      outcome = failure.code;
+      throw failure;
+    } finally {
+      if (queue !== null) freePlace(queue);
+      onAttempt({ route: call.route, outcome, durationMs: clock.now() - startedAtMs });
+    }
+  }
+
+  function patient(call: Call, sending: Sending, queue: CallQueue | null): Promise<Answer> {
+    if (queue !== null) queue.calls += 1;
+    const end = () => {
+      if (queue !== null) queue.calls -= 1;
+    };
+    return attempt(call, sending, queue).then(
+      (answer) => {
+        end();
+        return answer;
+      },
+      (error: unknown) => {
+        end();
+        if (!(error instanceof Failure)) throw error;
+        const isLimited = queue !== null && error.code === 'RATE_LIMITED';
+        const mayWait = isLimited && ledger.opensAtMs(sending.caller.keyDigest) <= sending.waitDeadlineMs;
+        if (!mayWait) throw error.with({ route: call.route });
+        return patient(call, sending, queue);
+      },
+    );
+  }
+
+  return (call, sending) =>
+    patient(call, sending, call.isPublic ? null : queues.of(sending.caller.keyDigest));
+}
+
+function leaveAtOnce({ signal, beforeLeaving }: Sending): void {
+  signal.throwIfAborted();
+  beforeLeaving?.();
+}
+
+/** Cuts the text of a 429 to a length that is read in no time: the figures stand at its beginning. */
+function toBeRead(detail = ''): string {
+  return excerpt(detail).replace(/\s+/g, ' ');
+}

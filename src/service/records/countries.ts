@@ -1,0 +1,208 @@
+import type { Failure } from '../../errors.ts';
+import {
+  eachFound,
+  eachOf,
+  type Found,
+  inside,
+  integerIn,
+  invalid,
+  isObject,
+  type JsonObject,
+  keyIn,
+  labelIn,
+  missing,
+  noList,
+  numberIn,
+  objectAt,
+  objectIn,
+  type Place,
+  textIn,
+  wholeListIn,
+} from './envelope.ts';
+
+/** ISO 3166-1 codes of the countries that the service covers, by its own definition all 54 of Africa: alpha-2 and alpha-3. */
+const CODES =
+  'AO AGO BF BFA BI BDI BJ BEN BW BWA CD COD CF CAF CG COG CI CIV CM CMR CV CPV DJ DJI DZ DZA EG EGY ER ERI ET ETH ' +
+  'GA GAB GH GHA GM GMB GN GIN GQ GNQ GW GNB KE KEN KM COM LR LBR LS LSO LY LBY MA MAR MG MDG ML MLI MR MRT MU MUS ' +
+  'MW MWI MZ MOZ NA NAM NE NER NG NGA RW RWA SC SYC SD SDN SL SLE SN SEN SO SOM SS SSD ST STP SZ SWZ TD TCD TG TGO ' +
+  'TN TUN TZ TZA UG UGA ZA ZAF ZM ZMB ZW ZWE';
+
+const ALPHA_2_BY_ALPHA_3: ReadonlyMap<string, string> = new Map(
+  Array.from(CODES.matchAll(/(\w{2}) (\w{3})/g), ([, alpha2 = '', alpha3 = '']) => [alpha3, alpha2]),
+);
+
+/**
+ * The countries that the service covers, in ISO 3166-1 alpha-2. Known without asking, they save calls: nobody need ask
+ * whether they exist, nor how long the list of countries is. They never answer anything.
+ */
+export const COVERED_COUNTRIES: ReadonlySet<string> = new Set(ALPHA_2_BY_ALPHA_3.values());
+
+const ALPHA_2 = /^[a-z]{2}$/i;
+
+/** Returns the alpha-2 code, in upper case, of a code in either form and case; null for any other text. */
+export function alpha2Of(code: string): string | null {
+  if (ALPHA_2.test(code)) return code.toUpperCase();
+  return ALPHA_2_BY_ALPHA_3.get(code.trim().toUpperCase()) ?? null;
+}
+
+export interface CountryRecord {
+  /** ISO 3166-1 alpha-2, upper case. */
+  readonly code: string;
+  readonly name: string | null;
+  /** ISO 3166-1 alpha-3, upper case. */
+  readonly iso3: string | null;
+  readonly officialName: string | null;
+  readonly capital: string | null;
+  readonly region: string | null;
+  readonly subregion: string | null;
+  readonly record: JsonObject;
+}
+
+/** The country that a record of another kind is about, as it names it. */
+export interface CountryNamed {
+  readonly code: string;
+  readonly name: string | null;
+}
+
+const CODE_NAMES = ['id', 'code', 'country_code', 'iso2', 'alpha2'] as const;
+const ALPHA_3_NAMES = ['iso3', 'alpha3'] as const;
+const ANY_CODE_NAMES = [...CODE_NAMES, ...ALPHA_3_NAMES];
+const NAME_NAMES = ['name', 'country_name'] as const;
+
+export function decodeCountries(body: unknown, route: string): CountryRecord[] {
+  return eachFound(wholeListIn(body, route), decodeCountry);
+}
+
+function decodeCountry(row: JsonObject, place: Place): CountryRecord {
+  return {
+    code: alpha2In(row, ...ANY_CODE_NAMES) ?? missingCode(row, place),
+    name: textIn(row, ...NAME_NAMES),
+    iso3: textIn(row, ...ALPHA_3_NAMES)?.toUpperCase() ?? null,
+    officialName: textIn(row, 'official_name'),
+    capital: textIn(row, 'capital'),
+    region: textIn(row, 'region'),
+    subregion: textIn(row, 'subregion'),
+    record: row,
+  };
+}
+
+/** Takes a code of another length: the list is worth more than the one odd entry. */
+function missingCode(row: JsonObject, place: Place): string {
+  return (textIn(row, ...CODE_NAMES) ?? missing(row, place, CODE_NAMES)).toUpperCase();
+}
+
+/**
+ * Reads the alpha-2 code, in upper case, in the first of the names that holds one, else in the first that holds the
+ * alpha-3 code of a country we know. So a numeric or a three-letter `id` is passed over for a two-letter `iso2`.
+ */
+export function alpha2In(row: JsonObject, ...names: readonly string[]): string | null {
+  let byAlpha3: string | null = null;
+  for (const name of names) {
+    const text = textIn(row, name);
+    const code = text === null ? null : alpha2Of(text);
+    if (code !== null && text?.length === 2) return code;
+    byAlpha3 ??= code;
+  }
+  return byAlpha3;
+}
+
+/**
+ * Reads the country that a record is about: in a block `country`, or in fields of its own.
+ *
+ * @param asked code of the country that was asked for, if the record doesn't say
+ * @throws Failure if the record is about another country
+ */
+export function countryNamedIn({ value: row, place }: Found<JsonObject>, asked: string): CountryNamed {
+  const block = isObject(row.country) ? row.country : row;
+  const code = alpha2In(block, 'country_code', 'code', 'id', 'iso2', 'alpha2', 'country');
+  const countryCode = asked.toUpperCase();
+  if (code !== null && code !== countryCode) throw ofAnother(inside(place, 'country'), countryCode, code);
+  return { code: countryCode, name: textIn(block, 'country_name', 'name') };
+}
+
+/**
+ * Makes sure that a row of a list is of the country that the list was asked for.
+ * @param code the country that the row names, under the first of the names
+ * @throws Failure if that is another one
+ */
+export function checkCountry(code: string | null, asked: string | null | undefined, place: Place): void {
+  if (asked == null || code === null || code === asked.toUpperCase()) return;
+  throw ofAnother(place, asked.toUpperCase(), code);
+}
+
+function ofAnother(place: Place, asked: string, code: string): Failure {
+  return invalid(place, `expected ${asked}, received ${code}`);
+}
+
+export interface CountryProfileRecord {
+  /** ISO 3166-1 alpha-2, upper case. */
+  readonly countryCode: string;
+  /** The selected indicators; empty if the service has none. Those that can't be read are in `record` alone. */
+  readonly indicators: readonly ProfileIndicatorRecord[];
+  readonly record: JsonObject;
+}
+
+export interface ProfileIndicatorRecord {
+  readonly key: string;
+  readonly name: string | null;
+  readonly unit: string | null;
+  readonly value: number | null;
+  readonly year: number | null;
+  readonly period: string | null;
+  readonly source: string | null;
+  /** As sent: an object, or the bare key or figure. */
+  readonly record: unknown;
+}
+
+const INDICATORS = ['indicators', 'selected_indicators', 'observations'] as const;
+const KNOWN = [
+  'country',
+  'country_code',
+  'code',
+  'id',
+  'iso2',
+  'alpha2',
+  'name',
+  'country_name',
+  ...INDICATORS,
+];
+
+/** @param asked code of the country that was asked for, if the body doesn't say */
+export function decodeProfile(body: unknown, route: string, asked: string): CountryProfileRecord {
+  const found = objectIn(body, route, KNOWN);
+  const { value: profile, place } = found;
+  const field = INDICATORS.find((name) => profile[name] != null) ?? INDICATORS[0];
+  return {
+    countryCode: countryNamedIn(found, asked).code,
+    indicators: indicatorsOf(profile[field], inside(place, field)),
+    record: profile,
+  };
+}
+
+/** Reads lists of objects or of keys, and maps from key to object or figure; a figure that is null is left out. */
+function indicatorsOf(sent: unknown, place: Place): ProfileIndicatorRecord[] {
+  if (Array.isArray(sent)) {
+    return eachOf(sent, place, (item, here) => {
+      if (typeof item === 'string' && item !== '') return indicatorOf(item, {}, item);
+      const row = objectAt(item, here);
+      return indicatorOf(keyIn(row, here, 'metric_key', 'key', 'id'), row, row);
+    });
+  }
+  if (!isObject(sent)) return noList(sent, place, 'array or object');
+  return Object.entries(sent)
+    .filter(([, item]) => item !== null)
+    .map(([key, item]) => indicatorOf(key, isObject(item) ? item : { value: item }, item));
+}
+
+function indicatorOf(key: string, row: JsonObject, record: unknown): ProfileIndicatorRecord {
+  return {
+    key,
+    name: textIn(row, 'metric_name', 'name'),
+    unit: textIn(row, 'unit'),
+    value: numberIn(row, 'value'),
+    year: integerIn(row, 'year'),
+    period: textIn(row, 'period'),
+    source: labelIn(row, ['key', 'source_key', 'code'], 'source'),
+    record,
+  };
+}

@@ -1,0 +1,359 @@
+import { Failure } from '../../errors.ts';
+import { asNumber, numberOf } from '../../exact-json.ts';
+import { UnreadItem } from '../json.ts';
+
+/** An object of the service's JSON, before we trust it. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** A place in a body: `data[3].value` of the answer of a route. */
+export interface Place {
+  readonly route: string;
+  /** Empty for the body itself. */
+  readonly path: string;
+}
+
+export function inside(place: Place, step: string | number): Place {
+  const { route, path } = place;
+  if (typeof step === 'number') return { route, path: `${path}[${step}]` };
+  return { route, path: path === '' ? step : `${path}.${step}` };
+}
+
+/** Makes the failure that names a place and its fault, such as `data[3].value: expected number, received string`. */
+export function invalid(place: Place, problem: string): Failure {
+  const detail = `${place.path === '' ? 'body' : place.path}: ${problem}`;
+  return new Failure(
+    'UPSTREAM_INVALID_RESPONSE',
+    `The service sent an answer that breaks its specification (${detail}).`,
+    {
+      route: place.route,
+      detail,
+    },
+  );
+}
+
+export function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (value instanceof UnreadItem) return `what is no JSON: ${value.problem}`;
+  return Array.isArray(value) ? 'array' : typeof asNumber(value);
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    !JSON.isRawJSON(value) &&
+    !(value instanceof UnreadItem)
+  );
+}
+
+/** @throws Failure if the value is no object */
+export function objectAt(value: unknown, place: Place): JsonObject {
+  if (isObject(value)) return value;
+  throw invalid(place, `expected object, received ${kindOf(value)}`);
+}
+
+/*
+ * Reads a field that the specification doesn't show, as do the readers below: the first of the names that holds a value
+ * of the right type, or null. Values that they pass over are still in the record as sent.
+ */
+
+export function textIn(row: JsonObject, ...names: readonly string[]): string | null {
+  for (const name of names) {
+    const value = row[name];
+    if (typeof value === 'string' && value.trim() !== '') return value.trim();
+  }
+  return null;
+}
+
+/**
+ * Reads a time as {@link textIn} does: a number as its digits, and anything else as JSON, which nobody reads as a time.
+ */
+export function timeTextIn(row: JsonObject, ...names: readonly string[]): string | null {
+  for (const name of names) {
+    const value = asNumber(row[name]);
+    const text = typeof value === 'string' || value == null ? textIn(row, name) : JSON.stringify(value);
+    if (text !== null) return text.slice(0, MAX_TIME);
+  }
+  return null;
+}
+
+/** Characters of a time; a longer text is none, and neither are so many of them. */
+const MAX_TIME = 200;
+
+/** Reads finite numbers, also those that are spelt as text. */
+export function numberIn(row: JsonObject, ...names: readonly string[]): number | null {
+  for (const name of names) {
+    const value = asNumber(row[name]);
+    const number = typeof value === 'string' ? numberOf(value) : value;
+    if (typeof number === 'number' && Number.isFinite(number)) return number;
+  }
+  return null;
+}
+
+/** Reads whole numbers that GraphQL's `Int` holds, as {@link numberIn} does. */
+export function integerIn(row: JsonObject, name: string): number | null {
+  const number = numberIn(row, name);
+  return number !== null && (number | 0) === number ? number : null;
+}
+
+export function booleanIn(row: JsonObject, name: string): boolean | null {
+  const value = row[name];
+  return typeof value === 'boolean' ? value : null;
+}
+
+/** Reads a text, or the name or key of a block: `source: 'who'` and `source: {key: 'who'}` read alike. */
+export function labelIn(
+  row: JsonObject,
+  inner: readonly string[],
+  ...names: readonly string[]
+): string | null {
+  for (const name of names) {
+    const value = row[name];
+    const label = isObject(value) ? textIn(value, ...inner) : textIn(row, name);
+    if (label !== null) return label;
+  }
+  return null;
+}
+
+/**
+ * Reads the text that a record is known by.
+ * @throws Failure naming the field if none of the names holds any
+ */
+export function keyIn(row: JsonObject, place: Place, ...names: readonly [string, ...string[]]): string {
+  return textIn(row, ...names) ?? missing(row, place, names);
+}
+
+/** @throws always, naming the first of the names that is there, else the first of all */
+export function missing(row: JsonObject, place: Place, names: readonly [string, ...string[]]): never {
+  const name = names.find((candidate) => row[candidate] != null) ?? names[0];
+  const value = row[name];
+  const received = typeof value === 'string' ? 'empty string' : kindOf(value);
+  throw invalid(inside(place, name), `expected string, received ${received}`);
+}
+
+/** A part of a body, and its place. */
+export interface Found<T> {
+  readonly value: T;
+  readonly place: Place;
+}
+
+/** The service's counts of a list, beside its rows; null if it gives none. */
+export interface Meta {
+  /** Rows that match, whether sent or not. */
+  readonly total: number | null;
+  /** Rows that one answer may hold. */
+  readonly limit: number | null;
+}
+
+/** A list, with counts if there are any: if none are promised, a full page is suspect. */
+export interface RowList<Row> extends Meta {
+  readonly rows: readonly Row[];
+  /** Rows in the body. */
+  readonly received: number;
+}
+
+/** Reads a list that may have been cut, with the service's counts of it. */
+export function rowListIn<Row>(
+  body: unknown,
+  route: string,
+  decode: (list: Found<readonly unknown[]>) => readonly Row[],
+): RowList<Row> {
+  const list = listIn(body, route);
+  return { rows: decode(list), received: list.value.length, ...metaIn(body) };
+}
+
+/**
+ * Finds the rows of a body. No envelope is specified, so it may be the bare list, `{data: […]}`, or an object with
+ * exactly one list under another name, which may itself stand under `data`.
+ *
+ * @throws Failure if there is no list, or several to choose from
+ */
+export function listIn(body: unknown, route: string): Found<readonly unknown[]> {
+  const place: Place = { route, path: '' };
+  if (isObject(body) && 'data' in body) return soleListOf(body.data, inside(place, 'data'));
+  return soleListOf(body, place);
+}
+
+/**
+ * Returns a list, or the one list of an object.
+ *
+ * @throws Failure if there is no list, or several to choose from
+ */
+export function soleListOf(value: unknown, place: Place): Found<readonly unknown[]> {
+  if (Array.isArray(value)) return { value, place };
+  if (!isObject(value)) throw invalid(place, `expected array, received ${kindOf(value)}`);
+  const lists = membersOf(value, Array.isArray);
+  const [only] = lists;
+  if (only === undefined || lists.length > 1) {
+    throw invalid(place, `expected array, received object with ${lists.length} arrays`);
+  }
+  return { value: only[1] as readonly unknown[], place: inside(place, only[0]) };
+}
+
+/**
+ * Finds the one object of a body: under `data`, bare, or the only object under another name; null if it is none of
+ * these. Of several objects it is the only one that has a known field.
+ *
+ * @param known fields of the object; a body that has one of them is the object itself and no wrapper
+ */
+export function findObject(body: unknown, route: string, known: readonly string[]): Found<JsonObject> | null {
+  const place: Place = { route, path: '' };
+  if (!isObject(body)) return null;
+  if ('data' in body) return isObject(body.data) ? { value: body.data, place: inside(place, 'data') } : null;
+  const isKnown = (value: unknown) => isObject(value) && known.some((name) => name in value);
+  if (isKnown(body)) return { value: body, place };
+  const members = membersOf(body, isObject);
+  const [only, ...others] = members.length > 1 ? members.filter(([, value]) => isKnown(value)) : members;
+  if (only === undefined || others.length > 0) return null;
+  return { value: only[1] as JsonObject, place: inside(place, only[0]) };
+}
+
+/**
+ * Returns the one object of a body, as {@link findObject} finds it; else all of the body.
+ *
+ * @throws Failure if there is no object
+ */
+export function objectIn(body: unknown, route: string, known: readonly string[]): Found<JsonObject> {
+  const found = findObject(body, route, known);
+  if (found !== null) return found;
+  const place: Place = { route, path: '' };
+  if (!isObject(body)) throw invalid(place, `expected object, received ${kindOf(body)}`);
+  if ('data' in body) throw invalid(inside(place, 'data'), `expected object, received ${kindOf(body.data)}`);
+  return { value: body, place };
+}
+
+function membersOf(body: JsonObject, is: (value: unknown) => boolean): [string, unknown][] {
+  return Object.entries(body).filter(([name, value]) => name !== 'meta' && is(value));
+}
+
+/** Reads the counts: in `meta`, or beside the rows if there is no `meta`. */
+export function metaIn(body: unknown): Meta {
+  if (!isObject(body)) return { total: null, limit: null };
+  const meta = isObject(body.meta) ? body.meta : body;
+  return { total: numberIn(meta, 'total'), limit: numberIn(meta, 'limit', 'per_page') };
+}
+
+/**
+ * Returns the rows of a list whose rest can't be asked for. A total above them is enough to refuse it: either a limit
+ * cut it, or the total counts rows that were not asked for. These can't be told apart, and a short list must not pass
+ * for a whole one.
+ *
+ * @throws Failure UPSTREAM_INCOMPLETE if the service says that it holds more rows than it sent
+ */
+export function wholeListIn(body: unknown, route: string): Found<readonly unknown[]> {
+  const list = listIn(body, route);
+  const { total } = metaIn(body);
+  const received = list.value.length;
+  if (total === null || total <= received) return list;
+  throw new Failure('UPSTREAM_INCOMPLETE', `The service sent ${received} of ${total} rows.`, {
+    route,
+    received,
+    total,
+  });
+}
+
+/*
+ * Rows left out of a list. If the specification shows no fields, a row that can't be read is left out and the others
+ * stand. The list says so of itself, so that an operation that answers with it can warn, however long it was held.
+ */
+
+/** The rows that a list lacks. */
+export interface LeftOut {
+  /** Rows, or the one block that is no list. */
+  readonly count: number;
+  /** The fault of the first of them. */
+  readonly first: Failure;
+}
+
+const LEFT_OUT = Symbol('left out');
+
+/** Returns the rows that a list lacks; null if it is whole. */
+export function leftOutOf(list: object & { readonly [LEFT_OUT]?: LeftOut }): LeftOut | null {
+  return list[LEFT_OUT] ?? null;
+}
+
+/** Has a list say which rows it lacks, out of sight of the readers of its rows. */
+export function withLeftOut<List extends object>(list: List, leftOut: LeftOut | null): List {
+  return leftOut === null ? list : Object.defineProperty(list, LEFT_OUT, { value: leftOut });
+}
+
+/** Sums up the rows that several lists lack together. */
+export function sumOf(all: readonly (LeftOut | null)[]): LeftOut | null {
+  const [first, ...others] = all.filter((leftOut) => leftOut !== null);
+  if (first === undefined) return null;
+  return { ...first, count: others.reduce((sum, { count }) => sum + count, first.count) };
+}
+
+/** Decodes each row of a list. Rows that the decoder refuses are left out. */
+export function eachIn<T>(
+  rows: readonly unknown[],
+  place: Place,
+  decode: (row: JsonObject, place: Place) => T,
+): T[] {
+  return eachOf(rows, place, (row, here) => decode(objectAt(row, here), here));
+}
+
+/** Decodes rows as {@link eachIn} does, if they may be anything. */
+export function eachOf<T>(
+  rows: readonly unknown[],
+  place: Place,
+  decode: (row: unknown, place: Place) => T,
+): T[] {
+  const sound: T[] = [];
+  let first: Failure | null = null;
+  for (let index = 0; index < rows.length; index += 1) {
+    try {
+      sound.push(decode(rows[index], inside(place, index)));
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      first ??= error;
+    }
+  }
+  return withLeftOut(sound, first && { count: rows.length - sound.length, first });
+}
+
+/**
+ * Decodes rows as {@link eachIn} does, of a list that is the whole answer.
+ * @throws Failure of the first row if none can be read: that is no list of such things
+ */
+export function eachFound<T>(
+  { value, place }: Found<readonly unknown[]>,
+  decode: (row: JsonObject, place: Place) => T,
+): T[] {
+  const list = eachIn(value, place, decode);
+  const leftOut = leftOutOf(list);
+  if (leftOut !== null && list.length === 0) throw leftOut.first;
+  return list;
+}
+
+/**
+ * Decodes a block of a record, a list of rows. Only an empty list says that there are none: any other value is left
+ * out.
+ */
+export function blockIn<T>(
+  row: JsonObject,
+  place: Place,
+  name: string,
+  decode: (row: JsonObject, place: Place) => T,
+): T[] {
+  const value = row[name];
+  const here = inside(place, name);
+  return Array.isArray(value) ? eachIn(value, here, decode) : noList(value, here, 'array');
+}
+
+/** Makes an empty list that lacks the value, if any, in its place. */
+export function noList<T>(value: unknown, place: Place, expected: string): T[] {
+  const first = invalid(place, `expected ${expected}, received ${kindOf(value)}`);
+  return withLeftOut([], { count: 1, first });
+}
+
+/**
+ * Returns null for an item that was looked for in a list by its key and not found.
+ * @throws Failure if it may be among the rows that the list lacks
+ */
+export function notFoundIn(list: object): null {
+  const leftOut = leftOutOf(list);
+  if (leftOut !== null) throw leftOut.first;
+  return null;
+}

@@ -1,0 +1,471 @@
+import { z } from 'zod';
+import type { Failure } from '../../errors.ts';
+import { asNumber } from '../../exact-json.ts';
+import { periodOf } from '../../periods.ts';
+import { timeIn } from '../../times.ts';
+import { UnreadItem } from '../json.ts';
+import { alpha2In, alpha2Of, type CountryNamed, checkCountry, countryNamedIn } from './countries.ts';
+import {
+  blockIn,
+  eachOf,
+  inside,
+  integerIn,
+  invalid,
+  isObject,
+  type JsonObject,
+  keyIn,
+  kindOf,
+  leftOutOf,
+  listIn,
+  type Meta,
+  metaIn,
+  noList,
+  numberIn,
+  objectIn,
+  type Place,
+  textIn,
+  timeTextIn,
+  withLeftOut,
+} from './envelope.ts';
+
+export interface ObservationRecord {
+  /** ISO 3166-1 alpha-2, upper case. */
+  readonly countryCode: string;
+  /** Null in a snapshot that doesn't name its country. */
+  readonly countryName: string | null;
+  readonly metricKey: string;
+  /** Null in a snapshot that doesn't name the measure. */
+  readonly metricName: string | null;
+  /** The year that the figure describes, which may differ from the year asked for. */
+  readonly year: number;
+  /** A year, a quarter, a month or a date, as sent: `src/periods.ts` reads it. */
+  readonly period: string;
+  /** The point in time at which a stock was taken; null for a flow. */
+  readonly asOfPeriod: string | null;
+  /** Null for the whole country. */
+  readonly locationName: string | null;
+  /** A zero is a real zero. */
+  readonly value: number;
+  readonly unit: string;
+  /** Key of the body that published the figure. */
+  readonly source: string;
+  /** The provider's own word. */
+  readonly valueStatus: string;
+  /** True if the status is anything but `reported`. */
+  readonly isModelled: boolean;
+  readonly estimateLow: number | null;
+  readonly estimateHigh: number | null;
+  readonly datasetVersion: string | null;
+  /** RFC 3339 in UTC, with the service's fraction of a second, which may be finer than a `Date` holds. */
+  readonly retrievedAt: string;
+  /** The time at which the service sent it to this gateway, in milliseconds since the epoch. */
+  readonly fetchedAtMs: number;
+  readonly record: JsonObject;
+}
+
+/** A row whose country can't be told: it names one by something that is no code of a country. */
+interface UnknownRow {
+  /** As sent. */
+  readonly countryCode: string;
+  readonly metricKey: string | null;
+  /** Its place, and its fault. */
+  readonly detail: string;
+}
+
+/** A row that breaks the specification, and its country and measure if they can be read. */
+interface ObservationFault {
+  readonly countryCode: string | null;
+  readonly metricKey: string | null;
+  readonly failure: Failure;
+}
+
+/** A row without a value, which is no figure but counts if the service counts its rows. */
+interface BlankRow {
+  readonly countryCode: string;
+  readonly metricKey: string;
+  /** Null if the row names none. */
+  readonly year: number | null;
+  /** Its place among all rows of the body. */
+  readonly index: number;
+}
+
+export interface ObservationList {
+  readonly rows: readonly ObservationRecord[];
+  readonly blanks: readonly BlankRow[];
+  readonly faults: readonly ObservationFault[];
+  readonly unknown: readonly UnknownRow[];
+  readonly meta: Meta;
+  /** Rows in the body, including those that hold no figure, break the specification or are of an unknown country. */
+  readonly received: number;
+}
+
+const ALPHA_2 = /^[a-z]{2}$/i;
+
+const filled = z.string().min(1, 'expected string, received empty string');
+
+/** Different times of retrieval in an answer that are not looked at again. */
+const MAX_TIMESTAMPS = 100;
+
+/** The fields of a figure as the specification has them, save those that name its country and measure. */
+const figure = z.object({
+  metric_key: filled,
+  year: z.int32(),
+  period: filled,
+  as_of_period: z.string().nullish(),
+  location_name: z.string().nullish(),
+  value: z.number(),
+  unit: z.string(),
+  source: filled,
+  value_status: z.string(),
+  estimate_low: z.number().nullish(),
+  estimate_high: z.number().nullish(),
+  dataset_version: z.string().nullish(),
+  retrieved_at: z.string().refine((text) => timeIn(text) !== null, 'expected ISO 8601 timestamp'),
+});
+
+const observation = figure.extend({
+  country_code: z.string().regex(ALPHA_2, 'expected ISO 3166-1 alpha-2 code'),
+  country_name: z.string(),
+  metric_name: z.string(),
+});
+
+/**
+ * Tells rows that are as specified from others at little cost. It accepts nothing that {@link observation} refuses;
+ * that looks at the rest and says which field is at fault.
+ */
+function createSoundness(): (row: unknown) => row is z.infer<typeof observation> {
+  const isText = (value: unknown): value is string => typeof value === 'string';
+  const isFilled = (value: unknown) => isText(value) && value !== '';
+  const isTextIfAny = (value: unknown) => value === null || value === undefined || isText(value);
+  const isNumberIfAny = (value: unknown) => value === null || value === undefined || Number.isFinite(value);
+  /** Times that were looked at already: the rows of a measure were retrieved together, mostly. */
+  const timestamps = new Set<unknown>();
+  const isTimestamp = (value: unknown) => {
+    if (timestamps.has(value)) return true;
+    const isOne = figure.shape.retrieved_at.safeParse(value).success;
+    if (isOne && timestamps.size < MAX_TIMESTAMPS) timestamps.add(value);
+    return isOne;
+  };
+  return (row): row is z.infer<typeof observation> =>
+    isObject(row) &&
+    isText(row.country_code) &&
+    ALPHA_2.test(row.country_code) &&
+    isText(row.country_name) &&
+    isText(row.metric_name) &&
+    isFilled(row.metric_key) &&
+    Number.isInteger(row.year) &&
+    ((row.year as number) | 0) === row.year &&
+    isFilled(row.period) &&
+    isTextIfAny(row.as_of_period) &&
+    isTextIfAny(row.location_name) &&
+    Number.isFinite(row.value) &&
+    isText(row.unit) &&
+    isFilled(row.source) &&
+    isText(row.value_status) &&
+    isNumberIfAny(row.estimate_low) &&
+    isNumberIfAny(row.estimate_high) &&
+    isTextIfAny(row.dataset_version) &&
+    isTimestamp(row.retrieved_at);
+}
+
+/** Makes a row with the specified code of its country, if it has another, and with its numbers as near as can be. */
+function asSpecified(row: unknown): unknown {
+  const code = isObject(row) ? textIn(row, 'country_code') : null;
+  const alpha2 = code === null ? null : alpha2Of(code);
+  if (!isObject(row)) return row;
+  const plain = withNumbers(row);
+  return alpha2 === null ? plain : { ...plain, country_code: alpha2 };
+}
+
+/** Makes a row with numbers in place of those that are kept as they were written. */
+function withNumbers(row: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, asNumber(value)]));
+}
+
+/** Reads a row whose country code is no country's; null for others. */
+function unknownIn(row: unknown, place: Place): UnknownRow | null {
+  const countryCode = isObject(row) ? textIn(row, 'country_code') : null;
+  if (countryCode === null || alpha2Of(countryCode) !== null) return null;
+  const { detail = '' } = invalid(inside(place, 'country_code'), 'expected ISO 3166-1 alpha-2 code').fields;
+  return { countryCode, metricKey: textIn(row as JsonObject, 'metric_key'), detail };
+}
+
+/**
+ * Reads the figures of a body. A row that breaks the specification becomes a fault and leaves the others standing. A
+ * row without a value is no figure, and one of an unknown country is nobody's: both stand apart.
+ *
+ * @throws Failure if the body holds no list
+ */
+export function decodeObservations(body: unknown, route: string, receivedAt: number): ObservationList {
+  const { value: sent, place } = listIn(body, route);
+  const rows: ObservationRecord[] = [];
+  const blanks: BlankRow[] = [];
+  const faults: ObservationFault[] = [];
+  const unknown: UnknownRow[] = [];
+  const isSound = createSoundness();
+  let index = -1;
+  for (const row of sent) {
+    index += 1;
+    if (isObject(row) && holdsNoFigure(row)) {
+      blanks.push(blankIn(row, index));
+      continue;
+    }
+    if (row instanceof UnreadItem) {
+      const { legible } = row;
+      const stray = unknownIn(legible, inside(place, index));
+      if (stray === null)
+        faults.push(
+          faultOf(legible, invalid(inside(place, index), `expected object, received ${kindOf(row)}`)),
+        );
+      else unknown.push(stray);
+      continue;
+    }
+    const sound = isSound(row);
+    const stray = sound ? null : unknownIn(row, inside(place, index));
+    if (stray !== null) {
+      unknown.push(stray);
+      continue;
+    }
+    const parsed = sound ? { success: true as const, data: row } : observation.safeParse(asSpecified(row));
+    if (parsed.success) {
+      const { country_code, country_name, metric_name } = parsed.data;
+      const code = country_code.toUpperCase();
+      rows.push(recordOf(parsed.data, code, country_name, metric_name, row as JsonObject, receivedAt));
+    } else {
+      faults.push(faultOf(row, failureOf(parsed.error, inside(place, index))));
+    }
+  }
+  return { rows, blanks, faults, unknown, meta: metaIn(body), received: sent.length };
+}
+
+function faultOf(row: unknown, failure: Failure): ObservationFault {
+  return {
+    countryCode: isObject(row) ? alpha2Of(textIn(row, 'country_code') ?? '') : null,
+    metricKey: isObject(row) ? textIn(row, 'metric_key') : null,
+    failure,
+  };
+}
+
+/**
+ * Reads the figure in a row of a snapshot, which names neither its country nor always its measure.
+ *
+ * @returns null if the row holds no value
+ * @throws Failure naming the field that breaks the specification
+ */
+export function observationIn(
+  row: JsonObject,
+  place: Place,
+  country: CountryNamed,
+  receivedAt: number,
+): ObservationRecord | null {
+  if (holdsNoFigure(row)) return null;
+  const parsed = figure.safeParse(withNumbers(row));
+  if (!parsed.success) throw failureOf(parsed.error, place);
+  const metricName = textIn(row, 'metric_name', 'name');
+  return recordOf(parsed.data, country.code, country.name, metricName, row, receivedAt);
+}
+
+/** Tells if a row holds no figure. A row that names no measure either is no row of ours, and goes on to be refused. */
+function holdsNoFigure(row: JsonObject): boolean {
+  return row.value === null && typeof row.metric_key === 'string';
+}
+
+function blankIn(row: JsonObject, index: number): BlankRow {
+  return {
+    countryCode: alpha2Of(textIn(row, 'country_code') ?? '') ?? '',
+    metricKey: textIn(row, 'metric_key') ?? '',
+    year: integerIn(row, 'year'),
+    index,
+  };
+}
+
+let hasUnreadable = false;
+
+/**
+ * Tells if any figure that this process has decoded has a period that no rule reads. While none has, none needs to be
+ * looked for.
+ */
+export function mayBeUnreadable(): boolean {
+  return hasUnreadable;
+}
+
+function recordOf(
+  fields: z.infer<typeof figure>,
+  countryCode: string,
+  countryName: string | null,
+  metricName: string | null,
+  record: JsonObject,
+  fetchedAtMs: number,
+): ObservationRecord {
+  hasUnreadable ||= periodOf(fields) === null;
+  return {
+    countryCode,
+    countryName,
+    metricKey: fields.metric_key,
+    metricName,
+    year: fields.year,
+    period: fields.period,
+    asOfPeriod: fields.as_of_period ?? null,
+    locationName: filledOrNull(fields.location_name),
+    value: fields.value,
+    unit: fields.unit,
+    source: fields.source,
+    valueStatus: fields.value_status,
+    isModelled: fields.value_status.toLowerCase() !== 'reported',
+    estimateLow: fields.estimate_low ?? null,
+    estimateHigh: fields.estimate_high ?? null,
+    datasetVersion: fields.dataset_version ?? null,
+    retrievedAt: timeIn(fields.retrieved_at)?.text ?? fields.retrieved_at,
+    fetchedAtMs,
+    record,
+  };
+}
+
+/** Returns null for a blank: it is no place. */
+function filledOrNull(text: string | null | undefined): string | null {
+  return text == null || text.trim() === '' ? null : text;
+}
+
+function failureOf({ issues: [issue] }: z.ZodError, row: Place): Failure {
+  const place = (issue?.path ?? []).reduce<Place>((at, step) => inside(at, String(step)), row);
+  return invalid(place, issue?.message.replace(/^Invalid input: /, '') ?? 'not as specified');
+}
+
+/**
+ * One country across several domains; a domain without coverage is an empty list. Rows that can't be read are in
+ * `record` alone, and so is a block that is no list.
+ */
+export interface SignalsRecord {
+  /** ISO 3166-1 alpha-2, upper case. */
+  readonly countryCode: string;
+  readonly observations: readonly ObservationRecord[];
+  readonly fxRates: readonly FxRateRecord[];
+  readonly commodityBenchmarks: readonly CommodityBenchmarkRecord[];
+  readonly disasterAlerts: readonly DisasterAlertRecord[];
+  readonly record: JsonObject;
+}
+
+export interface FxRateRecord {
+  readonly sourceCode: string | null;
+  readonly baseCurrency: string | null;
+  readonly quoteCurrency: string | null;
+  /** Upper case. */
+  readonly countryCodes: readonly string[];
+  readonly rateDate: string | null;
+  /** Units of the quote currency for one of the base currency. */
+  readonly rate: number | null;
+  readonly record: JsonObject;
+}
+
+export interface CommodityBenchmarkRecord {
+  readonly commodityKey: string;
+  readonly priceValue: number | null;
+  readonly priceDate: string | null;
+  readonly record: JsonObject;
+}
+
+export interface DisasterAlertRecord {
+  readonly eventKey: string;
+  readonly eventType: string | null;
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly alertLevel: string | null;
+  readonly alertScore: number | null;
+  readonly severityValue: number | null;
+  readonly severityText: string | null;
+  readonly severityUnit: string | null;
+  /** As sent. */
+  readonly eventFromAt: string | null;
+  readonly eventToAt: string | null;
+  readonly reportUrl: string | null;
+  readonly source: string | null;
+  readonly record: JsonObject;
+}
+
+const KNOWN = [
+  'country',
+  'country_code',
+  'observations',
+  'fx_rates',
+  'commodity_benchmarks',
+  'disaster_alerts',
+];
+
+/** @param asked code of the country that was asked for, if the body doesn't say */
+export function decodeSignals(
+  body: unknown,
+  route: string,
+  asked: string,
+  receivedAt: number,
+): SignalsRecord {
+  const found = objectIn(body, route, KNOWN);
+  const { value: signals, place } = found;
+  const country = countryNamedIn(found, asked);
+  const block = <T>(name: string, decode: (row: JsonObject, place: Place) => T) =>
+    blockIn(signals, place, name, decode);
+  const rows = block('observations', (row, at) => {
+    checkCountry(alpha2In(row, 'country_code'), asked, inside(at, 'country_code'));
+    return observationIn(row, at, country, receivedAt);
+  });
+  const figures = rows.filter((row) => row !== null);
+  return {
+    countryCode: country.code,
+    observations: withLeftOut(figures, leftOutOf(rows)),
+    fxRates: block('fx_rates', decodeFxRate),
+    commodityBenchmarks: block('commodity_benchmarks', decodeCommodityBenchmark),
+    disasterAlerts: block('disaster_alerts', decodeDisasterAlert),
+    record: signals,
+  };
+}
+
+function decodeFxRate(row: JsonObject, place: Place): FxRateRecord {
+  return {
+    sourceCode: textIn(row, 'source_code'),
+    baseCurrency: textIn(row, 'base_currency'),
+    quoteCurrency: textIn(row, 'quote_currency'),
+    countryCodes: codesIn(row.country_codes, inside(place, 'country_codes')),
+    rateDate: textIn(row, 'rate_date'),
+    rate: numberIn(row, 'rate'),
+    record: row,
+  };
+}
+
+function codesIn(sent: unknown, place: Place): string[] {
+  const codes = Array.isArray(sent) ? eachOf(sent, place, codeOf) : noList<string>(sent, place, 'array');
+  return withLeftOut([...new Set(codes)], leftOutOf(codes));
+}
+
+/** @throws Failure if it is no code of a country */
+function codeOf(sent: unknown, place: Place): string {
+  const code = alpha2In({ code: sent }, 'code');
+  if (code !== null) return code;
+  throw invalid(place, `expected code of a country, received ${kindOf(sent)}`);
+}
+
+function decodeCommodityBenchmark(row: JsonObject, place: Place): CommodityBenchmarkRecord {
+  return {
+    commodityKey: keyIn(row, place, 'commodity_key'),
+    priceValue: numberIn(row, 'price_value'),
+    priceDate: textIn(row, 'price_date'),
+    record: row,
+  };
+}
+
+function decodeDisasterAlert(row: JsonObject, place: Place): DisasterAlertRecord {
+  return {
+    eventKey: keyIn(row, place, 'event_key'),
+    eventType: textIn(row, 'event_type'),
+    name: textIn(row, 'name'),
+    description: textIn(row, 'description'),
+    alertLevel: textIn(row, 'alert_level'),
+    alertScore: numberIn(row, 'alert_score'),
+    severityValue: numberIn(row, 'severity_value'),
+    severityText: textIn(row, 'severity_text'),
+    severityUnit: textIn(row, 'severity_unit'),
+    eventFromAt: timeTextIn(row, 'event_from_at'),
+    eventToAt: timeTextIn(row, 'event_to_at'),
+    reportUrl: textIn(row, 'report_url'),
+    source: textIn(row, 'source'),
+    record: row,
+  };
+}

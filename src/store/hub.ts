@@ -1,0 +1,277 @@
+import { LRUCache } from 'lru-cache';
+import {
+  type Backing,
+  createLeases,
+  createMemoryCounters,
+  type Lease,
+  type Leases,
+  type LeaseTerms,
+  type Note,
+  type SharedCounters,
+  type Window,
+} from './backing.ts';
+import type { Shrinkable } from './lru.ts';
+import { createTexts } from './memory.ts';
+
+/** Questions that the process at the other end may ask, by name. */
+type Answers = Readonly<Record<string, (...args: never[]) => unknown>>;
+
+/** Questions and answers between two processes. */
+interface Channel {
+  /** @throws Error if the other end fails, has gone, or doesn't answer in time */
+  ask(name: string, ...args: readonly unknown[]): Promise<unknown>;
+  /** Fails all questions that are waiting, and all that are asked from now on. */
+  close(): void;
+}
+
+interface ChannelParts {
+  /** Hands a message to the other end. */
+  readonly send: (message: ChannelMessage) => void;
+  /** Has messages of the other end handed over. */
+  readonly listen: (onMessage: (message: unknown) => void) => void;
+  readonly answers: Answers;
+  /** Milliseconds that an answer may take. */
+  readonly timeoutMs: number;
+}
+
+type ChannelMessage =
+  | { readonly ask: number; readonly name: string; readonly args: readonly unknown[] }
+  | { readonly answered: number; readonly value?: unknown; readonly fault?: string };
+
+/** Questions that may be waiting at once: beyond that the other end is taken to be stuck. */
+const MAX_WAITING = 10_000;
+
+interface WaitingQuestion {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+  readonly timer: NodeJS.Timeout;
+}
+
+/** Opens one end. Messages that are none of its own are left to others. */
+export function openChannel({ send, listen, answers, timeoutMs }: ChannelParts): Channel {
+  const waiting = new Map<number, WaitingQuestion>();
+  let asked = 0;
+  let isClosed = false;
+
+  function settle(id: number, use: (one: WaitingQuestion) => void): void {
+    const one = waiting.get(id);
+    if (one === undefined) return;
+    waiting.delete(id);
+    clearTimeout(one.timer);
+    use(one);
+  }
+
+  async function answer(id: number, name: string, args: readonly unknown[]): Promise<void> {
+    let message: ChannelMessage;
+    try {
+      const work = Object.hasOwn(answers, name) ? answers[name] : undefined;
+      if (work === undefined) throw new Error(`Nobody answers ${name}.`);
+      message = { answered: id, value: await work(...(args as never[])) };
+    } catch (error) {
+      message = { answered: id, fault: error instanceof Error ? error.message : String(error) };
+    }
+    if (!isClosed) send(message);
+  }
+
+  listen((message) => {
+    if (typeof message !== 'object' || message === null) return;
+    const { ask, answered } = message as { readonly ask?: unknown; readonly answered?: unknown };
+    if (typeof ask === 'number') {
+      const { name, args } = message as Extract<ChannelMessage, { ask: number }>;
+      void answer(ask, name, args);
+    } else if (typeof answered === 'number') {
+      const { value, fault } = message as Extract<ChannelMessage, { answered: number }>;
+      settle(answered, ({ resolve, reject }) =>
+        fault === undefined ? resolve(value) : reject(new Error(fault)),
+      );
+    }
+  });
+
+  return {
+    ask(name, ...args) {
+      if (isClosed) return Promise.reject(new Error('The other process has gone.'));
+      if (waiting.size >= MAX_WAITING)
+        return Promise.reject(new Error('The other process answers too slowly.'));
+      asked += 1;
+      const id = asked;
+      return new Promise((resolve, reject) => {
+        const late = () =>
+          settle(id, () => reject(new Error(`The other process took too long to answer ${name}.`)));
+        waiting.set(id, { resolve, reject, timer: setTimeout(late, timeoutMs) });
+        send({ ask: id, name, args });
+      });
+    },
+    close() {
+      isClosed = true;
+      for (const id of [...waiting.keys()])
+        settle(id, ({ reject }) => reject(new Error('The other process has gone.')));
+    },
+  };
+}
+
+/**
+ * A store that one process holds for others: text by keys, counters, leases. Each of them is told of the others'
+ * changes.
+ */
+export interface Hub extends Shrinkable {
+  /** @returns the questions that the member may ask, and a function that ends its membership */
+  join(member: HubMember): { readonly answers: Answers; readonly leave: () => void };
+}
+
+/** Another process that shares the hub's store. */
+interface HubMember {
+  /** Settles once the member has heard or failed to. */
+  hear(news: HubNews): Promise<unknown>;
+}
+
+/** News that a member hears of others: its kind, and its content. */
+type HubNews =
+  | ['store.changed', keys: readonly string[]]
+  | ['store.cleared', prefix: string]
+  | ['store.told', key: string, text: string];
+
+/** One value, as text, with its expiry in milliseconds since the epoch. */
+interface HubEntry {
+  readonly key: string;
+  readonly text: string;
+  readonly expires: number | undefined;
+}
+
+/** Names under which a value was given first; callers choose none of them. */
+const MAX_FIRSTS = 100;
+
+/** @param elapsed milliseconds since any instant, by a clock that nobody can set */
+export function createHub(maxBytes: number, elapsed: () => number = () => performance.now()): Hub {
+  const held = createTexts(maxBytes);
+  const counters = createMemoryCounters();
+  const leases = createLeases(elapsed);
+  const firsts = new LRUCache<string, string>({ max: MAX_FIRSTS });
+  const members = new Set<HubMember>();
+
+  function tellOthers(teller: HubMember, ...news: HubNews): Promise<unknown> {
+    const others = [...members].filter((member) => member !== teller);
+    return Promise.all(others.map((other) => other.hear(news).catch(() => {})));
+  }
+
+  /** @param taken leases that the member has, by holder: they end with it */
+  const answersTo = (member: HubMember, taken: Map<string, Lease>): Answers => ({
+    'store.get': (keys: readonly string[]) => keys.map(held.get),
+    'store.set'(entries: readonly HubEntry[]) {
+      for (const { key, text, expires } of entries) held.set(key, text, expires);
+      void tellOthers(
+        member,
+        'store.changed',
+        entries.map(({ key }) => key),
+      );
+    },
+    'store.clear'(prefix: string) {
+      held.clear(prefix);
+      return tellOthers(member, 'store.cleared', prefix).then(() => {});
+    },
+    'store.tell': (key: string, text: string) => tellOthers(member, 'store.told', key, text).then(() => {}),
+    'store.first'(name: string, value: string) {
+      const first = firsts.get(name) ?? value;
+      firsts.set(name, first);
+      return first;
+    },
+    'counters.take': (account: string, at: Window) => counters.take(account, at),
+    'counters.read': (account: string, at: Window) => counters.read(account, at),
+    'counters.note': (account: string, note: Note) => counters.note(account, note),
+    async 'leases.take'(lease: Lease, terms: LeaseTerms) {
+      const states = await leases.take(lease, terms);
+      if (states?.includes('own')) taken.set(lease.holder, lease);
+      return states;
+    },
+    'leases.look': (group: string, names: readonly string[]) => leases.look(group, names),
+    'leases.end'(lease: Lease, isFetched: boolean) {
+      taken.delete(lease.holder);
+      return leases.end(lease, isFetched);
+    },
+  });
+
+  return {
+    shrink: held.shrink,
+    join(member) {
+      const taken = new Map<string, Lease>();
+      members.add(member);
+      return {
+        answers: answersTo(member, taken),
+        leave() {
+          members.delete(member);
+          for (const lease of taken.values()) void leases.end(lease, false);
+        },
+      };
+    },
+  };
+}
+
+/** A member's end of the way to a hub. */
+export interface HubLink extends HubListening {
+  readonly ask: Channel['ask'];
+  /** Bytes of the hub's values that may be held here besides, roughly. */
+  readonly nearBytes: number;
+}
+
+/** Has listeners called with the changes that others make. */
+interface HubListening {
+  onChanged(listener: (keys: readonly string[]) => void): void;
+  onCleared(listener: (prefix: string) => void): void;
+  onTold(listener: (key: string, text: string) => void): void;
+}
+
+/** @returns the questions that the hub may ask of this member, and the listeners that hear of them */
+export function createHubListening(): { readonly answers: Answers; readonly listening: HubListening } {
+  const [onChanged, changed] = listeners<[keys: readonly string[]]>();
+  const [onCleared, cleared] = listeners<[prefix: string]>();
+  const [onTold, told] = listeners<[key: string, text: string]>();
+  return {
+    answers: { 'store.changed': changed, 'store.cleared': cleared, 'store.told': told },
+    listening: { onChanged, onCleared, onTold },
+  };
+}
+
+function listeners<Args extends unknown[]>() {
+  const all: ((...args: Args) => void)[] = [];
+  const add = (listener: (...args: Args) => void) => void all.push(listener);
+  const call = (...args: Args) => {
+    for (const listener of all) listener(...args);
+  };
+  return [add, call] as const;
+}
+
+/** Opens the values that a hub in another process holds. */
+export function openHubBacking({ ask }: HubLink): Backing {
+  const asking =
+    (name: string) =>
+    // biome-ignore lint/suspicious/noExplicitAny: the hub's answers have the types of what is asked
+    (...args: readonly unknown[]): Promise<any> =>
+      ask(name, ...args);
+  const sharedCounters: SharedCounters = {
+    take: asking('counters.take'),
+    read: asking('counters.read'),
+    note: asking('counters.note'),
+  };
+  const leases: Leases = {
+    take: asking('leases.take'),
+    look: asking('leases.look'),
+    end: asking('leases.end'),
+  };
+  return {
+    adapter: {
+      getMany: asking('store.get'),
+      async setMany(entries) {
+        const texts = entries.map(
+          ({ key, value, expires }): HubEntry => ({ key, text: String(value), expires }),
+        );
+        await ask('store.set', texts);
+      },
+    },
+    holdsObjects: false,
+    peek: null,
+    sharedCounters,
+    leases,
+    clear: asking('store.clear'),
+    first: asking('store.first'),
+    async close() {},
+  };
+}

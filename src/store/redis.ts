@@ -1,0 +1,207 @@
+import { createClient } from '@redis/client';
+import {
+  awayState,
+  type Backing,
+  type CounterSnapshot,
+  FETCHED_MS,
+  fetchedState,
+  isAway,
+  type LeaseState,
+  type Leases,
+  MINUTE_KEPT_MS,
+  MONTH_KEPT_MS,
+  noteIn,
+  type SharedCounters,
+  type Window,
+} from './backing.ts';
+
+/** Keys that one step of a purge looks at. */
+const SCAN_STEP = 1_000;
+
+const CONNECT_TIMEOUT_MS = 2_000;
+
+/** The longest pause between two attempts to reach a Redis that is away. */
+const MAX_PAUSE_MS = 2_000;
+
+/** Milliseconds by which a pause may be longer, so that gateways don't return all at once. */
+const JITTER_MS = 100;
+
+/**
+ * Creates a client that queues nothing while its Redis is away, so that commands fail at once, and that comes back by
+ * itself.
+ */
+function createConnection(url: string) {
+  return createClient({
+    url,
+    disableOfflineQueue: true,
+    socket: {
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      reconnectStrategy: (attempts) => Math.min(2 ** attempts * 50, MAX_PAUSE_MS) + Math.random() * JITTER_MS,
+    },
+  });
+}
+
+const expiresIn = (atMs: number) =>
+  ({ type: 'PX', value: Math.max(1, Math.ceil(atMs - Date.now())) }) as const;
+
+type Connection = ReturnType<typeof createConnection>;
+
+/**
+ * Opens a store of values in a Redis, which several gateways may share.
+ * @param namespace prefix of the names of the shared counters
+ */
+export async function openRedis(url: string, namespace: string): Promise<Backing> {
+  const client = createConnection(url);
+  // Each command that fails for it says so; without a listener the client would end the process.
+  client.on('error', () => {});
+  await Promise.race([
+    client.connect().catch(() => {}),
+    new Promise((resolve) => setTimeout(resolve, CONNECT_TIMEOUT_MS).unref()),
+  ]);
+
+  return {
+    adapter: {
+      getMany: async (keys) => (keys.length === 0 ? [] : client.mGet(keys)),
+      async setMany(entries) {
+        const writes = client.multi();
+        for (const { key, value, expires } of entries) {
+          // A duration, since the clock of a Redis may be another.
+          const life = expires === undefined ? {} : { expiration: expiresIn(expires) };
+          writes.set(key, String(value), life);
+        }
+        await writes.exec();
+      },
+    },
+    sharedCounters: countersIn(client, namespace),
+    leases: leasesIn(client, namespace),
+    holdsObjects: false,
+    peek: null,
+    async clear(prefix) {
+      const pattern = `${prefix.replace(/[*?[\]\\]/g, '\\$&')}*`;
+      for await (const keys of client.scanIterator({ MATCH: pattern, COUNT: SCAN_STEP })) {
+        if (keys.length > 0) await client.unlink(keys);
+      }
+    },
+    async first(name, value) {
+      const held = await client.set(name, value, { condition: 'NX', GET: true });
+      return held ?? value;
+    },
+    onReturn: (listener) => void client.on('ready', listener),
+    async close() {
+      client.destroy();
+    },
+  };
+}
+
+/** Does the same as `mayTake` of the shared counters, with nothing between the look and the count. */
+const TAKE = `
+local minute, month, now, takes = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4] == 'take'
+local calls = tonumber(redis.call('GET', KEYS[1]) or '0')
+local callsInMonth = tonumber(redis.call('GET', KEYS[2]) or '0')
+local text = redis.call('GET', KEYS[3]) or ''
+if not takes then return {0, calls, callsInMonth, text} end
+local isNoted, note = pcall(cjson.decode, text)
+if isNoted and type(note) == 'table' then
+  local limit, probeAt = note.requestsPerMinute, note.nextProbeAtMs
+  if note.spentMonth == month and type(probeAt) == 'number' and probeAt > now then return {0, calls, callsInMonth, text} end
+  if note.spentMinute == minute then return {0, calls, callsInMonth, text} end
+  if type(limit) == 'number' and calls >= limit then return {0, calls, callsInMonth, text} end
+end
+calls = redis.call('INCR', KEYS[1])
+callsInMonth = redis.call('INCR', KEYS[2])
+redis.call('PEXPIRE', KEYS[1], ARGV[5])
+redis.call('PEXPIRE', KEYS[2], ARGV[6])
+return {1, calls, callsInMonth, text}
+`;
+
+/** Counts in a Redis. The braces keep an account's keys together in a cluster. */
+function countersIn(client: Connection, namespace: string): SharedCounters {
+  const keyOf = (account: string, what: string) => `${namespace}ledger:{${account}}:${what}`;
+
+  async function run(
+    account: string,
+    { minute, month, nowMs }: Window,
+    verb: 'take' | 'read',
+  ): Promise<CounterSnapshot> {
+    const reply = await client.eval(TAKE, {
+      keys: [keyOf(account, `minute:${minute}`), keyOf(account, `month:${month}`), keyOf(account, 'note')],
+      arguments: [minute, month, nowMs, verb, MINUTE_KEPT_MS, MONTH_KEPT_MS].map(String),
+    });
+    const [isTaken, callsThisMinute, callsThisMonth, text] = reply as [number, number, number, string];
+    return { isTaken: isTaken === 1, callsThisMinute, callsThisMonth, note: noteIn(text || null) };
+  }
+
+  return {
+    take: (account, at) => run(account, at, 'take'),
+    read: (account, at) => run(account, at, 'read'),
+    async note(account, note) {
+      await client.set(keyOf(account, 'note'), JSON.stringify(note), {
+        expiration: { type: 'PX', value: MONTH_KEPT_MS },
+      });
+    },
+  };
+}
+
+/** Does the same as `statesOf` of the leases, with nothing between the look and the lease. */
+const LEASE = `
+local held, free, states = redis.call('MGET', unpack(KEYS)), 'own', {}
+if ARGV[3] == 'whole' then
+  for _, state in ipairs(held) do if state and string.sub(state, 1, 5) == 'away ' then free = 'free' end end
+end
+for i, key in ipairs(KEYS) do
+  if not held[i] or held[i] == ARGV[3 + i] then
+    if free == 'own' then redis.call('SET', key, ARGV[1], 'PX', ARGV[2]) end
+    states[i] = free
+  else states[i] = held[i] end
+end
+return states
+`;
+
+const END = `
+for _, key in ipairs(KEYS) do
+  if redis.call('GET', key) == ARGV[1] then
+    if ARGV[2] == '' then redis.call('DEL', key) else redis.call('SET', key, ARGV[2], 'PX', ARGV[3]) end
+  end
+end
+`;
+
+/** Names that one script looks at, so that none keeps others waiting. */
+const NAMES_A_SCRIPT = 500;
+
+function leasesIn(client: Connection, namespace: string): Leases {
+  const keysOf = (group: string, names: readonly string[]) =>
+    names.map((name) => `${namespace}lease:{${group}}:${name}`);
+  /** Runs by parts: all are sent at once, and are one round trip. */
+  const inParts = <T>(names: readonly string[], run: (some: readonly string[], from: number) => Promise<T>) =>
+    Promise.all(
+      Array.from({ length: Math.ceil(names.length / NAMES_A_SCRIPT) }, (_, part) => {
+        const from = part * NAMES_A_SCRIPT;
+        return run(names.slice(from, from + NAMES_A_SCRIPT), from);
+      }),
+    );
+  return {
+    async take({ group, names, holder, lifeMs }, { passedOver, isWhole }) {
+      const overridden = passedOver.map((state) => state ?? '');
+      const parts = await inParts(names, (some, from) =>
+        client.eval(LEASE, {
+          keys: keysOf(group, some),
+          arguments: [
+            awayState(holder),
+            String(lifeMs),
+            isWhole ? 'whole' : 'part',
+            ...overridden.slice(from, from + some.length),
+          ],
+        }),
+      );
+      return parts.flat() as LeaseState[];
+    },
+    async look(group, names) {
+      const parts = await inParts(names, (some) => client.mGet(keysOf(group, some)));
+      return parts.flat().map(isAway);
+    },
+    async end({ group, names, holder }, isFetched) {
+      const args = [awayState(holder), isFetched ? fetchedState(holder) : '', String(FETCHED_MS)];
+      await inParts(names, (some) => client.eval(END, { keys: keysOf(group, some), arguments: args }));
+    },
+  };
+}

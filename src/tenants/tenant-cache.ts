@@ -1,0 +1,476 @@
+import { randomUUID } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { type CancelSignal, untilAborted } from '../async/cancellation.ts';
+import type { Clock } from '../async/clock.ts';
+import type { Config } from '../config.ts';
+import type { Failure } from '../errors.ts';
+import { heldBounds } from '../memory-budget.ts';
+import {
+  awayState,
+  type HeldState,
+  isAway,
+  isHeld,
+  type Lease,
+  type LeaseState,
+  type Leases,
+  type LeaseTerms,
+  onceFetched,
+} from '../store/backing.ts';
+import type { Store } from '../store/store.ts';
+import { createKeyStatuses, type KeyStatusParts } from './status.ts';
+
+/**
+ * The values that are held for each key: figures and lists as the service sent them, and if the service still accepts
+ * the key. Nothing held for one key ever answers another.
+ */
+export interface TenantCache {
+  /**
+   * Reads the entries under these names, in one round trip; a name that has none is not in the map. An entry that is
+   * older than the service's last refusal of the key, or past all use, counts as none.
+   */
+  read<Value>(keyDigest: string, names: readonly string[]): Promise<ReadonlyMap<string, CacheEntry<Value>>>;
+  /** Reads the entry under one name: at once, if it is held in this process. */
+  readOne<Value>(
+    keyDigest: string,
+    name: string,
+  ): CacheEntry<Value> | undefined | Promise<CacheEntry<Value> | undefined>;
+  /** Reads the entry under one name in this process. */
+  peek<Value>(keyDigest: string, name: string): CacheEntry<Value> | undefined;
+  /** True if entries can be read at once, all of them or the ones that were used lately. */
+  readonly isAtHand: boolean;
+  /** Holds values that the service sent at an instant; they can be read at once. */
+  keep(keyDigest: string, values: ReadonlyMap<string, unknown>, atMs: number): void;
+  /** Settles once everything that is to be held by now lies in the store, or never will. */
+  landed(): Promise<unknown>;
+  /** Learns the other gateways' knowledge of a key, if they share the store. */
+  lookUp(keyDigest: string): Promise<void>;
+  /**
+   * Returns a number that changes each time that this process puts anything in the tenant cache for a key or for all,
+   * or learns that the key is refused.
+   */
+  generation(keyDigest: string): number;
+  /** Returns true if the service has accepted the key lately, so that entries may be served without asking. */
+  isAccepted(keyDigest: string): boolean;
+  /** Returns the failure for which the service refuses the key; null if it doesn't, or nobody has asked. */
+  refusal(keyDigest: string): Failure | null;
+  /** Notes that the service has accepted the key. */
+  accept(keyDigest: string): void;
+  /**
+   * Notes that the service has refused the key, and purges all that is held for it.
+   * @returns a promise that settles once all who share the store can know of it
+   */
+  refuse(keyDigest: string, refusal: Failure): Promise<void> | undefined;
+}
+
+/** A value as it came. It is shared: its readers leave it as it is. */
+export interface CacheEntry<Value> {
+  readonly value: Value;
+  /** Instant at which the service sent it, in milliseconds since the epoch. */
+  readonly atMs: number;
+}
+
+/** Callers whose names in the store are at hand, and names of all of them together unless told. */
+const MAX_KEYED = 1_000;
+const MAX_NAMES = 60_000;
+
+export function createTenantCache(parts: KeyStatusParts & { readonly maxNames?: number }): TenantCache {
+  const { store, now, holdMs, maxNames = MAX_NAMES } = parts;
+  const statuses = createKeyStatuses(parts);
+  /** Values on their way to the store, by their keys in it. */
+  const writing = new Map<string, CacheEntry<unknown>>();
+  const landing = new Set<Promise<void>>();
+
+  store.news?.onTold(({ key, value }) => void statuses.learn(digestIn(key), value));
+  store.news?.onChanged((keys) => {
+    for (const keyDigest of new Set(keys.map(digestIn))) statuses.renew(keyDigest);
+  });
+
+  /** Names in the store by key digest and name: most are wanted again and again. When they are too many, all are dropped. */
+  const keys = new LRUCache<string, Map<string, string>>({ max: MAX_KEYED });
+  /** Names of the caller that was last in use. */
+  let last = { keyDigest: '', known: new Map<string, string>() };
+  let count = 0;
+  function keysOf(keyDigest: string): Map<string, string> {
+    if (last.keyDigest === keyDigest) return last.known;
+    let known = keys.get(keyDigest);
+    if (known === undefined) {
+      known = new Map();
+      keys.set(keyDigest, known);
+    }
+    last = { keyDigest, known };
+    return known;
+  }
+  function addKey(keyDigest: string, name: string, key: string): void {
+    if (count >= maxNames) {
+      keys.clear();
+      last = { keyDigest: '', known: new Map() };
+      count = 0;
+    }
+    keysOf(keyDigest).set(name, key);
+    count += 1;
+  }
+  function keyOf(keyDigest: string, name: string): string {
+    if (!statuses.isProven(keyDigest)) return keyIn(keyDigest, name);
+    const known = keysOf(keyDigest).get(name);
+    if (known !== undefined) return known;
+    const key = keyIn(keyDigest, name);
+    addKey(keyDigest, name, key);
+    return key;
+  }
+  const keyIn = (keyDigest: string, name: string) => `${keyDigest}:held:${name}`;
+  const digestIn = (key: string) => key.slice(0, key.indexOf(':'));
+
+  async function read<Value>(keyDigest: string, names: readonly string[]) {
+    const found = new Map<string, CacheEntry<Value>>();
+    const { peek, isAllHere } = store;
+    if (names.length === 0) return found;
+    const keys = names.map((name) => keyOf(keyDigest, name));
+    const [status, ...values] =
+      peek !== null && isAllHere
+        ? [undefined, ...keys.map(peek)]
+        : await store.getMany([statuses.nameOf(keyDigest), ...keys]);
+    const oldestMs = Math.max(statuses.learn(keyDigest, status), now() - holdMs);
+    for (const [i, name] of names.entries()) {
+      const held = writing.get(keys[i] ?? '') ?? values[i];
+      if (isCacheEntry<Value>(held) && held.atMs > oldestMs) found.set(name, held);
+    }
+    return found;
+  }
+
+  function peek<Value>(keyDigest: string, name: string): CacheEntry<Value> | undefined {
+    const key = keyOf(keyDigest, name);
+    const held = (writing.size > 0 ? writing.get(key) : undefined) ?? store.peek?.(key);
+    if (!isCacheEntry<Value>(held)) return undefined;
+    return held.atMs > Math.max(statuses.refusedAtMs(keyDigest), now() - holdMs) ? held : undefined;
+  }
+
+  return {
+    read,
+    readOne<Value>(keyDigest: string, name: string) {
+      const held = store.peek === null ? undefined : peek<Value>(keyDigest, name);
+      if (held !== undefined || (store.peek !== null && store.isAllHere)) return held;
+      return read<Value>(keyDigest, [name]).then((found) => found.get(name));
+    },
+    peek,
+    isAtHand: store.peek !== null,
+    keep(keyDigest, values, atMs) {
+      statuses.renew(keyDigest);
+      const entries = [...values].map(([name, value]) => ({
+        key: keyOf(keyDigest, name),
+        value: { value, atMs },
+      }));
+      for (const { key, value } of entries) writing.set(key, value);
+      const write = store.setMany(entries, holdMs).then(() => {
+        for (const { key, value } of entries) if (writing.get(key) === value) writing.delete(key);
+        landing.delete(write);
+      });
+      landing.add(write);
+    },
+    landed: () => Promise.all(landing),
+    lookUp: statuses.lookUp,
+    generation: statuses.generation,
+    isAccepted: statuses.isAccepted,
+    refusal: statuses.refusal,
+    accept: statuses.accept,
+    refuse(keyDigest, refusal) {
+      const { wasAccepted, isStored } = statuses.refuse(keyDigest, refusal);
+      // The refusal counts first: everything older than it is gone from then on, however long the purge takes, which
+      // looks at all of the store.
+      if (!wasAccepted) return undefined;
+      void isStored.then(() => store.clear(keyOf(keyDigest, '')));
+      return isStored;
+    },
+  };
+}
+
+/** Wraps the cache for a dry run: nothing is put on it or taken off, and the service's word on a key is forgotten. */
+export function readOnlyCache(tenantCache: TenantCache): TenantCache {
+  if (tenantCache === NO_TENANT_CACHE) return tenantCache;
+  let isTakenForAccepted = false;
+  return {
+    ...tenantCache,
+    keep() {},
+    accept() {
+      isTakenForAccepted = true;
+    },
+    isAccepted: (keyDigest) => isTakenForAccepted || tenantCache.isAccepted(keyDigest),
+    refuse: () => undefined,
+  };
+}
+
+/** The cache that holds nothing. */
+export const NO_TENANT_CACHE: TenantCache = {
+  read: async () => new Map(),
+  readOne: () => undefined,
+  peek: () => undefined,
+  isAtHand: true,
+  lookUp: async () => {},
+  generation: () => 0,
+  keep() {},
+  landed: async () => {},
+  isAccepted: () => false,
+  refusal: () => null,
+  accept() {},
+  refuse: () => undefined,
+};
+
+/** Recognizes an entry. It was put there under its name, so that its value has the type that this name always has. */
+function isCacheEntry<Value>(held: unknown): held is CacheEntry<Value> {
+  if (typeof held !== 'object' || held === null || !('value' in held)) return false;
+  return 'atMs' in held && typeof held.atMs === 'number';
+}
+
+/** Has one of those who share a store fetch the names that several ask for at the same time. */
+export interface InFlight {
+  /** The cache in which the others read the values that one has fetched; null if nobody shares the store. */
+  readonly cache: TenantCache | null;
+  /**
+   * Fetches names that nobody else is fetching, and waits for the others; but no longer than a few seconds, and not at
+   * all if the store is lost: then each fetches for itself.
+   * @throws the error of `fetch`, or the signal's reason
+   */
+  together(wanted: Wanted): Promise<void>;
+}
+
+interface Wanted {
+  /** Its owner: the key digest, or `PUBLIC`. */
+  readonly group: string;
+  readonly names: readonly string[];
+  readonly signal: CancelSignal;
+  /** Fetches names; calls that come at the same time in this process share it. */
+  fetch(names: readonly string[]): Promise<void>;
+  /**
+   * Takes over the values that others have fetched.
+   * @returns the names for which there is no value to take over
+   */
+  takeOver(names: readonly string[]): Promise<readonly string[]>;
+}
+
+interface InFlightParts {
+  readonly leases: Leases;
+  readonly cache: TenantCache;
+  readonly clock: Pick<Clock, 'sleep' | 'after'>;
+  /** The longest that anybody waits for others, in milliseconds. */
+  readonly maxWaitMs: number;
+}
+
+/**
+ * Milliseconds that a lease lasts which its holder doesn't renew: so long others wait for a process that was killed.
+ * And the interval at which it is renewed for as long as the fetch goes on: twice may fail.
+ */
+const LIFE_MS = 800;
+const RENEWAL_MS = 250;
+
+/** Names of one batch beyond which none is leased: a fetch of so many takes its time to plan and to make anyway. */
+const MAX_NAMES_TOGETHER = 5_000;
+
+/**
+ * Milliseconds that a name which nobody fetches waits while others are fetching the rest of the batch: mostly they have
+ * been asked for the same, and are about to fetch this too.
+ */
+const HOLD_MS = 250;
+
+/**
+ * The first pause between two looks at the names that others are fetching, and the longest; each is longer by half than
+ * the last.
+ */
+const FIRST_LOOK_MS = 10;
+const MAX_LOOK_MS = 100;
+
+/** Fetches all by itself, for a store that nobody shares. */
+export const ALONE: InFlight = { cache: null, together: ({ names, fetch }) => fetch(names) };
+
+export function createInFlight(parts: InFlightParts): InFlight {
+  const { leases, cache } = parts;
+  /** Names that this process fetches or is about to, with the state of each. */
+  const own = new Map<string, Promise<LeaseState>>();
+
+  /** Takes leases, but for names that this process has already: those are its own. */
+  async function take(group: string, names: readonly string[], terms: Terms): Promise<TakenLeases> {
+    const known = names.map((name) => own.get(`${group} ${name}`));
+    const asked = names.filter((_, i) => known[i] === undefined);
+    const lease = { group, names: asked, holder: randomUUID(), lifeMs: LIFE_MS };
+    const passedOver = asked.map((name) => terms.seen.get(name) ?? null);
+    const taking =
+      asked.length === 0 ? Promise.resolve([]) : leases.take(lease, { passedOver, isWhole: terms.isWhole });
+    for (const [i, name] of asked.entries()) {
+      own.set(
+        `${group} ${name}`,
+        taking.then((states) => states?.[i] ?? 'own'),
+      );
+    }
+    const states = await taking;
+    for (const [i, name] of asked.entries()) if (states?.[i] !== 'own') own.delete(`${group} ${name}`);
+    const stateOf = new Map<string, LeaseState>();
+    for (const [i, name] of names.entries()) {
+      const mine = known[i];
+      if (mine !== undefined) stateOf.set(name, await mine);
+    }
+    // If the store is lost, each fetches for itself; a lease whose reply was lost may have been taken all the same, and
+    // is ended.
+    for (const [i, name] of asked.entries()) stateOf.set(name, states?.[i] ?? 'own');
+    const leasedNames = states === null ? asked : asked.filter((_, i) => states[i] === 'own');
+    return { stateOf, leased: { ...lease, names: leasedNames } };
+  }
+
+  /** Renews a lease from time to time. @returns a function that stops that */
+  function renewing(lease: Lease): () => void {
+    const passedOver = lease.names.map(() => awayState(lease.holder));
+    let cancel = () => {};
+    const wait = () => {
+      cancel = parts.clock.after(RENEWAL_MS, () => {
+        void leases.take(lease, { passedOver, isWhole: false });
+        wait();
+      });
+    };
+    wait();
+    return () => cancel();
+  }
+
+  async function fetchLeased(wanted: Wanted, names: readonly string[], lease: Lease): Promise<void> {
+    const isLeased = lease.names.length > 0;
+    const stopRenewing = isLeased ? renewing(lease) : () => {};
+    let isFetched = false;
+    try {
+      await wanted.fetch(names);
+      isFetched = true;
+    } finally {
+      for (const name of lease.names) own.delete(`${lease.group} ${name}`);
+      // Nobody waits for it, but all who read a lease as ended find the values that it was for.
+      const end = () => {
+        stopRenewing();
+        void leases.end(lease, isFetched);
+      };
+      if (isLeased) void cache.landed().then(end, end);
+    }
+  }
+
+  async function together(wanted: Wanted): Promise<void> {
+    const { group, names, signal } = wanted;
+    const startedMs = performance.now();
+    const untilMs = startedMs + parts.maxWaitMs;
+    const fetching: Promise<void>[] = [];
+    const begin = (work: Promise<void>) => {
+      // An error of it is thrown at the end.
+      work.catch(() => {});
+      fetching.push(work);
+    };
+    const seen = new Map<string, HeldState>();
+    let missing = names;
+    while (missing.length > 0) {
+      const isWhole = performance.now() < startedMs + Math.min(HOLD_MS, parts.maxWaitMs);
+      const { stateOf, leased } = await take(group, missing, { seen, isWhole });
+      const { mine, free, away, others } = byState(missing, stateOf);
+      if (mine.length > 0) begin(fetchLeased(wanted, mine, leased));
+      if (others.length === 0) break;
+      for (const [name, state] of stateOf) if (isHeld(state)) seen.set(name, onceFetched(state));
+      const holdMs = free.length === 0 ? untilMs : Math.min(untilMs, startedMs + HOLD_MS);
+      await untilOver(group, away, holdMs, signal, parts);
+      missing = await wanted.takeOver(others);
+      if (performance.now() >= untilMs) {
+        if (missing.length > 0) begin(wanted.fetch(missing));
+        break;
+      }
+    }
+    await Promise.all(fetching);
+  }
+
+  return {
+    cache,
+    together: (wanted) =>
+      wanted.names.length > MAX_NAMES_TOGETHER ? wanted.fetch(wanted.names) : together(wanted),
+  };
+}
+
+/** Leases that are taken, with the state of each name. */
+interface TakenLeases {
+  readonly stateOf: ReadonlyMap<string, LeaseState>;
+  readonly leased: Lease;
+}
+
+interface Terms extends Pick<LeaseTerms, 'isWhole'> {
+  /** Names that others were at before, with the state in which they are once these have fetched them. */
+  readonly seen: ReadonlyMap<string, HeldState>;
+}
+
+/** @returns the names that are to be fetched, those that nobody fetches, those that others are at, and all but the first */
+function byState(names: readonly string[], states: ReadonlyMap<string, LeaseState>) {
+  const where = (isIt: (state: LeaseState) => boolean) =>
+    names.filter((name) => isIt(states.get(name) ?? 'own'));
+  return {
+    mine: where((state) => state === 'own'),
+    free: where((state) => state === 'free'),
+    away: where(isAway),
+    others: where((state) => state !== 'own'),
+  };
+}
+
+/** Waits until none of the names is being fetched by others any more, the time is over, or the store is lost. */
+async function untilOver(
+  group: string,
+  names: readonly string[],
+  untilMs: number,
+  signal: CancelSignal,
+  { leases, clock }: InFlightParts,
+): Promise<void> {
+  let away = names;
+  for (let pauseMs = FIRST_LOOK_MS; away.length > 0; pauseMs = Math.min(pauseMs * 1.5, MAX_LOOK_MS)) {
+    const leftMs = untilMs - performance.now();
+    if (leftMs <= 0) return;
+    await untilAborted(clock.sleep(Math.min(pauseMs, leftMs)), signal);
+    const states = await leases.look(group, away);
+    if (states === null) return;
+    away = away.filter((_, i) => states[i]);
+  }
+}
+
+/**
+ * The longest that an operation waits for names that others are fetching, and the share of its time; then it asks
+ * itself.
+ */
+const MAX_WAIT_MS = 5_000;
+const WAIT_SHARE = 0.25;
+
+/**
+ * Returns the time for which a held value is fresh, and the time past that for which it may be served instead of an
+ * error.
+ */
+export function freshnessIn({ cacheTtlSeconds, staleIfErrorSeconds }: Config) {
+  return { ttlMs: cacheTtlSeconds * 1000, staleMs: staleIfErrorSeconds * 1000 };
+}
+
+/** Opens the cache of each key's values; it holds nothing if the settings say so. */
+export function openTenantCache(store: Store | null, config: Config, now: () => number): TenantCache {
+  const { ttlMs, staleMs } = freshnessIn(config);
+  if (store === null || config.cacheUrl === 'none' || ttlMs + staleMs === 0) return NO_TENANT_CACHE;
+  const { names: maxNames } = heldBounds(config);
+  const authTtlMs = config.authTtlSeconds * 1000;
+  return createTenantCache({ store, now, authTtlMs, holdMs: ttlMs + staleMs, maxNames });
+}
+
+/** Milliseconds that an answer is there for others who wait for it, if nothing is held. */
+const RELAY_MS = 10_000;
+
+/**
+ * Opens the fetches that are in flight anywhere among all who share the store: the others read their answers in the
+ * cache, or, if nothing is held, in one that holds them for a while.
+ */
+export function openInFlight(
+  store: Store | null,
+  tenantCache: TenantCache,
+  {
+    config,
+    clock,
+    steadyNow: now,
+  }: { readonly config: Config; readonly clock: Clock; readonly steadyNow: () => number },
+): InFlight {
+  if (store?.leases == null) return ALONE;
+  const relay = () =>
+    createTenantCache({ store, now, authTtlMs: config.authTtlSeconds * 1000, holdMs: RELAY_MS });
+  return createInFlight({
+    leases: store.leases,
+    cache: tenantCache === NO_TENANT_CACHE ? relay() : tenantCache,
+    clock,
+    maxWaitMs: Math.min(MAX_WAIT_MS, config.operationTimeoutMs * WAIT_SHARE),
+  });
+}

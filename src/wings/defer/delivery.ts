@@ -1,0 +1,327 @@
+import { setImmediate } from 'node:timers/promises';
+import { GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from 'graphql';
+import { Failure } from '../../errors.ts';
+import { byteLengthOf } from '../../execution/columns.ts';
+import { fragmentsIn, planOperation } from '../../execution/plan.ts';
+import type { Executed, runPlan } from '../../execution/run.ts';
+import { type PlannedOperation, readsSchemaAlone, type ValidOperation } from '../../operations/documents.ts';
+import { toldErrors } from '../../operations/responses.ts';
+import { createDeferringCollector, hasActiveDeferrals } from './deferral.ts';
+import { type Delivered, IncrementalRun, type PendingDelivery, type ToldPart } from './incremental.ts';
+
+/** A part of an answer, written: an object's fields, or an array of items. */
+interface WrittenPart extends ToldPart {
+  /** JSON; null if the part is lost. */
+  readonly data: string | null;
+  readonly errors: readonly GraphQLFormattedError[];
+}
+
+type DeliveredPart = Delivered<WrittenPart>;
+
+/** The form of the parts of an answer: members of one JSON object, without those that all formats have. */
+interface DeliveryFormat {
+  /** The parameter of `Content-Type` beside the boundary. */
+  readonly parameter: string;
+  /** Writes the members of the first part that announce the parts to come. */
+  first(pending: readonly DeliveredPart[]): string;
+  /** Returns an empty text if there is nothing to say. */
+  next(parts: readonly DeliveredPart[]): string;
+}
+
+/**
+ * The draft of 2022-08-24: each part names its path and label. A part whose object is within the fragment comes before
+ * the fragment's own, which has the label.
+ */
+const DRAFT_2022: DeliveryFormat = {
+  parameter: 'deferSpec=20220824',
+  first: () => '',
+  next: (parts) => list('incremental', parts.flatMap(entriesOf2022)),
+};
+
+/** The format of graphql-js 17 (alpha 9): each part to come is announced by an identifier, and said to be complete. */
+const DRAFT_V02: DeliveryFormat = {
+  parameter: 'incrementalSpec=v0.2',
+  first: (pending) => list('pending', pending.flatMap(pendingOf)),
+  next: (parts) =>
+    [
+      list('pending', parts.flatMap(pendingOf)),
+      list('incremental', parts.flatMap(entriesOfV02)),
+      list('completed', parts.flatMap(completedOf)),
+    ].join(''),
+};
+
+/**
+ * Returns the format that an `Accept` header asks for; null if it asks for none that is known. Clients that name no
+ * version, as GraphiQL and urql do, know the older one.
+ */
+export function deliveryFormatFor(accepts: string): DeliveryFormat | null {
+  for (const range of accepts.split(',')) {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    if (type !== 'multipart/mixed' || parameters.some((parameter) => RULED_OUT.test(parameter))) continue;
+    const versions = parameters
+      .map((parameter) => parameter.replace(/ *= *"?([^"]*)"?$/, '=$1'))
+      .filter((parameter) => /^(defer|incremental)spec=/.test(parameter));
+    if (versions.length === 0) return DRAFT_2022;
+    const format = [DRAFT_2022, DRAFT_V02].find(({ parameter }) =>
+      versions.includes(parameter.toLowerCase()),
+    );
+    if (format !== undefined) return format;
+  }
+  return null;
+}
+
+const RULED_OUT = /^q *= *0(\.0*)?$/;
+
+/** Takes the types of answers in parts out of an `Accept` header. */
+export function withoutMultipart(accepts: string): string {
+  const others = accepts.split(',').filter((range) => !/^ *multipart\/mixed *(;|$)/i.test(range));
+  return others.join(',').trim() || 'application/json';
+}
+
+function entriesOf2022(told: DeliveredPart): string[] {
+  const { path, label } = told.of;
+  const labelled = label === undefined ? '' : `"label":${JSON.stringify(label)},`;
+  if (told.kind === 'items') {
+    const at = JSON.stringify([...path, told.first]);
+    return [`{${labelled}"path":${at},"items":${told.part.data}${errorsOf(told.part)}}`];
+  }
+  if (told.kind === 'list') {
+    const at = JSON.stringify([...path, told.first]);
+    return told.failed === null ? [] : [`{${labelled}"path":${at},"items":null${errorsOf(told.failed)}}`];
+  }
+  if (told.kind === 'pending') return [];
+  const at = JSON.stringify(path);
+  if (told.failed !== null) return [`{${labelled}"path":${at},"data":null${errorsOf(told.failed)}}`];
+  const isWithin = (part: (typeof told.parts)[number]) => part.path.length > path.length;
+  const within = told.parts
+    .filter(isWithin)
+    .map(({ path, part }) => `{"path":${JSON.stringify(path)},"data":${part.data}${errorsOf(part)}}`);
+  const own = told.parts.filter((part) => !isWithin(part)).map(({ part }) => part);
+  const last = own.pop();
+  return [
+    ...within,
+    ...own.map((part) => `{"path":${at},"data":${part.data}${errorsOf(part)}}`),
+    `{${labelled}"path":${at},"data":${last?.data ?? '{}'}${last === undefined ? '' : errorsOf(last)}}`,
+  ];
+}
+
+function pendingOf(told: DeliveredPart): string[] {
+  if (told.kind !== 'pending') return [];
+  const { id, path, label } = told.of;
+  return [JSON.stringify({ id: String(id), path, label })];
+}
+
+function entriesOfV02(told: DeliveredPart): string[] {
+  const id = idOf(told.of);
+  if (told.kind === 'items') return [`{${id},"items":${told.part.data}${errorsOf(told.part)}}`];
+  if (told.kind !== 'fragment') return [];
+  const above = told.of.path.length;
+  return told.parts.map(({ path, part }) => {
+    const below = path.slice(above);
+    const subPath = below.length === 0 ? '' : `,"subPath":${JSON.stringify(below)}`;
+    return `{${id}${subPath},"data":${part.data}${errorsOf(part)}}`;
+  });
+}
+
+function completedOf(told: DeliveredPart): string[] {
+  if (told.kind !== 'fragment' && told.kind !== 'list') return [];
+  return [`{${idOf(told.of)}${told.failed === null ? '' : errorsOf(told.failed)}}`];
+}
+
+const idOf = ({ id }: PendingDelivery) => `"id":"${id}"`;
+
+function errorsOf({ errors }: WrittenPart): string {
+  return errors.length === 0 ? '' : `,"errors":${JSON.stringify(errors)}`;
+}
+
+function list(name: string, entries: readonly string[]): string {
+  return entries.length === 0 ? '' : `"${name}":[${entries.join(',')}],`;
+}
+
+/** The parts that a delivery needs to run operations. */
+export interface DeliveryParts {
+  readonly schema: GraphQLSchema;
+  /** Bytes of all parts together. */
+  readonly maxAnswerBytes: number;
+  readonly requestId: string | undefined;
+  /** Words an error. */
+  readonly tell: (error: GraphQLError) => GraphQLFormattedError;
+  /** Words the error of an answer that is longer than may be sent. */
+  readonly tooLong: () => GraphQLError;
+}
+
+/** The first part of an answer. */
+export interface FirstPart {
+  /** JSON. */
+  readonly data: string;
+  readonly errors: readonly GraphQLFormattedError[];
+  /**
+   * Called when all parts are there, with all errors that were told. Returns the members of the last part that concern
+   * the whole.
+   */
+  readonly onOver: (errors: readonly GraphQLFormattedError[]) => object;
+}
+
+const BOUNDARY = '-';
+
+export function openDelivery(format: DeliveryFormat): Delivery {
+  return new Delivery(format);
+}
+
+/**
+ * One answer on its way in parts, from its request to the last of them. Parts are written once they are there, and sent
+ * as fast as their reader takes them. Parts that come in between go together.
+ */
+export class Delivery {
+  readonly contentType: string;
+  readonly #format: DeliveryFormat;
+  #run: IncrementalRun<WrittenPart> | null = null;
+  #first: FirstPart = { data: 'null', errors: [], onOver: () => ({}) };
+  #errors: GraphQLFormattedError[] = [];
+  #bytes = 0;
+  #over: Promise<void> | null = null;
+  #isOver = false;
+  /** The fault that kept the whole from being told; the connection of its reader is cut. */
+  #fault: unknown;
+  #extensions: object = {};
+  #changed = Promise.withResolvers<void>();
+
+  constructor(format: DeliveryFormat) {
+    this.#format = format;
+    this.contentType = `multipart/mixed; boundary="${BOUNDARY}"; ${format.parameter}`;
+  }
+
+  /** Settles once everything is executed; null if the answer comes whole. */
+  get over(): Promise<void> | null {
+    return this.#over;
+  }
+
+  /** Refuses an operation if its directives of delivery can't be followed; null if they can. */
+  refusalOf(
+    schema: GraphQLSchema,
+    { document }: Pick<ValidOperation, 'document'>,
+    variables: PlannedOperation['variables'],
+  ): GraphQLError | null {
+    try {
+      hasActiveDeferrals(schema, document, variables);
+      return null;
+    } catch (error) {
+      const { message, nodes } = error as GraphQLError;
+      return new GraphQLError(message, {
+        nodes: nodes ?? null,
+        originalError: new Failure('BAD_USER_INPUT', message),
+        extensions: { http: { status: 400 } },
+      });
+    }
+  }
+
+  /** Returns the function that runs an operation so that it may come in parts; null if it comes whole. */
+  runner({ prepared, variables }: PlannedOperation, parts: DeliveryParts): typeof runPlan | null {
+    const { schema } = parts;
+    const { document, operation } = prepared;
+    if (readsSchemaAlone(operation) || !hasActiveDeferrals(schema, document, variables)) return null;
+    const scope = { schema, operation, fragments: fragmentsIn(document), variables };
+    const plan = planOperation(schema, document, operation, variables, createDeferringCollector(scope));
+    if (plan === null) return null;
+    return async (given): Promise<Executed> => {
+      const run = new IncrementalRun<WrittenPart>({
+        ...given,
+        plan,
+        tell: (executed, isLost) => this.#written(executed, isLost, parts),
+        fault: (error) => this.#written({ data: ['null'], errors: [asGraphQLError(error)] }, true, parts),
+        onChange: () => this.#wake(),
+      });
+      const first = await run.first();
+      this.#bytes += byteLengthOf(first.data);
+      const isLong = this.#bytes > parts.maxAnswerBytes;
+      // If everything that was deferred is lost, only the calls under way are left to wait for.
+      while ((isLong || !run.hasMore) && run.isRunning) await this.#change();
+      if (isLong) return { data: ['null'], errors: [parts.tooLong()] };
+      if (run.hasMore) this.#run = run;
+      return first;
+    };
+  }
+
+  /**
+   * Begins to deliver, if parts are to come.
+   * @returns true if it has begun
+   */
+  begin(first: FirstPart): boolean {
+    if (this.#run === null) return false;
+    this.#first = first;
+    this.#errors.push(...first.errors);
+    this.#over = this.#untilOver(this.#run);
+    return true;
+  }
+
+  /** Writes the body of the answer. */
+  async *body(): AsyncGenerator<string> {
+    const run = this.#run as IncrementalRun<WrittenPart>;
+    const waiting = [...run.take()];
+    const announced = waiting.findIndex(({ kind }) => kind !== 'pending');
+    const pending = waiting.splice(0, announced < 0 ? waiting.length : announced);
+    yield `\r\n--${BOUNDARY}${this.#part(this.#firstMembers(pending), true)}`;
+    for (;;) {
+      waiting.push(...run.take());
+      if (waiting.length > 0) {
+        const members = this.#format.next(waiting.splice(0));
+        if (members !== '') yield this.#part(members, true);
+      } else if (this.#isOver) break;
+      else await this.#change();
+    }
+    if (this.#fault !== undefined) throw this.#fault;
+    yield this.#part(`"extensions":${JSON.stringify(this.#extensions)},`, false);
+  }
+
+  #firstMembers(pending: readonly DeliveredPart[]): string {
+    const { data, errors } = this.#first;
+    const told = errors.length === 0 ? '' : `"errors":${JSON.stringify(errors)},`;
+    return `${told}"data":${data},${this.#format.first(pending)}`;
+  }
+
+  #part(members: string, hasNext: boolean): string {
+    const end = hasNext ? '' : '--';
+    return `\r\ncontent-type: application/json; charset=utf-8\r\n\r\n{${members}"hasNext":${hasNext}}\r\n--${BOUNDARY}${end}${hasNext ? '' : '\r\n'}`;
+  }
+
+  async #untilOver(run: IncrementalRun<WrittenPart>): Promise<void> {
+    while (run.isRunning) await this.#change();
+    try {
+      this.#extensions = this.#first.onOver(this.#errors);
+    } catch (error) {
+      this.#fault = error;
+    }
+    this.#isOver = true;
+    this.#wake();
+  }
+
+  /** Waits for the next change. Changes at the same time are taken together. */
+  async #change(): Promise<void> {
+    await this.#changed.promise;
+    await setImmediate();
+  }
+
+  #wake(): void {
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
+  }
+
+  #written(
+    executed: Executed,
+    isLost: boolean,
+    { maxAnswerBytes, tell, tooLong, requestId }: DeliveryParts,
+  ): WrittenPart {
+    const data = isLost ? null : executed.data.join('');
+    this.#bytes += data === null ? 0 : Buffer.byteLength(data);
+    const isLong = this.#bytes > maxAnswerBytes;
+    const faults = isLong ? [tooLong()] : executed.errors;
+    const errors = toldErrors(faults.map(tell), requestId);
+    this.#errors.push(...errors);
+    return { isLost: isLost || isLong, data: isLong ? null : data, errors };
+  }
+}
+
+function asGraphQLError(error: unknown): GraphQLError {
+  const cause = error instanceof Error ? error : new Error(String(error));
+  return new GraphQLError(cause.message, { originalError: cause });
+}

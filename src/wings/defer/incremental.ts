@@ -1,0 +1,498 @@
+import { responsePathAsArray } from 'graphql';
+import { mapValue, type PromiseOrValue } from '../../async/turns.ts';
+import type { Column, Holder, ListColumn, ObjectColumn, Position } from '../../execution/columns.ts';
+import type { Later } from '../../execution/completion.ts';
+import type { DeferUsage, FieldPlan, ListShape, ObjectDeferral, StreamUsage } from '../../execution/plan.ts';
+import { type Executed, Pooled, Run, type RunParts, type RunScope } from '../../execution/run.ts';
+import { handleRejections } from '../../execution/scheduler.ts';
+
+type AnswerPath = readonly (string | number)[];
+
+/** A message on an operation's answer after its first part, in the order in which clients have to hear it. */
+export type Delivered<Told> =
+  | { readonly kind: 'pending'; readonly of: PendingDelivery }
+  /** A deferred fragment is there: `parts` is all of it that was not told before; or it failed. */
+  | {
+      readonly kind: 'fragment';
+      readonly of: PendingDelivery;
+      readonly parts: readonly { readonly path: AnswerPath; readonly part: Told }[];
+      readonly failed: Told | null;
+    }
+  /** Further items of a list: an array of them. */
+  | { readonly kind: 'items'; readonly of: PendingDelivery; readonly first: number; readonly part: Told }
+  /** A list is complete; or an item failed that it may not lack. */
+  | {
+      readonly kind: 'list';
+      readonly of: PendingDelivery;
+      readonly first: number;
+      readonly failed: Told | null;
+    };
+
+/** A deferred fragment of one object, or a list of which items are to come. */
+export interface PendingDelivery {
+  readonly id: number;
+  readonly path: AnswerPath;
+  readonly label: string | undefined;
+}
+
+/** The outcome of a part to tell; the caller's type adds more. */
+export interface ToldPart {
+  /** True if nothing has come of it: then its errors are those of the part that it belongs to. */
+  readonly isLost: boolean;
+}
+
+/** A deferred fragment of one object. */
+interface Fragment extends PendingDelivery {
+  readonly parent: Fragment | undefined;
+  readonly children: Fragment[];
+  readonly parts: RunPart[];
+  /** Parts that are not there yet. */
+  left: number;
+  /** True if the object that it belongs to has been told. */
+  isFound: boolean;
+  state: 'hidden' | 'pending' | 'told' | 'given up';
+}
+
+/** A list of which items are to come. */
+interface Stream extends PendingDelivery {
+  readonly blocks: RunPart[];
+  /** Place of the next item. */
+  next: number;
+  isPending: boolean;
+}
+
+/** The answer of one run: the first part, the fields of a deferred fragment on one object, or items of a list. */
+interface RunPart {
+  readonly path: AnswerPath;
+  readonly fragments: readonly Fragment[];
+  readonly stream: Stream | null;
+  readonly items: number;
+  /** Position of the object that it belongs to; null if nothing holds it. */
+  readonly position: Position | null;
+  /** Fragments and lists that begin in it, with their positions. */
+  readonly begun: { readonly what: Fragment | Stream; readonly position: Position }[];
+  readonly spawned: RunPart[];
+  state: 'running' | 'there' | 'lost' | 'told';
+  /** True if its run has begun, or never will. */
+  isBegun: boolean;
+  /** The outcome to tell, in the caller's type. */
+  outcome: unknown;
+}
+
+/** Puts all messages to clients in order: each part after the one it belongs to, and each once. */
+class DeliveryOrder<Told extends ToldPart> {
+  #pending = 0;
+  #changes: Delivered<Told>[] = [];
+
+  /** True if anything is still to be told. */
+  get hasMore(): boolean {
+    return this.#pending > 0 || this.#changes.length > 0;
+  }
+
+  /** Takes the messages since the last time. */
+  take(): readonly Delivered<Told>[] {
+    return this.#changes.splice(0);
+  }
+
+  /** Notes that the run of a part is over. */
+  isThere(part: RunPart, isLost: boolean): void {
+    const wasGivenUp = part.state === 'lost';
+    if (!wasGivenUp) part.state = isLost ? 'lost' : 'there';
+    for (const other of part.spawned) {
+      if (part.state === 'lost' || isGone(other.position)) this.#giveUp(other);
+    }
+    if (wasGivenUp) return;
+    for (const fragment of part.fragments) {
+      fragment.left -= 1;
+      if (fragment.state !== 'pending') continue;
+      if (isLost) this.#fail(fragment, part);
+      else if (fragment.left === 0) this.#complete(fragment);
+    }
+    if (part.stream?.isPending) this.#advance(part.stream);
+  }
+
+  /** Gives up a part that nobody is to hear of any more: its parent is lost. */
+  #giveUp(part: RunPart): void {
+    const wasRunning = part.state === 'running';
+    part.state = 'lost';
+    for (const fragment of part.fragments) {
+      fragment.parts.splice(fragment.parts.indexOf(part), 1);
+      if (wasRunning) fragment.left -= 1;
+    }
+    for (const other of part.spawned) this.#giveUp(other);
+  }
+
+  /** Notes that a part was told: now clients may hear of the parts that begin in it. */
+  isTold(part: RunPart): void {
+    if (part.state === 'lost') return;
+    part.state = 'told';
+    const begun = part.begun.filter(({ position }) => !isGone(position)).map(({ what }) => what);
+    for (const what of begun) {
+      if (!('blocks' in what)) what.isFound = true;
+    }
+    const announced = begun.filter((what) => this.#announce(what));
+    for (const what of announced) this.#goOn(what);
+  }
+
+  /** Announces a part to come, once the one around it has been told. */
+  #announce(what: Fragment | Stream): boolean {
+    if ('blocks' in what) what.isPending = true;
+    else if (!isDue(what)) return false;
+    else what.state = 'pending';
+    const { id, path, label } = what;
+    this.#pending += 1;
+    this.#changes.push({ kind: 'pending', of: { id, path, label } });
+    return true;
+  }
+
+  /** Tells the available parts of a delivery that was announced. */
+  #goOn(what: Fragment | Stream): void {
+    if ('blocks' in what) {
+      this.#advance(what);
+      return;
+    }
+    const failed = what.parts.find(({ state }) => state === 'lost');
+    if (failed !== undefined) this.#fail(what, failed);
+    else if (what.left === 0) this.#complete(what);
+  }
+
+  #complete(fragment: Fragment): void {
+    const there = fragment.parts.filter(({ state }) => state === 'there');
+    this.#pending -= 1;
+    fragment.state = 'told';
+    const parts = there.map((part) => ({ path: part.path, part: part.outcome as Told }));
+    this.#changes.push({ kind: 'fragment', of: fragment, parts, failed: null });
+    for (const part of there) this.isTold(part);
+    this.#goOnWithin(fragment);
+  }
+
+  /** Goes on with the fragments within one that is told. */
+  #goOnWithin({ children }: Fragment): void {
+    for (const child of children) {
+      if (this.#announce(child)) this.#goOn(child);
+      else if (child.state === 'hidden' && isOver(child)) this.#goOnWithin(child);
+    }
+  }
+
+  #fail(fragment: Fragment, part: RunPart): void {
+    this.#pending -= 1;
+    fragment.state = 'given up';
+    this.#changes.push({ kind: 'fragment', of: fragment, parts: [], failed: part.outcome as Told });
+  }
+
+  /** Tells of the items of a list that are there, in their order. */
+  #advance(stream: Stream): void {
+    const { blocks } = stream;
+    while (blocks.length > 0) {
+      const [block] = blocks as [RunPart];
+      if (block.state === 'running') return;
+      const part = block.outcome as Told;
+      const first = stream.next;
+      if (block.state === 'lost') {
+        this.#endList(stream, part);
+        return;
+      }
+      blocks.shift();
+      stream.next += block.items;
+      this.#changes.push({ kind: 'items', of: stream, first, part });
+      this.isTold(block);
+    }
+    this.#endList(stream, null);
+  }
+
+  #endList(stream: Stream, failed: Told | null): void {
+    this.#pending -= 1;
+    stream.isPending = false;
+    this.#changes.push({ kind: 'list', of: stream, first: stream.next, failed });
+  }
+}
+
+function openPart(given: Pick<RunPart, 'path' | 'position'> & Partial<RunPart>): RunPart {
+  return {
+    fragments: [],
+    stream: null,
+    items: 0,
+    begun: [],
+    spawned: [],
+    state: 'running',
+    isBegun: false,
+    outcome: undefined,
+    ...given,
+  };
+}
+
+/** True if a fragment is to be announced: its object is told, and so is the fragment around it. */
+function isDue({ isFound, state, parent, parts }: Fragment): boolean {
+  return isFound && state === 'hidden' && isOver(parent) && parts.length > 0;
+}
+
+/** True if a fragment is told, or nothing of it was left to tell apart from the one around it. */
+function isOver(fragment: Fragment | undefined): boolean {
+  if (fragment === undefined || fragment.state === 'told') return true;
+  const { isFound, parts, parent } = fragment;
+  return fragment.state === 'hidden' && isFound && parts.length === 0 && isOver(parent);
+}
+
+/** True if a value, or one that it stands in, is lost to an error. */
+function isGone(position: Position | null): boolean {
+  for (let at = position; at !== null; at = at.column.holder.above(at.slot)) {
+    if (at.column.isNull(at.slot)) return true;
+  }
+  return false;
+}
+
+interface IncrementalParts<Told extends ToldPart> extends RunParts {
+  /** Makes the message on an executed part. */
+  readonly tell: (executed: Executed, isLost: boolean) => Told;
+  /** Makes the message on a part that was not executed to its end. */
+  readonly fault: (error: unknown) => Told;
+  /** Called if there is something to tell, or nothing more will come. */
+  readonly onChange: () => void;
+}
+
+/** Parts of one operation that are delivered apart; any beyond stay in place. */
+const MAX_PARTS = 1_000;
+
+/** Groups that the items of one list are delivered in. */
+const MAX_BLOCKS = 100;
+
+/**
+ * Executes an operation whose plan has parts that are delivered apart. They begin at once, each in a run of its own
+ * beside the others, so that their demands go together. Only their delivery waits: for the part that they belong to,
+ * and for those who go with them. A value lost to an error is lost within its own part.
+ */
+export class IncrementalRun<Told extends ToldPart> {
+  readonly #parts: IncrementalParts<Told>;
+  readonly #fragments = new Map<Column, Map<number, Map<DeferUsage, Fragment>>>();
+  readonly #first: RunPart;
+  readonly #order = new DeliveryOrder<Told>();
+  readonly #pooled: Pooled;
+  #running = 0;
+  /** Runs that have not begun yet, or that pause. */
+  #late = 0;
+  #count = 0;
+  #ids = 0;
+
+  constructor(parts: IncrementalParts<Told>) {
+    this.#parts = parts;
+    this.#first = openPart({ path: [], position: null });
+    this.#pooled = new Pooled(() => this.#late > 0, parts.onPause);
+  }
+
+  /** Executes the first part; afterwards, `take` returns messages on the rest. */
+  first(): PromiseOrValue<Executed> {
+    const root = { plan: this.#parts.plan.root, object: {} };
+    const holder: Holder = { above: () => null, path: () => undefined };
+    const run = this.#open(this.#first, { holder, root }, () => undefined, true);
+    const ended = (error: unknown): never => {
+      this.#drop(this.#first);
+      throw error;
+    };
+    const done = (executed: Executed) => {
+      this.#order.isThere(this.#first, run.isLost);
+      this.#order.isTold(this.#first);
+      return executed;
+    };
+    try {
+      const executed = mapValue(run.resolve(), () => mapValue(run.text(), done));
+      return executed instanceof Promise ? executed.catch(ended) : executed;
+    } catch (error) {
+      return ended(error);
+    }
+  }
+
+  /** True if anything is still to be told. */
+  get hasMore(): boolean {
+    return this.#order.hasMore;
+  }
+
+  /** True if something is still being executed. */
+  get isRunning(): boolean {
+    return this.#running > 0;
+  }
+
+  /** Takes the messages since the last time. */
+  take(): readonly Delivered<Told>[] {
+    return this.#order.take();
+  }
+
+  #open(
+    part: RunPart,
+    scope: Pick<RunScope, 'holder' | 'root'>,
+    outer: (usage: DeferUsage) => Fragment | undefined,
+    mayStream: boolean,
+  ): Run {
+    const later = (run: Run): Later => ({
+      mayDefer: ({ begins, groups }, objects) => this.#mayAdd((begins.length + groups.length) * objects),
+      defer: (deferral, objects) => this.#defer(part, run, deferral, objects, outer),
+      stream: (field, shape, lists, slot, items) =>
+        mayStream && this.#stream(part, run, { field, shape, lists, slot, items }, outer),
+    });
+    return new Run(
+      { ...this.#parts, onPause: this.#onPause },
+      { ...scope, later, together: this.#pooled.resolve },
+    );
+  }
+
+  readonly #onPause = (goesOn: Promise<void>) => {
+    this.#late += 1;
+    void goesOn.then(() => {
+      this.#late -= 1;
+    });
+    this.#parts.onPause?.(goesOn);
+  };
+
+  #mayAdd(parts: number): boolean {
+    return this.#count + parts <= MAX_PARTS;
+  }
+
+  #defer(
+    part: RunPart,
+    run: Run,
+    { begins, groups }: ObjectDeferral,
+    objects: ObjectColumn,
+    outer: (usage: DeferUsage) => Fragment | undefined,
+  ): void {
+    for (const [slot, object] of objects.objects.entries()) {
+      if (object === null) continue;
+      const path = responsePathAsArray(objects.holder.path(slot));
+      const position = { column: objects, slot };
+      const known = (usage: DeferUsage) => this.#fragmentAt(position, usage) ?? outer(usage);
+      const here = new Map<DeferUsage, Fragment>();
+      if (begins.length > 0) slotsOf(this.#fragments, objects).set(slot, here);
+      for (const usage of begins) {
+        const parent = usage.parent && known(usage.parent);
+        const fragment = this.#openFragment(path, usage.label, parent);
+        here.set(usage, fragment);
+        part.begun.push({ what: fragment, position });
+      }
+      for (const { usages, plan } of groups) {
+        const fragments = usages.flatMap((usage) => known(usage) ?? []);
+        const isNested = fragments.some((fragment) => fragment.path.length < path.length);
+        const added = this.#add(part, openPart({ path, fragments, position }));
+        const holder: Holder = { above: () => null, path: () => objects.holder.path(slot) };
+        run.begin(() =>
+          this.#start(added, this.#open(added, { holder, root: { plan, object } }, known, !isNested)),
+        );
+      }
+    }
+  }
+
+  /** The fragment that a usage stands for at a position: that of the nearest object around it. */
+  #fragmentAt(position: Position, usage: DeferUsage): Fragment | undefined {
+    for (let at: Position | null = position; at !== null; at = at.column.holder.above(at.slot)) {
+      const fragment = this.#fragments.get(at.column)?.get(at.slot)?.get(usage);
+      if (fragment !== undefined) return fragment;
+    }
+    return undefined;
+  }
+
+  #openFragment(path: AnswerPath, label: string | undefined, parent: Fragment | undefined): Fragment {
+    const fragment: Fragment = {
+      id: this.#ids++,
+      path,
+      label,
+      parent,
+      children: [],
+      parts: [],
+      left: 0,
+      isFound: false,
+      state: 'hidden',
+    };
+    parent?.children.push(fragment);
+    return fragment;
+  }
+
+  #stream(
+    part: RunPart,
+    run: Run,
+    list: {
+      readonly field: FieldPlan;
+      readonly shape: ListShape;
+      readonly lists: ListColumn;
+      readonly slot: number;
+      readonly items: readonly unknown[];
+    },
+    outer: (usage: DeferUsage) => Fragment | undefined,
+  ): boolean {
+    const { field, shape, lists, slot, items } = list;
+    const { label, initialCount } = shape.stream as StreamUsage;
+    const blockItems = Math.ceil(items.length / MAX_BLOCKS);
+    if (!this.#mayAdd(Math.ceil(items.length / blockItems))) return false;
+    // The runs of these items begin later, or never.
+    handleRejections(items);
+    const listPath = lists.holder.path(slot);
+    const path = responsePathAsArray(listPath);
+    const stream: Stream = { id: this.#ids++, path, label, blocks: [], next: initialCount, isPending: false };
+    const position = { column: lists, slot };
+    part.begun.push({ what: stream, position });
+    for (let start = 0; start < items.length; start += blockItems) {
+      const block = items.slice(start, start + blockItems);
+      const added = this.#add(part, openPart({ path, stream, items: block.length, position }));
+      stream.blocks.push(added);
+      const holder: Holder = {
+        above: () => null,
+        path: (item) => ({ prev: listPath, key: initialCount + start + item, typename: undefined }),
+      };
+      const root = { field, shape: shape.item, items: block };
+      const known = (usage: DeferUsage) => this.#fragmentAt(position, usage) ?? outer(usage);
+      // Apollo's clients lose count of a list within such items.
+      run.begin(() => this.#start(added, this.#open(added, { holder, root }, known, false)));
+    }
+    return true;
+  }
+
+  #add(origin: RunPart, part: RunPart): RunPart {
+    this.#count += 1;
+    this.#running += 1;
+    this.#late += 1;
+    origin.spawned.push(part);
+    for (const fragment of part.fragments) {
+      fragment.parts.push(part);
+      fragment.left += 1;
+    }
+    return part;
+  }
+
+  #start(part: RunPart, run: Run): void {
+    if (part.isBegun) return;
+    part.isBegun = true;
+    this.#late -= 1;
+    const settled = (outcome: Told) => {
+      this.#running -= 1;
+      part.outcome = outcome;
+      this.#order.isThere(part, outcome.isLost);
+      this.#parts.onChange();
+    };
+    const failed = (error: unknown) => {
+      this.#drop(part);
+      settled(this.#parts.fault(error));
+    };
+    try {
+      const executed = mapValue(run.resolve(), () => run.text());
+      const done = (there: Executed) => settled(this.#parts.tell(there, run.isLost));
+      if (executed instanceof Promise) executed.then(done).catch(failed);
+      else done(executed);
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  /** Drops the parts that were to begin in a run that was ended: they never will. */
+  #drop(part: RunPart): void {
+    for (const other of part.spawned) {
+      if (other.isBegun) continue;
+      other.isBegun = true;
+      this.#late -= 1;
+      this.#running -= 1;
+    }
+  }
+}
+
+function slotsOf<Value>(map: Map<Column, Map<number, Value>>, column: Column): Map<number, Value> {
+  const known = map.get(column);
+  if (known !== undefined) return known;
+  const made = new Map<number, Value>();
+  map.set(column, made);
+  return made;
+}

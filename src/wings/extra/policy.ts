@@ -1,0 +1,132 @@
+/**
+ * The routes of policies, loaded if `EXTRA_ROUTES` names them. Specified: that there are such records. Observed: the
+ * paths, the parameters, and the fields of a policy.
+ */
+
+import type { GraphQLResolveInfo } from 'graphql';
+import type { GraphContext } from '../../graph/context.ts';
+import type { CountryPoliciesArgs, Resolvers } from '../../graph/generated.ts';
+import { periodIn } from '../../periods.ts';
+import { checkTexts, plainFields } from '../../resolvers/arguments.ts';
+import { warned } from '../../resolvers/warned.ts';
+import type { Endpoint } from '../../service/call.ts';
+import type { CountryParams } from '../../service/endpoints.ts';
+import { checkNotEmpty, narrowed, topOf, warnedOfLack, type YearsParams, yearsOf } from './common.ts';
+import {
+  decodePolicies,
+  decodePolicyOverview,
+  type PolicyList,
+  type PolicyOverviewRecord,
+  type PolicyRecord,
+} from './records.ts';
+
+export interface PolicyOverviewParams extends CountryParams {
+  /** 1 to 20. */
+  readonly top?: number | undefined;
+}
+
+export interface PoliciesParams extends YearsParams {
+  readonly countryCode?: string | undefined;
+  /** The service's own words: `law`, `active`. */
+  readonly documentType?: string | undefined;
+  readonly status?: string | undefined;
+  readonly search?: string | undefined;
+}
+
+/** Rows that one answer may hold, as observed: the highest `limit`. */
+export const MAX_POLICIES = 500;
+
+/** Observed: `top_limit` from 1 to 20; the latest policy, a count of those in force, and recent ones. */
+export const policyOverview: Endpoint<PolicyOverviewParams, PolicyOverviewRecord> = {
+  route: '/v1/policies/country/{code}',
+  isPublic: false,
+  isOptional: true,
+  caching: 'ttl',
+  params: ({ code, top }) => ({
+    path: { code: code.toUpperCase() },
+    query: { top_limit: top?.toString() },
+  }),
+  decode: (body, { code }) => decodePolicyOverview(body, policyOverview.route, code),
+  assumed: () => ({ latest_policy: { source: 'source_1' }, recent_policies: [{ source: 'source_1' }] }),
+};
+
+/** Observed: these filters, years, and `limit` from 1 to 500. */
+export const policies: Endpoint<PoliciesParams, PolicyList> = {
+  route: '/v1/policies',
+  isPublic: false,
+  isOptional: true,
+  caching: 'ttl',
+  params: ({ countryCode, documentType, status, search, startYear, endYear }) => ({
+    query: {
+      country_code: countryCode?.toUpperCase(),
+      document_type: documentType,
+      status,
+      q: search,
+      start_year: startYear?.toString(),
+      end_year: endYear?.toString(),
+      limit: String(MAX_POLICIES),
+    },
+  }),
+  decode: (body, { countryCode = null }) => decodePolicies(body, policies.route, countryCode),
+  assumed: (target) => {
+    const { searchParams } = new URL(target, 'http://service');
+    return [
+      { title: 'policy_1', source: 'source_1', country_code: searchParams.get('country_code') ?? 'KE' },
+    ];
+  },
+};
+
+export const endpoints = [policies, policyOverview];
+
+function policyList(
+  { search, documentType, status, ...years }: CountryPoliciesArgs,
+  countryCode: string | null | undefined,
+  context: GraphContext,
+  info: GraphQLResolveInfo,
+): Promise<readonly PolicyRecord[] | null> {
+  checkTexts({ search });
+  checkNotEmpty({ search });
+  const params: PoliciesParams = {
+    ...yearsOf(years),
+    countryCode: countryCode ?? undefined,
+    documentType: documentType?.toLowerCase(),
+    status: status?.toLowerCase(),
+    search: search ?? undefined,
+  };
+  const list = narrowed(params, {
+    ask: (asked) => context.loaders.load(policies, asked),
+    limit: MAX_POLICIES,
+    yearOf,
+    passes: (row) => countryCode == null || row.countryCode === countryCode,
+    areAllDated: false,
+  });
+  return warnedOfLack(context, { path: info.path }, policies.route, list);
+}
+
+function yearOf({ publishedAt }: PolicyRecord): number | null {
+  const published = periodIn(publishedAt ?? '');
+  return published === null || published.frequency === 'span' ? null : Number(published.lastDay.slice(0, 4));
+}
+
+export const resolvers = {
+  Query: {
+    policies: (_, { countryCode, ...args }, context, info) => policyList(args, countryCode, context, info),
+  },
+  Country: {
+    policies: ({ code }, args, context, info) => policyList(args, code, context, info),
+    policyOverview: ({ code }, { top }, { loaders }) =>
+      loaders.load(policyOverview, { code, top: topOf(top) }),
+  },
+  PolicyOverview: {
+    ...plainFields('PolicyOverview', 'activePolicyCount', 'record'),
+    country: ({ countryCode }) => ({ code: countryCode }),
+    latestPolicy: (overview, _, context, info) => warned(context, () => info.path, overview).latestPolicy,
+    recentPolicies: ({ recentPolicies }, _, context, info) =>
+      warned(context, () => info.path, recentPolicies),
+  },
+  Policy: {
+    ...plainFields('Policy', 'wikidataId', 'title', 'documentType', 'status', 'publishedAt', 'record'),
+    source: ({ source }) => (source === null ? null : { key: source }),
+    country: ({ countryCode }) => (countryCode === null ? null : { code: countryCode }),
+  },
+} satisfies Resolvers;

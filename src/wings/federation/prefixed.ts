@@ -1,0 +1,191 @@
+import { Kind, type NameNode, parse, visit } from 'graphql';
+import { LRUCache } from 'lru-cache';
+import { inverted, type PrefixedNames } from '../../graph/federation.ts';
+import { ChangedRequest, type GatewayRequest, sha256Of } from '../../operations/requests.ts';
+import { type GatewayResponse, WrittenBody } from '../../operations/responses.ts';
+import type { HandleRequest } from '../../operations/run.ts';
+import { isObject } from '../../service/records/envelope.ts';
+
+/** Texts of routers that are kept in our words, and characters of one. */
+const MAX_TEXTS = 1000;
+const MAX_CHARACTERS = 100_000;
+
+/** The beginning of an alias of `__typename` while we answer: names of types are prefixed there, too. */
+const ALIASED = '__typename_of_';
+
+/** Characters of an answer in parts that are held back: more than a name of a type and an alias are long together. */
+const MAX_NAMED = 1024;
+
+export interface PrefixedParts {
+  readonly names: PrefixedNames;
+  readonly maxTokens: number;
+}
+
+type Params = Readonly<Record<string, unknown>>;
+
+/**
+ * Answers operations that routers word with prefixed names as if they had ours, and prefixes the names of types in the
+ * answer. An operation with none of them is passed on as it is.
+ */
+export function prefixed(next: HandleRequest, { names, maxTokens }: PrefixedParts): HandleRequest {
+  const texts = new LRUCache<string, string>({ max: MAX_TEXTS });
+  /** Hashes of our texts by the hash of the router's text. */
+  const hashes = new LRUCache<string, string>({ max: MAX_TEXTS });
+  const named = inverted(names.types);
+
+  function ours(text: string): string {
+    const known = texts.get(text);
+    if (known !== undefined) return known;
+    const said = inOurWords(text, names, maxTokens);
+    if (text.length <= MAX_CHARACTERS) texts.set(text, said);
+    return said;
+  }
+
+  /** Returns null if nothing in it is prefixed. */
+  function translated(params: Params): Params | null {
+    const { query, variables, extensions } = params;
+    const asked =
+      isObject(extensions) && isObject(extensions.persistedQuery) ? extensions.persistedQuery : null;
+    const hash = typeof asked?.sha256Hash === 'string' ? asked.sha256Hash : null;
+    const withHash = (sha256Hash: string) => ({
+      ...(extensions as Params),
+      persistedQuery: { ...asked, sha256Hash },
+    });
+    const told = { ...params, ...(isObject(variables) ? { variables: withOurTypes(variables, names) } : {}) };
+    if (typeof query !== 'string' || query === '') {
+      const known = hash === null ? undefined : hashes.get(hash);
+      return known === undefined ? null : { ...told, extensions: withHash(known) };
+    }
+    if (!hasPrefixed(query, names)) return null;
+    const text = ours(query);
+    if (hash === null || hash !== sha256Of(query)) return { ...told, query: text };
+    const ownHash = sha256Of(text);
+    hashes.set(hash, ownHash);
+    return { ...told, query: text, extensions: withHash(ownHash) };
+  }
+
+  return (request) => {
+    const own = request.method === 'GET' ? fromSearch(request, translated) : fromBody(request, translated);
+    if (own === null) return next(request);
+    const answer = next(own);
+    return answer instanceof Promise
+      ? answer.then((response) => withPrefixedTypes(response, named))
+      : withPrefixedTypes(answer, named);
+  };
+}
+
+/** Tells if a text may have prefixed names. */
+export function hasPrefixed(text: string, { marks }: PrefixedNames): boolean {
+  return marks.some((mark) => text.includes(mark));
+}
+
+function fromBody(
+  request: GatewayRequest,
+  translated: (params: Params) => Params | null,
+): GatewayRequest | null {
+  const body = isObject(request.body) ? translated(request.body) : null;
+  return body && new ChangedRequest(request, { body });
+}
+
+function fromSearch(
+  request: GatewayRequest,
+  translated: (params: Params) => Params | null,
+): GatewayRequest | null {
+  const search = new URLSearchParams(request.search);
+  const params: Record<string, unknown> = Object.fromEntries(search);
+  for (const name of ['variables', 'extensions']) {
+    try {
+      if (search.has(name)) params[name] = JSON.parse(search.get(name) ?? '');
+    } catch {
+      // The next stage says that this is no JSON.
+      return null;
+    }
+  }
+  const own = translated(params);
+  if (own === null) return null;
+  for (const [name, value] of Object.entries(own))
+    search.set(name, typeof value === 'string' ? value : JSON.stringify(value));
+  return new ChangedRequest(request, { search: `?${search}` });
+}
+
+/** Rewrites an operation in our names. An operation that can't be read is left as it is: Apollo words its faults. */
+export function inOurWords(text: string, { types, fields }: PrefixedNames, maxTokens: number): string {
+  const edits: { readonly start: number; readonly end: number; readonly text: string }[] = [];
+  const replace = ({ loc }: { readonly loc?: NameNode['loc'] }, by: string) => {
+    if (loc !== undefined) edits.push({ start: loc.start, end: loc.end, text: by });
+  };
+  try {
+    visit(parse(text, { maxTokens }), {
+      NamedType({ name }) {
+        const own = types.get(name.value);
+        if (own !== undefined) replace(name, own);
+      },
+      Field({ name, alias }) {
+        const own = fields.get(name.value);
+        if (own !== undefined) replace(name, alias === undefined ? `${name.value}: ${own}` : own);
+        else if (name.value === '__typename' && alias !== undefined)
+          replace(alias, `${ALIASED}${alias.value}`);
+      },
+      ObjectField({ name, value }) {
+        const own = value.kind === Kind.STRING ? types.get(value.value) : undefined;
+        if (name.value === '__typename' && own !== undefined) replace(value, JSON.stringify(own));
+      },
+    });
+  } catch {
+    return text;
+  }
+  return edits
+    .toSorted((a, b) => b.start - a.start)
+    .reduce((told, { start, end, text: by }) => `${told.slice(0, start)}${by}${told.slice(end)}`, text);
+}
+
+/** Rewrites variables with our types in representations, which are lists of objects or objects. */
+function withOurTypes(variables: Params, { types }: PrefixedNames): Params {
+  const renamed = (value: unknown): unknown => {
+    const own = isObject(value) ? types.get(String(value.__typename)) : undefined;
+    return own === undefined ? value : { ...(value as Params), __typename: own };
+  };
+  return Object.fromEntries(
+    Object.entries(variables).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.map(renamed) : renamed(value),
+    ]),
+  );
+}
+
+function withPrefixedTypes(response: GatewayResponse, named: ReadonlyMap<string, string>): GatewayResponse {
+  const { encoded: _, body, ...others } = response;
+  if (typeof body === 'string' || Buffer.isBuffer(body))
+    return { ...others, body: renamedIn(String(body), named) };
+  // Tables have no types.
+  if (body instanceof WrittenBody) return response;
+  return { ...others, body: renamedParts(body, named) };
+}
+
+/**
+ * The name of a type in JSON. In its text a quote within a string has a backslash before it, so nothing but a key and
+ * its value looks like this.
+ */
+const TYPE_NAMED = new RegExp(`"(?:__typename|${ALIASED}(\\w+))":"(\\w+)"`, 'g');
+
+/** Puts the prefixed names of types into JSON. */
+export function renamedIn(text: string, named: ReadonlyMap<string, string>): string {
+  return text.replace(
+    TYPE_NAMED,
+    (_, alias: string | undefined, type: string) => `"${alias ?? '__typename'}":"${named.get(type) ?? type}"`,
+  );
+}
+
+async function* renamedParts(
+  parts: AsyncIterable<string>,
+  named: ReadonlyMap<string, string>,
+): AsyncGenerator<string> {
+  let rest = '';
+  for await (const part of parts) {
+    rest = renamedIn(rest + part, named);
+    if (rest.length <= MAX_NAMED) continue;
+    yield rest.slice(0, -MAX_NAMED);
+    rest = rest.slice(-MAX_NAMED);
+  }
+  yield rest;
+}

@@ -1,0 +1,507 @@
+import { Mutex } from 'async-mutex';
+import { Cancellation } from '../../async/cancellation.ts';
+import type { Clock } from '../../async/clock.ts';
+import { Failure } from '../../errors.ts';
+import { estimate } from '../../figures/estimate.ts';
+import { NONE_NAMED, namedIn, type SourcesByMetric } from '../../figures/revalidation.ts';
+import type { LiveSources, ObservationChangesRecord } from '../../graph/context.ts';
+import { type Caller, makeCall } from '../../service/call.ts';
+import { etlStatus, indicators } from '../../service/endpoints.ts';
+import { type Ask, heldRecords } from '../../service/lists.ts';
+import type { SourceRecord } from '../../service/records/catalogue.ts';
+import { leftOutOf } from '../../service/records/envelope.ts';
+import type { Ledger, QuotaRecord } from '../../tenants/ledger.ts';
+import type { TenantCache } from '../../tenants/tenant-cache.ts';
+import { timeIn } from '../../times.ts';
+import type { LiveWarning } from '../../warnings.ts';
+import { FigureWatch, type FigureWatchParts } from './figures.ts';
+import {
+  type Errand,
+  type ErrandParts,
+  Inbox,
+  type Look,
+  mergeBill,
+  openErrand,
+  openFeedBill,
+  runsBetween,
+} from './inbox.ts';
+
+/**
+ * Shares that feeds may take of the calls that a plan leaves until its month is over: most of it evenly, some of it at
+ * any time.
+ */
+const EVEN_SHARE = 0.09;
+const BURST_SHARE = 0.01;
+
+/** Calls that the documented plans allow in a month, by the calls that they allow in a minute. */
+const DOCUMENTED = [
+  { requestsPerMinute: 5, monthlyRequests: 1_000 },
+  { requestsPerMinute: 60, monthlyRequests: 250_000 },
+  { requestsPerMinute: 1_000, monthlyRequests: 2_000_000 },
+] as const;
+
+const [SMALLEST, LARGER] = DOCUMENTED;
+
+/** Calls that a feed may spend. */
+interface Pace {
+  /** Calls until the month is over. */
+  readonly calls: number;
+  /** Calls that may be spent at any time, however little of the month is over. */
+  readonly burst: number;
+  readonly msPerCall: number;
+}
+
+/**
+ * Returns a tenth of the calls that the plan leaves. A plan that nobody has named is taken for the smallest one there
+ * is, or for the next if the service has shown to allow more.
+ * @param isLarger true if it has
+ * @param nowMs milliseconds since the epoch
+ */
+function paceOf(
+  { requestsPerMinute, monthlyRequests, callsThisMonth, monthResetsAt }: QuotaRecord,
+  isLarger: boolean,
+  nowMs: number,
+): Pace {
+  const unnamed = isLarger ? LARGER : SMALLEST;
+  const perMinute = requestsPerMinute ?? unnamed.requestsPerMinute;
+  const documented = DOCUMENTED.findLast((plan) => plan.requestsPerMinute <= perMinute) ?? SMALLEST;
+  const left = Math.max(0, (monthlyRequests ?? documented.monthlyRequests) - callsThisMonth);
+  return {
+    calls: left * (EVEN_SHARE + BURST_SHARE),
+    burst: left * BURST_SHARE,
+    msPerCall: Math.max(0, (timeIn(monthResetsAt)?.firstMs ?? nowMs) - nowMs) / (left * EVEN_SHARE),
+  };
+}
+
+/** Counts the calls of one feed against its pace. Instants are in milliseconds since the epoch. */
+class Allowance {
+  #calls: number | null = null;
+  #atMs = 0;
+
+  /** Returns true if a call may be spent now. */
+  mayCall({ burst, msPerCall }: Pace, nowMs: number): boolean {
+    const most = Math.max(1, burst);
+    const since = this.#calls === null ? most : this.#calls + Math.max(0, nowMs - this.#atMs) / msPerCall;
+    this.#calls = Math.min(most, since);
+    this.#atMs = nowMs;
+    return this.#calls >= 1;
+  }
+
+  /** Counts calls; calls beyond the rest are waited for. */
+  spend(calls: number): void {
+    this.#calls = (this.#calls ?? 0) - calls;
+  }
+}
+
+/** One subscription to runs of sources. */
+interface SourceSubscriber {
+  /** Keys of its sources, in lower case; null for all. */
+  readonly keys: ReadonlySet<string> | null;
+  /** Runs that are to be told, the last one of each source. */
+  readonly pending: Map<string, SourceRecord>;
+  readonly inbox: Inbox<SourceRecord>;
+}
+
+/** Watches the sources of all subscriptions to them under one key. */
+class SourceWatch {
+  readonly #subscribers = new Set<SourceSubscriber>();
+
+  /** @throws Failure BAD_USER_INPUT if the service is known to have no source of a key */
+  subscribe(keys: readonly string[] | null, look: Look | null): Inbox<SourceRecord> {
+    const wanted = keys && new Set(keys.map((key) => key.toLowerCase()));
+    if (wanted !== null && look !== null && leftOutOf(look.records) === null) {
+      const known = new Set(look.records.map(({ key }) => key.toLowerCase()));
+      const unknown = keys?.find((key) => !known.has(key.toLowerCase()));
+      if (unknown !== undefined)
+        throw new Failure(
+          'BAD_USER_INPUT',
+          `The service has no source of the key ${unknown}, so nothing could ever be told of it.`,
+        );
+    }
+    const pending = new Map<string, SourceRecord>();
+    const inbox = new Inbox<SourceRecord>({
+      take() {
+        const [first] = pending.values();
+        if (first === undefined) return null;
+        pending.delete(first.key);
+        return first;
+      },
+      nothing: () => null,
+      onClose: () => this.#subscribers.delete(subscriber),
+    });
+    const subscriber = { keys: wanted, pending, inbox };
+    this.#subscribers.add(subscriber);
+    return inbox;
+  }
+
+  /** Notes sources that have run. @returns the inboxes that are to be told */
+  ran(records: readonly SourceRecord[]): Inbox<SourceRecord>[] {
+    const told: Inbox<SourceRecord>[] = [];
+    for (const { keys, pending, inbox } of this.#subscribers) {
+      const wanted = records.filter(({ key }) => keys === null || keys.has(key.toLowerCase()));
+      for (const record of wanted) {
+        // Sources that have waited longest come first, in the order of their last runs.
+        pending.delete(record.key);
+        pending.set(record.key, record);
+      }
+      if (wanted.length > 0) told.push(inbox);
+    }
+    return told;
+  }
+}
+
+export interface FeedParts
+  extends ErrandParts,
+    Pick<FigureWatchParts, 'entries' | 'planning' | 'maxUpstreamCalls'> {
+  readonly ask: Ask;
+  readonly tenantCache: TenantCache;
+  readonly ledger: Pick<Ledger, 'shareLeft'>;
+  readonly quota: (keyDigest: string) => Promise<QuotaRecord>;
+  readonly clock: Pick<Clock, 'now' | 'after'>;
+  /** Milliseconds after a look at the sources in which there is no other. */
+  readonly pollMs: number;
+  /** Milliseconds that a new subscription may wait for the next minute window. */
+  readonly waitMs: number;
+  readonly onFault: (fault: unknown, where: string) => void;
+}
+
+type AnyInbox = Inbox<ObservationChangesRecord> | Inbox<SourceRecord>;
+
+/** @param before settles once the earlier subscriptions have joined */
+type Subscribe<Joined extends AnyInbox> = (errand: Errand, before: Promise<unknown>) => Promise<Joined>;
+
+/** A subscription that waits for its turn. */
+interface Join {
+  readonly caller: Caller;
+  readonly begin: (errand: Errand, before: Promise<unknown>) => Promise<void>;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Greatest age of the catalogue that tells which sources bring a metric, in milliseconds. */
+const CATALOGUE_MS = 86_400_000;
+
+/** Refusals of the key, after which nothing can be told any more. */
+const FINAL = new Set(['UNAUTHENTICATED', 'FORBIDDEN']);
+
+/**
+ * Feeds all subscriptions under one key: it looks at the sources now and then, as often as the plan allows, asks for
+ * the figures that sources that have run may have brought, and tells each subscriber its news of them. One step is done
+ * at a time.
+ */
+class Feed {
+  readonly #parts: FeedParts;
+  readonly #onEmpty: () => void;
+  readonly #figures: FigureWatch;
+  readonly #sources = new SourceWatch();
+  readonly #inboxes = new Set<AnyInbox>();
+  readonly #allowance = new Allowance();
+  readonly #ends = new Cancellation();
+  #caller: Caller;
+  readonly #turn = new Mutex();
+  /** Subscriptions that begin in the next turn. */
+  readonly #joins: Join[] = [];
+  #joining = 0;
+  #look: Look | null = null;
+  #byMetric: SourcesByMetric = NONE_NAMED;
+  #catalogueAtMs = Number.NEGATIVE_INFINITY;
+  #pause: LiveWarning | null = null;
+  /** Calls that were spent and are on nobody's bill as yet. */
+  #unbilled = openFeedBill();
+  #cancel: (() => void) | null = null;
+
+  constructor(caller: Caller, parts: FeedParts, onEmpty: () => void) {
+    const { clock, entries, planning, maxUpstreamCalls } = parts;
+    this.#caller = caller;
+    this.#parts = parts;
+    this.#onEmpty = onEmpty;
+    const { keyDigest } = caller;
+    this.#figures = new FigureWatch({
+      keyDigest,
+      entries,
+      planning,
+      maxUpstreamCalls,
+      now: clock.now,
+    });
+  }
+
+  /** Does the work of `figures` of {@link LiveSources}. */
+  readonly figures = (caller: Caller, ...[demands, since]: Parameters<LiveSources['figures']>) =>
+    this.#join(caller, async (errand, before) => {
+      await this.#learnSources(errand);
+      const known = { look: this.#look, byMetric: this.#byMetric };
+      return this.#figures.subscribe(demands, since, known, errand, before);
+    });
+
+  /** Does the work of `sources` of {@link LiveSources}. */
+  readonly sources = (caller: Caller, ...[keys]: Parameters<LiveSources['sources']>) =>
+    this.#join(caller, async () => this.#sources.subscribe(keys, this.#look));
+
+  /** Ends all subscriptions, without a word. */
+  close(): void {
+    this.#cancel?.();
+    this.#cancel = null;
+    this.#ends.abort();
+    for (const inbox of this.#inboxes) inbox.close();
+  }
+
+  async #join<Joined extends AnyInbox>(caller: Caller, subscribe: Subscribe<Joined>): Promise<Joined> {
+    this.#joining += 1;
+    this.#caller = caller;
+    const { promise, resolve, reject } = Promise.withResolvers<Joined>();
+    const begin = async (errand: Errand, before: Promise<unknown>) => {
+      const inbox = await subscribe(errand, before);
+      this.#admit(inbox, errand);
+      resolve(inbox);
+    };
+    this.#joins.push({ caller, begin, reject });
+    if (this.#joins.length === 1) void this.#turn.runExclusive(() => this.#beginAll());
+    try {
+      return await promise;
+    } finally {
+      this.#joining -= 1;
+      this.#leaveIfEmpty();
+    }
+  }
+
+  /**
+   * Begins all subscriptions that wait by now: their figures are fetched at the same time, and they are added one by
+   * one.
+   */
+  async #beginAll(): Promise<void> {
+    const [first] = this.#joins;
+    if (first === undefined) return;
+    const looking = this.#errandOf(first);
+    try {
+      await this.#lookFirst(looking);
+    } catch (error) {
+      looking.close();
+      for (const { reject } of this.#joins.splice(0)) reject(error);
+      return;
+    }
+    let before: Promise<unknown> = Promise.resolve();
+    for (const join of this.#joins.splice(0)) {
+      const errand = join === first ? looking : this.#errandOf(join);
+      const begun = join.begin(errand, before).catch(join.reject).finally(errand.close);
+      before = Promise.all([before, begun]);
+    }
+    await before;
+  }
+
+  #errandOf({ caller }: Join): Errand {
+    return openErrand(caller, this.#ends, this.#parts, this.#parts.waitMs);
+  }
+
+  #admit(inbox: AnyInbox, { bill }: Errand): void {
+    this.#inboxes.add(inbox);
+    inbox.charge(bill);
+    inbox.pause(this.#pause);
+    inbox.onceClosed(() => {
+      this.#inboxes.delete(inbox);
+      this.#leaveIfEmpty();
+    });
+    this.#cancel ??= this.#nextRound();
+  }
+
+  #leaveIfEmpty(): void {
+    if (this.#inboxes.size > 0 || this.#joining > 0) return;
+    this.close();
+    this.#onEmpty();
+  }
+
+  #nextRound(): () => void {
+    return this.#parts.clock.after(this.#parts.pollMs, () => {
+      void this.#turn
+        .runExclusive(() => this.#round())
+        .finally(() => {
+          if (this.#cancel !== null) this.#cancel = this.#nextRound();
+        });
+    });
+  }
+
+  /**
+   * Looks at the sources for the first subscription, so that their runs are known from then on; and also for one that
+   * comes when the service has not accepted the key lately.
+   */
+  async #lookFirst(errand: Errand): Promise<void> {
+    const isAccepted = this.#parts.tenantCache.isAccepted(this.#caller.keyDigest);
+    if (this.#look !== null ? isAccepted : this.#pause !== null) return;
+    try {
+      const look = await this.#ask(errand, this.#parts.pollMs);
+      // Sources that have run since the last round are for the next one to find.
+      this.#look ??= look;
+    } catch (error) {
+      if (!(error instanceof Failure) || FINAL.has(error.code)) throw error;
+      this.#fail(error);
+    }
+  }
+
+  /** Looks at the sources once, and follows it up. */
+  async #round(): Promise<void> {
+    if (this.#inboxes.size === 0) return;
+    const errand = openErrand(this.#caller, this.#ends, this.#parts);
+    const told = new Set<AnyInbox>();
+    try {
+      await this.#renew(errand, told);
+    } catch (error) {
+      this.#fail(error);
+    } finally {
+      errand.close();
+      this.#allowance.spend(errand.bill.calls);
+      mergeBill(this.#unbilled, errand.bill);
+      this.#tell(told);
+    }
+  }
+
+  /** @param told takes in the inboxes that are to be told of an event, even if something else fails */
+  async #renew(errand: Errand, told: Set<AnyInbox>): Promise<void> {
+    const { clock, ledger, planning } = this.#parts;
+    const { keyDigest } = this.#caller;
+    const quota = await this.#parts.quota(keyDigest);
+    if (quota.state === 'MINUTE_SPENT') return;
+    const pace = paceOf(quota, ledger.shareLeft(keyDigest) !== null, clock.now());
+    if (quota.state === 'MONTH_SPENT' || pace.calls < 1) return this.#pauseForMonth(quota);
+    const look = await this.#nextLook(pace, errand);
+    if (look === null) return;
+    const runs = runsBetween(this.#look, look);
+    this.#look = look;
+    for (const inbox of this.#sources.ran(runs.records)) told.add(inbox);
+    const ran = runs.records.length + runs.possible.length;
+    if (ran > 0 && this.#figures.isWatching) await this.#learnSources(errand);
+    this.#figures.sourcesRan(runs, this.#byMetric);
+    const { due } = this.#figures;
+    if (due.length > 0 && estimate(due, planning).calls > pace.calls) return this.#pauseForMonth(quota);
+    const { behind, failure } = await this.#figures.renew(look.atMs, errand);
+    if (failure === null) this.#setPause(null);
+    else this.#fail(failure);
+    for (const inbox of behind) told.add(inbox);
+  }
+
+  /**
+   * Returns the next look at the sources: the look of others who share the store, if there is one; null if none is due.
+   */
+  async #nextLook(pace: Pace, errand: Errand): Promise<Look | null> {
+    const { clock, pollMs } = this.#parts;
+    const mayCall = this.#allowance.mayCall(pace, clock.now());
+    const held = await this.#heldLook();
+    if (held !== null && held.atMs > (this.#look?.atMs ?? Number.NEGATIVE_INFINITY)) {
+      // It is of the same plan, even if another gateway has paid for it.
+      this.#allowance.spend(1);
+      return held;
+    }
+    return mayCall ? this.#ask(errand, pollMs / 2) : null;
+  }
+
+  async #heldLook(): Promise<Look | null> {
+    const { tenantCache } = this.#parts;
+    const { keyDigest } = this.#caller;
+    const call = makeCall(etlStatus, {});
+    const held = await heldRecords(etlStatus, {}, call, keyDigest, tenantCache);
+    if (held === null || held.records === null || !tenantCache.isAccepted(keyDigest)) return null;
+    return { records: held.records, atMs: held.atMs };
+  }
+
+  async #ask({ sending }: Errand, maxAgeMs: number): Promise<Look> {
+    const { ask, steadyNow } = this.#parts;
+    const oldestMs = steadyNow() - maxAgeMs;
+    const records = (await ask(etlStatus, {}, sending, maxAgeMs)) ?? [];
+    const held = await this.#heldLook();
+    // The look of others who share the store has its own time: by ours, figures that they have fetched since would be
+    // too old.
+    return held !== null && held.atMs >= oldestMs ? held : { records, atMs: steadyNow() };
+  }
+
+  /** Learns from the catalogue which sources bring a metric; without it, any may. */
+  async #learnSources({ sending }: Errand): Promise<void> {
+    const nowMs = this.#parts.steadyNow();
+    if (nowMs - this.#catalogueAtMs < CATALOGUE_MS) return;
+    try {
+      const catalogue = await this.#parts.ask(indicators, {}, sending);
+      if (catalogue !== null) this.#byMetric = namedIn(catalogue);
+      this.#catalogueAtMs = nowMs;
+    } catch (error) {
+      if (!(error instanceof Failure) || FINAL.has(error.code)) throw error;
+    }
+  }
+
+  /** Tells subscribers, and bills the first of them the calls that have been spent since the last time. */
+  #tell(inboxes: ReadonlySet<AnyInbox>): void {
+    for (const [i, inbox] of [...inboxes].entries()) {
+      if (i === 0) {
+        inbox.charge(this.#unbilled);
+        this.#unbilled = openFeedBill();
+      } else inbox.charge({ ...openFeedBill(), shared: 1 });
+      inbox.notify();
+    }
+  }
+
+  #pauseForMonth({ monthResetsAt }: QuotaRecord): void {
+    const failure = new Failure('MONTHLY_QUOTA_EXCEEDED', 'The requests of this month are spent.', {
+      resetsAt: monthResetsAt,
+    });
+    this.#fail(failure);
+  }
+
+  /** Pauses for a failure; if it is one of the key, ends all. A minute that is spent is soon over. */
+  #fail(error: unknown): void {
+    if (this.#ends.aborted) return;
+    if (!(error instanceof Failure)) this.#parts.onFault(error, 'live');
+    const failure =
+      error instanceof Failure
+        ? error
+        : new Failure('UPSTREAM_UNAVAILABLE', 'The gateway met a fault of its own.');
+    if (failure.code === 'RATE_LIMITED') return;
+    if (FINAL.has(failure.code)) {
+      for (const inbox of this.#inboxes) inbox.fail(failure);
+      return;
+    }
+    const { resetsAt } = failure.fields;
+    const until = resetsAt === undefined ? 'as soon as the service answers' : `at ${resetsAt}`;
+    this.#setPause({
+      code: 'SUBSCRIPTION_PAUSED',
+      message: `Changes are not looked for at the moment: ${failure.message} The subscription goes on by itself, ${until}, and then tells all that has changed.`,
+      reason: failure.code,
+      ...(resetsAt === undefined ? {} : { resumesAt: resetsAt }),
+    });
+  }
+
+  #setPause(pause: LiveWarning | null): void {
+    if (pause?.reason === this.#pause?.reason) return;
+    this.#pause = pause;
+    for (const inbox of this.#inboxes) inbox.pause(pause);
+  }
+}
+
+/** The feeds of all keys, one each, as long as anybody subscribes under it. */
+export interface Feeds {
+  /** Returns the source of events for a caller's subscriptions. */
+  of(caller: Caller): LiveSources;
+  stop(): void;
+}
+
+export function createFeeds(parts: FeedParts): Feeds {
+  const feeds = new Map<string, Feed>();
+
+  function feedOf(caller: Caller): Feed {
+    const { keyDigest } = caller;
+    let feed = feeds.get(keyDigest);
+    if (feed === undefined) {
+      const opened: Feed = new Feed(caller, parts, () => {
+        if (feeds.get(keyDigest) === opened) feeds.delete(keyDigest);
+      });
+      feed = opened;
+      feeds.set(keyDigest, feed);
+    }
+    return feed;
+  }
+
+  return {
+    of: (caller) => ({
+      figures: (...asked) => feedOf(caller).figures(caller, ...asked),
+      sources: (...asked) => feedOf(caller).sources(caller, ...asked),
+    }),
+    stop() {
+      for (const feed of feeds.values()) feed.close();
+      feeds.clear();
+    },
+  };
+}

@@ -1,0 +1,227 @@
+import type { CancelSignal } from '../../async/cancellation.ts';
+import type { Clock } from '../../async/clock.ts';
+import type { Failure } from '../../errors.ts';
+import type { ObservationClient } from '../../figures/client.ts';
+import type { Figures } from '../../figures/fetch.ts';
+import { CLOCK_SKEW_MS } from '../../figures/revalidation.ts';
+import type { LiveEvent } from '../../graph/context.ts';
+import { type Bill, type Caller, Deadline, openBill, payerOf, type Sending } from '../../service/call.ts';
+import type { SourceRecord } from '../../service/records/catalogue.ts';
+import { leftOutOf } from '../../service/records/envelope.ts';
+import { timeIn } from '../../times.ts';
+import type { LiveWarning } from '../../warnings.ts';
+
+/** Bill of a feed's calls, as far as events tell it. */
+export type FeedBill = Pick<Bill, 'calls' | 'byRoute' | 'shared' | 'cached'>;
+
+export function openFeedBill(): FeedBill {
+  return { calls: 0, byRoute: {}, shared: 0, cached: 0 };
+}
+
+export function mergeBill(into: FeedBill, { calls, byRoute, shared, cached }: FeedBill): void {
+  into.calls += calls;
+  into.shared += shared;
+  into.cached += cached;
+  for (const [route, count] of Object.entries(byRoute))
+    into.byRoute[route] = (into.byRoute[route] ?? 0) + count;
+}
+
+export interface ErrandParts {
+  readonly observations: ObservationClient;
+  readonly maxUpstreamCalls: number;
+  readonly timeoutMs: number;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly steadyNow: () => number;
+}
+
+/** One round of a feed's calls to the service: it is planned, billed and bounded like an operation. */
+export interface Errand {
+  readonly sending: Sending;
+  readonly figures: Figures;
+  readonly bill: Bill;
+  close(): void;
+}
+
+/**
+ * @param ends aborts if the feed is given up
+ * @param waitMs milliseconds that it may wait for the next minute window
+ */
+export function openErrand(caller: Caller, ends: CancelSignal, parts: ErrandParts, waitMs = 0): Errand {
+  const { observations, maxUpstreamCalls, timeoutMs, steadyNow: now } = parts;
+  const bill = openBill();
+  const deadline = new Deadline({ startedAtMs: now(), timeoutMs, now, request: { signal: ends } });
+  const { participant, figures } = observations.join(caller);
+  const sending: Sending = {
+    caller: { ...caller, slices: 0 },
+    bill,
+    payer: payerOf(bill, maxUpstreamCalls),
+    signal: deadline.signal,
+    deadline,
+    waitDeadlineMs: parts.clock.now() + waitMs,
+  };
+  return {
+    sending,
+    figures,
+    bill,
+    close() {
+      deadline.stop();
+      participant.leave();
+    },
+  };
+}
+
+interface InboxParts<Value> {
+  /** Takes all news as one event; null if there is none. */
+  readonly take: () => Value | null;
+  /** Returns the value of an event that only tells of a pause. */
+  readonly nothing: () => Value | null;
+  /** Called once, when nobody reads any more. */
+  readonly onClose: () => void;
+}
+
+/**
+ * The news for one subscriber. Events are made when they are read, of all that has come by then: so a slow reader takes
+ * no more room, misses the events in between, and never the last.
+ */
+export class Inbox<Value> implements AsyncIterableIterator<LiveEvent<Value>> {
+  readonly #parts: InboxParts<Value>;
+  #bill: FeedBill = openFeedBill();
+  #pause: LiveWarning | null = null;
+  #toldPause: LiveWarning | null = null;
+  #failure: Failure | null = null;
+  #isClosed = false;
+  #wake: (() => void) | null = null;
+  readonly #onClosed: (() => void)[] = [];
+
+  constructor(parts: InboxParts<Value>) {
+    this.#parts = parts;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  /** Wakes the reader: there may be news to take. */
+  notify(): void {
+    this.#wake?.();
+  }
+
+  /** Adds to the bill of the next event. */
+  charge(bill: FeedBill): void {
+    mergeBill(this.#bill, bill);
+  }
+
+  /** Pauses the subscription, or lets it go on if `pause` is null. */
+  pause(pause: LiveWarning | null): void {
+    this.#pause = pause;
+    this.notify();
+  }
+
+  /** Ends the subscription once its news have been read. */
+  fail(failure: Failure): void {
+    this.#failure ??= failure;
+    this.notify();
+  }
+
+  /** Takes the calls that have been charged and are on no event's bill. */
+  takeBill(): FeedBill {
+    const bill = this.#bill;
+    this.#bill = openFeedBill();
+    return bill;
+  }
+
+  async next(): Promise<IteratorResult<LiveEvent<Value>>> {
+    for (;;) {
+      if (this.#isClosed) return { done: true, value: undefined };
+      const event = this.#event();
+      if (event !== null) return { done: false, value: event };
+      if (this.#failure !== null) {
+        this.close();
+        throw this.#failure;
+      }
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      this.#wake = null;
+    }
+  }
+
+  async return(): Promise<IteratorResult<LiveEvent<Value>>> {
+    this.close();
+    return { done: true, value: undefined };
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#parts.onClose();
+    for (const listener of this.#onClosed.splice(0)) listener();
+    this.notify();
+  }
+
+  /** Has a listener called when nobody reads any more; at once if that is so already. */
+  onceClosed(listener: () => void): void {
+    if (this.#isClosed) listener();
+    else this.#onClosed.push(listener);
+  }
+
+  #event(): LiveEvent<Value> | null {
+    const isPauseNews = this.#pause !== this.#toldPause;
+    const value = this.#parts.take() ?? (isPauseNews ? this.#parts.nothing() : null);
+    if (value === null && !isPauseNews) return null;
+    this.#toldPause = this.#pause;
+    return { value, warning: this.#pause, bill: this.takeBill() };
+  }
+}
+
+/** The service's list of its sources, as it was at a look. */
+export interface Look {
+  readonly records: readonly SourceRecord[];
+  /** Instant of the look, in milliseconds since the epoch, by a clock that never goes back. */
+  readonly atMs: number;
+}
+
+/** Sources that have run. */
+export interface SourceRuns {
+  readonly records: readonly SourceRecord[];
+  /**
+   * Sources that may have run: their last run is said to be the same, and too coarsely to tell a further one from it.
+   */
+  readonly possible: readonly SourceRecord[];
+  /** True if there are no others: records of sources that can't be read may hide some. */
+  readonly areAll: boolean;
+}
+
+/**
+ * Returns the sources that have run between two looks, by the service's word on their last runs: no clock of ours is
+ * asked. If that is a day, or no time that can be read, a source may have run again and is said to have run when it
+ * had: until the day is over, each look may miss a run.
+ * @param before null if this is the first look
+ */
+export function runsBetween(before: Look | null, now: Look): SourceRuns {
+  if (before === null) return { records: [], possible: [], areAll: true };
+  const last = new Map(before.records.map(({ key, lastSuccessfulRefresh }) => [key, lastSuccessfulRefresh]));
+  const records = now.records.filter(
+    ({ key, lastSuccessfulRefresh }) =>
+      lastSuccessfulRefresh !== null && last.get(key) !== lastSuccessfulRefresh,
+  );
+  const possible = now.records.filter(
+    ({ key, lastSuccessfulRefresh }) =>
+      lastSuccessfulRefresh !== null &&
+      last.get(key) === lastSuccessfulRefresh &&
+      mayHideRun(lastSuccessfulRefresh, before.atMs),
+  );
+  return { records, possible, areAll: leftOutOf(before.records) === null && leftOutOf(now.records) === null };
+}
+
+/** Milliseconds below which times name an instant: longer ones may be those of several runs. */
+const COARSE_MS = 60_000;
+
+/**
+ * Returns true if a source may have run since an instant, though its last run is said to be at the same time as before.
+ */
+function mayHideRun(lastRun: string, sinceMs: number): boolean {
+  const time = timeIn(lastRun);
+  if (time === null) return true;
+  return time.lastMs - time.firstMs >= COARSE_MS - 1 && time.lastMs + CLOCK_SKEW_MS >= sinceMs;
+}

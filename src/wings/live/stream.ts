@@ -1,0 +1,455 @@
+import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import {
+  createHandler,
+  type Handler,
+  type OperationResult,
+  type Request,
+  type RequestParams,
+  type Response as StreamResponse,
+} from 'graphql-sse';
+import { Cancellation } from '../../async/cancellation.ts';
+import { FAILURES, type FailureCode } from '../../errors.ts';
+import type { Live } from '../../gateway.ts';
+import { copyHeaders, isBearer } from '../../server/http.ts';
+import type { Caller } from '../../service/call.ts';
+import { isObject } from '../../service/records/envelope.ts';
+import type { LiveRequest, LiveResults, Opened } from './subscriptions.ts';
+
+/** The hooks of a reader of results. */
+interface Reading {
+  /** Waits before the next result is made: until then, its reader isn't ready. */
+  readonly ready?: () => Promise<void>;
+  /** Called with each result that is handed on. */
+  readonly onResult?: () => void;
+  /** Called once there will be no more. */
+  readonly onEnd: () => void;
+}
+
+/** Results as the libraries of transports end them. */
+type WatchedResults = LiveResults & { throw(error: unknown): Promise<never> };
+
+/** Begins a subscription; from then until it is over, its connection isn't idle. */
+export async function beginSubscription(
+  { subscriptions, callerOf }: Live,
+  request: LiveRequest & { readonly authorization: string | null },
+  { idleness, ...reading }: Omit<Reading, 'onEnd'> & { readonly idleness: Idleness },
+): Promise<Opened<WatchedResults>> {
+  idleness.begin();
+  let isBegun = false;
+  try {
+    const opened = await subscriptions.open(request, callerOf(request));
+    if ('errors' in opened) return opened;
+    isBegun = true;
+    return { ...opened, results: watched(opened.results, { ...reading, onEnd: () => idleness.end() }) };
+  } finally {
+    if (!isBegun) idleness.end();
+  }
+}
+
+/** Makes results when their reader is ready for them, as a generator: libraries end nothing else. */
+function watched(results: LiveResults, { ready, onResult, onEnd }: Reading): WatchedResults {
+  let isOver = false;
+  const end = () => {
+    if (!isOver) onEnd();
+    isOver = true;
+  };
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    async next() {
+      await ready?.();
+      const result = await results.next();
+      if (result.done) end();
+      else onResult?.();
+      return result;
+    },
+    async return() {
+      end();
+      return results.return();
+    },
+    async throw(error) {
+      end();
+      await results.return();
+      throw error;
+    },
+  };
+}
+
+/** Ends a connection that nobody uses: calls back after a time without a subscription. */
+export class Idleness {
+  readonly #ms: number;
+  readonly #onIdle: () => void;
+  #underWay = 0;
+  #timer: NodeJS.Timeout;
+
+  constructor(ms: number, onIdle: () => void) {
+    this.#ms = ms;
+    this.#onIdle = onIdle;
+    this.#timer = this.#wait();
+  }
+
+  begin(): void {
+    this.#underWay += 1;
+    clearTimeout(this.#timer);
+  }
+
+  end(): void {
+    this.#underWay -= 1;
+    if (this.#underWay > 0) return;
+    clearTimeout(this.#timer);
+    this.#timer = this.#wait();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #wait(): NodeJS.Timeout {
+    return setTimeout(this.#onIdle, this.#ms).unref();
+  }
+}
+
+/** A transport of subscriptions to their clients. */
+export interface LiveTransport {
+  /**
+   * Asks all clients to come back, to another gateway or to this one once it is there again.
+   * @returns a promise that settles once they have heard it
+   */
+  end(): Promise<unknown>;
+  /** Cuts the connections that are left. */
+  cut(): void;
+}
+
+/** The beginning of a message that is a result. */
+const RESULT = 'event: next';
+
+/** The results on their way to one reader: the next is made once it has taken the last. */
+class Outflow {
+  readonly gone = new Cancellation();
+  readonly idleness: Idleness;
+  #results = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  /** @param onIdle called when nobody has made use of it for long */
+  constructor(idleMs: number, onIdle: () => void) {
+    this.idleness = new Idleness(idleMs, onIdle);
+  }
+
+  readonly add = () => {
+    this.#results += 1;
+  };
+
+  /** Notes that the reader has taken a message. */
+  taken(message: string): void {
+    if (message.startsWith(RESULT)) this.#results -= 1;
+    if (this.#results === 0) this.#goOn();
+  }
+
+  readonly empty = async () => {
+    while (this.#results > 0 && !this.gone.aborted) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+  };
+
+  close(): void {
+    this.idleness.stop();
+    this.gone.abort();
+    this.#goOn();
+  }
+
+  #goOn(): void {
+    for (const goOn of this.#waiting.splice(0)) goOn();
+  }
+}
+
+export interface LiveStreamParts {
+  readonly live: Live;
+  /** Called with an error that only a fault of ours can explain. */
+  readonly problem: (error: unknown, requestId: string) => void;
+}
+
+const ADDRESS = '/graphql/stream';
+
+const TOKEN_HEADER = 'x-graphql-event-stream-token';
+
+/** Milliseconds that a reserved stream waits for its reader, and a stream without a subscription for one. */
+const RESERVED_MS = 30_000;
+const IDLE_MS = 72_000;
+
+/**
+ * Most streams that are reserved and that nobody reads as yet: in all, of one key, and of all keys together that the
+ * service has not accepted lately, of which the oldest gives way.
+ */
+const MAX_RESERVED = { inAll: 1_000, ofKey: 100, ofUnprovenKey: 8, ofUnproven: 200 };
+
+/** Seconds after which a client may come again for a stream. */
+const RESERVE_AGAIN_SECONDS = 2;
+
+/** Milliseconds that a reader may take for a message; then it is cut, and comes back. */
+const READ_TIMEOUT_MS = 60_000;
+
+/** A stream that was reserved for several subscriptions. */
+interface SharedStream {
+  /** Digest of the key that it is reserved for. */
+  readonly keyDigest: string;
+  /** Set if the service had not accepted the key lately when it was reserved. */
+  readonly isUnproven: boolean;
+  readonly outflow: Outflow;
+  /** Ends the reading; null while nobody reads. */
+  end: (() => void) | null;
+}
+
+interface StreamContext {
+  /** The outflow of a request that is a stream for itself; else that of the stream that it names. */
+  outflow: Outflow;
+  /** The stream that a request belongs to; null if it is one for itself. */
+  token: string | null;
+}
+
+type StreamRequest = Request<FastifyRequest, StreamContext>;
+type StreamHandler = Handler<FastifyRequest, StreamContext>;
+
+/** Subscriptions over server-sent events. */
+export interface LiveStream extends LiveTransport {
+  /** Tells if a request to `/graphql` is to be answered by a stream: one that takes events, for a subscription. */
+  isFor(request: FastifyRequest): boolean;
+  /** Answers a request by a stream. */
+  answer(request: FastifyRequest, reply: FastifyReply): Promise<unknown>;
+}
+
+/**
+ * Serves `/graphql/stream`: server-sent events in the protocol of graphql-sse, a connection for each subscription or
+ * one for several (a stream that is reserved first).
+ */
+export function liveStream(app: FastifyInstance, parts: LiveStreamParts): LiveStream {
+  /** Functions that end the streams that are read at the moment. */
+  const open = new Set<() => void>();
+  const streams = new SharedStreams(parts.live, () => handler);
+  const handler: StreamHandler = createHandler<FastifyRequest, StreamContext>({
+    authenticate: (request) => streams.of(request),
+    onSubscribe: (request, params) => begin(request, params, parts),
+  });
+
+  async function answer(request: FastifyRequest, reply: FastifyReply) {
+    const own = new Outflow(IDLE_MS, () => {});
+    reply.raw.once('close', () => own.close());
+    const context: StreamContext = { outflow: own, token: null };
+    const [body, { status, headers = {} }] = await handler(streamRequest(request, context));
+    if (body === null || typeof body === 'string') {
+      own.idleness.stop();
+      return reply
+        .code(status)
+        .headers(headers)
+        .send(body ?? '');
+    }
+    const { outflow, token } = context;
+    const end = () => {
+      reply.raw.end();
+      void body.return();
+    };
+    open.add(end);
+    streams.isRead(token, end);
+    const onClosed = () => {
+      open.delete(end);
+      streams.isLeft(token);
+      outflow.close();
+      void body.return();
+    };
+    reply.hijack();
+    // The client may have left while the subscription began.
+    if (reply.raw.closed) return onClosed();
+    reply.raw.once('close', onClosed);
+    copyHeaders(reply.headers(headers));
+    reply.raw.appendHeader('vary', 'Authorization');
+    reply.raw.writeHead(status);
+    return pour(body, reply.raw, outflow).catch((error: unknown) => parts.problem(error, request.id));
+  }
+
+  app.all(ADDRESS, answer);
+  return {
+    isFor: (request) => isForStream(request, parts.live),
+    answer,
+    async end() {
+      for (const end of open) end();
+    },
+    // The server cuts the connections that are left, like any other request.
+    cut() {},
+  };
+}
+
+/** Begins a subscription: its results come as its stream can take them. */
+async function begin(
+  { context: { outflow }, raw }: StreamRequest,
+  { query, operationName, variables }: RequestParams,
+  { live }: LiveStreamParts,
+): Promise<OperationResult> {
+  const authorization = raw.headers.authorization ?? null;
+  const began = await beginSubscription(
+    live,
+    { query, operationName, variables, requestId: raw.id, signal: outflow.gone, authorization },
+    { idleness: outflow.idleness, ready: outflow.empty, onResult: outflow.add },
+  );
+  return 'errors' in began ? { data: null, errors: began.errors } : began.results;
+}
+
+/** Keeps streams that were reserved for several subscriptions each, by their tokens. */
+class SharedStreams {
+  readonly #streams = new Map<string, SharedStream>();
+  readonly #live: Live;
+  readonly #handler: () => StreamHandler;
+
+  constructor(live: Live, handler: () => StreamHandler) {
+    this.#live = live;
+    this.#handler = handler;
+  }
+
+  /**
+   * Returns the token of the stream that a request belongs to; null for one of its own; or the refusal if there is
+   * none.
+   */
+  of({ method, headers, raw, context }: StreamRequest): string | null | StreamResponse {
+    if (context.token !== null) return context.token;
+    const { authorization } = raw.headers;
+    if (authorization === undefined || !isBearer(authorization))
+      return refusal(
+        401,
+        'UNAUTHENTICATED',
+        'Subscriptions need a key: send `Authorization: Bearer <API_KEY>`.',
+      );
+    const caller = this.#live.callerOf({ authorization });
+    const { keyDigest } = caller;
+    // Clients that come back send the token of the stream that they have lost.
+    if (method === 'PUT') return this.#reserve(raw, caller);
+    const token = tokenOf(raw);
+    if (token === null) {
+      if (headers.get('accept') === EVENT_STREAM) return null;
+      return refusal(406, 'BAD_REQUEST', `Accept ${EVENT_STREAM}, or reserve a stream by PUT first.`);
+    }
+    const stream = this.#streams.get(token);
+    if (stream === undefined || stream.keyDigest !== keyDigest)
+      return refusal(404, 'BAD_REQUEST', 'There is no stream of this token. Reserve one by PUT.');
+    context.outflow = stream.outflow;
+    context.token = token;
+    return token;
+  }
+
+  /** Notes that somebody reads a stream, if there is one of the token; `end` ends the reading. */
+  isRead(token: string | null, end: () => void): void {
+    const stream = this.#streams.get(token ?? '');
+    if (stream !== undefined) stream.end = end;
+  }
+
+  /** Notes that the reader of a stream has left. */
+  isLeft(token: string | null): void {
+    this.#streams.delete(token ?? '');
+  }
+
+  #reserve(raw: FastifyRequest, { keyDigest, flow }: Caller): string | StreamResponse {
+    const isUnproven = flow !== keyDigest;
+    const reserved = [...this.#streams].filter(([, { end }]) => end === null);
+    const ofKey = reserved.filter(([, stream]) => stream.keyDigest === keyDigest).length;
+    const most = isUnproven ? MAX_RESERVED.ofUnprovenKey : MAX_RESERVED.ofKey;
+    if (ofKey >= most) return tooMany(`${most} streams are reserved under this key and not read.`);
+    const ofUnproven = reserved.filter(([, stream]) => stream.isUnproven);
+    const [oldest] = ofUnproven;
+    if (isUnproven && oldest !== undefined && ofUnproven.length >= MAX_RESERVED.ofUnproven)
+      void this.#discard(raw, ...oldest);
+    else if (reserved.length >= MAX_RESERVED.inAll)
+      return tooMany(`${MAX_RESERVED.inAll} streams are reserved and not read.`);
+    const token = randomUUID();
+    const forget = () => {
+      const stream = this.#streams.get(token);
+      if (stream === undefined) return;
+      if (stream.end === null) void this.#discard(raw, token, stream);
+      else stream.end();
+    };
+    this.#streams.set(token, { keyDigest, isUnproven, outflow: new Outflow(IDLE_MS, forget), end: null });
+    setTimeout(() => {
+      if (this.#streams.get(token)?.end === null) forget();
+    }, RESERVED_MS).unref();
+    return token;
+  }
+
+  /** Ends a stream that nobody has come to read. The library forgets one when its reader leaves, so somebody comes and leaves. */
+  async #discard(raw: FastifyRequest, token: string, { outflow }: SharedStream): Promise<void> {
+    this.#streams.delete(token);
+    const headers = { get: (name: string) => (name === 'accept' ? EVENT_STREAM : null) };
+    const context = { outflow, token };
+    const [body] = await this.#handler()({ method: 'GET', url: ADDRESS, headers, body: null, raw, context });
+    outflow.close();
+    if (body !== null && typeof body !== 'string') await body.return();
+  }
+}
+
+/** Sends messages one by one, each once the reader has taken the one before. */
+async function pour(messages: AsyncIterable<string>, to: ServerResponse, outflow: Outflow): Promise<void> {
+  for await (const message of messages) {
+    // `writable` stays true once it has ended.
+    if (to.writableEnded || to.destroyed) break;
+    const cut = setTimeout(() => to.destroy(), READ_TIMEOUT_MS);
+    await new Promise<void>((resolve) => {
+      to.once('close', resolve);
+      to.write(message, () => {
+        to.off('close', resolve);
+        resolve();
+      });
+    });
+    clearTimeout(cut);
+    outflow.taken(message);
+  }
+  to.end();
+}
+
+function isForStream({ method, headers, query, body }: FastifyRequest, { subscriptions }: Live): boolean {
+  if (!headers.accept?.includes(EVENT_STREAM)) return false;
+  const params = method === 'POST' ? body : query;
+  return isObject(params) && subscriptions.isSubscription(params.query, params.operationName);
+}
+
+function streamRequest(raw: FastifyRequest, context: StreamContext): StreamRequest {
+  return {
+    method: raw.method,
+    url: raw.url,
+    headers: {
+      get(name) {
+        const value = raw.headers[name];
+        const text = Array.isArray(value) ? value.join(', ') : value;
+        // The library takes it for nothing else beside other types.
+        return name === 'accept' && text?.includes(EVENT_STREAM) ? EVENT_STREAM : text;
+      },
+    },
+    body: isObject(raw.body) ? raw.body : null,
+    raw,
+    context,
+  };
+}
+
+const EVENT_STREAM = 'text/event-stream';
+
+function tokenOf({ headers, query }: FastifyRequest): string | null {
+  const header = headers[TOKEN_HEADER];
+  const given =
+    header ?? (typeof query === 'object' && query !== null && 'token' in query ? query.token : undefined);
+  return typeof given === 'string' && given !== '' ? given : null;
+}
+
+function refusal(status: number, code: FailureCode | 'BAD_REQUEST', message: string): StreamResponse {
+  const retryable = code !== 'BAD_REQUEST' && FAILURES[code].retryable;
+  return [
+    JSON.stringify({ errors: [{ message, extensions: { code, retryable } }] }),
+    { status, statusText: '', headers: { 'content-type': 'application/json; charset=utf-8' } },
+  ];
+}
+
+function tooMany(words: string): StreamResponse {
+  const extensions = { code: 'OVERLOADED', retryable: true, retryAfterSeconds: RESERVE_AGAIN_SECONDS };
+  const headers = {
+    'content-type': 'application/json; charset=utf-8',
+    'retry-after': String(RESERVE_AGAIN_SECONDS),
+  };
+  const message = `${words} Read those first, or come again later.`;
+  return [JSON.stringify({ errors: [{ message, extensions }] }), { status: 503, statusText: '', headers }];
+}

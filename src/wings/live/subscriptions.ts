@@ -1,0 +1,594 @@
+import { Semaphore } from 'async-mutex';
+import {
+  createSourceEventStream,
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  execute,
+  GraphQLError,
+  type GraphQLSchema,
+  getOperationAST,
+  getVariableValues,
+  type OperationDefinitionNode,
+  parse,
+  specifiedRules,
+  validate,
+} from 'graphql';
+import { Cancellation, type CancelSignal } from '../../async/cancellation.ts';
+import type { Config } from '../../config.ts';
+import { Failure } from '../../errors.ts';
+import type { LiveEvent } from '../../graph/context.ts';
+import { formatError } from '../../graph/errors.ts';
+import { inverted, type PrefixedNames } from '../../graph/federation.ts';
+import { limitRules, listRefusal } from '../../graph/limits.ts';
+import type { Admission, AdmissionRefusal } from '../../operations/admission.ts';
+import { type GatewayRequest, type PersistedTexts, provenBy, unlisted } from '../../operations/requests.ts';
+import { toldErrors } from '../../operations/responses.ts';
+import {
+  eventOf,
+  extensionsOf,
+  type OpenRun,
+  type OperationEvent,
+  type OperationRun,
+} from '../../operations/run.ts';
+import { type Caller, openBill } from '../../service/call.ts';
+import { isDeep } from '../../service/json.ts';
+import type { ProvenKeys } from '../../tenants/status.ts';
+import { hasPrefixed, inOurWords, renamedIn } from '../federation/prefixed.ts';
+import { createFeeds, type FeedParts, type Feeds } from './feed.ts';
+import { type FeedBill, Inbox, mergeBill, openFeedBill } from './inbox.ts';
+
+/** Subscriptions of one key that begin at the same time; the others wait. */
+const MAX_BEGINNING = 16;
+
+/**
+ * Subscriptions that have begun under keys which the service has not accepted lately, all of these keys together: while it fails, nobody
+ * knows which of them are made up.
+ */
+const MAX_UNPROVEN = 1_000;
+
+/** Changes of events that are resolved at the same time, of all subscriptions together. */
+const MAX_CHANGES = 5_000;
+
+/** Changes are counted by so many: resolving fewer takes hardly less. */
+const CHANGES_PER_UNIT = 100;
+
+/** Subscriptions of one key. */
+interface KeySubscriptions {
+  count: number;
+  /** Number of them that have begun. */
+  begun: number;
+  readonly beginning: Semaphore;
+  beginners: number;
+  /** Place that those which begin have among operations; null while none does. */
+  admitted: Promise<AdmissionRefusal | null> | null;
+}
+
+/** The place of one subscription among those of its key. */
+interface SubscriptionPlace {
+  /**
+   * Does the work of beginning it, once few enough others of the key are at that.
+   * @throws Failure if the gateway is overloaded
+   */
+  begin<Result>(work: () => Promise<Result>): Promise<Result>;
+  /** Frees the place: called once the subscription has failed to begin, or is over. */
+  giveBack(): void;
+}
+
+/**
+ * Bounds the subscriptions of a key, those that are about to begin among them. All of a key that begin at the same time
+ * are one operation under way to the gateway, since one feed does the work for all of them: so the subscriptions of a
+ * gateway that is gone can come to another one at once.
+ */
+export class SubscriptionPlaces {
+  readonly #limit: number;
+  readonly #admission: Pick<Admission, 'enter' | 'leave'>;
+  readonly #isProven: (keyDigest: string) => boolean;
+  readonly #taken = new Map<string, KeySubscriptions>();
+  /** Number of those that have begun, of all keys. */
+  #begun = 0;
+
+  constructor(
+    limit: number,
+    admission: Pick<Admission, 'enter' | 'leave'>,
+    isProven: (keyDigest: string) => boolean,
+  ) {
+    this.#limit = limit;
+    this.#admission = admission;
+    this.#isProven = isProven;
+  }
+
+  /** @throws Failure if the key has as many as it may, or all that may be made up have */
+  take({ keyDigest, flow }: Pick<Caller, 'keyDigest' | 'flow'>): SubscriptionPlace {
+    const taken = this.#taken.get(keyDigest) ?? {
+      count: 0,
+      begun: 0,
+      beginning: new Semaphore(MAX_BEGINNING),
+      beginners: 0,
+      admitted: null,
+    };
+    if (taken.count >= this.#limit) throw tooMany(taken.count + 1, this.#limit);
+    if (!this.#isProven(keyDigest) && this.#begunUnproven() >= MAX_UNPROVEN) throw overloaded();
+    taken.count += 1;
+    this.#taken.set(keyDigest, taken);
+    let isGiven = false;
+    let begun = 0;
+    return {
+      begin: (work) =>
+        taken.beginning.runExclusive(async () => {
+          const result = await this.#admitted(taken, flow, work);
+          if (isGiven) return result;
+          begun = 1;
+          this.#note(taken, begun);
+          return result;
+        }),
+      giveBack: () => {
+        if (isGiven) return;
+        isGiven = true;
+        this.#note(taken, -begun);
+        taken.count -= 1;
+        if (taken.count === 0) this.#taken.delete(keyDigest);
+      },
+    };
+  }
+
+  #note(taken: KeySubscriptions, begun: number): void {
+    taken.begun += begun;
+    this.#begun += begun;
+  }
+
+  #begunUnproven(): number {
+    // Fewer than so many in all: nothing to look for.
+    if (this.#begun < MAX_UNPROVEN) return 0;
+    let count = 0;
+    for (const [keyDigest, { begun }] of this.#taken) if (!this.#isProven(keyDigest)) count += begun;
+    return count;
+  }
+
+  async #admitted<Result>(
+    taken: KeySubscriptions,
+    flow: string,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
+    // It isn't given up with the client that it was taken for, since others wait for it too.
+    taken.admitted ??= Promise.resolve(this.#admission.enter(flow, { signal: new Cancellation() }));
+    const { admitted } = taken;
+    taken.beginners += 1;
+    try {
+      if ((await admitted) !== null) throw overloaded();
+      return await work();
+    } finally {
+      taken.beginners -= 1;
+      if (taken.beginners === 0) {
+        taken.admitted = null;
+        if ((await admitted) === null) this.#admission.leave(flow);
+      }
+    }
+  }
+}
+
+/**
+ * Bounds the events that are resolved at the same time: each time that a source has run, there are events for everybody
+ * at once.
+ */
+export class EventWork {
+  readonly #units = new Semaphore(MAX_CHANGES / CHANGES_PER_UNIT);
+
+  /** Resolves an event once there is room for it; one that takes all of the room, alone. */
+  resolve<Result>(value: unknown, work: () => Promise<Result>): Promise<Result> {
+    const units = Math.ceil(Math.min(Math.max(1, changesIn(value)), MAX_CHANGES) / CHANGES_PER_UNIT);
+    return this.#units.runExclusive(work, units);
+  }
+}
+
+/** Returns the number of changes that an event tells of. */
+function changesIn(value: unknown): number {
+  const isOfFigures = typeof value === 'object' && value !== null && 'changes' in value;
+  return isOfFigures && Array.isArray(value.changes) ? value.changes.length : 0;
+}
+
+function tooMany(planned: number, limit: number): Failure {
+  const message = `There are ${limit} subscriptions under this key already, which is as many as one may have here (MAX_SUBSCRIPTIONS). End one first, or ask for more in one.`;
+  return new Failure('OPERATION_TOO_EXPENSIVE', message, { planned, limit });
+}
+
+function overloaded(): Failure {
+  return new Failure('OVERLOADED', 'The gateway is overloaded. Nothing was run; ask again a little later.', {
+    retryAfterSeconds: 2,
+  });
+}
+
+/** One operation that came by a transport of subscriptions. */
+export interface LiveRequest {
+  readonly query: string;
+  readonly operationName?: string | null | undefined;
+  readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
+  readonly requestId: string;
+  /** Aborts when the client leaves before the subscription has begun. */
+  readonly signal: CancelSignal;
+}
+
+/** Results as they are sent: a subscription's client reads them one after the other. */
+export type LiveResults = AsyncIterableIterator<ExecutionResult> & {
+  return(): Promise<IteratorResult<ExecutionResult>>;
+};
+
+/** A subscription that has begun, or the errors for which none has. */
+export type Opened<Results extends LiveResults = LiveResults> =
+  | { readonly args: SubscriptionArgs; readonly results: Results }
+  | { readonly errors: readonly GraphQLError[] };
+
+type SubscriptionArgs = Pick<ExecutionArgs, 'schema' | 'document' | 'operationName' | 'variableValues'>;
+
+export interface Subscriptions {
+  /** Begins a subscription; an error that keeps it from beginning is told, never thrown. */
+  open(request: LiveRequest, caller: Caller): Promise<Opened>;
+  /** Returns true if a text that was sent has a subscription of the name, or as its only operation. */
+  isSubscription(query: unknown, operationName: unknown): boolean;
+  /** Returns the number of open subscriptions. */
+  count(): number;
+  stop(): void;
+}
+
+interface SubscriptionsParts {
+  readonly config: Config;
+  readonly schema: GraphQLSchema;
+  readonly persisted: PersistedTexts;
+  readonly feeds: Feeds;
+  readonly openRun: OpenRun;
+  readonly admission: Admission;
+  readonly proven: Pick<ProvenKeys, 'has'>;
+  readonly now: () => number;
+  readonly onOperation: (event: OperationEvent) => void;
+  readonly onFault: (fault: unknown, where: string, requestId?: string) => void;
+}
+
+/** Changes of one event for which its length is worth a look. */
+const MANY_CHANGES = 1_000;
+
+function createSubscriptions(parts: SubscriptionsParts): Subscriptions {
+  const { config, feeds, admission, onFault } = parts;
+  const rules = [...specifiedRules, ...limitRules(config)];
+  const places = new SubscriptionPlaces(config.maxSubscriptions, admission, parts.proven.has);
+  const eventWork = new EventWork();
+  let openCount = 0;
+
+  async function begin(
+    read: ReadOperation,
+    request: LiveRequest,
+    caller: Caller,
+    onEnd: () => void,
+  ): Promise<Opened> {
+    const run = openRunOf(request, caller, parts);
+    try {
+      const contextValue = { ...run.context, isByGraphqlJs: true, live: feeds.of(caller) };
+      const stream = await createSourceEventStream({ ...read.args, contextValue });
+      if (!(Symbol.asyncIterator in stream)) return { errors: stream.errors ?? [] };
+      const events: AsyncIterable<unknown> = stream;
+      openCount += 1;
+      const results = new EventResults(read, events[Symbol.asyncIterator](), {
+        ...parts,
+        request,
+        caller,
+        eventWork,
+        startRun: run,
+        onEnd() {
+          openCount -= 1;
+          onEnd();
+        },
+      });
+      return { args: read.args, results };
+    } finally {
+      run.deadline.stop();
+      run.participant.leave();
+    }
+  }
+
+  async function take(request: LiveRequest, caller: Caller): Promise<Opened> {
+    const read = readOperation(request, rules, parts);
+    if ('errors' in read) return read;
+    const place = places.take(caller);
+    let isBegun = false;
+    try {
+      const opened = await place.begin(() => begin(read, request, caller, place.giveBack));
+      isBegun = 'results' in opened;
+      return opened;
+    } finally {
+      if (!isBegun) place.giveBack();
+    }
+  }
+
+  return {
+    async open(request, caller) {
+      const opened = await take(request, caller).catch((error: unknown) => ({ errors: [asGraphql(error)] }));
+      return 'results' in opened ? opened : { errors: told(opened.errors, request.requestId, onFault) };
+    },
+    isSubscription: (query, name) => isSubscription(query, name, config.maxTokens),
+    count: () => openCount,
+    stop: feeds.stop,
+  };
+}
+
+function isSubscription(query: unknown, operationName: unknown, maxTokens: number): boolean {
+  if (typeof query !== 'string' || !/\bsubscription\b/.test(query)) return false;
+  try {
+    const name = typeof operationName === 'string' ? operationName : null;
+    return getOperationAST(parse(query, { maxTokens }), name)?.operation === 'subscription';
+  } catch {
+    return false;
+  }
+}
+
+interface ReadOperation {
+  readonly operation: OperationDefinitionNode;
+  readonly args: SubscriptionArgs;
+}
+
+/** Reads an operation, and checks all of it that takes no call. */
+function readOperation(
+  { query, operationName, variables }: LiveRequest,
+  rules: Parameters<typeof validate>[2],
+  { config, schema, persisted }: SubscriptionsParts,
+): ReadOperation | { readonly errors: readonly GraphQLError[] } {
+  if (!persisted.allows(query)) {
+    const { code, message } = unlisted();
+    return refused(code, message);
+  }
+  if (isDeep(variables)) return refused('BAD_REQUEST', 'The variables are nested too deep.');
+  let document: DocumentNode;
+  try {
+    document = parse(query, { maxTokens: config.maxTokens });
+  } catch (error) {
+    return { errors: [withCode(error, 'GRAPHQL_PARSE_FAILED')] };
+  }
+  const faults = validate(schema, document, rules);
+  if (faults.length > 0) {
+    return {
+      errors: faults.map((fault) => withCode(fault, 'GRAPHQL_VALIDATION_FAILED', config.introspection)),
+    };
+  }
+  const operation = getOperationAST(document, operationName);
+  if (operation == null)
+    return refused(
+      'OPERATION_RESOLUTION_FAILURE',
+      'The request names no operation, or one that is not there.',
+    );
+  if (operation.operation !== 'subscription')
+    return refused(
+      'BAD_REQUEST',
+      `Only subscriptions are taken here. Send a ${operation.operation} to /graphql by POST.`,
+    );
+  const tooLong = listRefusal(operation, variables ?? {}, config.maxListItems);
+  if (tooLong !== null) return { errors: [tooLong] };
+  const { errors } = getVariableValues(schema, operation.variableDefinitions ?? [], variables ?? {});
+  if (errors !== undefined) return { errors: errors.map((error) => withCode(error, 'BAD_USER_INPUT')) };
+  return {
+    operation,
+    args: { schema, document, operationName: operationName ?? null, variableValues: variables ?? {} },
+  };
+}
+
+interface EventResultsParts extends SubscriptionsParts {
+  readonly request: LiveRequest;
+  readonly caller: Caller;
+  readonly eventWork: EventWork;
+  /** The run in which it began. */
+  readonly startRun: OperationRun;
+  /** Called once the subscription is over. */
+  readonly onEnd: () => void;
+}
+
+/**
+ * The results of one subscription: an event is taken when its reader is ready for it, and its fields are resolved then.
+ * No generator, since one that waits for an event can't be ended.
+ */
+class EventResults implements LiveResults {
+  readonly #parts: EventResultsParts;
+  readonly #read: ReadOperation;
+  readonly #events: AsyncIterator<unknown>;
+  readonly #ends = new Cancellation();
+  readonly #total = openBill();
+  /** Calls that are on no event's bill as yet. */
+  #unbilled: FeedBill;
+  /** Errors that have ended it. */
+  #errors: ReturnType<typeof told> = [];
+  #isOver = false;
+
+  constructor(read: ReadOperation, events: AsyncIterator<unknown>, parts: EventResultsParts) {
+    this.#read = read;
+    this.#events = events;
+    this.#parts = parts;
+    this.#unbilled = parts.startRun.bill;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<ExecutionResult>> {
+    if (this.#isOver) return { done: true, value: undefined };
+    const { eventWork, onFault, request } = this.#parts;
+    try {
+      const { done, value } = await this.#events.next();
+      if (done || this.#isOver) return await this.return();
+      const event = value as LiveEvent<unknown>;
+      const result = await eventWork.resolve(event.value, () => this.#resultOf(event));
+      return { done: false, value: result };
+    } catch (error) {
+      const errors = told([asGraphql(error)], request.requestId, onFault);
+      this.#errors = errors;
+      await this.return();
+      return { done: false, value: { data: null, errors } };
+    }
+  }
+
+  async return(): Promise<IteratorResult<ExecutionResult>> {
+    if (!this.#isOver) {
+      this.#isOver = true;
+      this.#ends.abort();
+      const { onEnd, onOperation, now, startRun, request } = this.#parts;
+      await this.#events.return?.();
+      mergeBill(this.#total, this.#unbilled);
+      if (this.#events instanceof Inbox) mergeBill(this.#total, this.#events.takeBill());
+      onEnd();
+      onOperation({
+        ...eventOf(this.#total, this.#read.operation, this.#errors),
+        ...provenBy(this.#parts.caller),
+        durationMs: now() - startRun.startedAtMs,
+        requestId: request.requestId,
+      });
+    }
+    return { done: true, value: undefined };
+  }
+
+  /** Resolves the fields of an event, as an operation of its own: bounded and billed like one. */
+  async #resultOf(event: LiveEvent<unknown>): Promise<ExecutionResult> {
+    const { request, caller, onFault, config } = this.#parts;
+    const run = openRunOf({ ...request, signal: this.#ends }, caller, this.#parts);
+    try {
+      mergeBill(run.bill, this.#unbilled);
+      mergeBill(run.bill, event.bill);
+      this.#unbilled = openFeedBill();
+      if (event.warning !== null)
+        run.context.warnings.add({ ...event.warning, path: [rootKey(this.#read.operation)] });
+      const { data, errors = [] } = await execute({
+        ...this.#read.args,
+        rootValue: event,
+        contextValue: { ...run.context, isByGraphqlJs: true },
+      });
+      mergeBill(this.#total, run.bill);
+      const { upstream, warnings } = extensionsOf(run);
+      const result = {
+        data: data ?? null,
+        ...(errors.length === 0 ? {} : { errors: told(errors, request.requestId, onFault) }),
+        extensions: { upstream, ...(warnings === undefined ? {} : { warnings }) },
+      };
+      checkLength(event, result, config.maxAnswerBytes);
+      return result;
+    } finally {
+      run.deadline.stop();
+      run.participant.leave();
+    }
+  }
+}
+
+/** @throws Failure if an event is longer than the gateway sends at once */
+function checkLength({ value }: LiveEvent<unknown>, result: ExecutionResult, limit: number): void {
+  if (changesIn(value) <= MANY_CHANGES || Buffer.byteLength(JSON.stringify(result)) <= limit) return;
+  throw new Failure(
+    'OPERATION_TOO_EXPENSIVE',
+    `The event would be longer than the ${limit} bytes that this gateway sends at once (MAX_ANSWER_BYTES). Subscribe to less at once.`,
+    { limit },
+  );
+}
+
+function openRunOf(
+  { query, variables, requestId, signal }: LiveRequest,
+  caller: Caller,
+  { openRun }: Pick<SubscriptionsParts, 'openRun'>,
+): OperationRun {
+  const request: GatewayRequest = {
+    method: 'POST',
+    headers: {},
+    search: '',
+    body: { query, variables },
+    requestId,
+    signal,
+  };
+  return openRun(request, caller);
+}
+
+/** Returns the name in the result of the one field that a subscription has. */
+function rootKey({ selectionSet }: OperationDefinitionNode): string {
+  const [field] = selectionSet.selections;
+  return field?.kind === 'Field' ? (field.alias ?? field.name).value : 'data';
+}
+
+/** Makes errors as they are told, as objects that the libraries of the transports know. */
+function told(
+  errors: readonly GraphQLError[],
+  requestId: string,
+  onFault: SubscriptionsParts['onFault'],
+): readonly GraphQLError[] {
+  const formatted = errors.map((error) =>
+    formatError(error.toJSON(), error, (fault) => onFault(fault, 'subscription', requestId)),
+  );
+  return toldErrors(formatted, requestId).map(({ message, path, extensions }, i) => {
+    const { nodes, source, positions } = errors[i] ?? {};
+    return new GraphQLError(message, {
+      nodes: nodes ?? null,
+      source: source ?? null,
+      positions: positions ?? null,
+      path: path ?? null,
+      extensions: extensions ?? null,
+    });
+  });
+}
+
+function asGraphql(error: unknown): GraphQLError {
+  if (error instanceof GraphQLError) return error;
+  const originalError = error instanceof Error ? error : new Error(String(error));
+  return new GraphQLError(originalError.message, { originalError });
+}
+
+/** Makes an error of a document, with its code, and without its suggestions if the schema is not told. */
+function withCode(error: unknown, code: string, tellsSchema = true): GraphQLError {
+  const { message, originalError, nodes, source, positions } = asGraphql(error);
+  if (originalError instanceof Failure) return asGraphql(error);
+  const text = tellsSchema ? message : message.replace(/ ?Did you mean(.+?)\?$/, '');
+  return new GraphQLError(text, {
+    nodes: nodes ?? null,
+    source: source ?? null,
+    positions: positions ?? null,
+    extensions: { code },
+  });
+}
+
+function refused(code: string, message: string): { readonly errors: readonly GraphQLError[] } {
+  return { errors: [new GraphQLError(message, { extensions: { code } })] };
+}
+
+/**
+ * Does for subscriptions the work of `prefixed` of operations: takes subscriptions that routers word with prefixed
+ * names, and prefixes names of types in their events.
+ */
+function prefixedSubscriptions(next: Subscriptions, names: PrefixedNames, maxTokens: number): Subscriptions {
+  const named = inverted(names.types);
+  return {
+    ...next,
+    async open(request, caller) {
+      if (!hasPrefixed(request.query, names)) return next.open(request, caller);
+      const query = inOurWords(request.query, names, maxTokens);
+      const opened = await next.open({ ...request, query }, caller);
+      return 'errors' in opened ? opened : { ...opened, results: withPrefixedTypes(opened.results, named) };
+    },
+  };
+}
+
+function withPrefixedTypes(results: LiveResults, named: ReadonlyMap<string, string>): LiveResults {
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    async next() {
+      const { done, value } = await results.next();
+      return done
+        ? { done, value }
+        : { done: false, value: JSON.parse(renamedIn(JSON.stringify(value), named)) };
+    },
+    return: () => results.return(),
+  };
+}
+
+export interface OpenSubscriptionsParts extends Omit<SubscriptionsParts, 'feeds'> {
+  readonly feedParts: Omit<FeedParts, 'onFault'>;
+  /** Names that routers know ours by; null if they are ours. */
+  readonly names: PrefixedNames | null;
+}
+
+/** Opens subscriptions and their feeds. Only loaded if they are on. */
+export function openSubscriptions({ feedParts, names, ...parts }: OpenSubscriptionsParts): Subscriptions {
+  const feeds = createFeeds({ ...feedParts, onFault: parts.onFault });
+  const subscriptions = createSubscriptions({ ...parts, feeds });
+  return names === null ? subscriptions : prefixedSubscriptions(subscriptions, names, parts.config.maxTokens);
+}

@@ -1,0 +1,329 @@
+import {
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  getNamedType,
+  getNullableType,
+  isCompositeType,
+  isInterfaceType,
+  isListType,
+  isObjectType,
+  Kind,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+} from 'graphql';
+
+/** An object as JSON has it. */
+export type JsonFields = Readonly<Record<string, unknown>>;
+
+export function isJsonObject(value: unknown): value is JsonFields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
+}
+
+/** The type of a leaf's values, for formats that have types: `text` for enums and scalars of ours, too. */
+export type ColumnKind = 'integer' | 'number' | 'boolean' | 'text' | 'json';
+
+/** A field of the answer, by its response name; those of the same name are one. */
+interface AnswerField {
+  readonly name: string;
+  /** Null for a leaf. */
+  readonly below: readonly AnswerField[] | null;
+  /** True if it is a list of objects. */
+  readonly isList: boolean;
+  readonly kind: ColumnKind;
+}
+
+/** Fields that an answer may have to be made a table of: fragments can make very many of a short text. */
+const MAX_FIELDS = 2_000;
+
+/** Selections that are looked at for them: fields may be selected again and again by fragments of a short text. */
+const MAX_SELECTIONS = 20_000;
+
+/** Levels down to which fields are looked for: no operation that a gateway takes is as deep. */
+const MAX_DEPTH = 200;
+
+/** The operation has more fields than a table has columns. */
+export class TooManyFields extends Error {
+  constructor() {
+    super(`The operation has more than ${MAX_FIELDS} fields, which no table has columns for.`);
+  }
+}
+
+const KINDS: Readonly<Record<string, ColumnKind>> = {
+  Int: 'integer',
+  Float: 'number',
+  Boolean: 'boolean',
+  JSON: 'json',
+};
+
+/** Facts that are known of a field beside its name. */
+type Looked = Pick<AnswerField, 'isList' | 'kind'> & { readonly type: GraphQLNamedType | null };
+
+/**
+ * Returns the fields of an answer, as the schema has them: it shows the lists among them before there is an answer.
+ * @throws TooManyFields
+ */
+export function fieldsBySchema(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+): readonly AnswerField[] {
+  const looked = (parent: GraphQLNamedType | null, name: string): Looked => {
+    const field = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[name] : undefined;
+    if (field === undefined) return { isList: false, kind: 'text', type: null };
+    const isList = isListType(getNullableType(field.type));
+    const type = getNamedType(field.type);
+    const kind = isList ? 'json' : (KINDS[type.name] ?? 'text');
+    return { isList: isList && isCompositeType(type), kind, type };
+  };
+  const root = schema.getRootType(operation.operation) ?? null;
+  const typeOf = (name: string) => schema.getType(name) ?? null;
+  return fieldsOf([{ set: operation.selectionSet, parent: root }], collectorOf(document, looked, typeOf), 0);
+}
+
+/**
+ * Returns the fields of an answer without a schema: the answer shows the lists among them.
+ * @throws TooManyFields
+ */
+function fieldsByAnswer(
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  data: JsonFields,
+): readonly AnswerField[] {
+  const looked = (): Looked => ({ isList: false, kind: 'text', type: null });
+  const collector = collectorOf(document, looked, () => null);
+  return listsSeen(fieldsOf([{ set: operation.selectionSet, parent: null }], collector, 0), [data]);
+}
+
+function listsSeen(fields: readonly AnswerField[], items: readonly JsonFields[]): AnswerField[] {
+  return fields.map((field) => {
+    if (field.below === null) return field;
+    const values = items.map((item) => item[field.name]);
+    const isList = values.some(Array.isArray);
+    const inner = values.flatMap((value) => (Array.isArray(value) ? value.flat(MAX_DEPTH) : [value]));
+    return { ...field, isList, below: listsSeen(field.below, inner.filter(isJsonObject)) };
+  });
+}
+
+interface SelectedSet {
+  readonly set: SelectionSetNode;
+  readonly parent: GraphQLNamedType | null;
+}
+
+interface Collector {
+  readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  readonly looked: (parent: GraphQLNamedType | null, name: string) => Looked;
+  readonly typeOf: (name: string) => GraphQLNamedType | null;
+  /** Fields found, and selections looked at, so far. */
+  count: number;
+  selections: number;
+}
+
+function collectorOf(
+  { definitions }: DocumentNode,
+  looked: Collector['looked'],
+  typeOf: Collector['typeOf'],
+): Collector {
+  const fragments = definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
+  const byName = new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
+  return { fragments: byName, looked, typeOf, count: 0, selections: 0 };
+}
+
+function fieldsOf(selected: readonly SelectedSet[], collector: Collector, depth: number): AnswerField[] {
+  if (depth > MAX_DEPTH) return [];
+  const found = new Map<string, Looked & { readonly sets: SelectedSet[] }>();
+  const seen = new Set<string>();
+  const collect = ({ set, parent }: SelectedSet): void => {
+    collector.selections += set.selections.length;
+    if (collector.selections > MAX_SELECTIONS) throw new TooManyFields();
+    for (const selection of set.selections) {
+      if (selection.kind === Kind.INLINE_FRAGMENT) {
+        const { typeCondition, selectionSet } = selection;
+        const type = typeCondition === undefined ? parent : collector.typeOf(typeCondition.name.value);
+        collect({ set: selectionSet, parent: type });
+      } else if (selection.kind === Kind.FRAGMENT_SPREAD) {
+        const fragment = collector.fragments.get(selection.name.value);
+        if (fragment === undefined || seen.has(selection.name.value)) continue;
+        seen.add(selection.name.value);
+        const { selectionSet, typeCondition } = fragment;
+        collect({ set: selectionSet, parent: collector.typeOf(typeCondition.name.value) });
+      } else {
+        const name = (selection.alias ?? selection.name).value;
+        const field = found.get(name) ?? {
+          ...collector.looked(parent, selection.name.value),
+          sets: [],
+        };
+        if (selection.selectionSet !== undefined)
+          field.sets.push({ set: selection.selectionSet, parent: field.type });
+        found.set(name, field);
+      }
+    }
+  };
+  for (const one of selected) collect(one);
+  collector.count += found.size;
+  if (collector.count > MAX_FIELDS) throw new TooManyFields();
+  return Array.from(found, ([name, { sets, isList, kind }]) => ({
+    name,
+    isList,
+    kind,
+    below: sets.length === 0 ? null : fieldsOf(sets, collector, depth + 1),
+  }));
+}
+
+/** A list of an answer, with the fields around it, as rows of the same columns. */
+export interface AnswerTable {
+  /** Response names down to the list, such as `countries.observations`; empty if the answer has no list. */
+  readonly path: string;
+  readonly columns: readonly TableColumn[];
+  /**
+   * Returns values by column, made as they are asked for.
+   * @param isTaken true if items of the outermost list may go from the data once their rows are made
+   */
+  readonly rows: (data: JsonFields, isTaken?: boolean) => Iterable<readonly unknown[]>;
+}
+
+export interface TableColumn {
+  /** Response names below the outermost list, such as `capital` or `observations.value`. */
+  readonly name: string;
+  readonly kind: ColumnKind;
+}
+
+interface Leaf extends TableColumn {
+  /** Response names from the item of its list. */
+  readonly path: readonly string[];
+}
+
+/** A list on the way to the rows: its path from the item around it, and the leaves of its items that become cells. */
+interface Step {
+  readonly objects: readonly string[];
+  readonly name: string;
+  readonly leaves: readonly Leaf[];
+}
+
+/**
+ * Makes tables of the lists of an answer. A list within a list makes one table of both: each of its rows has the outer
+ * item's cells, and an outer item with nothing in it still has a row. Columns are those that the operation selects.
+ */
+export function tablesOf(fields: readonly AnswerField[]): readonly AnswerTable[] {
+  const tables = listsIn(fields, { path: [], prefix: '', objects: [], steps: [] });
+  if (tables.length > 0) return tables;
+  const leaves = leavesOf(fields, '', []);
+  return [
+    {
+      path: '',
+      columns: leaves,
+      rows: (data) => [cellsOf(leaves, data)],
+    },
+  ];
+}
+
+/**
+ * Returns the tables of an answer whose schema isn't known, with their rows.
+ * @throws TooManyFields
+ */
+export function tablesInAnswer(
+  document: DocumentNode,
+  operationName: string | undefined,
+  data: unknown,
+): { readonly path: string; readonly columns: readonly string[]; readonly rows: readonly unknown[][] }[] {
+  const operation = operationIn(document, operationName);
+  if (operation === null || !isJsonObject(data)) return [];
+  return tablesOf(fieldsByAnswer(document, operation, data)).map(({ path, columns, rows }) => ({
+    path,
+    columns: columns.map(({ name }) => name),
+    rows: Array.from(rows(data), (row) => [...row]),
+  }));
+}
+
+export function operationIn(
+  { definitions }: DocumentNode,
+  name: string | undefined,
+): OperationDefinitionNode | null {
+  const operations = definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
+  if (name === undefined) return operations[0] ?? null;
+  return operations.find((operation) => operation.name?.value === name) ?? null;
+}
+
+/** Place of fields, on the way down. */
+interface ListPlace {
+  readonly path: readonly string[];
+  /** Prefix of the columns of these fields. */
+  readonly prefix: string;
+  /** Objects passed since the last list. */
+  readonly objects: readonly string[];
+  readonly steps: readonly Step[];
+}
+
+function listsIn(fields: readonly AnswerField[], place: ListPlace): AnswerTable[] {
+  return fields.flatMap(({ name, below, isList }) => {
+    if (below === null) return [];
+    const { objects, steps } = place;
+    const path = [...place.path, name];
+    const isInList = steps.length > 0;
+    const prefix = isInList ? `${place.prefix}${name}.` : '';
+    if (!isList) return listsIn(below, { path, prefix, objects: [...objects, name], steps });
+    const step = { objects, name, leaves: leavesOf(below, prefix, []) };
+    const here = { path, prefix, objects: [], steps: [...steps, step] };
+    const inner = listsIn(below, here);
+    return inner.length > 0 ? inner : [tableOf(path.join('.'), here.steps)];
+  });
+}
+
+function tableOf(path: string, steps: readonly Step[]): AnswerTable {
+  return {
+    path,
+    columns: steps.flatMap(({ leaves }) => leaves),
+    rows: (data, isTaken = false) => rowsOf(steps, 0, data, [], isTaken),
+  };
+}
+
+function* rowsOf(
+  steps: readonly Step[],
+  depth: number,
+  around: JsonFields,
+  cells: readonly unknown[],
+  isTaken: boolean,
+): Generator<readonly unknown[]> {
+  const step = steps[depth];
+  if (step === undefined) {
+    yield cells;
+    return;
+  }
+  let isEmpty = true;
+  for (const item of itemsOf(valueAt(around, [...step.objects, step.name]), isTaken)) {
+    isEmpty = false;
+    yield* rowsOf(steps, depth + 1, item, [...cells, ...cellsOf(step.leaves, item)], false);
+  }
+  // An item with an empty list in it keeps its row.
+  if (isEmpty && depth > 0)
+    yield* rowsOf(steps, depth + 1, {}, [...cells, ...cellsOf(step.leaves, {})], false);
+}
+
+/** Returns the leaves of objects, through objects in them but not through lists. */
+function leavesOf(fields: readonly AnswerField[], prefix: string, path: readonly string[]): Leaf[] {
+  return fields.flatMap(({ name, below, isList, kind }) => {
+    if (below === null) return [{ name: `${prefix}${name}`, kind, path: [...path, name] }];
+    return isList ? [] : leavesOf(below, `${prefix}${name}.`, [...path, name]);
+  });
+}
+
+function cellsOf(leaves: readonly Leaf[], item: JsonFields): unknown[] {
+  return leaves.map(({ path }) => valueAt(item, path) ?? null);
+}
+
+function valueAt(item: JsonFields, path: readonly string[]): unknown {
+  let value: unknown = item;
+  for (const name of path) value = isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : null;
+  return value;
+}
+
+/** Gives the objects of a list, those of lists in it too. */
+function* itemsOf(value: unknown, isTaken: boolean): Generator<JsonFields> {
+  if (!Array.isArray(value)) return;
+  for (const [i, item] of value.entries()) {
+    if (isTaken) value[i] = null;
+    if (isJsonObject(item)) yield item;
+    else yield* itemsOf(item, isTaken);
+  }
+}

@@ -1,0 +1,115 @@
+import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { excerpt } from '../../errors.ts';
+import type { Gateway } from '../../gateway.ts';
+import { acceptsJson } from '../../operations/responses.ts';
+import { readShallowJson } from '../../server/graphql-route.ts';
+import { hasSeveralKeys, isWellFormed, MALFORMED_KEY, SEVERAL_KEYS } from '../../server/http.ts';
+import { ownVersion } from '../../server/own-version.ts';
+import { createToolServers } from './tool-server.ts';
+
+export interface McpRouteOptions {
+  readonly gateway: Gateway;
+  /** Origins of the pages that may call tools; `*` for any. */
+  readonly origins: readonly string[];
+  readonly isDraining: () => boolean;
+  /** Called with an error that only a fault of ours can explain. */
+  readonly problem: (error: unknown, requestId: string) => void;
+}
+
+/** Codes of JSON-RPC, and the protocol's own for refusals by HTTP. */
+const INVALID_REQUEST = -32_600;
+const REFUSED = -32_000;
+
+/**
+ * Serves `/mcp`: tools by the Model Context Protocol's streamable HTTP, one request and one answer at a time. Nothing
+ * is kept between requests, so there are no sessions, and any worker answers.
+ * @throws ConfigError if no trusted document can be a tool
+ */
+export async function mcpRoute(
+  app: FastifyInstance,
+  { gateway, origins, isDraining, problem }: McpRouteOptions,
+): Promise<void> {
+  const open = createToolServers({
+    gateway,
+    version: ownVersion(),
+    onFault: (fault, requestId = '') => problem(fault, requestId),
+  });
+  readShallowJson(app);
+
+  app.addHook('onRequest', (request, reply, done) => {
+    const { authorization, origin } = request.headers;
+    if (isDraining()) refuse(reply, 503, 'The gateway is shutting down.');
+    // Browsers name the page with every POST. A page whose host was made to mean this machine is refused by that.
+    else if (origin !== undefined && !origins.includes('*') && !origins.includes(origin))
+      refuse(reply, 403, `Pages of ${excerpt(origin)} may not call tools here (CORS_ORIGINS).`);
+    else if (hasSeveralKeys(request.raw)) refuse(reply, 400, SEVERAL_KEYS);
+    else if (!isWellFormed(authorization)) refuse(reply, 401, MALFORMED_KEY);
+    else if (isOverloaded(request, reply, gateway)) refuse(reply, 503, 'The gateway is overloaded.');
+    else done();
+  });
+
+  app.setErrorHandler<FastifyError>((error, request, reply) => {
+    const status = error.statusCode ?? 500;
+    if (status < 500) return refuse(reply, status, excerpt(error.message));
+    problem(error, request.id);
+    return refuse(reply, 500, 'The gateway failed to answer.');
+  });
+
+  app.post('/mcp', async (request, reply) => {
+    // Later versions of the protocol have no batches, and one request would be as many operations as it likes.
+    if (Array.isArray(request.body))
+      return refuse(reply, 400, 'Send one message at a time.', INVALID_REQUEST);
+    if (!acceptsJson(request.headers.accept))
+      return refuse(reply, 406, 'Answers are application/json: name it in Accept.');
+    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+    const server = open({ authorization: request.headers.authorization, requestId: request.id });
+    // Aborts the run if the client has left.
+    reply.raw.once('close', () => server.close().catch((error: unknown) => problem(error, request.id)));
+    await server.connect(transport);
+    const response = await transport.handleRequest(asWebRequest(request), { parsedBody: request.body });
+    reply.code(response.status).header('cache-control', 'no-store');
+    const type = response.headers.get('content-type');
+    if (type !== null) reply.header('content-type', type);
+    return reply.send(await response.text());
+  });
+
+  app.route({
+    method: ['GET', 'DELETE', 'PUT', 'PATCH'],
+    url: '/mcp',
+    handler: async (_request, reply) => {
+      reply.header('allow', 'POST');
+      return refuse(reply, 405, 'This server has no sessions and sends nothing unasked: use POST.');
+    },
+  });
+}
+
+/** Tells if too many operations of the key are waiting to read another; sets `Retry-After` then. */
+function isOverloaded({ headers, id }: FastifyRequest, reply: FastifyReply, gateway: Gateway): boolean {
+  const refusal = gateway.refuseUnread(headers, id);
+  const retryAfter = refusal?.headers.get('retry-after');
+  if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
+  return refusal !== null;
+}
+
+/**
+ * Makes the request that the transport reads: the type of its body and the version of the protocol, and not the key.
+ * The transport demands that clients accept streams of events as well; no answer here is one.
+ */
+function asWebRequest({ headers: given }: FastifyRequest): Request {
+  const headers = new Headers({ accept: 'application/json, text/event-stream' });
+  for (const name of ['content-type', 'mcp-protocol-version']) {
+    const value = given[name];
+    if (value !== undefined) headers.set(name, String(value));
+  }
+  return new Request('http://localhost/mcp', { method: 'POST', headers });
+}
+
+function refuse(reply: FastifyReply, status: number, message: string, code = REFUSED): FastifyReply {
+  if (status === 401) reply.header('www-authenticate', 'Bearer');
+  return reply
+    .code(status)
+    .type('application/json; charset=utf-8')
+    .header('cache-control', 'no-store')
+    .send(JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null }));
+}

@@ -1,0 +1,129 @@
+import {
+  type Context,
+  DiagLogLevel,
+  defaultTextMapGetter,
+  defaultTextMapSetter,
+  diag,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer as SpanTracer,
+  trace,
+} from '@opentelemetry/api';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  resourceFromAttributes,
+} from '@opentelemetry/resources';
+import { BasicTracerProvider, BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base';
+import type { Trace, TraceAttributes, Tracer } from '../async/trace.ts';
+import type { OtlpProtocol } from '../config.ts';
+import { excerpt } from '../errors.ts';
+
+export interface TracingParts {
+  readonly version: string;
+  readonly protocol: OtlpProtocol;
+  /** Called with the fault that keeps traces from being sent. */
+  readonly onFault: (fault: Error) => void;
+}
+
+/**
+ * Opens traces by OpenTelemetry, sent as OTLP over HTTP. Its own environment variables give the destination and the
+ * rate. Contexts are handed on as arguments, so that nothing has to follow asynchronous calls.
+ */
+export async function createTracer({ version, protocol, onFault }: TracingParts): Promise<Tracer> {
+  const tell = (message: string) => onFault(new Error(excerpt(message)));
+  const ignore = () => {};
+  diag.setLogger(
+    { error: tell, warn: ignore, info: ignore, debug: ignore, verbose: ignore },
+    DiagLogLevel.ERROR,
+  );
+  const named = resourceFromAttributes({ 'service.name': 'country-graph', 'service.version': version });
+  const provider = new BasicTracerProvider({
+    resource: defaultResource()
+      .merge(named)
+      .merge(detectResources({ detectors: [envDetector] })),
+    spanProcessors: [new BatchSpanProcessor(await createExporter(protocol))],
+  });
+  const tracer = provider.getTracer('country-graph', version);
+  const propagator = new W3CTraceContextPropagator();
+  return {
+    begin(name, headers) {
+      const from = propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
+      const span = tracer.startSpan(name, { kind: SpanKind.SERVER }, from);
+      return new SpanTrace(span, from, { tracer, propagator });
+    },
+    close: () => provider.shutdown(),
+  };
+}
+
+async function createExporter(protocol: OtlpProtocol): Promise<SpanExporter> {
+  const { OTLPTraceExporter } =
+    protocol === 'http/json'
+      ? await import('@opentelemetry/exporter-trace-otlp-http')
+      : await import('@opentelemetry/exporter-trace-otlp-proto');
+  return new OTLPTraceExporter();
+}
+
+interface Means {
+  readonly tracer: SpanTracer;
+  readonly propagator: W3CTraceContextPropagator;
+}
+
+class SpanTrace implements Trace {
+  readonly span: Span;
+  readonly #context: Context;
+  readonly #means: Means;
+  #begun = 0;
+
+  constructor(span: Span, parent: Context, means: Means) {
+    this.span = span;
+    this.#context = trace.setSpan(parent, span);
+    this.#means = means;
+  }
+
+  get begun(): number {
+    return this.#begun;
+  }
+
+  begin(name: string, attributes: TraceAttributes = {}, isCall = false): Trace {
+    this.#begun += 1;
+    const kind = isCall ? SpanKind.CLIENT : SpanKind.INTERNAL;
+    const span = this.#means.tracer.startSpan(name, { kind, attributes: copied(attributes) }, this.#context);
+    return new SpanTrace(span, this.#context, this.#means);
+  }
+
+  set(attributes: TraceAttributes): void {
+    this.span.setAttributes(copied(attributes));
+  }
+
+  link(other: Trace): void {
+    if (!(other instanceof SpanTrace)) return;
+    this.span.addLink({ context: other.span.spanContext() });
+    other.span.addLink({ context: this.span.spanContext() });
+  }
+
+  headers(): Readonly<Record<string, string>> {
+    const carrier: Record<string, string> = {};
+    this.#means.propagator.inject(this.#context, carrier, defaultTextMapSetter);
+    return carrier;
+  }
+
+  end(fault?: string): void {
+    if (fault !== undefined) {
+      this.span.setAttribute('error.type', fault);
+      this.span.setStatus({ code: SpanStatusCode.ERROR });
+    }
+    this.span.end();
+  }
+}
+
+/** Copies lists: OpenTelemetry's may be changed. */
+function copied(attributes: TraceAttributes): Record<string, string | number | boolean | string[]> {
+  return Object.fromEntries(
+    Object.entries(attributes).map(([name, value]) => [name, typeof value === 'object' ? [...value] : value]),
+  );
+}

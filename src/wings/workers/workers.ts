@@ -1,0 +1,357 @@
+import type { Worker as ClusterWorker } from 'node:cluster';
+import cluster from 'node:cluster';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import type { Readable } from 'node:stream';
+import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client';
+import { systemClock } from '../../async/clock.ts';
+import { type OwnProgram, openSandbox, type Program, startProgram } from '../../cli/serve.ts';
+import type { Config } from '../../config.ts';
+import { ALLOCATOR, processBudgetMb, semiSpaceFlag, semiSpaceMb } from '../../memory-budget.ts';
+import { boundMemory } from '../../server/heap-growth.ts';
+import type { Log, LogOutlet } from '../../server/log.ts';
+import type { MetricsSnapshot } from '../../server/metrics.ts';
+import { createHub, createHubListening, type Hub, openChannel } from '../../store/hub.ts';
+import { type Addresses, Supervisor, type Worker, WorkerEnded } from './supervisor.ts';
+
+/** A worker, as far as its metrics go. */
+interface Counting {
+  snapshot(): Promise<MetricsSnapshot>;
+}
+
+interface SummedMetrics {
+  /** Writes the counts of all workers since the program started, in the format of Prometheus. */
+  text(): Promise<string>;
+  /** Notes that the worker has ended: its counts still count. */
+  left(worker: Counting, last?: MetricsSnapshot): Promise<void>;
+}
+
+interface SummedMetricsParts {
+  readonly workers: () => Iterable<Counting>;
+  /** Workers that were started in place of one that had ended by itself. */
+  readonly replaced: () => number;
+  /** Lines of the workers' logs that were given up on the way out. */
+  readonly droppedLines: () => number;
+}
+
+/** Types of metrics that still count once their worker has ended. */
+const LASTING = new Set(['counter', 'histogram']);
+
+/**
+ * Adds up the counts of workers. A worker that doesn't answer, or has ended, counts with its last answer, so that no
+ * sum falls.
+ */
+export function createSummedMetrics({ workers, replaced, droppedLines }: SummedMetricsParts): SummedMetrics {
+  const last = new WeakMap<Counting, MetricsSnapshot>();
+  let departed: MetricsSnapshot = [];
+  let gathering: Promise<string> | null = null;
+  const own = ownMetrics({ workers, replaced, droppedLines });
+
+  async function snapshotOf(worker: Counting): Promise<MetricsSnapshot> {
+    const told = await worker.snapshot().catch(() => null);
+    if (told !== null) last.set(worker, told);
+    return last.get(worker) ?? [];
+  }
+
+  async function gather(): Promise<string> {
+    const all = await Promise.all([...workers()].map(snapshotOf));
+    return AggregatorRegistry.aggregate([...all, departed, await own.getMetricsAsJSON()]).metrics();
+  }
+
+  return {
+    text() {
+      gathering ??= gather().finally(() => {
+        gathering = null;
+      });
+      return gathering;
+    },
+    async left(worker, told) {
+      const lasting = (told ?? last.get(worker) ?? []).filter(({ type }) => LASTING.has(String(type)));
+      last.delete(worker);
+      departed = await AggregatorRegistry.aggregate([departed, lasting]).getMetricsAsJSON();
+    },
+  };
+}
+
+/** Makes the counts of the supervising process itself. */
+function ownMetrics({ workers, replaced, droppedLines }: SummedMetricsParts): Registry {
+  const registry = new Registry();
+  const registers = [registry];
+  new Gauge({
+    name: 'country_graph_workers',
+    help: 'Worker processes that take requests.',
+    registers,
+    collect() {
+      this.set([...workers()].length);
+    },
+  });
+  const counter = (name: string, help: string, count: () => number) =>
+    new Counter({
+      name,
+      help,
+      registers,
+      collect() {
+        this.reset();
+        this.inc(count());
+      },
+    });
+  counter(
+    'country_graph_workers_replaced_total',
+    'Workers that were started in place of one that had ended by itself.',
+    replaced,
+  );
+  counter(
+    'country_graph_log_lines_dropped_total',
+    'Lines of the log that were given up, since nobody read them.',
+    droppedLines,
+  );
+  return registry;
+}
+
+/** Facts that a worker is told when it starts. */
+export interface Welcome {
+  readonly upstreamUrl: string;
+  readonly demoKeys: Readonly<Record<string, string>> | null;
+  readonly port: number;
+  readonly adminPort: number | undefined;
+}
+
+/** Milliseconds that an answer between two of the program's processes may take. */
+export const CHANNEL_TIMEOUT_MS = 5_000;
+
+/** Milliseconds that a worker may take to tell its counts. */
+const SNAPSHOT_TIMEOUT_MS = 1_000;
+
+/**
+ * Milliseconds that a drain may take beside the time that the settings allow: for the connections that are left to
+ * close, and to exit.
+ */
+const DRAIN_SLACK_MS = 10_000;
+
+/** Characters of a line of a worker's that are waited for until it ends. */
+const MAX_LINE = 1_048_576;
+
+export interface PrimaryParts {
+  readonly config: Config;
+  readonly log: Log;
+  /** Outlet of the workers' lines. */
+  readonly outlet: LogOutlet;
+}
+
+/**
+ * Runs `serve` in several processes. Node's cluster module hands each of them connections in turn: the operating system
+ * alone would give some of them many more than others, and a worker that stops listening loses none that way. This
+ * process supervises them, and holds the store that they share; it answers no requests.
+ * @throws WorkerEnded if the first of them ends before it takes requests
+ */
+export async function startWorkers({ config, log, outlet }: PrimaryParts): Promise<Program> {
+  cluster.schedulingPolicy = cluster.SCHED_RR;
+  cluster.setupPrimary({
+    serialization: 'advanced',
+    stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+    execArgv: [...process.execArgv, semiSpaceFlag(semiSpaceMb(processBudgetMb(config)))],
+  });
+  const sandbox = config.countryDataUrl === undefined ? await openSandbox() : undefined;
+  const listening = await sandbox?.listen({ host: '127.0.0.1', port: 0 });
+  const welcome: Welcome = {
+    upstreamUrl: config.countryDataUrl ?? listening?.url ?? '',
+    demoKeys: sandbox?.keys ?? null,
+    // One for all workers, those that come later too.
+    port: config.port === 0 ? await freePort(config.host) : config.port,
+    adminPort: config.adminPort === 0 ? await freePort(config.host) : config.adminPort,
+  };
+  // Half of the memory is for the values that all share, the other half for those that each has at hand.
+  const hub = createHub(config.cacheMaxBytes / 2);
+  boundMemory({
+    begun: { proven: 0, unproven: 0 },
+    budgetMb: processBudgetMb(config, 'supervising'),
+    shrink: hub.shrink,
+  });
+  const supervisor: Supervisor<StartedWorker> = new Supervisor({
+    count: config.workers,
+    start: () => startWorker({ welcome, hub, metrics, outlet }),
+    clock: systemClock,
+    drainTimeoutMs: config.drainDelayMs + 2 * config.drainTimeoutMs + DRAIN_SLACK_MS,
+    note: log.note,
+    onHopeless: (code) => process.exit(code),
+  });
+  const metrics = createSummedMetrics({
+    workers: () => supervisor.workers,
+    replaced: () => supervisor.replaced,
+    droppedLines: log.droppedLines,
+  });
+  process.on('exit', () => supervisor.kill());
+  const { url, adminUrl } = await supervisor.start();
+  process.on('SIGHUP', () => {
+    log.note('SIGHUP: replacing the workers');
+    void supervisor.roll();
+  });
+  return {
+    url,
+    adminUrl,
+    sandbox: sandbox && listening && { url: listening.url, keys: sandbox.keys },
+    async drain(delayMs) {
+      const cut = await supervisor.drain(delayMs);
+      await sandbox?.close();
+      return cut;
+    },
+  };
+}
+
+interface StartedWorker extends Worker {
+  snapshot(): Promise<MetricsSnapshot>;
+}
+
+interface WorkerParts {
+  readonly welcome: Welcome;
+  readonly hub: Hub;
+  readonly metrics: SummedMetrics;
+  readonly outlet: LogOutlet;
+}
+
+function startWorker({ welcome, hub, metrics, outlet }: WorkerParts): StartedWorker {
+  const process = cluster.fork(ALLOCATOR);
+  const { promise: ready, resolve: onReady, reject } = Promise.withResolvers<Addresses>();
+  let cut = 0;
+  let last: MetricsSnapshot | undefined;
+  let isDraining = false;
+  const membership = hub.join({ hear: ([name, ...args]) => channel.ask(name, ...args) });
+  const channel = openChannel({
+    send: (message) => sendTo(process, message),
+    listen: (onMessage) => void process.on('message', onMessage),
+    timeoutMs: CHANNEL_TIMEOUT_MS,
+    answers: {
+      ...membership.answers,
+      welcome: () => welcome,
+      ready: (url: string, adminUrl: string | undefined) => onReady({ url, adminUrl }),
+      metrics: metrics.text,
+      drained(count: number, snapshot: MetricsSnapshot) {
+        cut = count;
+        last = snapshot;
+      },
+    },
+  });
+  const ended = once(process.process, 'close').then(async ([code, signal]) => {
+    channel.close();
+    membership.leave();
+    reject(new WorkerEnded(code ?? signal));
+    await metrics.left(worker, last);
+    return code ?? signal;
+  });
+  ready.catch(() => {});
+  if (process.process.stderr !== null) passLines(process.process.stderr, outlet);
+  const worker: StartedWorker = {
+    id: process.id,
+    ready,
+    ended,
+    async drain({ isReplaced, delayMs }) {
+      if (!isDraining) channel.ask('drain', delayMs, isReplaced).catch(() => {});
+      isDraining = true;
+      await ended;
+      return cut;
+    },
+    kill: () => process.process.kill('SIGKILL'),
+    async snapshot() {
+      const late = new Promise<never>((_, reject) => {
+        setTimeout(() => reject(new Error('The worker is busy.')), SNAPSHOT_TIMEOUT_MS).unref();
+      });
+      return (await Promise.race([channel.ask('snapshot'), late])) as MetricsSnapshot;
+    },
+  };
+  return worker;
+}
+
+/**
+ * Sends a message to a worker. One that can't be sent any more is lost: a process that waits for the answer has a bound
+ * of its own.
+ */
+function sendTo(worker: ClusterWorker, message: object): void {
+  if (worker.isConnected()) worker.process.send(message, undefined, undefined, () => {});
+}
+
+/** Passes on whole lines, so that those of several workers don't run into each other. */
+function passLines(from: Readable, outlet: LogOutlet): void {
+  let rest = '';
+  from.setEncoding('utf8').on('data', (chunk: string) => {
+    const text = rest + chunk;
+    const end = text.length > MAX_LINE ? text.length : text.lastIndexOf('\n') + 1;
+    rest = text.slice(end);
+    if (end > 0) outlet.write(text.slice(0, end));
+  });
+  from.on('end', () => {
+    if (rest !== '') outlet.write(`${rest}\n`);
+    outlet.flush();
+  });
+  from.on('error', () => {});
+}
+
+/** Finds a port that nobody listens at. */
+async function freePort(host: string): Promise<number> {
+  const server = createServer().listen(0, host.replace(/^\[(.*)\]$/, '$1'));
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+export interface OwnWorker extends Pick<Program, 'drain'> {
+  start(): Promise<void>;
+}
+
+/**
+ * Creates one worker: it runs the program of `serve` in one process, at the port that the supervising process says. It
+ * ends when that one says so, and lets operations in flight finish if that one has gone.
+ */
+export function createWorker(config: Config, log: Log): OwnWorker {
+  const { answers, listening } = createHubListening();
+  let program: OwnProgram | undefined;
+  let draining: Promise<number> | undefined;
+
+  const drain: Program['drain'] = (delayMs, isReplaced) => {
+    draining ??= program?.drain(delayMs, isReplaced) ?? Promise.resolve(0);
+    return draining;
+  };
+
+  async function end(delayMs: number | undefined, isReplaced: boolean): Promise<void> {
+    const cut = await drain(delayMs, isReplaced);
+    await channel.ask('drained', cut, await program?.snapshot()).catch(() => {});
+    process.exit(cut === 0 ? 0 : 1);
+  }
+
+  const channel = openChannel({
+    send: (message) => void (process.connected && process.send?.(message, undefined, undefined, () => {})),
+    listen: (onMessage) => void process.on('message', onMessage),
+    timeoutMs: Math.max(CHANNEL_TIMEOUT_MS, config.cacheTimeoutMs),
+    answers: {
+      ...answers,
+      snapshot: () => program?.snapshot() ?? [],
+      // It is told that this has begun; `drained` says when it is over.
+      drain(delayMs: number | undefined, isReplaced: boolean) {
+        void end(delayMs, isReplaced);
+      },
+    },
+  });
+  // A group of processes is sent a signal together: the first process decides the answer to it.
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
+  cluster.worker?.on('disconnect', () => {
+    channel.close();
+    // Node would end the process at once.
+    if (cluster.worker) cluster.worker.exitedAfterDisconnect = true;
+    log.note('The supervising process has gone: draining');
+    void end(0, false);
+  });
+
+  return {
+    drain,
+    async start() {
+      const welcome = (await channel.ask('welcome')) as Welcome;
+      const nearBytes = config.cacheMaxBytes / 2 / config.workers;
+      const textOfAll = () => channel.ask('metrics').then(String, () => null);
+      const link = { ask: channel.ask, ...listening, nearBytes };
+      const { port, adminPort } = welcome;
+      program = await startProgram({ ...config, port, adminPort }, log, { ...welcome, link, textOfAll });
+      await channel.ask('ready', program.url, program.adminUrl);
+    },
+  };
+}
