@@ -1,7 +1,7 @@
 import { pipeline, Readable } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Cancellation, type CancelSignal } from '../async/cancellation.ts';
-import { excerpt } from '../errors.ts';
+import { errorBody, excerpt } from '../errors.ts';
 import type { Gateway, GatewayRequest, GatewayResponse } from '../gateway.ts';
 import { isModern, WrittenBody } from '../operations/responses.ts';
 import { MAX_NESTING } from '../service/json.ts';
@@ -241,11 +241,7 @@ function refuse(
     )
     .header('cache-control', 'no-store')
     .header('vary', withVary(reply, 'Authorization'))
-    .send(
-      JSON.stringify({
-        errors: [{ message, extensions: { code, retryable: status === 503, requestId: request.id } }],
-      }),
-    );
+    .send(errorBody(code, message, { retryable: status === 503, requestId: request.id }));
 }
 
 /** Adds to `Vary`, and keeps the `Origin` that CORS put there. */
