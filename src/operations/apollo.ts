@@ -30,8 +30,8 @@ import type { GraphContext } from '../graph/context.ts';
 import { formatError } from '../graph/errors.ts';
 import { limitRules, listRefusal, type OperationLimits } from '../graph/limits.ts';
 import { leadsToFigures, type SelectionScope } from '../graph/selection.ts';
+import { TOO_DEEP } from '../nesting.ts';
 import { boundOf, type ListSizes } from '../price/bound.ts';
-import { MAX_NESTING } from '../service/json.ts';
 import {
   type Explanation,
   mayReadSchema,
@@ -303,7 +303,7 @@ export async function byApollo(
   });
 
   const handle: HandleRun = async ({ request, plain }, run) => {
-    if (isDeepRequest(request)) return refused(TOO_DEEP, 400, run, parts);
+    if (isDeepRequest(request)) return refused({ code: 'BAD_REQUEST', message: TOO_DEEP }, 400, run, parts);
     if (bringsUnlisted(request, persisted))
       return refused(unlisted(), isModern(run.accepts) ? 403 : 200, run, parts);
     const { method, headers: given, search, body: content } = forApollo(request);
@@ -439,11 +439,6 @@ function worded(body: string, { errors, bill, requestId }: OperationRun): string
     ...(isRefused ? { extensions: { upstream: bill } } : {}),
   });
 }
-
-const TOO_DEEP = {
-  message: `The request is nested more than ${MAX_NESTING} levels deep.`,
-  code: 'BAD_REQUEST',
-} as const;
 
 /** Refuses a request without looking into it. */
 function refused(
