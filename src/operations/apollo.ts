@@ -25,13 +25,10 @@ import {
 import { yieldToEventLoop } from '../async/turns.ts';
 import type { Config } from '../config.ts';
 import { errorBody, Failure, type FailureCode } from '../errors.ts';
-import { conditionsOf, fragmentsIn } from '../execution/plan.ts';
-import type { GraphContext } from '../graph/context.ts';
+import { conditionsOf } from '../execution/plan.ts';
 import { formatError } from '../graph/errors.ts';
 import { limitRules, listRefusal, type OperationLimits } from '../graph/limits.ts';
-import { leadsToFigures, type SelectionScope } from '../graph/selection.ts';
 import { TOO_DEEP } from '../nesting.ts';
-import { boundOf, type ListSizes } from '../price/bound.ts';
 import {
   type Explanation,
   mayReadSchema,
@@ -39,7 +36,7 @@ import {
   readsSchemaAlone,
   type ValidOperation,
 } from './documents.ts';
-import { type PreparedParts, preparedFor, wholeRefused } from './execution.ts';
+import { type PreparedParts, preparedFor } from './execution.ts';
 import {
   bringsUnlisted,
   forApollo,
@@ -89,7 +86,6 @@ function withoutSuggestion(message: string): string {
 /** A response that Apollo Server is about to send. */
 interface Sent {
   readonly status: number | undefined;
-  readonly data: Readonly<Record<string, unknown>> | null | undefined;
   readonly errors: readonly GraphQLFormattedError[];
   readonly operation: OperationDefinitionNode | null;
   /** True if the request had the text of an operation. */
@@ -241,7 +237,6 @@ function hooksPlugin<Context extends object>(
           const { status, extensions } = hooks.complete(
             {
               status: response.http.status,
-              data: singleResult.data,
               errors: singleResult.errors ?? [],
               operation: document === undefined ? null : (getOperationAST(document, operationName) ?? null),
               hadOperation: request.query !== undefined,
@@ -260,11 +255,9 @@ interface ByApolloParts extends PreparedParts, Pick<ApolloParts<object>, 'persis
   readonly schema: GraphQLSchema;
   readonly config: Config;
   readonly plainRequests: PlainRequests;
-  /** Tells the sizes that the service's own lists have shown. */
-  readonly listed: () => ListSizes;
 }
 
-interface ApolloContext extends GraphContext {
+interface ApolloContext {
   readonly run: OperationRun;
   /** Apollo Server clones the context, but not the objects in it. */
   readonly passed: Passed;
@@ -272,10 +265,8 @@ interface ApolloContext extends GraphContext {
 
 /** The marks of one request on its way through Apollo Server. */
 interface Passed {
-  /** The operation, with its plan; null if graphql-js has to execute it, or nobody. */
+  /** The operation, with its plan; null if there is nothing to run. */
   planned: PlannedOperation | null;
-  /** The answer's data, if no plan has written it. */
-  data: unknown;
 }
 
 const NOT_ACCEPTABLE = { extensions: { code: 'BAD_REQUEST' } };
@@ -307,14 +298,14 @@ export async function byApollo(
     if (bringsUnlisted(request, persisted))
       return refused(unlisted(), isModern(run.accepts) ? 403 : 200, run, parts);
     const { method, headers: given, search, body: content } = forApollo(request);
-    const passed: Passed = { planned: null, data: null };
+    const passed: Passed = { planned: null };
     const {
       status = 200,
       headers,
       body,
     } = await apollo.executeHTTPGraphQLRequest({
       httpGraphQLRequest: { method, headers: new HeaderMap(Object.entries(given)), search, body: content },
-      context: async () => ({ ...run.context, isByGraphqlJs: true, run, passed }),
+      context: async () => ({ run, passed }),
     });
     // An answer that the client can't take is not sent, though it may have been made.
     if (status === 406) run.errors = null;
@@ -332,15 +323,14 @@ export async function byApollo(
     const text = written !== null && run.errors !== null ? written.body : byApollo;
     const response = { status, headers, body: text };
     if (run.errors === null) return response;
-    const isAnswered = status === 200 && run.errors.length === 0;
-    if (planned !== null || (run.isOfSchema && isAnswered))
-      plainRequests.learn(run.accepts, headers.get('content-type') ?? '');
-    if (plain !== null && run.isOfSchema && isAnswered) keeping.keepOfSchema(plain.params, text, run);
-    // An operation that has come only once is not kept, and neither is its answer.
-    else if (plain !== null && written !== null && preparedFor(plain.params, run, parts) !== undefined)
-      keeping.keep(plain.params, written, run);
+    if (planned !== null) plainRequests.learn(run.accepts, headers.get('content-type') ?? '');
+    // An operation that has come only once is not kept, and neither is its answer, but for those about the schema.
+    if (plain !== null && written !== null) {
+      const isKnown = preparedFor(plain.params, run, parts) !== undefined;
+      if (isKnown || readsSchemaAlone(written.operation)) keeping.keep(plain.params, written, run);
+    }
     return tagged(request, !hasText(request), response, run.errors, () =>
-      entityTag(written?.data ?? [JSON.stringify(passed.data)]),
+      entityTag(written?.data ?? ['null']),
     );
   };
   return { handle, stop: () => apollo.stop() };
@@ -348,60 +338,46 @@ export async function byApollo(
 
 /** Builds the hooks for operations that Apollo Server has found valid. */
 function hooksOf(parts: ByApolloParts): OperationHooks<ApolloContext> {
-  const { schema, config, operations, proven, execution, listed } = parts;
+  const { schema, config, operations, proven, execution } = parts;
   return {
     async check(valid, { run, passed }) {
       const { text, operationName, document, operation, variables } = valid;
       if (operation.operation === 'subscription') throw subscribedByPost(config);
       const tooLong = listRefusal(operation, variables, config.maxListItems);
       if (tooLong !== null) throw tooLong;
-      const scope = scopeOf(schema, document, operation, variables);
-      // If the variables don't fit, execution says so.
-      if (scope === null) return null;
-      const nullCondition = mayReadSchema(text) ? nullConditionIn(document, scope.variableValues) : null;
+      const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variables);
+      // graphql-js words the reasons for which they don't fit.
+      if (coerced === undefined) return null;
+      const nullCondition = mayReadSchema(text) ? nullConditionIn(document, coerced) : null;
       if (nullCondition !== null) throw nullCondition;
-      run.isOfSchema = readsSchemaAlone(operation);
       if (!mayAccept(run.accepts))
         throw new GraphQLError('The client takes no answer of ours.', NOT_ACCEPTABLE);
-      const { variableValues } = scope;
       const { caller } = run.context;
       // Parsing and validating take one slice, planning and pricing another, and the beginning a third: the first time,
       // each takes tens of milliseconds. The first turn may be one of the same iteration of the event loop, ahead of
       // its timers.
       await yieldToEventLoop(caller);
       await yieldToEventLoop(caller);
-      if (run.isExplained) return execution.explain(valid, variableValues, run);
-      const planned = operations
-        .prepare(text, operationName, document, operation, proven.has(caller.keyDigest))
-        .with(variables);
-      const bound = planned?.bound ?? boundOf(schema, operation, scope, listed());
-      const refusal = await execution.refusalOf(valid, variableValues, bound, planned?.plan ?? null, run);
+      if (run.isExplained) return execution.explain(valid, coerced, run);
+      const isProven = proven.has(caller.keyDigest);
+      const planned = operations.prepare(text, operationName, document, operation, isProven).with(variables);
+      const refusal = planned && (await execution.refusalOf(planned, run));
       if (refusal !== null) throw refusal;
       await yieldToEventLoop(caller);
       passed.planned = planned;
-      const root = schema.getRootType(operation.operation);
-      if (planned === null && root) {
-        if (leadsToFigures(root, operation.selectionSet, scope)) run.participant.expect();
-        else run.participant.forgo();
-      }
       return null;
     },
-    async execute(operation, context) {
-      const { planned } = context.passed;
-      if (planned === null) {
-        const result = await execute({ ...operation, contextValue: context });
-        const { refusal } = context.effort;
-        return refusal === null ? result : { data: null, errors: [wholeRefused(refusal)] };
-      }
-      await execution.answer(planned, context.run);
+    async execute(operation, { run, passed: { planned } }) {
+      // Without a plan, there is nothing to run, and graphql-js says why.
+      if (planned === null) return execute(operation);
+      await execution.answer(planned, run);
       return { data: null };
     },
-    complete({ operation, errors, data, status, hadOperation }, { run, passed }) {
+    complete({ operation, errors, status, hadOperation }, { run }) {
       if (run.written !== null) return { status: run.written.status, extensions: {} };
-      passed.data = data;
       execution.finish(run, operation, errors);
       return {
-        status: statusOf({ accepts: run.accepts, errors, data: () => data, operation, hadOperation }, status),
+        status: statusOf({ accepts: run.accepts, errors, data: () => null, operation, hadOperation }, status),
         extensions: { ...extensionsOf(run) },
       };
     },
@@ -409,8 +385,8 @@ function hooksOf(parts: ByApolloParts): OperationHooks<ApolloContext> {
 }
 
 /**
- * Refuses an operation with a condition that is null if it may read the schema. graphql-js runs such operations and
- * reads the schema in one go, however long that takes. Each field with the condition would be an error there.
+ * Refuses an operation with a condition that is null if it may read the schema, as a whole: nobody can tell which of its
+ * fields are meant.
  */
 function nullConditionIn(
   document: DocumentNode,
@@ -456,15 +432,4 @@ function refused(
     headers,
     body: errorBody(code, message, { requestId }, { extensions: { upstream: bill } }),
   };
-}
-
-/** Collects the data for a look at an operation's selections; null if its variables don't fit. */
-function scopeOf(
-  schema: GraphQLSchema,
-  document: DocumentNode,
-  operation: OperationDefinitionNode,
-  variables: Readonly<Record<string, unknown>>,
-): SelectionScope | null {
-  const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variables);
-  return coerced === undefined ? null : { schema, fragments: fragmentsIn(document), variableValues: coerced };
 }
