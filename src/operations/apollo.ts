@@ -11,15 +11,12 @@ import {
 } from '@apollo/server/plugin/disabled';
 import {
   type DocumentNode,
-  type ExecutionArgs,
-  type ExecutionResult,
   execute,
   GraphQLError,
   type GraphQLFormattedError,
   type GraphQLSchema,
   getOperationAST,
   getVariableValues,
-  type OperationDefinitionNode,
   type ValidationRule,
 } from 'graphql';
 import { yieldToEventLoop } from '../async/turns.ts';
@@ -27,7 +24,7 @@ import type { Config } from '../config.ts';
 import { errorBody, Failure, type FailureCode } from '../errors.ts';
 import { conditionsOf } from '../execution/plan.ts';
 import { formatError } from '../graph/errors.ts';
-import { limitRules, listRefusal, type OperationLimits } from '../graph/limits.ts';
+import { limitRules, listRefusal } from '../graph/limits.ts';
 import { TOO_DEEP } from '../nesting.ts';
 import {
   type Explanation,
@@ -83,58 +80,93 @@ function withoutSuggestion(message: string): string {
   return message.startsWith('Variable "$') ? message.replace(/ ?Did you mean (.+?)\?$/, '') : message;
 }
 
-/** A response that Apollo Server is about to send. */
-interface Sent {
-  readonly status: number | undefined;
-  readonly errors: readonly GraphQLFormattedError[];
-  readonly operation: OperationDefinitionNode | null;
-  /** True if the request had the text of an operation. */
-  readonly hadOperation: boolean;
-}
-
-/** The work on an operation beside reading and validating it. */
-interface OperationHooks<Context> {
-  /**
-   * Checks an operation that was found valid, before it is executed.
-   * @returns the answer in place of its execution; null if it is to be executed
-   * @throws GraphQLError that says why the operation is refused
-   */
-  check(operation: ValidOperation, context: Context): Promise<Explanation | null>;
-  /** Executes an operation. There is none if the request names one that isn't in its document. */
-  execute(operation: ExecutionArgs, context: Context): Promise<ExecutionResult>;
-  /** Completes a response, and returns the status that it is sent with, if another than Apollo's. */
-  complete(
-    sent: Sent,
-    context: Context,
-  ): { readonly status: number | undefined; readonly extensions: Record<string, unknown> };
-}
-
-interface ApolloParts<Context> {
+interface ByApolloParts extends PreparedParts {
   readonly schema: GraphQLSchema;
-  readonly config: OperationLimits & { readonly introspection: boolean };
-  readonly hooks: OperationHooks<Context>;
+  readonly config: Config;
   readonly persisted: PersistedTexts;
+  readonly plainRequests: PlainRequests;
   /** Called with a fault of ours, and the request that met it, if that is known. */
   readonly onFault: (fault: unknown, where: string, requestId?: string) => void;
-  readonly requestIdOf?: (context: Context) => string | undefined;
+}
+
+/** One request on its way through Apollo Server, which clones its context, but not the objects in it. */
+interface ApolloContext {
+  readonly passed: {
+    readonly run: OperationRun;
+    /** The operation, with its plan; null if there is nothing to run. */
+    planned: PlannedOperation | null;
+  };
+}
+
+const NOT_ACCEPTABLE = { extensions: { code: 'BAD_REQUEST' } };
+
+/** Words the refusal of a subscription, and names the way to subscribe. */
+function subscribedByPost({ subscriptions }: Pick<Config, 'subscriptions'>): GraphQLError {
+  const message = subscriptions
+    ? 'A subscription takes a connection of its own: accept text/event-stream, here or at /graphql/stream (graphql-sse), or subscribe at /graphql over WebSocket (graphql-transport-ws).'
+    : 'This gateway offers no subscriptions (SUBSCRIPTIONS=off). Ask by a query, again and again: what has not changed is held.';
+  return new GraphQLError(message, { extensions: { code: 'BAD_REQUEST', http: { status: 400 } } });
+}
+
+/** Opens the last stage: Apollo Server reads, validates and answers a request. */
+export async function byApollo(
+  parts: ByApolloParts,
+): Promise<{ readonly handle: HandleRun; stop(): Promise<void> }> {
+  const { persisted, keeping, plainRequests, execution } = parts;
+  const apollo = await openServer(parts);
+
+  const handle: HandleRun = async ({ request, plain }, run) => {
+    if (isDeepRequest(request)) return refused({ code: 'BAD_REQUEST', message: TOO_DEEP }, 400, run, parts);
+    if (bringsUnlisted(request, persisted))
+      return refused(unlisted(), isModern(run.accepts) ? 403 : 200, run, parts);
+    const { method, headers: given, search, body: content } = forApollo(request);
+    const passed: ApolloContext['passed'] = { run, planned: null };
+    const {
+      status = 200,
+      headers,
+      body,
+    } = await apollo.executeHTTPGraphQLRequest({
+      httpGraphQLRequest: { method, headers: new HeaderMap(Object.entries(given)), search, body: content },
+      context: async () => ({ passed }),
+    });
+    // An answer that the client can't take is not sent, though it may have been made.
+    if (status === 406) run.errors = null;
+    const tooLong = body.kind === 'complete' ? execution.tooLong([body.string]) : null;
+    if (tooLong !== null) run.errors = [tooLong];
+    setRunHeaders(headers, status, run, parts);
+    if (body.kind !== 'complete') return { status, headers, body: body.asyncIterator };
+    const { written } = run;
+    // An answer that a plan has written is sent as it is: Apollo would write it in one go, however long it is.
+    const byApollo =
+      tooLong === null
+        ? worded(body.string, run)
+        : writeBody(['null'], toldErrors([tooLong], run.requestId), extensionsOf(run));
+    const text = written !== null && run.errors !== null ? written.body : byApollo;
+    const response = { status, headers, body: text };
+    if (run.errors === null) return response;
+    if (passed.planned !== null) plainRequests.learn(run.accepts, headers.get('content-type') ?? '');
+    // An operation that has come only once is not kept, and neither is its answer, but for those about the schema.
+    if (plain !== null && written !== null) {
+      const isKnown = preparedFor(plain.params, run, parts) !== undefined;
+      if (isKnown || readsSchemaAlone(written.operation)) keeping.keep(plain.params, written, run);
+    }
+    return tagged(request, !hasText(request), response, run.errors, () =>
+      entityTag(written?.data ?? ['null']),
+    );
+  };
+  return { handle, stop: () => apollo.stop() };
 }
 
 /**
  * Opens Apollo Server. It reads GraphQL over HTTP in all its forms, parses and validates, and words the faults of a
  * request.
  */
-export async function createApollo<Context extends object>({
-  schema,
-  config,
-  hooks,
-  persisted,
-  onFault,
-  requestIdOf = () => undefined,
-}: ApolloParts<Context>): Promise<ApolloServer<Context>> {
-  /** Contexts by errors that are about to be worded: a fault of ours is logged with the request that met it. */
-  const contexts = new WeakMap<object, Context>();
-  const apollo = new ApolloServer<Context>({
-    gateway: executorSeam(schema, hooks),
+async function openServer(parts: ByApolloParts): Promise<ApolloServer<ApolloContext>> {
+  const { config, persisted, onFault } = parts;
+  /** Identifiers of requests by errors that are about to be worded: a fault of ours is logged with its request. */
+  const requestIds = new WeakMap<object, string | undefined>();
+  const apollo = new ApolloServer<ApolloContext>({
+    gateway: executorSeam(parts),
     introspection: config.introspection,
     hideSchemaDetailsFromClientErrors: !config.introspection,
     includeStacktraceInErrorResponses: false,
@@ -152,10 +184,9 @@ export async function createApollo<Context extends object>({
     parseOptions: { maxTokens: config.maxTokens },
     validationRules: [...limitRules(config), ...(config.introspection ? [] : [noSdl])],
     formatError(formatted, error) {
-      const told = formatError(formatted, error, (fault) => {
-        const context = contexts.get(error as object);
-        onFault(fault, 'operation', context && requestIdOf(context));
-      });
+      const told = formatError(formatted, error, (fault) =>
+        onFault(fault, 'operation', requestIds.get(error as object)),
+      );
       return config.introspection ? told : { ...told, message: withoutSuggestion(told.message) };
     },
     logger: { debug() {}, info() {}, warn() {}, error: (message) => onFault(message, 'apollo') },
@@ -164,7 +195,7 @@ export async function createApollo<Context extends object>({
       // It would wrap every resolver of the schema for good, at the first request with a header that anyone can send.
       ApolloServerPluginInlineTraceDisabled(),
       ApolloServerPluginLandingPageDisabled(),
-      hooksPlugin(hooks, contexts),
+      runningPlugin(parts, requestIds),
     ],
   });
   await apollo.start();
@@ -180,33 +211,37 @@ function hashIn(key: string): string {
  * Leaves execution to the gateway by a seam of Apollo Server's own, which it has for gateways that hand operations on
  * to other servers.
  */
-function executorSeam<Context extends object>(
-  schema: GraphQLSchema,
-  { execute }: Pick<OperationHooks<Context>, 'execute'>,
-): ApolloServerOptionsWithGateway<Context>['gateway'] {
+function executorSeam({
+  schema,
+  execution,
+}: ByApolloParts): ApolloServerOptionsWithGateway<ApolloContext>['gateway'] {
   return {
     onSchemaLoadOrUpdate(callback) {
       callback({ apiSchema: schema, coreSupergraphSdl: '' });
       return () => {};
     },
     load: async () => ({
-      executor: ({ document, request: { operationName, variables }, context }) =>
-        execute(
-          { schema, document, operationName, variableValues: variables },
-          // Apollo hands on the context that it was given.
-          context as Context,
-        ),
+      async executor({ document, request: { operationName, variables }, context }) {
+        // Apollo hands on the context that it was given.
+        const { run, planned } = (context as ApolloContext).passed;
+        // Without a plan, there is nothing to run, and graphql-js says why.
+        if (planned === null) return execute({ schema, document, operationName, variableValues: variables });
+        await execution.answer(planned, run);
+        return { data: null };
+      },
     }),
     async stop() {},
   };
 }
 
-function hooksPlugin<Context extends object>(
-  hooks: OperationHooks<Context>,
-  contexts: WeakMap<object, Context>,
-): ApolloServerPlugin<Context> {
+/** Does the work on an operation beside reading and validating it. */
+function runningPlugin(
+  parts: ByApolloParts,
+  requestIds: WeakMap<object, string | undefined>,
+): ApolloServerPlugin<ApolloContext> {
   return {
-    async requestDidStart({ contextValue }) {
+    async requestDidStart({ contextValue: { passed } }) {
+      const { run } = passed;
       let explained: Explanation | null = null;
       return {
         async didResolveOperation({ source = '', document, operation, request }) {
@@ -215,10 +250,20 @@ function hooksPlugin<Context extends object>(
           if (operation === undefined) return;
           const { operationName, variables = {} } = request;
           const valid = { text: source, operationName, document, operation, variables };
-          explained = await hooks.check(valid, contextValue);
+          const coerced = variablesFor(valid, run, parts);
+          // If they don't fit, graphql-js words the reasons.
+          if (coerced === null) return;
+          const { caller } = run.context;
+          // Parsing and validating take one slice, planning and pricing another, and the beginning a third: the first
+          // time, each takes tens of milliseconds. The first turn may be one of the same iteration of the event loop,
+          // ahead of its timers.
+          await yieldToEventLoop(caller);
+          await yieldToEventLoop(caller);
+          if (run.isExplained) explained = await parts.execution.explain(valid, coerced, run);
+          else passed.planned = await plannedFor(valid, run, parts);
         },
         async didEncounterErrors({ errors }) {
-          for (const error of errors) contexts.set(error, contextValue);
+          for (const error of errors) requestIds.set(error, run.requestId);
         },
         async responseForOperation() {
           if (explained === null) return null;
@@ -233,155 +278,61 @@ function hooksPlugin<Context extends object>(
         },
         async willSendResponse({ response, request, document, operationName }) {
           if (response.body.kind !== 'single') return;
+          if (run.written !== null) {
+            response.http.status = run.written.status;
+            return;
+          }
           const { singleResult } = response.body;
-          const { status, extensions } = hooks.complete(
-            {
-              status: response.http.status,
-              errors: singleResult.errors ?? [],
-              operation: document === undefined ? null : (getOperationAST(document, operationName) ?? null),
-              hadOperation: request.query !== undefined,
-            },
-            contextValue,
-          );
-          singleResult.extensions = { ...singleResult.extensions, ...extensions };
+          const { errors = [] } = singleResult;
+          const operation =
+            document === undefined ? null : (getOperationAST(document, operationName) ?? null);
+          parts.execution.finish(run, operation, errors);
+          const hadOperation = request.query !== undefined;
+          const { accepts } = run;
+          const about = { accepts, errors, data: () => null, operation, hadOperation };
+          const status = statusOf(about, response.http.status);
           if (status !== undefined) response.http.status = status;
+          singleResult.extensions = { ...singleResult.extensions, ...extensionsOf(run) };
         },
       };
     },
   };
 }
 
-interface ByApolloParts extends PreparedParts, Pick<ApolloParts<object>, 'persisted' | 'onFault'> {
-  readonly schema: GraphQLSchema;
-  readonly config: Config;
-  readonly plainRequests: PlainRequests;
+/**
+ * Checks an operation that was found valid, before it is planned.
+ * @returns its variables, coerced; null if they don't fit
+ * @throws GraphQLError that says why the operation is refused
+ */
+function variablesFor(
+  { text, document, operation, variables }: ValidOperation,
+  { accepts }: OperationRun,
+  { schema, config }: ByApolloParts,
+): PlannedOperation['variables'] | null {
+  if (operation.operation === 'subscription') throw subscribedByPost(config);
+  const tooLong = listRefusal(operation, variables, config.maxListItems);
+  if (tooLong !== null) throw tooLong;
+  const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variables);
+  if (coerced === undefined) return null;
+  const nullCondition = mayReadSchema(text) ? nullConditionIn(document, coerced) : null;
+  if (nullCondition !== null) throw nullCondition;
+  if (!mayAccept(accepts)) throw new GraphQLError('The client takes no answer of ours.', NOT_ACCEPTABLE);
+  return coerced;
 }
 
-interface ApolloContext {
-  readonly run: OperationRun;
-  /** Apollo Server clones the context, but not the objects in it. */
-  readonly passed: Passed;
-}
-
-/** The marks of one request on its way through Apollo Server. */
-interface Passed {
-  /** The operation, with its plan; null if there is nothing to run. */
-  planned: PlannedOperation | null;
-}
-
-const NOT_ACCEPTABLE = { extensions: { code: 'BAD_REQUEST' } };
-
-/** Words the refusal of a subscription, and names the way to subscribe. */
-function subscribedByPost({ subscriptions }: Pick<Config, 'subscriptions'>): GraphQLError {
-  const message = subscriptions
-    ? 'A subscription takes a connection of its own: accept text/event-stream, here or at /graphql/stream (graphql-sse), or subscribe at /graphql over WebSocket (graphql-transport-ws).'
-    : 'This gateway offers no subscriptions (SUBSCRIPTIONS=off). Ask by a query, again and again: what has not changed is held.';
-  return new GraphQLError(message, { extensions: { code: 'BAD_REQUEST', http: { status: 400 } } });
-}
-
-/** Opens the last stage: Apollo Server reads, validates and answers a request. */
-export async function byApollo(
-  parts: ByApolloParts,
-): Promise<{ readonly handle: HandleRun; stop(): Promise<void> }> {
-  const { schema, config, persisted, onFault, keeping, plainRequests, execution } = parts;
-  const apollo = await createApollo<ApolloContext>({
-    schema,
-    config,
-    persisted,
-    onFault,
-    hooks: hooksOf(parts),
-    requestIdOf: ({ run }) => run.requestId,
-  });
-
-  const handle: HandleRun = async ({ request, plain }, run) => {
-    if (isDeepRequest(request)) return refused({ code: 'BAD_REQUEST', message: TOO_DEEP }, 400, run, parts);
-    if (bringsUnlisted(request, persisted))
-      return refused(unlisted(), isModern(run.accepts) ? 403 : 200, run, parts);
-    const { method, headers: given, search, body: content } = forApollo(request);
-    const passed: Passed = { planned: null };
-    const {
-      status = 200,
-      headers,
-      body,
-    } = await apollo.executeHTTPGraphQLRequest({
-      httpGraphQLRequest: { method, headers: new HeaderMap(Object.entries(given)), search, body: content },
-      context: async () => ({ run, passed }),
-    });
-    // An answer that the client can't take is not sent, though it may have been made.
-    if (status === 406) run.errors = null;
-    const tooLong = body.kind === 'complete' ? execution.tooLong([body.string]) : null;
-    if (tooLong !== null) run.errors = [tooLong];
-    setRunHeaders(headers, status, run, parts);
-    if (body.kind !== 'complete') return { status, headers, body: body.asyncIterator };
-    const { planned } = passed;
-    const { written } = run;
-    // An answer that a plan has written is sent as it is: Apollo would write it in one go, however long it is.
-    const byApollo =
-      tooLong === null
-        ? worded(body.string, run)
-        : writeBody(['null'], toldErrors([tooLong], run.requestId), extensionsOf(run));
-    const text = written !== null && run.errors !== null ? written.body : byApollo;
-    const response = { status, headers, body: text };
-    if (run.errors === null) return response;
-    if (planned !== null) plainRequests.learn(run.accepts, headers.get('content-type') ?? '');
-    // An operation that has come only once is not kept, and neither is its answer, but for those about the schema.
-    if (plain !== null && written !== null) {
-      const isKnown = preparedFor(plain.params, run, parts) !== undefined;
-      if (isKnown || readsSchemaAlone(written.operation)) keeping.keep(plain.params, written, run);
-    }
-    return tagged(request, !hasText(request), response, run.errors, () =>
-      entityTag(written?.data ?? ['null']),
-    );
-  };
-  return { handle, stop: () => apollo.stop() };
-}
-
-/** Builds the hooks for operations that Apollo Server has found valid. */
-function hooksOf(parts: ByApolloParts): OperationHooks<ApolloContext> {
-  const { schema, config, operations, proven, execution } = parts;
-  return {
-    async check(valid, { run, passed }) {
-      const { text, operationName, document, operation, variables } = valid;
-      if (operation.operation === 'subscription') throw subscribedByPost(config);
-      const tooLong = listRefusal(operation, variables, config.maxListItems);
-      if (tooLong !== null) throw tooLong;
-      const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variables);
-      // graphql-js words the reasons for which they don't fit.
-      if (coerced === undefined) return null;
-      const nullCondition = mayReadSchema(text) ? nullConditionIn(document, coerced) : null;
-      if (nullCondition !== null) throw nullCondition;
-      if (!mayAccept(run.accepts))
-        throw new GraphQLError('The client takes no answer of ours.', NOT_ACCEPTABLE);
-      const { caller } = run.context;
-      // Parsing and validating take one slice, planning and pricing another, and the beginning a third: the first time,
-      // each takes tens of milliseconds. The first turn may be one of the same iteration of the event loop, ahead of
-      // its timers.
-      await yieldToEventLoop(caller);
-      await yieldToEventLoop(caller);
-      if (run.isExplained) return execution.explain(valid, coerced, run);
-      const isProven = proven.has(caller.keyDigest);
-      const planned = operations.prepare(text, operationName, document, operation, isProven).with(variables);
-      const refusal = planned && (await execution.refusalOf(planned, run));
-      if (refusal !== null) throw refusal;
-      await yieldToEventLoop(caller);
-      passed.planned = planned;
-      return null;
-    },
-    async execute(operation, { run, passed: { planned } }) {
-      // Without a plan, there is nothing to run, and graphql-js says why.
-      if (planned === null) return execute(operation);
-      await execution.answer(planned, run);
-      return { data: null };
-    },
-    complete({ operation, errors, status, hadOperation }, { run }) {
-      if (run.written !== null) return { status: run.written.status, extensions: {} };
-      execution.finish(run, operation, errors);
-      return {
-        status: statusOf({ accepts: run.accepts, errors, data: () => null, operation, hadOperation }, status),
-        extensions: { ...extensionsOf(run) },
-      };
-    },
-  };
+/** @throws GraphQLError that says why the operation is refused */
+async function plannedFor(
+  { text, operationName, document, operation, variables }: ValidOperation,
+  run: OperationRun,
+  { operations, proven, execution }: ByApolloParts,
+): Promise<PlannedOperation | null> {
+  const { caller } = run.context;
+  const isProven = proven.has(caller.keyDigest);
+  const planned = operations.prepare(text, operationName, document, operation, isProven).with(variables);
+  const refusal = planned && (await execution.refusalOf(planned, run));
+  if (refusal !== null) throw refusal;
+  await yieldToEventLoop(caller);
+  return planned;
 }
 
 /**
