@@ -73,7 +73,7 @@ function nameOf(folder: string): string {
   return /(?:@[^/\\]+[/\\])?[^/\\]+$/.exec(folder)?.[0] ?? folder;
 }
 
-export interface Finding {
+interface Finding {
   /** True if the gateway would run well; null if nothing can be told. */
   readonly isWell: boolean | null;
   /** Name of the thing that was looked at. */
@@ -81,7 +81,7 @@ export interface Finding {
   readonly text: string;
 }
 
-export interface DoctorParts {
+interface DoctorParts {
   readonly env: NodeJS.ProcessEnv;
   /** A key to try, which spends one call; undefined tries none. */
   readonly key: string | undefined;

@@ -136,7 +136,7 @@ export interface QueryOptions {
   readonly bom?: boolean;
 }
 
-export interface Printed {
+interface Printed {
   /** Text for standard output. */
   readonly answer: string;
   /** Text for standard error: errors, warnings and the bill, a line each. */

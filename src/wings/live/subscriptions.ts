@@ -580,7 +580,7 @@ function withPrefixedTypes(results: LiveResults, named: ReadonlyMap<string, stri
   };
 }
 
-export interface OpenSubscriptionsParts extends Omit<SubscriptionsParts, 'feeds'> {
+interface OpenSubscriptionsParts extends Omit<SubscriptionsParts, 'feeds'> {
   readonly feedParts: Omit<FeedParts, 'onFault'>;
   /** Names that routers know ours by; null if they are ours. */
   readonly names: PrefixedNames | null;
