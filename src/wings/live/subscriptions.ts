@@ -237,7 +237,7 @@ interface SubscriptionsParts {
   readonly feeds: Feeds;
   readonly openRun: OpenRun;
   readonly admission: Admission;
-  readonly proven: Pick<ProvenKeys, 'has'>;
+  readonly proven: ProvenKeys;
   readonly now: () => number;
   readonly onOperation: (event: OperationEvent) => void;
   readonly onFault: (fault: unknown, where: string, requestId?: string) => void;
