@@ -156,7 +156,9 @@ async function serviceFindings(
   const { countryDataUrl: base } = config;
   if (base === undefined) {
     const text = 'COUNTRY_DATA_URL is not set: the gateway would run over the embedded sandbox';
-    return [{ isWell: null, name: 'service', text }];
+    const unused = 'not tried: it would be sent to COUNTRY_DATA_URL, which is not set';
+    const keyFindings = key === undefined ? [] : [{ isWell: null, name: 'key', text: unused }];
+    return [{ isWell: null, name: 'service', text }, ...keyFindings];
   }
   const asked = await get(`${base}/health`, config.upstreamTimeoutMs);
   if (typeof asked === 'string') return [{ isWell: false, name: 'service', text: `not reached: ${asked}` }];
