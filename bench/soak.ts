@@ -68,13 +68,14 @@ async function soak(budgetMb: string): Promise<readonly Line[]> {
     lineAtMs += lineMs;
     let mostMb = 0;
     for (; performance.now() < lineAtMs; await pause(LOOK_MS)) mostMb = Math.max(mostMb, takenMb(gateway));
-    const { operations, turnedAway, wrong, p50Ms, p99Ms } = load.take();
+    const { operations, turnedAway, wrong, faults, p50Ms, p99Ms } = load.take();
     const minute = (lineAtMs - startedAtMs) / 60_000;
     const line = { minute, rssMb: takenMb(gateway), mostMb };
     lines.push(line);
     console.log(
       `${budgetMb} MB, minute ${short(minute)}: ${short(line.rssMb)} MB, ${short(mostMb)} at most; ${operations} operations, ${turnedAway} turned away, ${wrong} wrong, p50 ${short(p50Ms)} ms, p99 ${short(p99Ms)} ms`,
     );
+    for (const fault of faults) console.log(`  ${fault}`);
     if (!(mostMb <= Number(budgetMb)) || wrong > 0 || operations === 0) process.exitCode = 1;
   }
   load.stop();
