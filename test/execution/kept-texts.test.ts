@@ -7,6 +7,8 @@ import { createCase, planOf, runOurs } from './cases.ts';
 const MAX_BYTES = 1_000_000;
 
 interface People {
+  /** The share of what they may take that texts are made to keep to after each run. */
+  readonly share?: number;
   readonly count?: number;
   readonly isImmutable?: boolean;
   readonly maxBytes?: number;
@@ -15,7 +17,7 @@ interface People {
 /** Asks for people as often as there are texts, and tells how often the age of one is read for each. */
 async function readsOf(
   texts: readonly string[],
-  { count = 20, isImmutable = true, maxBytes = MAX_BYTES }: People,
+  { count = 20, isImmutable = true, maxBytes = MAX_BYTES, share = 1 }: People,
 ) {
   const schema = createArchive();
   (schema.getType('Person') as GraphQLObjectType).extensions = { isImmutable };
@@ -36,6 +38,7 @@ async function readsOf(
     const { data } = await runOurs(createCase(schema, text), plans.get(text), undefined, undefined, kept);
     expect(JSON.parse(data).people.at(-1)).toMatchObject({ age: count - 1 });
     readsByRun.push(reads);
+    kept.shrink(share);
   }
   return readsByRun;
 }
@@ -49,6 +52,7 @@ describe('texts of objects', () => {
     ['are those of one selection', [ages, ages, names, names, names, ages], {}, [20, 20, 20, 20, 0, 0]],
     ['are not kept of objects that may change', [ages, ages, ages], { isImmutable: false }, [20, 20, 20]],
     ['are not kept of short lists', [ages, ages, ages], { count: 8 }, [8, 8, 8]],
+    ['are dropped where they are given back', [ages, ages, ages], { share: 0 }, [20, 20, 20]],
     ['are dropped where they come to too much', [ages, ages, ages], { maxBytes: 2_000 }, [20, 20, 20]],
   ])('%s', async (_, texts, people, reads) => {
     expect(await readsOf(texts, people)).toEqual(reads);
