@@ -45,8 +45,6 @@ const SHARES = {
   cache: 0.25,
   /** Whole answers that are kept. */
   answers: 0.06,
-  /** Texts of rows that answers have in common. */
-  keptTexts: 0.03,
   /** Operations that are kept ready. */
   operations: 0.08,
   names: 0.025,
@@ -63,14 +61,13 @@ const ANSWERS_WAITING = 4;
 /** Bounds beyond which these have no use for more in a larger budget: in bytes, and in numbers. */
 const MOST = {
   answer: 67_108_864,
-  keptTexts: 64 * MB,
   operations: 64 * MB,
   names: 60_000,
   askedLately: 40_000,
 };
 /** Bytes that one of the counted things takes. */
 const ITEM_BYTES = { name: 150, askedLately: 250 };
-const LEAST = { cache: 4 * MB, answers: MB, keptTexts: MB, operations: 2 * MB, answer: 4 * MB };
+const LEAST = { cache: 4 * MB, answers: MB, operations: 2 * MB, answer: 4 * MB };
 
 const LARGEST_SEMI_MB = 32;
 const SEMI_FLAG = /^--max[-_]semi[-_]space[-_]size=(\d+)$/;
@@ -117,7 +114,6 @@ function derivedSettings(division: Division) {
 export function heldBounds(division: Division) {
   const each = spareBytes(division) / division.workers;
   return {
-    keptTextBytes: Math.round(Math.min(MOST.keptTexts, Math.max(LEAST.keptTexts, each * SHARES.keptTexts))),
     /** Names in the store that are at hand. */
     names: Math.round(Math.min(MOST.names, (each * SHARES.names) / ITEM_BYTES.name)),
     /** Figures of all keys that are remembered as asked for lately. */
