@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import { type PromiseOrValue, type Steps, taken } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
 import {
@@ -10,7 +9,7 @@ import {
   type Rectangle,
   type RowsOf,
 } from '../plan/cover.ts';
-import { type Demand, keyOf, type Mode, pairKey, pairOf, widened, type YearRange } from '../plan/demand.ts';
+import { type Demand, keyOf, type Mode, pairKey, widened, type YearRange } from '../plan/demand.ts';
 import { type Dimension, type Learned, mayNameYears } from '../plan/learned.ts';
 import {
   choosingModes,
@@ -126,59 +125,14 @@ export function within({ countryCodes, metricKeys }: Rectangle): (pair: Pair) =>
   return (pair) => codes.has(pair.countryCode) && keys.has(pair.metricKey);
 }
 
-/** Plans kept at most, and the most demands of a plan that is worth its memory. */
-const MAX_PLANS = 64;
-const MAX_DEMANDS = 300;
-
-/** Plans by the knowledge of one service. */
-const plans = new WeakMap<Learned, LRUCache<string, ModePlan>>();
-
-/**
- * Plans which demands to ask for as latest, as series, and within some years. The same demands come again: in two
- * stages of one operation, and under other keys. As long as nothing else has been learned of the service, their plan is
- * the same.
- */
-export function* planningModes(
+/** Plans which demands to ask for as latest, as series, and within some years. */
+export function planningModes(
   demands: readonly Demand[],
   limits: ModeLimits,
   learned: Learned,
 ): Steps<ModePlan> {
   const rowsWithin: RowsWithin = mayNameYears(learned) ? (years) => learned.rowsWithin(widened(years)) : null;
-  const isPlain = demands.every(({ mode }) => mode === 'latest');
-  if (isPlain || demands.length > MAX_DEMANDS)
-    return yield* choosingModes(demands, limits, learned.seriesRows, rowsWithin);
-  const name = [
-    learned.rowsVersion,
-    rowsWithin === null,
-    ...Object.values(limits),
-    ...demands.map(({ key }) => key),
-  ].join('\n');
-  const known = plansOf(learned).get(name);
-  if (known !== undefined) return known;
-  const plan = yield* choosingModes(demands, limits, learned.seriesRows, rowsWithin);
-  const kept = withoutCallers(plan);
-  plansOf(learned).set(name, kept);
-  return kept;
-}
-
-function plansOf(learned: Learned): LRUCache<string, ModePlan> {
-  let known = plans.get(learned);
-  if (known === undefined) {
-    known = new LRUCache({ max: MAX_PLANS });
-    plans.set(learned, known);
-  }
-  return known;
-}
-
-/** A plan of the same pairs, without anybody's entries. */
-function withoutCallers({ latest, series, ranges }: ModePlan): ModePlan {
-  const plain = (pairs: readonly Pair[]) =>
-    pairs.map(({ countryCode, metricKey }) => pairOf(countryCode, metricKey));
-  return {
-    latest: plain(latest),
-    series: plain(series),
-    ranges: ranges.map(({ years, pairs }) => ({ years, pairs: plain(pairs) })),
-  };
+  return choosingModes(demands, limits, learned.seriesRows, rowsWithin);
 }
 
 /** The bounds of calls. */
