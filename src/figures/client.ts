@@ -5,8 +5,8 @@ import type { Caller, Send, Sending } from '../service/call.ts';
 import { type InFlight, NO_TENANT_CACHE } from '../tenants/tenant-cache.ts';
 import { type BisectedParts, bisected } from './bisected.ts';
 import { createDataCalls } from './data-calls.ts';
-import type { ObservationEntries } from './entries.ts';
-import type { Fetch, Figures, Outcome } from './fetch.ts';
+import type { ObservationEntries, Outcome } from './entries.ts';
+import type { Fetch, Figures } from './fetch.ts';
 import {
   type CachedFiguresParts,
   cached,

@@ -9,7 +9,7 @@ import { observations } from '../service/endpoints.ts';
 import { namesAsked } from '../service/failures.ts';
 import { strayNotFound } from '../service/lists.ts';
 import type { ObservationList, ObservationRecord } from '../service/records/observations.ts';
-import type { Outcome } from './fetch.ts';
+import type { Outcome } from './entries.ts';
 
 /**
  * Tells if an answer has rows that nobody asked for. Then a filter was not heeded, or the answer is that to another

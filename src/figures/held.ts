@@ -9,8 +9,8 @@ import { type Freshness, isBetterOld } from '../service/lists.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
 import type { Lookups } from '../store/lru.ts';
 import type { TenantCache } from '../tenants/tenant-cache.ts';
-import type { ObservationEntries, ObservationEntry } from './entries.ts';
-import type { Fetch, Figures, Outcome, Settle } from './fetch.ts';
+import type { ObservationEntries, ObservationEntry, Outcome } from './entries.ts';
+import type { Fetch, Figures, Settle } from './fetch.ts';
 
 /** A demand, and its entry, fresh or not. */
 export interface HeldDemand extends Demand {

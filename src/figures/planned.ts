@@ -35,8 +35,8 @@ import {
   sum,
   type Task,
 } from './data-calls.ts';
-import type { ObservationEntries, PairFigures } from './entries.ts';
-import type { Fetch, Outcome, Settle } from './fetch.ts';
+import type { ObservationEntries, Outcome, PairFigures } from './entries.ts';
+import type { Fetch, Settle } from './fetch.ts';
 
 /** Fetches pairs of one mode and settles each. */
 export type FetchPairs = (wanted: PairsToFetch, sending: Sending) => Promise<FetchedRows>;

@@ -7,7 +7,8 @@ import type { Demand } from '../plan/demand.ts';
 import { type Caller, faultIn, type Payer, type Sending, sharedPayer } from '../service/call.ts';
 import type { Ledger } from '../tenants/ledger.ts';
 import { type BatchWindow, createBatchWindow } from './batch-timing.ts';
-import type { Fetch, Outcome, Settle } from './fetch.ts';
+import type { Outcome } from './entries.ts';
+import type { Fetch, Settle } from './fetch.ts';
 
 /** The demands that one operation makes at once. */
 interface Request {

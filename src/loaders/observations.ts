@@ -10,7 +10,8 @@ import {
 } from '../async/turns.ts';
 import type { FailureCode } from '../errors.ts';
 import type { BatchGate } from '../figures/batch-timing.ts';
-import type { Figures, Outcome } from '../figures/fetch.ts';
+import type { Outcome } from '../figures/entries.ts';
+import type { Figures } from '../figures/fetch.ts';
 import type { Pair } from '../plan/cover.ts';
 import {
   covers,

@@ -8,7 +8,7 @@ import {
   type Rows,
   type Task,
 } from '../../src/figures/data-calls.ts';
-import type { Outcome } from '../../src/figures/fetch.ts';
+import type { Outcome } from '../../src/figures/entries.ts';
 import type { Rectangle } from '../../src/plan/cover.ts';
 import { keyOf } from '../../src/plan/demand.ts';
 import { createLearned } from '../../src/plan/learned.ts';

@@ -7,7 +7,7 @@ import {
   type PairsToFetch,
   pairsOf,
 } from '../../src/figures/data-calls.ts';
-import type { Outcome } from '../../src/figures/fetch.ts';
+import type { Outcome } from '../../src/figures/entries.ts';
 import { type CoveredParts, covered, type FetchPairs, planned } from '../../src/figures/planned.ts';
 import { type Demand, demandFor, keyOf, type Mode } from '../../src/plan/demand.ts';
 import { createLearned } from '../../src/plan/learned.ts';

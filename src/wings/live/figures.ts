@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { Failure } from '../../errors.ts';
-import type { ObservationEntries, ObservationEntry } from '../../figures/entries.ts';
-import type { Outcome } from '../../figures/fetch.ts';
+import type { ObservationEntries, ObservationEntry, Outcome } from '../../figures/entries.ts';
 import { areUnchanged, namedSources, type SourcesByMetric, sourcesIn } from '../../figures/revalidation.ts';
 import type { ObservationChangeRecord, ObservationChangesRecord } from '../../graph/context.ts';
 import { changedAt, type Demand } from '../../plan/demand.ts';
