@@ -8,7 +8,6 @@ import {
 import { Failure } from '../errors.ts';
 import { fragmentsIn, type Plan } from '../execution/plan.ts';
 import { runPlan } from '../execution/run.ts';
-import { createBatchGate } from '../figures/batch-timing.ts';
 import { createDataFetch, createLoneFigures } from '../figures/client.ts';
 import { createObservationEntries, type ObservationEntries } from '../figures/entries.ts';
 import type { Fetch, Figures } from '../figures/fetch.ts';
@@ -19,6 +18,7 @@ import { type GraphContext, openContext } from '../graph/context.ts';
 import { originalOf } from '../graph/errors.ts';
 import { derivesFigures, isOpenEnded } from '../graph/selection.ts';
 import type { Effort } from '../loaders/effort.ts';
+import { createBatchGate } from '../loaders/observations.ts';
 import { ownCopy, type TickersLearned } from '../loaders/tickers.ts';
 import { type Demand, pairKey } from '../plan/demand.ts';
 import { frozen, type Learned } from '../plan/learned.ts';
