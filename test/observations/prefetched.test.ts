@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/errors.ts';
-import type { Fetch, Outcome } from '../../src/figures/fetch.ts';
+import type { Outcome } from '../../src/figures/entries.ts';
+import type { Fetch } from '../../src/figures/fetch.ts';
 import { createPrefetch, prefetched } from '../../src/figures/held.ts';
 import { demandFor } from '../../src/plan/demand.ts';
 import { fetchBy, latest, parts, TTL_MS } from './stages.ts';
