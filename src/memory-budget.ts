@@ -73,12 +73,12 @@ const LARGEST_SEMI_MB = 32;
 const SEMI_FLAG = /^--max[-_]semi[-_]space[-_]size=(\d+)$/;
 
 /** The figures that divide a budget. */
-export interface Division {
+interface Division {
   readonly memoryMb: number;
   readonly workers: number;
 }
 
-export function defaultBudgetMb({ limitBytes, totalBytes }: Machine, workers: number): number {
+function defaultBudgetMb({ limitBytes, totalBytes }: Machine, workers: number): number {
   if (limitBytes !== null)
     return Math.floor(Math.min((limitBytes / MB) * CONTAINER_SHARE, workers * MOST_MB));
   return Math.max(
@@ -88,7 +88,7 @@ export function defaultBudgetMb({ limitBytes, totalBytes }: Machine, workers: nu
 }
 
 /** Counts the megabytes without which a program of so many workers can't do. */
-export function leastBudgetMb(workers: number): number {
+function leastBudgetMb(workers: number): number {
   return workers * LEAST_MB.answering + (workers > 1 ? LEAST_MB.supervising : 0);
 }
 
@@ -100,7 +100,7 @@ function spareBytes({ memoryMb, workers }: Division): number {
 }
 
 /** Derives settings from the budget, for those that are not given. */
-export function derivedSettings(division: Division) {
+function derivedSettings(division: Division) {
   const spare = spareBytes(division);
   const each = spare / division.workers;
   return {
@@ -153,7 +153,7 @@ interface Given {
   readonly MAX_ANSWER_BYTES?: number | undefined;
 }
 
-export interface Budget extends Division {
+interface Budget extends Division {
   readonly cacheMaxBytes: number;
   readonly answersMaxBytes: number;
   readonly maxAnswerBytes: number;

@@ -1,3 +1,4 @@
+import { estimate, type Planning } from '../plan/modes.ts';
 import { makeCall, type Sending } from '../service/call.ts';
 import { etlStatus, indicators, observations } from '../service/endpoints.ts';
 import { type Ask, type Freshness, heldRecords } from '../service/lists.ts';
@@ -7,7 +8,6 @@ import { createLru, createObjectMemo } from '../store/lru.ts';
 import type { TenantCache } from '../tenants/tenant-cache.ts';
 import { timeIn } from '../times.ts';
 import type { ObservationEntry } from './entries.ts';
-import { estimate, type Planning } from './estimate.ts';
 import type { Fetch } from './fetch.ts';
 import { type HeldDemand, isFresh, type ServingParts } from './held.ts';
 

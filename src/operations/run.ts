@@ -5,12 +5,12 @@ import { mapValue, type PromiseOrValue } from '../async/turns.ts';
 import type { Config } from '../config.ts';
 import { errorBody, type Failure } from '../errors.ts';
 import type { TextPieces } from '../execution/columns.ts';
-import { createBatchGate } from '../figures/batch-timing.ts';
 import type { ObservationClient } from '../figures/client.ts';
 import type { Participant } from '../figures/pool.ts';
 import { type GraphContext, openContext } from '../graph/context.ts';
 import type { Effort } from '../loaders/effort.ts';
 import type { LoadersParts } from '../loaders/loaders.ts';
+import { createBatchGate } from '../loaders/observations.ts';
 import {
   type Bill,
   type Caller,

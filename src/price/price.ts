@@ -2,10 +2,8 @@ import type { DocumentNode, GraphQLError, GraphQLSchema, OperationDefinitionNode
 import { Failure } from '../errors.ts';
 import { fragmentsIn, type Plan } from '../execution/plan.ts';
 import { runPlan } from '../execution/run.ts';
-import { createBatchGate } from '../figures/batch-timing.ts';
 import { createDataFetch, createLoneFigures } from '../figures/client.ts';
 import { createObservationEntries, type ObservationEntries } from '../figures/entries.ts';
-import { limitsOf } from '../figures/estimate.ts';
 import type { Fetch, Figures } from '../figures/fetch.ts';
 import { isFresh } from '../figures/held.ts';
 import { createHeldNames, type RefusedNames } from '../figures/names.ts';
@@ -14,10 +12,11 @@ import { type GraphContext, openContext } from '../graph/context.ts';
 import { originalOf } from '../graph/errors.ts';
 import { derivesFigures, isOpenEnded } from '../graph/selection.ts';
 import type { Effort } from '../loaders/effort.ts';
+import { createBatchGate } from '../loaders/observations.ts';
 import { ownCopy, type TickersLearned } from '../loaders/tickers.ts';
 import { type Demand, pairKey } from '../plan/demand.ts';
 import { frozen, type Learned } from '../plan/learned.ts';
-import { createFewestCalls, type FewestCalls, fewestCalls } from '../plan/modes.ts';
+import { createFewestCalls, type FewestCalls, fewestCalls, limitsOf } from '../plan/modes.ts';
 import { ASSUMED_YEAR } from '../service/assumed.ts';
 import {
   type Bill,

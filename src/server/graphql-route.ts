@@ -16,7 +16,7 @@ import {
   sendParts,
 } from './http.ts';
 
-export interface GraphqlRouteOptions extends PartStreamParts {
+interface GraphqlRouteOptions extends PartStreamParts {
   readonly gateway: Gateway;
   /** True if there is a page for browsers that are pointed here by hand. */
   readonly hasGraphiql: boolean;

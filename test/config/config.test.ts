@@ -345,7 +345,7 @@ describe('settings', () => {
 
 function run(env: Record<string, string>) {
   return new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
-    execFile(process.execPath, ['bin/country-graph.cjs'], { env }, (error, stdout, stderr) =>
+    execFile(process.execPath, ['bin/country-graph.cjs', 'serve'], { env }, (error, stdout, stderr) =>
       resolve({ code: error?.code ?? 0, stdout, stderr }),
     );
   });

@@ -165,7 +165,7 @@ class Outflow {
   }
 }
 
-export interface LiveStreamParts {
+interface LiveStreamParts {
   readonly live: Live;
   /** Called with an error that only a fault of ours can explain. */
   readonly problem: (error: unknown, requestId: string) => void;

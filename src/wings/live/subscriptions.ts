@@ -237,7 +237,7 @@ interface SubscriptionsParts {
   readonly feeds: Feeds;
   readonly openRun: OpenRun;
   readonly admission: Admission;
-  readonly proven: Pick<ProvenKeys, 'has'>;
+  readonly proven: ProvenKeys;
   readonly now: () => number;
   readonly onOperation: (event: OperationEvent) => void;
   readonly onFault: (fault: unknown, where: string, requestId?: string) => void;
@@ -580,7 +580,7 @@ function withPrefixedTypes(results: LiveResults, named: ReadonlyMap<string, stri
   };
 }
 
-export interface OpenSubscriptionsParts extends Omit<SubscriptionsParts, 'feeds'> {
+interface OpenSubscriptionsParts extends Omit<SubscriptionsParts, 'feeds'> {
   readonly feedParts: Omit<FeedParts, 'onFault'>;
   /** Names that routers know ours by; null if they are ours. */
   readonly names: PrefixedNames | null;
