@@ -40,6 +40,7 @@ import {
   hasText,
   isDeepRequest,
   type PersistedTexts,
+  type PlainRequests,
   PREFLIGHTED_HEADERS,
   unlisted,
 } from './requests.ts';
@@ -53,7 +54,7 @@ import {
   toldErrors,
   writeBody,
 } from './responses.ts';
-import { extensionsOf, type HandleRun, type OperationRun, type PlainRequests, setRunHeaders } from './run.ts';
+import { extensionsOf, type HandleRun, type OperationRun, setRunHeaders } from './run.ts';
 
 /**
  * Refuses `_service`, which tells routers the SDL, and so all of the schema. If the schema is closed, Apollo Server's
@@ -112,7 +113,7 @@ function subscribedByPost({ subscriptions }: Pick<Config, 'subscriptions'>): Gra
 export async function byApollo(
   parts: ByApolloParts,
 ): Promise<{ readonly handle: HandleRun; stop(): Promise<void> }> {
-  const { persisted, keeping, plainRequests, execution } = parts;
+  const { persisted, answers, plainRequests, execution } = parts;
   const apollo = await openServer(parts);
 
   const handle: HandleRun = async ({ request, plain }, run) => {
@@ -148,7 +149,7 @@ export async function byApollo(
     // An operation that has come only once is not kept, and neither is its answer, but for those about the schema.
     if (plain !== null && written !== null) {
       const isKnown = preparedFor(plain.params, run, parts) !== undefined;
-      if (isKnown || readsSchemaAlone(written.operation)) keeping.keep(plain.params, written, run);
+      if (isKnown || readsSchemaAlone(written.operation)) answers.keep(plain, written, run);
     }
     return tagged(request, !hasText(request), response, run.errors, () =>
       entityTag(written?.data ?? ['null']),

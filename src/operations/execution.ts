@@ -15,7 +15,7 @@ import { mostCalls } from '../price/bound.ts';
 import { type Pricing, priceRange } from '../price/price.ts';
 import type { ProvenKeys } from '../tenants/status.ts';
 import type { FirstPart } from '../wings/defer/delivery.ts';
-import type { AnswerKeeping } from './answers.ts';
+import type { AnswersTable } from './answers.ts';
 import type {
   Explanation,
   PlannedOperation,
@@ -23,7 +23,7 @@ import type {
   PreparedOperations,
   ValidOperation,
 } from './documents.ts';
-import type { OperationParams } from './requests.ts';
+import type { GatewayRequest, OperationParams, PlainRequest } from './requests.ts';
 import { entityTag, type GatewayResponse, statusOf, tagged, toldErrors, writeBody } from './responses.ts';
 import {
   describeOperation,
@@ -31,9 +31,11 @@ import {
   extensionsOf,
   type HandleRun,
   type Incoming,
+  type OpenRun,
   type OperationEvent,
   type OperationRun,
-  type PlainRequest,
+  onceOver,
+  type RanOperation,
   setRunHeaders,
   shown,
   type WrittenAnswer,
@@ -241,40 +243,63 @@ export interface PreparedParts {
   readonly operations: PreparedOperations;
   readonly proven: Pick<ProvenKeys, 'has'>;
   readonly execution: Execution;
-  readonly keeping: AnswerKeeping;
+  readonly answers: AnswersTable;
   readonly maxListItems: number;
   readonly now: () => number;
   readonly steadyNow: () => number;
 }
 
-/** Runs operations that were found valid before by their plans, and leaves the rest to the next stage. */
-export function prepared(next: HandleRun, parts: PreparedParts): HandleRun {
-  const { execution, keeping, maxListItems } = parts;
+/**
+ * Opens the run of an operation, and closes it once all of the answer is there. Operations that were found valid before
+ * run by their plans; the rest is left to the next stage.
+ */
+export function ran(
+  next: HandleRun,
+  openRun: OpenRun,
+  parts: PreparedParts,
+): (incoming: Incoming) => Promise<RanOperation> {
+  return async (incoming) => {
+    const { request, caller, plain, trace, delivery } = incoming;
+    const run = openRun(request, caller, trace, delivery);
+    try {
+      const answered = plain && (await answerByPlan(request, plain, run, parts));
+      return { response: answered ?? (await next(incoming, run)), run };
+    } finally {
+      onceOver(delivery, () => close(run));
+    }
+  };
+}
 
-  async function answer(
-    incoming: Incoming,
-    { params, contentType }: PlainRequest,
-    run: OperationRun,
-  ): Promise<GatewayResponse> {
-    const { request } = incoming;
-    const known = preparedFor(params, run, parts);
-    if (known === undefined || listRefusal(known.operation, params.variables, maxListItems) !== null)
-      return next(incoming, run);
-    const planned = known.with(params.variables);
-    if (planned === null) return next(incoming, run);
-    const refusing = execution.refusalOf(planned, run);
-    const refusal = refusing instanceof Promise ? await refusing : refusing;
-    if (refusal !== null) return next(incoming, run);
-    const executed = await execution.answer(planned, run);
-    const { status, data, body } = executed;
-    const headers = new Map([['content-type', contentType]]);
-    setRunHeaders(headers, status, run, parts);
-    keeping.keep(params, executed, run);
-    return tagged(request, params.isPersisted, { status, headers, body }, run.errors, () => entityTag(data));
-  }
+/** Closes a run. Calls that it asked for and nobody waited for are not sent any more: its bill is shown. */
+function close({ deadline, participant, payer }: OperationRun): void {
+  deadline.stop();
+  participant.leave();
+  payer.close();
+}
 
-  return (incoming, run) =>
-    incoming.plain === null ? next(incoming, run) : answer(incoming, incoming.plain, run);
+/** Returns null if the operation has no plan yet, or is to be refused. */
+async function answerByPlan(
+  request: GatewayRequest,
+  plain: PlainRequest,
+  run: OperationRun,
+  parts: PreparedParts,
+): Promise<GatewayResponse | null> {
+  const { execution, answers, maxListItems } = parts;
+  const { params, contentType } = plain;
+  const known = preparedFor(params, run, parts);
+  if (known === undefined || listRefusal(known.operation, params.variables, maxListItems) !== null)
+    return null;
+  const planned = known.with(params.variables);
+  if (planned === null) return null;
+  const refusing = execution.refusalOf(planned, run);
+  const refusal = refusing instanceof Promise ? await refusing : refusing;
+  if (refusal !== null) return null;
+  const executed = await execution.answer(planned, run);
+  const { status, data, body } = executed;
+  const headers = new Map([['content-type', contentType]]);
+  setRunHeaders(headers, status, run, parts);
+  answers.keep(plain, executed, run);
+  return tagged(request, params.isPersisted, { status, headers, body }, run.errors, () => entityTag(data));
 }
 
 /** Finds the operation that a request asks for, if it was found valid before. */

@@ -194,7 +194,7 @@ export const NO_VARIABLES: OperationParams['variables'] = Object.freeze({});
  * look at it: odd forms, any fault, operations to be persisted, and requests that a browser could be tricked into
  * sending.
  */
-export function paramsIn(
+function paramsIn(
   { method, headers, search, body }: GatewayRequest,
   persisted: PersistedTexts,
   isProven: boolean,
@@ -364,4 +364,45 @@ function isDeepParam(text: string | null): boolean {
   } catch {
     return false;
   }
+}
+
+/** Tells if the client wants the plan instead of the answer. */
+export function isExplained({ headers }: GatewayRequest): boolean {
+  return headers['x-explain'] === '1';
+}
+
+/** A request that nobody needs to interpret, and the type that its client takes answers in. */
+export interface PlainRequest {
+  readonly params: OperationParams;
+  /** Names the operation with its variables: two requests of one name ask for the same. */
+  readonly question: string;
+  readonly contentType: string;
+}
+
+export interface PlainRequests {
+  /** Reads the operation that a request asks for; null if Apollo has to look at it. */
+  read(request: GatewayRequest, caller: Caller): PlainRequest | null;
+  /** Learns the type of content that Apollo answers an `Accept` header with. */
+  learn(accepts: string, contentType: string): void;
+}
+
+/** Kinds of `Accept` headers whose type of content is remembered. */
+const MAX_ACCEPTS = 100;
+const MAX_ACCEPT_CHARACTERS = 300;
+
+export function createPlainRequests(persisted: PersistedTexts): PlainRequests {
+  const contentTypes = new LRUCache<string, string>({ max: MAX_ACCEPTS });
+  return {
+    read(request, { flow }) {
+      const contentType = contentTypes.get(request.headers.accept ?? '');
+      if (contentType === undefined || isExplained(request)) return null;
+      const params = paramsIn(request, persisted, flow !== UNPROVEN);
+      if (params === null) return null;
+      const { text, operationName = '', variables } = params;
+      return { params, question: `${operationName}\n${JSON.stringify(variables)}\n${text}`, contentType };
+    },
+    learn(accepts, contentType) {
+      if (accepts.length <= MAX_ACCEPT_CHARACTERS) contentTypes.set(accepts, contentType);
+    },
+  };
 }

@@ -68,6 +68,9 @@ export interface GatewayResponse {
   readonly encoded?: Map<string, Promise<Buffer>>;
 }
 
+/** Answers requests. */
+export type HandleRequest = (request: GatewayRequest) => PromiseOrValue<GatewayResponse>;
+
 /** A body that is written while it is sent, no faster than it is read: each chunk is made when it is asked for. */
 export class WrittenBody implements AsyncIterable<Uint8Array> {
   readonly #chunks: AsyncGenerator<Uint8Array>;

@@ -21,10 +21,7 @@ export interface FieldTraces {
   begin(request: Pick<GatewayRequest, 'headers'>): FieldTrace | null;
 }
 
-const NO_FIELD_TRACES: FieldTraces = { areWanted: () => false, begin: () => null };
-
 interface FieldTracesParts {
-  readonly isOn: boolean;
   /** The names that routers have for ours; null if they are the same. */
   readonly names: PrefixedNames | null;
   /** Milliseconds since the epoch. */
@@ -33,14 +30,12 @@ interface FieldTracesParts {
   readonly elapsedMs?: () => number;
 }
 
-/** Opens traces, if they are on. If they are off, none of the modules that write them is loaded. */
+/** Opens traces. If they are off, nothing of them is loaded. */
 export async function openFieldTraces({
-  isOn,
   names,
   now,
   elapsedMs = () => performance.now(),
 }: FieldTracesParts): Promise<FieldTraces> {
-  if (!isOn) return NO_FIELD_TRACES;
   const { Trace } = await import('@apollo/usage-reporting-protobuf');
   const clocks = { now, elapsedMs };
   const routers = routerNames(names);

@@ -5,11 +5,17 @@ import {
   acceptingInstead,
   ChangedRequest,
   type GatewayRequest,
+  isExplained,
   type PersistedTexts,
   textIn,
 } from '../../operations/requests.ts';
-import { type GatewayResponse, isNothing, VARIES, WrittenBody } from '../../operations/responses.ts';
-import { type HandleRequest, isExplained } from '../../operations/run.ts';
+import {
+  type GatewayResponse,
+  type HandleRequest,
+  isNothing,
+  VARIES,
+  WrittenBody,
+} from '../../operations/responses.ts';
 import { openBill } from '../../service/call.ts';
 import {
   type AnswerTable,
