@@ -1,10 +1,10 @@
 /**
- * `npm run leases`: nobody waits long for the calls of others. Prints what was measured, and ends with exit code 1 where a bound
- * is exceeded, or an operation fails.
+ * `npm run leases`: nobody waits long for the calls of others. Prints the figures, and ends with exit code 1 if a bound is
+ * exceeded, or an operation fails.
  *
  * - For `--minutes 10`, two gateways over one Redis, of whose replies one in a hundred comes 400 ms late, answer operations that
  *   share their figures: none takes more than twice the service's own time.
- * - `--kills 6` times, a worker of three is killed under the same load, over a Redis and over what workers share by themselves:
+ * - `--kills 6` times, a worker of three is killed under the same load, over a Redis and over the store of their supervisor:
  *   no operation of the others waits for more than a second beyond the service's own time.
  *
  * A busy machine is late by itself: by as much as operations that ask for nothing, which are sent all the while, an operation may
@@ -47,7 +47,7 @@ const MOST_TIMES = 2;
 
 /**
  * An operation may meet a late reply itself: it reads, takes a lease and counts its call in turn, and none of these can know that
- * its reply will be late. The rest is what an operation takes beside the service.
+ * its reply will be late. The rest is for an operation's own work.
  */
 const OVERHEAD_MS = LATE_MS + 50;
 
@@ -60,7 +60,7 @@ const BETWEEN_KILLS_MS = 4_000;
 /** An operation that is sent so shortly after a kill may have been handed to the worker that is gone. */
 const HANDED_OVER_MS = 250;
 
-/** How long figures are held: so short that they are asked for again and again. */
+/** Figures are held so briefly that they are asked for again and again. */
 const ENV = { CACHE_TTL_SECONDS: '3', STALE_IF_ERROR_SECONDS: '0', LOG_LEVEL: 'error', GRAPHIQL: 'off' };
 
 const unlimited = { requestsPerMinute: 1e9, monthlyRequests: 1e12 };

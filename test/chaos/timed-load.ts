@@ -14,12 +14,12 @@ export interface Timed {
   readonly shared: number;
 }
 
-/** How long the service takes for a call, which it does for a while each. */
+/** Times that the service takes for a call, each of them for a while. */
 const LATENCIES_MS = [200, 450, 700];
 const LATENCY_LASTS_MS = 5_000;
 const MOST_LATENCY_MS = Math.max(...LATENCIES_MS);
 
-/** How often operations are sent that are due. */
+/** Milliseconds between two looks for operations that are due. */
 const TICK_MS = 10;
 
 /** An answer that takes longer has been lost. */
@@ -45,7 +45,7 @@ const METRICS = [
   'median_age_years',
 ];
 
-/** Operations that take one round of calls where nothing is held: the service's own time is that of one call. */
+/** An operation that takes one round of calls if nothing is held: the service's own time is that of one call. */
 export function drawText(dice: Dice): string {
   const metrics = Array.from({ length: 1 + dice.below(3) }, () => dice.pick(METRICS));
   if (dice.chance(0.5)) {
@@ -87,10 +87,10 @@ export function varyLatency(sandbox: Sandbox, dice: Dice) {
   };
 }
 
-/** How often an operation is sent that takes nothing but the machine's time. */
+/** Milliseconds between two operations that take nothing but the machine's time. */
 const PROBE_MS = 50;
 
-/** Sends operations that ask for nothing, which show how late the machine itself is. @returns what tells it, and ends them */
+/** Sends operations that ask for nothing, which show how late the machine itself is. @returns the reader of their times, and their end */
 export function startProbes(urls: readonly string[]) {
   const done: Timed[] = [];
   const timer = setInterval(() => {
