@@ -6,6 +6,7 @@
  * with exit code 1 where one of them is beyond the bounds. With `--list` it prints each place.
  */
 import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parse, visit } from 'graphql';
 import { parseSync } from 'vite';
 
@@ -66,7 +67,7 @@ export interface DocumentProse {
 }
 
 /** Documents that are bounded: all but the history, the benchmark's report, and the architecture. */
-export const DOCUMENTS: readonly string[] = [
+const DOCUMENTS: readonly string[] = [
   '*.md',
   'docs/*.md',
   'clients/README.md',
@@ -77,7 +78,7 @@ export const DOCUMENTS: readonly string[] = [
 const LEFT_OUT = ['ARCHITECTURE.md', 'CHANGELOG.md'];
 
 /** Shares that a document may have. One such sentence and two hedges are allowed in any, however short. */
-export const BOUNDS = { relative: 3 / 100, hedges: 0.7 / 100 };
+const BOUNDS = { relative: 3 / 100, hedges: 0.7 / 100 };
 
 /** The first words of a sentence whose subject, or condition, is a relative clause. */
 const CLAUSE =
@@ -100,7 +101,7 @@ export function sentencesOfMarkdown(text: string): string[] {
 }
 
 /** Sentences of the descriptions of an SDL. */
-export function sentencesOfSdl(text: string): string[] {
+function sentencesOfSdl(text: string): string[] {
   const found: string[] = [];
   visit(parse(text), {
     enter(node) {
@@ -143,9 +144,13 @@ export function proseOfSentences(sentences: readonly string[]): DocumentProse {
   };
 }
 
-/** Counts of a file by its ending. */
+/** Sentences of a file by its ending. */
+function sentencesOf(path: string, text: string): string[] {
+  return path.endsWith('.graphql') ? sentencesOfSdl(text) : sentencesOfMarkdown(text);
+}
+
 export function proseOfDocument(path: string, text: string): DocumentProse {
-  return proseOfSentences(path.endsWith('.graphql') ? sentencesOfSdl(text) : sentencesOfMarkdown(text));
+  return proseOfSentences(sentencesOf(path, text));
 }
 
 /** True if a document keeps the bounds. */
@@ -156,29 +161,29 @@ export function isPlain({ sentences, words, hedges, relative }: DocumentProse): 
   );
 }
 
-/** Bounded documents below the working directory, by path. */
-export function boundedDocuments(): string[] {
-  return globSync([...DOCUMENTS])
+/** Bounded documents below a folder, by their path from there. */
+export function boundedDocuments(root: string): { readonly path: string; readonly file: string }[] {
+  return globSync([...DOCUMENTS], { cwd: root })
     .filter((path) => !LEFT_OUT.includes(path))
-    .sort();
+    .sort()
+    .map((path) => ({ path, file: join(root, path) }));
 }
 
 function printDocuments(isListed: boolean): void {
   const share = (part: readonly string[], of: number) => `${((100 * part.length) / (of || 1)).toFixed(2)} %`;
   const row = (name: string, { sentences, words, hedges, relative }: DocumentProse) =>
     `${name.padEnd(32)} ${String(sentences).padStart(5)} sentences, ${String(words).padStart(6)} words · relative ${String(relative.length).padStart(3)} (${share(relative, sentences)}) · hedges ${String(hedges.length).padStart(3)} (${share(hedges, words)})`;
-  const sentencesOf = (path: string) => {
-    const text = readFileSync(path, 'utf8');
-    return path.endsWith('.graphql') ? sentencesOfSdl(text) : sentencesOfMarkdown(text);
-  };
-  const paths = boundedDocuments();
-  for (const path of paths) {
-    const prose = proseOfSentences(sentencesOf(path));
+  const documents = boundedDocuments('.').map(({ path, file }) => ({
+    path,
+    sentences: sentencesOf(path, readFileSync(file, 'utf8')),
+  }));
+  for (const { path, sentences } of documents) {
+    const prose = proseOfSentences(sentences);
     console.log(`${row(path, prose)}${isPlain(prose) ? '' : '  beyond'}`);
     if (isListed) for (const place of [...prose.relative, ...prose.hedges]) console.log(`    ${place}`);
     if (!isPlain(prose)) process.exitCode = 1;
   }
-  const all = proseOfSentences(paths.flatMap(sentencesOf));
+  const all = proseOfSentences(documents.flatMap(({ sentences }) => sentences));
   console.log(row('all', all));
   if (!isPlain(all)) process.exitCode = 1;
 }
