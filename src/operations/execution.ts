@@ -7,11 +7,11 @@ import {
 import type { PromiseOrValue } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
 import { byteLengthOf, lengthOf, type TextPieces } from '../execution/columns.ts';
-import { type Plan, planOperation } from '../execution/plan.ts';
+import { planOperation } from '../execution/plan.ts';
 import { type Executed, runPlan } from '../execution/run.ts';
 import { formatError } from '../graph/errors.ts';
 import { listRefusal } from '../graph/limits.ts';
-import { type Bound, mostCalls } from '../price/bound.ts';
+import { mostCalls } from '../price/bound.ts';
 import { type Pricing, priceRange } from '../price/price.ts';
 import type { ProvenKeys } from '../tenants/status.ts';
 import type { FirstPart } from '../wings/defer/delivery.ts';
@@ -42,13 +42,7 @@ import {
 /** Prices and runs operations by their plans. */
 interface Execution {
   /** Refuses an operation that is too dear to run; null if it isn't. Most are known not to be by their text alone. */
-  refusalOf(
-    operation: Pick<ValidOperation, 'document' | 'operation'>,
-    variables: PlannedOperation['variables'],
-    bound: Bound,
-    plan: Plan | null,
-    run: OperationRun,
-  ): PromiseOrValue<GraphQLError | null>;
+  refusalOf(planned: PlannedOperation, run: OperationRun): PromiseOrValue<GraphQLError | null>;
   /**
    * Prices an operation, in place of its answer.
    * @throws GraphQLError if it is too dear to be priced
@@ -142,7 +136,8 @@ export function createExecution(parts: ExecutionParts): Execution {
   return {
     tooLong,
     finish,
-    refusalOf({ document, operation }, variables, bound, plan, { context: { caller }, delivery }) {
+    refusalOf({ prepared: { document, operation }, variables, bound, plan }, { context, delivery }) {
+      const { caller } = context;
       const fault = delivery?.refusalOf(schema, { document }, variables) ?? null;
       if (fault !== null) return fault;
       if (mostCalls(bound, parts.maxRows()) <= limit) return null;
@@ -220,7 +215,7 @@ async function runBounded(
 }
 
 /** Makes the only error of an operation that comes to more than it may. */
-export function wholeRefused(refusal: Failure): GraphQLError {
+function wholeRefused(refusal: Failure): GraphQLError {
   return new GraphQLError(refusal.message, { originalError: refusal });
 }
 
@@ -267,8 +262,7 @@ export function prepared(next: HandleRun, parts: PreparedParts): HandleRun {
       return next(incoming, run);
     const planned = known.with(params.variables);
     if (planned === null) return next(incoming, run);
-    const { variables, bound, plan } = planned;
-    const refusing = execution.refusalOf(planned.prepared, variables, bound, plan, run);
+    const refusing = execution.refusalOf(planned, run);
     const refusal = refusing instanceof Promise ? await refusing : refusing;
     if (refusal !== null) return next(incoming, run);
     const executed = await execution.answer(planned, run);

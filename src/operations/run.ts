@@ -86,8 +86,6 @@ export interface OperationRun {
   freshUntilMs: number;
   /** The time at which the first fetched answer expires; infinite while none was fetched, 0 if it isn't known. */
   fetchedUntilMs: number;
-  /** True if the operation reads the schema and nothing else. */
-  isOfSchema: boolean;
   /** True if the answer holds for any later request of the same, while the answers that were read are fresh. */
   isLasting: boolean;
 }
@@ -528,7 +526,6 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
       freshUntilMs: Number.POSITIVE_INFINITY,
       fetchedUntilMs: tenantCache === NO_TENANT_CACHE ? 0 : Number.POSITIVE_INFINITY,
       generation: tenantCache.generation(caller.keyDigest),
-      isOfSchema: false,
       // A trace is of one run. It would be of no other that got the same answer.
       isLasting: fieldTrace === null,
     };

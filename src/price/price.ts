@@ -1,10 +1,4 @@
-import {
-  type DocumentNode,
-  execute,
-  type GraphQLError,
-  type GraphQLSchema,
-  type OperationDefinitionNode,
-} from 'graphql';
+import type { DocumentNode, GraphQLError, GraphQLSchema, OperationDefinitionNode } from 'graphql';
 import { Failure } from '../errors.ts';
 import { fragmentsIn, type Plan } from '../execution/plan.ts';
 import { runPlan } from '../execution/run.ts';
@@ -177,8 +171,7 @@ interface PricedOperation {
   readonly operation: OperationDefinitionNode;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly caller: Caller;
-  /** Null if graphql-js has to run it. */
-  readonly plan: Plan | null;
+  readonly plan: Plan;
 }
 
 interface Price {
@@ -245,7 +238,7 @@ export function createPricing(parts: PricingParts): Pricing {
     const tally = tallyFor(priced, learned, isExplained, parts);
     const { context, fetchHeld } = openDryRun(parts, priced, supposed, learned, tally);
     const { effort, warnings, bill } = context;
-    const errors = await runDry(priced, context, parts.schema).catch((fault: unknown) => {
+    const errors = await runDry(priced, context).catch((fault: unknown) => {
       if (fault !== effort.refusal) throw fault;
       return [];
     });
@@ -433,33 +426,21 @@ function notingRenewals(revalidation: Revalidation, tally: Tally): Revalidation 
 
 /** @returns the errors that the operation would fail with */
 async function runDry(
-  { document, operation, variables, caller, plan }: PricedOperation,
+  { variables, caller, plan }: PricedOperation,
   context: GraphContext,
-  schema: GraphQLSchema,
 ): Promise<readonly GraphQLError[]> {
-  if (plan !== null) {
-    const { batchGate, effort } = context;
-    const onPause = batchGate.closeDuring;
-    const run = {
-      plan,
-      context,
-      variables,
-      onPause,
-      onList: (items: number) => effort.list(items),
-      onError: () => effort.fail(1),
-      isDry: true,
-      job: caller,
-    };
-    return (await runPlan(run)).errors;
-  }
-  const result = await execute({
-    schema,
-    document,
-    operationName: operation.name?.value,
-    variableValues: variables,
-    contextValue: { ...context, isByGraphqlJs: true },
+  const { batchGate, effort } = context;
+  const { errors } = await runPlan({
+    plan,
+    context,
+    variables,
+    onPause: batchGate.closeDuring,
+    onList: (items: number) => effort.list(items),
+    onError: () => effort.fail(1),
+    isDry: true,
+    job: caller,
   });
-  return result.errors ?? [];
+  return errors;
 }
 
 /** Returns true if the error is of a record: errors of the stand-in's own records say nothing of the service's. */
