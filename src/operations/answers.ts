@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { Cancellation, type CancelSignal } from '../async/cancellation.ts';
 import { TransientMap } from '../async/maps.ts';
 import type { PromiseOrValue } from '../async/turns.ts';
-import { byteLengthOf, type TextPieces } from '../execution/columns.ts';
+import { byteLengthOf, type TextPieces } from '../execution/run.ts';
 import type { Bill } from '../service/call.ts';
 import { type Lookups, type Shrinkable, shrinkTo } from '../store/lru.ts';
 import type { TenantCache } from '../tenants/tenant-cache.ts';

@@ -1,9 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from 'graphql';
 import { Failure } from '../../errors.ts';
-import { byteLengthOf } from '../../execution/columns.ts';
 import { fragmentsIn, planOperation } from '../../execution/plan.ts';
-import type { Executed, runPlan } from '../../execution/run.ts';
+import { byteLengthOf, type Executed, type runPlan } from '../../execution/run.ts';
 import { type PlannedOperation, readsSchemaAlone, type ValidOperation } from '../../operations/documents.ts';
 import { toldErrors } from '../../operations/responses.ts';
 import { createDeferringCollector, hasActiveDeferrals } from './deferral.ts';
