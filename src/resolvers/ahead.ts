@@ -17,6 +17,7 @@ import {
   leadsToFigures,
   marksAskedAhead,
   nodesBelow,
+  perSelection,
   rowTypeOf,
   scopeOfRows,
   selectedFields,
@@ -232,23 +233,11 @@ async function afterAll<Result>(loading: Promise<Result>, coming: Promise<unknow
   }
 }
 
-/** Findings by the nodes of a field, which are the same for each run of a plan. */
-const known = new WeakMap<readonly unknown[], readonly LatestField[]>();
-
 /**
  * The latest figures that are selected of countries; none if something else below them leads to figures too, since the
  * batch waits for that.
  */
-function latestFieldsIn(info: GraphQLResolveInfo): readonly LatestField[] {
-  let fields = known.get(info.fieldNodes);
-  if (fields === undefined) {
-    fields = findLatestFields(info);
-    known.set(info.fieldNodes, fields);
-  }
-  return fields;
-}
-
-function findLatestFields(info: GraphQLResolveInfo): readonly LatestField[] {
+const latestFieldsIn = perSelection((info: GraphQLResolveInfo): readonly LatestField[] => {
   const { schema, fragments, variableValues, fieldNodes } = info;
   const type = getNamedType(info.returnType);
   if (!isObjectType(type)) return [];
@@ -263,7 +252,7 @@ function findLatestFields(info: GraphQLResolveInfo): readonly LatestField[] {
     else if (nodes.some(({ selectionSet }) => leadsToFigures(named, selectionSet, info))) return [];
   }
   return found;
-}
+});
 
 /** @returns a promise that settles once they are there; null if the batch has to wait for the countries after all */
 function latestAhead(
