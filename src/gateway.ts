@@ -161,10 +161,8 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const callerOf = createCallers(await createDigest(config.keyPepper, store), proven);
   const admission = createAdmission({ maxOperations, unproven: UNPROVEN, takenMemory });
   const overloaded = createOverloaded(maxOperations);
-  const maxRows = () => learned.maxRows;
   const listed = () => ({ countries: learned.listed.countries.size, metrics: learned.listed.metrics.size });
   const observed = { now: clock.now, steadyNow, onOperation: observer.operation, onFault: observer.problem };
-  const counted = { ...observed, proven };
   const answers = new AnswersTable({
     ...observed,
     ...config,
@@ -184,7 +182,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     listed,
     operations: createPreparedOperations(schema, listed, heldBounds(config).operationBytes),
     answers,
-    execution: createExecution({ ...counted, ...config, schema, price, maxRows }),
+    execution: createExecution({ ...observed, ...config, proven, schema, price, learned }),
   };
   const apollo = await byApollo(stage);
   const answered = answers.answering(ran(apollo.handle, openRun, stage));

@@ -10,19 +10,10 @@ import type { TenantCache } from '../tenants/tenant-cache.ts';
 import type { FieldTraces } from '../wings/federation/field-traces.ts';
 import { mayReadSchema, readsSchemaAlone } from './documents.ts';
 import { ChangedRequest, type GatewayRequest, type PlainRequest, provenBy } from './requests.ts';
-import {
-  dataIn,
-  type Extensions,
-  entityTag,
-  type GatewayResponse,
-  tagged,
-  toldErrors,
-  writeBody,
-} from './responses.ts';
+import { dataIn, entityTag, type GatewayResponse, tagged, toldErrors, writeBody } from './responses.ts';
 import {
   describeOperation,
   eventOf,
-  extensionsOf,
   type Handle,
   type Incoming,
   isLasting,
@@ -186,7 +177,11 @@ export class AnswersTable implements Shrinkable {
   }
 
   /** Keeps the answer of a run for the next time that the same is asked, if it holds for a while. */
-  keep({ question }: PlainRequest, { body, data, operation }: WrittenAnswer, run: OperationRun): void {
+  keep(
+    { question }: PlainRequest,
+    { body, data, operation, extensions }: WrittenAnswer,
+    run: OperationRun,
+  ): void {
     const { answersMaxBytes, tenantCache } = this.#parts;
     const { bill, context, errors, fieldTrace, freshUntilMs, generation } = run;
     const { keyDigest } = context.caller;
@@ -207,7 +202,7 @@ export class AnswersTable implements Shrinkable {
     // serves any key.
     if (!isLasting(run) || !tenantCache.isAccepted(keyDigest)) return;
     const event = { ...eventOf(bill, operation, []), ...provenBy(context.caller), repeated: true };
-    const isWhole = context.warnings.told() === undefined;
+    const isWhole = extensions.warnings === undefined;
     this.#kept.set(`${keyDigest}\n${question}`, {
       answer: new StoredAnswer(body, data, event),
       untilMs: freshUntilMs,
@@ -316,7 +311,6 @@ async function alone(run: RunOperation, incoming: Incoming): Promise<GatewayResp
 
 /** The answer to all requests that have joined a run. */
 interface SharedAnswer extends WrittenAnswer {
-  readonly extensions: Extensions;
   readonly errors: NonNullable<OperationRun['errors']>;
   readonly event: StoredAnswer['event'];
   /** The stored answer for all of them; null if it tells errors, since each error names its own request. */
@@ -391,7 +385,7 @@ class SharedRequest extends ChangedRequest {
 function sharedAnswer(run: OperationRun): SharedAnswer | null {
   const { written, errors } = run;
   if (written === null || errors === null) return null;
-  const extensions = { ...extensionsOf(run), upstream: sharedBill(run.bill) };
+  const extensions = { ...written.extensions, upstream: sharedBill(run.bill) };
   const { data, operation } = written;
   const event = { ...eventOf(extensions.upstream, operation, errors), ...provenBy(run.context.caller) };
   const stored = errors.length > 0 ? null : new StoredAnswer(writeBody(data, [], extensions), data, event);

@@ -33,7 +33,7 @@ import {
   readsSchemaAlone,
   type ValidOperation,
 } from './documents.ts';
-import { type PreparedParts, preparedFor } from './execution.ts';
+import type { PreparedParts } from './execution.ts';
 import {
   bringsUnlisted,
   forApollo,
@@ -148,7 +148,7 @@ export async function byApollo(
     if (passed.planned !== null) plainRequests.learn(run.accepts, headers.get('content-type') ?? '');
     // An operation that has come only once is not kept, and neither is its answer, but for those about the schema.
     if (plain !== null && written !== null) {
-      const isKnown = preparedFor(plain.params, run, parts) !== undefined;
+      const isKnown = parts.operations.find(plain.params, run.context.caller) !== undefined;
       if (isKnown || readsSchemaAlone(written.operation)) answers.keep(plain, written, run);
     }
     return tagged(request, !hasText(request), response, run.errors, () =>
@@ -323,13 +323,12 @@ function variablesFor(
 
 /** @throws GraphQLError that says why the operation is refused */
 async function plannedFor(
-  { text, operationName, document, operation, variables }: ValidOperation,
+  valid: ValidOperation,
   run: OperationRun,
-  { operations, proven, execution }: ByApolloParts,
+  { operations, execution }: ByApolloParts,
 ): Promise<PlannedOperation | null> {
   const { caller } = run.context;
-  const isProven = proven.has(caller.keyDigest);
-  const planned = operations.prepare(text, operationName, document, operation, isProven).with(variables);
+  const planned = operations.prepare(valid, caller).with(valid.variables);
   const refusal = planned && (await execution.refusalOf(planned, run));
   if (refusal !== null) throw refusal;
   await yieldToEventLoop(caller);

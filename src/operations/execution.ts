@@ -10,19 +10,14 @@ import { planOperation } from '../execution/plan.ts';
 import { byteLengthOf, type Executed, lengthOf, runPlan, type TextPieces } from '../execution/run.ts';
 import { formatError } from '../graph/errors.ts';
 import { listRefusal } from '../graph/limits.ts';
+import type { Learned } from '../plan/learned.ts';
 import { mostCalls } from '../price/bound.ts';
 import { type Pricing, priceRange } from '../price/price.ts';
 import type { ProvenKeys } from '../tenants/status.ts';
 import type { FirstPart } from '../wings/defer/delivery.ts';
 import type { AnswersTable } from './answers.ts';
-import type {
-  Explanation,
-  PlannedOperation,
-  Prepared,
-  PreparedOperations,
-  ValidOperation,
-} from './documents.ts';
-import type { GatewayRequest, OperationParams, PlainRequest } from './requests.ts';
+import type { Explanation, PlannedOperation, PreparedOperations, ValidOperation } from './documents.ts';
+import type { GatewayRequest, PlainRequest } from './requests.ts';
 import { entityTag, type GatewayResponse, statusOf, tagged, toldErrors, writeBody } from './responses.ts';
 import {
   describeOperation,
@@ -70,8 +65,7 @@ interface ExecutionParts {
   readonly maxUpstreamCalls: number;
   readonly maxAnswerBytes: number;
   readonly price: Pricing;
-  /** Rows that one call brings. */
-  readonly maxRows: () => number;
+  readonly learned: Pick<Learned, 'maxRows'>;
   readonly proven: Pick<ProvenKeys, 'has'>;
   readonly now: () => number;
   readonly onOperation: (event: OperationEvent) => void;
@@ -141,7 +135,7 @@ export function createExecution(parts: ExecutionParts): Execution {
       const { caller } = context;
       const fault = delivery?.refusalOf(schema, { document }, variables) ?? null;
       if (fault !== null) return fault;
-      if (mostCalls(bound, parts.maxRows()) <= limit) return null;
+      if (mostCalls(bound, parts.learned.maxRows) <= limit) return null;
       const pricing = price({ document, operation, variables, caller, plan }, 'expected', false);
       return pricing.then(({ refusal }) => refusal && refused(refusal));
     },
@@ -171,18 +165,20 @@ export function createExecution(parts: ExecutionParts): Execution {
       const data = isLong === null ? executed.data : NULL;
       const errors = isLong === null ? executed.errors.map((error) => tell(error, run.requestId)) : [isLong];
       if (isLong === null && deliver(run, operation, data, errors)) {
-        run.written = { status: 200, data, body: '', operation };
+        run.written = { status: 200, data, body: '', operation, extensions: extensionsOf(run) };
         return run.written;
       }
       finish(run, operation, errors);
+      const extensions = extensionsOf(run);
       run.written = {
         status: statusOf(
           { accepts, errors, data: () => JSON.parse(data.join('')), operation, hadOperation: true },
           200,
         ),
         data,
-        body: writeBody(data, toldErrors(errors, run.requestId), extensionsOf(run)),
+        body: writeBody(data, toldErrors(errors, run.requestId), extensions),
         operation,
+        extensions,
       };
       return run.written;
     },
@@ -240,7 +236,6 @@ function answerTooLong(limit: number): GraphQLError {
 
 export interface PreparedParts {
   readonly operations: PreparedOperations;
-  readonly proven: Pick<ProvenKeys, 'has'>;
   readonly execution: Execution;
   readonly answers: AnswersTable;
   readonly maxListItems: number;
@@ -285,7 +280,7 @@ async function answerByPlan(
 ): Promise<GatewayResponse | null> {
   const { execution, answers, maxListItems } = parts;
   const { params, contentType } = plain;
-  const known = preparedFor(params, run, parts);
+  const known = parts.operations.find(params, run.context.caller);
   if (known === undefined || listRefusal(known.operation, params.variables, maxListItems) !== null)
     return null;
   const planned = known.with(params.variables);
@@ -299,13 +294,4 @@ async function answerByPlan(
   setRunHeaders(headers, status, run, parts);
   answers.keep(plain, executed, run);
   return tagged(request, params.isPersisted, { status, headers, body }, run.errors, () => entityTag(data));
-}
-
-/** Finds the operation that a request asks for, if it was found valid before. */
-export function preparedFor(
-  { text, operationName }: OperationParams,
-  { context: { caller } }: OperationRun,
-  { operations, proven }: Pick<PreparedParts, 'operations' | 'proven'>,
-): Prepared | undefined {
-  return operations.find(text, operationName, proven.has(caller.keyDigest));
 }

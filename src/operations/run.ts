@@ -95,6 +95,7 @@ export interface WrittenAnswer {
   readonly data: TextPieces;
   readonly body: string | Buffer;
   readonly operation: OperationDefinitionNode;
+  readonly extensions: Extensions;
 }
 
 /** Returns the `extensions` of the answer to an operation. */
@@ -193,10 +194,12 @@ export function rounded(ms: number): number {
 
 /** Counts the seconds for which the answer to an operation is fresh; null if that isn't known, or it isn't whole. */
 function maxAgeOf(
-  { bill, isLasting, freshUntilMs, fetchedUntilMs, context }: OperationRun,
+  { bill, isLasting, freshUntilMs, fetchedUntilMs, context, written }: OperationRun,
   nowMs: number,
 ): number | null {
-  if (!isLasting || bill.stale !== undefined || context.warnings.told() !== undefined) return null;
+  if (!isLasting || bill.stale !== undefined) return null;
+  const { warnings } = written?.extensions ?? { warnings: context.warnings.told() };
+  if (warnings !== undefined) return null;
   return secondsUntil(Math.min(freshUntilMs, fetchedUntilMs), nowMs);
 }
 
