@@ -13,6 +13,7 @@ import { observations } from '../service/endpoints.ts';
 import type { JsonObject } from '../service/records/envelope.ts';
 import { decodeObservations, type ObservationRecord } from '../service/records/observations.ts';
 import { createObjectMemo } from '../store/lru.ts';
+import type { Tenant } from '../tenants/tenant.ts';
 import { type CacheEntry, NO_TENANT_CACHE, type TenantCache } from '../tenants/tenant-cache.ts';
 import { createSeveralFigures, type SeveralFigures } from './fetch.ts';
 
@@ -85,15 +86,15 @@ export interface ObservationEntry {
  */
 export interface ObservationEntries {
   /** The entry for a demand; undefined if none is held, or the store can't tell at once. */
-  atHand(keyDigest: string, demand: Demand): ObservationEntry | undefined;
+  atHand(tenant: Tenant, demand: Demand): ObservationEntry | undefined;
   /** Reads the entries for these demands, fresh or not, by the keys of the demands. */
-  read(keyDigest: string, demands: readonly Demand[]): Promise<ReadonlyMap<string, ObservationEntry>>;
+  read(tenant: Tenant, demands: readonly Demand[]): Promise<ReadonlyMap<string, ObservationEntry>>;
   /**
    * Keeps an answer's rows of each of these pairs. A series is held as the latest figure too, if it tells which one
    * that is. Else the service's own choice stays, as long as it is one of the newest rows. Of a range of years, only
    * the rows that lie in it are held.
    */
-  keep(keyDigest: string, asked: KeptAs, figures: Iterable<PairFigures>, atMs: number): void;
+  keep(tenant: Tenant, asked: KeptAs, figures: Iterable<PairFigures>, atMs: number): void;
   /** The countries and metrics that are known to have several figures of a period. */
   readonly several: SeveralFigures;
 }
@@ -131,7 +132,7 @@ export function createObservationEntries(
   const shareTexts = createCommonTexts();
 
   /** The entry of a stored value; null if the value is not one that was put there. */
-  function entryOf({ value, atMs }: CacheEntry<unknown>, keyDigest: string): ObservationEntry | null {
+  function entryOf({ value, atMs }: CacheEntry<unknown>, tenant: Tenant): ObservationEntry | null {
     const isRange = isRawRange(value);
     if (!isRange && !Array.isArray(value)) return null;
     const known = entries.of(value);
@@ -142,13 +143,13 @@ export function createObservationEntries(
     const entry = { rows, years: isRange ? value.years : null, atMs, checkedAtMs: atMs, wantedAtMs: 0 };
     entries.put(value, entry);
     // Another process has put it there.
-    several.note(keyDigest, contenders(rows), false);
+    several.note(tenant, contenders(rows), false);
     return entry;
   }
 
   /** True if the held latest figures are among the newest rows of a series that came later. */
-  function areAmong(newest: PairFigures['rows'], held: CacheEntry<unknown> | undefined, keyDigest: string) {
-    const chosen = held === undefined ? [] : (entryOf(held, keyDigest)?.rows ?? []);
+  function areAmong(newest: PairFigures['rows'], held: CacheEntry<unknown> | undefined, tenant: Tenant) {
+    const chosen = held === undefined ? [] : (entryOf(held, tenant)?.rows ?? []);
     return chosen.length > 0 && chosen.every((one) => newest.some((row) => areCopies(one, row)));
   }
 
@@ -158,34 +159,34 @@ export function createObservationEntries(
    * @param untold the newest rows of the series, by the name of the latest figure
    */
   async function keepChosen(
-    keyDigest: string,
+    tenant: Tenant,
     untold: ReadonlyMap<string, PairFigures['rows']>,
     atMs: number,
   ): Promise<void> {
     const names = [...untold.keys()];
-    const held = await tenantCache.read<unknown>(keyDigest, names);
+    const held = await tenantCache.read<unknown>(tenant, names);
     // A value put there since the read comes first.
-    const heldNow = (name: string) => tenantCache.peek<unknown>(keyDigest, name) ?? held.get(name);
-    const gone = names.filter((name) => !areAmong(untold.get(name) ?? [], heldNow(name), keyDigest));
-    if (gone.length > 0) tenantCache.keep(keyDigest, new Map(gone.map((name) => [name, UNTOLD])), atMs);
+    const heldNow = (name: string) => tenantCache.peek<unknown>(tenant, name) ?? held.get(name);
+    const gone = names.filter((name) => !areAmong(untold.get(name) ?? [], heldNow(name), tenant));
+    if (gone.length > 0) tenantCache.keep(tenant, new Map(gone.map((name) => [name, UNTOLD])), atMs);
   }
 
   return {
     several,
-    atHand(keyDigest, demand) {
+    atHand(tenant, demand) {
       if (!tenantCache.isAtHand) return undefined;
       const find = (name: string) => {
-        const held = tenantCache.peek<unknown>(keyDigest, name);
-        return held === undefined ? null : entryOf(held, keyDigest);
+        const held = tenantCache.peek<unknown>(tenant, name);
+        return held === undefined ? null : entryOf(held, tenant);
       };
       return bestOf(demand, find);
     },
-    async read(keyDigest, demands) {
+    async read(tenant, demands) {
       const best = new Map<string, ObservationEntry>();
-      const held = await tenantCache.read<unknown>(keyDigest, namesOf(demands));
+      const held = await tenantCache.read<unknown>(tenant, namesOf(demands));
       const find = (name: string) => {
         const raw = held.get(name);
-        return raw === undefined ? null : entryOf(raw, keyDigest);
+        return raw === undefined ? null : entryOf(raw, tenant);
       };
       for (const demand of demands) {
         const entry = bestOf(demand, find);
@@ -193,7 +194,7 @@ export function createObservationEntries(
       }
       return best;
     },
-    keep(keyDigest, { mode, years }, figures, atMs) {
+    keep(tenant, { mode, years }, figures, atMs) {
       const isHolding = tenantCache !== NO_TENANT_CACHE;
       if (!isHolding && mode === 'latest') return;
       const values = new Map<string, RawRows | RawRange>();
@@ -206,7 +207,7 @@ export function createObservationEntries(
       };
       for (const { pair, rows } of figures) {
         const newest = contenders(rows);
-        several.note(keyDigest, newest, mode === 'series' && years === null);
+        several.note(tenant, newest, mode === 'series' && years === null);
         if (!isHolding) continue;
         shareTexts(rows);
         if (years !== null) {
@@ -225,8 +226,8 @@ export function createObservationEntries(
         else untold.set(latest, newest);
       }
       if (!isHolding) return;
-      tenantCache.keep(keyDigest, values, atMs);
-      if (untold.size > 0) void keepChosen(keyDigest, untold, atMs);
+      tenantCache.keep(tenant, values, atMs);
+      if (untold.size > 0) void keepChosen(tenant, untold, atMs);
     },
   };
 }

@@ -3,6 +3,7 @@ import { distinct, periodKeyOf, sourcesOf } from '../plan/newest.ts';
 import type { Sending } from '../service/call.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
 import { createLru } from '../store/lru.ts';
+import type { Tenant } from '../tenants/tenant.ts';
 
 /** The outcome of one demand: its rows (none if the service holds no figure), or the reason why there are none. */
 export type Outcome = readonly ObservationRecord[] | Error;
@@ -17,12 +18,12 @@ export interface SeveralFigures {
    * Notes the rows that have come for the newest period of a country and metric.
    * @param areAll true if there are no others, so that earlier knowledge of the pair is over
    */
-  note(keyDigest: string, rows: readonly ObservationRecord[], areAll: boolean): void;
+  note(tenant: Tenant, rows: readonly ObservationRecord[], areAll: boolean): void;
   /**
    * The sources of all figures for the same place and period as one; null if it is known to be the only one, or nothing
    * is known.
    */
-  sourcesOf(keyDigest: string, row: ObservationRecord): readonly string[] | null;
+  sourcesOf(tenant: Tenant, row: ObservationRecord): readonly string[] | null;
 }
 
 /** Countries and metrics remembered, of all keys. */
@@ -36,22 +37,22 @@ type SourcesByPeriod = ReadonlyMap<string, readonly string[]>;
 
 export function createSeveralFigures(): SeveralFigures {
   const known = createLru<SourcesByPeriod>(MAX_PAIRS);
-  const nameOf = (keyDigest: string, { countryCode, metricKey }: ObservationRecord) =>
-    `${keyDigest} ${countryCode} ${metricKey}`;
+  const nameOf = (tenant: Tenant, { countryCode, metricKey }: ObservationRecord) =>
+    `${tenant.digest} ${countryCode} ${metricKey}`;
 
   return {
     get isEmpty() {
       return known.size === 0;
     },
-    note(keyDigest, rows, areAll) {
+    note(tenant, rows, areAll) {
       if (rows.length === 0 || (rows.length === 1 && known.size === 0)) return;
       const first = rows[0] as ObservationRecord;
       const several = rows.length === 1 ? [] : severalIn(rows);
-      if (several.length > 0) known.set(nameOf(keyDigest, first), new Map(several));
-      else if (areAll) known.delete(nameOf(keyDigest, first));
+      if (several.length > 0) known.set(nameOf(tenant, first), new Map(several));
+      else if (areAll) known.delete(nameOf(tenant, first));
     },
-    sourcesOf(keyDigest, row) {
-      return known.size === 0 ? null : (known.get(nameOf(keyDigest, row))?.get(whenOf(row)) ?? null);
+    sourcesOf(tenant, row) {
+      return known.size === 0 ? null : (known.get(nameOf(tenant, row))?.get(whenOf(row)) ?? null);
     },
   };
 }

@@ -348,7 +348,7 @@ export async function byApollo(
 
 /** Builds the hooks for operations that Apollo Server has found valid. */
 function hooksOf(parts: ByApolloParts): OperationHooks<ApolloContext> {
-  const { schema, config, operations, proven, execution, listed } = parts;
+  const { schema, config, operations, execution, listed } = parts;
   return {
     async check(valid, { run, passed }) {
       const { text, operationName, document, operation, variables } = valid;
@@ -372,7 +372,7 @@ function hooksOf(parts: ByApolloParts): OperationHooks<ApolloContext> {
       await yieldToEventLoop(caller);
       if (run.isExplained) return execution.explain(valid, variableValues, run);
       const planned = operations
-        .prepare(text, operationName, document, operation, proven.has(caller.keyDigest))
+        .prepare(text, operationName, document, operation, caller.tenant.isProven)
         .with(variables);
       const bound = planned?.bound ?? boundOf(schema, operation, scope, listed());
       const refusal = await execution.refusalOf(valid, variableValues, bound, planned?.plan ?? null, run);

@@ -14,7 +14,6 @@ import { listRefusal } from '../graph/limits.ts';
 import { type Bound, mostCalls } from '../price/bound.ts';
 import { type Pricing, priceRange } from '../price/price.ts';
 import type { Shrinkable } from '../store/lru.ts';
-import type { ProvenKeys } from '../tenants/status.ts';
 import type { FirstPart } from '../wings/defer/delivery.ts';
 import type { AnswerKeeping } from './answers.ts';
 import type {
@@ -80,7 +79,6 @@ interface ExecutionParts {
   readonly price: Pricing;
   /** Rows that one call brings. */
   readonly maxRows: () => number;
-  readonly proven: Pick<ProvenKeys, 'has'>;
   readonly now: () => number;
   readonly onOperation: (event: OperationEvent) => void;
   readonly onFault: (fault: unknown, where: string, requestId?: string) => void;
@@ -90,7 +88,7 @@ interface ExecutionParts {
 const NULL: TextPieces = ['null'];
 
 export function createExecution(parts: ExecutionParts): Execution {
-  const { schema, maxUpstreamCalls: limit, maxAnswerBytes, price, proven, now, onOperation, onFault } = parts;
+  const { schema, maxUpstreamCalls: limit, maxAnswerBytes, price, now, onOperation, onFault } = parts;
   const texts = new KeptTexts(parts.keptTextBytes);
   const tell = (error: GraphQLError, requestId?: string) =>
     formatError(error.toJSON(), error, (fault) => onFault(fault, 'operation', requestId));
@@ -111,7 +109,7 @@ export function createExecution(parts: ExecutionParts): Execution {
       durationMs: now() - run.startedAtMs,
       requestId: run.requestId,
       // Known by now, if it wasn't when the operation began.
-      ...(proven.has(run.context.caller.keyDigest) ? { isProven: true } : {}),
+      ...(run.context.caller.tenant.isProven ? { isProven: true } : {}),
     };
     if (run.trace !== undefined) describeOperation(run.trace, event);
     onOperation(event);
@@ -251,7 +249,6 @@ function answerTooLong(limit: number): GraphQLError {
 
 export interface PreparedParts {
   readonly operations: PreparedOperations;
-  readonly proven: Pick<ProvenKeys, 'has'>;
   readonly execution: Execution;
   readonly keeping: AnswerKeeping;
   readonly maxListItems: number;
@@ -294,7 +291,7 @@ export function prepared(next: HandleRun, parts: PreparedParts): HandleRun {
 export function preparedFor(
   { text, operationName }: OperationParams,
   { context: { caller } }: OperationRun,
-  { operations, proven }: Pick<PreparedParts, 'operations' | 'proven'>,
+  { operations }: Pick<PreparedParts, 'operations'>,
 ): Prepared | undefined {
-  return operations.find(text, operationName, proven.has(caller.keyDigest));
+  return operations.find(text, operationName, caller.tenant.isProven);
 }

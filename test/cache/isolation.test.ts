@@ -5,8 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { Failure } from '../../src/errors.ts';
-import { createTenantCache } from '../../src/tenants/tenant-cache.ts';
+import { movingClock } from '../support/moving-clock.ts';
 import { openProgram } from '../support/program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'country-graph-'));
@@ -97,25 +96,25 @@ it('two keys, 200 operations interleaved: no answer crosses, and no key is in th
   for (const key of KEYS) expect(metrics).not.toContain(key);
 });
 
-it('keys that nobody knows take no place from one that the service has accepted', () => {
-  const store = { peek: () => undefined, isAllHere: true, setMany: async () => {}, clear: async () => {} };
-  const tenantCache = createTenantCache({
-    store: store as never,
-    now: () => 1000,
-    authTtlMs: 60_000,
-    holdMs: 60_000,
-  });
-  tenantCache.accept('good');
-  tenantCache.accept('revoked');
-  tenantCache.refuse('revoked', new Failure('UNAUTHENTICATED', 'The service does not accept this key.'));
-  const generation = tenantCache.generation('good');
-  for (let i = 0; i < 25_000; i += 1) {
-    tenantCache.generation(`made up ${i}`);
-    tenantCache.readOne(`made up ${i}`, 'latest KE population_total');
-  }
-  expect([tenantCache.isAccepted('good'), tenantCache.generation('good') === generation]).toEqual([
-    true,
-    true,
-  ]);
-  expect(tenantCache.refusal('revoked')?.code).toBe('UNAUTHENTICATED');
+it('keys that are made up take the place of none that the service has answered for', async () => {
+  const env = { CACHE_URL: 'memory:', ANSWERS_MAX_BYTES: '0', UPSTREAM_RETRIES: '0' };
+  const { clock, pass } = movingClock(Date.parse('2026-03-10T12:00:30Z'));
+  await using program = await openProgram({ env, clock });
+  const { ask, sandbox } = program;
+  const figure =
+    '{ observations(countryCodes: ["KE"], metricKeys: ["population_total"], latest: true) { value } }';
+  const profile = '{ country(code: "KE") { profile { record } } }';
+  // Of a key that may not do something, nothing more is asked there for a while, and nothing older is served.
+  sandbox.faults.set({ route: '/v1/countries/{code}/profile', kind: 'status', status: 403 });
+  expect((await ask(profile)).errors[0]?.extensions.code).toBe('FORBIDDEN');
+  pass(0.5);
+  await ask(figure);
+  const before = sandbox.log.length;
+  for (let i = 0; i < 2_500; i += 1) await ask('{ quota { state } }', { key: `made-up-${i}` });
+  const held = await ask(figure);
+  expect([held.errors, held.upstream.calls]).toEqual([[], 0]);
+  expect((await ask(profile)).errors[0]?.extensions.code).toBe('FORBIDDEN');
+  expect(sandbox.log).toHaveLength(before);
+  const { data } = await ask('{ quota { callsThisMinute } }');
+  expect(data.quota.callsThisMinute).toBe(before);
 });

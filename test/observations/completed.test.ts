@@ -5,6 +5,7 @@ import { createDataCalls } from '../../src/figures/data-calls.ts';
 import type { FetchTask, Receive, Task } from '../../src/figures/estimate.ts';
 import { completed } from '../../src/figures/repair.ts';
 import { createLearned } from '../../src/plan/learned.ts';
+import type { Tenant } from '../../src/tenants/tenant.ts';
 import { sendingFor } from '../upstream/sending.ts';
 import { answerFrom, taskFor, valuesOf } from './answers.ts';
 import { createDataRoute, type Habits, type Row, SEEN, type Table, tableOf } from './data-route.ts';
@@ -22,7 +23,7 @@ async function complete(
   const parts = {
     calls,
     learned,
-    keep: (_key: string, _asked: unknown, figures: Iterable<{ pair: { countryCode: string } }>) => {
+    keep: (_tenant: Tenant, _asked: unknown, figures: Iterable<{ pair: { countryCode: string } }>) => {
       kept.push(...Array.from(figures, ({ pair }) => pair.countryCode));
     },
   };

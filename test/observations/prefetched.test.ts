@@ -3,6 +3,7 @@ import { Failure } from '../../src/errors.ts';
 import type { Fetch, Outcome } from '../../src/figures/fetch.ts';
 import { createPrefetch, prefetched } from '../../src/figures/held.ts';
 import { demandFor } from '../../src/plan/demand.ts';
+import { tenantOf } from '../support/tenants.ts';
 import { fetchBy, latest, parts, TTL_MS } from './stages.ts';
 
 /** The stage, and a clock that the test sets. */
@@ -20,7 +21,7 @@ function open(outcomeOf: (countryCode: string) => Outcome = () => []) {
 describe('figures that were asked for lately', () => {
   it('go along once they have aged, and settle nothing', async () => {
     const { stage, prefetch, asked, time } = open();
-    prefetch.wanted('one', latest('KE'), 0);
+    prefetch.wanted(tenantOf('one'), latest('KE'), 0);
     time.nowMs = TTL_MS / 2;
     await fetchBy(stage, [latest('NG')]);
     time.nowMs += 1;
@@ -33,8 +34,8 @@ describe('figures that were asked for lately', () => {
     const { stage, prefetch, asked, time } = open((code) =>
       code === 'KE' ? new Failure('UPSTREAM_TIMEOUT', 'Too late.') : [],
     );
-    prefetch.wanted('one', latest('KE'), 0);
-    prefetch.wanted('one', latest('GH'), 0);
+    prefetch.wanted(tenantOf('one'), latest('KE'), 0);
+    prefetch.wanted(tenantOf('one'), latest('GH'), 0);
     time.nowMs = TTL_MS - 100;
     await fetchBy(stage, [latest('NG')]);
     await fetchBy(stage, [latest('NG')]);
@@ -51,7 +52,7 @@ describe('figures that were asked for lately', () => {
     ['those that are asked for anyway', 'one', latest('NG'), 600],
   ])('do not go along: %s', async (_, key, demand, nowMs) => {
     const { stage, prefetch, asked, time } = open();
-    prefetch.wanted(key, demand, 0);
+    prefetch.wanted(tenantOf(key), demand, 0);
     time.nowMs = nowMs;
     await fetchBy(stage, [latest('NG')]);
     expect(asked).toEqual([['NG']]);
@@ -59,7 +60,7 @@ describe('figures that were asked for lately', () => {
 
   it('go along with nothing', async () => {
     const { stage, prefetch, asked, time } = open();
-    prefetch.wanted('one', latest('KE'), 0);
+    prefetch.wanted(tenantOf('one'), latest('KE'), 0);
     time.nowMs = 600;
     await fetchBy(stage, []);
     expect(asked).toEqual([[]]);
@@ -67,7 +68,7 @@ describe('figures that were asked for lately', () => {
 
   it('go along as far as they add no call', async () => {
     const { stage, prefetch, asked, time } = open();
-    for (let i = 0; i < 300; i += 1) prefetch.wanted('one', latest(`C${i}`), 0);
+    for (let i = 0; i < 300; i += 1) prefetch.wanted(tenantOf('one'), latest(`C${i}`), 0);
     time.nowMs = 600;
     await fetchBy(stage, [latest('NG')]);
     // Short of the hundred rows that a call brings while nothing is known of the service.
