@@ -6,6 +6,7 @@ import { type Exchange, lastExchange, showTab, titleOf } from './exchange.ts';
 import { LiveBar } from './live-bar.tsx';
 import { isUnderWay, liveStatus } from './live-status.ts';
 import { isComing, PartsBar } from './parts-bar.tsx';
+import { useScrollThrough } from './scroll-through.ts';
 import type { Settings } from './settings.ts';
 import { StartPane } from './start-pane.tsx';
 import { useStore } from './store.ts';
@@ -30,6 +31,7 @@ export function ResultSide({ settings }: { readonly settings: Settings }) {
   const narrow = useNarrow();
   const shown = chosen === 'query' && !narrow ? 'answer' : chosen;
   const isBegun = useIsBegun();
+  useScrollThrough();
   useEffect(() => {
     document.body.dataset.side = shown;
     document.body.dataset.wide = String(wide && !narrow);
