@@ -113,6 +113,7 @@ interface SidesProps {
 
 function Sides({ shown, narrow, exchange }: SidesProps) {
   const errors = exchange?.answer.errors?.length ?? 0;
+  const warnings = exchange?.answer.extensions?.warnings?.length ?? 0;
   const sides = SIDES.filter(({ name }) => narrow || name !== 'query');
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
@@ -138,6 +139,13 @@ function Sides({ shown, narrow, exchange }: SidesProps) {
         >
           {title}
           {name === 'errors' && errors > 0 && <span className="badge">{errors}</span>}
+          {name === 'errors' && warnings > 0 && (
+            <span className="badge warned" title={warnings === 1 ? '1 warning' : `${warnings} warnings`}>
+              <span aria-hidden="true">!</span>
+              {warnings}
+              <span className="unseen"> {warnings === 1 ? 'warning' : 'warnings'}</span>
+            </span>
+          )}
         </button>
       ))}
     </div>

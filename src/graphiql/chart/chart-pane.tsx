@@ -4,6 +4,7 @@ import { type Exchange, lastExchange } from '../exchange.ts';
 import { loadSettings } from '../settings.ts';
 import { useStore } from '../store.ts';
 import { paper } from '../view.ts';
+import { Warnings } from '../warnings.tsx';
 import { listsIn } from './answer-lists.ts';
 import { AnswerTable } from './answer-table.tsx';
 import { figuresIn } from './figures.ts';
@@ -33,6 +34,7 @@ function Answer({ exchange }: { readonly exchange: Exchange }) {
   );
   return (
     <div className="charts">
+      <Warnings />
       <div className="views">
         <fieldset>
           <legend>{operationName === undefined ? 'The last response' : `Of ${operationName}`}</legend>
