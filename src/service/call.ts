@@ -187,7 +187,7 @@ export interface Bill {
 }
 
 /** Old answers of one route that were served for one reason. */
-interface StaleAnswers {
+export interface StaleAnswers {
   readonly route: string;
   /** The code that the operation would have failed with: the service gave no answer. */
   readonly code: FailureCode;
