@@ -10,7 +10,6 @@ import { createHeldNames, createNameLists, createRefusedNames, notingNames } fro
 import type { BatchSize } from './figures/pool.ts';
 import { createRevalidation } from './figures/revalidation.ts';
 import { prefixedNames, printSdl } from './graph/federation.ts';
-import { CountedEffort } from './loaders/effort.ts';
 import { createTickersLearned } from './loaders/tickers.ts';
 import { heldBounds } from './memory-budget.ts';
 import { admitted, createAdmission, createOverloaded, type GatewayLoad } from './operations/admission.ts';
@@ -37,12 +36,12 @@ import { openSchema } from './resolvers/schema.ts';
 import type { Attempt, Caller } from './service/call.ts';
 import { createUpstream } from './service/client.ts';
 import type { AnyEndpoint } from './service/endpoints.ts';
-import type { Circuits } from './service/gate.ts';
+import type { CallGate } from './service/gate.ts';
 import type { HubLink } from './store/hub.ts';
 import { type CacheLookups, openLookups, type Shrinkable } from './store/lru.ts';
 import { openStore, type Store } from './store/store.ts';
-import type { Ledger } from './tenants/ledger.ts';
-import { createDigest, createProvenKeys, type ProvenKeys } from './tenants/status.ts';
+import { type KeyLimits, recentLimits } from './tenants/ledger.ts';
+import { openTenants, type Tenant, type Tenants } from './tenants/tenant.ts';
 import {
   freshnessIn,
   type InFlight,
@@ -89,8 +88,8 @@ export interface GatewayState {
   /** Hits and misses among held entries: always the same object. */
   readonly lookups: CacheLookups;
   /** Lists the calls that are left of the plans of the keys that were last in use, so many at the most. */
-  recentLimits: Ledger['recentLimits'];
-  openCircuits: Circuits['open'];
+  recentLimits(most: number): readonly KeyLimits[];
+  openCircuits: CallGate['open'];
 }
 
 export interface Observer {
@@ -133,11 +132,11 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     onFault: (error) => observer.problem(error, 'cache'),
   });
   const lookups = openLookups();
-  const proven = createProvenKeys(steadyNow);
-  const tenantCache = openTenantCache(store, config, steadyNow);
-  const inFlight = openInFlight(store, tenantCache, { config, clock, steadyNow });
+  const tenants = await openTenants(config.keyPepper, store, steadyNow);
+  const tenantCache = openTenantCache(store, config, tenants);
+  const inFlight = openInFlight(store, tenantCache, { config, clock, tenants });
   const { schema, optionalEndpoints } = await openSchema(config.extraRoutes, config);
-  const held = { store, tenantCache, inFlight, proven, lookups };
+  const held = { store, tenantCache, inFlight, tenants, lookups };
   const service = openService({ ...parts, ...held, clock, steadyNow, optionalEndpoints });
   const names = config.subgraphPrefix === undefined ? null : prefixedNames(schema, config.subgraphPrefix);
   const openFieldTraces = async () =>
@@ -158,7 +157,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       : await openTrusted(config.trustedDocuments, {
           onProblem: (problem) => observer.problem(problem, 'trusted documents'),
         });
-  const callerOf = createCallers(await createDigest(config.keyPepper, store), proven);
+  const callerOf = createCallers(tenants);
   const admission = createAdmission({ maxOperations, unproven: UNPROVEN, takenMemory });
   const overloaded = createOverloaded(maxOperations);
   const listed = () => ({ countries: learned.listed.countries.size, metrics: learned.listed.metrics.size });
@@ -178,11 +177,10 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     schema,
     persisted,
     plainRequests: createPlainRequests(persisted),
-    proven,
     listed,
     operations: createPreparedOperations(schema, listed, heldBounds(config).operationBytes),
     answers,
-    execution: createExecution({ ...observed, ...config, proven, schema, price, learned }),
+    execution: createExecution({ ...observed, ...config, schema, price, learned }),
   };
   const apollo = await byApollo(stage);
   const answered = answers.answering(ran(apollo.handle, openRun, stage));
@@ -214,8 +212,8 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     load: admission.load,
     state: {
       lookups,
-      recentLimits: service.upstream.ledger.recentLimits,
-      openCircuits: service.upstream.circuits.open,
+      recentLimits: (most) => recentLimits(tenants.known(), service.upstream.ledger, most),
+      openCircuits: () => service.upstream.gate.open(),
     },
     shrink(share) {
       for (const held of [store, answers, stage.operations]) held?.shrink(share);
@@ -237,7 +235,7 @@ interface ServiceParts extends GatewayParts {
   readonly store: Store | null;
   readonly tenantCache: TenantCache;
   readonly inFlight: InFlight;
-  readonly proven: ProvenKeys;
+  readonly tenants: Tenants;
   readonly lookups: CacheLookups;
   readonly optionalEndpoints: readonly AnyEndpoint[];
 }
@@ -252,7 +250,7 @@ function openService({
   store,
   tenantCache,
   inFlight,
-  proven,
+  tenants,
   lookups,
   tracer,
   optionalEndpoints,
@@ -272,7 +270,7 @@ function openService({
     optionalRoutes: new Set(optionalEndpoints.map(({ route }) => route)),
     tenantCache,
     inFlight,
-    proven,
+    tenants,
     sharedCounters: store?.sharedCounters ?? null,
     freshness: freshnessIn(config),
   });
@@ -287,19 +285,8 @@ interface RunsParts
 
 /** Makes the parts that operations run with, and are priced with: the same loaders and planner. */
 function composeRuns(
-  { dryRun, upstream: { ask: askService, send, ledger, outage, keyRefusal } }: ReturnType<typeof openService>,
-  {
-    config,
-    clock,
-    steadyNow: now,
-    schema,
-    tenantCache,
-    inFlight,
-    proven,
-    observer,
-    lookups,
-    fieldTraces,
-  }: RunsParts,
+  { dryRun, upstream: { ask: askService, send, ledger, outage, gate } }: ReturnType<typeof openService>,
+  { config, clock, steadyNow: now, schema, tenantCache, inFlight, observer, lookups, fieldTraces }: RunsParts,
 ) {
   const freshness = freshnessIn(config);
   const learned = createLearned(now);
@@ -317,10 +304,9 @@ function composeRuns(
     codesPerCall: config.codesPerCall,
     overfetchRows: config.batchOverfetchRows,
   };
-  const effortFor = ({ keyDigest }: Caller) => new CountedEffort({ isProven: () => proven.has(keyDigest) });
-  const quota = async (keyDigest: string) => {
-    await ledger.refresh(keyDigest);
-    return ledger.quota(keyDigest);
+  const quota = async (tenant: Tenant) => {
+    await ledger.refresh(tenant);
+    return ledger.quota(tenant);
   };
   const cacheParts = { tenantCache, freshness, now };
   const { askedLately: maxDemands } = heldBounds(config);
@@ -344,7 +330,7 @@ function composeRuns(
     prefetch: isCaching ? createPrefetch({ now, ttlMs: freshness.ttlMs, maxDemands }) : NO_PREFETCH,
     revalidation: createRevalidation({ ...cacheParts, ask, mayAsk: config.cacheRenewal }),
   });
-  const common = { tickersLearned: createTickersLearned(now), effortFor, quota };
+  const common = { tickersLearned: createTickersLearned(now), quota };
   const feedParts: Omit<FeedParts, 'onFault'> = {
     ask,
     observations,
@@ -369,7 +355,6 @@ function composeRuns(
       ...common,
       schema,
       dryRun,
-      isProven: proven.has,
       maxUpstreamCalls: config.maxUpstreamCalls,
       maxListItems: config.maxListItems,
       holdMs: config.batchHoldMs,
@@ -383,7 +368,7 @@ function composeRuns(
       tenantCache,
       learned,
       hasPlenty: ledger.hasPlenty,
-      keyRefusal,
+      keyRefusal: (tenant) => gate.refusal(tenant),
       heldNames: createHeldNames(cacheParts, learned),
       now: clock.now,
       steadyNow: now,

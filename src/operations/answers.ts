@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { Cancellation, type CancelSignal } from '../async/cancellation.ts';
-import { TransientMap } from '../async/maps.ts';
 import type { PromiseOrValue } from '../async/turns.ts';
 import { byteLengthOf, type TextPieces } from '../execution/run.ts';
 import type { Bill } from '../service/call.ts';
-import { type Lookups, type Shrinkable, shrinkTo } from '../store/lru.ts';
+import { type Lookups, type Shrinkable, shrinkTo, TransientMap } from '../store/lru.ts';
+import type { Tenant } from '../tenants/tenant.ts';
 import type { TenantCache } from '../tenants/tenant-cache.ts';
 import type { FieldTraces } from '../wings/federation/field-traces.ts';
 import { mayReadSchema, readsSchemaAlone } from './documents.ts';
@@ -171,7 +171,7 @@ export class AnswersTable implements Shrinkable {
         lookups[found === null ? 'misses' : 'hits'] += 1;
         return found === null ? begun(incoming) : this.#repeat(found, incoming, plain, since);
       };
-      const found = this.#find(plain, caller.keyDigest);
+      const found = this.#find(plain, caller.tenant);
       return found instanceof Promise ? found.then(answer) : answer(found);
     };
   }
@@ -184,7 +184,7 @@ export class AnswersTable implements Shrinkable {
   ): void {
     const { answersMaxBytes, tenantCache } = this.#parts;
     const { bill, context, errors, fieldTrace, freshUntilMs, generation } = run;
-    const { keyDigest } = context.caller;
+    const { tenant } = context.caller;
     if (answersMaxBytes === 0) return;
     if (readsSchemaAlone(operation)) {
       if (errors?.length !== 0 || fieldTrace !== null) return;
@@ -200,10 +200,10 @@ export class AnswersTable implements Shrinkable {
     }
     // Under a key that isn't accepted, it would never be found again, but take the place of one that is: a public answer
     // serves any key.
-    if (!isLasting(run) || !tenantCache.isAccepted(keyDigest)) return;
+    if (!isLasting(run) || !tenantCache.isAccepted(tenant)) return;
     const event = { ...eventOf(bill, operation, []), ...provenBy(context.caller), repeated: true };
     const isWhole = extensions.warnings === undefined;
-    this.#kept.set(`${keyDigest}\n${question}`, {
+    this.#kept.set(`${tenant.digest}\n${question}`, {
       answer: new StoredAnswer(body, data, event),
       untilMs: freshUntilMs,
       freshUntilMs: isWhole ? freshUntilMs : 0,
@@ -216,25 +216,25 @@ export class AnswersTable implements Shrinkable {
   }
 
   /** Finds a kept answer; at once, if nobody else can know more of the key. */
-  #find({ params, question }: PlainRequest, keyDigest: string): PromiseOrValue<KeptAnswer | null> {
+  #find({ params, question }: PlainRequest, tenant: Tenant): PromiseOrValue<KeptAnswer | null> {
     const { tenantCache } = this.#parts;
     const schemaAnswer = mayReadSchema(params.text) ? this.#ofSchema.get(question) : undefined;
     if (schemaAnswer !== undefined) return schemaAnswer;
-    const name = `${keyDigest}\n${question}`;
-    const found = this.#holding(name, keyDigest);
+    const name = `${tenant.digest}\n${question}`;
+    const found = this.#holding(name, tenant);
     if (found === null || tenantCache.isAtHand) return found;
-    return tenantCache.lookUp(keyDigest).then(() => this.#holding(name, keyDigest));
+    return tenantCache.lookUp(tenant).then(() => this.#holding(name, tenant));
   }
 
-  #holding(name: string, keyDigest: string): KeptAnswer | null {
+  #holding(name: string, tenant: Tenant): KeptAnswer | null {
     const { tenantCache, steadyNow } = this.#parts;
     const entry = this.#kept.get(name);
     if (entry === undefined) return null;
-    if (entry.untilMs <= steadyNow() || entry.generation !== tenantCache.generation(keyDigest)) {
+    if (entry.untilMs <= steadyNow() || entry.generation !== tenantCache.generation(tenant)) {
       this.#kept.delete(name);
       return null;
     }
-    return tenantCache.isAccepted(keyDigest) ? entry : null;
+    return tenantCache.isAccepted(tenant) ? entry : null;
   }
 
   #repeat(
@@ -266,7 +266,7 @@ export class AnswersTable implements Shrinkable {
     const { fieldTraces, operationTimeoutMs, steadyNow } = this.#parts;
     const { request, caller, plain, delivery } = incoming;
     if (plain === null || delivery !== null || fieldTraces?.areWanted(request)) return alone(run, incoming);
-    const name = `${request.headers.accept ?? ''}\n${caller.keyDigest}\n${plain.question}`;
+    const name = `${request.headers.accept ?? ''}\n${caller.tenant.digest}\n${plain.question}`;
     const shared = this.#inFlight.get(name);
     if (shared !== undefined && steadyNow() - shared.sinceMs < operationTimeoutMs * JOINED_SHARE)
       return this.#join(shared, plain, run, incoming);

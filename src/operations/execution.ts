@@ -13,7 +13,6 @@ import { listRefusal } from '../graph/limits.ts';
 import type { Learned } from '../plan/learned.ts';
 import { mostCalls } from '../price/bound.ts';
 import { type Pricing, priceRange } from '../price/price.ts';
-import type { ProvenKeys } from '../tenants/status.ts';
 import type { FirstPart } from '../wings/defer/delivery.ts';
 import type { AnswersTable } from './answers.ts';
 import type { Explanation, PlannedOperation, PreparedOperations, ValidOperation } from './documents.ts';
@@ -66,7 +65,6 @@ interface ExecutionParts {
   readonly maxAnswerBytes: number;
   readonly price: Pricing;
   readonly learned: Pick<Learned, 'maxRows'>;
-  readonly proven: Pick<ProvenKeys, 'has'>;
   readonly now: () => number;
   readonly onOperation: (event: OperationEvent) => void;
   readonly onFault: (fault: unknown, where: string, requestId?: string) => void;
@@ -76,7 +74,7 @@ interface ExecutionParts {
 const NULL: TextPieces = ['null'];
 
 export function createExecution(parts: ExecutionParts): Execution {
-  const { schema, maxUpstreamCalls: limit, maxAnswerBytes, price, proven, now, onOperation, onFault } = parts;
+  const { schema, maxUpstreamCalls: limit, maxAnswerBytes, price, now, onOperation, onFault } = parts;
   const tell = (error: GraphQLError, requestId?: string) =>
     formatError(error.toJSON(), error, (fault) => onFault(fault, 'operation', requestId));
 
@@ -96,7 +94,7 @@ export function createExecution(parts: ExecutionParts): Execution {
       durationMs: now() - run.startedAtMs,
       requestId: run.requestId,
       // Known by now, if it wasn't when the operation began.
-      ...(proven.has(run.context.caller.keyDigest) ? { isProven: true } : {}),
+      ...(run.context.caller.tenant.isProven ? { isProven: true } : {}),
     };
     if (run.trace !== undefined) describeOperation(run.trace, event);
     onOperation(event);

@@ -39,7 +39,7 @@ export async function received(handle: Handle, parts: ReceivedParts): Promise<Ha
   function answerOne(request: GatewayRequest): ReturnType<HandleRequest> {
     const caller = callerOf(request.headers);
     const plain = plainRequests.read(request, caller);
-    const told = (response: GatewayResponse) => withLimits(response, ledger.limits(caller.keyDigest));
+    const told = (response: GatewayResponse) => withLimits(response, ledger.limits(caller.tenant));
     const response = handle({ request, caller, plain, delivery: deliveryOf(request) });
     return response instanceof Promise ? response.then(told) : told(response);
   }

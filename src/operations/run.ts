@@ -7,7 +7,7 @@ import type { TextPieces } from '../execution/run.ts';
 import type { ObservationClient } from '../figures/client.ts';
 import type { Participant } from '../figures/pool.ts';
 import { type GraphContext, openContext } from '../graph/context.ts';
-import type { Effort } from '../loaders/effort.ts';
+import { CountedEffort } from '../loaders/effort.ts';
 import type { LoadersParts } from '../loaders/loaders.ts';
 import { createBatchGate } from '../loaders/observations.ts';
 import {
@@ -21,7 +21,8 @@ import {
   type Sending,
   type Waits,
 } from '../service/call.ts';
-import type { QuotaRecord } from '../tenants/ledger.ts';
+import type { QuotaRecord } from '../tenants/account.ts';
+import type { Tenant } from '../tenants/tenant.ts';
 import { NO_TENANT_CACHE, type TenantCache } from '../tenants/tenant-cache.ts';
 import { timeIn } from '../times.ts';
 import type { Delivery } from '../wings/defer/delivery.ts';
@@ -299,18 +300,17 @@ interface OpenRunParts
   readonly config: Config;
   readonly observations: ObservationClient;
   readonly tenantCache: TenantCache;
-  readonly effortFor: (caller: Caller) => Effort;
   /** Null if they are off. */
   readonly fieldTraces: FieldTraces | null;
-  readonly keyRefusal: (keyDigest: string) => Failure | null;
-  readonly quota: (keyDigest: string) => Promise<QuotaRecord>;
+  readonly keyRefusal: (tenant: Tenant) => Failure | null;
+  readonly quota: (tenant: Tenant) => Promise<QuotaRecord>;
   readonly now: () => number;
   readonly steadyNow: () => number;
 }
 
 /** Makes the parts of one operation's run: its bill, its deadline, its loaders. */
 export function createOpenRun(parts: OpenRunParts): OpenRun {
-  const { config, observations, tenantCache, effortFor, fieldTraces, quota, now, steadyNow } = parts;
+  const { config, observations, tenantCache, fieldTraces, quota, now, steadyNow } = parts;
   return (request, caller, trace, delivery = null) => {
     const bill = openBill();
     const waits = { service: new Stopwatch(), store: new Stopwatch() };
@@ -344,16 +344,16 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
         sending,
         figures,
         batchGate: createBatchGate(config.batchHoldMs),
-        effort: effortFor(caller),
+        effort: new CountedEffort(caller.tenant),
         tickersLearned: parts.tickersLearned,
         learned: parts.learned,
         hasPlenty: parts.hasPlenty,
         heldNames: parts.heldNames,
         maxListItems: config.maxListItems,
-        keyRefusal: () => parts.keyRefusal(caller.keyDigest),
+        keyRefusal: () => parts.keyRefusal(caller.tenant),
         quota() {
           run.isLasting = false;
-          return quota(caller.keyDigest);
+          return quota(caller.tenant);
         },
       }),
       participant,
@@ -372,7 +372,7 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
       written: null,
       freshUntilMs: Number.POSITIVE_INFINITY,
       fetchedUntilMs: tenantCache === NO_TENANT_CACHE ? 0 : Number.POSITIVE_INFINITY,
-      generation: tenantCache.generation(caller.keyDigest),
+      generation: tenantCache.generation(caller.tenant),
       // A trace is of one run. It would be of no other that got the same answer.
       isLasting: fieldTrace === null,
     };

@@ -5,6 +5,7 @@ import { Cancellation } from '../../src/async/cancellation.ts';
 import { AnswersTable } from '../../src/operations/answers.ts';
 import type { Incoming, RanOperation } from '../../src/operations/run.ts';
 import { NO_TENANT_CACHE } from '../../src/tenants/tenant-cache.ts';
+import { tenantOf } from '../support/tenants.ts';
 import { open, type Received } from './exchange.ts';
 
 const FIGURE =
@@ -160,7 +161,7 @@ describe('a run that several wait for', () => {
         const client = new Cancellation();
         const request = { method: 'POST', headers: {}, search: '', body: {}, signal: client };
         const plain = { params, question: params.text, contentType: 'application/json' };
-        const caller = { keyDigest: 'key', flow: 'key', authorization: null };
+        const caller = { tenant: tenantOf('key'), flow: 'key', authorization: null };
         void handle({ request, caller, plain, delivery: null });
         return client;
       },
