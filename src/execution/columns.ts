@@ -76,7 +76,7 @@ export abstract class Column<S extends Shape = Shape> implements Values {
 type OddityOf = (objects: ObjectColumn) => Oddity;
 
 /** Leaves from a resolver. */
-export class LeafColumn extends Column<LeafShape> {
+class LeafColumn extends Column<LeafShape> {
   /** Serialized; null if there is no value. */
   readonly values: unknown[];
 
@@ -236,7 +236,7 @@ export class ListColumn extends Column<ListShape> implements Holder {
 }
 
 /** Objects that turn out to be of several types: a column for each, in which those of others are null. */
-export class AbstractColumn extends Column<AbstractShape> implements Holder {
+class AbstractColumn extends Column<AbstractShape> implements Holder {
   readonly byType = new Map<ObjectPlan, ObjectColumn>();
   readonly #chosen: (ObjectColumn | null)[];
 

@@ -12,6 +12,7 @@ import {
   GraphQLIncludeDirective,
   type GraphQLNamedType,
   type GraphQLObjectType,
+  type GraphQLOutputType,
   type GraphQLResolveInfo,
   type GraphQLSchema,
   GraphQLSkipDirective,
@@ -162,7 +163,7 @@ function inCommon([first, ...others]: readonly FieldCost[]): FieldCost {
 }
 
 /** The cost of a field. A field without a known cost may ask for anything. */
-export function costOf(field: Pick<GraphQLField<unknown, unknown>, 'extensions'> | undefined): FieldCost {
+export function costOf(field: GraphQLField<unknown, unknown> | undefined): FieldCost {
   return field?.extensions.cost ?? 'UNSAID';
 }
 
@@ -221,10 +222,21 @@ function namesFoundById(document: DocumentNode, schema: GraphQLSchema): boolean 
 }
 
 /** The part of `GraphQLResolveInfo` that a look at a selection needs. */
-export type SelectionScope = Pick<GraphQLResolveInfo, 'schema' | 'fragments' | 'variableValues'>;
+export interface SelectionScope {
+  readonly schema: GraphQLSchema;
+  readonly fragments: GraphQLResolveInfo['fragments'];
+  readonly variableValues: GraphQLResolveInfo['variableValues'];
+}
 
 /** A {@link SelectionScope} at a field. */
-export type FieldScope = SelectionScope & Pick<GraphQLResolveInfo, 'fieldNodes'>;
+export interface FieldScope extends SelectionScope {
+  readonly fieldNodes: readonly FieldNode[];
+}
+
+/** A field that brings rows, as a list or as a connection. */
+export interface RowsField extends FieldScope {
+  readonly returnType: GraphQLOutputType;
+}
 
 /**
  * Remembers a finding about the selection of a field by the field's nodes. Our plans hand the same ones to each item of a
@@ -283,8 +295,6 @@ function fieldsIn(info: FieldScope, typeName: string): ReadonlySet<string> {
 export function rowTypeOf(type: GraphQLNamedType): GraphQLObjectType | null {
   return (isObjectType(type) && type.extensions.rowType) || null;
 }
-
-type RowsField = FieldScope & Pick<GraphQLResolveInfo, 'returnType'>;
 
 /**
  * The scope of the selection on the rows of a field: directly below it for a list, and below `nodes` and `edges` for a
@@ -380,7 +390,7 @@ function fieldLeads(type: GraphQLCompositeType, node: FieldNode, scope: Selectio
 
 function conditionOf(
   selection: FragmentSpreadNode | InlineFragmentNode,
-  { fragments }: Pick<SelectionScope, 'fragments'>,
+  { fragments }: SelectionScope,
 ): NamedTypeNode | undefined {
   return selection.kind === Kind.FRAGMENT_SPREAD
     ? fragments[selection.name.value]?.typeCondition
@@ -389,7 +399,7 @@ function conditionOf(
 
 function selectionSetOf(
   selection: SelectionNode,
-  { fragments }: Pick<SelectionScope, 'fragments'>,
+  { fragments }: SelectionScope,
 ): SelectionSetNode | undefined {
   return selection.kind === Kind.FRAGMENT_SPREAD
     ? fragments[selection.name.value]?.selectionSet
@@ -400,10 +410,7 @@ function selectionSetOf(
  * True if `@skip` or `@include` leaves a selection out. A condition that is null doesn't: execution reports the error
  * in it.
  */
-export function isLeftOut(
-  selection: SelectionNode,
-  { variableValues }: Pick<SelectionScope, 'variableValues'>,
-): boolean {
+export function isLeftOut(selection: SelectionNode, { variableValues }: SelectionScope): boolean {
   if (!selection.directives?.length) return false;
   try {
     return (
@@ -477,7 +484,7 @@ export function marksAskedAhead<Result>(loading: Promise<Result>): Promise<Resul
 }
 
 /** True if the selection below a field leads to figures. */
-export const gatesBatch = perSelection((info: FieldScope & Pick<GraphQLResolveInfo, 'returnType'>): boolean =>
+export const gatesBatch = perSelection((info: RowsField): boolean =>
   info.fieldNodes.some((node) => leadsToFigures(getNamedType(info.returnType), node.selectionSet, info)),
 );
 

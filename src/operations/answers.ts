@@ -18,6 +18,7 @@ import {
   type Incoming,
   isLasting,
   type OperationEvent,
+  type OperationOutcome,
   type OperationRun,
   type RanOperation,
   rounded,
@@ -66,7 +67,7 @@ class StoredAnswer {
   readonly body: Buffer;
   /** Compressed forms of the body by their `Content-Encoding`, once somebody has asked for them. */
   readonly encoded = new Map<string, Promise<Buffer>>();
-  readonly event: Omit<OperationEvent, 'durationMs' | 'requestId'>;
+  readonly event: OperationOutcome;
   readonly #dataBytes: number;
   #tag: string | undefined;
 
@@ -123,7 +124,7 @@ interface AnswersParts {
   readonly answersMaxBytes: number;
   readonly operationTimeoutMs: number;
   /** Null if they are off. */
-  readonly fieldTraces: Pick<FieldTraces, 'areWanted'> | null;
+  readonly fieldTraces: FieldTraces | null;
   readonly now: () => number;
   readonly steadyNow: () => number;
   readonly onOperation: (event: OperationEvent) => void;

@@ -102,7 +102,7 @@ interface ApolloContext {
 const NOT_ACCEPTABLE = { extensions: { code: 'BAD_REQUEST' } };
 
 /** Words the refusal of a subscription, and names the way to subscribe. */
-function subscribedByPost({ subscriptions }: Pick<Config, 'subscriptions'>): GraphQLError {
+function subscribedByPost({ subscriptions }: Config): GraphQLError {
   const message = subscriptions
     ? 'A subscription takes a connection of its own: accept text/event-stream, here or at /graphql/stream (graphql-sse), or subscribe at /graphql over WebSocket (graphql-transport-ws).'
     : 'This gateway offers no subscriptions (SUBSCRIPTIONS=off). Ask by a query, again and again: what has not changed is held.';
@@ -148,7 +148,7 @@ export async function byApollo(
     if (passed.planned !== null) plainRequests.learn(run.accepts, headers.get('content-type') ?? '');
     // An operation that has come only once is not kept, and neither is its answer, but for those about the schema.
     if (plain !== null && written !== null) {
-      const isKnown = parts.operations.find(plain.params, run.context.caller) !== undefined;
+      const isKnown = parts.operations.find(plain.params, run.context.caller.flow) !== undefined;
       if (isKnown || readsSchemaAlone(written.operation)) answers.keep(plain, written, run);
     }
     return tagged(request, !hasText(request), response, run.errors, () =>
@@ -328,7 +328,7 @@ async function plannedFor(
   { operations, execution }: ByApolloParts,
 ): Promise<PlannedOperation | null> {
   const { caller } = run.context;
-  const planned = operations.prepare(valid, caller).with(valid.variables);
+  const planned = operations.prepare(valid, caller.flow).with(valid.variables);
   const refusal = planned && (await execution.refusalOf(planned, run));
   if (refusal !== null) throw refusal;
   await yieldToEventLoop(caller);
@@ -372,7 +372,7 @@ function refused(
   { message, code }: { readonly message: string; readonly code: FailureCode | 'BAD_REQUEST' },
   status: number,
   run: OperationRun,
-  clocks: Pick<ByApolloParts, 'now' | 'steadyNow'>,
+  clocks: ByApolloParts,
 ): GatewayResponse {
   const { accepts, bill, requestId } = run;
   const type = isModern(accepts) ? 'graphql-response+json' : 'json';

@@ -16,12 +16,11 @@ import { ConfigError } from '../config.ts';
 import { conditionsOf, fragmentsIn, type Plan, planOperation } from '../execution/plan.ts';
 import { leadsToFigures, type SelectionScope } from '../graph/selection.ts';
 import { type Bound, boundOf, DOCUMENTED, type ListSizes } from '../price/bound.ts';
-import type { Caller } from '../service/call.ts';
 import { createLru, type Shrinkable, shrinkTo } from '../store/lru.ts';
 import {
+  type AskedText,
   bareHash,
   NO_VARIABLES,
-  type OperationParams,
   type PersistedTexts,
   type TrustedDocument,
   UNPROVEN,
@@ -121,12 +120,9 @@ export interface PlannedOperation {
 
 export interface PreparedOperations extends Shrinkable {
   /** Finds an operation that was found valid before. */
-  find(
-    asked: Pick<OperationParams, 'text' | 'operationName'>,
-    caller: Pick<Caller, 'flow'>,
-  ): Prepared | undefined;
+  find(asked: AskedText, flow: string): Prepared | undefined;
   /** Prepares a valid operation, and keeps it ready if it has come before. */
-  prepare(valid: Omit<ValidOperation, 'variables'>, caller: Pick<Caller, 'flow'>): Prepared;
+  prepare(valid: ValidOperation, flow: string): Prepared;
 }
 
 /**
@@ -155,7 +151,7 @@ export function createPreparedOperations(
   const nameOf = (text: string, operationName: string | undefined) => `${operationName ?? ''}\n${text}`;
 
   return {
-    find({ text, operationName }, { flow }) {
+    find({ text, operationName }, flow) {
       const name = nameOf(text, operationName);
       const known = tables.proven.ready.get(name);
       if (known !== undefined) return known.prepared;
@@ -163,7 +159,7 @@ export function createPreparedOperations(
       if (entry !== undefined && flow !== UNPROVEN) tables.proven.ready.set(name, entry);
       return entry?.prepared;
     },
-    prepare({ text, operationName, document, operation }, { flow }) {
+    prepare({ text, operationName, document, operation }, flow) {
       const prepared = prepareOperation(schema, document, operation, listed);
       const { seen, ready } = tables[flow === UNPROVEN ? 'unproven' : 'proven'];
       const name = nameOf(text, operationName);
@@ -279,9 +275,7 @@ export function readsSchemaAlone({ selectionSet }: OperationDefinitionNode): boo
 }
 
 /** An operation that Apollo Server has found valid. */
-export interface ValidOperation {
-  readonly text: string;
-  readonly operationName: string | undefined;
+export interface ValidOperation extends AskedText {
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
   readonly variables: Readonly<Record<string, unknown>>;
@@ -311,7 +305,7 @@ interface Held {
   readonly trusted: readonly TrustedDocument[];
 }
 
-export interface TrustedOptions {
+interface TrustedOptions {
   /** Told why changed files can't be read. The documents that were read before hold until they can. */
   readonly onProblem?: (problem: unknown) => void;
   readonly lookMs?: number;

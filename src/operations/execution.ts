@@ -64,7 +64,7 @@ interface ExecutionParts {
   readonly maxUpstreamCalls: number;
   readonly maxAnswerBytes: number;
   readonly price: Pricing;
-  readonly learned: Pick<Learned, 'maxRows'>;
+  readonly learned: Learned;
   readonly now: () => number;
   readonly onOperation: (event: OperationEvent) => void;
   readonly onFault: (fault: unknown, where: string, requestId?: string) => void;
@@ -131,7 +131,7 @@ export function createExecution(parts: ExecutionParts): Execution {
     finish,
     refusalOf({ prepared: { document, operation }, variables, bound, plan }, { context, delivery }) {
       const { caller } = context;
-      const fault = delivery?.refusalOf(schema, { document }, variables) ?? null;
+      const fault = delivery?.refusalOf(schema, document, variables) ?? null;
       if (fault !== null) return fault;
       if (mostCalls(bound, parts.learned.maxRows) <= limit) return null;
       const pricing = price({ document, operation, variables, caller, plan }, 'expected', false);
@@ -278,7 +278,7 @@ async function answerByPlan(
 ): Promise<GatewayResponse | null> {
   const { execution, answers, maxListItems } = parts;
   const { params, contentType } = plain;
-  const known = parts.operations.find(params, run.context.caller);
+  const known = parts.operations.find(params, run.context.caller.flow);
   if (known === undefined || listRefusal(known.operation, params.variables, maxListItems) !== null)
     return null;
   const planned = known.with(params.variables);

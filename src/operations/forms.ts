@@ -16,12 +16,12 @@ import {
 import { type GatewayResponse, type HandleRequest, VARIES } from './responses.ts';
 import type { Handle } from './run.ts';
 
-interface ReceivedParts extends Omit<TabledParts, 'jobOf'> {
+interface ReceivedParts extends TabledParts {
   readonly callerOf: (headers: CallerHeaders) => Caller;
   readonly plainRequests: PlainRequests;
   /** The names that routers have for ours; null if they are the same. */
   readonly names: PrefixedNames | null;
-  readonly ledger: Pick<Ledger, 'limits'>;
+  readonly ledger: Ledger;
   /** Operations that one request may bring; 0 for none. */
   readonly maxBatchedOperations: number;
 }
@@ -62,7 +62,7 @@ export async function received(handle: Handle, parts: ReceivedParts): Promise<Ha
 
   async function answerWithTable(request: GatewayRequest): Promise<GatewayResponse> {
     const { tabled } = await import('../wings/tables/tabled.ts');
-    return tabled(answer, { ...parts, jobOf: callerOf })(request);
+    return tabled(answer, parts)(request);
   }
 
   return (request) => {

@@ -30,11 +30,10 @@ import type { FieldTrace, FieldTraces } from '../wings/federation/field-traces.t
 import { type GatewayRequest, isExplained, type PlainRequest } from './requests.ts';
 import { type Extensions, type GatewayResponse, VARIES } from './responses.ts';
 
-/** One operation that is over, as logs and metrics hear of it. */
-export interface OperationEvent {
+/** An operation and its cost, for all who get the same answer. */
+export interface OperationOutcome {
   readonly name: string | null;
   readonly type: 'query' | 'mutation' | 'subscription' | null;
-  readonly durationMs: number;
   readonly calls: number;
   readonly shared: number;
   readonly cached: number;
@@ -45,6 +44,11 @@ export interface OperationEvent {
   readonly errorCodes: readonly string[];
   /** Set if it came by a key that the service had accepted lately. */
   readonly isProven?: boolean;
+}
+
+/** One operation that is over, as logs and metrics hear of it. */
+export interface OperationEvent extends OperationOutcome {
+  readonly durationMs: number;
   /** Identifier of its request; undefined if that has none. */
   readonly requestId?: string | undefined;
 }
@@ -54,7 +58,7 @@ export interface OperationRun {
   readonly context: GraphContext;
   readonly participant: Participant;
   readonly deadline: Deadline;
-  readonly payer: Pick<OperationPayer, 'close'>;
+  readonly payer: OperationPayer;
   readonly bill: Bill;
   readonly waits: Waits;
   /** The operation's span, if somebody traces. */
@@ -122,8 +126,8 @@ export function isLasting({ bill, errors, isLasting, freshUntilMs }: OperationRu
 export function eventOf(
   { calls, shared, cached, stale = [] }: Bill,
   operation: OperationDefinitionNode | null,
-  errors: readonly Pick<GraphQLFormattedError, 'extensions'>[],
-): Omit<OperationEvent, 'durationMs' | 'requestId'> {
+  errors: readonly { readonly extensions?: GraphQLFormattedError['extensions'] }[],
+): OperationOutcome {
   return {
     name: operation?.name?.value ?? null,
     type: operation?.operation ?? null,
@@ -282,7 +286,7 @@ export function traced(next: Handle, tracer: Tracer): Handle {
 /** Adds the counts and codes of an operation to its span. Variables and text are the caller's own. */
 export function describeOperation(
   trace: Trace | undefined,
-  { name, type, calls, shared, cached, repeated, errorCodes }: Omit<OperationEvent, 'durationMs'>,
+  { name, type, calls, shared, cached, repeated, errorCodes }: OperationOutcome,
 ): void {
   trace?.set({
     ...(name === null ? {} : { 'graphql.operation.name': name.slice(0, MAX_NAME) }),
@@ -295,8 +299,12 @@ export function describeOperation(
   });
 }
 
-interface OpenRunParts
-  extends Pick<LoadersParts, 'ask' | 'tickersLearned' | 'learned' | 'hasPlenty' | 'heldNames'> {
+interface OpenRunParts {
+  readonly ask: LoadersParts['ask'];
+  readonly tickersLearned: LoadersParts['tickersLearned'];
+  readonly learned: LoadersParts['learned'];
+  readonly hasPlenty: LoadersParts['hasPlenty'];
+  readonly heldNames: LoadersParts['heldNames'];
   readonly config: Config;
   readonly observations: ObservationClient;
   readonly tenantCache: TenantCache;

@@ -18,6 +18,7 @@ import {
   marksAskedAhead,
   nodesBelow,
   perSelection,
+  type RowsField,
   rowTypeOf,
   scopeOfRows,
   selectedFields,
@@ -33,12 +34,12 @@ import { doubtKeys } from './warned.ts';
  * with them, and travel in the same call.
  */
 
-/** A field that brings figures, of which others may be derived. */
-export type FiguresField = FieldScope & Pick<GraphQLResolveInfo, 'returnType'>;
-
 /** A derived field of the figures of a field, with its arguments as far as they fit. */
-interface DerivedField {
+interface DerivedField extends DerivedArguments {
   readonly name: string;
+}
+
+interface DerivedArguments {
   readonly since?: number | null;
   readonly metricKey?: string;
   readonly among?: readonly string[] | null;
@@ -76,7 +77,7 @@ export function checkSince(since: number | null | undefined): void {
  * The derived fields that are selected of the figures of a field.
  * @throws Failure BAD_USER_INPUT if their arguments make no sense: before anything is asked for
  */
-export function derivedOf(field: FiguresField): readonly DerivedField[] {
+export function derivedOf(field: RowsField): readonly DerivedField[] {
   const scope = scopeOfRows(field);
   const named = getNamedType(field.returnType);
   const type = rowTypeOf(named) ?? named;
@@ -99,7 +100,7 @@ function argumentsOf(
   definition: GraphQLField<unknown, unknown>,
   node: FieldNode,
   { variableValues }: FieldScope,
-): Omit<DerivedField, 'name'> | null {
+): DerivedArguments | null {
   try {
     return getArgumentValues(definition, node, variableValues);
   } catch {
@@ -186,13 +187,14 @@ function ifKnown(
 /** `Country.observation` in a selection on countries. */
 interface LatestField {
   readonly definition: GraphQLField<unknown, unknown>;
-  readonly nodes: FiguresField['fieldNodes'];
+  readonly nodes: RowsField['fieldNodes'];
   /** The figures to ask for, if no variables decide that. */
   wanted?: WantedLatest;
 }
 
 /** The figures that a field asks for of each country. */
-interface WantedLatest extends Pick<CountryObservationArgs, 'metricKey'> {
+interface WantedLatest {
+  readonly metricKey: string;
   readonly maxAgeMs: number;
   readonly derived: ReturnType<typeof derivedOf>;
 }

@@ -120,10 +120,7 @@ function listed(
 }
 
 /** Countries of a region. A country that names none may be of it, which the list then says of itself. */
-function within(
-  list: readonly CountryRecord[],
-  filter: Pick<QueryCountriesArgs, 'region' | 'subregion'>,
-): readonly CountryRecord[] {
+function within(list: readonly CountryRecord[], filter: QueryCountriesArgs): readonly CountryRecord[] {
   const fields = (['region', 'subregion'] as const).filter((field) => filter[field] != null);
   const isOf = (record: CountryRecord, isEnough: (field: 'region' | 'subregion') => boolean) =>
     fields.every((field) => isEnough(field) || record[field]?.toLowerCase() === filter[field]?.toLowerCase());

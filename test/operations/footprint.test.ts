@@ -10,7 +10,7 @@ const schema = createSchema({ resolvers, entities, batches });
 
 const MB = 1024 * 1024;
 
-const flowOf = (isProven: boolean) => ({ flow: isProven ? 'known' : UNPROVEN });
+const flowOf = (isProven: boolean) => (isProven ? 'known' : UNPROVEN);
 
 function open() {
   const operations = createPreparedOperations(schema);
@@ -20,7 +20,7 @@ function open() {
       const document = parse(text);
       const operation = getOperationAST(document, 'Q') ?? getOperationAST(document);
       if (!operation) throw new TypeError('There is no operation.');
-      const valid = { text, operationName: undefined, document, operation };
+      const valid = { text, operationName: undefined, document, operation, variables: {} };
       for (let i = 0; i < times; i += 1) operations.prepare(valid, flowOf(isProven));
     },
     shrink: operations.shrink,

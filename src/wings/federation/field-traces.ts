@@ -16,9 +16,9 @@ const MAX_ERRORS = 1_000;
 /** Traces of fields for routers that ask for them, in Apollo's format. */
 export interface FieldTraces {
   /** Tells if a request asks for a trace, and may have it. */
-  areWanted(request: Pick<GatewayRequest, 'headers'>): boolean;
+  areWanted(request: GatewayRequest): boolean;
   /** Begins the trace of an operation; null if the request asks for none. */
-  begin(request: Pick<GatewayRequest, 'headers'>): FieldTrace | null;
+  begin(request: GatewayRequest): FieldTrace | null;
 }
 
 interface FieldTracesParts {
@@ -63,7 +63,10 @@ function routerNames(names: PrefixedNames | null): RouterNames {
   };
 }
 
-type Clocks = Required<Pick<FieldTracesParts, 'now' | 'elapsedMs'>>;
+interface Clocks {
+  readonly now: () => number;
+  readonly elapsedMs: () => number;
+}
 
 /** A field that was resolved for all objects of a selection. */
 interface SeenField {
