@@ -160,7 +160,6 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const callerOf = createCallers(tenants);
   const admission = createAdmission({ maxOperations, unproven: UNPROVEN, takenMemory });
   const overloaded = createOverloaded(maxOperations);
-  const listed = () => ({ countries: learned.listed.countries.size, metrics: learned.listed.metrics.size });
   const observed = { now: clock.now, steadyNow, onOperation: observer.operation, onFault: observer.problem };
   const answers = new AnswersTable({
     ...observed,
@@ -177,8 +176,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     schema,
     persisted,
     plainRequests: createPlainRequests(persisted),
-    listed,
-    operations: createPreparedOperations(schema, listed, heldBounds(config).operationBytes),
+    operations: createPreparedOperations(schema, learned, heldBounds(config).operationBytes),
     answers,
     execution: createExecution({ ...observed, ...config, schema, price, learned }),
   };
@@ -368,7 +366,7 @@ function composeRuns(
       tenantCache,
       learned,
       hasPlenty: ledger.hasPlenty,
-      keyRefusal: (tenant) => gate.refusal(tenant),
+      gate,
       heldNames: createHeldNames(cacheParts, learned),
       now: clock.now,
       steadyNow: now,

@@ -1,6 +1,6 @@
 import { getHeapStatistics } from 'node:v8';
 import type { CancelSignal } from '../async/cancellation.ts';
-import { inSlice, type Job, mapValue, mayBeginAtOnce, type PromiseOrValue } from '../async/turns.ts';
+import { inSlice, type Job, mayBeginAtOnce, type PromiseOrValue } from '../async/turns.ts';
 import { errorBody } from '../errors.ts';
 import { openBill } from '../service/call.ts';
 import { type GatewayResponse, isModern } from './responses.ts';
@@ -400,14 +400,16 @@ export function admitted(next: Handle, { admission, overloaded }: AdmittedParts)
     try {
       return await next(incoming);
     } finally {
-      onceOver(delivery, () => admission.leave(caller.flow));
+      if (delivery === null) admission.leave(caller.flow);
+      else onceOver(delivery, () => admission.leave(caller.flow));
     }
   }
 
   return (incoming) => {
     const { request, caller } = incoming;
-    return mapValue(admission.enter(caller.flow, request), (refusal) =>
-      refusal === null ? answer(incoming) : overloaded(request.headers.accept ?? '', request.requestId),
-    );
+    const answered = (refusal: AdmissionRefusal | null) =>
+      refusal === null ? answer(incoming) : overloaded(request.headers.accept ?? '', request.requestId);
+    const entered = admission.enter(caller.flow, request);
+    return entered instanceof Promise ? entered.then(answered) : answered(entered);
   };
 }

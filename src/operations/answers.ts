@@ -8,7 +8,7 @@ import { type Lookups, type Shrinkable, shrinkTo, TransientMap } from '../store/
 import type { Tenant } from '../tenants/tenant.ts';
 import type { TenantCache } from '../tenants/tenant-cache.ts';
 import type { FieldTraces } from '../wings/federation/field-traces.ts';
-import { mayReadSchema, readsSchemaAlone } from './documents.ts';
+import { readsSchemaAlone } from './documents.ts';
 import { ChangedRequest, type GatewayRequest, type PlainRequest, provenBy } from './requests.ts';
 import { dataIn, entityTag, type GatewayResponse, tagged, toldErrors, writeBody } from './responses.ts';
 import {
@@ -16,7 +16,6 @@ import {
   eventOf,
   type Handle,
   type Incoming,
-  isLasting,
   type OperationEvent,
   type OperationOutcome,
   type OperationRun,
@@ -179,7 +178,7 @@ export class AnswersTable implements Shrinkable {
 
   /** Keeps the answer of a run for the next time that the same is asked, if it holds for a while. */
   keep(
-    { question }: PlainRequest,
+    { question, mayReadSchema }: PlainRequest,
     { body, data, operation, extensions }: WrittenAnswer,
     run: OperationRun,
   ): void {
@@ -187,7 +186,7 @@ export class AnswersTable implements Shrinkable {
     const { bill, context, errors, fieldTrace, freshUntilMs, generation } = run;
     const { tenant } = context.caller;
     if (answersMaxBytes === 0) return;
-    if (readsSchemaAlone(operation)) {
+    if (mayReadSchema && readsSchemaAlone(operation)) {
       if (errors?.length !== 0 || fieldTrace !== null) return;
       const event = { ...eventOf(bill, operation, []), name: null, repeated: true };
       const answer = new StoredAnswer(body, data, event);
@@ -217,9 +216,9 @@ export class AnswersTable implements Shrinkable {
   }
 
   /** Finds a kept answer; at once, if nobody else can know more of the key. */
-  #find({ params, question }: PlainRequest, tenant: Tenant): PromiseOrValue<KeptAnswer | null> {
+  #find({ question, mayReadSchema }: PlainRequest, tenant: Tenant): PromiseOrValue<KeptAnswer | null> {
     const { tenantCache } = this.#parts;
-    const schemaAnswer = mayReadSchema(params.text) ? this.#ofSchema.get(question) : undefined;
+    const schemaAnswer = mayReadSchema ? this.#ofSchema.get(question) : undefined;
     if (schemaAnswer !== undefined) return schemaAnswer;
     const name = `${tenant.digest}\n${question}`;
     const found = this.#holding(name, tenant);
@@ -304,6 +303,12 @@ export class AnswersTable implements Shrinkable {
     if (answer === null) return alone(run, incoming);
     return answerAlike(answer, { incoming, plain, startedAtMs }, ran.run, this.#parts);
   }
+}
+
+/** Tells if an answer was made of fresh held answers alone. */
+function isLasting({ bill, errors, isLasting, freshUntilMs }: OperationRun): boolean {
+  const isFree = bill.calls === 0 && bill.shared === 0 && bill.stale === undefined;
+  return isLasting && isFree && errors?.length === 0 && freshUntilMs < Number.POSITIVE_INFINITY;
 }
 
 async function alone(run: RunOperation, incoming: Incoming): Promise<GatewayResponse> {

@@ -15,6 +15,7 @@ import { z } from 'zod';
 import { ConfigError } from '../config.ts';
 import { conditionsOf, fragmentsIn, type Plan, planOperation } from '../execution/plan.ts';
 import { leadsToFigures, type SelectionScope } from '../graph/selection.ts';
+import type { Learned } from '../plan/learned.ts';
 import { type Bound, boundOf, DOCUMENTED, type ListSizes } from '../price/bound.ts';
 import { createLru, type Shrinkable, shrinkTo } from '../store/lru.ts';
 import {
@@ -136,12 +137,12 @@ const UNPROVEN_SHARE = 1 / 8;
 const MAX_SEEN = { proven: 20_000, unproven: 2_000 };
 
 /**
- * @param listed sizes that the service's own lists have shown: operations are bounded by them
+ * @param learned knows the sizes that the service's own lists have shown: operations are bounded by them
  * @param maxBytes of the operations that are kept ready
  */
 export function createPreparedOperations(
   schema: GraphQLSchema,
-  listed: () => ListSizes = () => DOCUMENTED,
+  learned: Learned | null = null,
   maxBytes = MAX_BYTES,
 ): PreparedOperations {
   const tables = {
@@ -160,7 +161,7 @@ export function createPreparedOperations(
       return entry?.prepared;
     },
     prepare({ text, operationName, document, operation }, flow) {
-      const prepared = prepareOperation(schema, document, operation, listed);
+      const prepared = prepareOperation(schema, document, operation, learned);
       const { seen, ready } = tables[flow === UNPROVEN ? 'unproven' : 'proven'];
       const name = nameOf(text, operationName);
       const digest = hash('sha1', name);
@@ -204,7 +205,7 @@ function prepareOperation(
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
-  listed: () => ListSizes,
+  learned: Learned | null,
 ): Prepared {
   const conditions = conditionsOf(document);
   const definitions = operation.variableDefinitions ?? [];
@@ -222,7 +223,7 @@ function prepareOperation(
   }
 
   function boundFor(planned: PlannedFor, variables: PlannedOperation['variables']): Bound {
-    const sizes = listed();
+    const sizes = learned === null ? DOCUMENTED : sizesOf(learned);
     const { plan, bounded } = planned;
     const isSame = bounded?.sizes.countries === sizes.countries && bounded.sizes.metrics === sizes.metrics;
     if (bounded !== null && isSame) return bounded.bound;
@@ -246,21 +247,16 @@ function prepareOperation(
   return prepared;
 }
 
+function sizesOf({ listed }: Learned): ListSizes {
+  return { countries: listed.countries.size, metrics: listed.metrics.size };
+}
+
 function scopeOf({ schema, fragments }: Plan, variables: PlannedOperation['variables']): SelectionScope {
   return { schema, fragments, variableValues: { ...variables } };
 }
 
 /** Fields of the root that read the schema, and one that reads nothing. */
 const SCHEMA_FIELDS = /^(__schema|__type|_service)$/;
-
-/** Tells if a text may ask about the schema at all: most don't, and needn't be looked up. */
-export function mayReadSchema(text: string): boolean {
-  return (
-    text.includes('__schema') ||
-    text.includes('_service') ||
-    (text.includes('__type') && /__type(?!name)/.test(text))
-  );
-}
 
 /** Tells if an operation reads the schema and nothing else. */
 export function readsSchemaAlone({ selectionSet }: OperationDefinitionNode): boolean {

@@ -257,7 +257,8 @@ export function ran(
       const answered = plain && (await answerByPlan(request, plain, run, parts));
       return { response: answered ?? (await next(incoming, run)), run };
     } finally {
-      onceOver(delivery, () => close(run));
+      if (delivery === null) close(run);
+      else onceOver(delivery, () => close(run));
     }
   };
 }

@@ -364,6 +364,15 @@ function isDeepParam(text: string | null): boolean {
   }
 }
 
+/** Tells if a text may ask about the schema at all: most don't, and needn't be looked up. */
+export function mayReadSchema(text: string): boolean {
+  return (
+    text.includes('__schema') ||
+    text.includes('_service') ||
+    (text.includes('__type') && /__type(?!name)/.test(text))
+  );
+}
+
 /** Tells if the client wants the plan instead of the answer. */
 export function isExplained({ headers }: GatewayRequest): boolean {
   return headers['x-explain'] === '1';
@@ -374,6 +383,7 @@ export interface PlainRequest {
   readonly params: OperationParams;
   /** Names the operation with its variables: two requests of one name ask for the same. */
   readonly question: string;
+  readonly mayReadSchema: boolean;
   readonly contentType: string;
 }
 
@@ -397,7 +407,8 @@ export function createPlainRequests(persisted: PersistedTexts): PlainRequests {
       const params = paramsIn(request, persisted, flow !== UNPROVEN);
       if (params === null) return null;
       const { text, operationName = '', variables } = params;
-      return { params, question: `${operationName}\n${JSON.stringify(variables)}\n${text}`, contentType };
+      const question = `${operationName}\n${JSON.stringify(variables)}\n${text}`;
+      return { params, question, mayReadSchema: mayReadSchema(text), contentType };
     },
     learn(accepts, contentType) {
       if (accepts.length <= MAX_ACCEPT_CHARACTERS) contentTypes.set(accepts, contentType);
