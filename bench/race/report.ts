@@ -110,6 +110,7 @@ process held over all its runs of the row.
 - Under each table stands the work that operations of ours share there. Peers and floors share none.
 - *mercurius-jit, yoga-dataloader, apollo-dataloader*: one schema and REST client, DataLoader per operation, one data
   call for all figures of an operation; nothing is held between operations. *apollo-naive*: a call a field.
+- *grafserv*: Grafserv and Grafast over the same REST client; plans in place of resolvers, one data call for all figures of an operation.
 - *mesh*: made from an OpenAPI document, run by Hive Gateway. It is asked in the shape of the REST service, so merging is
   done by whoever writes the operation.
 - *parsing-floor*: no gateway; \`JSON.parse\` of the same bodies, picking, \`JSON.stringify\`, over \`node:http\` and undici. It is told what to pick.

@@ -112,6 +112,7 @@ export const SERVERS: readonly Server[] = [
   OURS_WARM,
   OURS_DEFAULT,
   MERCURIUS,
+  { ...peer('grafserv', 'grafserv'), env: { GRAPHILE_ENV: 'production' } },
   peer('yoga-dataloader', 'yoga-dataloader'),
   peer('apollo-dataloader', 'apollo-dataloader'),
   peer('apollo-naive', 'apollo-naive'),
