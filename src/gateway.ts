@@ -5,10 +5,8 @@ import type { PromiseOrValue } from './async/turns.ts';
 import type { Config } from './config.ts';
 import { createObservationClient } from './figures/client.ts';
 import { createObservationEntries, createSeveralFigures } from './figures/entries.ts';
-import { createPrefetch, NO_PREFETCH } from './figures/held.ts';
+import type { BatchSize, FiguresParts } from './figures/fetch.ts';
 import { createHeldNames, createNameLists, createRefusedNames, notingNames } from './figures/names.ts';
-import type { BatchSize } from './figures/pool.ts';
-import { createRevalidation } from './figures/revalidation.ts';
 import { prefixedNames, printSdl } from './graph/federation.ts';
 import { CountedEffort } from './loaders/effort.ts';
 import { createTickersLearned } from './loaders/tickers.ts';
@@ -322,43 +320,40 @@ function composeRuns(
   const several = createSeveralFigures();
   const entries = createObservationEntries(tenantCache, several);
   const othersEntries = createObservationEntries(inFlight.cache ?? tenantCache, several);
-  const planning = {
+  const cacheParts = { tenantCache, freshness, now };
+  const isCaching = tenantCache !== NO_TENANT_CACHE;
+  const figures: FiguresParts = {
+    ...cacheParts,
     send,
-    keep: othersEntries.keep,
+    ask,
+    clock,
     learned,
+    entries,
+    othersEntries,
+    keep: othersEntries.keep,
+    inFlight,
+    othersTtlMs: isCaching ? freshness.ttlMs : 0,
     refusedNames: createRefusedNames({ now, ttlMs: freshness.ttlMs }),
     noteNames: createNameLists(ask),
-    now,
+    outage,
+    ledger,
     codesPerCall: config.codesPerCall,
     overfetchRows: config.batchOverfetchRows,
+    windowMs: config.batchWindowMs,
+    holdMs: config.batchHoldMs,
+    mayRenew: config.cacheRenewal,
+    maxAskedLately: isCaching ? heldBounds(config).askedLately : 0,
+    lookups: lookups.figures,
+    onBatch: observer.batch,
+    onRows: observer.rows,
+    onMinuteWait: observer.minuteWait,
   };
+  const observations = createObservationClient(figures);
   const effortFor = ({ keyDigest }: Caller) => new CountedEffort({ isProven: () => proven.has(keyDigest) });
   const quota = async (keyDigest: string) => {
     await ledger.refresh(keyDigest);
     return ledger.quota(keyDigest);
   };
-  const cacheParts = { tenantCache, freshness, now };
-  const { askedLately: maxDemands } = heldBounds(config);
-  const isCaching = tenantCache !== NO_TENANT_CACHE;
-  const observations = createObservationClient({
-    ...planning,
-    ...cacheParts,
-    ledger,
-    clock,
-    windowMs: config.batchWindowMs,
-    holdMs: config.batchHoldMs,
-    entries,
-    inFlight,
-    othersEntries,
-    othersTtlMs: isCaching ? freshness.ttlMs : 0,
-    outage,
-    lookups: lookups.figures,
-    onBatch: observer.batch,
-    onRows: observer.rows,
-    onMinuteWait: observer.minuteWait,
-    prefetch: isCaching ? createPrefetch({ now, ttlMs: freshness.ttlMs, maxDemands }) : NO_PREFETCH,
-    revalidation: createRevalidation({ ...cacheParts, ask, mayAsk: config.cacheRenewal }),
-  });
   const common = { tickersLearned: createTickersLearned(now), effortFor, quota };
   const feedParts: Omit<FeedParts, 'onFault'> = {
     ask,
@@ -369,7 +364,7 @@ function composeRuns(
     quota,
     clock,
     steadyNow: now,
-    planning,
+    planning: figures,
     maxUpstreamCalls: config.maxUpstreamCalls,
     timeoutMs: config.operationTimeoutMs,
     pollMs: config.subscriptionsPollSeconds * 1000,
@@ -379,15 +374,13 @@ function composeRuns(
     learned,
     feedParts,
     price: createPricing({
-      ...planning,
-      ...cacheParts,
       ...common,
+      figures,
       schema,
       dryRun,
       isProven: proven.has,
       maxUpstreamCalls: config.maxUpstreamCalls,
       maxListItems: config.maxListItems,
-      holdMs: config.batchHoldMs,
     }),
     openRun: createOpenRun({
       ...common,

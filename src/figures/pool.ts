@@ -1,5 +1,4 @@
 import { Cancellation, untilAborted } from '../async/cancellation.ts';
-import type { Clock } from '../async/clock.ts';
 import { KeyedStates } from '../async/maps.ts';
 import type { Trace } from '../async/trace.ts';
 import { Failure } from '../errors.ts';
@@ -7,7 +6,7 @@ import type { Demand } from '../plan/demand.ts';
 import { type Caller, faultIn, type Payer, type Sending, sharedPayer } from '../service/call.ts';
 import type { Ledger } from '../tenants/ledger.ts';
 import type { Outcome } from './entries.ts';
-import type { Fetch, Settle } from './fetch.ts';
+import type { BatchSize, Fetch, FiguresParts, Settle } from './fetch.ts';
 
 /** The demands that one operation makes at once. */
 interface Request {
@@ -61,13 +60,6 @@ interface Queued {
   requests: readonly Request[];
   /** The batch that it is under way with; null while it waits to be sent. */
   batch: Batch | null;
-}
-
-/** A batch that leaves. */
-export interface BatchSize {
-  /** Operations that wait for some of its demands. */
-  readonly operations: number;
-  readonly demands: number;
 }
 
 /** @param onBatch called with each batch that is sent */
@@ -284,12 +276,7 @@ interface BatchWindow {
   arrived(operation: object): void;
 }
 
-interface BatchWindowParts {
-  readonly clock: Clock;
-  /** Milliseconds that operations wait for each other. */
-  readonly windowMs: number;
-  /** Milliseconds that a batch waits for operations that can still add to it. */
-  readonly holdMs: number;
+interface WindowMeans extends FiguresParts {
   /** Share of the minute's budget that is left; null if it is unknown. */
   readonly shareLeft: () => ReturnType<Ledger['shareLeft']>;
   /** True if so many calls are left that one matters less than the milliseconds that may save it. */
@@ -299,7 +286,7 @@ interface BatchWindowParts {
    * Sends all that has gathered.
    * @returns the instant to send the rest, in milliseconds since the epoch; null if there is none
    */
-  readonly send: () => number | null;
+  readonly leave: () => number | null;
 }
 
 /**
@@ -329,8 +316,8 @@ type State =
   | { readonly name: 'awaiting operations'; readonly cancel: () => void }
   | { readonly name: 'awaiting the minute' };
 
-function createBatchWindow(parts: BatchWindowParts): BatchWindow {
-  const { clock, holdMs, send } = parts;
+function createBatchWindow(parts: WindowMeans): BatchWindow {
+  const { clock, holdMs, leave } = parts;
   let state: State = { name: 'idle' };
   /** Operations that have yet to ask. */
   const awaited = new Set<object>();
@@ -382,7 +369,7 @@ function createBatchWindow(parts: BatchWindowParts): BatchWindow {
     // An operation that has not come in time is not waited for again.
     awaited.clear();
     minute = null;
-    const opensAtMs = send();
+    const opensAtMs = leave();
     if (opensAtMs !== null) awaitMinute(opensAtMs);
   }
 
@@ -420,7 +407,7 @@ function afterQuietTurns(isQuiet: () => boolean, then: () => void, turnsLeft = Q
 }
 
 /** Milliseconds that a window stays open after an arrival at this moment. */
-function millisecondsLeft(openedAtMs: number, { clock, windowMs, shareLeft }: BatchWindowParts): number {
+function millisecondsLeft(openedAtMs: number, { clock, windowMs, shareLeft }: WindowMeans): number {
   const left = shareLeft();
   const longestMs = openedAtMs + windowMs * stretch(left) - clock.now();
   return Math.max(0, Math.min(windowMs * widening(left), longestMs));
@@ -460,19 +447,6 @@ export interface Participant {
   leave(): void;
 }
 
-export interface PoolParts {
-  readonly ledger: Pick<Ledger, 'shareLeft' | 'hasPlenty' | 'opensAtMs' | 'refusal'>;
-  readonly clock: Clock;
-  /** Milliseconds that operations wait for each other. */
-  readonly windowMs: number;
-  /** Milliseconds that a batch waits for operations that can still add to it. */
-  readonly holdMs: number;
-  /** Called with each batch that is sent. */
-  readonly onBatch?: ((size: BatchSize) => void) | undefined;
-  /** Called with the milliseconds that a batch has waited for a minute window. */
-  readonly onMinuteWait?: ((waitedMs: number) => void) | undefined;
-}
-
 const OVER = 'The operation is over.';
 
 /** The operations and the batching of one key. */
@@ -490,7 +464,7 @@ interface Batching {
 }
 
 /** @param next fetches the demands of several operations, on behalf of all of them */
-export function createObservationPool(next: Fetch, parts: PoolParts): ObservationPool {
+export function createObservationPool(next: Fetch, parts: FiguresParts): ObservationPool {
   const tenants = new KeyedStates<Tenant>(
     () => ({ participants: 0, batching: null }),
     ({ participants, batching }) => participants === 0 && batching?.queue.isEmpty() !== false,
@@ -574,7 +548,7 @@ export function createObservationPool(next: Fetch, parts: PoolParts): Observatio
   };
 }
 
-function openBatching(keyDigest: string, next: Fetch, parts: PoolParts): Batching {
+function openBatching(keyDigest: string, next: Fetch, parts: FiguresParts): Batching {
   const { ledger, clock, onBatch, onMinuteWait } = parts;
   const queue = createQueue(onBatch);
   /** Instant since which something waits for a minute window; null if nothing does. */
@@ -588,7 +562,7 @@ function openBatching(keyDigest: string, next: Fetch, parts: PoolParts): Batchin
      * Sends the batch. If the minute is spent, requests that may not wait for the next one are refused; the others
      * stay.
      */
-    send() {
+    leave() {
       try {
         const opensAtMs = ledger.opensAtMs(keyDigest);
         if (opensAtMs <= clock.now()) {

@@ -1,15 +1,12 @@
-import { estimate, type Planning } from '../plan/modes.ts';
 import { makeCall, type Sending } from '../service/call.ts';
-import { etlStatus, indicators, observations } from '../service/endpoints.ts';
-import { type Ask, type Freshness, heldRecords } from '../service/lists.ts';
+import { etlStatus, indicators } from '../service/endpoints.ts';
+import { heldRecords } from '../service/lists.ts';
 import type { IndicatorRecord, SourceRecord } from '../service/records/catalogue.ts';
 import { leftOutOf } from '../service/records/envelope.ts';
 import { createLru, createObjectMemo } from '../store/lru.ts';
-import type { TenantCache } from '../tenants/tenant-cache.ts';
 import { timeIn } from '../times.ts';
 import type { ObservationEntry } from './entries.ts';
-import type { Fetch } from './fetch.ts';
-import { type HeldDemand, isFresh, type ServingParts } from './held.ts';
+import type { FiguresParts } from './fetch.ts';
 
 /** An entry, and the metric that it has figures of. */
 export interface HeldFigures {
@@ -44,15 +41,6 @@ export interface FetchCosts {
   readonly callsIfRenewed: () => number;
 }
 
-interface RevalidationParts {
-  readonly ask: Ask;
-  readonly tenantCache: TenantCache;
-  readonly freshness: Freshness;
-  readonly now: () => number;
-  /** True if a call may be spent on a look. Results of earlier looks are used all the same. */
-  readonly mayAsk: boolean;
-}
-
 /** Milliseconds by which the service's clock may differ from ours. */
 export const CLOCK_SKEW_MS = 60_000;
 
@@ -79,8 +67,8 @@ export function createRevalidation({
   tenantCache,
   freshness,
   now,
-  mayAsk,
-}: RevalidationParts): Revalidation {
+  mayRenew,
+}: FiguresParts): Revalidation {
   const intervalMs = Math.max(1, freshness.ttlMs);
   const traffic = createLru<Traffic>(MAX_KEYS);
   /** Instant of the last call for the sources, with any outcome. */
@@ -112,7 +100,7 @@ export function createRevalidation({
     const { keyDigest } = sending.caller;
     const held = await heldRecords(etlStatus, {}, makeCall(etlStatus, {}), keyDigest, tenantCache);
     if (held?.records && now() - held.atMs < freshness.ttlMs) return sourcesIn(held.records, held.atMs);
-    const mayLook = mayAsk && now() - (askedAtMs.get(keyDigest) ?? 0) >= intervalMs;
+    const mayLook = mayRenew && now() - (askedAtMs.get(keyDigest) ?? 0) >= intervalMs;
     if (!mayLook) return null;
     if (!isWorthIt(keyDigest, costs)) {
       share = Math.min(EXPECTED_SHARE, share + RECOVERY);
@@ -138,7 +126,6 @@ export function createRevalidation({
   return {
     async check(held, costs, sending) {
       const asBefore = ({ entry }: HeldFigures) => entry.checkedAtMs;
-      if (held.length === 0) return asBefore;
       const wasAskedAtMs = askedAtMs.get(sending.caller.keyDigest);
       const sources = await look(costs, sending);
       if (sources === null) return asBefore;
@@ -154,7 +141,7 @@ export function createRevalidation({
       };
     },
     countCalls(keyDigest, calls) {
-      if (calls > 0) trafficOf(keyDigest).calls += calls;
+      trafficOf(keyDigest).calls += calls;
     },
   };
 }
@@ -242,45 +229,4 @@ function lastChangeMs(
   if (named !== null) return Math.max(...named.map(changeOf));
   const own = rows.map(({ source }) => source.toLowerCase());
   return Math.max(lastChangeAtMs, ...new Set(own.map(changeOf)));
-}
-
-export interface RevalidatedParts extends ServingParts, Planning {
-  readonly revalidation: Revalidation;
-}
-
-/**
- * Corrects for how long entries past their time are known to hold, before `cached` decides by it which to serve and
- * which to fetch. The stage stands above `cached`, and below `lookedUp`: only entries that have been read can hold
- * longer than was thought. It counts data calls sent below: they tell how many a look at the sources may save.
- */
-export function revalidated(next: Fetch<HeldDemand>, parts: RevalidatedParts): Fetch<HeldDemand> {
-  return async (demands, sending, settle) => {
-    await renew(demands, sending, parts);
-    const { bill, caller } = sending;
-    const callsBefore = bill.byRoute[observations.route] ?? 0;
-    await next(demands, sending, settle);
-    parts.revalidation.countCalls(caller.keyDigest, (bill.byRoute[observations.route] ?? 0) - callsBefore);
-  };
-}
-
-async function renew(
-  demands: readonly HeldDemand[],
-  sending: Sending,
-  parts: RevalidatedParts,
-): Promise<void> {
-  const missing = demands.filter((demand) => !isFresh(demand, parts));
-  const isRenewable = ({ entry, maxAgeMs }: HeldDemand) => entry !== undefined && maxAgeMs > 0;
-  const expired = missing
-    .filter(isRenewable)
-    .flatMap(({ entry, metricKey }) => (entry ? { entry, metricKey } : []));
-  const costs = {
-    calls: () => estimate(missing, parts).calls,
-    callsIfRenewed: () =>
-      estimate(
-        missing.filter((demand) => !isRenewable(demand)),
-        parts,
-      ).calls,
-  };
-  const checkedAtMs = await parts.revalidation.check(expired, costs, sending);
-  for (const figures of expired) figures.entry.checkedAtMs = checkedAtMs(figures);
 }

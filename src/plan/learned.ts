@@ -1,4 +1,4 @@
-import type { RowsOf } from './cover.ts';
+import type { Pair, Rectangle, RowsOf } from './cover.ts';
 import { type Mode, nameOfYears, pairKey, type YearRange, yearsWithin } from './demand.ts';
 
 /** Rows after which the data route is seen to end when no `limit` is given. */
@@ -147,6 +147,8 @@ export interface Learned extends Readonly<Facts> {
   /** Codes of the last list of countries, in its order; none before one came. The list may be another by now. */
   readonly countryCodes: readonly string[];
   learnCountryCodes(codes: readonly string[]): void;
+  /** Notes that a call was answered, and the countries and metrics of the figures that came. */
+  noteAnswer(asked: Rectangle, figures: readonly Pair[]): void;
   /** Names that figures have come for: codes in upper case, keys as the service spells them. */
   readonly figured: Readonly<Record<Dimension, NameSet>>;
   /** Expected rows of a series. */
@@ -182,6 +184,8 @@ export function createLearned(now: () => number): Learned {
   const ranges = new Map<string, { readonly name: string; readonly rows: number }>();
 
   let countryCodes: readonly string[] = [];
+  const answered = { countries: createNameSet(), metrics: createNameSet() };
+  const figured = { countries: createNameSet(), metrics: createNameSet() };
 
   function fact<Name extends keyof Facts>(name: Name): Facts[Name] {
     const known = facts[name];
@@ -223,7 +227,14 @@ export function createLearned(now: () => number): Learned {
     learn(name, value) {
       Object.assign(facts, { [name]: { value, atMs: now() } });
     },
-    answered: { countries: createNameSet(), metrics: createNameSet() },
+    answered,
+    noteAnswer({ countryCodes, metricKeys }, figures) {
+      for (const code of countryCodes) answered.countries.add(code.toUpperCase());
+      for (const key of metricKeys) answered.metrics.add(key);
+      for (const code of new Set(figures.map((row) => row.countryCode)))
+        figured.countries.add(code.toUpperCase());
+      for (const key of new Set(figures.map((row) => row.metricKey))) figured.metrics.add(key);
+    },
     listed: { countries: createNameSet(), metrics: createNameSet() },
     get countryCodes() {
       return countryCodes;
@@ -231,7 +242,7 @@ export function createLearned(now: () => number): Learned {
     learnCountryCodes(codes) {
       countryCodes = codes;
     },
-    figured: { countries: createNameSet(), metrics: createNameSet() },
+    figured,
     seriesRows,
     knowsSeries(countryCode, metricKey) {
       return byPair.has(pairKey(countryCode, metricKey));
@@ -324,6 +335,7 @@ export function frozen(learned: Learned, totals: 'untold' | 'unknown'): Learned 
     listed: fixedNames(learned.listed),
     countryCodes: learned.countryCodes,
     learnCountryCodes() {},
+    noteAnswer() {},
     figured: fixedNames(learned.figured),
     seriesRows: learned.seriesRows,
     knowsSeries: learned.knowsSeries,
