@@ -175,7 +175,6 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   };
   const maxRows = () => learned.maxRows;
   const listed = () => ({ countries: learned.listed.countries.size, metrics: learned.listed.metrics.size });
-  const bounds = heldBounds(config);
   const observed = { now: clock.now, steadyNow, onOperation: observer.operation, onFault: observer.problem };
   const counted = { ...observed, proven };
   const stage = {
@@ -187,9 +186,9 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     plainRequests: createPlainRequests(persisted),
     proven,
     listed,
-    operations: createPreparedOperations(schema, listed, bounds.operationBytes),
+    operations: createPreparedOperations(schema, listed, heldBounds(config).operationBytes),
     keeping: createAnswerKeeping(caches),
-    execution: createExecution({ ...counted, ...config, ...bounds, schema, price, maxRows }),
+    execution: createExecution({ ...counted, ...config, schema, price, maxRows }),
   };
   const apollo = await byApollo(stage);
   const run = opened(prepared(apollo.handle, stage), { openRun });
@@ -230,8 +229,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       openCircuits: service.upstream.circuits.open,
     },
     shrink(share) {
-      for (const held of [store, caches.responseCache, stage.operations, stage.execution])
-        held?.shrink(share);
+      for (const held of [store, caches.responseCache, stage.operations]) held?.shrink(share);
     },
     async stop() {
       persisted.stop();

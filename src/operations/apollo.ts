@@ -24,14 +24,14 @@ import {
 } from 'graphql';
 import { yieldToEventLoop } from '../async/turns.ts';
 import type { Config } from '../config.ts';
-import { Failure } from '../errors.ts';
+import { errorBody, Failure, type FailureCode } from '../errors.ts';
 import { conditionsOf, fragmentsIn } from '../execution/plan.ts';
 import type { GraphContext } from '../graph/context.ts';
 import { formatError } from '../graph/errors.ts';
 import { limitRules, listRefusal, type OperationLimits } from '../graph/limits.ts';
 import { leadsToFigures, type SelectionScope } from '../graph/selection.ts';
+import { TOO_DEEP } from '../nesting.ts';
 import { boundOf, type ListSizes } from '../price/bound.ts';
-import { MAX_NESTING } from '../service/json.ts';
 import {
   type Explanation,
   mayReadSchema,
@@ -303,7 +303,7 @@ export async function byApollo(
   });
 
   const handle: HandleRun = async ({ request, plain }, run) => {
-    if (isDeepRequest(request)) return refused(TOO_DEEP, 400, run, parts);
+    if (isDeepRequest(request)) return refused({ code: 'BAD_REQUEST', message: TOO_DEEP }, 400, run, parts);
     if (bringsUnlisted(request, persisted))
       return refused(unlisted(), isModern(run.accepts) ? 403 : 200, run, parts);
     const { method, headers: given, search, body: content } = forApollo(request);
@@ -440,24 +440,22 @@ function worded(body: string, { errors, bill, requestId }: OperationRun): string
   });
 }
 
-const TOO_DEEP = {
-  message: `The request is nested more than ${MAX_NESTING} levels deep.`,
-  code: 'BAD_REQUEST',
-};
-
 /** Refuses a request without looking into it. */
 function refused(
-  { message, code }: Readonly<Record<'message' | 'code', string>>,
+  { message, code }: { readonly message: string; readonly code: FailureCode | 'BAD_REQUEST' },
   status: number,
   run: OperationRun,
   clocks: Pick<ByApolloParts, 'now' | 'steadyNow'>,
 ): GatewayResponse {
   const { accepts, bill, requestId } = run;
-  const errors = [{ message, extensions: { code, retryable: false, requestId } }];
   const type = isModern(accepts) ? 'graphql-response+json' : 'json';
   const headers = new Map([['content-type', `application/${type}; charset=utf-8`]]);
   setRunHeaders(headers, status, run, clocks);
-  return { status, headers, body: JSON.stringify({ errors, extensions: { upstream: bill } }) };
+  return {
+    status,
+    headers,
+    body: errorBody(code, message, { requestId }, { extensions: { upstream: bill } }),
+  };
 }
 
 /** Collects the data for a look at an operation's selections; null if its variables don't fit. */

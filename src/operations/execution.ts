@@ -6,14 +6,13 @@ import {
 } from 'graphql';
 import type { PromiseOrValue } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
-import { byteLengthOf, KeptTexts, lengthOf, type TextPieces } from '../execution/columns.ts';
+import { byteLengthOf, lengthOf, type TextPieces } from '../execution/columns.ts';
 import { type Plan, planOperation } from '../execution/plan.ts';
 import { type Executed, runPlan } from '../execution/run.ts';
 import { formatError } from '../graph/errors.ts';
 import { listRefusal } from '../graph/limits.ts';
 import { type Bound, mostCalls } from '../price/bound.ts';
 import { type Pricing, priceRange } from '../price/price.ts';
-import type { Shrinkable } from '../store/lru.ts';
 import type { ProvenKeys } from '../tenants/status.ts';
 import type { FirstPart } from '../wings/defer/delivery.ts';
 import type { AnswerKeeping } from './answers.ts';
@@ -41,7 +40,7 @@ import {
 } from './run.ts';
 
 /** Prices and runs operations by their plans. */
-interface Execution extends Shrinkable {
+interface Execution {
   /** Refuses an operation that is too dear to run; null if it isn't. Most are known not to be by their text alone. */
   refusalOf(
     operation: Pick<ValidOperation, 'document' | 'operation'>,
@@ -75,8 +74,6 @@ interface ExecutionParts {
   readonly schema: GraphQLSchema;
   readonly maxUpstreamCalls: number;
   readonly maxAnswerBytes: number;
-  /** Bytes of JSON of rows, roughly and at the most, that operations have in common. */
-  readonly keptTextBytes: number;
   readonly price: Pricing;
   /** Rows that one call brings. */
   readonly maxRows: () => number;
@@ -91,7 +88,6 @@ const NULL: TextPieces = ['null'];
 
 export function createExecution(parts: ExecutionParts): Execution {
   const { schema, maxUpstreamCalls: limit, maxAnswerBytes, price, proven, now, onOperation, onFault } = parts;
-  const texts = new KeptTexts(parts.keptTextBytes);
   const tell = (error: GraphQLError, requestId?: string) =>
     formatError(error.toJSON(), error, (fault) => onFault(fault, 'operation', requestId));
 
@@ -144,7 +140,6 @@ export function createExecution(parts: ExecutionParts): Execution {
   }
 
   return {
-    shrink: (share) => texts.shrink(share),
     tooLong,
     finish,
     refusalOf({ document, operation }, variables, bound, plan, { context: { caller }, delivery }) {
@@ -175,7 +170,7 @@ export function createExecution(parts: ExecutionParts): Execution {
       const { accepts } = run;
       const { operation } = planned.prepared;
       const inParts = run.delivery?.runner(planned, deliveryParts(run)) ?? null;
-      const executed = await runBounded(planned, run, texts, inParts ?? runPlan);
+      const executed = await runBounded(planned, run, inParts ?? runPlan);
       const isLong = tooLong(executed.data);
       const data = isLong === null ? executed.data : NULL;
       const errors = isLong === null ? executed.errors.map((error) => tell(error, run.requestId)) : [isLong];
@@ -202,7 +197,6 @@ export function createExecution(parts: ExecutionParts): Execution {
 async function runBounded(
   { plan, variables, leadsToFigures }: PlannedOperation,
   { context, participant, fieldTrace }: OperationRun,
-  texts: KeptTexts,
   execute: typeof runPlan,
 ): Promise<Executed> {
   const { caller, effort, batchGate } = context;
@@ -217,7 +211,6 @@ async function runBounded(
       onList: (items: number) => effort.list(items),
       onError: () => effort.fail(1),
       job: caller,
-      texts,
       observer: fieldTrace ?? undefined,
     });
   } catch (fault) {

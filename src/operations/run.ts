@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { Stopwatch, type Trace, type Tracer } from '../async/trace.ts';
 import { mapValue, type PromiseOrValue } from '../async/turns.ts';
 import type { Config } from '../config.ts';
-import { FAILURES, type Failure } from '../errors.ts';
+import { errorBody, type Failure } from '../errors.ts';
 import type { TextPieces } from '../execution/columns.ts';
 import type { ObservationClient } from '../figures/client.ts';
 import type { Participant } from '../figures/pool.ts';
@@ -372,17 +372,10 @@ function headersOf(answers: readonly GatewayResponse[]): ReadonlyMap<string, str
 
 function tooLong(limit: number, { requestId }: GatewayRequest): string {
   const message = `The answers of the batch would be longer together than the ${limit} bytes that this gateway sends at once (MAX_ANSWER_BYTES). Ask for less at once.`;
-  const extensions = {
-    code: 'OPERATION_TOO_EXPENSIVE',
-    ...FAILURES.OPERATION_TOO_EXPENSIVE,
-    limit,
-    requestId,
-  };
-  return JSON.stringify({ errors: [{ message, extensions }], data: null });
+  return errorBody('OPERATION_TOO_EXPENSIVE', message, { limit, requestId }, { data: null });
 }
 
 function refused(message: string, requestId: string | undefined): GatewayResponse {
-  const extensions = { code: 'BAD_REQUEST', retryable: false, requestId };
   return {
     status: 400,
     headers: new Map([
@@ -390,7 +383,7 @@ function refused(message: string, requestId: string | undefined): GatewayRespons
       ['cache-control', 'no-store'],
       ['vary', 'Authorization'],
     ]),
-    body: JSON.stringify({ errors: [{ message, extensions }], extensions: { upstream: openBill() } }),
+    body: errorBody('BAD_REQUEST', message, { requestId }, { extensions: { upstream: openBill() } }),
   };
 }
 

@@ -1,16 +1,6 @@
-import {
-  ExponentialBackoff,
-  fullJitterGenerator,
-  handleWhen,
-  type IBackoff,
-  type IBackoffFactory,
-  type IRetryBackoffContext,
-  retry,
-} from 'cockatiel';
 import { Cancellation, untilAborted } from '../async/cancellation.ts';
 import type { Clock } from '../async/clock.ts';
 import { TransientMap } from '../async/maps.ts';
-import type { PromiseOrValue } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
 import type { SharedCounters } from '../store/backing.ts';
 import type { Lookups } from '../store/lru.ts';
@@ -101,15 +91,6 @@ interface RetriedParts {
 /** Seconds that a call may wait because the service has said when it will be back. */
 const MAX_AWAY_SECONDS = 5;
 
-/** A failure after which the call is tried again. */
-class ToRetry {
-  readonly failure: Failure;
-
-  constructor(failure: Failure) {
-    this.failure = failure;
-  }
-}
-
 /**
  * Tries again after a 5xx or a broken connection, with exponential backoff and full jitter; after nothing else, and as
  * long as the budget of all calls has room. If the service has said when it will be back, no attempt is made before,
@@ -120,68 +101,33 @@ class ToRetry {
  */
 export function retried(next: Send, parts: RetriedParts): Send {
   const { retries, budget, firstDelayMs = 100, maxDelayMs = 2_000 } = parts;
-  const policy = retry(
-    handleWhen((error) => error instanceof ToRetry),
-    {
-      maxAttempts: retries,
-      backoff: notBefore(
-        new ExponentialBackoff({
-          generator: fullJitterGenerator,
-          initialDelay: firstDelayMs,
-          maxDelay: maxDelayMs,
-        }),
-      ),
-    },
-  );
-  return (call, sending) => {
-    let attempts = 1;
+  return async (call, sending) => {
+    let attempts = 0;
     let resent = 0;
-    /** Judges the failure of an attempt: a ToRetry if another one follows. */
-    function judged(error: unknown): unknown {
-      if (isUnsent(error)) attempts -= 1;
-      const mayRetry = attempts <= retries && !sending.signal.aborted && isPassing(error);
-      return mayRetry && budget.take() ? new ToRetry(error) : error;
-    }
-    /** Sends once, and once more if the connection is to blame. */
-    function sent(onFailure: (error: unknown) => PromiseOrValue<Answer>): Promise<Answer> {
-      return next(call, sending).catch((error: unknown) => {
-        if (resent > 0 || sending.signal.aborted || !isForgotten(error)) return onFailure(error);
-        resent += 1;
-        // One turn later, since the duty of this call to find out is left to others by then, itself included.
-        return Promise.resolve()
-          .then(() => next(call, { ...sending, isAnew: true }))
-          .catch(onFailure);
-      });
-    }
-    function attempt(): Promise<Answer> {
-      attempts += 1;
-      return sent((error) => {
-        throw judged(error);
-      });
-    }
+    let isAnew = false;
     budget.add();
-    return sent((thrown) => {
-      const error = judged(thrown);
-      if (!(error instanceof ToRetry)) throw told(error, attempts + resent);
-      return again(attempt, error, sending).catch((last: unknown) => {
-        throw told(last instanceof ToRetry ? last.failure : last, attempts + resent);
-      });
-    });
+    for (;;) {
+      try {
+        if (!isAnew) attempts += 1;
+        return await next(call, isAnew ? { ...sending, isAnew } : sending);
+      } catch (error) {
+        const isGivenUp = sending.signal.aborted;
+        isAnew = resent === 0 && !isGivenUp && isForgotten(error);
+        if (isAnew) {
+          resent += 1;
+          // One turn later, since the duty of this call to find out is left to others by then, itself included.
+          await null;
+          continue;
+        }
+        if (isUnsent(error)) attempts -= 1;
+        const mayRetry = attempts <= retries && !isGivenUp && isPassing(error);
+        if (!mayRetry || !budget.take()) throw told(error, attempts + resent);
+        // Jitter on top of the time that the service has named, so that not all calls are back at once.
+        const jitterMs = Math.floor(Math.random() * Math.min(maxDelayMs, firstDelayMs * 2 ** (attempts - 1)));
+        await new Promise((resolve) => setTimeout(resolve, awaySeconds(error) * 1000 + jitterMs));
+      }
+    }
   };
-
-  /** Goes on after a first attempt that failed: most calls need none of this. */
-  function again(attempt: () => Promise<Answer>, first: ToRetry, { signal }: Sending): Promise<Answer> {
-    const ends = new AbortController();
-    const onAbort = () => ends.abort(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
-    let isFirst = true;
-    const going = policy.execute(() => {
-      if (!isFirst) return attempt();
-      isFirst = false;
-      throw first;
-    }, ends.signal);
-    return going.finally(() => signal.removeEventListener('abort', onAbort));
-  }
 }
 
 /** Adds the number of attempts to a failure, if the service has not answered any. */
@@ -197,23 +143,6 @@ function isPassing(error: unknown): error is Failure {
     !isUnsent(error) &&
     awaySeconds(error) <= MAX_AWAY_SECONDS
   );
-}
-
-type Backoff = IBackoffFactory<IRetryBackoffContext<unknown>>;
-
-/**
- * Waits until the time at which the service has said that it will be back, and then as usual, so that not all calls are
- * back at once.
- */
-function notBefore(backoff: Backoff): Backoff {
-  return {
-    next(context): IBackoff<IRetryBackoffContext<unknown>> {
-      const usual = backoff.next(context);
-      const error = 'error' in context.result ? context.result.error : null;
-      const awayMs = error instanceof ToRetry ? awaySeconds(error.failure) * 1000 : 0;
-      return { duration: awayMs + usual.duration, next: notBefore(usual).next };
-    },
-  };
 }
 
 function awaySeconds({ fields }: Failure): number {

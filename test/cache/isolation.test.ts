@@ -97,6 +97,28 @@ it('two keys, 200 operations interleaved: no answer crosses, and no key is in th
   for (const key of KEYS) expect(metrics).not.toContain(key);
 });
 
+it('names at hand that are too many are dropped, and stand for the same all the same', async () => {
+  const written = new Map<string, unknown>();
+  const store = {
+    peek: (key: string) => written.get(key),
+    isAllHere: true,
+    getMany: async (keys: readonly string[]) => keys.map((key) => written.get(key)),
+    async setMany(entries: readonly { key: string; value: unknown }[]) {
+      for (const { key, value } of entries) written.set(key, value);
+    },
+    clear: async () => {},
+  };
+  const parts = { store: store as never, now: () => 1_000, authTtlMs: 60_000, holdMs: 60_000 };
+  const tenantCache = createTenantCache({ ...parts, maxNames: 3 });
+  for (const key of ['one', 'other']) tenantCache.accept(key);
+  const names = Array.from({ length: 10 }, (_, i) => `latest KE m${i}`);
+  for (const key of ['one', 'other'])
+    for (const name of names) tenantCache.keep(key, new Map([[name, `${key} ${name}`]]), 1_000);
+  await tenantCache.landed();
+  for (const key of ['one', 'other'])
+    for (const name of names) expect((await tenantCache.readOne(key, name))?.value).toBe(`${key} ${name}`);
+});
+
 it('keys that nobody knows take no place from one that the service has accepted', () => {
   const store = { peek: () => undefined, isAllHere: true, setMany: async () => {}, clear: async () => {} };
   const tenantCache = createTenantCache({

@@ -187,9 +187,9 @@ describe('a key that the service has not accepted lately', () => {
 
 describe('figures that were asked for lately', () => {
   /** The stage, and a clock that the test sets. */
-  function openAlong(outcomeOf: (countryCode: string) => Outcome = () => []) {
+  function openAlong(outcomeOf: (countryCode: string) => Outcome = () => [], maxAskedLately = 1_000) {
     const time = { nowMs: 0 };
-    const parts = partsWith({ now: () => time.nowMs, tenantCache: accepted, maxAskedLately: 1_000 });
+    const parts = partsWith({ now: () => time.nowMs, tenantCache: accepted, maxAskedLately });
     const prefetch = createPrefetch(parts);
     const asked: string[][] = [];
     const revalidation: Revalidation = { check: async () => () => 0, countCalls() {} };
@@ -239,6 +239,17 @@ describe('figures that were asked for lately', () => {
     time.nowMs = nowMs;
     await fetchBy(stage, [latest('NG')]);
     expect(asked).toEqual([['NG']]);
+  });
+
+  it('are forgotten of the key that asked the longest ago, where there are too many of all keys', async () => {
+    const { stage, prefetch, asked, time } = openAlong(undefined, 3);
+    for (const key of ['another', 'one', 'a third']) prefetch.wanted(key, latest('KE'), 0, 0);
+    prefetch.wanted('one', latest('GH'), 0, 0);
+    time.nowMs = 600;
+    await fetchBy(stage, [latest('NG')]);
+    expect(asked).toEqual([['NG', 'GH', 'KE']]);
+    expect(prefetch.of('another', [latest('NG')])).toEqual([]);
+    expect(prefetch.of('a third', [latest('NG')])).toHaveLength(1);
   });
 
   it('go along with nothing', async () => {

@@ -139,7 +139,7 @@ function list(name: string, entries: readonly string[]): string {
 }
 
 /** The parts that a delivery needs to run operations. */
-export interface DeliveryParts {
+interface DeliveryParts {
   readonly schema: GraphQLSchema;
   /** Bytes of all parts together. */
   readonly maxAnswerBytes: number;

@@ -155,9 +155,9 @@ export interface FeedParts
     Pick<FigureWatchParts, 'entries' | 'planning' | 'maxUpstreamCalls'> {
   readonly ask: Ask;
   readonly tenantCache: TenantCache;
-  readonly ledger: Pick<Ledger, 'shareLeft'>;
+  readonly ledger: Ledger;
   readonly quota: (keyDigest: string) => Promise<QuotaRecord>;
-  readonly clock: Pick<Clock, 'now' | 'after'>;
+  readonly clock: Clock;
   /** Milliseconds after a look at the sources in which there is no other. */
   readonly pollMs: number;
   /** Milliseconds that a new subscription may wait for the next minute window. */

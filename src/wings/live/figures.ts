@@ -107,7 +107,7 @@ function textOf({ record }: ObservationRecord): string {
 
 export interface FigureWatchParts {
   readonly keyDigest: string;
-  readonly entries: Pick<ObservationEntries, 'read'>;
+  readonly entries: ObservationEntries;
   readonly planning: Planning;
   readonly maxUpstreamCalls: number;
   /** Milliseconds since the epoch. */
