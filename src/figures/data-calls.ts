@@ -644,17 +644,19 @@ function handOut(
   return { rows, isWhole: true };
 }
 
-function* figuresToKeep(
+function figuresToKeep(
   pairs: readonly Pair[],
   mode: Mode,
   groups: Groups,
   faulty: ReadonlyMap<string, Failure>,
-): Generator<PairFigures> {
+): PairFigures[] {
+  const kept: PairFigures[] = [];
   for (const pair of pairs) {
     const key = keyOf(pair);
-    if (faulty.has(key) || isBlank(key, mode, groups)) continue;
-    yield { pair, rows: groups.figures.get(key) ?? [] };
+    if (!faulty.has(key) && !isBlank(key, mode, groups))
+      kept.push({ pair, rows: groups.figures.get(key) ?? [] });
   }
+  return kept;
 }
 
 /** True if the latest row holds no value: the latest figure stands further back. */

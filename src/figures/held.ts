@@ -96,26 +96,29 @@ export function heldAtOnce(parts: Holding): Figures['held'] {
 export function held(next: Fetch, parts: Holding): Fetch {
   return async (demands, sending, settle) => {
     if (parts.tenantCache === NO_TENANT_CACHE && demands.every(isOfAnyAge)) {
+      if (demands.every(({ years }) => years === null)) return next(demands, sending, settle);
       const { sent, settleAsked } = await inPlaceOfYears(demands, sending, settle, parts);
       return next(sent, sending, settleAsked);
     }
-    const looked = await lookUp(demands, sending, settle, parts);
+    const { looked, nowMs } = await lookUp(demands, sending, settle, parts);
+    const meeting = { next, sending, parts, nowMs };
+    if (looked.every(({ years }) => years === null)) return meet(looked, settle, meeting);
     const { sent, settleAsked } = await inPlaceOfYears(looked, sending, settle, parts);
-    return meet(sent, settleAsked, { next, sending, parts });
+    return meet(sent, settleAsked, meeting);
   };
 }
 
 /**
  * Reads the entries of demands, and settles those whose name the service refused lately: it is not asked for again so
  * soon.
- * @returns the others
+ * @returns the others, and the instant as of which they were looked up
  */
 async function lookUp(
   demands: readonly Demand[],
   sending: Sending,
   settle: Settle,
   parts: Holding,
-): Promise<readonly HeldDemand[]> {
+): Promise<{ readonly looked: readonly HeldDemand[]; readonly nowMs: number }> {
   const { caller } = sending;
   const reading = parts.entries.read(caller.keyDigest, demands);
   sending.waits?.store.timing(reading);
@@ -131,7 +134,7 @@ async function lookUp(
     if (refused === undefined) others.push({ ...demand, entry });
     else settle(demand, refused);
   }
-  return others;
+  return { looked: others, nowMs };
 }
 
 function refusedLately(
@@ -169,7 +172,6 @@ async function inPlaceOfYears<Wanted extends MaybeHeld>(
   settle: Settle,
   parts: Holding,
 ): Promise<Standing<Wanted>> {
-  if (demands.every(({ years }) => years === null)) return { sent: demands, settleAsked: settle };
   const nowMs = parts.now();
   const isHeld = (demand: Wanted) => isFresh(demand, demand.entry, nowMs, parts);
   const missing = demands.filter((demand) => !isHeld(demand));
@@ -217,6 +219,8 @@ interface Meeting {
   readonly next: Fetch;
   readonly sending: Sending;
   readonly parts: Holding;
+  /** Instant as of which the entries were looked up. */
+  readonly nowMs: number;
 }
 
 /** Meets demands from fresh entries, has the missing ones fetched, and settles all of them. */
@@ -225,37 +229,36 @@ async function meet(demands: readonly HeldDemand[], settle: Settle, meeting: Mee
   const { tenantCache, revalidation } = parts;
   const { bill } = sending;
   const { keyDigest } = sending.caller;
-  const dataCalls = () => bill.byRoute[observations.route] ?? 0;
   const missing = await expiredOrMissing(demands, meeting);
-  const callsBefore = dataCalls();
+  const callsBefore = bill.byRoute[observations.route] ?? 0;
+  const isTest = missing.length === 0 && !tenantCache.isAccepted(keyDigest);
   const fetched: Fetched = new Map();
-  const isAccepted = () => tenantCache.isAccepted(keyDigest);
-  const failure = () => [...fetched.values()].find(isBetterOld) ?? null;
-  await fetchInto(fetched, missing.length > 0 || isAccepted() ? missing : testing(demands, parts), meeting);
+  await fetchInto(fetched, isTest ? testing(demands, parts) : missing, meeting);
   const others = demands.filter(({ key }) => !fetched.has(key));
-  if (others.length > 0 && !isAccepted() && tenantCache.refusal(keyDigest) === null && failure() === null) {
+  const isUnproven = () => tenantCache.refusal(keyDigest) === null && !tenantCache.isAccepted(keyDigest);
+  const failure = () => [...fetched.values()].find(isBetterOld) ?? null;
+  if (others.length > 0 && isUnproven() && failure() === null) {
     // Nothing was asked of the service, so the key is as unproven as before.
     await fetchInto(fetched, others, meeting);
   }
+  const settledAtMs = parts.now();
   // The service may have refused the key by now: then no entry of it is served.
-  const refusal = tenantCache.refusal(keyDigest);
-  const doubt = refusal === null && !isAccepted() ? failure() : null;
-  await settleAll(demands, { fetched, refusal, doubt }, settle, meeting);
+  const isAllNew = others.length === 0 && ![...fetched.values()].some((outcome) => outcome instanceof Error);
+  const refusal = isAllNew ? null : tenantCache.refusal(keyDigest);
+  const doubt = !isAllNew && isUnproven() ? failure() : null;
+  await settleAll(demands, { fetched, refusal, doubt, nowMs: settledAtMs }, settle, meeting);
   // They tell how many calls a look at the sources may save.
-  const calls = dataCalls() - callsBefore;
-  if (calls > 0) revalidation.countCalls(keyDigest, calls);
+  const calls = (bill.byRoute[observations.route] ?? 0) - callsBefore;
+  if (calls > 0) revalidation.countCalls(keyDigest, calls, settledAtMs);
 }
 
 /** Corrects for how long entries past their time are known to hold. @returns the demands that no entry meets */
 async function expiredOrMissing(
   demands: readonly HeldDemand[],
-  { sending, parts }: Meeting,
+  { sending, parts, nowMs }: Meeting,
 ): Promise<readonly HeldDemand[]> {
-  const unmet = () => {
-    const nowMs = parts.now();
-    return demands.filter((demand) => !isFresh(demand, demand.entry, nowMs, parts));
-  };
-  const missing = unmet();
+  const unmetAt = (atMs: number) => demands.filter((demand) => !isFresh(demand, demand.entry, atMs, parts));
+  const missing = unmetAt(nowMs);
   const isRenewable = ({ entry, maxAgeMs }: HeldDemand) => entry !== undefined && maxAgeMs > 0;
   const expired = missing
     .filter(isRenewable)
@@ -269,7 +272,7 @@ async function expiredOrMissing(
   };
   const checkedAtMs = await parts.revalidation.check(expired, costs, sending);
   for (const figures of expired) figures.entry.checkedAtMs = checkedAtMs(figures);
-  return unmet();
+  return unmetAt(parts.now());
 }
 
 /**
@@ -282,11 +285,8 @@ function testing(demands: readonly HeldDemand[], parts: Holding): readonly HeldD
   return [demands.reduce((oldest, one) => (checkedAtMs(one) < checkedAtMs(oldest) ? one : oldest))];
 }
 
-async function fetchInto(
-  fetched: Fetched,
-  demands: readonly HeldDemand[],
-  { next, sending, parts }: Meeting,
-): Promise<void> {
+async function fetchInto(fetched: Fetched, demands: readonly HeldDemand[], meeting: Meeting): Promise<void> {
+  const { next, sending, parts, nowMs } = meeting;
   const isAllUsable = demands.length > 0 && demands.every((demand) => isUsable(demand, parts));
   const down = isAllUsable ? parts.outage.failure() : null;
   if (down !== null) {
@@ -299,14 +299,8 @@ async function fetchInto(
   if (parts.lookups !== undefined) parts.lookups.misses += demands.length;
   // Demands that differ only in the age they allow are one to the stages below.
   const byKey = new Map<string, Demand>(demands.map((demand) => [demand.key, demand]));
-  const askedAtMs = parts.now();
-  await fetchAlong([...byKey.values()], ({ key }, outcome) => fetched.set(key, outcome), {
-    next,
-    sending,
-    parts,
-  });
-  for (const { maxAgeMs } of demands)
-    sending.onFetched?.(askedAtMs + Math.min(parts.freshness.ttlMs, maxAgeMs));
+  await fetchAlong([...byKey.values()], ({ key }, outcome) => fetched.set(key, outcome), meeting);
+  for (const { maxAgeMs } of demands) sending.onFetched?.(nowMs + Math.min(parts.freshness.ttlMs, maxAgeMs));
 }
 
 /** Has the demands that are fetched bring along figures that will soon be wanted anew. */
@@ -335,16 +329,17 @@ interface Evidence {
   readonly refusal: Error | null;
   /** The reason why it is unknown if the service accepts the key; null if it is known. */
   readonly doubt: Error | null;
+  /** Instant at which outcomes have come. */
+  readonly nowMs: number;
 }
 
 async function settleAll(
   demands: readonly HeldDemand[],
-  { fetched, refusal, doubt }: Evidence,
+  { fetched, refusal, doubt, nowMs }: Evidence,
   settle: Settle,
   { sending, parts }: Meeting,
 ): Promise<void> {
   const { caller } = sending;
-  const nowMs = parts.now();
   for (const [done, demand] of demands.entries()) {
     if (done > 0 && done % MANY === 0) await yieldToEventLoop(caller);
     const { entry } = demand;

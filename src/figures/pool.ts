@@ -4,7 +4,6 @@ import type { Trace } from '../async/trace.ts';
 import { Failure } from '../errors.ts';
 import type { Demand } from '../plan/demand.ts';
 import { type Caller, faultIn, type Payer, type Sending, sharedPayer } from '../service/call.ts';
-import type { Ledger } from '../tenants/ledger.ts';
 import type { Outcome } from './entries.ts';
 import type { BatchSize, Fetch, FiguresParts, Settle } from './fetch.ts';
 
@@ -277,10 +276,7 @@ interface BatchWindow {
 }
 
 interface WindowMeans extends FiguresParts {
-  /** Share of the minute's budget that is left; null if it is unknown. */
-  readonly shareLeft: () => ReturnType<Ledger['shareLeft']>;
-  /** True if so many calls are left that one matters less than the milliseconds that may save it. */
-  readonly hasPlenty: () => boolean;
+  readonly keyDigest: string;
   readonly isUnderWay: () => boolean;
   /**
    * Sends all that has gathered.
@@ -317,7 +313,7 @@ type State =
   | { readonly name: 'awaiting the minute' };
 
 function createBatchWindow(parts: WindowMeans): BatchWindow {
-  const { clock, holdMs, leave } = parts;
+  const { clock, holdMs, leave, ledger, keyDigest } = parts;
   let state: State = { name: 'idle' };
   /** Operations that have yet to ask. */
   const awaited = new Set<object>();
@@ -327,7 +323,7 @@ function createBatchWindow(parts: WindowMeans): BatchWindow {
   function gather(): void {
     if (state.name === 'awaiting operations' || state.name === 'about to leave') return;
     if (state.name === 'gathering') keepOpen(state);
-    else if (state.name === 'idle' && !parts.isUnderWay() && parts.hasPlenty()) {
+    else if (state.name === 'idle' && !parts.isUnderWay() && ledger.hasPlenty(keyDigest)) {
       state = { name: 'about to leave' };
       setImmediate(endTurn);
     } else openWindow();
@@ -339,24 +335,27 @@ function createBatchWindow(parts: WindowMeans): BatchWindow {
   }
 
   function openWindow(): void {
-    const gathering: Gathering = { name: 'gathering', openedAtMs: clock.now(), arrivals: 0, cancel() {} };
+    const nowMs = clock.now();
+    const gathering: Gathering = { name: 'gathering', openedAtMs: nowMs, arrivals: 0, cancel() {} };
     state = gathering;
-    keepOpen(gathering);
+    keepOpen(gathering, nowMs);
   }
 
-  function keepOpen(gathering: Gathering): void {
+  function keepOpen(gathering: Gathering, nowMs = clock.now()): void {
     gathering.arrivals += 1;
     gathering.cancel();
     const { arrivals } = gathering;
     // An arrival before the timer fires opens the window anew.
     const isQuiet = () => state === gathering && gathering.arrivals === arrivals;
-    const leftMs = millisecondsLeft(gathering.openedAtMs, parts);
+    const leftMs = millisecondsLeft(gathering.openedAtMs, nowMs, parts);
     gathering.cancel = clock.after(leftMs, () => afterQuietTurns(isQuiet, endWindow));
   }
 
   function endWindow(): void {
-    state = { name: 'awaiting operations', cancel: clock.after(holdMs, close) };
-    closeIfAllArrived();
+    // The timer of the window has fired.
+    state = { name: 'idle' };
+    if (awaited.size === 0) close();
+    else state = { name: 'awaiting operations', cancel: clock.after(holdMs, close) };
   }
 
   function closeIfAllArrived(): void {
@@ -407,9 +406,13 @@ function afterQuietTurns(isQuiet: () => boolean, then: () => void, turnsLeft = Q
 }
 
 /** Milliseconds that a window stays open after an arrival at this moment. */
-function millisecondsLeft(openedAtMs: number, { clock, windowMs, shareLeft }: WindowMeans): number {
-  const left = shareLeft();
-  const longestMs = openedAtMs + windowMs * stretch(left) - clock.now();
+function millisecondsLeft(
+  openedAtMs: number,
+  nowMs: number,
+  { windowMs, ledger, keyDigest }: WindowMeans,
+): number {
+  const left = ledger.shareLeft(keyDigest);
+  const longestMs = openedAtMs + windowMs * stretch(left) - nowMs;
   return Math.max(0, Math.min(windowMs * widening(left), longestMs));
 }
 
@@ -555,8 +558,7 @@ function openBatching(keyDigest: string, next: Fetch, parts: FiguresParts): Batc
   let shutSinceMs: number | null = null;
   const window = createBatchWindow({
     ...parts,
-    shareLeft: () => ledger.shareLeft(keyDigest),
-    hasPlenty: () => ledger.hasPlenty(keyDigest),
+    keyDigest,
     isUnderWay: queue.isUnderWay,
     /**
      * Sends the batch. If the minute is spent, requests that may not wait for the next one are refused; the others

@@ -30,7 +30,7 @@ export interface Revalidation {
     sending: Sending,
   ): Promise<(figures: HeldFigures) => number>;
   /** Counts data calls of a key, by which the worth of a look is judged. */
-  countCalls(keyDigest: string, calls: number): void;
+  countCalls(keyDigest: string, calls: number, nowMs: number): void;
 }
 
 /** Calls to fetch demands with entries past their time, with a look at the sources and without. */
@@ -75,8 +75,8 @@ export function createRevalidation({
   const askedAtMs = createLru<number>(MAX_KEYS);
   let share = EXPECTED_SHARE;
 
-  function trafficOf(keyDigest: string): Traffic {
-    const interval = Math.floor(now() / intervalMs);
+  function trafficOf(keyDigest: string, nowMs: number): Traffic {
+    const interval = Math.floor(nowMs / intervalMs);
     const held = traffic.get(keyDigest) ?? { interval, calls: 0, callsBefore: 0 };
     if (held.interval !== interval) {
       held.callsBefore = held.interval === interval - 1 ? held.calls : 0;
@@ -89,7 +89,7 @@ export function createRevalidation({
 
   /** True if a look is likely to save more calls than the one it costs, now and until entries expire again. */
   function isWorthIt(keyDigest: string, { calls, callsIfRenewed }: FetchCosts): boolean {
-    const traffic = trafficOf(keyDigest);
+    const traffic = trafficOf(keyDigest, now());
     const callsNow = calls();
     const callsLater = Math.max(0, Math.max(traffic.calls, traffic.callsBefore) - callsNow);
     return share * (callsNow - callsIfRenewed() + callsLater) > 1;
@@ -140,8 +140,8 @@ export function createRevalidation({
         return isUnchanged(figures) ? Math.max(atMs, sources.atMs) : atMs;
       };
     },
-    countCalls(keyDigest, calls) {
-      trafficOf(keyDigest).calls += calls;
+    countCalls(keyDigest, calls, nowMs) {
+      trafficOf(keyDigest, nowMs).calls += calls;
     },
   };
 }
