@@ -51,7 +51,7 @@ export const bisected: Repair['refused'] = async (task, refusal, sending, means)
   if (task.search.isRefusedWithYears && refusal.outcome instanceof Error) {
     // Whole series are refused as well: the refusal of the years was for something else.
     task.search.isRefusedWithYears = false;
-    learned.learn('yearsParam', 'unknown');
+    learned.learn({ yearsParam: 'unknown' });
   }
   // Parts of a call that is looked into already wait for the rest of it.
   if (task.unproven !== undefined) return settleRefused(task, refusal, search);
@@ -73,7 +73,7 @@ function mayGoBy(refusal: Refusal, { rectangle, search }: Task, learned: Learned
   if (!isForYears && namedIn(refusal.detail, rectangle, learned).length > 0) return true;
   // A 404 may be for want of rows in these years; whole series may have some.
   if (refusal.outcome instanceof Error) {
-    learned.learn('yearsParam', 'refused');
+    learned.learn({ yearsParam: 'refused' });
     search.isRefusedWithYears = !isForYears;
   }
   return false;

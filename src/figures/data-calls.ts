@@ -6,6 +6,7 @@ import { isWithin, keyOf, type Mode, pairKey, pairOf, widened, type YearRange } 
 import {
   DEFAULT_MAX_ROWS,
   type Dimension,
+  type Facts,
   isCut,
   type Learned,
   mayNameYears,
@@ -159,7 +160,7 @@ export function createDataCalls({ send, learned, now }: FiguresParts): DataCalls
       const list = tracing(sending.trace, 'decode', () =>
         observations.decode(answer.body, params, receivedAt),
       );
-      learnLimit(list, limit, learned);
+      learned.learn(limitFacts(list, limit, learned.facts()));
       const groups = groupRows(list, rectangle);
       const stray = strayIn(list, groups.figures.values(), rectangle);
       return { isRefused: false, list, groups, stray, limit, years: null, receivedAt };
@@ -182,27 +183,28 @@ export function createDataCalls({ send, learned, now }: FiguresParts): DataCalls
     if (highest !== null) {
       const lower = await asking(highest);
       if (!lower.isRefused || !isForLimit(lower)) {
-        learned.learn('maxRows', highest);
+        learned.learn({ maxRows: highest });
         return lower;
       }
     }
     const plain = await asking();
     if (!plain.isRefused) {
-      learned.learn('limitParam', 'refused');
-      learned.learn('refusedLimit', limit);
+      learned.learn({ limitParam: 'refused' });
+      learned.learn({ refusedLimit: limit });
     }
     return plain;
   }
 
   /** The limit to ask with; undefined for none. */
   function limitFor({ mode, years, rectangle, rowsOf }: Asked, mayTry: boolean): number | undefined {
+    const { limitParam, maxRows, defaultRows } = learned.facts();
+    if (limitParam === 'accepted') return maxRows;
+    if (!mayTry || limitParam === 'refused') return undefined;
     const isKnown = (code: string, key: string) =>
       years === null ? learned.knowsSeries(code, key) : learned.knowsWithin(code, key, widened(years));
     const mayBeLong =
-      expectedRows(rectangle, rowsOf) >= learned.defaultRows ||
-      (mode === 'series' && !everyPair(rectangle, isKnown));
-    const isWorthTrying = mayTry && mayBeLong && learned.limitParam !== 'refused';
-    return learned.limitParam === 'accepted' || isWorthTrying ? learned.maxRows : undefined;
+      expectedRows(rectangle, rowsOf) >= defaultRows || (mode === 'series' && !everyPair(rectangle, isKnown));
+    return mayBeLong ? maxRows : undefined;
   }
 
   async function askFor(asked: Asked, sending: Sending, mayTry = true): Promise<Reply> {
@@ -230,7 +232,7 @@ export function createDataCalls({ send, learned, now }: FiguresParts): DataCalls
     sending,
   ) => {
     const { received, meta } = list;
-    const looksCut = () =>
+    const looksCut = ({ totals, limitEffect }: Facts) =>
       isCut({
         received,
         total: meta.total,
@@ -238,39 +240,43 @@ export function createDataCalls({ send, learned, now }: FiguresParts): DataCalls
         askedLimit: limit,
         isEveryPairPresent: () =>
           mode === 'latest' && everyPair(rectangle, (c, m) => isPresent(groups, c, m)),
-        isTotalTrue: learned.totals === 'true',
-        limitEffect: learned.limitEffect,
+        isTotalTrue: totals === 'true',
+        limitEffect,
       });
-    if (!looksCut()) return false;
+    const facts = learned.facts();
+    if (!looksCut(facts)) return false;
     const isTold = (meta.total !== null && meta.total > received) || meta.limit !== null;
-    if (isTold || limit === undefined || received >= limit || learned.limitEffect !== 'unknown') return true;
+    if (isTold || limit === undefined || received >= limit || facts.limitEffect !== 'unknown') return true;
     // Just as long as a default page, though more was asked for: whole, if limits make a difference at all.
     const one = await ask({ mode, rectangle, limit: 1 }, sending);
-    learned.learn('limitEffect', !one.isRefused && one.list.received <= 1 ? 'heeded' : 'ignored');
-    return looksCut();
+    learned.learn({ limitEffect: !one.isRefused && one.list.received <= 1 ? 'heeded' : 'ignored' });
+    return looksCut(learned.facts());
   };
 
   return { ask, askFor, isCutShort };
 }
 
-/** Learns from an answer how the service treats `limit`. */
-function learnLimit({ received, meta }: ObservationList, asked: number | undefined, learned: Learned): void {
-  const before = learned.maxRows;
+/** The facts that an answer shows of how the service treats `limit`. */
+function limitFacts(
+  { received, meta }: ObservationList,
+  asked: number | undefined,
+  { maxRows, defaultRows, limitParam }: Facts,
+): Partial<Facts> {
+  const shown: Partial<Facts> = {};
   if (meta.limit !== null) {
-    if (learned.limitParam === 'unknown') learned.learn('limitParam', 'told');
-    if (asked === undefined) learned.learn('defaultRows', meta.limit);
+    if (limitParam === 'unknown') shown.limitParam = 'told';
+    if (asked === undefined) shown.defaultRows = meta.limit;
     const isCap = asked !== undefined && meta.limit < asked;
-    if (isCap || learned.limitParam === 'refused' || meta.limit > before) {
-      learned.learn('maxRows', meta.limit);
-    }
+    if (isCap || limitParam === 'refused' || meta.limit > maxRows) shown.maxRows = meta.limit;
   }
-  if (asked !== undefined) learned.learn('limitParam', 'accepted');
-  if (asked !== undefined && received > asked) learned.learn('limitEffect', 'ignored');
-  else if (asked !== undefined && received > learned.defaultRows) learned.learn('limitEffect', 'heeded');
+  if (asked !== undefined) shown.limitParam = 'accepted';
+  if (asked !== undefined && received > asked) shown.limitEffect = 'ignored';
+  else if (asked !== undefined && received > defaultRows) shown.limitEffect = 'heeded';
   // More rows came than the known maximum: the next answer of as many rows must not look as if a limit had cut it.
-  if (received > learned.maxRows) learned.learn('maxRows', received + 1);
-  if (meta.total === null) learned.learn('totals', 'untold');
-  else if (meta.total > received) learned.learn('totals', 'true');
+  if (received > (shown.maxRows ?? maxRows)) shown.maxRows = received + 1;
+  if (meta.total === null) shown.totals = 'untold';
+  else if (meta.total > received) shown.totals = 'true';
+  return shown;
 }
 
 function everyPair(
@@ -472,15 +478,6 @@ export interface NameSearch {
   isAnswered: boolean;
 }
 
-export function openNameSearch(): NameSearch {
-  return {
-    refusalsLeft: undefined,
-    isListAsked: { countries: false, metrics: false },
-    isRefusedWithYears: false,
-    isAnswered: false,
-  };
-}
-
 /**
  * Settles the pairs of one mode: with rows, with a failure, or with `'no figure'` if the latest row holds no value, so
  * that the latest figure stands further back in the series.
@@ -588,8 +585,8 @@ function learnYears(answer: Rows, years: YearRange, learned: Learned): boolean {
   const { list } = answer;
   const isHeeded = list.rows.every(({ year }) => isWithin(widened(years), year));
   const isTold = wouldTellOfCut(answer, learned);
-  if (!isHeeded || !isTold) learned.learn('yearsParam', 'ignored');
-  else if (list.rows.length > 0) learned.learn('yearsParam', 'accepted');
+  if (!isHeeded || !isTold) learned.learn({ yearsParam: 'ignored' });
+  else if (list.rows.length > 0) learned.learn({ yearsParam: 'accepted' });
   return isTold;
 }
 

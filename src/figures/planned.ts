@@ -1,17 +1,16 @@
-import { type Job, onItsOwn, type PromiseOrValue, type Steps, timeSliced } from '../async/turns.ts';
+import { type Job, onItsOwn, type Steps, timeSliced } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
 import { covering, type Pair, type Rectangle } from '../plan/cover.ts';
 import { covers, type Demand, keyOf, latestFor, type Mode, pairKey, type YearRange } from '../plan/demand.ts';
 import { mayNameYears } from '../plan/learned.ts';
 import {
-  hopefulParts,
+  type DemandPlan,
   hopefulRows,
   inWhole,
   limitsOf,
-  type ModePlan,
   oneRow,
   type PlanPart,
-  planningModes,
+  planningParts,
 } from '../plan/modes.ts';
 import { contenders, newestOf } from '../plan/newest.ts';
 import type { Sending } from '../service/call.ts';
@@ -21,7 +20,6 @@ import {
   type FetchTask,
   type NameSearch,
   NONE_WHOLE,
-  openNameSearch,
   type PairsToFetch,
   pairsOf,
   type SettlePair,
@@ -115,6 +113,15 @@ interface Together {
   readonly search: NameSearch;
 }
 
+export function openNameSearch(): NameSearch {
+  return {
+    refusalsLeft: undefined,
+    isListAsked: { countries: false, metrics: false },
+    isRefusedWithYears: false,
+    isAnswered: false,
+  };
+}
+
 /**
  * Plans demands as pairs to ask for as latest and as series, and settles each demand by the outcome of its pair: a
  * latest figure may stand in the series. If several rows of the series may be the latest, the service's own choice is
@@ -130,8 +137,7 @@ export function planned(next: FetchPairs, planning: FiguresParts): Fetch {
 async function fetchTogether(demands: readonly Demand[], together: Together): Promise<void> {
   const { next, planning, sending, settle, search } = together;
   const { learned } = planning;
-  const planningAll = modesOf(demands, planning, sending.caller);
-  const plan = planningAll instanceof Promise ? await planningAll : planningAll;
+  const { series, parts } = await planOf(demands, planning, sending.caller);
   const wanted = byMode(demands);
   const settleIn = (mode: Mode, pair: Pair, outcome: Outcome, years: YearRange | null = null) => {
     if (mode === 'latest') {
@@ -187,8 +193,8 @@ async function fetchTogether(demands: readonly Demand[], together: Together): Pr
     if (mode === 'latest') return settleLatest;
     return years === null ? settleSeries : settleRange(years);
   };
-  await all(hopefulParts(plan, learned).map((part) => fetch(part, settling(part))));
-  const again = untold.size === 0 ? [] : plan.series.filter((pair) => untold.has(keyOf(pair)));
+  await all(parts.map((part) => fetch(part, settling(part))));
+  const again = untold.size === 0 ? [] : series.filter((pair) => untold.has(keyOf(pair)));
   if (again.length > 0) {
     await fetch({ mode: 'latest', years: null, pairs: again, rowsOf: oneRow }, settleLatest);
   }
@@ -204,8 +210,8 @@ async function fetchTogether(demands: readonly Demand[], together: Together): Pr
 type SeriesRows = readonly ObservationRecord[];
 
 /** Plans which pairs to ask for as latest, and which as series; in turns, if there are many. */
-function modesOf(demands: readonly Demand[], planning: FiguresParts, job: Job): PromiseOrValue<ModePlan> {
-  const plan = () => timeSliced(job, planningModes(demands, planning));
+async function planOf(demands: readonly Demand[], planning: FiguresParts, job: Job): Promise<DemandPlan> {
+  const plan = () => timeSliced(job, planningParts(demands, planning));
   return demands.length > MANY ? onItsOwn(job, plan) : plan();
 }
 

@@ -398,7 +398,7 @@ export const completed: Repair['cut'] = async (task, answer, sending, parts) => 
     return await complete(cut, parts);
   } catch (error) {
     if (!(error instanceof Failure) || error.code !== 'UPSTREAM_INCOMPLETE') throw error;
-    parts.learned.learn('yearsParam', 'ignored');
+    parts.learned.learn({ yearsParam: 'ignored' });
     return inWholeAgain();
   }
 };
@@ -451,12 +451,12 @@ function learnCut(answer: Rows, learned: Learned): boolean {
   const { received, meta } = list;
   const total = totalBeyond(answer);
   if (limit === undefined && total !== null) {
-    learned.learn('defaultRows', Math.min(learned.defaultRows, received));
+    learned.learn({ defaultRows: Math.min(learned.defaultRows, received) });
   }
   const mayAskForMore = limit === undefined && learned.limitParam !== 'refused';
   const isLimitTold = total !== null || meta.limit !== null || learned.limitEffect === 'ignored';
   if (!mayAskForMore && isLimitTold) {
-    learned.learn('maxRows', Math.min(learned.maxRows, meta.limit ?? received));
+    learned.learn({ maxRows: Math.min(learned.maxRows, meta.limit ?? received) });
   }
   return mayAskForMore;
 }
@@ -578,9 +578,9 @@ async function askForTotal(
   if (total === null || !isRefusing || total >= refusedLimit) return null;
   const { mode, rectangle } = task;
   const all = await calls.ask({ mode, rectangle, limit: total, named: namedBy(answer) }, sending);
-  if (all.isRefused) learned.learn('refusedLimit', total);
+  if (all.isRefused) learned.learn({ refusedLimit: total });
   if (all.isRefused || all.list.received < total) return null;
-  learned.learn('maxRows', total);
+  learned.learn({ maxRows: total });
   return sentRows(all);
 }
 

@@ -95,7 +95,7 @@ const MAX_NAMES = 20_000;
 const FACT_LIFE_MS = 10 * 60_000;
 
 /** Facts on the data route that single answers show, each with a value for the unknown. */
-interface Facts {
+export interface Facts {
   /** The most rows that one call brings. */
   maxRows: number;
   /** Rows at which an answer without `limit` ends. */
@@ -138,8 +138,10 @@ export type Dimension = 'countries' | 'metrics';
 
 /** Knowledge of the service from its answers. Shared by all callers: none of it is a figure. */
 export interface Learned extends Readonly<Facts> {
-  /** Takes a fact over, until it is contradicted or has had no new evidence for ten minutes. */
-  learn<Name extends keyof Facts>(name: Name, value: Facts[Name]): void;
+  /** Returns all facts as of now: for those who look at several of them. */
+  facts(): Readonly<Facts>;
+  /** Takes facts over, until they are contradicted or have had no new evidence for ten minutes. */
+  learn(facts: Partial<Facts>): void;
   /** Names that the service has answered for: they don't make it refuse a call. In the spelling of the call. */
   readonly answered: Readonly<Record<Dimension, NameSet>>;
   /** Names in the service's own lists. */
@@ -177,7 +179,8 @@ export interface NameSet {
 }
 
 export function createLearned(now: () => number): Learned {
-  const facts: { [Name in keyof Facts]?: { value: Facts[Name]; atMs: number } } = {};
+  const told: Partial<Facts> = {};
+  const toldAtMs = new Map<string, number>();
   const byPair = new Map<string, number>();
   const byMetric = new Map<string, { pairs: number; rows: number }>();
   const spans = new Map<string, Span>();
@@ -187,10 +190,13 @@ export function createLearned(now: () => number): Learned {
   const answered = { countries: createNameSet(), metrics: createNameSet() };
   const figured = { countries: createNameSet(), metrics: createNameSet() };
 
-  function fact<Name extends keyof Facts>(name: Name): Facts[Name] {
-    const known = facts[name];
-    const isKnown = known !== undefined && now() - known.atMs < FACT_LIFE_MS;
-    return isKnown ? known.value : UNKNOWN_FACTS[name];
+  function facts(): Readonly<Facts> {
+    const nowMs = now();
+    const known = { ...UNKNOWN_FACTS, ...told };
+    for (const [name, atMs] of toldAtMs) {
+      if (nowMs - atMs >= FACT_LIFE_MS) Object.assign(known, { [name]: UNKNOWN_FACTS[name as keyof Facts] });
+    }
+    return known;
   }
 
   const seriesRows: RowsOf = (countryCode, metricKey) => {
@@ -204,28 +210,31 @@ export function createLearned(now: () => number): Learned {
 
   return {
     get maxRows() {
-      return fact('maxRows');
+      return facts().maxRows;
     },
     get defaultRows() {
-      return fact('defaultRows');
+      return facts().defaultRows;
     },
     get limitParam() {
-      return fact('limitParam');
+      return facts().limitParam;
     },
     get refusedLimit() {
-      return fact('refusedLimit');
+      return facts().refusedLimit;
     },
     get limitEffect() {
-      return fact('limitEffect');
+      return facts().limitEffect;
     },
     get yearsParam() {
-      return fact('yearsParam');
+      return facts().yearsParam;
     },
     get totals() {
-      return fact('totals');
+      return facts().totals;
     },
-    learn(name, value) {
-      Object.assign(facts, { [name]: { value, atMs: now() } });
+    facts,
+    learn(some) {
+      const nowMs = now();
+      Object.assign(told, some);
+      for (const name of Object.keys(some)) toldAtMs.set(name, nowMs);
     },
     answered,
     noteAnswer({ countryCodes, metricKeys }, figures) {
@@ -311,7 +320,7 @@ function createNameSet(): NameSet {
  * @param totals `untold` has series of unknown length be taken for long, `unknown` has them asked for in hope
  */
 export function frozen(learned: Learned, totals: 'untold' | 'unknown'): Learned {
-  const { maxRows, defaultRows, limitParam, refusedLimit, limitEffect, yearsParam } = learned;
+  const facts = { ...learned.facts(), totals };
   const fixed = (names: NameSet): NameSet => ({
     size: names.size,
     has: (name) => names.has(name),
@@ -323,13 +332,8 @@ export function frozen(learned: Learned, totals: 'untold' | 'unknown'): Learned 
     metrics: fixed(metrics),
   });
   return {
-    maxRows,
-    defaultRows,
-    limitParam,
-    refusedLimit,
-    limitEffect,
-    yearsParam,
-    totals,
+    ...facts,
+    facts: () => facts,
     learn() {},
     answered: fixedNames(learned.answered),
     listed: fixedNames(learned.listed),

@@ -338,6 +338,26 @@ export function planningModes(demands: readonly Demand[], planning: Planning): S
   return choosingModes(demands, modeLimits(planning), learned.seriesRows, rowsWithin);
 }
 
+/** The plan for some demands. */
+export interface DemandPlan {
+  /** Pairs that are asked for as whole series. */
+  readonly series: readonly Pair[];
+  /** The parts of the plan, each with the rows to cover it by. */
+  readonly parts: readonly PlanPart[];
+}
+
+/** Plans demands, in steps. */
+export function* planningParts(demands: readonly Demand[], planning: Planning): Steps<DemandPlan> {
+  const { learned } = planning;
+  const plan = yield* planningModes(demands, planning);
+  const parts = partsOf(
+    plan,
+    (pairs) => hopefulRows(pairs, learned),
+    (years, pairs) => hopefulRowsWithin(years, pairs, learned),
+  );
+  return { series: plan.series, parts };
+}
+
 /** Calls and rows that demands are planned to take. An answer that is cut short, or refused, takes more. */
 interface Estimate {
   readonly calls: number;
@@ -346,12 +366,10 @@ interface Estimate {
 }
 
 export function estimate(demands: readonly Demand[], planning: Planning): Estimate {
-  const { learned } = planning;
-  const limits = modeLimits(planning);
-  const plan = taken(planningModes(demands, planning));
+  const limits = limitsOf(planning);
+  const { parts } = taken(planningParts(demands, planning));
   const total = { calls: 0, rows: 0 };
-  for (const { pairs, rowsOf } of hopefulParts(plan, learned))
-    add(total, cover(pairs, limits, rowsOf), rowsOf);
+  for (const { pairs, rowsOf } of parts) add(total, cover(pairs, limits, rowsOf), rowsOf);
   return total;
 }
 
@@ -360,11 +378,10 @@ export function estimate(demands: readonly Demand[], planning: Planning): Estima
  * already tell; then they are not parted into calls.
  */
 export function fitsWithin(most: Estimate, demands: readonly Demand[], planning: Planning): boolean {
-  const { learned } = planning;
-  const limits = modeLimits(planning);
-  const plan = taken(planningModes(demands, planning));
+  const limits = limitsOf(planning);
+  const { parts } = taken(planningParts(demands, planning));
   const total = { calls: 0, rows: 0 };
-  for (const { pairs, rowsOf } of hopefulParts(plan, learned)) {
+  for (const { pairs, rowsOf } of parts) {
     const ownRows = pairs.reduce(
       (sum, { countryCode, metricKey }) => sum + rowsOf(countryCode, metricKey),
       0,
@@ -384,15 +401,6 @@ function add(
 ): void {
   total.calls += rectangles.length;
   for (const rectangle of rectangles) total.rows += expectedRows(rectangle, rowsOf);
-}
-
-/** The parts of a plan, each with the rows to cover it by. */
-export function hopefulParts(plan: ModePlan, learned: Learned): PlanPart[] {
-  return partsOf(
-    plan,
-    (pairs) => hopefulRows(pairs, learned),
-    (years, pairs) => hopefulRowsWithin(years, pairs, learned),
-  );
 }
 
 function modeLimits(planning: Planning): ModeLimits {

@@ -2,13 +2,13 @@ import {
   createDataCalls,
   type FetchedRows,
   NOT_WHOLE,
-  openNameSearch,
   pairsOf,
   type Refusal,
   type Rows,
   type Task,
 } from '../../src/figures/data-calls.ts';
 import type { Outcome } from '../../src/figures/entries.ts';
+import { openNameSearch } from '../../src/figures/planned.ts';
 import type { Rectangle } from '../../src/plan/cover.ts';
 import { keyOf } from '../../src/plan/demand.ts';
 import { sendingFor } from '../upstream/sending.ts';

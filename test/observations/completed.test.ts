@@ -91,7 +91,7 @@ describe('a cut answer', () => {
     expect(replanned).toHaveLength(1);
 
     const learned = createLearned(() => 0);
-    learned.learn('limitParam', 'refused');
+    learned.learn({ limitParam: 'refused' });
     const { fetched, targets, kept } = await complete(long, task, habits, learned);
     expect(fetched).toEqual({ rows: 20, isWhole: true });
     expect(targets.every((target) => target.includes('start_year='))).toBe(true);
@@ -104,7 +104,7 @@ describe('a cut answer', () => {
     const habits = { defaultRows: 9, maxRows: 9, limit: 'refuse', total: 'none', years: 'exclude' } as const;
     const { task, settled } = taskFor(long, { mode: 'series' });
     const learned = createLearned(() => 0);
-    learned.learn('limitParam', 'refused');
+    learned.learn({ limitParam: 'refused' });
     await complete(long, task, habits, learned);
     expect(valuesOf(settled)).toEqual({ 'AA metric_0': Array.from({ length: 20 }, (_, i) => i) });
   });
@@ -131,8 +131,8 @@ describe('a single series of many rows a year', () => {
   /** @returns values that came, or the failure, and the calls beyond the first */
   async function fetch(table: Table, habits: Partial<Habits>) {
     const learned = createLearned(() => 0);
-    learned.learn('limitParam', 'refused');
-    learned.learn('defaultRows', MAX_ROWS);
+    learned.learn({ limitParam: 'refused' });
+    learned.learn({ defaultRows: MAX_ROWS });
     const { task, settled } = taskFor(table, { mode: 'series' });
     const own = { limit: 'refuse', defaultRows: MAX_ROWS, maxRows: MAX_ROWS, ...habits } as const;
     const { targets } = await complete(table, task, own, learned);

@@ -624,8 +624,8 @@ describe('what is learned of `limit`', () => {
   it('is forgotten after a while, and found out anew', () => {
     let now = 0;
     const learned = createLearned(() => now);
-    learned.learn('limitParam', 'refused');
-    learned.learn('maxRows', 100);
+    learned.learn({ limitParam: 'refused' });
+    learned.learn({ maxRows: 100 });
     now = 9 * 60_000;
     expect([learned.limitParam, learned.maxRows]).toEqual(['refused', 100]);
     now = 10 * 60_000;

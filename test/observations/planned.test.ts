@@ -5,12 +5,11 @@ import {
   called,
   type FetchTask,
   NONE_WHOLE,
-  openNameSearch,
   type PairsToFetch,
   pairsOf,
 } from '../../src/figures/data-calls.ts';
 import type { Outcome } from '../../src/figures/entries.ts';
-import { covered, type FetchPairs, planned } from '../../src/figures/planned.ts';
+import { covered, type FetchPairs, openNameSearch, planned } from '../../src/figures/planned.ts';
 import { completed } from '../../src/figures/repair.ts';
 import { type Demand, demandFor, keyOf, type Mode } from '../../src/plan/demand.ts';
 import { createLearned } from '../../src/plan/learned.ts';
@@ -178,7 +177,7 @@ describe('pairs', () => {
     await cover(table, { codesPerCall: 3, learned }, () => next);
     expect(order.slice(0, 3)).toEqual(['asks AA,AB', 'has AA,AB', 'asks AC,AD']);
     order.length = 0;
-    learned.learn('limitParam', 'accepted');
+    learned.learn({ limitParam: 'accepted' });
     await cover(table, { codesPerCall: 3, learned }, () => next);
     expect(order.slice(0, 2)).toEqual(['asks AA,AB', 'asks AC,AD']);
   });

@@ -149,8 +149,8 @@ describe('some years of many series', () => {
       const table = tableOf(54, 1, () => 76);
       const silent = { limit: 'refuse', total: 'none', tellsLimit: false, defaultRows: 1000 } as const;
       const { ask, learned } = open({ ...silent, years, order }, table);
-      learned.learn('totals', 'untold');
-      learned.learn('limitParam', 'refused');
+      learned.learn({ totals: 'untold' });
+      learned.learn({ limitParam: 'refused' });
       const targets = await ask(of({ from: 2016, to: null }, table));
       expect(targets).toEqual(['start_year=2015', 'whole', 'whole', 'whole', 'whole', 'whole']);
       expect(learned.yearsParam).not.toBe('accepted');
