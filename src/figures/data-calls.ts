@@ -617,10 +617,10 @@ function handOut(
   const faulty = faultsIn(list.faults, groups);
   const isProven = (key: string) => stray === null || sentOf(groups, key) > 0;
   const asked = isAll(pairs, rectangle) ? pairs : pairsOf(rectangle);
-  const all = stray === null ? asked : asked.filter((pair) => isProven(keyOf(pair)));
+  const all = stray === null ? asked : asked.filter((pair) => isProven(nameOf(pair)));
   if (mode === 'series') {
     for (const pair of all) {
-      const key = keyOf(pair);
+      const key = nameOf(pair);
       learnLength(pair, { years, rows: figures.get(key) ?? [], sent: sentOf(groups, key) }, learned);
     }
   }
@@ -632,13 +632,18 @@ function handOut(
   const ofNoPair = list.received - list.rows.length - list.blanks.length;
   let rows = ofNoPair;
   for (const pair of pairs) {
-    const key = keyOf(pair);
+    const key = nameOf(pair);
     const failure = faulty.get(key) ?? (isProven(key) ? undefined : stray);
     settle(pair, failure ?? (isBlank(key, mode, groups) ? 'no figure' : (figures.get(key) ?? [])));
     rows += sentOf(groups, key);
   }
   onRows?.(list.received, list.received - rows + ofNoPair);
   return { rows, isWhole: true };
+}
+
+/** Names a pair: one that is a demand has its name at hand. */
+function nameOf(pair: Pair): string {
+  return pair.pairKey ?? keyOf(pair);
 }
 
 function figuresToKeep(
@@ -649,7 +654,7 @@ function figuresToKeep(
 ): PairFigures[] {
   const kept: PairFigures[] = [];
   for (const pair of pairs) {
-    const key = keyOf(pair);
+    const key = nameOf(pair);
     if (!faulty.has(key) && !isBlank(key, mode, groups))
       kept.push({ pair, rows: groups.figures.get(key) ?? [] });
   }

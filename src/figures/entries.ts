@@ -266,7 +266,7 @@ export function createObservationEntries(
         values.set(name, value);
       };
       for (const { pair, rows } of figures) {
-        const newest = contenders(rows);
+        const newest = rows.length < 2 ? rows : contenders(rows);
         several.note(keyDigest, newest, mode === 'series' && years === null);
         if (!isHolding) continue;
         shareTexts(rows);

@@ -116,26 +116,34 @@ export function createHeldNames(
 
   function look(dimension: Dimension, keyDigest: string): PromiseOrValue<HeldList<NamedList> | null> {
     if (tenantCache.isAtHand) return find[dimension](keyDigest);
-    if (isKnownMissing(dimension, keyDigest)) return null;
-    const generation = tenantCache.generation(keyDigest);
-    return mapValue(find[dimension](keyDigest), (found) => {
-      if (found === null) none.set(`${dimension} ${keyDigest}`, { atMs: now(), generation });
-      return found;
-    });
+    return isKnownMissing(dimension, keyDigest) ? null : lookIn(dimension, keyDigest);
   }
 
-  return (dimension, keyDigest) =>
-    mapValue(look(dimension, keyDigest), (found) => {
-      if (found === null) return null;
-      const list = found.records;
-      if (list.length === 0 || list.length === USUAL_ROWS || leftOutOf(list) !== null) return null;
-      const names = list.map(({ code, key }) => code ?? key ?? '');
-      const all = folded.of(list) ?? new Set(names.map((name) => name.toUpperCase()));
-      folded.put(list, all);
-      const has = (name: string) => all.has(name.toUpperCase());
-      if (!figured[dimension].every(has)) return null;
-      return { freshUntilMs: found.freshUntilMs, names, has };
-    });
+  async function lookIn(dimension: Dimension, keyDigest: string): Promise<HeldList<NamedList> | null> {
+    const generation = tenantCache.generation(keyDigest);
+    const found = await find[dimension](keyDigest);
+    if (found === null) none.set(`${dimension} ${keyDigest}`, { atMs: now(), generation });
+    return found;
+  }
+
+  function namesIn(dimension: Dimension, found: HeldList<NamedList> | null): HeldNames | null {
+    if (found === null) return null;
+    const list = found.records;
+    if (list.length === 0 || list.length === USUAL_ROWS || leftOutOf(list) !== null) return null;
+    const names = list.map(({ code, key }) => code ?? key ?? '');
+    const all = folded.of(list) ?? new Set(names.map((name) => name.toUpperCase()));
+    folded.put(list, all);
+    const has = (name: string) => all.has(name.toUpperCase());
+    if (!figured[dimension].every(has)) return null;
+    return { freshUntilMs: found.freshUntilMs, names, has };
+  }
+
+  return (dimension, keyDigest) => {
+    const found = look(dimension, keyDigest);
+    return found instanceof Promise
+      ? found.then((there) => namesIn(dimension, there))
+      : namesIn(dimension, found);
+  };
 }
 
 /**

@@ -73,7 +73,6 @@ export function* choosingModes(
   seriesRows: RowsOf,
   rowsWithin: RowsWithin = null,
 ): Steps<ModePlan> {
-  if (demands.every(({ mode }) => mode === 'latest')) return { latest: demands, series: [], ranges: [] };
   const wanted = wantedOf(demands);
   const all = new Map([
     ...wanted.series,
@@ -332,10 +331,11 @@ export function limitsOf({ learned, codesPerCall }: CallBounds): CoverLimits {
 }
 
 /** Plans which demands to ask for as latest, as series, and within some years. */
-export function planningModes(demands: readonly Demand[], planning: Planning): Steps<ModePlan> {
+export function* planningModes(demands: readonly Demand[], planning: Planning): Steps<ModePlan> {
+  if (demands.every(({ mode }) => mode === 'latest')) return { latest: demands, series: [], ranges: [] };
   const { learned } = planning;
   const rowsWithin: RowsWithin = mayNameYears(learned) ? (years) => learned.rowsWithin(widened(years)) : null;
-  return choosingModes(demands, modeLimits(planning), learned.seriesRows, rowsWithin);
+  return yield* choosingModes(demands, modeLimits(planning), learned.seriesRows, rowsWithin);
 }
 
 /** The plan for some demands. */
