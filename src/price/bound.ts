@@ -145,7 +145,8 @@ export function boundOf(
     ofField(field, node, type, parents, below) {
       const cost = costOf(field);
       const isRow = rowTypeOf(type) !== null;
-      const isList = holdsList(field);
+      const isPage = rowTypeOf(getNamedType(field.type)) !== null;
+      const isList = isPage || isListType(getNullableType(field.type));
       const own = ownBound({ field, cost, isList, node, type }, type === root ? null : parents, scope, sizes);
       if (node.selectionSet === undefined) return own;
       // The rows of a page are no more than those of its list.
