@@ -11,9 +11,9 @@ import type { ObservationEntry, Outcome } from './entries.ts';
 import type { Fetch, Figures, FiguresParts, Settle } from './fetch.ts';
 import type { Revalidation } from './revalidation.ts';
 
-/** A demand, and its entry, fresh or not. */
+/** A demand, and its entry, fresh or not, if there is one: most demands that come this far have none. */
 interface HeldDemand extends Demand {
-  readonly entry: ObservationEntry | undefined;
+  readonly entry?: ObservationEntry;
 }
 
 /** The parts of figures, and the memory of what each key asks for. */
@@ -131,7 +131,7 @@ async function lookUp(
     const entry = entries.get(demand.key);
     const isRefusedNow = isAccepted && !isFresh(demand, entry, nowMs, parts);
     const refused = isRefusedNow ? refusedLately(demand, sending, nowMs, parts) : undefined;
-    if (refused === undefined) others.push({ ...demand, entry });
+    if (refused === undefined) others.push(entry === undefined ? demand : { ...demand, entry });
     else settle(demand, refused);
   }
   return { looked: others, nowMs };
@@ -152,12 +152,9 @@ function refusedLately(
   return refused.outcome;
 }
 
-/** A demand, and its entry if that was looked up. */
-type MaybeHeld = Demand & Partial<HeldDemand>;
-
 /** Demands to fetch, and the way in which their outcomes are those of the demands that they stand for. */
-interface Standing<Wanted> {
-  readonly sent: readonly Wanted[];
+interface Standing {
+  readonly sent: readonly HeldDemand[];
   readonly settleAsked: Settle;
 }
 
@@ -166,18 +163,18 @@ interface Standing<Wanted> {
  * all who ask at the same time, for any years, ask for the same. An answer that came as a whole series settles its
  * demand as that too.
  */
-async function inPlaceOfYears<Wanted extends MaybeHeld>(
-  demands: readonly Wanted[],
+async function inPlaceOfYears(
+  demands: readonly HeldDemand[],
   { caller }: Sending,
   settle: Settle,
   parts: Holding,
-): Promise<Standing<Wanted>> {
+): Promise<Standing> {
   const nowMs = parts.now();
-  const isHeld = (demand: Wanted) => isFresh(demand, demand.entry, nowMs, parts);
+  const isHeld = (demand: HeldDemand) => isFresh(demand, demand.entry, nowMs, parts);
   const missing = demands.filter((demand) => !isHeld(demand));
   const isRange = await rangesOf(missing, parts, caller);
   // Several ranges may be one whole series, which may be wanted as such besides.
-  const asked = new Map<string, { readonly sent: Wanted; readonly askers: Wanted[] }>();
+  const asked = new Map<string, { readonly sent: HeldDemand; readonly askers: HeldDemand[] }>();
   for (const demand of demands) {
     const isByRange = demand.entry?.years != null && isHeld(demand);
     const sent = demand.years === null || isByRange || isRange(demand) ? demand : wholeOf(demand);
@@ -243,13 +240,18 @@ async function meet(demands: readonly HeldDemand[], settle: Settle, meeting: Mee
   }
   const settledAtMs = parts.now();
   // The service may have refused the key by now: then no entry of it is served.
-  const isAllNew = others.length === 0 && ![...fetched.values()].some((outcome) => outcome instanceof Error);
+  const isAllNew = others.length === 0 && isWithoutErrors(fetched);
   const refusal = isAllNew ? null : tenantCache.refusal(keyDigest);
   const doubt = !isAllNew && isUnproven() ? failure() : null;
   await settleAll(demands, { fetched, refusal, doubt, nowMs: settledAtMs }, settle, meeting);
   // They tell how many calls a look at the sources may save.
   const calls = (bill.byRoute[observations.route] ?? 0) - callsBefore;
   if (calls > 0) revalidation.countCalls(keyDigest, calls, settledAtMs);
+}
+
+function isWithoutErrors(fetched: Fetched): boolean {
+  for (const outcome of fetched.values()) if (outcome instanceof Error) return false;
+  return true;
 }
 
 /** Corrects for how long entries past their time are known to hold. @returns the demands that no entry meets */
@@ -297,10 +299,16 @@ async function fetchInto(fetched: Fetched, demands: readonly HeldDemand[], meeti
     return;
   }
   if (parts.lookups !== undefined) parts.lookups.misses += demands.length;
-  // Demands that differ only in the age they allow are one to the stages below.
-  const byKey = new Map<string, Demand>(demands.map((demand) => [demand.key, demand]));
-  await fetchAlong([...byKey.values()], ({ key }, outcome) => fetched.set(key, outcome), meeting);
+  await fetchAlong(onePerKey(demands), ({ key }, outcome) => fetched.set(key, outcome), meeting);
   for (const { maxAgeMs } of demands) sending.onFetched?.(nowMs + Math.min(parts.freshness.ttlMs, maxAgeMs));
+}
+
+/** Demands that differ only in the age they allow are one to the stages below. */
+function onePerKey(demands: readonly Demand[]): readonly Demand[] {
+  if (demands.every(isOfAnyAge)) return demands;
+  const byKey = new Map<string, Demand>();
+  for (const demand of demands) byKey.set(demand.key, demand);
+  return [...byKey.values()];
 }
 
 /** Has the demands that are fetched bring along figures that will soon be wanted anew. */

@@ -179,8 +179,11 @@ export interface NameSet {
 }
 
 export function createLearned(now: () => number): Learned {
-  const told: Partial<Facts> = {};
-  const toldAtMs = new Map<string, number>();
+  let known = UNKNOWN_FACTS;
+  /** Instants up to which facts are known, by their names. */
+  const untilMs = new Map<string, number>();
+  /** The first of these instants. */
+  let allUntilMs = Number.POSITIVE_INFINITY;
   const byPair = new Map<string, number>();
   const byMetric = new Map<string, { pairs: number; rows: number }>();
   const spans = new Map<string, Span>();
@@ -192,10 +195,13 @@ export function createLearned(now: () => number): Learned {
 
   function facts(): Readonly<Facts> {
     const nowMs = now();
-    const known = { ...UNKNOWN_FACTS, ...told };
-    for (const [name, atMs] of toldAtMs) {
-      if (nowMs - atMs >= FACT_LIFE_MS) Object.assign(known, { [name]: UNKNOWN_FACTS[name as keyof Facts] });
+    if (nowMs < allUntilMs) return known;
+    for (const [name, atMs] of untilMs) {
+      if (nowMs < atMs) continue;
+      known = { ...known, [name]: UNKNOWN_FACTS[name as keyof Facts] };
+      untilMs.delete(name);
     }
+    allUntilMs = Math.min(...untilMs.values());
     return known;
   }
 
@@ -232,9 +238,11 @@ export function createLearned(now: () => number): Learned {
     },
     facts,
     learn(some) {
+      const names = Object.keys(some) as (keyof Facts)[];
       const nowMs = now();
-      Object.assign(told, some);
-      for (const name of Object.keys(some)) toldAtMs.set(name, nowMs);
+      for (const name of names) untilMs.set(name, nowMs + FACT_LIFE_MS);
+      if (names.some((name) => known[name] !== some[name])) known = { ...known, ...some };
+      allUntilMs = Math.min(...untilMs.values());
     },
     answered,
     noteAnswer({ countryCodes, metricKeys }, figures) {

@@ -87,15 +87,30 @@ export function* choosingModes(
     const choice = chooseByRows(ranges, others, limits, { seriesRows, rowsWithin });
     return choice ?? whole;
   }
-  const wholeCalls = yield* countingCalls(whole, limits, seriesRows, rowsWithin);
-  if (wholeCalls === 1) return whole;
-  let [best, bestCalls] = [whole, wholeCalls];
+  const counting = (plan: ModePlan) => countingCalls(plan, limits, seriesRows, rowsWithin);
+  // Ranges that fit one call beat whole series that don't: the calls that those take are no matter then, and dear to tell.
+  const isWholeLong = callsFor(rowsOf(whole.series, seriesRows, limits), limits) > 1;
+  if (!isWholeLong && (yield* counting(whole)) === 1) return whole;
+  const plans: [ModePlan, number][] = [];
   for (const grouped of groupings(ranges)) {
     const plan = { ...others, ranges: grouped };
-    const calls = yield* countingCalls(plan, limits, seriesRows, rowsWithin);
-    if (calls < bestCalls) [best, bestCalls] = [plan, calls];
+    const calls = yield* counting(plan);
+    if (calls === 1) return plan;
+    plans.push([plan, calls]);
   }
+  let [best, bestCalls] = [whole, yield* counting(whole)];
+  for (const [plan, calls] of plans) if (calls < bestCalls) [best, bestCalls] = [plan, calls];
   return best;
+}
+
+/** Calls for so many rows, at the least. */
+function callsFor(rows: number, { maxRows }: ModeLimits): number {
+  return Math.ceil(rows / maxRows);
+}
+
+/** Rows of pairs, each of which fits a call. */
+function rowsOf(pairs: readonly Pair[], rows: RowsOf, { maxRows }: ModeLimits): number {
+  return sum(pairs.map(({ countryCode, metricKey }) => Math.min(maxRows, rows(countryCode, metricKey))));
 }
 
 /**
@@ -106,20 +121,20 @@ export function* choosingModes(
 function chooseByRows(
   ranges: readonly RangeOfPair[],
   others: ModePlan,
-  { maxRows }: ModeLimits,
+  limits: ModeLimits,
   { seriesRows, rowsWithin }: { seriesRows: RowsOf; rowsWithin: NonNullable<RowsWithin> },
 ): ModePlan | null {
-  const callsFor = (rows: number) => Math.ceil(rows / maxRows);
-  const rowsOf = (pairs: readonly Pair[], rows: RowsOf) =>
-    sum(pairs.map(({ countryCode, metricKey }) => Math.min(maxRows, rows(countryCode, metricKey))));
   const wholeRows = rowsOf(
     ranges.map(({ pair }) => pair),
     seriesRows,
+    limits,
   );
   let best: ModePlan | null = null;
-  let bestCalls = callsFor(wholeRows * WORTHWHILE_SHARE);
+  let bestCalls = callsFor(wholeRows * WORTHWHILE_SHARE, limits);
   for (const grouped of groupings(ranges)) {
-    const calls = sum(grouped.map(({ years, pairs }) => callsFor(rowsOf(pairs, rowsWithin(years)))));
+    const calls = sum(
+      grouped.map(({ years, pairs }) => callsFor(rowsOf(pairs, rowsWithin(years), limits), limits)),
+    );
     if (calls < bestCalls) [best, bestCalls] = [{ ...others, ranges: grouped }, calls];
   }
   return best;
