@@ -8,7 +8,6 @@ import { createObservationEntries, createSeveralFigures } from './figures/entrie
 import type { BatchSize, FiguresParts } from './figures/fetch.ts';
 import { createHeldNames, createNameLists, createRefusedNames, notingNames } from './figures/names.ts';
 import { prefixedNames, printSdl } from './graph/federation.ts';
-import { CountedEffort } from './loaders/effort.ts';
 import { createTickersLearned } from './loaders/tickers.ts';
 import { heldBounds } from './memory-budget.ts';
 import { admitted, createAdmission, createOverloaded, type GatewayLoad } from './operations/admission.ts';
@@ -47,12 +46,12 @@ import { openSchema } from './resolvers/schema.ts';
 import type { Attempt, Caller } from './service/call.ts';
 import { createUpstream } from './service/client.ts';
 import type { AnyEndpoint } from './service/endpoints.ts';
-import type { Circuits } from './service/gate.ts';
+import type { CallGate } from './service/gate.ts';
 import type { HubLink } from './store/hub.ts';
 import { type CacheLookups, openLookups, type Shrinkable } from './store/lru.ts';
 import { openStore, type Store } from './store/store.ts';
-import type { Ledger } from './tenants/ledger.ts';
-import { createDigest, createProvenKeys, type ProvenKeys } from './tenants/status.ts';
+import { type KeyLimits, recentLimits } from './tenants/ledger.ts';
+import { openTenants, type Tenant, type Tenants } from './tenants/tenant.ts';
 import {
   freshnessIn,
   type InFlight,
@@ -99,8 +98,8 @@ export interface GatewayState {
   /** Hits and misses among held entries: always the same object. */
   readonly lookups: CacheLookups;
   /** Lists the calls that are left of the plans of the keys that were last in use, so many at the most. */
-  recentLimits: Ledger['recentLimits'];
-  openCircuits: Circuits['open'];
+  recentLimits(most: number): readonly KeyLimits[];
+  openCircuits: CallGate['open'];
 }
 
 export interface Observer {
@@ -143,11 +142,11 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     onFault: (error) => observer.problem(error, 'cache'),
   });
   const lookups = openLookups();
-  const proven = createProvenKeys(steadyNow);
-  const tenantCache = openTenantCache(store, config, steadyNow);
-  const inFlight = openInFlight(store, tenantCache, { config, clock, steadyNow });
+  const tenants = await openTenants(config.keyPepper, store, steadyNow);
+  const tenantCache = openTenantCache(store, config, tenants);
+  const inFlight = openInFlight(store, tenantCache, { config, clock, tenants });
   const { schema, optionalEndpoints } = await openSchema(config.extraRoutes, config);
-  const held = { store, tenantCache, inFlight, proven, lookups };
+  const held = { store, tenantCache, inFlight, tenants, lookups };
   const service = openService({ ...parts, ...held, clock, steadyNow, optionalEndpoints });
   const names = config.subgraphPrefix === undefined ? null : prefixedNames(schema, config.subgraphPrefix);
   const fieldTraces = await openFieldTraces({ isOn: config.federatedTraces, names, now: clock.now });
@@ -166,7 +165,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       : await openTrusted(config.trustedDocuments, {
           onProblem: (problem) => observer.problem(problem, 'trusted documents'),
         });
-  const callerOf = createCallers(await createDigest(config.keyPepper, store), proven);
+  const callerOf = createCallers(tenants);
   const admission = createAdmission({ maxOperations, unproven: UNPROVEN, takenMemory });
   const overloaded = createOverloaded(maxOperations);
   const caches = {
@@ -176,7 +175,6 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const maxRows = () => learned.maxRows;
   const listed = () => ({ countries: learned.listed.countries.size, metrics: learned.listed.metrics.size });
   const observed = { now: clock.now, steadyNow, onOperation: observer.operation, onFault: observer.problem };
-  const counted = { ...observed, proven };
   const stage = {
     ...observed,
     ...config,
@@ -184,11 +182,10 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     schema,
     persisted,
     plainRequests: createPlainRequests(persisted),
-    proven,
     listed,
     operations: createPreparedOperations(schema, listed, heldBounds(config).operationBytes),
     keeping: createAnswerKeeping(caches),
-    execution: createExecution({ ...counted, ...config, schema, price, maxRows }),
+    execution: createExecution({ ...observed, ...config, schema, price, maxRows }),
   };
   const apollo = await byApollo(stage);
   const run = opened(prepared(apollo.handle, stage), { openRun });
@@ -225,8 +222,8 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     load: admission.load,
     state: {
       lookups,
-      recentLimits: service.upstream.ledger.recentLimits,
-      openCircuits: service.upstream.circuits.open,
+      recentLimits: (most) => recentLimits(tenants.known(), service.upstream.ledger, most),
+      openCircuits: () => service.upstream.gate.open(),
     },
     shrink(share) {
       for (const held of [store, caches.responseCache, stage.operations]) held?.shrink(share);
@@ -248,7 +245,7 @@ interface ServiceParts extends GatewayParts {
   readonly store: Store | null;
   readonly tenantCache: TenantCache;
   readonly inFlight: InFlight;
-  readonly proven: ProvenKeys;
+  readonly tenants: Tenants;
   readonly lookups: CacheLookups;
   readonly optionalEndpoints: readonly AnyEndpoint[];
 }
@@ -263,7 +260,7 @@ function openService({
   store,
   tenantCache,
   inFlight,
-  proven,
+  tenants,
   lookups,
   tracer,
   optionalEndpoints,
@@ -283,7 +280,7 @@ function openService({
     optionalRoutes: new Set(optionalEndpoints.map(({ route }) => route)),
     tenantCache,
     inFlight,
-    proven,
+    tenants,
     sharedCounters: store?.sharedCounters ?? null,
     freshness: freshnessIn(config),
   });
@@ -298,19 +295,8 @@ interface RunsParts
 
 /** Makes the parts that operations run with, and are priced with: the same loaders and planner. */
 function composeRuns(
-  { dryRun, upstream: { ask: askService, send, ledger, outage, keyRefusal } }: ReturnType<typeof openService>,
-  {
-    config,
-    clock,
-    steadyNow: now,
-    schema,
-    tenantCache,
-    inFlight,
-    proven,
-    observer,
-    lookups,
-    fieldTraces,
-  }: RunsParts,
+  { dryRun, upstream: { ask: askService, send, ledger, outage, gate } }: ReturnType<typeof openService>,
+  { config, clock, steadyNow: now, schema, tenantCache, inFlight, observer, lookups, fieldTraces }: RunsParts,
 ) {
   const freshness = freshnessIn(config);
   const learned = createLearned(now);
@@ -347,12 +333,11 @@ function composeRuns(
     onMinuteWait: observer.minuteWait,
   };
   const observations = createObservationClient(figures);
-  const effortFor = ({ keyDigest }: Caller) => new CountedEffort({ isProven: () => proven.has(keyDigest) });
-  const quota = async (keyDigest: string) => {
-    await ledger.refresh(keyDigest);
-    return ledger.quota(keyDigest);
+  const quota = async (tenant: Tenant) => {
+    await ledger.refresh(tenant);
+    return ledger.quota(tenant);
   };
-  const common = { tickersLearned: createTickersLearned(now), effortFor, quota };
+  const common = { tickersLearned: createTickersLearned(now), quota };
   const feedParts: Omit<FeedParts, 'onFault'> = {
     ask,
     observations,
@@ -376,7 +361,6 @@ function composeRuns(
       figures,
       schema,
       dryRun,
-      isProven: proven.has,
       maxUpstreamCalls: config.maxUpstreamCalls,
       maxListItems: config.maxListItems,
     }),
@@ -389,7 +373,7 @@ function composeRuns(
       tenantCache,
       learned,
       hasPlenty: ledger.hasPlenty,
-      keyRefusal,
+      keyRefusal: (tenant) => gate.refusal(tenant),
       heldNames: createHeldNames(cacheParts, learned),
       now: clock.now,
       steadyNow: now,

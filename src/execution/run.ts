@@ -179,6 +179,8 @@ const BLOCK_OBJECTS = 8;
  * too.
  */
 export function runPlan(parts: RunParts): PromiseOrValue<Executed> {
+  const { fault } = parts.plan.root;
+  if (fault !== undefined) return { data: ['null'], errors: [fault] };
   const root = { plan: parts.plan.root, object: {} };
   const run = new Run(parts, { holder: WHOLE, root, later: () => undefined, together: atOnce });
   return mapValue(run.resolve(), () => run.text());

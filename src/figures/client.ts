@@ -18,18 +18,18 @@ export function leased(next: Fetch, { inFlight, othersEntries, othersTtlMs, now 
   const { cache } = inFlight;
   if (cache === null) return next;
   return async (demands, sending, settle) => {
-    const { keyDigest } = sending.caller;
+    const { tenant } = sending.caller;
     const startedAtMs = now();
     const byKey = new Map(demands.map((demand) => [demand.key, demand]));
     const named = (keys: readonly string[]) => keys.flatMap((key) => byKey.get(key) ?? []);
     await inFlight.together({
-      group: keyDigest,
+      group: tenant.digest,
       names: [...byKey.keys()],
       signal: sending.signal,
       fetch: (keys) => next(named(keys), sending, settle),
       async takeOver(keys) {
-        const found = await othersEntries.read(keyDigest, named(keys));
-        if (!cache.isAccepted(keyDigest)) return keys;
+        const found = await othersEntries.read(tenant, named(keys));
+        if (!cache.isAccepted(tenant)) return keys;
         const missing: string[] = [];
         for (const demand of named(keys)) {
           const entry = found.get(demand.key);
@@ -85,7 +85,9 @@ export function createObservationClient(parts: FiguresParts): ObservationClient 
  * @param watched looks at the demands before they are planned
  */
 export function createLoneFigures(parts: FiguresParts, watched: (next: Fetch) => Fetch): Figures {
-  const holding = { ...parts, prefetch: NO_PREFETCH, revalidation: createRevalidation(parts) };
+  // The calls are none that the key sends.
+  const revalidation = { ...createRevalidation(parts), countCalls() {} };
+  const holding = { ...parts, prefetch: NO_PREFETCH, revalidation };
   const fetch = held(watched(createDataFetch(parts)), holding);
   return { held: heldAtOnce(holding), fetch, several: parts.entries.several };
 }

@@ -626,7 +626,7 @@ function handOut(
   }
   // An answer with rows of unknown pairs is not held, so that the next one to ask is told again.
   if (unknown === undefined) {
-    keep(sending.caller.keyDigest, { mode, years }, figuresToKeep(all, mode, groups, faulty), receivedAt);
+    keep(sending.caller.tenant, { mode, years }, figuresToKeep(all, mode, groups, faulty), receivedAt);
   }
   // Rows that belong to no pair count with the wanted ones.
   const ofNoPair = list.received - list.rows.length - list.blanks.length;

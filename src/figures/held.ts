@@ -6,6 +6,7 @@ import { billStale, type Sending } from '../service/call.ts';
 import { observations } from '../service/endpoints.ts';
 import { isBetterOld } from '../service/lists.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
+import type { Tenant } from '../tenants/tenant.ts';
 import { NO_TENANT_CACHE } from '../tenants/tenant-cache.ts';
 import type { ObservationEntry, Outcome } from './entries.ts';
 import type { Fetch, Figures, FiguresParts, Settle } from './fetch.ts';
@@ -66,15 +67,15 @@ function serve(
 export function heldAtOnce(parts: Holding): Figures['held'] {
   const { entries, tenantCache, prefetch, freshness, now } = parts;
   return (sending) => {
-    const { keyDigest } = sending.caller;
-    if (!tenantCache.isAtHand || !tenantCache.isAccepted(keyDigest)) return null;
+    const { tenant } = sending.caller;
+    if (!tenantCache.isAtHand || !tenantCache.isAccepted(tenant)) return null;
     const nowMs = now();
     return (demand) => {
-      const entry = entries.atHand(keyDigest, demand);
+      const entry = entries.atHand(tenant, demand);
       if (entry === undefined || nowMs >= freshUntilMs(entry, demand, parts)) return undefined;
       if (nowMs - entry.wantedAtMs > freshness.ttlMs * RECOUNTING_SHARE) {
         entry.wantedAtMs = nowMs;
-        prefetch.wanted(keyDigest, entry.years === null ? wholeOf(demand) : demand, entry.checkedAtMs, nowMs);
+        prefetch.wanted(tenant, entry.years === null ? wholeOf(demand) : demand, entry.checkedAtMs, nowMs);
       }
       return serve(demand, entry, sending, parts);
     };
@@ -120,12 +121,12 @@ async function lookUp(
   parts: Holding,
 ): Promise<{ readonly looked: readonly HeldDemand[]; readonly nowMs: number }> {
   const { caller } = sending;
-  const reading = parts.entries.read(caller.keyDigest, demands);
+  const reading = parts.entries.read(caller.tenant, demands);
   sending.waits?.store.timing(reading);
   const entries = await reading;
   if (demands.length > MANY) await yieldToEventLoop(caller);
   const nowMs = parts.now();
-  const isAccepted = parts.tenantCache.isAccepted(caller.keyDigest);
+  const isAccepted = parts.tenantCache.isAccepted(caller.tenant);
   const others: HeldDemand[] = [];
   for (const demand of demands) {
     const entry = entries.get(demand.key);
@@ -143,7 +144,7 @@ function refusedLately(
   nowMs: number,
   { refusedNames, freshness }: Holding,
 ): Outcome | undefined {
-  const refused = refusedNames.of(caller.keyDigest, demand);
+  const refused = refusedNames.of(caller.tenant, demand);
   if (refused === undefined) return undefined;
   const untilMs = takenUntilMs(demand, refused.atMs, freshness.ttlMs);
   if (nowMs >= untilMs) return undefined;
@@ -225,14 +226,14 @@ async function meet(demands: readonly HeldDemand[], settle: Settle, meeting: Mee
   const { sending, parts } = meeting;
   const { tenantCache, revalidation } = parts;
   const { bill } = sending;
-  const { keyDigest } = sending.caller;
+  const { tenant } = sending.caller;
   const missing = await expiredOrMissing(demands, meeting);
   const callsBefore = bill.byRoute[observations.route] ?? 0;
-  const isTest = missing.length === 0 && !tenantCache.isAccepted(keyDigest);
+  const isTest = missing.length === 0 && !tenantCache.isAccepted(tenant);
   const fetched: Fetched = new Map();
   await fetchInto(fetched, isTest ? testing(demands, parts) : missing, meeting);
   const others = demands.filter(({ key }) => !fetched.has(key));
-  const isUnproven = () => tenantCache.refusal(keyDigest) === null && !tenantCache.isAccepted(keyDigest);
+  const isUnproven = () => tenantCache.refusal(tenant) === null && !tenantCache.isAccepted(tenant);
   const failure = () => [...fetched.values()].find(isBetterOld) ?? null;
   if (others.length > 0 && isUnproven() && failure() === null) {
     // Nothing was asked of the service, so the key is as unproven as before.
@@ -241,12 +242,12 @@ async function meet(demands: readonly HeldDemand[], settle: Settle, meeting: Mee
   const settledAtMs = parts.now();
   // The service may have refused the key by now: then no entry of it is served.
   const isAllNew = others.length === 0 && isWithoutErrors(fetched);
-  const refusal = isAllNew ? null : tenantCache.refusal(keyDigest);
+  const refusal = isAllNew ? null : tenantCache.refusal(tenant);
   const doubt = !isAllNew && isUnproven() ? failure() : null;
   await settleAll(demands, { fetched, refusal, doubt, nowMs: settledAtMs }, settle, meeting);
   // They tell how many calls a look at the sources may save.
   const calls = (bill.byRoute[observations.route] ?? 0) - callsBefore;
-  if (calls > 0) revalidation.countCalls(keyDigest, calls, settledAtMs);
+  if (calls > 0) revalidation.countCalls(tenant, calls, settledAtMs);
 }
 
 function isWithoutErrors(fetched: Fetched): boolean {
@@ -318,8 +319,8 @@ async function fetchAlong(
   { next, sending, parts }: Meeting,
 ): Promise<void> {
   const { prefetch } = parts;
-  const { keyDigest } = sending.caller;
-  const ageing = demands.length === 0 ? [] : prefetch.of(keyDigest, demands);
+  const { tenant } = sending.caller;
+  const ageing = demands.length === 0 ? [] : prefetch.of(tenant, demands);
   const along = ageing.length === 0 ? [] : goingAlong(demands, ageing, parts);
   if (along.length === 0) return next(demands, sending, settle);
   const isAlong = new Set(along.map(({ key }) => key));
@@ -328,7 +329,7 @@ async function fetchAlong(
     if (!isAlong.has(demand.key)) settle(demand, outcome);
     else if (!(outcome instanceof Error)) brought.push(demand);
   });
-  prefetch.brought(keyDigest, brought);
+  prefetch.brought(tenant, brought);
 }
 
 interface Evidence {
@@ -355,7 +356,7 @@ async function settleAll(
     const isNew = own !== undefined && !(own instanceof Error);
     // A demand that was never met doesn't go along with other calls: it may make them fail.
     if (isNew || entry !== undefined)
-      parts.prefetch.wanted(caller.keyDigest, demand, isNew ? nowMs : (entry?.checkedAtMs ?? 0), nowMs);
+      parts.prefetch.wanted(caller.tenant, demand, isNew ? nowMs : (entry?.checkedAtMs ?? 0), nowMs);
     const outcome = own ?? refusal ?? doubt ?? (entry && serve(demand, entry, sending, parts)) ?? [];
     const mayBeOld = outcome instanceof Error && refusal === null;
     settle(demand, mayBeOld ? staleOr(outcome, demand, sending, parts) : outcome);
@@ -377,11 +378,11 @@ function staleOr(failure: Error, demand: HeldDemand, sending: Sending, parts: Ho
  */
 export interface Prefetch {
   /** Notes a figure that was asked for now, and is known to hold as of an instant. */
-  wanted(keyDigest: string, demand: Demand, checkedAtMs: number, nowMs: number): void;
+  wanted(tenant: Tenant, demand: Demand, checkedAtMs: number, nowMs: number): void;
   /** Notes figures that were brought along. */
-  brought(keyDigest: string, demands: readonly Demand[]): void;
+  brought(tenant: Tenant, demands: readonly Demand[]): void;
   /** Candidates to go along with these, the last asked for first. */
-  of(keyDigest: string, demands: readonly Demand[]): readonly Demand[];
+  of(tenant: Tenant, demands: readonly Demand[]): readonly Demand[];
 }
 
 /** Keys remembered, and figures of each. */
@@ -410,14 +411,14 @@ export function createPrefetch({ now, freshness: { ttlMs }, maxAskedLately }: Fi
   });
 
   return {
-    wanted(keyDigest, demand, checkedAtMs, nowMs) {
+    wanted(tenant, demand, checkedAtMs, nowMs) {
       const { mode, countryCode, metricKey, years } = demand;
       // Some years alone are asked for only if whole series take more calls: they go along with none.
       if (years !== null) return;
-      let asked = byKey.get(keyDigest);
+      let asked = byKey.get(tenant.digest);
       if (asked === undefined) {
         asked = new LRUCache({ max: MAX_DEMANDS });
-        byKey.set(keyDigest, asked);
+        byKey.set(tenant.digest, asked);
       }
       count -= asked.size;
       const whole = demandFor(mode, countryCode, metricKey);
@@ -426,19 +427,19 @@ export function createPrefetch({ now, freshness: { ttlMs }, maxAskedLately }: Fi
       // Drops the demands of the key that asked the longest ago.
       if (count > maxAskedLately) byKey.pop();
     },
-    brought(keyDigest, demands) {
-      const asked = byKey.get(keyDigest);
+    brought(tenant, demands) {
+      const asked = byKey.get(tenant.digest);
       for (const demand of demands) {
         const known = asked?.peek(demand.key);
         if (known !== undefined) known.checkedAtMs = now();
       }
     },
-    of(keyDigest, demands) {
+    of(tenant, demands) {
       const nowMs = now();
       const going: Demand[] = [];
       const fetched = new Set(demands.map(({ key }) => key));
       const mode = new Set(demands.map(({ mode }) => mode));
-      for (const [key, { demand, askedAtMs, checkedAtMs }] of byKey.get(keyDigest)?.entries() ?? []) {
+      for (const [key, { demand, askedAtMs, checkedAtMs }] of byKey.get(tenant.digest)?.entries() ?? []) {
         const isWanted = nowMs - askedAtMs <= ttlMs;
         const isAgeing = nowMs - checkedAtMs > ttlMs * AGEING_SHARE;
         if (isWanted && isAgeing && mode.has(demand.mode) && !fetched.has(key)) going.push(demand);

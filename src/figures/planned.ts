@@ -169,7 +169,7 @@ async function fetchTogether(demands: readonly Demand[], together: Together): Pr
     const rows = newest === null ? [] : [newest];
     const asked = { mode: 'latest', years: null } as const;
     if (newest !== null && contenders(series).length > 1)
-      planning.keep(sending.caller.keyDigest, asked, [{ pair, rows }], newest.fetchedAtMs);
+      planning.keep(sending.caller.tenant, asked, [{ pair, rows }], newest.fetchedAtMs);
     settleIn('latest', pair, rows);
   };
   const settleSeries: SettlePair = (pair, outcome) => {

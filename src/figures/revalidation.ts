@@ -3,7 +3,8 @@ import { etlStatus, indicators } from '../service/endpoints.ts';
 import { heldRecords } from '../service/lists.ts';
 import type { IndicatorRecord, SourceRecord } from '../service/records/catalogue.ts';
 import { leftOutOf } from '../service/records/envelope.ts';
-import { createLru, createObjectMemo } from '../store/lru.ts';
+import { createObjectMemo } from '../store/lru.ts';
+import type { Tenant } from '../tenants/tenant.ts';
 import { timeIn } from '../times.ts';
 import type { ObservationEntry } from './entries.ts';
 import type { FiguresParts } from './fetch.ts';
@@ -30,7 +31,7 @@ export interface Revalidation {
     sending: Sending,
   ): Promise<(figures: HeldFigures) => number>;
   /** Counts data calls of a key, by which the worth of a look is judged. */
-  countCalls(keyDigest: string, calls: number, nowMs: number): void;
+  countCalls(tenant: Tenant, calls: number, nowMs: number): void;
 }
 
 /** Calls to fetch demands with entries past their time, with a look at the sources and without. */
@@ -53,14 +54,16 @@ const LEARNING_RATE = 0.3;
 /** Growth of the expected share with each look that was not taken. */
 const RECOVERY = 0.01;
 
-const MAX_KEYS = 10_000;
-
 /** Data calls of a key in the interval that runs and in the one before. */
 interface Traffic {
   interval: number;
   calls: number;
   callsBefore: number;
+  /** Instant of the last call for the sources, with any outcome; 0 if there was none. */
+  askedAtMs: number;
 }
+
+const traffics = createObjectMemo<Traffic>('traffic');
 
 export function createRevalidation({
   ask,
@@ -70,26 +73,26 @@ export function createRevalidation({
   mayRenew,
 }: FiguresParts): Revalidation {
   const intervalMs = Math.max(1, freshness.ttlMs);
-  const traffic = createLru<Traffic>(MAX_KEYS);
-  /** Instant of the last call for the sources, with any outcome. */
-  const askedAtMs = createLru<number>(MAX_KEYS);
   let share = EXPECTED_SHARE;
 
-  function trafficOf(keyDigest: string, nowMs: number): Traffic {
+  function trafficOf(tenant: Tenant, nowMs: number): Traffic {
     const interval = Math.floor(nowMs / intervalMs);
-    const held = traffic.get(keyDigest) ?? { interval, calls: 0, callsBefore: 0 };
+    let held = traffics.of(tenant);
+    if (held === undefined) {
+      held = { interval, calls: 0, callsBefore: 0, askedAtMs: 0 };
+      traffics.put(tenant, held);
+    }
     if (held.interval !== interval) {
       held.callsBefore = held.interval === interval - 1 ? held.calls : 0;
       held.calls = 0;
       held.interval = interval;
     }
-    traffic.set(keyDigest, held);
     return held;
   }
 
   /** True if a look is likely to save more calls than the one it costs, now and until entries expire again. */
-  function isWorthIt(keyDigest: string, { calls, callsIfRenewed }: FetchCosts): boolean {
-    const traffic = trafficOf(keyDigest, now());
+  function isWorthIt(tenant: Tenant, { calls, callsIfRenewed }: FetchCosts): boolean {
+    const traffic = trafficOf(tenant, now());
     const callsNow = calls();
     const callsLater = Math.max(0, Math.max(traffic.calls, traffic.callsBefore) - callsNow);
     return share * (callsNow - callsIfRenewed() + callsLater) > 1;
@@ -97,16 +100,17 @@ export function createRevalidation({
 
   /** The sources, as of an instant; null if they are older than data may be. */
   async function look(costs: FetchCosts, sending: Sending): Promise<Sources | null> {
-    const { keyDigest } = sending.caller;
-    const held = await heldRecords(etlStatus, {}, makeCall(etlStatus, {}), keyDigest, tenantCache);
+    const { tenant } = sending.caller;
+    const held = await heldRecords(etlStatus, {}, makeCall(etlStatus, {}), tenant, tenantCache);
     if (held?.records && now() - held.atMs < freshness.ttlMs) return sourcesIn(held.records, held.atMs);
-    const mayLook = mayRenew && now() - (askedAtMs.get(keyDigest) ?? 0) >= intervalMs;
+    const mayLook = mayRenew && now() - (traffics.of(tenant)?.askedAtMs ?? 0) >= intervalMs;
     if (!mayLook) return null;
-    if (!isWorthIt(keyDigest, costs)) {
+    if (!isWorthIt(tenant, costs)) {
       share = Math.min(EXPECTED_SHARE, share + RECOVERY);
       return null;
     }
-    askedAtMs.set(keyDigest, now());
+    const askedAtMs = now();
+    trafficOf(tenant, askedAtMs).askedAtMs = askedAtMs;
     try {
       const records = await ask(etlStatus, {}, sending, 0);
       return records === null ? null : sourcesIn(records, now());
@@ -119,19 +123,19 @@ export function createRevalidation({
   /** The sources of each metric by its key, as far as the catalogue is held and names them. */
   async function sourcesByMetric({ caller }: Sending): Promise<SourcesByMetric> {
     const call = makeCall(indicators, {});
-    const held = await heldRecords(indicators, {}, call, caller.keyDigest, tenantCache);
+    const held = await heldRecords(indicators, {}, call, caller.tenant, tenantCache);
     return held?.records ? namedIn(held.records) : NONE_NAMED;
   }
 
   return {
     async check(held, costs, sending) {
       const asBefore = ({ entry }: HeldFigures) => entry.checkedAtMs;
-      const wasAskedAtMs = askedAtMs.get(sending.caller.keyDigest);
+      const wasAskedAtMs = traffics.of(sending.caller.tenant)?.askedAtMs ?? 0;
       const sources = await look(costs, sending);
       if (sources === null) return asBefore;
       const byMetric = await sourcesByMetric(sending);
       const isUnchanged = (figures: HeldFigures) => areUnchanged(figures, byMetric, sources);
-      if (askedAtMs.get(sending.caller.keyDigest) !== wasAskedAtMs) {
+      if ((traffics.of(sending.caller.tenant)?.askedAtMs ?? 0) !== wasAskedAtMs) {
         const renewed = held.filter(isUnchanged).length;
         share += LEARNING_RATE * (renewed / held.length - share);
       }
@@ -140,8 +144,8 @@ export function createRevalidation({
         return isUnchanged(figures) ? Math.max(atMs, sources.atMs) : atMs;
       };
     },
-    countCalls(keyDigest, calls, nowMs) {
-      trafficOf(keyDigest, nowMs).calls += calls;
+    countCalls(tenant, calls, nowMs) {
+      trafficOf(tenant, nowMs).calls += calls;
     },
   };
 }

@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { Cancellation, type CancelSignal } from '../async/cancellation.ts';
-import { TransientMap } from '../async/maps.ts';
 import { mapValue, type PromiseOrValue } from '../async/turns.ts';
 import { byteLengthOf, type TextPieces } from '../execution/columns.ts';
 import type { Bill } from '../service/call.ts';
-import { type Lookups, type Shrinkable, shrinkTo } from '../store/lru.ts';
+import { type Lookups, type Shrinkable, shrinkTo, TransientMap } from '../store/lru.ts';
+import type { Tenant } from '../tenants/tenant.ts';
 import type { TenantCache } from '../tenants/tenant-cache.ts';
 import type { FieldTraces } from '../wings/federation/field-traces.ts';
 import { mayReadSchema, readsSchemaAlone } from './documents.ts';
@@ -85,12 +85,12 @@ interface StoredAnswer {
 
 /** The question that an answer belongs to. */
 interface Question extends Omit<OperationParams, 'isPersisted'> {
-  readonly keyDigest: string;
+  readonly tenant: Tenant;
 }
 
 /** Names a question: two questions of one name ask for the same thing. */
-function questionName({ keyDigest, operationName, text, variables }: Question): string {
-  return `${keyDigest}\n${operationName ?? ''}\n${JSON.stringify(variables)}\n${text}`;
+function questionName({ tenant, operationName, text, variables }: Question): string {
+  return `${tenant.digest}\n${operationName ?? ''}\n${JSON.stringify(variables)}\n${text}`;
 }
 
 interface ResponseCache extends Shrinkable {
@@ -145,14 +145,14 @@ export function createResponseCache({ tenantCache, maxBytes, now }: ResponseCach
       OVERHEAD_BYTES + 2 * name.length + Math.ceil(body.length * (1 + ENCODED_SHARE)),
   });
 
-  function holding(name: string, { keyDigest }: Question): StoredAnswer | null {
+  function holding(name: string, { tenant }: Question): StoredAnswer | null {
     const entry = entries.get(name);
     if (entry === undefined) return null;
-    if (entry.freshUntilMs <= now() || entry.generation !== tenantCache.generation(keyDigest)) {
+    if (entry.freshUntilMs <= now() || entry.generation !== tenantCache.generation(tenant)) {
       entries.delete(name);
       return null;
     }
-    return tenantCache.isAccepted(keyDigest) ? entry.answer : null;
+    return tenantCache.isAccepted(tenant) ? entry.answer : null;
   }
 
   return {
@@ -160,11 +160,11 @@ export function createResponseCache({ tenantCache, maxBytes, now }: ResponseCach
       const name = questionName(question);
       const answer = holding(name, question);
       if (answer === null || tenantCache.isAtHand) return answer;
-      return tenantCache.lookUp(question.keyDigest).then(() => holding(name, question));
+      return tenantCache.lookUp(question.tenant).then(() => holding(name, question));
     },
     keep(question, { body, data, event, isWhole }, freshUntilMs, generation) {
       // It would never be found again, but take the place of one that is: a public answer serves any key.
-      if (!tenantCache.isAccepted(question.keyDigest)) return;
+      if (!tenantCache.isAccepted(question.tenant)) return;
       const dataBytes = byteLengthOf(data);
       const answer = storedAnswer(
         body,
@@ -251,7 +251,7 @@ export function repeated(next: Handle, parts: RepeatedParts): Handle {
     const startedAtMs = now();
     const ofSchema = mayReadSchema(params.text) ? schemaAnswers.find(params) : null;
     const lookingSinceMs = performance.now();
-    const stored = ofSchema ?? responseCache.find({ ...params, keyDigest: caller.keyDigest });
+    const stored = ofSchema ?? responseCache.find({ ...params, tenant: caller.tenant });
     return mapValue(stored, (answer) => {
       if (answer === null) {
         lookups.misses += 1;
@@ -278,33 +278,20 @@ export function repeated(next: Handle, parts: RepeatedParts): Handle {
 export interface AnswerKeeping {
   /** Keeps the answer of a run if it holds for a while. */
   keep(params: OperationParams, answer: WrittenAnswer, run: OperationRun): void;
-  /** Keeps an answer about the schema. */
-  keepOfSchema(params: OperationParams, body: string | Buffer, run: OperationRun): void;
 }
 
 export function createAnswerKeeping({
   responseCache,
   schemaAnswers,
 }: Pick<RepeatedParts, 'responseCache' | 'schemaAnswers'>): AnswerKeeping {
-  function keepOfSchema(
-    params: OperationParams,
-    body: string | Buffer,
-    { bill, fieldTrace }: OperationRun,
-  ): void {
-    if (fieldTrace !== null) return;
-    const event = { ...eventOf(bill, null, []), type: 'query' as const, repeated: true };
-    schemaAnswers.keep(params, body, event);
-  }
-
   return {
-    keepOfSchema,
     keep(params, { body, data, operation }, run) {
-      const isOfSchema =
-        mayReadSchema(params.text) && readsSchemaAlone(operation) && run.errors?.length === 0;
-      if (isOfSchema) keepOfSchema(params, body, run);
+      const { bill, errors, fieldTrace } = run;
+      if (readsSchemaAlone(operation) && errors?.length === 0 && fieldTrace === null)
+        schemaAnswers.keep(params, body, { ...eventOf(bill, operation, []), name: null, repeated: true });
       if (!isLasting(run)) return;
       const event = { ...eventOf(run.bill, operation, []), ...provenBy(run.context.caller), repeated: true };
-      const question = { ...params, keyDigest: run.context.caller.keyDigest };
+      const question = { ...params, tenant: run.context.caller.tenant };
       const isWhole = run.context.warnings.told() === undefined;
       responseCache.keep(question, { body, data, event, isWhole }, run.freshUntilMs, run.generation);
     },
@@ -370,7 +357,7 @@ export function coalesced(
   return (incoming) => {
     const { request, caller, plain, delivery } = incoming;
     if (plain === null || delivery !== null || fieldTraces.areWanted(request)) return runAlone(incoming);
-    const question = questionName({ ...plain.params, keyDigest: caller.keyDigest });
+    const question = questionName({ ...plain.params, tenant: caller.tenant });
     const name = `${request.headers.accept ?? ''}\n${question}`;
     const shared = inFlight.get(name);
     const isJoined = shared !== undefined && steadyNow() - shared.sinceMs < joinedMs;

@@ -7,13 +7,12 @@ import {
 import type { PromiseOrValue } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
 import { byteLengthOf, lengthOf, type TextPieces } from '../execution/columns.ts';
-import { type Plan, planOperation } from '../execution/plan.ts';
+import { planOperation } from '../execution/plan.ts';
 import { type Executed, runPlan } from '../execution/run.ts';
 import { formatError } from '../graph/errors.ts';
 import { listRefusal } from '../graph/limits.ts';
-import { type Bound, mostCalls } from '../price/bound.ts';
+import { mostCalls } from '../price/bound.ts';
 import { type Pricing, priceRange } from '../price/price.ts';
-import type { ProvenKeys } from '../tenants/status.ts';
 import type { FirstPart } from '../wings/defer/delivery.ts';
 import type { AnswerKeeping } from './answers.ts';
 import type {
@@ -42,13 +41,7 @@ import {
 /** Prices and runs operations by their plans. */
 interface Execution {
   /** Refuses an operation that is too dear to run; null if it isn't. Most are known not to be by their text alone. */
-  refusalOf(
-    operation: Pick<ValidOperation, 'document' | 'operation'>,
-    variables: PlannedOperation['variables'],
-    bound: Bound,
-    plan: Plan | null,
-    run: OperationRun,
-  ): PromiseOrValue<GraphQLError | null>;
+  refusalOf(planned: PlannedOperation, run: OperationRun): PromiseOrValue<GraphQLError | null>;
   /**
    * Prices an operation, in place of its answer.
    * @throws GraphQLError if it is too dear to be priced
@@ -77,7 +70,6 @@ interface ExecutionParts {
   readonly price: Pricing;
   /** Rows that one call brings. */
   readonly maxRows: () => number;
-  readonly proven: Pick<ProvenKeys, 'has'>;
   readonly now: () => number;
   readonly onOperation: (event: OperationEvent) => void;
   readonly onFault: (fault: unknown, where: string, requestId?: string) => void;
@@ -87,7 +79,7 @@ interface ExecutionParts {
 const NULL: TextPieces = ['null'];
 
 export function createExecution(parts: ExecutionParts): Execution {
-  const { schema, maxUpstreamCalls: limit, maxAnswerBytes, price, proven, now, onOperation, onFault } = parts;
+  const { schema, maxUpstreamCalls: limit, maxAnswerBytes, price, now, onOperation, onFault } = parts;
   const tell = (error: GraphQLError, requestId?: string) =>
     formatError(error.toJSON(), error, (fault) => onFault(fault, 'operation', requestId));
 
@@ -107,7 +99,7 @@ export function createExecution(parts: ExecutionParts): Execution {
       durationMs: now() - run.startedAtMs,
       requestId: run.requestId,
       // Known by now, if it wasn't when the operation began.
-      ...(proven.has(run.context.caller.keyDigest) ? { isProven: true } : {}),
+      ...(run.context.caller.tenant.isProven ? { isProven: true } : {}),
     };
     if (run.trace !== undefined) describeOperation(run.trace, event);
     onOperation(event);
@@ -142,7 +134,8 @@ export function createExecution(parts: ExecutionParts): Execution {
   return {
     tooLong,
     finish,
-    refusalOf({ document, operation }, variables, bound, plan, { context: { caller }, delivery }) {
+    refusalOf({ prepared: { document, operation }, variables, bound, plan }, { context, delivery }) {
+      const { caller } = context;
       const fault = delivery?.refusalOf(schema, { document }, variables) ?? null;
       if (fault !== null) return fault;
       if (mostCalls(bound, parts.maxRows()) <= limit) return null;
@@ -220,7 +213,7 @@ async function runBounded(
 }
 
 /** Makes the only error of an operation that comes to more than it may. */
-export function wholeRefused(refusal: Failure): GraphQLError {
+function wholeRefused(refusal: Failure): GraphQLError {
   return new GraphQLError(refusal.message, { originalError: refusal });
 }
 
@@ -244,7 +237,6 @@ function answerTooLong(limit: number): GraphQLError {
 
 export interface PreparedParts {
   readonly operations: PreparedOperations;
-  readonly proven: Pick<ProvenKeys, 'has'>;
   readonly execution: Execution;
   readonly keeping: AnswerKeeping;
   readonly maxListItems: number;
@@ -267,8 +259,7 @@ export function prepared(next: HandleRun, parts: PreparedParts): HandleRun {
       return next(incoming, run);
     const planned = known.with(params.variables);
     if (planned === null) return next(incoming, run);
-    const { variables, bound, plan } = planned;
-    const refusing = execution.refusalOf(planned.prepared, variables, bound, plan, run);
+    const refusing = execution.refusalOf(planned, run);
     const refusal = refusing instanceof Promise ? await refusing : refusing;
     if (refusal !== null) return next(incoming, run);
     const executed = await execution.answer(planned, run);
@@ -287,7 +278,7 @@ export function prepared(next: HandleRun, parts: PreparedParts): HandleRun {
 export function preparedFor(
   { text, operationName }: OperationParams,
   { context: { caller } }: OperationRun,
-  { operations, proven }: Pick<PreparedParts, 'operations' | 'proven'>,
+  { operations }: Pick<PreparedParts, 'operations'>,
 ): Prepared | undefined {
-  return operations.find(text, operationName, proven.has(caller.keyDigest));
+  return operations.find(text, operationName, caller.tenant.isProven);
 }

@@ -4,7 +4,7 @@ import type { CancelSignal } from '../async/cancellation.ts';
 import { Failure } from '../errors.ts';
 import { isDeep, isDeepOperation } from '../nesting.ts';
 import type { Caller } from '../service/call.ts';
-import type { ProvenKeys } from '../tenants/status.ts';
+import type { Tenants } from '../tenants/tenant.ts';
 
 /** Texts of operations by the names that clients send in their place. */
 export interface PersistedTexts {
@@ -88,15 +88,12 @@ export interface CallerHeaders {
 export const UNPROVEN = 'unproven';
 
 /** Tells who asks. Each request has a caller of its own, with a number that rises from request to request. */
-export function createCallers(
-  digest: (authorization: string) => string,
-  proven: Pick<ProvenKeys, 'has'>,
-): (headers: CallerHeaders) => Caller {
+export function createCallers(tenants: Tenants): (headers: CallerHeaders) => Caller {
   let since = 0;
   return ({ authorization = null }) => {
-    const keyDigest = authorization === null ? 'none' : digest(authorization);
+    const tenant = tenants.of(authorization);
     since += 1;
-    return { authorization, keyDigest, flow: proven.has(keyDigest) ? keyDigest : UNPROVEN, since, slices: 0 };
+    return { authorization, tenant, flow: tenant.isProven ? tenant.digest : UNPROVEN, since, slices: 0 };
   };
 }
 

@@ -8,7 +8,7 @@ import type { TextPieces } from '../execution/columns.ts';
 import type { ObservationClient } from '../figures/client.ts';
 import type { Participant } from '../figures/pool.ts';
 import { type GraphContext, openContext } from '../graph/context.ts';
-import type { Effort } from '../loaders/effort.ts';
+import { CountedEffort } from '../loaders/effort.ts';
 import type { LoadersParts } from '../loaders/loaders.ts';
 import { createBatchGate } from '../loaders/observations.ts';
 import {
@@ -22,7 +22,9 @@ import {
   type Sending,
   type Waits,
 } from '../service/call.ts';
-import type { Ledger, QuotaRecord } from '../tenants/ledger.ts';
+import type { QuotaRecord } from '../tenants/account.ts';
+import type { Ledger } from '../tenants/ledger.ts';
+import type { Tenant } from '../tenants/tenant.ts';
 import { NO_TENANT_CACHE, type TenantCache } from '../tenants/tenant-cache.ts';
 import { timeIn } from '../times.ts';
 import type { Delivery } from '../wings/defer/delivery.ts';
@@ -86,8 +88,6 @@ export interface OperationRun {
   freshUntilMs: number;
   /** The time at which the first fetched answer expires; infinite while none was fetched, 0 if it isn't known. */
   fetchedUntilMs: number;
-  /** True if the operation reads the schema and nothing else. */
-  isOfSchema: boolean;
   /** True if the answer holds for any later request of the same, while the answers that were read are fresh. */
   isLasting: boolean;
 }
@@ -394,7 +394,7 @@ function refused(message: string, requestId: string | undefined): GatewayRespons
 export function limitsTold(next: Handle, { limits }: Pick<Ledger, 'limits'>): Handle {
   return (incoming) =>
     mapValue(next(incoming), (response) => {
-      const known = limits(incoming.caller.keyDigest);
+      const known = limits(incoming.caller.tenant);
       if (known.length === 0) return response;
       const left = known.map(({ name, left, resetSeconds }) => `"${name}";r=${left};t=${resetSeconds}`);
       const policy = known.map(({ name, most, windowSeconds }) => `"${name}";q=${most};w=${windowSeconds}`);
@@ -455,17 +455,16 @@ interface OpenRunParts
   readonly config: Config;
   readonly observations: ObservationClient;
   readonly tenantCache: TenantCache;
-  readonly effortFor: (caller: Caller) => Effort;
   readonly fieldTraces: FieldTraces;
-  readonly keyRefusal: (keyDigest: string) => Failure | null;
-  readonly quota: (keyDigest: string) => Promise<QuotaRecord>;
+  readonly keyRefusal: (tenant: Tenant) => Failure | null;
+  readonly quota: (tenant: Tenant) => Promise<QuotaRecord>;
   readonly now: () => number;
   readonly steadyNow: () => number;
 }
 
 /** Makes the parts of one operation's run: its bill, its deadline, its loaders. */
 export function createOpenRun(parts: OpenRunParts): OpenRun {
-  const { config, observations, tenantCache, effortFor, fieldTraces, quota, now, steadyNow } = parts;
+  const { config, observations, tenantCache, fieldTraces, quota, now, steadyNow } = parts;
   return (request, caller, trace, delivery = null) => {
     const bill = openBill();
     const waits = { service: new Stopwatch(), store: new Stopwatch() };
@@ -499,16 +498,16 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
         sending,
         figures,
         batchGate: createBatchGate(config.batchHoldMs),
-        effort: effortFor(caller),
+        effort: new CountedEffort(caller.tenant),
         tickersLearned: parts.tickersLearned,
         learned: parts.learned,
         hasPlenty: parts.hasPlenty,
         heldNames: parts.heldNames,
         maxListItems: config.maxListItems,
-        keyRefusal: () => parts.keyRefusal(caller.keyDigest),
+        keyRefusal: () => parts.keyRefusal(caller.tenant),
         quota() {
           run.isLasting = false;
-          return quota(caller.keyDigest);
+          return quota(caller.tenant);
         },
       }),
       participant,
@@ -527,8 +526,7 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
       written: null,
       freshUntilMs: Number.POSITIVE_INFINITY,
       fetchedUntilMs: tenantCache === NO_TENANT_CACHE ? 0 : Number.POSITIVE_INFINITY,
-      generation: tenantCache.generation(caller.keyDigest),
-      isOfSchema: false,
+      generation: tenantCache.generation(caller.tenant),
       // A trace is of one run. It would be of no other that got the same answer.
       isLasting: fieldTrace === null,
     };

@@ -178,21 +178,13 @@ export interface NameSet {
   every(test: (name: string) => boolean): boolean;
 }
 
-export function createLearned(now: () => number): Learned {
+/** Keeps facts until they are contradicted, or have had no new evidence for as long as they live. */
+function createFacts(now: () => number): Pick<Learned, 'facts' | 'learn'> {
   let known = UNKNOWN_FACTS;
   /** Instants up to which facts are known, by their names. */
   const untilMs = new Map<string, number>();
   /** The first of these instants. */
   let allUntilMs = Number.POSITIVE_INFINITY;
-  const byPair = new Map<string, number>();
-  const byMetric = new Map<string, { pairs: number; rows: number }>();
-  const spans = new Map<string, Span>();
-  const ranges = new Map<string, { readonly name: string; readonly rows: number }>();
-
-  let countryCodes: readonly string[] = [];
-  const answered = { countries: createNameSet(), metrics: createNameSet() };
-  const figured = { countries: createNameSet(), metrics: createNameSet() };
-
   function facts(): Readonly<Facts> {
     const nowMs = now();
     if (nowMs < allUntilMs) return known;
@@ -204,6 +196,29 @@ export function createLearned(now: () => number): Learned {
     allUntilMs = Math.min(...untilMs.values());
     return known;
   }
+
+  return {
+    facts,
+    learn(some) {
+      const names = Object.keys(some) as (keyof Facts)[];
+      const nowMs = now();
+      for (const name of names) untilMs.set(name, nowMs + FACT_LIFE_MS);
+      if (names.some((name) => known[name] !== some[name])) known = { ...known, ...some };
+      allUntilMs = Math.min(...untilMs.values());
+    },
+  };
+}
+
+export function createLearned(now: () => number): Learned {
+  const { facts, learn } = createFacts(now);
+  const byPair = new Map<string, number>();
+  const byMetric = new Map<string, { pairs: number; rows: number }>();
+  const spans = new Map<string, Span>();
+  const ranges = new Map<string, { readonly name: string; readonly rows: number }>();
+
+  let countryCodes: readonly string[] = [];
+  const answered = { countries: createNameSet(), metrics: createNameSet() };
+  const figured = { countries: createNameSet(), metrics: createNameSet() };
 
   const seriesRows: RowsOf = (countryCode, metricKey) => {
     const known = byPair.get(pairKey(countryCode, metricKey));
@@ -237,13 +252,7 @@ export function createLearned(now: () => number): Learned {
       return facts().totals;
     },
     facts,
-    learn(some) {
-      const names = Object.keys(some) as (keyof Facts)[];
-      const nowMs = now();
-      for (const name of names) untilMs.set(name, nowMs + FACT_LIFE_MS);
-      if (names.some((name) => known[name] !== some[name])) known = { ...known, ...some };
-      allUntilMs = Math.min(...untilMs.values());
-    },
+    learn,
     answered,
     noteAnswer({ countryCodes, metricKeys }, figures) {
       for (const code of countryCodes) answered.countries.add(code.toUpperCase());

@@ -7,6 +7,7 @@ import type { Refused } from '../../src/figures/names.ts';
 import type { FetchCosts, HeldFigures, Revalidation } from '../../src/figures/revalidation.ts';
 import { type Demand, demandFor } from '../../src/plan/demand.ts';
 import { observations } from '../../src/service/endpoints.ts';
+import { tenantOf } from '../support/tenants.ts';
 import { sendingFor } from '../upstream/sending.ts';
 import { NO_ENTRIES, partsWith } from './parts.ts';
 import { entryOf, fetchBy, latest, NOW_MS, nextFrom, rowsOf, TTL_MS, tenantCacheThat } from './stages.ts';
@@ -29,10 +30,10 @@ function open(
       checked.push({ figures, costs });
       return ({ entry }) => entry.checkedAtMs;
     },
-    countCalls: (_key, calls) => counted.push(calls),
+    countCalls: (_tenant, calls) => counted.push(calls),
   };
   const prefetch: Prefetch = {
-    wanted: (_key, demand) => wanted.push(demand),
+    wanted: (_tenant, demand) => wanted.push(demand),
     brought() {},
     of: () => [],
   };
@@ -41,7 +42,7 @@ function open(
     now: () => NOW_MS,
     entries: {
       ...NO_ENTRIES,
-      read: async (_key, demands) =>
+      read: async (_tenant, demands) =>
         new Map(
           demands.flatMap(({ key, countryCode }) => {
             const entry = entries[countryCode];
@@ -120,7 +121,7 @@ describe('a name that the service refused lately', () => {
   const REFUSED = new Failure('BAD_USER_INPUT', 'Unknown.');
   const refusing = (refused: Readonly<Record<string, Refused>>) => ({
     refusedNames: {
-      of: (_key: string, { countryCode }: { countryCode: string }) => refused[countryCode],
+      of: (_tenant: unknown, { countryCode }: { countryCode: string }) => refused[countryCode],
       remember() {},
     },
   });
@@ -205,7 +206,7 @@ describe('figures that were asked for lately', () => {
 
   it('go along once they have aged, and settle nothing', async () => {
     const { stage, prefetch, asked, time } = openAlong();
-    prefetch.wanted('one', latest('KE'), 0, 0);
+    prefetch.wanted(tenantOf('one'), latest('KE'), 0, 0);
     time.nowMs = TTL_MS / 2;
     await fetchBy(stage, [latest('NG')]);
     time.nowMs += 1;
@@ -217,8 +218,8 @@ describe('figures that were asked for lately', () => {
   it('go along anew only where they did not come', async () => {
     const late = new Failure('UPSTREAM_TIMEOUT', 'Too late.');
     const { stage, prefetch, asked, time } = openAlong((code) => (code === 'KE' ? late : []));
-    prefetch.wanted('one', latest('KE'), 0, 0);
-    prefetch.wanted('one', latest('GH'), 0, 0);
+    prefetch.wanted(tenantOf('one'), latest('KE'), 0, 0);
+    prefetch.wanted(tenantOf('one'), latest('GH'), 0, 0);
     time.nowMs = TTL_MS - 100;
     await fetchBy(stage, [latest('NG')]);
     await fetchBy(stage, [latest('NG')]);
@@ -235,7 +236,7 @@ describe('figures that were asked for lately', () => {
     ['those that are asked for anyway', 'one', latest('NG'), 600],
   ])('do not go along: %s', async (_, key, demand, nowMs) => {
     const { stage, prefetch, asked, time } = openAlong();
-    prefetch.wanted(key, demand, 0, 0);
+    prefetch.wanted(tenantOf(key), demand, 0, 0);
     time.nowMs = nowMs;
     await fetchBy(stage, [latest('NG')]);
     expect(asked).toEqual([['NG']]);
@@ -243,18 +244,18 @@ describe('figures that were asked for lately', () => {
 
   it('are forgotten of the key that asked the longest ago, where there are too many of all keys', async () => {
     const { stage, prefetch, asked, time } = openAlong(undefined, 3);
-    for (const key of ['another', 'one', 'a third']) prefetch.wanted(key, latest('KE'), 0, 0);
-    prefetch.wanted('one', latest('GH'), 0, 0);
+    for (const key of ['another', 'one', 'a third']) prefetch.wanted(tenantOf(key), latest('KE'), 0, 0);
+    prefetch.wanted(tenantOf('one'), latest('GH'), 0, 0);
     time.nowMs = 600;
-    expect(prefetch.of('another', [latest('NG')])).toEqual([]);
-    expect(prefetch.of('a third', [latest('NG')])).toHaveLength(1);
+    expect(prefetch.of(tenantOf('another'), [latest('NG')])).toEqual([]);
+    expect(prefetch.of(tenantOf('a third'), [latest('NG')])).toHaveLength(1);
     await fetchBy(stage, [latest('NG')]);
     expect(asked).toEqual([['NG', 'GH', 'KE']]);
   });
 
   it('go along with nothing', async () => {
     const { stage, prefetch, asked, time } = openAlong();
-    prefetch.wanted('one', latest('KE'), 0, 0);
+    prefetch.wanted(tenantOf('one'), latest('KE'), 0, 0);
     time.nowMs = 600;
     await fetchBy(stage, []);
     expect(asked).toEqual([[]]);
@@ -262,7 +263,7 @@ describe('figures that were asked for lately', () => {
 
   it('go along as far as they add no call', async () => {
     const { stage, prefetch, asked, time } = openAlong();
-    for (let i = 0; i < 300; i += 1) prefetch.wanted('one', latest(`C${i}`), 0, 0);
+    for (let i = 0; i < 300; i += 1) prefetch.wanted(tenantOf('one'), latest(`C${i}`), 0, 0);
     time.nowMs = 600;
     await fetchBy(stage, [latest('NG')]);
     // Short of the hundred rows that a call brings while nothing is known of the service.

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { Cancellation } from '../../src/async/cancellation.ts';
 import { coalesced } from '../../src/operations/answers.ts';
 import type { Incoming, RanOperation } from '../../src/operations/run.ts';
+import { tenantOf } from '../support/tenants.ts';
 import { open, type Received } from './exchange.ts';
 
 const FIGURE =
@@ -157,7 +158,7 @@ describe('a run that several wait for', () => {
         const client = new Cancellation();
         const request = { method: 'POST', headers: {}, search: '', body: {}, signal: client };
         const plain = { params, contentType: 'application/json' };
-        const caller = { keyDigest: 'key', flow: 'key', authorization: null };
+        const caller = { tenant: tenantOf('key'), flow: 'key', authorization: null };
         void handle({ request, caller, plain, delivery: null });
         return client;
       },

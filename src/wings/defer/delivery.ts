@@ -222,7 +222,7 @@ export class Delivery {
     if (readsSchemaAlone(operation) || !hasActiveDeferrals(schema, document, variables)) return null;
     const scope = { schema, operation, fragments: fragmentsIn(document), variables };
     const plan = planOperation(schema, document, operation, variables, createDeferringCollector(scope));
-    if (plan === null) return null;
+    if (plan.root.fault !== undefined) return null;
     return async (given): Promise<Executed> => {
       const run = new IncrementalRun<WrittenPart>({
         ...given,
