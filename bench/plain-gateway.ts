@@ -1,6 +1,7 @@
 import { type DocumentNode, type ExecutionResult, execute, type GraphQLSchema } from 'graphql';
 import { systemClock } from '../src/async/clock.ts';
-import { createSeveralFigures, type Figures } from '../src/figures/fetch.ts';
+import { createSeveralFigures } from '../src/figures/entries.ts';
+import type { Figures } from '../src/figures/fetch.ts';
 import { openContext } from '../src/graph/context.ts';
 import { createSchema } from '../src/graph/schema.ts';
 import { createTickersLearned } from '../src/loaders/tickers.ts';

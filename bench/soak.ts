@@ -1,9 +1,10 @@
 /**
  * `npm run soak -- --budget 256 --minutes 30`: what a gateway takes of memory under the load of 200 keys, a line a minute, and
  * whether it stays within `MEMORY_MB`; exit code 1 where it doesn't, or answers wrongly. `--cache redis` has it share a
- * Redis, `--workers 2` be several processes. More than one budget: one after the other.
+ * Redis, `--workers 2` be several processes. More than one budget: one after the other, or `--together`. `--picture FILE`
+ * draws it.
  */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { childrenOf } from '../test/support/descendants.ts';
@@ -12,6 +13,7 @@ import { type Listening, startListening } from './race/child.ts';
 import { START_ARGS } from './race/servers.ts';
 import { short, table } from './race/table.ts';
 import { startLoad } from './soak/load.ts';
+import { drawSoaks } from './soak/picture.ts';
 
 const { values } = parseArgs({
   options: {
@@ -22,6 +24,8 @@ const { values } = parseArgs({
     cache: { type: 'string', default: 'memory' },
     workers: { type: 'string', default: '1' },
     seed: { type: 'string', default: '1' },
+    together: { type: 'boolean', default: false },
+    picture: { type: 'string' },
   },
 });
 
@@ -64,13 +68,14 @@ async function soak(budgetMb: string): Promise<readonly Line[]> {
     lineAtMs += lineMs;
     let mostMb = 0;
     for (; performance.now() < lineAtMs; await pause(LOOK_MS)) mostMb = Math.max(mostMb, takenMb(gateway));
-    const { operations, turnedAway, wrong, p50Ms, p99Ms } = load.take();
+    const { operations, turnedAway, wrong, faults, p50Ms, p99Ms } = load.take();
     const minute = (lineAtMs - startedAtMs) / 60_000;
     const line = { minute, rssMb: takenMb(gateway), mostMb };
     lines.push(line);
     console.log(
       `${budgetMb} MB, minute ${short(minute)}: ${short(line.rssMb)} MB, ${short(mostMb)} at most; ${operations} operations, ${turnedAway} turned away, ${wrong} wrong, p50 ${short(p50Ms)} ms, p99 ${short(p99Ms)} ms`,
     );
+    for (const fault of faults) console.log(`  ${fault}`);
     if (!(mostMb <= Number(budgetMb)) || wrong > 0 || operations === 0) process.exitCode = 1;
   }
   load.stop();
@@ -89,7 +94,13 @@ function memoryMb(pid: number | undefined, what: 'Rss' | 'Pss'): number {
 }
 
 const results: (readonly Line[])[] = [];
-for (const budget of values.budget) results.push(await soak(budget));
+if (values.together) results.push(...(await Promise.all(values.budget.map(soak))));
+else for (const budget of values.budget) results.push(await soak(budget));
+if (values.picture !== undefined) {
+  const note = values.cache === 'memory' ? '' : 'Redis';
+  const series = results.map((points, i) => ({ budgetMb: Number(values.budget[i]), note, points }));
+  writeFileSync(values.picture, drawSoaks(series));
+}
 console.log(
   table(
     ['minute', ...values.budget.map((mb) => `MEMORY_MB=${mb}`)],

@@ -33,7 +33,7 @@ if (here[0] < LEAST[0] || (here[0] === LEAST[0] && here[1] < LEAST[1])) {
     return import(url.pathToFileURL(path.join(__dirname, file)).href);
   };
   // A worker has been started as it is to be.
-  const isServing = (process.argv[2] === undefined || process.argv[2] === 'serve') && !process.channel;
+  const isServing = process.argv[2] === 'serve' && !process.channel;
   if (isServing && typeof process.execve === 'function') {
     load('memory-budget').then(({ startOf }) => {
       const start = startOf(process.env, process.execArgv);

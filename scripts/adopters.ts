@@ -27,6 +27,18 @@ export interface Installer {
 
 export const NPM: Installer = { name: 'npm', command: ['npm', 'install', '--prefer-offline'] };
 
+/** Installs programs that install, or run what was installed, into a folder of their own. */
+export async function installTools(tools: string, ...packages: readonly string[]): Promise<void> {
+  await mkdir(tools, { recursive: true });
+  await writeFile(join(tools, 'package.json'), '{ "private": true }\n');
+  await run('npm', ['install', '--prefer-offline', ...packages], { cwd: tools });
+}
+
+export const pnpmIn = (tools: string): Installer => ({
+  name: 'pnpm',
+  command: [join(tools, 'node_modules/.bin/pnpm'), 'add'],
+});
+
 const LIBRARY = `
 import { createGateway } from 'country-graph';
 const gateway = await createGateway({
@@ -114,13 +126,11 @@ async function main(): Promise<void> {
   const home = await mkdtemp(join(tmpdir(), 'country-graph-adopters-'));
   try {
     const tools = join(home, 'tools');
-    await mkdir(tools);
-    await writeFile(join(tools, 'package.json'), '{ "private": true }\n');
-    await run('npm', ['install', 'npm@10', 'pnpm', 'node@22'], { cwd: tools });
+    await installTools(tools, 'npm@10', 'pnpm', 'node@22');
     const installers: readonly Installer[] = [
       NPM,
       { name: 'npm 10', command: [join(tools, 'node_modules/.bin/npm'), 'install', '--prefer-offline'] },
-      { name: 'pnpm', command: [join(tools, 'node_modules/.bin/pnpm'), 'add'] },
+      pnpmIn(tools),
     ];
     const nodes = [process.execPath, join(tools, 'node_modules/node/bin/node')];
     const tarball = values.tarball ?? (await packed(home));

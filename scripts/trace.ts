@@ -2,12 +2,15 @@
  * `npm run trace`: the files of the gateway that one figure passes through on its way from a request to the service and
  * back, in order, for a figure that isn't held and for the same bytes again. Each function notes that it was entered; a
  * stay is a run of entries into one file, and a return is a stay in a file that was left before; the same for folders.
- * `--steps` prints the stays.
+ * `--steps` prints the stays. `--check` shows the numbers beside their bounds (`scripts/structure/bounds.json`), and ends with
+ * exit code 1 where one is worse than it was and beyond what is wanted; `--accept` writes those that are better.
  */
 import { registerHooks } from 'node:module';
 import { dirname } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseSync } from 'vite';
+import { numbersOf, type Passage, passageOf } from './structure/passage.ts';
+import { hold } from './structure/ratchet.ts';
 
 declare global {
   var enteredFile: (path: string) => void;
@@ -88,26 +91,26 @@ async function ask(metricKey: string): Promise<string[]> {
   return passed;
 }
 
-function tell(what: string, passed: readonly string[]): void {
-  const stays = staysIn(passed);
-  console.log(`${what}: ${counted('files', stays)}; ${counted('folders', staysIn(passed.map(dirname)))}`);
-  if (process.argv.includes('--steps')) for (const path of stays) console.log(`  ${path}`);
+const numbers: Record<string, number> = {};
+
+function tell(way: string, entries: readonly string[]): void {
+  const files = passageOf(entries);
+  console.log(`${way}: ${counted('files', files)}; ${counted('folders', passageOf(entries.map(dirname)))}`);
+  if (process.argv.includes('--steps')) for (const path of files.stays) console.log(`  ${path}`);
+  Object.assign(numbers, numbersOf(way, files));
 }
 
-function staysIn(passed: readonly string[]): string[] {
-  return passed.filter((path, i) => path !== passed[i - 1]);
+function counted(kind: string, { entered, stays, returns }: Passage): string {
+  return `${entered.size} ${kind}, ${stays.length} stays, ${returns} returns`;
 }
 
-function counted(what: string, stays: readonly string[]): string {
-  const { size } = new Set(stays);
-  return `${size} ${what}, ${stays.length} stays, ${stays.length - size} returns`;
-}
-
-// What is kept ready from the second time on is ready.
+// Things that are kept ready from the second time on are ready.
 for (const key of ['gdp_current_usd', 'life_expectancy', 'inflation_cpi']) await ask(key);
-tell('One cold figure', await ask('population_total'));
+tell('a cold figure', await ask('population_total'));
 // An answer that took no call is kept as bytes.
 await ask('population_total');
-tell('The same bytes again', await ask('population_total'));
+tell('the same bytes again', await ask('population_total'));
 await gateway.stop();
 await sandbox.close();
+if (process.argv.includes('--check') || process.argv.includes('--accept'))
+  if (!hold('trace', numbers)) process.exitCode = 1;

@@ -114,7 +114,7 @@ export function plainOf(text: string): string {
 }
 
 /** A time of day, as precise as it was written. */
-export interface TimeOfDay {
+interface TimeOfDay {
   /** Seconds since midnight; a day of them for 24:00. */
   readonly seconds: number;
   /** Digits of a fraction of a second. */

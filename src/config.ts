@@ -135,7 +135,7 @@ const names = z
 const EXTRA_ROUTES = ['policy', 'trade'] as const;
 
 /** Routes that the specification names no paths for. */
-export type ExtraRoute = (typeof EXTRA_ROUTES)[number];
+type ExtraRoute = (typeof EXTRA_ROUTES)[number];
 
 const extraRoutes = z
   .string()

@@ -73,6 +73,26 @@ export class Failure extends Error {
   }
 }
 
+/** Fields of an error's `extensions`, beside those that its code implies. */
+interface ToldFields extends FailureFields {
+  readonly retryable?: boolean;
+  readonly requestId?: string | undefined;
+}
+
+/**
+ * Writes the body of an answer that is an error and nothing else: no operation was run.
+ * @param rest further members of the body
+ */
+export function errorBody(
+  code: FailureCode | 'BAD_REQUEST' | 'INTERNAL_SERVER_ERROR',
+  message: string,
+  fields: ToldFields,
+  rest: object = {},
+): string {
+  const retryable = code in FAILURES && FAILURES[code as FailureCode].retryable;
+  return JSON.stringify({ errors: [{ message, extensions: { code, retryable, ...fields } }], ...rest });
+}
+
 /** Most characters that are repeated of a text of another's choice. */
 const EXCERPT_LENGTH = 500;
 

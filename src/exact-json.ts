@@ -4,7 +4,7 @@
  */
 
 /** A number as it was written. */
-export interface RawNumber {
+interface RawNumber {
   readonly rawJSON: string;
 }
 

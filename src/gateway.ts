@@ -4,8 +4,7 @@ import type { Tracer } from './async/trace.ts';
 import type { PromiseOrValue } from './async/turns.ts';
 import type { Config } from './config.ts';
 import { createObservationClient } from './figures/client.ts';
-import { createObservationEntries } from './figures/entries.ts';
-import { createSeveralFigures } from './figures/fetch.ts';
+import { createObservationEntries, createSeveralFigures } from './figures/entries.ts';
 import { createPrefetch, NO_PREFETCH } from './figures/held.ts';
 import { createHeldNames, createNameLists, createRefusedNames, notingNames } from './figures/names.ts';
 import type { BatchSize } from './figures/pool.ts';
@@ -177,7 +176,6 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   };
   const maxRows = () => learned.maxRows;
   const listed = () => ({ countries: learned.listed.countries.size, metrics: learned.listed.metrics.size });
-  const bounds = heldBounds(config);
   const observed = { now: clock.now, steadyNow, onOperation: observer.operation, onFault: observer.problem };
   const stage = {
     ...observed,
@@ -187,9 +185,9 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     persisted,
     plainRequests: createPlainRequests(persisted),
     listed,
-    operations: createPreparedOperations(schema, listed, bounds.operationBytes),
+    operations: createPreparedOperations(schema, listed, heldBounds(config).operationBytes),
     keeping: createAnswerKeeping(caches),
-    execution: createExecution({ ...observed, ...config, ...bounds, schema, price, maxRows }),
+    execution: createExecution({ ...observed, ...config, schema, price, maxRows }),
   };
   const apollo = await byApollo(stage);
   const run = opened(prepared(apollo.handle, stage), { openRun });
@@ -230,8 +228,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       openCircuits: () => service.upstream.gate.open(),
     },
     shrink(share) {
-      for (const held of [store, caches.responseCache, stage.operations, stage.execution])
-        held?.shrink(share);
+      for (const held of [store, caches.responseCache, stage.operations]) held?.shrink(share);
     },
     async stop() {
       persisted.stop();

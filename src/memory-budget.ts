@@ -45,8 +45,6 @@ const SHARES = {
   cache: 0.25,
   /** Whole answers that are kept. */
   answers: 0.06,
-  /** Texts of rows that answers have in common. */
-  keptTexts: 0.03,
   /** Operations that are kept ready. */
   operations: 0.08,
   names: 0.025,
@@ -63,25 +61,24 @@ const ANSWERS_WAITING = 4;
 /** Bounds beyond which these have no use for more in a larger budget: in bytes, and in numbers. */
 const MOST = {
   answer: 67_108_864,
-  keptTexts: 64 * MB,
   operations: 64 * MB,
   names: 60_000,
   askedLately: 40_000,
 };
 /** Bytes that one of the counted things takes. */
 const ITEM_BYTES = { name: 150, askedLately: 250 };
-const LEAST = { cache: 4 * MB, answers: MB, keptTexts: MB, operations: 2 * MB, answer: 4 * MB };
+const LEAST = { cache: 4 * MB, answers: MB, operations: 2 * MB, answer: 4 * MB };
 
 const LARGEST_SEMI_MB = 32;
 const SEMI_FLAG = /^--max[-_]semi[-_]space[-_]size=(\d+)$/;
 
 /** The figures that divide a budget. */
-export interface Division {
+interface Division {
   readonly memoryMb: number;
   readonly workers: number;
 }
 
-export function defaultBudgetMb({ limitBytes, totalBytes }: Machine, workers: number): number {
+function defaultBudgetMb({ limitBytes, totalBytes }: Machine, workers: number): number {
   if (limitBytes !== null)
     return Math.floor(Math.min((limitBytes / MB) * CONTAINER_SHARE, workers * MOST_MB));
   return Math.max(
@@ -91,7 +88,7 @@ export function defaultBudgetMb({ limitBytes, totalBytes }: Machine, workers: nu
 }
 
 /** Counts the megabytes without which a program of so many workers can't do. */
-export function leastBudgetMb(workers: number): number {
+function leastBudgetMb(workers: number): number {
   return workers * LEAST_MB.answering + (workers > 1 ? LEAST_MB.supervising : 0);
 }
 
@@ -103,7 +100,7 @@ function spareBytes({ memoryMb, workers }: Division): number {
 }
 
 /** Derives settings from the budget, for those that are not given. */
-export function derivedSettings(division: Division) {
+function derivedSettings(division: Division) {
   const spare = spareBytes(division);
   const each = spare / division.workers;
   return {
@@ -117,7 +114,6 @@ export function derivedSettings(division: Division) {
 export function heldBounds(division: Division) {
   const each = spareBytes(division) / division.workers;
   return {
-    keptTextBytes: Math.round(Math.min(MOST.keptTexts, Math.max(LEAST.keptTexts, each * SHARES.keptTexts))),
     /** Names in the store that are at hand. */
     names: Math.round(Math.min(MOST.names, (each * SHARES.names) / ITEM_BYTES.name)),
     /** Figures of all keys that are remembered as asked for lately. */
@@ -157,7 +153,7 @@ interface Given {
   readonly MAX_ANSWER_BYTES?: number | undefined;
 }
 
-export interface Budget extends Division {
+interface Budget extends Division {
   readonly cacheMaxBytes: number;
   readonly answersMaxBytes: number;
   readonly maxAnswerBytes: number;

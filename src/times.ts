@@ -2,7 +2,7 @@ import { DAY_MS, daysOf, plainOf, precisionOf, splitClock } from './calendar.ts'
 import { periodIn } from './periods.ts';
 
 /** An instant, as precisely as a text names it. Milliseconds since the epoch. */
-export interface Time {
+interface Time {
   /** The first instant that the text can mean. */
   readonly firstMs: number;
   /** The last one: a day later, but for a millisecond, if the text names the day alone. */

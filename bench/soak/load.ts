@@ -16,12 +16,20 @@ export interface Answered {
   readonly turnedAway: number;
   /** Those that were answered by a fault of ours, or not at all. */
   readonly wrong: number;
+  /** The status of each, or the error of its connection. */
+  readonly faults: readonly string[];
   readonly p50Ms: number;
   readonly p99Ms: number;
 }
 
 /** Requests on their way at once. */
 const MOST_UNDER_WAY = 64;
+
+/** Statuses that this load has a right to. */
+const EXPECTED = new Set([200, 406, 503]);
+
+/** Bytes of another answer that are shown. */
+const SHOWN = 200;
 
 /** How often requests are sent that are due, in milliseconds. */
 const TICK_MS = 10;
@@ -31,20 +39,21 @@ export function startLoad({ url, keys, perSecond, seed }: LoadOrder) {
   const agent = new Agent({ keepAlive: true, maxSockets: MOST_UNDER_WAY });
   const draws = drawRequests(keys, seed);
   let times: number[] = [];
-  let [underWay, turnedAway, wrong] = [0, 0, 0];
+  let faults: string[] = [];
+  let [underWay, turnedAway] = [0, 0];
   let due = 0;
 
-  function note(status: number, ms: number): void {
+  function note(ending: string, ms: number): void {
     times.push(ms);
-    if (status === 503) turnedAway += 1;
+    if (ending === '503') turnedAway += 1;
     // 406: not each operation has a list that makes a table.
-    else if (status !== 200 && status !== 406) wrong += 1;
+    else if (!EXPECTED.has(Number(ending))) faults.push(`${ending} after ${Math.round(ms)} ms`);
   }
 
   async function send(drawn: SoakRequest): Promise<void> {
     underWay += 1;
     const sentAtMs = performance.now();
-    note(await statusOf(url, agent, drawn), performance.now() - sentAtMs);
+    note(await endingOf(url, agent, drawn), performance.now() - sentAtMs);
     underWay -= 1;
   }
 
@@ -57,10 +66,9 @@ export function startLoad({ url, keys, perSecond, seed }: LoadOrder) {
     take(): Answered {
       const sorted = times.sort((a, b) => a - b);
       const at = (share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN;
-      const taken = { operations: sorted.length, turnedAway, wrong, p50Ms: at(0.5), p99Ms: at(0.99) };
-      times = [];
-      [turnedAway, wrong] = [0, 0];
-      return taken;
+      const taken = { operations: sorted.length, turnedAway, faults, p50Ms: at(0.5), p99Ms: at(0.99) };
+      [times, faults, turnedAway] = [[], [], 0];
+      return { ...taken, wrong: taken.faults.length };
     },
     stop() {
       clearInterval(timer);
@@ -69,8 +77,9 @@ export function startLoad({ url, keys, perSecond, seed }: LoadOrder) {
   };
 }
 
-/** @returns 0 where there is no whole answer */
-function statusOf(url: string, agent: Agent, { headers, body }: SoakRequest): Promise<number> {
+/** @returns the status of a whole answer, with its first words if it is none of the expected ones; else the connection's error */
+function endingOf(url: string, agent: Agent, drawn: SoakRequest): Promise<string> {
+  const { headers, body } = drawn;
   return new Promise((resolve) => {
     const options = {
       agent,
@@ -78,11 +87,21 @@ function statusOf(url: string, agent: Agent, { headers, body }: SoakRequest): Pr
       headers: { ...headers, 'content-length': Buffer.byteLength(body) },
     };
     const sent = request(url, options, (answer) => {
-      answer.resume();
-      answer.on('end', () => resolve(answer.statusCode ?? 0));
-      answer.on('close', () => resolve(0));
+      const { statusCode = 0 } = answer;
+      let start = '';
+      answer.on('data', (chunk: Buffer) => {
+        if (statusCode >= 400 && start === '') start = chunk.toString('latin1', 0, SHOWN);
+      });
+      answer.on('end', () =>
+        resolve(EXPECTED.has(statusCode) ? String(statusCode) : `${statusCode}: ${start}`),
+      );
+      answer.on('close', () => resolve('an answer that was cut'));
     });
-    sent.on('error', () => resolve(0));
+    sent.on('error', (error: NodeJS.ErrnoException) => {
+      // A connection that the gateway has closed for its age while the request was on its way: clients ask again.
+      if (sent.reusedSocket && error.code === 'ECONNRESET') resolve(endingOf(url, agent, drawn));
+      else resolve(error.message);
+    });
     sent.end(body);
   });
 }

@@ -49,7 +49,7 @@ export class Cancellation implements CancelSignal {
 }
 
 /** The end of a wait. */
-export type WaitEnd = 'fulfilled' | 'rejected' | 'aborted';
+type WaitEnd = 'fulfilled' | 'rejected' | 'aborted';
 
 /**
  * Settles as the promise does, or rejects with the signal's reason if that comes first.

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { ConfigError, readConfig, strangeSettings } from '../config.ts';
 import { remarkOnBudget } from '../memory-budget.ts';
@@ -6,7 +5,7 @@ import type { Log } from '../server/log.ts';
 import { buildText } from '../server/own-version.ts';
 import { onParentLost, WorkerEnded } from '../wings/workers/supervisor.ts';
 import type { PrimaryParts } from '../wings/workers/workers.ts';
-import { CommandError, FORMATS, type Format } from './formats.ts';
+import { CommandError, FORMATS, type Format, operationFrom } from './formats.ts';
 import type { QueryOptions } from './query.ts';
 import type { Program } from './serve.ts';
 
@@ -135,13 +134,38 @@ function bare(name: string): string {
 const keyOption = () =>
   new Option('--key <key>', 'the key, without the word Bearer').env('COUNTRY_GRAPH_KEY');
 
+/** Ways to hand an operation to a command. */
+const SOURCE = 'a file, - for standard input, or the operation itself';
+
+/** Examples below the help of the program and its commands. */
+const EXAMPLES = {
+  program: `
+Examples:
+  country-graph serve --port 4000
+  country-graph query '{ countries { name capital } }' --format table
+  country-graph explain '{ countries { name } }'
+  COUNTRY_DATA_URL=https://… country-graph doctor`,
+  query: `
+Examples:
+  country-graph query '{ country(code: "KE") { name capital } }'
+  country-graph query figures.graphql --variables '{"code":"KE"}' --format csv > figures.csv
+  COUNTRY_GRAPH_KEY=… country-graph query --url http://127.0.0.1:4000 - < figures.graphql`,
+  explain: `
+Examples:
+  country-graph explain '{ countries { name } }'
+  country-graph explain figures.graphql --variables '{"code":"KE"}'`,
+  doctor: `
+Example:
+  COUNTRY_DATA_URL=https://… COUNTRY_GRAPH_KEY=… country-graph doctor`,
+} as const;
+
 function addQuery(program: Command, parsedVariables: (text: string) => unknown): void {
   program
     .command('query')
     .description(
       'run one operation; the answer goes to standard output, errors and the bill to standard error',
     )
-    .argument('<file|-|text>', 'a file, - for standard input, or the operation itself')
+    .argument('<file|-|text>', SOURCE)
     .addOption(
       new Option('--url <url>', 'a gateway that runs; left out, the embedded sandbox answers').env(
         'COUNTRY_GRAPH_URL',
@@ -156,6 +180,7 @@ function addQuery(program: Command, parsedVariables: (text: string) => unknown):
         .default('json'),
     )
     .option('--bom', 'begin CSV with a byte order mark, by which Excel tells that it is UTF-8')
+    .addHelpText('after', EXAMPLES.query)
     .action(
       async (
         source: string,
@@ -178,8 +203,9 @@ function addQuery(program: Command, parsedVariables: (text: string) => unknown):
 function addDoctor(program: Command, env: NodeJS.ProcessEnv): void {
   program
     .command('doctor')
-    .description('look at settings, service, clock and cache; spends no call, or one where a key is given')
+    .description('look at settings, service, clock and cache; spends no call, or one if a key is given')
     .addOption(keyOption())
+    .addHelpText('after', EXAMPLES.doctor)
     .action(async ({ key }: { key?: string }) => {
       const { examine, report } = await import('./doctor.ts');
       const findings = await examine({ env, key, now: Date.now });
@@ -223,16 +249,24 @@ const FAULT_DRAIN_MS = 5_000;
 export async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
   const program = new Command('country-graph')
     .description('GraphQL over the Country Data Service.')
-    .option('-V, --version', 'print the version, and the commit that it was built of');
+    .option('-V, --version', 'print the version, and the commit that it was built of')
+    .addHelpText('after', EXAMPLES.program);
   program.on('option:version', () => {
     console.log(buildText());
     process.exit(0);
   });
 
   program
-    .command('serve', { isDefault: true })
+    .command('serve')
     .description('run the gateway; without COUNTRY_DATA_URL, over the embedded sandbox')
-    .action(() => serve(env));
+    .option('--host <host>', 'where to listen, in place of HOST')
+    .option('--port <port>', 'port, in place of PORT; 0 picks a free one', portNumber)
+    .action(({ host, port }: { host?: string; port?: number }) => {
+      // Workers read the environment as well.
+      if (host !== undefined) env.HOST = host;
+      if (port !== undefined) env.PORT = String(port);
+      return serve(env);
+    });
 
   program
     .command('sandbox')
@@ -282,12 +316,13 @@ export async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
   program
     .command('explain')
     .description('print the upstream calls that an operation would make; sends nothing')
-    .argument('<file>', 'a .graphql file with the operation')
+    .argument('<file|-|text>', SOURCE)
     .option('--variables <json>', 'its variables', '{}')
     .option('--operation <name>', 'which operation of the file')
-    .action(async (file: string, { variables, operation }: { variables: string; operation?: string }) => {
+    .addHelpText('after', EXAMPLES.explain)
+    .action(async (source: string, { variables, operation }: { variables: string; operation?: string }) => {
       const { explain } = await import('./explain.ts');
-      console.log(await explain(await readFile(file, 'utf8'), parsedVariables(variables), operation));
+      console.log(await explain(await operationFrom(source), parsedVariables(variables), operation));
     });
 
   addQuery(program, parsedVariables);
@@ -302,7 +337,7 @@ export async function runCommand(env: NodeJS.ProcessEnv): Promise<void> {
       // It has said itself why.
       process.exit(typeof error.code === 'number' ? error.code : 1);
     }
-    const fault = hostFault(error, env) ?? error;
+    const fault = listenFault(error, env) ?? error;
     console.error(explained(fault));
     process.exit(fault instanceof ConfigError ? 2 : 1);
   }
@@ -406,9 +441,17 @@ function onFault({ fatal }: Log, drain: () => Promise<unknown>): void {
   process.on('uncaughtException', end).on('unhandledRejection', (fault) => end(fault, 'unhandledRejection'));
 }
 
-/** Names the setting if `HOST` is no address that this machine could listen at; null if the error is another. */
-function hostFault(error: unknown, { HOST }: NodeJS.ProcessEnv): ConfigError | null {
-  const { syscall, code } = error as NodeJS.ErrnoException;
+/**
+ * Names the setting if the program can't listen at its address: `HOST` is none of this machine's, or another program
+ * has the port. Null if the error is another.
+ */
+function listenFault(error: unknown, { HOST }: NodeJS.ProcessEnv): Error | null {
+  const { syscall, code, port } = error as NodeJS.ErrnoException & { readonly port?: number };
+  // Workers bind the port that they share.
+  if ((syscall === 'listen' || syscall === 'bind') && code === 'EADDRINUSE')
+    return new CommandError(
+      `Another program listens on port ${port} already. Stop it, or take another port: --port, or PORT and ADMIN_PORT; 0 picks a free one.`,
+    );
   const isOfHost = syscall === 'getaddrinfo' || (syscall === 'listen' && code === 'EADDRNOTAVAIL');
   if (!isOfHost || HOST === undefined) return null;
   return new ConfigError(

@@ -73,7 +73,7 @@ function nameOf(folder: string): string {
   return /(?:@[^/\\]+[/\\])?[^/\\]+$/.exec(folder)?.[0] ?? folder;
 }
 
-export interface Finding {
+interface Finding {
   /** True if the gateway would run well; null if nothing can be told. */
   readonly isWell: boolean | null;
   /** Name of the thing that was looked at. */
@@ -81,7 +81,7 @@ export interface Finding {
   readonly text: string;
 }
 
-export interface DoctorParts {
+interface DoctorParts {
   readonly env: NodeJS.ProcessEnv;
   /** A key to try, which spends one call; undefined tries none. */
   readonly key: string | undefined;
@@ -156,7 +156,9 @@ async function serviceFindings(
   const { countryDataUrl: base } = config;
   if (base === undefined) {
     const text = 'COUNTRY_DATA_URL is not set: the gateway would run over the embedded sandbox';
-    return [{ isWell: null, name: 'service', text }];
+    const unused = 'not tried: it would be sent to COUNTRY_DATA_URL, which is not set';
+    const keyFindings = key === undefined ? [] : [{ isWell: null, name: 'key', text: unused }];
+    return [{ isWell: null, name: 'service', text }, ...keyFindings];
   }
   const asked = await get(`${base}/health`, config.upstreamTimeoutMs);
   if (typeof asked === 'string') return [{ isWell: false, name: 'service', text: `not reached: ${asked}` }];

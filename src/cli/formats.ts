@@ -1,9 +1,25 @@
+import { readFile, stat } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
 import type { tablesInAnswer } from '../wings/tables/answer-tables.ts';
 import { cellText, csvLine, jsonLine } from '../wings/tables/cells.ts';
 
 /** A fault of a command's arguments, or of a thing that it found: the user reads `message`, and no stack. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
+}
+
+/** Reads standard input for `-`, a file if there is one of the name, or else the text of an operation. */
+export async function operationFrom(source: string): Promise<string> {
+  if (source === '-') return text(process.stdin);
+  const isFile = await stat(source).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+  if (isFile) return readFile(source, 'utf8');
+  if (source.includes('{')) return source;
+  throw new CommandError(
+    `There is no file ${JSON.stringify(source)}, and it is no operation either. An operation begins with { or its kind: '{ countries { name } }'.`,
+  );
 }
 
 type ListedTable = ReturnType<typeof tablesInAnswer>[number];

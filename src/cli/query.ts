@@ -1,10 +1,8 @@
-import { readFile, stat } from 'node:fs/promises';
-import { text } from 'node:stream/consumers';
 import { GraphQLError, parse } from 'graphql';
 import { parseExactly } from '../exact-json.ts';
 import { TooManyFields, tablesInAnswer } from '../wings/tables/answer-tables.ts';
 import { BYTE_ORDER_MARK } from '../wings/tables/cells.ts';
-import { CommandError, type Format, formatted } from './formats.ts';
+import { CommandError, type Format, formatted, operationFrom } from './formats.ts';
 
 /** An operation as it is sent. */
 export interface AskedOperation {
@@ -136,7 +134,7 @@ export interface QueryOptions {
   readonly bom?: boolean;
 }
 
-export interface Printed {
+interface Printed {
   /** Text for standard output. */
   readonly answer: string;
   /** Text for standard error: errors, warnings and the bill, a line each. */
@@ -195,18 +193,6 @@ function showsAnything(value: unknown, emptied: ReadonlySet<string>): boolean {
   if (below.length > 0) return below.some((held) => showsAnything(held, emptied));
   const isBesideEmpty = Object.keys(value).some((key) => emptied.has(key));
   return !isBesideEmpty && Object.entries(value).some(([key, held]) => key !== '__typename' && held != null);
-}
-
-/** Reads standard input for `-`, a file if there is one of the name, or else the text of an operation. */
-async function operationFrom(source: string): Promise<string> {
-  if (source === '-') return text(process.stdin);
-  const isFile = await stat(source).then(
-    (found) => found.isFile(),
-    () => false,
-  );
-  if (isFile) return readFile(source, 'utf8');
-  if (source.includes('{')) return source;
-  throw new CommandError(`There is no file ${JSON.stringify(source)}, and it is no operation either.`);
 }
 
 function documentOf(operation: string) {

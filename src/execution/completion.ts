@@ -296,8 +296,11 @@ export class Completion {
   ): Column {
     const plan = this.#planFor(selected, values.length);
     const column = new ObjectColumn(shape, holder, plan, new Array(values.length).fill(null));
+    const { fault } = plan;
     for (let slot = 0; slot < values.length; slot += 1) {
-      column.objects[slot] = this.#presence(field, column, values[slot], slot) as object | null;
+      const object = this.#presence(field, column, values[slot], slot) as object | null;
+      if (fault === undefined || object === null) column.objects[slot] = object;
+      else this.#parts.errors.fail(field, fault, holder, slot, column);
     }
     this.descend(column);
     return column;
@@ -371,7 +374,8 @@ export class Completion {
         const concrete = typeof name === 'string' ? plan.schema.getType(name) : undefined;
         if (isObjectType(concrete) && plan.schema.isSubType(type, concrete)) {
           const plan = this.#planFor(shape.planOf(concrete), there.length);
-          column.choose(slot, plan, object as object);
+          if (plan.fault === undefined) column.choose(slot, plan, object);
+          else this.#parts.errors.fail(field, plan.fault, holder, slot, column);
         } else {
           const error = name instanceof Error ? name : notPossible(field, shape, name);
           this.#parts.errors.fail(field, error, holder, slot, column);

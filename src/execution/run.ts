@@ -1,13 +1,11 @@
 import type { GraphQLError, GraphQLResolveInfo } from 'graphql';
 import { toError } from 'graphql/jsutils/toError.js';
-import { type Job, mapValue, type PromiseOrValue, type Steps, timeSliced } from '../async/turns.ts';
+import { type Job, mapValue, type PromiseOrValue, timeSliced } from '../async/turns.ts';
 import {
   type Column,
   FieldHolder,
   type Holder,
-  type KeptTexts,
   ObjectColumn,
-  PieceWriter,
   stringify,
   type TextPieces,
 } from './columns.ts';
@@ -139,8 +137,6 @@ export interface RunParts {
   readonly onError?: () => void;
   /** True if everything is resolved, and no answer made of it. */
   readonly isDry?: boolean;
-  /** JSON of objects that runs have in common; left out if none is kept. */
-  readonly texts?: KeptTexts;
   /** Sees the resolved values; left out if nobody observes the run. */
   readonly observer?: RunObserver | undefined;
 }
@@ -183,6 +179,8 @@ const BLOCK_OBJECTS = 8;
  * too.
  */
 export function runPlan(parts: RunParts): PromiseOrValue<Executed> {
+  const { fault } = parts.plan.root;
+  if (fault !== undefined) return { data: ['null'], errors: [fault] };
   const root = { plan: parts.plan.root, object: {} };
   const run = new Run(parts, { holder: WHOLE, root, later: () => undefined, together: atOnce });
   return mapValue(run.resolve(), () => run.text());
@@ -256,27 +254,8 @@ export class Run {
 
   text(): PromiseOrValue<Executed> {
     if (this.#parts.isDry) return this.#executed(['null']);
-    return mapValue(this.#build(), () => mapValue(this.#written(), (data) => this.#executed(data)));
-  }
-
-  #written(): PromiseOrValue<TextPieces> {
-    const root = this.#root as Column;
-    if (!root.isWritten) return stringify(this.#value(), this.#job);
-    const text = new PieceWriter();
-    return mapValue(timeSliced(this.#job, this.#write(root, text)), () => text.pieces());
-  }
-
-  *#write(column: Column, text: PieceWriter): Steps<void> {
-    const { root } = this.#scope;
-    if ('plan' in root) {
-      yield* column.write(0, text);
-      return;
-    }
-    for (const slot of root.items.keys()) {
-      text.add(slot === 0 ? '[' : ',');
-      yield* column.write(slot, text);
-    }
-    text.add(root.items.length === 0 ? '[]' : ']');
+    const made = mapValue(this.#build(), () => stringify(this.#value(), this.#job));
+    return mapValue(made, (data) => this.#executed(data));
   }
 
   /** True if nothing has come of it: a value is missing that may not be null. */
@@ -405,9 +384,7 @@ export class Run {
         return null;
       }
     };
-    const { texts } = this.#parts;
-    const building = { oddityOf, texts, errors: this.#errors.all };
-    return timeSliced(this.#job, (this.#root as Column).build(building));
+    return timeSliced(this.#job, (this.#root as Column).build(oddityOf));
   }
 
   #executed(data: TextPieces): Executed {

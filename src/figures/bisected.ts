@@ -12,23 +12,27 @@ import {
 import type { Pair, Rectangle } from '../plan/cover.ts';
 import type { YearRange } from '../plan/demand.ts';
 import { type Dimension, type Learned, mayNameYears } from '../plan/learned.ts';
+import { inWhole } from '../plan/modes.ts';
 import type { Sending } from '../service/call.ts';
 import { observations } from '../service/endpoints.ts';
-import { type DataCalls, isAboutYears, pairsOf, type Refusal, type Reply } from './data-calls.ts';
-import type { ObservationEntries } from './entries.ts';
 import {
+  type DataCalls,
   type FetchedRows,
   type FetchTask,
-  inWhole,
+  isAboutYears,
   type NameSearch,
   NONE_WHOLE,
   NOT_WHOLE,
+  pairsOf,
   type Receive,
+  type Refusal,
+  type Reply,
   settlingFailures,
   sum,
   type Task,
   within,
-} from './estimate.ts';
+} from './data-calls.ts';
+import type { ObservationEntries } from './entries.ts';
 import type { RefusedNames } from './names.ts';
 import { isForName, isUsable } from './repair.ts';
 

@@ -1,13 +1,12 @@
 import { type Job, timeSliced, yieldToEventLoop } from '../async/turns.ts';
 import { covers, type Demand, isOfAnyAge, keyOf, takenUntilMs, wholeOf } from '../plan/demand.ts';
-import type { RangePlan } from '../plan/modes.ts';
+import { type Planning, planningModes, type RangePlan } from '../plan/modes.ts';
 import type { Caller, Send, Sending } from '../service/call.ts';
 import { type InFlight, NO_TENANT_CACHE } from '../tenants/tenant-cache.ts';
 import { type BisectedParts, bisected } from './bisected.ts';
 import { createDataCalls } from './data-calls.ts';
-import type { ObservationEntries } from './entries.ts';
-import { modeLimits, type Planning, planningModes } from './estimate.ts';
-import type { Fetch, Figures, Outcome } from './fetch.ts';
+import type { ObservationEntries, Outcome } from './entries.ts';
+import type { Fetch, Figures } from './fetch.ts';
 import {
   type CachedFiguresParts,
   cached,
@@ -169,7 +168,7 @@ async function rangesOf(
 ): Promise<(demand: Demand) => boolean> {
   const missing = demands.filter((demand) => !isFresh(demand, parts));
   if (!missing.some(({ years }) => years !== null)) return () => false;
-  const { ranges } = await timeSliced(job, planningModes(missing, modeLimits(parts), parts.learned));
+  const { ranges } = await timeSliced(job, planningModes(missing, parts));
   const byPair = new Map<string, RangePlan>();
   for (const range of ranges) for (const pair of range.pairs) byPair.set(keyOf(pair), range);
   return (demand) => {

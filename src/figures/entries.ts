@@ -8,14 +8,13 @@ import {
   wholeKey,
   type YearRange,
 } from '../plan/demand.ts';
-import { areCopies, contenders } from '../plan/newest.ts';
+import { areCopies, contenders, distinct, periodKeyOf, sourcesOf } from '../plan/newest.ts';
 import { observations } from '../service/endpoints.ts';
 import type { JsonObject } from '../service/records/envelope.ts';
 import { decodeObservations, type ObservationRecord } from '../service/records/observations.ts';
-import { createObjectMemo } from '../store/lru.ts';
+import { createLru, createObjectMemo } from '../store/lru.ts';
 import type { Tenant } from '../tenants/tenant.ts';
 import { type CacheEntry, NO_TENANT_CACHE, type TenantCache } from '../tenants/tenant-cache.ts';
-import { createSeveralFigures, type SeveralFigures } from './fetch.ts';
 
 /** Texts known at most; past that all are forgotten. Rows keep the texts that they have. */
 const MAX_TEXTS = 20_000;
@@ -65,6 +64,68 @@ export function createCommonTexts(): (rows: readonly ObservationRecord[]) => voi
       }
     }
   };
+}
+
+/** The outcome of one demand: its rows (none if the service holds no figure), or the reason why there are none. */
+export type Outcome = readonly ObservationRecord[] | Error;
+
+/**
+ * Countries and metrics that, to each key's knowledge, have more than one figure of their newest period. Most services
+ * have none. It decides nothing: the answer warns by it.
+ */
+export interface SeveralFigures {
+  readonly isEmpty: boolean;
+  /**
+   * Notes the rows that have come for the newest period of a country and metric.
+   * @param areAll true if there are no others, so that earlier knowledge of the pair is over
+   */
+  note(tenant: Tenant, rows: readonly ObservationRecord[], areAll: boolean): void;
+  /**
+   * The sources of all figures for the same place and period as one; null if it is known to be the only one, or nothing
+   * is known.
+   */
+  sourcesOf(tenant: Tenant, row: ObservationRecord): readonly string[] | null;
+}
+
+/** Countries and metrics remembered, of all keys. */
+const MAX_PAIRS = 20_000;
+
+/** Periods of a country and metric remembered: several end on the same day. */
+const MAX_PERIODS = 8;
+
+/** The sources of figures, by the place and period that they are for. */
+type SourcesByPeriod = ReadonlyMap<string, readonly string[]>;
+
+export function createSeveralFigures(): SeveralFigures {
+  const known = createLru<SourcesByPeriod>(MAX_PAIRS);
+  const nameOf = (tenant: Tenant, { countryCode, metricKey }: ObservationRecord) =>
+    `${tenant.digest} ${countryCode} ${metricKey}`;
+
+  return {
+    get isEmpty() {
+      return known.size === 0;
+    },
+    note(tenant, rows, areAll) {
+      if (rows.length === 0 || (rows.length === 1 && known.size === 0)) return;
+      const first = rows[0] as ObservationRecord;
+      const several = rows.length === 1 ? [] : severalIn(rows);
+      if (several.length > 0) known.set(nameOf(tenant, first), new Map(several));
+      else if (areAll) known.delete(nameOf(tenant, first));
+    },
+    sourcesOf(tenant, row) {
+      return known.size === 0 ? null : (known.get(nameOf(tenant, row))?.get(whenOf(row)) ?? null);
+    },
+  };
+}
+
+function severalIn(rows: readonly ObservationRecord[]): [string, readonly string[]][] {
+  const several = [...Map.groupBy(rows, whenOf)].filter(([, alike]) => distinct(alike).length > 1);
+  return several.slice(0, MAX_PERIODS).map(([when, alike]) => [when, sourcesOf(alike)]);
+}
+
+/** Names the place and the period of a row. */
+function whenOf(row: ObservationRecord): string {
+  return JSON.stringify([row.year, periodKeyOf(row), row.locationName]);
 }
 
 /** The held figures of one pair: none if the service held none. */

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { yieldToEventLoop } from '../async/turns.ts';
 import { type Demand, demandFor, takenUntilMs, wholeOf } from '../plan/demand.ts';
+import { estimate, fitsWithin, type Planning } from '../plan/modes.ts';
 import { billStale, type Sending } from '../service/call.ts';
 import { observations } from '../service/endpoints.ts';
 import type { Outage } from '../service/gate.ts';
@@ -9,9 +10,8 @@ import type { ObservationRecord } from '../service/records/observations.ts';
 import type { Lookups } from '../store/lru.ts';
 import type { Tenant } from '../tenants/tenant.ts';
 import type { TenantCache } from '../tenants/tenant-cache.ts';
-import type { ObservationEntries, ObservationEntry } from './entries.ts';
-import { estimate, fitsWithin, type Planning } from './estimate.ts';
-import type { Fetch, Figures, Outcome, Settle } from './fetch.ts';
+import type { ObservationEntries, ObservationEntry, Outcome } from './entries.ts';
+import type { Fetch, Figures, Settle } from './fetch.ts';
 
 /** A demand, and its entry, fresh or not. */
 export interface HeldDemand extends Demand {

@@ -10,7 +10,7 @@ import type { CountryRecord } from '../service/records/countries.ts';
 import { leftOutOf } from '../service/records/envelope.ts';
 import { createLru, createObjectMemo } from '../store/lru.ts';
 import type { Tenant } from '../tenants/tenant.ts';
-import type { Outcome } from './fetch.ts';
+import type { Outcome } from './entries.ts';
 
 /** Names remembered at once; the one not asked for longest goes first. */
 const MAX_NAMES = 10_000;

@@ -3,33 +3,40 @@ import { Failure } from '../errors.ts';
 import { covering, type Pair, type Rectangle } from '../plan/cover.ts';
 import { covers, type Demand, keyOf, latestFor, type Mode, pairKey, type YearRange } from '../plan/demand.ts';
 import { mayNameYears } from '../plan/learned.ts';
-import { type ModePlan, oneRow, type PlanPart } from '../plan/modes.ts';
-import { contenders, newestOf } from '../plan/newest.ts';
-import type { Sending } from '../service/call.ts';
-import { observations } from '../service/endpoints.ts';
-import type { ObservationRecord } from '../service/records/observations.ts';
-import { type Groups, learnLength, pairsOf, type Rows, sentOf } from './data-calls.ts';
-import type { ObservationEntries, PairFigures } from './entries.ts';
 import {
   type CallBounds,
-  type FetchedRows,
-  type FetchTask,
   hopefulParts,
   hopefulRows,
   inWhole,
   limitsOf,
-  modeLimits,
+  type ModePlan,
+  oneRow,
+  type Planning,
+  type PlanPart,
+  planningModes,
+} from '../plan/modes.ts';
+import { contenders, newestOf } from '../plan/newest.ts';
+import type { Sending } from '../service/call.ts';
+import { observations } from '../service/endpoints.ts';
+import type { ObservationRecord } from '../service/records/observations.ts';
+import {
+  type FetchedRows,
+  type FetchTask,
+  type Groups,
+  learnLength,
   type NameSearch,
   NONE_WHOLE,
   openNameSearch,
   type PairsToFetch,
-  type Planning,
-  planningModes,
+  pairsOf,
+  type Rows,
   type SettlePair,
+  sentOf,
   sum,
   type Task,
-} from './estimate.ts';
-import type { Fetch, Outcome, Settle } from './fetch.ts';
+} from './data-calls.ts';
+import type { ObservationEntries, Outcome, PairFigures } from './entries.ts';
+import type { Fetch, Settle } from './fetch.ts';
 
 /** Fetches pairs of one mode and settles each. */
 export type FetchPairs = (wanted: PairsToFetch, sending: Sending) => Promise<FetchedRows>;
@@ -293,7 +300,7 @@ type SeriesRows = readonly ObservationRecord[];
 
 /** Plans which pairs to ask for as latest, and which as series; in turns, if there are many. */
 function modesOf(demands: readonly Demand[], planning: Planning, job: Job): PromiseOrValue<ModePlan> {
-  const plan = () => timeSliced(job, planningModes(demands, modeLimits(planning), planning.learned));
+  const plan = () => timeSliced(job, planningModes(demands, planning));
   return demands.length > MANY ? onItsOwn(job, plan) : plan();
 }
 

@@ -7,8 +7,8 @@ import { type Caller, faultIn, type Payer, type Sending, sharedPayer } from '../
 import { createObjectMemo } from '../store/lru.ts';
 import type { Ledger } from '../tenants/ledger.ts';
 import type { Tenant } from '../tenants/tenant.ts';
-import { type BatchWindow, createBatchWindow } from './batch-timing.ts';
-import type { Fetch, Outcome, Settle } from './fetch.ts';
+import type { Outcome } from './entries.ts';
+import type { Fetch, Settle } from './fetch.ts';
 
 /** The demands that one operation makes at once. */
 interface Request {
@@ -255,6 +255,185 @@ function sendingOf(batch: Batch): Sending {
 /** The requests that still wait for a demand of a batch, first come first: its calls are billed to them alone. */
 function payersOf({ requests }: Batch): Payer[] {
   return [...requests].filter(({ missing }) => missing > 0).map(({ sending }) => sending.payer);
+}
+
+/**
+ * Decides when to send the demands of all operations under one key:
+ *
+ * | state               | event                                          | next                               |
+ * |---------------------|------------------------------------------------|------------------------------------|
+ * | idle                | something is asked for                         | gathering, or about to leave       |
+ * | about to leave      | the turn is over, and no operation is expected | sends: idle or awaiting the minute |
+ * | about to leave      | the turn is over, and one is expected          | gathering                          |
+ * | gathering           | something is asked for, or an operation joins  | gathering, a little longer         |
+ * | gathering           | the window is over                             | awaiting operations                |
+ * | awaiting operations | the last one has asked, or `holdMs` are over   | sends: idle or awaiting the minute |
+ * | awaiting the minute | something is asked for                         | gathering                          |
+ * | any                 | the minute that was waited for begins          | sends: idle or awaiting the minute |
+ *
+ * If nothing is under way and the minute has plenty left, a batch leaves in the same turn of the event loop. Operations
+ * that come later gather behind it.
+ */
+interface BatchWindow {
+  /** Opens the window, or keeps it open a little longer: something is asked for that is not under way. */
+  demanded(): void;
+  /** Keeps an open window open a little longer: an operation came. */
+  joined(): void;
+  /** Has a batch wait for the operation, which may yet ask for something, unless its window is over. */
+  expect(operation: object): void;
+  /** Ends the wait for the operation: it has asked, or never will. */
+  arrived(operation: object): void;
+}
+
+interface BatchWindowParts {
+  readonly clock: Clock;
+  /** Milliseconds that operations wait for each other. */
+  readonly windowMs: number;
+  /** Milliseconds that a batch waits for operations that can still add to it. */
+  readonly holdMs: number;
+  /** Share of the minute's budget that is left; null if it is unknown. */
+  readonly shareLeft: () => ReturnType<Ledger['shareLeft']>;
+  /** True if so many calls are left that one matters less than the milliseconds that may save it. */
+  readonly hasPlenty: () => boolean;
+  readonly isUnderWay: () => boolean;
+  /**
+   * Sends all that has gathered.
+   * @returns the instant to send the rest, in milliseconds since the epoch; null if there is none
+   */
+  readonly send: () => number | null;
+}
+
+/**
+ * Factor by which further arrivals may stretch the window: high if calls are scarce or their number is unknown, low if
+ * the minute has plenty left. So a steady stream of operations doesn't keep it open.
+ */
+const MAX_STRETCH = { scarce: 25, plenty: 2 };
+
+/** Factor by which the window is wider while the minute's budget is spent, or unknown. */
+const WIDENING = { spent: 5, unknown: 4 };
+
+/** Turns of the event loop without an arrival after which nobody is taken to be at the door. */
+const QUIET_TURNS = 4;
+
+interface Gathering {
+  readonly name: 'gathering';
+  readonly openedAtMs: number;
+  /** Operations and demands that came while the window was open. */
+  arrivals: number;
+  cancel: () => void;
+}
+
+type State =
+  | { readonly name: 'idle' }
+  | { readonly name: 'about to leave' }
+  | Gathering
+  | { readonly name: 'awaiting operations'; readonly cancel: () => void }
+  | { readonly name: 'awaiting the minute' };
+
+function createBatchWindow(parts: BatchWindowParts): BatchWindow {
+  const { clock, holdMs, send } = parts;
+  let state: State = { name: 'idle' };
+  /** Operations that have yet to ask. */
+  const awaited = new Set<object>();
+  /** The minute that the batch waits for; null if it waits for none. */
+  let minute: object | null = null;
+
+  function gather(): void {
+    if (state.name === 'awaiting operations' || state.name === 'about to leave') return;
+    if (state.name === 'gathering') keepOpen(state);
+    else if (state.name === 'idle' && !parts.isUnderWay() && parts.hasPlenty()) {
+      state = { name: 'about to leave' };
+      setImmediate(endTurn);
+    } else openWindow();
+  }
+
+  function endTurn(): void {
+    if (awaited.size === 0) close();
+    else openWindow();
+  }
+
+  function openWindow(): void {
+    const gathering: Gathering = { name: 'gathering', openedAtMs: clock.now(), arrivals: 0, cancel() {} };
+    state = gathering;
+    keepOpen(gathering);
+  }
+
+  function keepOpen(gathering: Gathering): void {
+    gathering.arrivals += 1;
+    gathering.cancel();
+    const { arrivals } = gathering;
+    // An arrival before the timer fires opens the window anew.
+    const isQuiet = () => state === gathering && gathering.arrivals === arrivals;
+    const leftMs = millisecondsLeft(gathering.openedAtMs, parts);
+    gathering.cancel = clock.after(leftMs, () => afterQuietTurns(isQuiet, endWindow));
+  }
+
+  function endWindow(): void {
+    state = { name: 'awaiting operations', cancel: clock.after(holdMs, close) };
+    closeIfAllArrived();
+  }
+
+  function closeIfAllArrived(): void {
+    if (state.name === 'awaiting operations' && awaited.size === 0) close();
+  }
+
+  function close(): void {
+    if ('cancel' in state) state.cancel();
+    state = { name: 'idle' };
+    // An operation that has not come in time is not waited for again.
+    awaited.clear();
+    minute = null;
+    const opensAtMs = send();
+    if (opensAtMs !== null) awaitMinute(opensAtMs);
+  }
+
+  function awaitMinute(opensAtMs: number): void {
+    const own = {};
+    minute = own;
+    state = { name: 'awaiting the minute' };
+    void clock.sleep(opensAtMs - clock.now()).then(() => {
+      if (minute === own) close();
+    });
+  }
+
+  return {
+    demanded: gather,
+    joined() {
+      if (state.name === 'gathering') keepOpen(state);
+    },
+    expect(operation) {
+      if (state.name !== 'awaiting operations') awaited.add(operation);
+    },
+    arrived(operation) {
+      if (awaited.delete(operation)) closeIfAllArrived();
+    },
+  };
+}
+
+/**
+ * Waits until some turns of the event loop have passed without an arrival. An overdue timer fires before the sockets
+ * are read, so operations already at the door would else be left behind.
+ */
+function afterQuietTurns(isQuiet: () => boolean, then: () => void, turnsLeft = QUIET_TURNS): void {
+  if (!isQuiet()) return;
+  if (turnsLeft === 0) then();
+  else setImmediate(() => afterQuietTurns(isQuiet, then, turnsLeft - 1));
+}
+
+/** Milliseconds that a window stays open after an arrival at this moment. */
+function millisecondsLeft(openedAtMs: number, { clock, windowMs, shareLeft }: BatchWindowParts): number {
+  const left = shareLeft();
+  const longestMs = openedAtMs + windowMs * stretch(left) - clock.now();
+  return Math.max(0, Math.min(windowMs * widening(left), longestMs));
+}
+
+function stretch(shareLeft: number | null): number {
+  const { scarce, plenty } = MAX_STRETCH;
+  return shareLeft === null ? scarce : plenty + (1 - shareLeft) * (scarce - plenty);
+}
+
+function widening(shareLeft: number | null): number {
+  return shareLeft === null ? WIDENING.unknown : 1 + (1 - shareLeft) * (WIDENING.spent - 1);
 }
 
 /**

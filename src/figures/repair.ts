@@ -4,30 +4,28 @@ import { namedIn } from '../plan/bisect.ts';
 import type { Rectangle, RowsOf } from '../plan/cover.ts';
 import { isWithin, keyOf, nameOfYears, pairKey, widened, type YearRange } from '../plan/demand.ts';
 import { DEFAULT_MAX_ROWS, type Learned, mayNameYears, wholeRuns } from '../plan/learned.ts';
+import { inWhole } from '../plan/modes.ts';
 import type { Sending } from '../service/call.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
 import {
   type DataCalls,
+  type FetchedRows,
+  type FetchTask,
   incomplete,
   isAboutYears,
   learnLength,
+  NOT_WHOLE,
   pairsOf,
   type Refusal,
   type Rows,
   type SentRow,
   sentOf,
   sentRows,
-} from './data-calls.ts';
-import type { ObservationEntries } from './entries.ts';
-import {
-  type FetchedRows,
-  type FetchTask,
-  inWhole,
-  NOT_WHOLE,
   settlingFailures,
   sum,
   type Task,
-} from './estimate.ts';
+} from './data-calls.ts';
+import type { ObservationEntries } from './entries.ts';
 
 /**
  * True if an answer to a call that named years can be used. Learns from it if the service takes years. An answer with

@@ -1,3 +1,4 @@
+import { estimate, type Planning } from '../plan/modes.ts';
 import { makeCall, type Sending } from '../service/call.ts';
 import { etlStatus, indicators, observations } from '../service/endpoints.ts';
 import { type Ask, type Freshness, heldRecords } from '../service/lists.ts';
@@ -8,7 +9,6 @@ import type { Tenant } from '../tenants/tenant.ts';
 import type { TenantCache } from '../tenants/tenant-cache.ts';
 import { timeIn } from '../times.ts';
 import type { ObservationEntry } from './entries.ts';
-import { estimate, type Planning } from './estimate.ts';
 import type { Fetch } from './fetch.ts';
 import { type HeldDemand, isFresh, type ServingParts } from './held.ts';
 

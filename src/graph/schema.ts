@@ -267,9 +267,6 @@ const PUBLIC_FIELDS: ReadonlySet<string> = new Set(['health', 'platformVersion',
 /** The interface of all types that have a global identifier. */
 const NODE = 'Node';
 
-/** Types whose objects are records that are held for many operations, as the service sent them. */
-const IMMUTABLE_TYPES: readonly string[] = ['Observation'];
-
 /** Resolvers of the fields of a type for many parents at once. */
 // biome-ignore lint/suspicious/noExplicitAny: each has parents and arguments of its own
 type Batches = Readonly<Record<string, BatchResolver<any, any, any, any>>>;
@@ -318,7 +315,6 @@ export function createSchema({
   readPlainly(schema, resolvers);
   resolveTogether(schema, batches);
   requireResolvers(schema);
-  sayImmutable(schema);
   writeCosts(schema, said);
   countWork(schema);
   gateWhileLoading(schema);
@@ -419,14 +415,6 @@ function resolveTogether(schema: GraphQLSchema, batches: NonNullable<SchemaParts
       field.resolve = async (source, args, context, info) =>
         (await batch([source], args, context, { ...info, pathOf: () => info.path }))[0];
     }
-  }
-}
-
-/** Lets the JSON of objects be kept. */
-function sayImmutable(schema: GraphQLSchema): void {
-  for (const name of IMMUTABLE_TYPES) {
-    const type = schema.getType(name);
-    if (isObjectType(type)) type.extensions = { ...type.extensions, isImmutable: true };
   }
 }
 

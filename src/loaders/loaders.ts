@@ -1,9 +1,11 @@
 import DataLoader from 'dataloader';
+import type { ResponsePath } from 'graphql';
 import { mapValue, type PromiseOrValue } from '../async/turns.ts';
 import { Failure, type FailureCode } from '../errors.ts';
-import type { BatchGate } from '../figures/batch-timing.ts';
+import type { Outcome } from '../figures/entries.ts';
 import type { Figures } from '../figures/fetch.ts';
 import type { FindHeldNames, HeldNames } from '../figures/names.ts';
+import type { Demand } from '../plan/demand.ts';
 import type { Dimension, Learned } from '../plan/learned.ts';
 import { callKey, type Endpoint, type LeftOutRows, makeCall, type Sending } from '../service/call.ts';
 import * as service from '../service/endpoints.ts';
@@ -14,13 +16,81 @@ import { leftOutOf, notFoundIn, withLeftOut } from '../service/records/envelope.
 import { createObjectMemo } from '../store/lru.ts';
 import type { Tenant } from '../tenants/tenant.ts';
 import type { Effort } from './effort.ts';
-import {
-  createDoubts,
-  createObservationLoader,
-  type Doubts,
-  type ObservationLoader,
-} from './observations.ts';
+import { type BatchGate, createObservationLoader, type ObservationLoader } from './observations.ts';
 import { createTickerLoader, type TickerLoader, type TickersLearned } from './tickers.ts';
+
+/**
+ * Metrics that one operation asks for though nothing tells that there are such: if the service has no figure of one for
+ * any country that is asked for, nobody can tell a gap from a misspelt key.
+ */
+interface Doubts {
+  /**
+   * Notes that keys are asked for, but none that a list or a figure has shown to be known.
+   * @param path of the field that they are for; left out if that isn't resolved yet
+   * @returns true if any is doubted for the first time in the operation
+   */
+  raise(keys: readonly string[], path?: () => ResponsePath): boolean;
+  /** Notes the outcomes of demands. */
+  settle(demands: readonly Demand[], outcomes: readonly Outcome[]): void;
+  /**
+   * Returns the keys of which there is no figure, errors aside, in the order they were asked for, each with the first
+   * field.
+   */
+  absent(): readonly (readonly [key: string, path: ResponsePath])[];
+}
+
+interface Doubt {
+  path: ResponsePath | null;
+  /** `open` until an outcome has come: no figure at all (`none`), or one (`over`). */
+  state: 'open' | 'none' | 'over';
+}
+
+function createDoubts({ listed, figured }: Pick<Learned, 'listed' | 'figured'>): Doubts {
+  let doubts: Map<string, Doubt> | undefined;
+  /** Number of doubts that a figure may still put an end to. */
+  let left = 0;
+
+  // A key in another case is known if the service takes it: then figures come of it.
+  const isKnown = (key: string) => listed.metrics.has(key) || figured.metrics.has(key);
+  const isCountry = (code: string) => listed.countries.size === 0 || listed.countries.has(code);
+
+  return {
+    raise(keys, path) {
+      let isFirst = false;
+      for (const key of keys) {
+        const doubt = doubts?.get(key);
+        if (doubt !== undefined) doubt.path ??= path?.() ?? null;
+        else if (!isKnown(key)) {
+          isFirst ||= doubts === undefined;
+          doubts ??= new Map();
+          doubts.set(key, { path: path?.() ?? null, state: 'open' });
+          left += 1;
+        }
+      }
+      return isFirst;
+    },
+    settle(demands, outcomes) {
+      for (let i = 0; left > 0 && i < demands.length; i += 1) {
+        const { metricKey, countryCode } = demands[i] as Demand;
+        const doubt = doubts?.get(metricKey);
+        if (doubt === undefined || doubt.state === 'over') continue;
+        const outcome = outcomes[i] as Outcome;
+        // An error may be one that nobody is told of: the error of a figure which others were to be compared with.
+        if (outcome instanceof Error) continue;
+        if (outcome.length > 0) {
+          doubt.state = 'over';
+          left -= 1;
+        } else if (isCountry(countryCode)) doubt.state = 'none';
+      }
+    },
+    absent() {
+      const keys: [string, ResponsePath][] = [];
+      for (const [key, { path, state }] of doubts ?? [])
+        if (state === 'none' && path !== null && !listed.metrics.has(key)) keys.push([key, path]);
+      return keys;
+    },
+  };
+}
 
 interface ByKey<Value> {
   load(key: string): PromiseOrValue<Value>;
@@ -107,7 +177,7 @@ export function createLoaders(parts: LoadersParts): Loaders {
   const catalogue = later(() => createCatalogue(ask, sending));
   const tickers = later(() => createTickers(ask, sending, parts.tickersLearned));
   const doubts = createDoubts(parts.learned);
-  const observations = createObservationLoader({ ...parts, sending, doubts });
+  const observations = createObservationLoader({ ...parts, sending, onOutcomes: doubts.settle });
 
   return {
     load: createEndpointLoader(ask, sending),

@@ -1,5 +1,4 @@
 import DataLoader from 'dataloader';
-import type { ResponsePath } from 'graphql';
 import {
   mapValue,
   onItsOwn,
@@ -9,8 +8,8 @@ import {
   yieldToEventLoop,
 } from '../async/turns.ts';
 import type { FailureCode } from '../errors.ts';
-import type { BatchGate } from '../figures/batch-timing.ts';
-import type { Figures, Outcome } from '../figures/fetch.ts';
+import type { Outcome } from '../figures/entries.ts';
+import type { Figures } from '../figures/fetch.ts';
 import type { Pair } from '../plan/cover.ts';
 import {
   covers,
@@ -22,81 +21,68 @@ import {
   type YearRange,
   yearRange,
 } from '../plan/demand.ts';
-import type { Learned } from '../plan/learned.ts';
 import { alikeWith, newestOf, periodKeyOf, sourcesOf } from '../plan/newest.ts';
 import type { LeftOutRows, Sending } from '../service/call.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
 import type { Effort } from './effort.ts';
 
 /**
- * Metrics that one operation asks for though nothing tells that there are such: if the service has no figure of one for
- * any country that is asked for, nobody can tell a gap from a misspelt key.
+ * Tells when the batch of one operation leaves: once no load still in flight can add to it, or after a bounded wait.
+ *
+ * DataLoader's own tick is too early: `country(code)` is ready while `countries` still waits for its list. Their
+ * figures would travel in two calls.
  */
-export interface Doubts {
-  /**
-   * Notes that keys are asked for, but none that a list or a figure has shown to be known.
-   * @param path of the field that they are for; left out if that isn't resolved yet
-   * @returns true if any is doubted for the first time in the operation
-   */
-  raise(keys: readonly string[], path?: () => ResponsePath): boolean;
-  /** Notes the outcomes of demands. */
-  settle(demands: readonly Demand[], outcomes: readonly Outcome[]): void;
-  /**
-   * Returns the keys of which there is no figure, errors aside, in the order they were asked for, each with the first
-   * field.
-   */
-  absent(): readonly (readonly [key: string, path: ResponsePath])[];
+export interface BatchGate {
+  /** Keeps the gate closed until the promise settles. It ignores the outcome. */
+  closeDuring<T>(promise: Promise<T>): Promise<T>;
+  /** Opens the gate for a load that keeps it closed, while that load waits for figures itself. */
+  openDuring<T>(figures: Promise<T>): Promise<T>;
+  /** Calls back once nothing keeps the gate closed, or the longest wait is over. */
+  whenOpen(leave: () => void): void;
 }
 
-interface Doubt {
-  path: ResponsePath | null;
-  /** `open` until an outcome has come: no figure at all (`none`), or one (`over`). */
-  state: 'open' | 'none' | 'over';
-}
+/** @param longestMs the longest wait of a batch that is ready, in milliseconds */
+export function createBatchGate(longestMs: number): BatchGate {
+  /** Loads that keep the gate closed. */
+  let loading = 0;
+  let longest: NodeJS.Timeout | undefined;
+  let waiting: (() => void)[] = [];
 
-export function createDoubts({ listed, figured }: Pick<Learned, 'listed' | 'figured'>): Doubts {
-  let doubts: Map<string, Doubt> | undefined;
-  /** Number of doubts that a figure may still put an end to. */
-  let left = 0;
+  function open(): void {
+    clearTimeout(longest);
+    const ready = waiting;
+    waiting = [];
+    for (const leave of ready) leave();
+  }
 
-  // A key in another case is known if the service takes it: then figures come of it.
-  const isKnown = (key: string) => listed.metrics.has(key) || figured.metrics.has(key);
-  const isCountry = (code: string) => listed.countries.size === 0 || listed.countries.has(code);
+  // The resolvers below a settled load may load again: all of them run before setImmediate.
+  const openSoon = () =>
+    setImmediate(() => {
+      if (loading === 0 && waiting.length > 0) open();
+    });
 
   return {
-    raise(keys, path) {
-      let isFirst = false;
-      for (const key of keys) {
-        const doubt = doubts?.get(key);
-        if (doubt !== undefined) doubt.path ??= path?.() ?? null;
-        else if (!isKnown(key)) {
-          isFirst ||= doubts === undefined;
-          doubts ??= new Map();
-          doubts.set(key, { path: path?.() ?? null, state: 'open' });
-          left += 1;
-        }
-      }
-      return isFirst;
+    closeDuring(promise) {
+      loading += 1;
+      const end = () => {
+        loading -= 1;
+        if (loading === 0 && waiting.length > 0) openSoon();
+      };
+      promise.then(end, end);
+      return promise;
     },
-    settle(demands, outcomes) {
-      for (let i = 0; left > 0 && i < demands.length; i += 1) {
-        const { metricKey, countryCode } = demands[i] as Demand;
-        const doubt = doubts?.get(metricKey);
-        if (doubt === undefined || doubt.state === 'over') continue;
-        const outcome = outcomes[i] as Outcome;
-        // An error may be one that nobody is told of: the error of a figure which others were to be compared with.
-        if (outcome instanceof Error) continue;
-        if (outcome.length > 0) {
-          doubt.state = 'over';
-          left -= 1;
-        } else if (isCountry(countryCode)) doubt.state = 'none';
-      }
+    openDuring(figures) {
+      loading -= 1;
+      const end = () => {
+        loading += 1;
+      };
+      return figures.finally(end);
     },
-    absent() {
-      const keys: [string, ResponsePath][] = [];
-      for (const [key, { path, state }] of doubts ?? [])
-        if (state === 'none' && path !== null && !listed.metrics.has(key)) keys.push([key, path]);
-      return keys;
+    whenOpen(leave) {
+      waiting.push(leave);
+      if (waiting.length > 1) return;
+      longest = setTimeout(open, longestMs);
+      openSoon();
     },
   };
 }
@@ -333,7 +319,8 @@ interface ObservationLoaderParts {
   readonly sending: Sending;
   readonly batchGate: BatchGate;
   readonly effort: Effort;
-  readonly doubts: Pick<Doubts, 'settle'>;
+  /** Called with the outcomes of demands. */
+  readonly onOutcomes: (demands: readonly Demand[], outcomes: readonly Outcome[]) => void;
 }
 
 /** Demands that are looked for before others may have a turn. */
@@ -496,7 +483,7 @@ type WithOutcomes = <Result>(
  * DataLoader gathers the rest, with the demands of a field as one set: a promise for each of thousands of demands would
  * take longer than they do.
  */
-function createOutcomes({ figures, sending, batchGate, doubts }: ObservationLoaderParts): WithOutcomes {
+function createOutcomes({ figures, sending, batchGate, onOutcomes }: ObservationLoaderParts): WithOutcomes {
   /** Outcomes that the operation has; for demands that it has asked for, the set of each. */
   const known = new Map<string, Outcome | AskedSet>();
   const loader = new DataLoader<readonly Demand[], null>(fetchAll, {
@@ -557,7 +544,7 @@ function createOutcomes({ figures, sending, batchGate, doubts }: ObservationLoad
 
   return (demands, makeOf) => {
     const make = (outcomes: readonly Outcome[]) => {
-      doubts.settle(demands, outcomes);
+      onOutcomes(demands, outcomes);
       return makeOf(outcomes);
     };
     const found: (Outcome | undefined)[] = [];

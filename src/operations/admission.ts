@@ -1,7 +1,7 @@
 import { getHeapStatistics } from 'node:v8';
 import type { CancelSignal } from '../async/cancellation.ts';
 import { inSlice, type Job, mapValue, mayBeginAtOnce, type PromiseOrValue } from '../async/turns.ts';
-import { FAILURES } from '../errors.ts';
+import { errorBody } from '../errors.ts';
 import { openBill } from '../service/call.ts';
 import { type GatewayResponse, isModern } from './responses.ts';
 import { type Handle, type Incoming, onceOver } from './run.ts';
@@ -364,16 +364,8 @@ export function createOverloaded(
   const message = `The gateway is overloaded: it runs up to ${maxOperations} operations at once (MAX_CONCURRENT_OPERATIONS), and too many are waiting. Nothing was run; ask again a little later.`;
   const answersIn = (type: string): readonly OverloadedAnswer[] =>
     RETRY_AFTER_SECONDS.map((retryAfterSeconds) => {
-      const extensions = {
-        code: 'OVERLOADED',
-        ...FAILURES.OVERLOADED,
-        retryAfterSeconds,
-        requestId: REQUEST_ID,
-      };
-      const body = JSON.stringify({
-        errors: [{ message, extensions }],
-        extensions: { upstream: openBill() },
-      });
+      const fields = { retryAfterSeconds, requestId: REQUEST_ID };
+      const body = errorBody('OVERLOADED', message, fields, { extensions: { upstream: openBill() } });
       const [before = '', after = ''] = body.split(REQUEST_ID);
       return {
         headers: [

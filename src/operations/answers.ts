@@ -1,11 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { Cancellation, type CancelSignal } from '../async/cancellation.ts';
-import { TransientMap } from '../async/maps.ts';
 import { mapValue, type PromiseOrValue } from '../async/turns.ts';
 import { byteLengthOf, type TextPieces } from '../execution/columns.ts';
 import type { Bill } from '../service/call.ts';
-import { type Lookups, type Shrinkable, shrinkTo } from '../store/lru.ts';
+import { type Lookups, type Shrinkable, shrinkTo, TransientMap } from '../store/lru.ts';
 import type { Tenant } from '../tenants/tenant.ts';
 import type { TenantCache } from '../tenants/tenant-cache.ts';
 import type { FieldTraces } from '../wings/federation/field-traces.ts';
@@ -279,30 +278,17 @@ export function repeated(next: Handle, parts: RepeatedParts): Handle {
 export interface AnswerKeeping {
   /** Keeps the answer of a run if it holds for a while. */
   keep(params: OperationParams, answer: WrittenAnswer, run: OperationRun): void;
-  /** Keeps an answer about the schema. */
-  keepOfSchema(params: OperationParams, body: string | Buffer, run: OperationRun): void;
 }
 
 export function createAnswerKeeping({
   responseCache,
   schemaAnswers,
 }: Pick<RepeatedParts, 'responseCache' | 'schemaAnswers'>): AnswerKeeping {
-  function keepOfSchema(
-    params: OperationParams,
-    body: string | Buffer,
-    { bill, fieldTrace }: OperationRun,
-  ): void {
-    if (fieldTrace !== null) return;
-    const event = { ...eventOf(bill, null, []), type: 'query' as const, repeated: true };
-    schemaAnswers.keep(params, body, event);
-  }
-
   return {
-    keepOfSchema,
     keep(params, { body, data, operation }, run) {
-      const isOfSchema =
-        mayReadSchema(params.text) && readsSchemaAlone(operation) && run.errors?.length === 0;
-      if (isOfSchema) keepOfSchema(params, body, run);
+      const { bill, errors, fieldTrace } = run;
+      if (readsSchemaAlone(operation) && errors?.length === 0 && fieldTrace === null)
+        schemaAnswers.keep(params, body, { ...eventOf(bill, operation, []), name: null, repeated: true });
       if (!isLasting(run)) return;
       const event = { ...eventOf(run.bill, operation, []), ...provenBy(run.context.caller), repeated: true };
       const question = { ...params, tenant: run.context.caller.tenant };

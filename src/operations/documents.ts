@@ -96,7 +96,7 @@ function planBytes(document: DocumentNode, operation: OperationDefinitionNode): 
 export interface Prepared {
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
-  /** Plans the operation for some variables; null if they don't fit, or graphql-js has to run it. */
+  /** Plans the operation for some variables; null if they don't fit. */
   with(variables: Readonly<Record<string, unknown>>): PlannedOperation | null;
 }
 
@@ -113,7 +113,7 @@ export interface PlannedOperation {
 
 export interface PreparedOperations extends Shrinkable {
   find(text: string, operationName: string | undefined, isProven: boolean): Prepared | undefined;
-  /** Prepares an operation of a valid document; it may still turn out that graphql-js has to run it. */
+  /** Prepares an operation of a valid document. */
   prepare(
     text: string,
     operationName: string | undefined,
@@ -204,13 +204,12 @@ function prepareOperation(
   const definitions = operation.variableDefinitions ?? [];
   const plans = new LRUCache<string, Planned>({ max: MAX_PLANS });
 
-  function planFor(variables: PlannedOperation['variables']): Planned | null {
+  function planFor(variables: PlannedOperation['variables']): Planned {
     const sizes = listed();
     const signature = `${sizes.countries} ${sizes.metrics} ${conditions.map((name) => String(variables[name])).join()}`;
     const known = plans.get(signature);
     if (known !== undefined) return known;
     const plan = planOperation(schema, document, operation, variables);
-    if (plan === null) return null;
     const scope = scopeOf(plan, variables);
     const made = {
       plan,
@@ -225,13 +224,10 @@ function prepareOperation(
     document,
     operation,
     with(given) {
-      if (definitions.length === 0) {
-        const planned = planFor(NO_VARIABLES);
-        return planned && { prepared, variables: NO_VARIABLES, ...planned };
-      }
+      if (definitions.length === 0) return { prepared, variables: NO_VARIABLES, ...planFor(NO_VARIABLES) };
       const { coerced } = getVariableValues(schema, definitions, given);
-      const planned = coerced === undefined ? null : planFor(coerced);
-      if (coerced === undefined || planned === null) return null;
+      if (coerced === undefined) return null;
+      const planned = planFor(coerced);
       const bound = boundOf(schema, operation, scopeOf(planned.plan, coerced), listed());
       return { prepared, variables: coerced, ...planned, bound };
     },

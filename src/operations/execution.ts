@@ -6,14 +6,13 @@ import {
 } from 'graphql';
 import type { PromiseOrValue } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
-import { byteLengthOf, KeptTexts, lengthOf, type TextPieces } from '../execution/columns.ts';
-import { type Plan, planOperation } from '../execution/plan.ts';
+import { byteLengthOf, lengthOf, type TextPieces } from '../execution/columns.ts';
+import { planOperation } from '../execution/plan.ts';
 import { type Executed, runPlan } from '../execution/run.ts';
 import { formatError } from '../graph/errors.ts';
 import { listRefusal } from '../graph/limits.ts';
-import { type Bound, mostCalls } from '../price/bound.ts';
+import { mostCalls } from '../price/bound.ts';
 import { type Pricing, priceRange } from '../price/price.ts';
-import type { Shrinkable } from '../store/lru.ts';
 import type { FirstPart } from '../wings/defer/delivery.ts';
 import type { AnswerKeeping } from './answers.ts';
 import type {
@@ -40,15 +39,9 @@ import {
 } from './run.ts';
 
 /** Prices and runs operations by their plans. */
-interface Execution extends Shrinkable {
+interface Execution {
   /** Refuses an operation that is too dear to run; null if it isn't. Most are known not to be by their text alone. */
-  refusalOf(
-    operation: Pick<ValidOperation, 'document' | 'operation'>,
-    variables: PlannedOperation['variables'],
-    bound: Bound,
-    plan: Plan | null,
-    run: OperationRun,
-  ): PromiseOrValue<GraphQLError | null>;
+  refusalOf(planned: PlannedOperation, run: OperationRun): PromiseOrValue<GraphQLError | null>;
   /**
    * Prices an operation, in place of its answer.
    * @throws GraphQLError if it is too dear to be priced
@@ -74,8 +67,6 @@ interface ExecutionParts {
   readonly schema: GraphQLSchema;
   readonly maxUpstreamCalls: number;
   readonly maxAnswerBytes: number;
-  /** Bytes of JSON of rows, roughly and at the most, that operations have in common. */
-  readonly keptTextBytes: number;
   readonly price: Pricing;
   /** Rows that one call brings. */
   readonly maxRows: () => number;
@@ -89,7 +80,6 @@ const NULL: TextPieces = ['null'];
 
 export function createExecution(parts: ExecutionParts): Execution {
   const { schema, maxUpstreamCalls: limit, maxAnswerBytes, price, now, onOperation, onFault } = parts;
-  const texts = new KeptTexts(parts.keptTextBytes);
   const tell = (error: GraphQLError, requestId?: string) =>
     formatError(error.toJSON(), error, (fault) => onFault(fault, 'operation', requestId));
 
@@ -142,10 +132,10 @@ export function createExecution(parts: ExecutionParts): Execution {
   }
 
   return {
-    shrink: (share) => texts.shrink(share),
     tooLong,
     finish,
-    refusalOf({ document, operation }, variables, bound, plan, { context: { caller }, delivery }) {
+    refusalOf({ prepared: { document, operation }, variables, bound, plan }, { context, delivery }) {
+      const { caller } = context;
       const fault = delivery?.refusalOf(schema, { document }, variables) ?? null;
       if (fault !== null) return fault;
       if (mostCalls(bound, parts.maxRows()) <= limit) return null;
@@ -173,7 +163,7 @@ export function createExecution(parts: ExecutionParts): Execution {
       const { accepts } = run;
       const { operation } = planned.prepared;
       const inParts = run.delivery?.runner(planned, deliveryParts(run)) ?? null;
-      const executed = await runBounded(planned, run, texts, inParts ?? runPlan);
+      const executed = await runBounded(planned, run, inParts ?? runPlan);
       const isLong = tooLong(executed.data);
       const data = isLong === null ? executed.data : NULL;
       const errors = isLong === null ? executed.errors.map((error) => tell(error, run.requestId)) : [isLong];
@@ -200,7 +190,6 @@ export function createExecution(parts: ExecutionParts): Execution {
 async function runBounded(
   { plan, variables, leadsToFigures }: PlannedOperation,
   { context, participant, fieldTrace }: OperationRun,
-  texts: KeptTexts,
   execute: typeof runPlan,
 ): Promise<Executed> {
   const { caller, effort, batchGate } = context;
@@ -215,7 +204,6 @@ async function runBounded(
       onList: (items: number) => effort.list(items),
       onError: () => effort.fail(1),
       job: caller,
-      texts,
       observer: fieldTrace ?? undefined,
     });
   } catch (fault) {
@@ -225,7 +213,7 @@ async function runBounded(
 }
 
 /** Makes the only error of an operation that comes to more than it may. */
-export function wholeRefused(refusal: Failure): GraphQLError {
+function wholeRefused(refusal: Failure): GraphQLError {
   return new GraphQLError(refusal.message, { originalError: refusal });
 }
 
@@ -271,8 +259,7 @@ export function prepared(next: HandleRun, parts: PreparedParts): HandleRun {
       return next(incoming, run);
     const planned = known.with(params.variables);
     if (planned === null) return next(incoming, run);
-    const { variables, bound, plan } = planned;
-    const refusing = execution.refusalOf(planned.prepared, variables, bound, plan, run);
+    const refusing = execution.refusalOf(planned, run);
     const refusal = refusing instanceof Promise ? await refusing : refusing;
     if (refusal !== null) return next(incoming, run);
     const executed = await execution.answer(planned, run);

@@ -1,11 +1,9 @@
 import { hash } from 'node:crypto';
-import { Lexer, Source, TokenKind } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { CancelSignal } from '../async/cancellation.ts';
 import { Failure } from '../errors.ts';
+import { isDeep, isDeepOperation } from '../nesting.ts';
 import type { Caller } from '../service/call.ts';
-import { isDeep, MAX_NESTING } from '../service/json.ts';
-import { isObject } from '../service/records/envelope.ts';
 import type { Tenants } from '../tenants/tenant.ts';
 
 /** Texts of operations by the names that clients send in their place. */
@@ -306,6 +304,10 @@ function isPreflighted(headers: GatewayRequest['headers']): boolean {
   return PREFLIGHTED_HEADERS.some((name) => Boolean(headers[name]));
 }
 
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** @throws Error if it is none */
 function objectIn(text: string): Readonly<Record<string, unknown>> {
   const value: unknown = JSON.parse(text);
@@ -321,8 +323,7 @@ function paramsOf(
   const { query, operationName = undefined, variables = undefined, extensions = undefined } = params;
   if (operationName != null && (typeof operationName !== 'string' || !/^\w+$/.test(operationName)))
     return null;
-  if (variables !== null && variables !== undefined && !isObject(variables)) return null;
-  if (isDeep(variables)) return null;
+  if (variables != null && (!isObject(variables) || isDeep(variables))) return null;
   const common = { operationName: operationName ?? undefined, variables: variables ?? NO_VARIABLES };
   const hash = hashIn(params);
   if (typeof query === 'string' && query !== '') {
@@ -346,34 +347,15 @@ function hashIn(params: Readonly<Record<string, unknown>>): string | null {
 
 /** Tells if the text of the operation, or any value that comes with it, nests deeper than the limit. */
 export function isDeepRequest({ body, search }: Pick<GatewayRequest, 'body' | 'search'>): boolean {
-  if (isObject(body)) return isDeep(body) || isDeepText(body.query);
+  if (isObject(body)) return isDeep(body) || isDeepOperation(body.query);
   const params = new URLSearchParams(search);
   return (
-    isDeepText(params.get('query')) ||
-    ['variables', 'extensions'].some((name) => isDeepJson(params.get(name)))
+    isDeepOperation(params.get('query')) ||
+    ['variables', 'extensions'].some((name) => isDeepParam(params.get(name)))
   );
 }
 
-const OPENING: ReadonlySet<string> = new Set([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
-const CLOSING: ReadonlySet<string> = new Set([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
-
-function isDeepText(text: unknown): boolean {
-  if (typeof text !== 'string' || (text.match(/[{[(]/g)?.length ?? 0) <= MAX_NESTING) return false;
-  const lexer = new Lexer(new Source(text));
-  let levels = 0;
-  try {
-    for (let token = lexer.advance(); token.kind !== TokenKind.EOF; token = lexer.advance()) {
-      if (OPENING.has(token.kind)) levels += 1;
-      else if (CLOSING.has(token.kind)) levels -= 1;
-      if (levels > MAX_NESTING) return true;
-    }
-  } catch {
-    // The parser words the fault, and comes no further than this.
-  }
-  return false;
-}
-
-function isDeepJson(text: string | null): boolean {
+function isDeepParam(text: string | null): boolean {
   try {
     return isDeep(JSON.parse(text ?? 'null'));
   } catch {

@@ -3,14 +3,14 @@ import { LRUCache } from 'lru-cache';
 import { Stopwatch, type Trace, type Tracer } from '../async/trace.ts';
 import { mapValue, type PromiseOrValue } from '../async/turns.ts';
 import type { Config } from '../config.ts';
-import { FAILURES, type Failure } from '../errors.ts';
+import { errorBody, type Failure } from '../errors.ts';
 import type { TextPieces } from '../execution/columns.ts';
-import { createBatchGate } from '../figures/batch-timing.ts';
 import type { ObservationClient } from '../figures/client.ts';
 import type { Participant } from '../figures/pool.ts';
 import { type GraphContext, openContext } from '../graph/context.ts';
 import { CountedEffort } from '../loaders/effort.ts';
 import type { LoadersParts } from '../loaders/loaders.ts';
+import { createBatchGate } from '../loaders/observations.ts';
 import {
   type Bill,
   type Caller,
@@ -88,8 +88,6 @@ export interface OperationRun {
   freshUntilMs: number;
   /** The time at which the first fetched answer expires; infinite while none was fetched, 0 if it isn't known. */
   fetchedUntilMs: number;
-  /** True if the operation reads the schema and nothing else. */
-  isOfSchema: boolean;
   /** True if the answer holds for any later request of the same, while the answers that were read are fresh. */
   isLasting: boolean;
 }
@@ -374,17 +372,10 @@ function headersOf(answers: readonly GatewayResponse[]): ReadonlyMap<string, str
 
 function tooLong(limit: number, { requestId }: GatewayRequest): string {
   const message = `The answers of the batch would be longer together than the ${limit} bytes that this gateway sends at once (MAX_ANSWER_BYTES). Ask for less at once.`;
-  const extensions = {
-    code: 'OPERATION_TOO_EXPENSIVE',
-    ...FAILURES.OPERATION_TOO_EXPENSIVE,
-    limit,
-    requestId,
-  };
-  return JSON.stringify({ errors: [{ message, extensions }], data: null });
+  return errorBody('OPERATION_TOO_EXPENSIVE', message, { limit, requestId }, { data: null });
 }
 
 function refused(message: string, requestId: string | undefined): GatewayResponse {
-  const extensions = { code: 'BAD_REQUEST', retryable: false, requestId };
   return {
     status: 400,
     headers: new Map([
@@ -392,7 +383,7 @@ function refused(message: string, requestId: string | undefined): GatewayRespons
       ['cache-control', 'no-store'],
       ['vary', 'Authorization'],
     ]),
-    body: JSON.stringify({ errors: [{ message, extensions }], extensions: { upstream: openBill() } }),
+    body: errorBody('BAD_REQUEST', message, { requestId }, { extensions: { upstream: openBill() } }),
   };
 }
 
@@ -536,7 +527,6 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
       freshUntilMs: Number.POSITIVE_INFINITY,
       fetchedUntilMs: tenantCache === NO_TENANT_CACHE ? 0 : Number.POSITIVE_INFINITY,
       generation: tenantCache.generation(caller.tenant),
-      isOfSchema: false,
       // A trace is of one run. It would be of no other that got the same answer.
       isLasting: fieldTrace === null,
     };

@@ -149,8 +149,6 @@ export interface Learned extends Readonly<Facts> {
   learnCountryCodes(codes: readonly string[]): void;
   /** Names that figures have come for: codes in upper case, keys as the service spells them. */
   readonly figured: Readonly<Record<Dimension, NameSet>>;
-  /** Version of the expected rows: changes with those of any series. */
-  readonly rowsVersion: number;
   /** Expected rows of a series. */
   readonly seriesRows: RowsOf;
   /** True if the length of a series is known rather than assumed. */
@@ -183,7 +181,6 @@ export function createLearned(now: () => number): Learned {
   const spans = new Map<string, Span>();
   const ranges = new Map<string, { readonly name: string; readonly rows: number }>();
 
-  let rowsVersion = 0;
   let countryCodes: readonly string[] = [];
 
   function fact<Name extends keyof Facts>(name: Name): Facts[Name] {
@@ -235,9 +232,6 @@ export function createLearned(now: () => number): Learned {
       countryCodes = codes;
     },
     figured: { countries: createNameSet(), metrics: createNameSet() },
-    get rowsVersion() {
-      return rowsVersion;
-    },
     seriesRows,
     knowsSeries(countryCode, metricKey) {
       return byPair.has(pairKey(countryCode, metricKey));
@@ -246,9 +240,6 @@ export function createLearned(now: () => number): Learned {
       const key = pairKey(countryCode, metricKey);
       const known = byPair.get(key);
       if (known === undefined && byPair.size >= mostOf(rows)) return;
-      const before = spans.get(key);
-      if (rows === known && before?.from === span?.from && before?.to === span?.to) return;
-      rowsVersion += 1;
       byPair.set(key, rows);
       if (span === null) spans.delete(key);
       else spans.set(key, span);
@@ -276,10 +267,7 @@ export function createLearned(now: () => number): Learned {
     learnWithin(countryCode, metricKey, years, rows) {
       const key = pairKey(countryCode, metricKey);
       const name = nameOfYears(years);
-      const before = ranges.get(key);
-      if (before === undefined && ranges.size >= mostOf(rows)) return;
-      if (before?.name === name && before.rows === rows) return;
-      rowsVersion += 1;
+      if (!ranges.has(key) && ranges.size >= mostOf(rows)) return;
       ranges.set(key, { name, rows });
     },
   };
@@ -337,7 +325,6 @@ export function frozen(learned: Learned, totals: 'untold' | 'unknown'): Learned 
     countryCodes: learned.countryCodes,
     learnCountryCodes() {},
     figured: fixedNames(learned.figured),
-    rowsVersion: learned.rowsVersion,
     seriesRows: learned.seriesRows,
     knowsSeries: learned.knowsSeries,
     learnSeries() {},

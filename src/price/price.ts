@@ -1,17 +1,9 @@
-import {
-  type DocumentNode,
-  execute,
-  type GraphQLError,
-  type GraphQLSchema,
-  type OperationDefinitionNode,
-} from 'graphql';
+import type { DocumentNode, GraphQLError, GraphQLSchema, OperationDefinitionNode } from 'graphql';
 import { Failure } from '../errors.ts';
 import { fragmentsIn, type Plan } from '../execution/plan.ts';
 import { runPlan } from '../execution/run.ts';
-import { createBatchGate } from '../figures/batch-timing.ts';
 import { createDataFetch, createLoneFigures } from '../figures/client.ts';
 import { createObservationEntries, type ObservationEntries } from '../figures/entries.ts';
-import { limitsOf } from '../figures/estimate.ts';
 import type { Fetch, Figures } from '../figures/fetch.ts';
 import { isFresh } from '../figures/held.ts';
 import { createHeldNames, type RefusedNames } from '../figures/names.ts';
@@ -20,10 +12,11 @@ import { type GraphContext, openContext } from '../graph/context.ts';
 import { originalOf } from '../graph/errors.ts';
 import { derivesFigures, isOpenEnded } from '../graph/selection.ts';
 import { CountedEffort, type Effort } from '../loaders/effort.ts';
+import { createBatchGate } from '../loaders/observations.ts';
 import { ownCopy, type TickersLearned } from '../loaders/tickers.ts';
 import { type Demand, pairKey } from '../plan/demand.ts';
 import { frozen, type Learned } from '../plan/learned.ts';
-import { createFewestCalls, type FewestCalls, fewestCalls } from '../plan/modes.ts';
+import { createFewestCalls, type FewestCalls, fewestCalls, limitsOf } from '../plan/modes.ts';
 import { ASSUMED_YEAR } from '../service/assumed.ts';
 import {
   type Bill,
@@ -178,8 +171,7 @@ interface PricedOperation {
   readonly operation: OperationDefinitionNode;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly caller: Caller;
-  /** Null if graphql-js has to run it. */
-  readonly plan: Plan | null;
+  readonly plan: Plan;
 }
 
 interface Price {
@@ -243,7 +235,7 @@ export function createPricing(parts: PricingParts): Pricing {
     const tally = tallyFor(priced, learned, isExplained, parts);
     const { context, fetchHeld } = openDryRun(parts, priced, supposed, learned, tally);
     const { effort, warnings, bill } = context;
-    const errors = await runDry(priced, context, parts.schema).catch((fault: unknown) => {
+    const errors = await runDry(priced, context).catch((fault: unknown) => {
       if (fault !== effort.refusal) throw fault;
       return [];
     });
@@ -438,33 +430,21 @@ function notingRenewals(revalidation: Revalidation, tally: Tally): Revalidation 
 
 /** @returns the errors that the operation would fail with */
 async function runDry(
-  { document, operation, variables, caller, plan }: PricedOperation,
+  { variables, caller, plan }: PricedOperation,
   context: GraphContext,
-  schema: GraphQLSchema,
 ): Promise<readonly GraphQLError[]> {
-  if (plan !== null) {
-    const { batchGate, effort } = context;
-    const onPause = batchGate.closeDuring;
-    const run = {
-      plan,
-      context,
-      variables,
-      onPause,
-      onList: (items: number) => effort.list(items),
-      onError: () => effort.fail(1),
-      isDry: true,
-      job: caller,
-    };
-    return (await runPlan(run)).errors;
-  }
-  const result = await execute({
-    schema,
-    document,
-    operationName: operation.name?.value,
-    variableValues: variables,
-    contextValue: { ...context, isByGraphqlJs: true },
+  const { batchGate, effort } = context;
+  const { errors } = await runPlan({
+    plan,
+    context,
+    variables,
+    onPause: batchGate.closeDuring,
+    onList: (items: number) => effort.list(items),
+    onError: () => effort.fail(1),
+    isDry: true,
+    job: caller,
   });
-  return result.errors ?? [];
+  return errors;
 }
 
 /** Returns true if the error is of a record: errors of the stand-in's own records say nothing of the service's. */

@@ -1,7 +1,7 @@
 import { responsePathAsArray } from 'graphql';
 import { mapValue, type PromiseOrValue } from '../async/turns.ts';
 import type { BatchInfo, BatchResolver } from '../execution/plan.ts';
-import type { Outcome } from '../figures/fetch.ts';
+import type { Outcome } from '../figures/entries.ts';
 import type { GraphContext, RankRecord, RatioRecord } from '../graph/context.ts';
 import type {
   ObservationChangeArgs,

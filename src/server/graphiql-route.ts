@@ -41,7 +41,7 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-export interface IdeRouteOptions {
+interface IdeRouteOptions {
   /** True if subscriptions are taken. */
   readonly isLive: boolean;
   /** Demo keys of the embedded sandbox by name; null if the figures are real. */

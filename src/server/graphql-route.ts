@@ -1,23 +1,22 @@
 import { pipeline, Readable } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Cancellation, type CancelSignal } from '../async/cancellation.ts';
-import { excerpt } from '../errors.ts';
+import { errorBody, excerpt } from '../errors.ts';
 import type { Gateway, GatewayRequest, GatewayResponse } from '../gateway.ts';
+import { isDeepJson, TOO_DEEP } from '../nesting.ts';
 import { isModern, WrittenBody } from '../operations/responses.ts';
-import { MAX_NESTING } from '../service/json.ts';
 import type { LiveStream, LiveTransport } from '../wings/live/stream.ts';
 import { compress, compressing, encodingFor, isCompressible } from './compression.ts';
 import {
   hasSeveralKeys,
   isWellFormed,
   MALFORMED_KEY,
-  nestsDeeply,
   type PartStreamParts,
   SEVERAL_KEYS,
   sendParts,
 } from './http.ts';
 
-export interface GraphqlRouteOptions extends PartStreamParts {
+interface GraphqlRouteOptions extends PartStreamParts {
   readonly gateway: Gateway;
   /** True if there is a page for browsers that are pointed here by hand. */
   readonly hasGraphiql: boolean;
@@ -98,7 +97,7 @@ export function readShallowJson(app: FastifyInstance): void {
   app.removeContentTypeParser(['text/plain', 'application/json']);
   const parseJson = app.getDefaultJsonParser('error', 'error');
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (nestsDeeply(String(body))) done(new TooDeep(), undefined);
+    if (isDeepJson(String(body))) done(new TooDeep(), undefined);
     else parseJson(request, String(body), done);
   });
 }
@@ -107,7 +106,7 @@ class TooDeep extends Error {
   readonly statusCode = 400;
 
   constructor() {
-    super(`The request is nested more than ${MAX_NESTING} levels deep.`);
+    super(TOO_DEEP);
   }
 }
 
@@ -241,11 +240,7 @@ function refuse(
     )
     .header('cache-control', 'no-store')
     .header('vary', withVary(reply, 'Authorization'))
-    .send(
-      JSON.stringify({
-        errors: [{ message, extensions: { code, retryable: status === 503, requestId: request.id } }],
-      }),
-    );
+    .send(errorBody(code, message, { retryable: status === 503, requestId: request.id }));
 }
 
 /** Adds to `Vary`, and keeps the `Origin` that CORS put there. */

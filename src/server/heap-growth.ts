@@ -40,7 +40,7 @@ const COLLECT_NOW = '--incremental-marking-hard-trigger=95';
 const COLLECT_LATER = '--incremental-marking-hard-trigger=0';
 
 /** The memory that the process takes, in bytes. */
-export interface MemoryTaken {
+interface MemoryTaken {
   readonly rss: number;
   readonly heapTotal: number;
   readonly heapUsed: number;
@@ -57,7 +57,7 @@ export interface Engine {
   onCollected(listener: () => void): () => void;
 }
 
-export interface MemoryBounds extends Shrinkable {
+interface MemoryBounds extends Shrinkable {
   readonly begun: Gateway['load']['begun'];
   readonly budgetMb: number;
 }

@@ -51,7 +51,7 @@ const EXPOSED_HEADERS = [
   'x-graphql-warnings',
 ];
 
-export interface Server {
+interface Server {
   /** Takes requests. Resolves to the GraphQL address. */
   listen(): Promise<{
     readonly url: string;
@@ -72,7 +72,7 @@ export interface Server {
   drain(delayMs?: number, isReplaced?: boolean): Promise<number>;
 }
 
-export interface ServerParts {
+interface ServerParts {
   readonly config: Config;
   readonly gateway: Gateway;
   readonly metrics: Metrics;

@@ -1,9 +1,8 @@
 import { Cancellation, untilAborted } from '../async/cancellation.ts';
 import type { Clock } from '../async/clock.ts';
-import { TransientMap } from '../async/maps.ts';
 import { Failure } from '../errors.ts';
 import type { SharedCounters } from '../store/backing.ts';
-import type { Lookups } from '../store/lru.ts';
+import { type Lookups, TransientMap } from '../store/lru.ts';
 import { createLedger, type Ledger } from '../tenants/ledger.ts';
 import type { Tenants } from '../tenants/tenant.ts';
 import type { InFlight, TenantCache } from '../tenants/tenant-cache.ts';

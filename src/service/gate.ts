@@ -1,7 +1,6 @@
 import { untilAborted } from '../async/cancellation.ts';
 import { Failure } from '../errors.ts';
-import { type KeyPauses, Pause, type RoutePauses } from '../tenants/pause.ts';
-import { PUBLIC, type Tenant } from '../tenants/tenant.ts';
+import { type KeyPauses, Pause, PUBLIC, type RoutePauses, type Tenant } from '../tenants/tenant.ts';
 import type { TenantCache } from '../tenants/tenant-cache.ts';
 import type { Answer, Call, Send, Sending } from './call.ts';
 import { isForgotten, isUnanswered, isUnsent } from './exchange.ts';

@@ -4,6 +4,7 @@ import { type Dispatcher, errors } from 'undici';
 import { type Job, timeSliced, yieldToEventLoop } from '../async/turns.ts';
 import { Failure, type FailureFields } from '../errors.ts';
 import { numberOf, parseExactly } from '../exact-json.ts';
+import { isDeep, MAX_NESTING } from '../nesting.ts';
 import { isAboutLimit } from '../tenants/ledger.ts';
 import { httpDateIn } from '../times.ts';
 import type { Answer, Call, Send, Sending } from './call.ts';
@@ -20,7 +21,7 @@ import {
   Unreadable,
 } from './exchange.ts';
 import { toldFailure, wordsOf } from './failures.ts';
-import { isDeep, MAX_NESTING, parsedInPieces, parsedLeniently, textOf } from './json.ts';
+import { parsedInPieces, parsedLeniently, textOf } from './json.ts';
 
 /** Bytes of answers that are remembered, and of one of them: a full data call of 1,000 rows has half a megabyte. */
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;

@@ -3,6 +3,7 @@ import { StringDecoder } from 'node:string_decoder';
 import type { Steps } from '../async/turns.ts';
 import { excerpt } from '../errors.ts';
 import { parseExactly } from '../exact-json.ts';
+import { MAX_NESTING } from '../nesting.ts';
 
 const BYTE_ORDER_MARK = '\uFEFF';
 
@@ -26,30 +27,6 @@ function* textsOf(bytes: Buffer, pieceBytes: number): Generator<string, void> {
 
 function withoutMark(text: string): string {
   return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
-}
-
-/** Levels that lists and objects may stand in each other. A recursive walk of much deeper ones runs out of stack. */
-export const MAX_NESTING = 500;
-
-/**
- * Tells if a value nests deeper than that. It works without closures and lists of keys: each answer is looked at, and
- * most of its values are plain.
- */
-export function isDeep(value: unknown, levels = MAX_NESTING): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (levels === 0) return true;
-  if (Array.isArray(value)) {
-    for (let i = 0; i < value.length; i += 1) {
-      const item: unknown = value[i];
-      if (typeof item === 'object' && isDeep(item, levels - 1)) return true;
-    }
-    return false;
-  }
-  for (const key in value) {
-    const item = (value as Record<string, unknown>)[key];
-    if (typeof item === 'object' && isDeep(item, levels - 1)) return true;
-  }
-  return false;
 }
 
 /** Bytes that are read in one step: a fraction of a millisecond. */

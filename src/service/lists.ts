@@ -258,7 +258,7 @@ export function held<Params, Result>(
 }
 
 /** Records that are held of an answer, fresh or not. */
-export interface HeldRecords<Result> {
+interface HeldRecords<Result> {
   readonly records: Result | null;
   readonly atMs: number;
   readonly answer: HeldAnswer;

@@ -23,7 +23,7 @@ import type { Trace, TraceAttributes, Tracer } from '../async/trace.ts';
 import type { OtlpProtocol } from '../config.ts';
 import { excerpt } from '../errors.ts';
 
-export interface TracingParts {
+interface TracingParts {
   readonly version: string;
   readonly protocol: OtlpProtocol;
   /** Called with the fault that keeps traces from being sent. */

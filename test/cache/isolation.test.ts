@@ -5,6 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
+import { Tenants } from '../../src/tenants/tenant.ts';
+import { createTenantCache } from '../../src/tenants/tenant-cache.ts';
 import { movingClock } from '../support/moving-clock.ts';
 import { openProgram } from '../support/program.ts';
 
@@ -94,6 +96,38 @@ it('two keys, 200 operations interleaved: no answer crosses, and no key is in th
   const metrics = await (await fetch(new URL('/metrics', program.url))).text();
   expect(metrics).toContain('country_graph_operations_total{type="query",outcome="ok"} 220\n');
   for (const key of KEYS) expect(metrics).not.toContain(key);
+});
+
+it('names at hand that are too many are dropped, and stand for the same all the same', async () => {
+  const written = new Map<string, unknown>();
+  const store = {
+    peek: (key: string) => written.get(key),
+    isAllHere: true,
+    getMany: async (keys: readonly string[]) => keys.map((key) => written.get(key)),
+    async setMany(entries: readonly { key: string; value: unknown }[]) {
+      for (const { key, value } of entries) written.set(key, value);
+    },
+    clear: async () => {},
+  };
+  const now = () => 1_000;
+  const tenants = new Tenants((key) => key, now);
+  const tenantCache = createTenantCache({
+    store: store as never,
+    tenants,
+    now,
+    authTtlMs: 60_000,
+    holdMs: 60_000,
+    maxNames: 3,
+  });
+  for (const key of ['one', 'other']) tenantCache.accept(tenants.named(key));
+  const names = Array.from({ length: 10 }, (_, i) => `latest KE m${i}`);
+  for (const key of ['one', 'other'])
+    for (const name of names)
+      tenantCache.keep(tenants.named(key), new Map([[name, `${key} ${name}`]]), 1_000);
+  await tenantCache.landed();
+  for (const key of ['one', 'other'])
+    for (const name of names)
+      expect((await tenantCache.readOne(tenants.named(key), name))?.value).toBe(`${key} ${name}`);
 });
 
 it('keys that are made up take the place of none that the service has answered for', async () => {

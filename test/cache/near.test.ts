@@ -43,6 +43,19 @@ it('finds what somebody has put there since', async () => {
   expect([member.peek('a'), member.peek('b')]).toEqual([1, 2]);
 });
 
+it('reads anew what it has given back, those used the longest ago first', async () => {
+  const { member, others, reads } = open();
+  for (const key of ['a', 'b']) others(key, 'x'.repeat(1_000));
+  await member.getMany(['a']);
+  await member.getMany(['b']);
+  // Room for one of them, of a million bytes.
+  member.shrink(0.0015);
+  expect(await member.getMany(['b'])).toHaveLength(1);
+  expect(reads).toEqual(['a', 'b']);
+  await member.getMany(['a']);
+  expect(reads).toEqual(['a', 'b', 'a']);
+});
+
 it('takes nothing for missing that came while it was looked for', async () => {
   const { member, others, held } = open();
   const looking = member.getMany(['a']);

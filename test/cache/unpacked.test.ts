@@ -42,6 +42,17 @@ it('reads what others have written since, and nothing where it is gone', async (
   expect(await adapter.getMany(['a'])).toEqual([undefined]);
 });
 
+it('parses anew what it has given back', async () => {
+  const { texts, adapter } = open();
+  texts.set('a', packing.stringify(long));
+  const [before] = await adapter.getMany(['a']);
+  adapter.shrink(1);
+  expect((await adapter.getMany(['a']))[0]).toBe(before);
+  adapter.shrink(0);
+  const [after] = await adapter.getMany(['a']);
+  expect([after, after === before]).toEqual([long, false]);
+});
+
 it('shares nothing between keys, though their texts are the same', async () => {
   const { texts, adapter } = open();
   for (const key of ['a', 'b']) texts.set(key, packing.stringify(long));

@@ -175,7 +175,7 @@ describe('query', () => {
     [
       'no such file',
       ['nothing.graphql'],
-      /^There is no file "nothing.graphql", and it is no operation either\.\n$/,
+      /^There is no file "nothing.graphql", and it is no operation either\. An operation begins with /,
     ],
     ['no operation', ['{ health {'], /^The operation can't be read: Syntax Error/],
     ['no variables', ['{ health { status } }', '--variables', 'x'], /^--variables must be JSON\.\n$/],
@@ -234,6 +234,51 @@ describe('query', () => {
   });
 });
 
+describe('what a person types first', () => {
+  it('is helped by examples, and starts no server by itself', async () => {
+    for (const args of [[], ['--help']]) {
+      const { stdout, stderr, code } = await runCommand(args);
+      expect(stdout + stderr).toMatch(
+        /Commands:[\s\S]*serve[\s\S]*Examples:\n {2}country-graph serve --port 4000\n/,
+      );
+      expect(code).toBe(args.length === 0 ? 1 : 0);
+    }
+    for (const command of ['query', 'explain', 'doctor'])
+      expect((await runCommand([command, '--help'])).stdout).toMatch(/Examples?:\n/);
+  });
+
+  it('is corrected where it is misspelt', async () => {
+    const { stderr, code } = await runCommand(['qurey', '{ countries { name } }']);
+    expect([stderr, code]).toEqual(["error: unknown command 'qurey'\n(Did you mean query?)\n", 1]);
+  });
+
+  it('may hand explain an operation as a file, as text or by standard input', async () => {
+    const file = join(folder, 'capitals.graphql');
+    await writeFile(file, CAPITALS);
+    const price = '    1  /v1/countries  GET /v1/countries\n';
+    for (const [source, input] of [[file], [CAPITALS], ['-', CAPITALS]] as const) {
+      const { stdout, code } = await runCommand(['explain', source], input === undefined ? {} : { input });
+      expect([stdout.includes(price), code]).toEqual([true, 0]);
+    }
+    const { stderr, code } = await runCommand(['explain', 'missing.graphql']);
+    expect([stderr, code]).toEqual([expect.stringMatching(/^There is no file "missing.graphql"/), 1]);
+  });
+
+  it.each([1, 2])(
+    'learns that a port is taken, and which setting takes another (%i workers)',
+    async (workers) => {
+      await using other = await answering((_, response) => response.end());
+      const port = new URL(other.url).port;
+      const { stdout, stderr, code } = await runCommand(['serve', '--port', port], {
+        env: { WORKERS: String(workers) },
+      });
+      expect(stderr).toContain(`Another program listens on port ${port} already.`);
+      expect(stderr).toContain('--port');
+      expect([stdout.includes('Country Graph answers'), code]).toEqual([false, 1]);
+    },
+  );
+});
+
 describe('doctor', () => {
   const doctor = (env: Record<string, string>, args: readonly string[] = []) =>
     runCommand(['doctor', ...args], { env });
@@ -271,6 +316,12 @@ describe('doctor', () => {
       expect(stdout + stderr).not.toContain(key);
       expect(program.requests()).toEqual(['GET /health', 'GET /v1/countries']);
     }
+  });
+
+  it('says that a key is not tried while there is no service to send it to', async () => {
+    const { stdout, code } = await doctor({}, ['--key', KEY]);
+    expect(stdout).toContain('--  key: not tried: it would be sent to COUNTRY_DATA_URL, which is not set\n');
+    expect([stdout.includes(KEY), code]).toEqual([false, 0]);
   });
 
   it('names what looks like a setting and is none, which is no fault', async () => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ANSWERS, adopt, tryAdopted } from '../../scripts/adopters.ts';
+import { ANSWERS, adopt, installTools, pnpmIn, tryAdopted } from '../../scripts/adopters.ts';
 import { readLock, runTimePackages } from '../../scripts/run-time-packages.ts';
 import { runCommand } from '../support/command.ts';
 import { type Installed, installPacked } from '../support/packed.ts';
@@ -160,6 +160,14 @@ describe('the package', () => {
       expect(version.split('.')[0]).toBe(graphql);
     },
   );
+
+  it.skipIf(!hasRegistry())('answers where pnpm has installed it beside graphql 16', async () => {
+    const tools = join(installed.home, '../tools');
+    await installTools(tools, 'pnpm');
+    const folder = join(installed.home, '../beside-16-pnpm');
+    await adopt(folder, installed.tarball, '16', pnpmIn(tools));
+    expect(await tryAdopted(folder)).toEqual(ANSWERS);
+  });
 
   const nodes = [
     ['the Node of the tests', process.execPath],

@@ -13,7 +13,6 @@ import {
   validate,
   visit,
 } from 'graphql';
-import type { KeptTexts } from '../../src/execution/columns.ts';
 import { type Plan, planOperation } from '../../src/execution/plan.ts';
 import { runPlan } from '../../src/execution/run.ts';
 import { Dice, mix } from './dice.ts';
@@ -76,11 +75,10 @@ export async function runOurs(
   plan = planOf(drawn),
   onPause = () => {},
   onPath?: Draws['onPath'],
-  texts?: KeptTexts,
 ): Promise<Outcome> {
   const context: Draws = { ...drawn.draws, mayDrop: false, onPath };
   const variables = coercedVariables(drawn);
-  const { data, errors } = await runPlan({ plan, context, variables, onPause, ...(texts && { texts }) });
+  const { data, errors } = await runPlan({ plan, context, variables, onPause });
   return { data: data.join(''), errors };
 }
 

@@ -67,7 +67,6 @@ export function resolveByDraws(schema: GraphQLSchema, seed: number): void {
       Object.assign(field, { resolve: undefined, extensions: {} }, resolver);
     }
     values.define(type, properties);
-    type.extensions = { ...type.extensions, isImmutable: true };
   }
 }
 

@@ -1,6 +1,14 @@
-import { createDataCalls, pairsOf, type Refusal, type Rows } from '../../src/figures/data-calls.ts';
-import { type FetchedRows, NOT_WHOLE, openNameSearch, type Task } from '../../src/figures/estimate.ts';
-import type { Outcome } from '../../src/figures/fetch.ts';
+import {
+  createDataCalls,
+  type FetchedRows,
+  NOT_WHOLE,
+  openNameSearch,
+  pairsOf,
+  type Refusal,
+  type Rows,
+  type Task,
+} from '../../src/figures/data-calls.ts';
+import type { Outcome } from '../../src/figures/entries.ts';
 import type { Rectangle } from '../../src/plan/cover.ts';
 import { keyOf } from '../../src/plan/demand.ts';
 import { createLearned } from '../../src/plan/learned.ts';

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/errors.ts';
 import { type BisectedParts, bisected } from '../../src/figures/bisected.ts';
-import type { DataCalls, Refusal } from '../../src/figures/data-calls.ts';
-import type { Receive, Task } from '../../src/figures/estimate.ts';
-import type { Outcome } from '../../src/figures/fetch.ts';
+import type { DataCalls, Receive, Refusal, Task } from '../../src/figures/data-calls.ts';
+import type { Outcome } from '../../src/figures/entries.ts';
 import type { Rectangle } from '../../src/plan/cover.ts';
 import { createLearned } from '../../src/plan/learned.ts';
 import { sendingFor } from '../upstream/sending.ts';

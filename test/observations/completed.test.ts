@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/errors.ts';
-import { createDataCalls } from '../../src/figures/data-calls.ts';
-import type { FetchTask, Receive, Task } from '../../src/figures/estimate.ts';
+import { createDataCalls, type FetchTask, type Receive, type Task } from '../../src/figures/data-calls.ts';
 import { completed } from '../../src/figures/repair.ts';
 import { createLearned } from '../../src/plan/learned.ts';
 import type { Tenant } from '../../src/tenants/tenant.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { Failure } from '../../src/errors.ts';
 import { createDataFetch, type DataFetchParts } from '../../src/figures/client.ts';
-import type { Outcome } from '../../src/figures/fetch.ts';
+import type { Outcome } from '../../src/figures/entries.ts';
 import { createRefusedNames } from '../../src/figures/names.ts';
 import { cover, expectedRows } from '../../src/plan/cover.ts';
 import {

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { Failure } from '../../src/errors.ts';
 import { lookedUp } from '../../src/figures/client.ts';
-import { createSeveralFigures, type Fetch } from '../../src/figures/fetch.ts';
+import { createSeveralFigures } from '../../src/figures/entries.ts';
+import type { Fetch } from '../../src/figures/fetch.ts';
 import type { HeldDemand } from '../../src/figures/held.ts';
 import type { Refused } from '../../src/figures/names.ts';
 import type { Demand } from '../../src/plan/demand.ts';

@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/errors.ts';
-import { pairsOf } from '../../src/figures/data-calls.ts';
-import { type FetchTask, NONE_WHOLE, openNameSearch, type PairsToFetch } from '../../src/figures/estimate.ts';
-import type { Outcome } from '../../src/figures/fetch.ts';
+import {
+  type FetchTask,
+  NONE_WHOLE,
+  openNameSearch,
+  type PairsToFetch,
+  pairsOf,
+} from '../../src/figures/data-calls.ts';
+import type { Outcome } from '../../src/figures/entries.ts';
 import { type CoveredParts, covered, type FetchPairs, planned } from '../../src/figures/planned.ts';
 import { type Demand, demandFor, keyOf, type Mode } from '../../src/plan/demand.ts';
 import { createLearned } from '../../src/plan/learned.ts';

@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/errors.ts';
-import type { Fetch, Outcome } from '../../src/figures/fetch.ts';
+import type { Outcome } from '../../src/figures/entries.ts';
+import type { Fetch } from '../../src/figures/fetch.ts';
 import { createPrefetch, prefetched } from '../../src/figures/held.ts';
 import { demandFor } from '../../src/plan/demand.ts';
 import { tenantOf } from '../support/tenants.ts';
 import { fetchBy, latest, parts, TTL_MS } from './stages.ts';
 
 /** The stage, and a clock that the test sets. */
-function open(outcomeOf: (countryCode: string) => Outcome = () => []) {
+function open(outcomeOf: (countryCode: string) => Outcome = () => [], maxDemands = 40_000) {
   const time = { nowMs: 0 };
-  const prefetch = createPrefetch({ now: () => time.nowMs, ttlMs: TTL_MS });
+  const prefetch = createPrefetch({ now: () => time.nowMs, ttlMs: TTL_MS, maxDemands });
   const asked: string[][] = [];
   const next: Fetch = async (demands, _sending, settle) => {
     asked.push(demands.map(({ countryCode }) => countryCode));
@@ -56,6 +57,17 @@ describe('figures that were asked for lately', () => {
     time.nowMs = nowMs;
     await fetchBy(stage, [latest('NG')]);
     expect(asked).toEqual([['NG']]);
+  });
+
+  it('are forgotten of the key that asked the longest ago, where there are too many of all keys', async () => {
+    const { stage, prefetch, asked, time } = open(undefined, 3);
+    for (const key of ['another', 'one', 'a third']) prefetch.wanted(tenantOf(key), latest('KE'), 0);
+    prefetch.wanted(tenantOf('one'), latest('GH'), 0);
+    time.nowMs = 600;
+    await fetchBy(stage, [latest('NG')]);
+    expect(asked).toEqual([['NG', 'GH', 'KE']]);
+    expect(prefetch.of(tenantOf('another'), [latest('NG')])).toEqual([]);
+    expect(prefetch.of(tenantOf('a third'), [latest('NG')])).toHaveLength(1);
   });
 
   it('go along with nothing', async () => {

@@ -1,5 +1,5 @@
-import type { ObservationEntry } from '../../src/figures/entries.ts';
-import type { Fetch, Outcome } from '../../src/figures/fetch.ts';
+import type { ObservationEntry, Outcome } from '../../src/figures/entries.ts';
+import type { Fetch } from '../../src/figures/fetch.ts';
 import type { HeldDemand } from '../../src/figures/held.ts';
 import { type Demand, demandFor } from '../../src/plan/demand.ts';
 import { createLearned } from '../../src/plan/learned.ts';

@@ -20,6 +20,7 @@ function open() {
       if (!operation) throw new TypeError('There is no operation.');
       for (let i = 0; i < times; i += 1) operations.prepare(text, undefined, document, operation, isProven);
     },
+    shrink: operations.shrink,
     isKept: (text: string, isProven = true) => operations.find(text, undefined, isProven) !== undefined,
   };
 }
@@ -32,6 +33,18 @@ it('keeps an operation ready from its second use on', () => {
   expect(isKept(small('a'))).toBe(false);
   use(small('a'), true, 1);
   expect(isKept(small('a'))).toBe(true);
+});
+
+it('gives back those used the longest ago, of known keys and of others', () => {
+  const { use, isKept, shrink } = open();
+  for (const name of ['a', 'b', 'c']) use(small(name), true);
+  use(small('made_up'), false);
+  const names = () => ['a', 'b', 'c'].filter((name) => isKept(small(name)));
+  shrink(1);
+  expect([names(), isKept(small('made_up'), false)]).toEqual([['a', 'b', 'c'], true]);
+  expect(isKept(small('a'))).toBe(true);
+  shrink(0);
+  expect([names(), isKept(small('made_up'), false)]).toEqual([[], false]);
 });
 
 it('keeps no more long operations than there is memory for', () => {

@@ -249,6 +249,24 @@ describe('the bare handler', () => {
     expect([library.problems, library.unhandled]).toEqual([[], []]);
   });
 
+  it('has its bounds follow from MEMORY_MB', async () => {
+    const answered = async (memoryMb: string) => {
+      await using library = await openLibrary({ MEMORY_MB: memoryMb, MAX_UPSTREAM_CALLS: '100' });
+      const { status, body } = await library.gateway.handle({
+        method: 'POST',
+        headers: headersFor(library, 'application/json'),
+        search: '',
+        body: { query: SERIES },
+        signal: new AbortController().signal,
+      });
+      return [status, /MAX_ANSWER_BYTES/.test(String(body).slice(0, 1_000))];
+    };
+    expect(await answered('1024')).toEqual([200, false]);
+    expect(await answered('192')).toEqual([200, true]);
+    const settings = { COUNTRY_DATA_URL: 'http://127.0.0.1:1', MEMORY_MB: '100' };
+    await expect(createGateway({ settings, onProblem() {} })).rejects.toThrow('MEMORY_MB: must be 192 or');
+  });
+
   it.for([
     ['parts', CARD, ACCEPTS.v02],
     ['rows of a table', SERIES, 'text/csv'],

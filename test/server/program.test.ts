@@ -102,7 +102,7 @@ const HEALTHY = [200, { health: { status: 'ok' } }];
 
 describe('serve', () => {
   it('runs over the embedded sandbox and prints one line with its address', async () => {
-    const program = start(['bin/country-graph.cjs']);
+    const program = start(SERVE);
     const url = await program.printed(ADDRESS);
     expect(await ask(url)).toEqual(HEALTHY);
     const lines = program.text.stdout.trimEnd().split('\n');

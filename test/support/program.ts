@@ -89,6 +89,8 @@ export async function openProgram({ sandbox: options, env = {}, clock, upstreamU
     service,
     operations,
     problems,
+    /** Gives back what is held, as the program does where it has too little memory. */
+    shrink: gateway.shrink,
     /** Asks over HTTP, as a client of today does. */
     async ask(
       query: string,

@@ -23,7 +23,7 @@ import {
 import type { CollectedSelection, DeferUsage, FieldCollector, StreamUsage } from '../../execution/plan.ts';
 
 /** The operation that a collector is made of, with the variables of its directives. */
-export interface DeferralScope {
+interface DeferralScope {
   readonly schema: GraphQLSchema;
   readonly operation: OperationDefinitionNode;
   readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>;

@@ -139,7 +139,7 @@ function list(name: string, entries: readonly string[]): string {
 }
 
 /** The parts that a delivery needs to run operations. */
-export interface DeliveryParts {
+interface DeliveryParts {
   readonly schema: GraphQLSchema;
   /** Bytes of all parts together. */
   readonly maxAnswerBytes: number;
@@ -222,7 +222,7 @@ export class Delivery {
     if (readsSchemaAlone(operation) || !hasActiveDeferrals(schema, document, variables)) return null;
     const scope = { schema, operation, fragments: fragmentsIn(document), variables };
     const plan = planOperation(schema, document, operation, variables, createDeferringCollector(scope));
-    if (plan === null) return null;
+    if (plan.root.fault !== undefined) return null;
     return async (given): Promise<Executed> => {
       const run = new IncrementalRun<WrittenPart>({
         ...given,

@@ -23,7 +23,7 @@ export interface FieldTraces {
 
 const NO_FIELD_TRACES: FieldTraces = { areWanted: () => false, begin: () => null };
 
-export interface FieldTracesParts {
+interface FieldTracesParts {
   readonly isOn: boolean;
   /** The names that routers have for ours; null if they are the same. */
   readonly names: PrefixedNames | null;

@@ -16,7 +16,7 @@ const ALIASED = '__typename_of_';
 /** Characters of an answer in parts that are held back: more than a name of a type and an alias are long together. */
 const MAX_NAMED = 1024;
 
-export interface PrefixedParts {
+interface PrefixedParts {
   readonly names: PrefixedNames;
   readonly maxTokens: number;
 }

@@ -2,9 +2,9 @@ import { Mutex } from 'async-mutex';
 import { Cancellation } from '../../async/cancellation.ts';
 import type { Clock } from '../../async/clock.ts';
 import { Failure } from '../../errors.ts';
-import { estimate } from '../../figures/estimate.ts';
 import { NONE_NAMED, namedIn, type SourcesByMetric } from '../../figures/revalidation.ts';
 import type { LiveSources, ObservationChangesRecord } from '../../graph/context.ts';
+import { estimate } from '../../plan/modes.ts';
 import { type Caller, makeCall } from '../../service/call.ts';
 import { etlStatus, indicators } from '../../service/endpoints.ts';
 import { type Ask, heldRecords } from '../../service/lists.ts';
@@ -157,9 +157,9 @@ export interface FeedParts
     Pick<FigureWatchParts, 'entries' | 'planning' | 'maxUpstreamCalls'> {
   readonly ask: Ask;
   readonly tenantCache: TenantCache;
-  readonly ledger: Pick<Ledger, 'shareLeft'>;
+  readonly ledger: Ledger;
   readonly quota: (tenant: Tenant) => Promise<QuotaRecord>;
-  readonly clock: Pick<Clock, 'now' | 'after'>;
+  readonly clock: Clock;
   /** Milliseconds after a look at the sources in which there is no other. */
   readonly pollMs: number;
   /** Milliseconds that a new subscription may wait for the next minute window. */

@@ -1,11 +1,10 @@
 import { hash } from 'node:crypto';
 import { Failure } from '../../errors.ts';
-import type { ObservationEntries, ObservationEntry } from '../../figures/entries.ts';
-import { estimate, type Planning } from '../../figures/estimate.ts';
-import type { Outcome } from '../../figures/fetch.ts';
+import type { ObservationEntries, ObservationEntry, Outcome } from '../../figures/entries.ts';
 import { areUnchanged, namedSources, type SourcesByMetric, sourcesIn } from '../../figures/revalidation.ts';
 import type { ObservationChangeRecord, ObservationChangesRecord } from '../../graph/context.ts';
 import { changedAt, type Demand } from '../../plan/demand.ts';
+import { estimate, type Planning } from '../../plan/modes.ts';
 import { newestOf } from '../../plan/newest.ts';
 import { observationIds } from '../../resolvers/observations.ts';
 import type { ObservationRecord } from '../../service/records/observations.ts';
@@ -109,7 +108,7 @@ function textOf({ record }: ObservationRecord): string {
 
 export interface FigureWatchParts {
   readonly tenant: Tenant;
-  readonly entries: Pick<ObservationEntries, 'read'>;
+  readonly entries: ObservationEntries;
   readonly planning: Planning;
   readonly maxUpstreamCalls: number;
   /** Milliseconds since the epoch. */

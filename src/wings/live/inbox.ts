@@ -30,7 +30,7 @@ export interface ErrandParts {
   readonly observations: ObservationClient;
   readonly maxUpstreamCalls: number;
   readonly timeoutMs: number;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Clock;
   readonly steadyNow: () => number;
 }
 

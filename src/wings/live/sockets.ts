@@ -8,7 +8,7 @@ import { hasSeveralKeys, isBearer, isWellFormed, requestIdOf } from '../../serve
 import { beginSubscription, Idleness, type LiveTransport } from './stream.ts';
 import type { LiveResults } from './subscriptions.ts';
 
-export interface LiveSocketsParts {
+interface LiveSocketsParts {
   readonly live: Live;
   /** Bytes of the longest message that is read. */
   readonly maxMessageBytes: number;

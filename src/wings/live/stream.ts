@@ -10,7 +10,7 @@ import {
   type Response as StreamResponse,
 } from 'graphql-sse';
 import { Cancellation } from '../../async/cancellation.ts';
-import { FAILURES, type FailureCode } from '../../errors.ts';
+import { errorBody, type FailureCode } from '../../errors.ts';
 import type { Live } from '../../gateway.ts';
 import { copyHeaders, isBearer } from '../../server/http.ts';
 import type { Caller } from '../../service/call.ts';
@@ -166,7 +166,7 @@ class Outflow {
   }
 }
 
-export interface LiveStreamParts {
+interface LiveStreamParts {
   readonly live: Live;
   /** Called with an error that only a fault of ours can explain. */
   readonly problem: (error: unknown, requestId: string) => void;
@@ -438,19 +438,18 @@ function tokenOf({ headers, query }: FastifyRequest): string | null {
 }
 
 function refusal(status: number, code: FailureCode | 'BAD_REQUEST', message: string): StreamResponse {
-  const retryable = code !== 'BAD_REQUEST' && FAILURES[code].retryable;
   return [
-    JSON.stringify({ errors: [{ message, extensions: { code, retryable } }] }),
+    errorBody(code, message, {}),
     { status, statusText: '', headers: { 'content-type': 'application/json; charset=utf-8' } },
   ];
 }
 
 function tooMany(words: string): StreamResponse {
-  const extensions = { code: 'OVERLOADED', retryable: true, retryAfterSeconds: RESERVE_AGAIN_SECONDS };
   const headers = {
     'content-type': 'application/json; charset=utf-8',
     'retry-after': String(RESERVE_AGAIN_SECONDS),
   };
   const message = `${words} Read those first, or come again later.`;
-  return [JSON.stringify({ errors: [{ message, extensions }] }), { status: 503, statusText: '', headers }];
+  const body = errorBody('OVERLOADED', message, { retryAfterSeconds: RESERVE_AGAIN_SECONDS });
+  return [body, { status: 503, statusText: '', headers }];
 }

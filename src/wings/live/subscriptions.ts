@@ -21,6 +21,7 @@ import type { LiveEvent } from '../../graph/context.ts';
 import { formatError } from '../../graph/errors.ts';
 import { inverted, type PrefixedNames } from '../../graph/federation.ts';
 import { limitRules, listRefusal } from '../../graph/limits.ts';
+import { isDeep } from '../../nesting.ts';
 import type { Admission, AdmissionRefusal } from '../../operations/admission.ts';
 import { type GatewayRequest, type PersistedTexts, provenBy, unlisted } from '../../operations/requests.ts';
 import { toldErrors } from '../../operations/responses.ts';
@@ -32,7 +33,6 @@ import {
   type OperationRun,
 } from '../../operations/run.ts';
 import { type Caller, openBill } from '../../service/call.ts';
-import { isDeep } from '../../service/json.ts';
 import type { Tenant } from '../../tenants/tenant.ts';
 import { hasPrefixed, inOurWords, renamedIn } from '../federation/prefixed.ts';
 import { createFeeds, type FeedParts, type Feeds } from './feed.ts';
@@ -575,7 +575,7 @@ function withPrefixedTypes(results: LiveResults, named: ReadonlyMap<string, stri
   };
 }
 
-export interface OpenSubscriptionsParts extends Omit<SubscriptionsParts, 'feeds'> {
+interface OpenSubscriptionsParts extends Omit<SubscriptionsParts, 'feeds'> {
   readonly feedParts: Omit<FeedParts, 'onFault'>;
   /** Names that routers know ours by; null if they are ours. */
   readonly names: PrefixedNames | null;

@@ -19,7 +19,7 @@ export function cellText(value: unknown): string {
  * Writes a value as RFC 4180 has it. A text that a spreadsheet would take for a formula is marked as text by an
  * apostrophe.
  */
-export function csvCell(value: unknown): string {
+function csvCell(value: unknown): string {
   const text = cellText(value);
   const cell = typeof value === 'string' && FORMULA.test(value) ? `'${text}` : text;
   return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;

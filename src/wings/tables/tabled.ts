@@ -1,5 +1,6 @@
 import { type GraphQLSchema, parse } from 'graphql';
 import { type Job, type Steps, timeSliced } from '../../async/turns.ts';
+import { errorBody } from '../../errors.ts';
 import {
   acceptingInstead,
   ChangedRequest,
@@ -224,7 +225,6 @@ function statusOfFault(fault: unknown): number {
 }
 
 function refused(status: 406, message: string, { requestId }: GatewayRequest): GatewayResponse {
-  const error = { message, extensions: { code: 'BAD_REQUEST', retryable: false, requestId } };
   return {
     status,
     headers: new Map([
@@ -232,6 +232,6 @@ function refused(status: 406, message: string, { requestId }: GatewayRequest): G
       ['cache-control', 'no-store'],
       ['vary', VARIES],
     ]),
-    body: JSON.stringify({ errors: [error], extensions: { upstream: openBill() } }),
+    body: errorBody('BAD_REQUEST', message, { requestId }, { extensions: { upstream: openBill() } }),
   };
 }

@@ -109,7 +109,7 @@ function ownMetrics({ workers, replaced, droppedLines }: SummedMetricsParts): Re
 }
 
 /** Facts that a worker is told when it starts. */
-export interface Welcome {
+interface Welcome {
   readonly upstreamUrl: string;
   readonly demoKeys: Readonly<Record<string, string>> | null;
   readonly port: number;
@@ -117,7 +117,7 @@ export interface Welcome {
 }
 
 /** Milliseconds that an answer between two of the program's processes may take. */
-export const CHANNEL_TIMEOUT_MS = 5_000;
+const CHANNEL_TIMEOUT_MS = 5_000;
 
 /** Milliseconds that a worker may take to tell its counts. */
 const SNAPSHOT_TIMEOUT_MS = 1_000;
@@ -295,7 +295,7 @@ async function freePort(host: string): Promise<number> {
   return port;
 }
 
-export interface OwnWorker extends Pick<Program, 'drain'> {
+interface OwnWorker extends Pick<Program, 'drain'> {
   start(): Promise<void>;
 }
 

@@ -1,0 +1,229 @@
+/**
+ * `npm run leases`: nobody waits long for the calls of others. Prints the figures, and ends with exit code 1 if a bound is
+ * exceeded, or an operation fails.
+ *
+ * - For `--minutes 10`, two gateways over one Redis, of whose replies one in a hundred comes 400 ms late, answer operations that
+ *   share their figures: none takes more than twice the service's own time.
+ * - `--kills 6` times, a worker of three is killed under the same load, over a Redis and over the store of their supervisor:
+ *   no operation of the others waits for more than a second beyond the service's own time.
+ *
+ * A busy machine is late by itself: by as much as operations that ask for nothing, which are sent all the while, an operation may
+ * be later. 0 leaves either out; `--seed 1` repeats the draws.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { createSandbox } from '../../src/sandbox/sandbox.ts';
+import { Dice } from '../execution/dice.ts';
+import { childrenOf } from '../support/descendants.ts';
+import { startRedis } from '../support/redis.ts';
+import { type Serving, startServing } from '../support/serving.ts';
+import { openLateProxy } from './late-proxy.ts';
+import {
+  ALL_TEXT,
+  ask,
+  PROFILE_TEXTS,
+  startProbes,
+  startTimedLoad,
+  type Timed,
+  varyLatency,
+} from './timed-load.ts';
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '10' },
+    kills: { type: 'string', default: '6' },
+    late: { type: 'string', default: '1' },
+    rate: { type: 'string', default: '10' },
+    seed: { type: 'string', default: '1' },
+    verbose: { type: 'boolean', default: false },
+  },
+});
+
+const LATE_SHARE = Number(values.late) / 100;
+const LATE_MS = 400;
+
+/** No operation takes more times of the service's own, beside one late reply that it meets itself. */
+const MOST_TIMES = 2;
+
+/**
+ * An operation may meet a late reply itself: it reads, takes a lease and counts its call in turn, and none of these can know that
+ * its reply will be late. The rest is for an operation's own work.
+ */
+const OVERHEAD_MS = LATE_MS + 50;
+
+/** The longest that anybody waits for a worker that was killed. */
+const MOST_WAIT_MS = 1_000;
+
+/** Pause between two kills: a new worker has taken the place of the old one by then. */
+const BETWEEN_KILLS_MS = 4_000;
+
+/** An operation that is sent so shortly after a kill may have been handed to the worker that is gone. */
+const HANDED_OVER_MS = 250;
+
+/** Figures are held so briefly that they are asked for again and again. */
+const ENV = { CACHE_TTL_SECONDS: '3', STALE_IF_ERROR_SECONDS: '0', LOG_LEVEL: 'error', GRAPHIQL: 'off' };
+
+const unlimited = { requestsPerMinute: 1e9, monthlyRequests: 1e12 };
+const sandbox = createSandbox({ plans: { team: unlimited, analyst: unlimited } });
+const { url: COUNTRY_DATA_URL } = await sandbox.listen();
+const keys = [sandbox.keys.team, sandbox.keys.analyst];
+const dice = new Dice(Number(values.seed));
+
+const seconds = (ms: number) => `${Math.round(ms)} ms`;
+const say = (name: string, value: string | number) => console.log(`${name.padEnd(62)} ${value}`);
+
+function check(holds: boolean, name: string, value: string): void {
+  if (!holds) process.exitCode = 1;
+  say(`${holds ? '' : 'DOES NOT HOLD: '}${name}`, value);
+}
+
+async function start(env: Readonly<Record<string, string>>): Promise<Serving & AsyncDisposable> {
+  const serving = await startServing({
+    env: { COUNTRY_DATA_URL, ...ENV, ...env },
+    nodeArgs: ['--max-semi-space-size=32'],
+    isLogKept: true,
+  });
+  const { child } = serving;
+  return Object.assign(serving, {
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL');
+    },
+  });
+}
+
+/** Has everything loaded that is loaded once, and each key make more calls than the smallest plan has: else they go one by one. */
+async function warmUp(urls: readonly string[]): Promise<void> {
+  for (const key of keys)
+    for (const url of urls)
+      for (const text of [...PROFILE_TEXTS, ...Array.from({ length: 10 }, () => ALL_TEXT)]) {
+        const { fault } = await ask(url, key, text);
+        if (fault !== null) throw new Error(fault);
+      }
+}
+
+/** The share of numbers that is no larger, from 0 to 1. */
+function quantile(numbers: readonly number[], share: number): number {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  return sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN;
+}
+
+function tellOf(timed: readonly Timed[]): void {
+  say('operations', timed.length);
+  say(
+    'calls of the service',
+    timed.reduce((sum, { calls }) => sum + calls, 0),
+  );
+  say('operations that took part in a call of others', timed.filter(({ shared }) => shared > 0).length);
+}
+
+async function lateReplies(): Promise<void> {
+  console.log(
+    `\nTwo gateways over one Redis, ${values.minutes} minutes, ${100 * LATE_SHARE} % of its replies ${LATE_MS} ms late`,
+  );
+  await using redis = await startRedis();
+  const order = { port: redis.port, lateMs: LATE_MS, isLate: () => isBegun && dice.chance(LATE_SHARE) };
+  let isBegun = false;
+  await using one = await openLateProxy(order);
+  await using other = await openLateProxy(order);
+  await using first = await start({ CACHE_URL: `redis://127.0.0.1:${one.port}` });
+  await using second = await start({ CACHE_URL: `redis://127.0.0.1:${other.port}` });
+  const urls = [first.url, second.url];
+  await warmUp(urls);
+  isBegun = true;
+  const latency = varyLatency(sandbox, dice);
+  const probes = startProbes(urls);
+  const load = startTimedLoad({ urls, keys, perSecond: Number(values.rate), dice });
+  await pause(Number(values.minutes) * 60_000);
+  const timed = await load.stop();
+  latency.stop();
+  probes.stop();
+  sandbox.faults.clear();
+  tellOf(timed);
+  const replies = one.counts.replies + other.counts.replies;
+  say('replies of Redis, and late ones among them', `${replies}, ${one.counts.late + other.counts.late}`);
+  const times = timed.map((it) => (it.endMs - it.startMs) / latency.ownMs(it));
+  for (const share of [0.5, 0.99, 0.999, 1])
+    say(`times of the service's own, p${100 * share}`, quantile(times, share).toFixed(2));
+  say('longest that an operation took which asked for nothing', seconds(probes.mostMs()));
+  const beyondMs = (it: Timed) => it.endMs - it.startMs - MOST_TIMES * latency.ownMs(it);
+  const over = timed.filter((it) => beyondMs(it) > 0);
+  say(
+    `operations over ${MOST_TIMES} times, and by how much at most`,
+    `${over.length}, ${seconds(Math.max(0, ...over.map(beyondMs)))}`,
+  );
+  tellSlowest(over, beyondMs, latency.ownMs);
+  const itselfMs = (it: Timed) => beyondMs(it) - probes.besideMs(it);
+  say(
+    'the same without the time that the machine was late',
+    `${over.filter((it) => itselfMs(it) > 0).length}, ${seconds(Math.max(0, ...over.map(itselfMs)))}`,
+  );
+  const wrong = over.filter((it) => itselfMs(it) > OVERHEAD_MS);
+  check(wrong.length === 0, `of these over ${MOST_TIMES} times and ${OVERHEAD_MS} ms`, String(wrong.length));
+  checkFaults(timed.filter(({ fault }) => fault !== null));
+}
+
+/** Kills one of three workers, so many times. */
+async function kills(name: string, cacheUrl: string): Promise<void> {
+  console.log(`\nThree workers ${name}, one of which is killed ${values.kills} times`);
+  await using serving = await start({ WORKERS: '3', CACHE_URL: cacheUrl });
+  const urls = [serving.url];
+  await warmUp(urls);
+  const latency = varyLatency(sandbox, dice);
+  const probes = startProbes(urls);
+  const load = startTimedLoad({ urls, keys, perSecond: 2 * Number(values.rate), dice });
+  const killedAtMs: number[] = [];
+  for (let i = 0; i < Number(values.kills); i += 1) {
+    await pause(BETWEEN_KILLS_MS + dice.below(MOST_WAIT_MS));
+    const pid = dice.pick(childrenOf(serving.child.pid));
+    process.kill(pid, 'SIGKILL');
+    killedAtMs.push(performance.now());
+  }
+  await pause(BETWEEN_KILLS_MS);
+  const timed = await load.stop();
+  latency.stop();
+  probes.stop();
+  sandbox.faults.clear();
+  tellOf(timed);
+  const killWithin = ({ startMs, endMs }: Timed) =>
+    killedAtMs.findLast((atMs) => atMs > startMs - HANDED_OVER_MS && atMs < endMs);
+  const lost = timed.filter((it) => it.fault !== null && killWithin(it) !== undefined);
+  const answered = timed.filter((it) => it.fault === null);
+  const met = answered.filter((it) => killWithin(it) !== undefined);
+  say('operations lost with the workers that had them', lost.length);
+  say('operations of the others that were under way at a kill', met.length);
+  // Up to the kill nothing is lost: the call that was waited for was on its way.
+  const waited = (it: Timed) =>
+    it.endMs - Math.max(it.startMs, killWithin(it) ?? it.startMs) - latency.ownMs(it);
+  const inAll = Math.max(...answered.map((it) => it.endMs - it.startMs - latency.ownMs(it)));
+  say("longest beyond the service's own time, from the operation's begin", seconds(inAll));
+  say('longest that an operation took which asked for nothing', seconds(probes.mostMs()));
+  tellSlowest(answered, waited, latency.ownMs);
+  const most = Math.max(...answered.map(waited));
+  say("longest beyond the service's own time, from the kill", seconds(most));
+  const slow = answered.filter((it) => waited(it) > 0);
+  const itself = Math.max(0, ...slow.map((it) => waited(it) - probes.besideMs(it)));
+  check(itself <= MOST_WAIT_MS, 'the same without the time that the machine was late', seconds(itself));
+  checkFaults(timed.filter((it) => it.fault !== null && !lost.includes(it)));
+}
+
+function tellSlowest(timed: readonly Timed[], by: (it: Timed) => number, ownMs: (it: Timed) => number): void {
+  if (!values.verbose) return;
+  for (const it of timed.toSorted((a, b) => by(b) - by(a)).slice(0, 8))
+    console.log(
+      `  ${seconds(it.endMs - it.startMs)} of ${ownMs(it)}, ${it.calls} calls, ${it.shared} shared, at ${seconds(it.startMs)}: ${it.text}`,
+    );
+}
+
+function checkFaults(faults: readonly Timed[]): void {
+  check(faults.length === 0, 'operations that failed', String(faults.length));
+  for (const { fault } of faults.slice(0, 5)) console.log(`  ${fault}`);
+}
+
+if (Number(values.minutes) > 0) await lateReplies();
+if (Number(values.kills) > 0) {
+  await kills('that share by their supervisor', 'memory:');
+  await using redis = await startRedis();
+  await kills('over one Redis', redis.url);
+}
+await sandbox.close();
+console.log(process.exitCode === 1 ? 'Not all of it holds.' : 'All of it holds.');
