@@ -65,26 +65,31 @@ export async function openSqlite(path: string, standInBytes: number, onFault: Fa
     const file = openFile(new Database(path));
     return { ...file, inode: inodeOf(path) };
   };
-  const instead = (damage: unknown) => {
+  const setAsideFor = (damage: unknown) => {
     const aside = setAside(path);
     onFault(new Error(`The file of the cache was damaged. It is set aside as ${aside}.`, { cause: damage }));
-    return open();
   };
   const listeners: (() => void)[] = [];
   const standIn = { texts: createTexts(standInBytes), leases: createLeases(() => performance.now()) };
   const writes = watchWrites(path, onFault, () => {
     for (const listener of listeners) listener();
   });
+  const openWhole = () => {
+    try {
+      return open();
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      setAsideFor(error);
+      return open();
+    }
+  };
   let file = openFirst();
+  /** True if the file was lost, and no other has taken its place yet. */
+  let isLost = false;
 
   function openFirst() {
     try {
-      try {
-        return open();
-      } catch (error) {
-        if (!isDamage(error)) throw error;
-        return instead(error);
-      }
+      return openWhole();
     } catch (error) {
       if (hasNoRoom(error)) {
         writes.fail(error);
@@ -97,18 +102,28 @@ export async function openSqlite(path: string, standInBytes: number, onFault: Fa
     }
   }
 
+  function reopened(): OpenedFile & { readonly inode: number } {
+    const opened = openWhole();
+    file = opened;
+    if (isLost) for (const listener of listeners) listener();
+    isLost = false;
+    return opened;
+  }
+
   /** Works on the file. Damage may show at any time: work that has met it fails, and later work finds another file. */
   async function withFile<T>(work: (opened: OpenedFile) => Promise<T>): Promise<T> {
-    file ??= open();
-    const used = file;
+    const used = file ?? reopened();
     try {
       return await work(used);
     } catch (error) {
       if (isDamage(error) && used === file) {
+        // Without a file until another is open, or each try would find the one that is closed.
+        file = null;
+        isLost = true;
         used.close();
         // Another process may have been faster.
-        file = inodeOf(path) === used.inode ? instead(error) : open();
-        for (const listener of listeners) listener();
+        if (inodeOf(path) === used.inode) setAsideFor(error);
+        reopened();
       }
       throw error;
     }
