@@ -1,17 +1,20 @@
 /**
  * The service of the race, a process of its own: asks the sandbox the first time that a target is wanted, and answers
- * from memory from then on. No keys, no limits, no conditional requests, so that it is never what a gateway waits for,
+ * from memory from then on. No two of its answers have the same bytes: `meta` counts them, and a tenth of the rows, each
+ * time others, have another last digit of their value and other microseconds of their time. `BODIES=same` sends the same
+ * bytes each time instead. No keys, no limits, no conditional requests, so that it is never what a gateway waits for,
  * unless `LATENCY_MS` has each answer wait that long, and longer by a drawn time of mean `TAIL_MS`. `/__prompt` has answers
  * come at once, `/__late` has them wait again, and `/__draws` begins the draws anew.
  */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createSandbox } from '../src/sandbox/sandbox.ts';
+import { type Changing, changed, changing } from './upstream/changing.ts';
 
 interface Held {
   readonly status: number;
   readonly headers: readonly string[];
-  readonly body: Buffer;
+  readonly body: Changing;
 }
 
 /** Targets whose answers are kept: those of merged calls are countless. */
@@ -22,8 +25,11 @@ const tailMs = Number(process.env.TAIL_MS ?? 0);
 /** How many answers of a route have waited since the draws began. */
 let drawn: Record<string, number> = {};
 let isLate = true;
+const isSame = process.env.BODIES === 'same';
+/** The number of the next answer: ten digits from the first to the last. */
+let serial = 1_000_000_000;
 
-const PASSED_ON = ['content-type', 'etag', 'cache-control'];
+const PASSED_ON = ['content-type', 'cache-control'];
 
 const unlimited = { requestsPerMinute: 1e9, monthlyRequests: 1e9 };
 
@@ -34,12 +40,16 @@ const counts: Record<string, number> = {};
 
 async function ask(target: string): Promise<Held> {
   const answer = await fetch(url + target, { headers: { authorization: `Bearer ${sandbox.keys.team}` } });
-  const body = Buffer.from(await answer.arrayBuffer());
-  const headers = PASSED_ON.flatMap((name) => {
+  const sent = Buffer.from(await answer.arrayBuffer());
+  const body = isSame ? { bytes: sent } : changing(sent);
+  // Each answer has bytes of its own, and no name for them.
+  const passedOn = isSame ? [...PASSED_ON, 'etag'] : PASSED_ON;
+  const headers = passedOn.flatMap((name) => {
     const value = answer.headers.get(name);
     return value === null ? [] : [name, value];
   });
-  const found = { status: answer.status, headers: [...headers, 'content-length', String(body.length)], body };
+  const length = ['content-length', String(body.bytes.length)];
+  const found = { status: answer.status, headers: [...headers, ...length], body };
   const [oldest] = held.keys();
   if (held.size >= MOST_HELD && oldest !== undefined) held.delete(oldest);
   held.set(target, found);
@@ -69,7 +79,8 @@ function draw(route: string): number {
 
 function send(response: ServerResponse, { status, headers, body }: Held): void {
   response.sendDate = false;
-  response.writeHead(status, headers as string[]).end(body);
+  serial += 1;
+  response.writeHead(status, headers as string[]).end(changed(body, serial));
 }
 
 const server = createServer((request, response) => {

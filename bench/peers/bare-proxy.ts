@@ -6,8 +6,8 @@ import { threeFigures } from './three-figures.ts';
 
 const server = createServer(async (request, response) => {
   try {
-    JSON.parse(await text(request));
-    const answer = Buffer.from(await threeFigures(request.headers.authorization ?? ''));
+    const { question } = JSON.parse(await text(request));
+    const answer = Buffer.from(await threeFigures(request.headers.authorization ?? '', question.metrics));
     response
       .writeHead(200, {
         'content-type': 'application/json; charset=utf-8',

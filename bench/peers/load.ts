@@ -5,8 +5,13 @@
  */
 import autocannon from 'autocannon';
 import type { LoadOrder, LoadResult } from '../race/load.ts';
+import { ROWS } from '../race/rows.ts';
+import { digestIn } from '../race/servers.ts';
 
 const order: LoadOrder = JSON.parse(process.argv[2] ?? '{}');
+const row = ROWS.find(({ letter }) => letter === order.row);
+/** One answer in as many to a connection is compared with the right one, the first among them; of the others, how they begin. */
+const COMPARED = 32;
 /** The measured time is longer where a slow server would otherwise show less than a few answers a connection. */
 const LEAST_ANSWERS = 4 * order.connections;
 /** By how much, at the most. */
@@ -26,24 +31,36 @@ const options: autocannon.Options = {
   connections: order.connections,
   duration: order.leadSeconds + order.seconds * LONGEST + 60,
   timeout: 30,
-  headers: { 'content-type': 'application/json', authorization: `Bearer ${order.key}` },
-  body: order.body,
   setupClient(client) {
+    const asked = order.asked[connection % order.asked.length] as LoadOrder['asked'][number];
     connection += 1;
-    if (order.keyEach) {
-      client.setHeaders({
-        'content-type': 'application/json',
-        authorization: `Bearer ${order.key}-${connection}`,
-      });
-    }
-  },
-  verifyBody(body) {
-    const isRight = String(body).startsWith('{"data":{');
-    if (!isRight && wrong === 0) console.error(`wrong: ${String(body).slice(0, 500)}`);
-    if (!isRight) wrong += 1;
-    return isRight;
+    const headers = {
+      'content-type': 'application/json',
+      authorization: `Bearer ${order.key}${order.keyEach ? `-${connection}` : ''}`,
+    };
+    client.setHeadersAndBody(headers, asked.body);
+    let answers = 0;
+    // Options are the client's own by now. A handler of its requests would have all headers read for each answer.
+    (client as unknown as { readonly opts: autocannon.Options }).opts.verifyBody = (body) => {
+      if (!isRight(String(body), asked, answers % COMPARED === 0)) wrong += 1;
+      answers += 1;
+      return true;
+    };
   },
 };
+
+function isRight(
+  body: string,
+  { question, right }: LoadOrder['asked'][number],
+  isCompared: boolean,
+): boolean {
+  if (body.startsWith('{"data":{') && row !== undefined) {
+    if (!isCompared || digestIn(body, order, row, question) === right) return true;
+  }
+  if (wrong === 0) console.error(`wrong: ${body.slice(0, 500)}`);
+  return false;
+}
+
 // It only emits its events where it is given a callback; the run ends before the callback is called.
 const run = autocannon(options, () => {});
 run.on('response', (client, _status, _bytes, ms) => {

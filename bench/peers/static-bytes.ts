@@ -1,9 +1,10 @@
 /** Answers every request with the bytes of the row of three figures: what Node's HTTP costs by itself. */
 import { createServer } from 'node:http';
+import { FIRST_QUESTION } from '../race/questions.ts';
 import { port, tellReady } from './ready.ts';
 import { threeFigures } from './three-figures.ts';
 
-const answer = Buffer.from(await threeFigures('Bearer demo-team'));
+const answer = Buffer.from(await threeFigures('Bearer demo-team', FIRST_QUESTION.metrics));
 const headers = { 'content-type': 'application/json; charset=utf-8', 'content-length': answer.length };
 
 const server = createServer((request, response) => {

@@ -1,4 +1,5 @@
 import { fastestPeer, type RowResult, raceRow, speedRatio } from './heats.ts';
+import { variation } from './load.ts';
 import { ROWS, type Row } from './rows.ts';
 import { SERVERS } from './servers.ts';
 import { short, table } from './table.ts';
@@ -51,11 +52,16 @@ export function delayedTable(results: readonly RowResult[], connections: number)
       const sample = heat.samples.get(connections);
       if (sample === undefined) return [];
       const { perSecond, p50Ms, p99Ms, calls, cpuMs } = sample;
-      const figures = [perSecond, speedRatio(heat, best, connections), p50Ms, p99Ms, calls, cpuMs];
+      const rates = (heat.rounds.get(connections) ?? []).map((round) => round.perSecond);
+      const ratio = speedRatio(heat, best, connections);
+      const figures = [perSecond, variation(rates), ratio, p50Ms, p99Ms, calls, cpuMs];
       return [[`${row.letter}, ${heat.server.name}`, ...figures.map(short)]];
     });
   });
-  return table(['row, server', 'op/s', '× best peer', 'p50 ms', 'p99 ms', 'calls/op', 'CPU ms/op'], body);
+  return table(
+    ['row, server', 'op/s', 'CV %', '× best peer', 'p50 ms', 'p99 ms', 'calls/op', 'CPU ms/op'],
+    body,
+  );
 }
 
 export function delayedSection(results: readonly RowResult[]): string {

@@ -1,6 +1,6 @@
 import { DELAYED_CONNECTIONS, LATENCY } from './delayed.ts';
 import type { GatewaysResult } from './gateways.ts';
-import { fastestPeer, type Heat, type RowResult, speedRatio } from './heats.ts';
+import { fastestPeer, type Heat, type RowResult, speedRatio, wrongOf } from './heats.ts';
 import type { HourResult } from './hour.ts';
 import type { Sample } from './load.ts';
 import type { SizeResult } from './scale.ts';
@@ -90,10 +90,7 @@ function ready(starts: readonly StartResult[]): Threshold {
 function noneWrong({ rows, delayed, skewed, hour, workers, gateways }: Raced): Threshold {
   const wrong = [
     ...[...rows, ...delayed].flatMap(({ heats, halfLoad: at }) => [
-      ...heats.flatMap(({ samples, wrongEarly }) => [
-        wrongEarly,
-        ...[...samples.values()].map((sample) => sample.wrong),
-      ]),
+      ...heats.map(wrongOf),
       (at?.ours.wrong ?? 0) + (at?.theirs.wrong ?? 0),
     ]),
     ...[...skewed, ...hour, ...workers].map((result) => result.wrong),

@@ -1,12 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { coreMs, lineOf, startChild } from './child.ts';
-import type { Running } from './servers.ts';
-import type { Upstream } from './service.ts';
+import type { Question } from './questions.ts';
+import type { Row } from './rows.ts';
+import { askedOf, type Running } from './servers.ts';
+import { rightDigest, type Upstream } from './service.ts';
 
 /** What `bench/peers/load.ts` is told. */
 export interface LoadOrder {
   readonly url: string;
-  readonly body: string;
+  /** Letter of the row. */
+  readonly row: string;
+  /** Whether it is asked in the shape of the service. */
+  readonly isPlain: boolean;
+  /** For each connection in turn: what it sends, and the digest of the right answer. */
+  readonly asked: readonly { readonly body: string; readonly question: Question; readonly right: string }[];
   readonly connections: number;
   /** Load before the measured time begins. */
   readonly leadSeconds: number;
@@ -21,7 +28,7 @@ export interface LoadResult {
   readonly elapsedMs: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Answers that were no answers, in the lead too. */
+  /** Answers that were none, or other ones than were asked for, in the lead too. */
   readonly wrong: number;
 }
 
@@ -43,10 +50,12 @@ export interface Sample {
 export async function measure(
   running: Running,
   upstream: Upstream,
-  order: Pick<LoadOrder, 'body' | 'connections' | 'leadSeconds' | 'seconds'>,
+  row: Row,
+  order: Pick<LoadOrder, 'connections' | 'leadSeconds' | 'seconds'>,
 ): Promise<Sample> {
   const told: LoadOrder = {
     ...order,
+    ...(await askedWith(running, upstream, row, order.connections)),
     url: running.child.url,
     key: 'demo-team',
     keyEach: running.server.keyEach === true,
@@ -54,6 +63,20 @@ export async function measure(
   const sample = await underLoad(running, upstream, told);
   await settled(running);
   return sample;
+}
+
+/** What the connections ask of a server in this row, with the digests of the right answers. */
+export async function askedWith(
+  { server }: Running,
+  upstream: Upstream,
+  row: Row,
+  connections: number,
+): Promise<Pick<LoadOrder, 'row' | 'isPlain' | 'asked'>> {
+  const asked = askedOf(server, row, connections).map(async (each) => ({
+    ...each,
+    right: await rightDigest(upstream.url, row.letter, each.question),
+  }));
+  return { row: row.letter, isPlain: server.isPlain === true, asked: await Promise.all(asked) };
 }
 
 async function underLoad({ child }: Running, upstream: Upstream, order: LoadOrder): Promise<Sample> {
@@ -99,6 +122,13 @@ export function median(values: readonly number[]): number {
   const upper = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
   const lower = sorted[Math.ceil(sorted.length / 2) - 1] ?? Number.NaN;
   return (lower + upper) / 2;
+}
+
+/** How far values lie apart: their standard deviation by their mean, in per cent. NaN where there are fewer than two. */
+export function variation(values: readonly number[]): number {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  return (Math.sqrt(squares / (values.length - 1)) / mean) * 100;
 }
 
 /**

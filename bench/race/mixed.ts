@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import type { MixedOrder, MixedResult } from './mixed-load.ts';
 import { drawOperations } from './mixed-operations.ts';
+import { settled } from './settled.ts';
 
 const { url, count, seed, connections, mostSeconds }: MixedOrder = JSON.parse(process.argv[2] ?? '{}');
 
@@ -70,7 +71,7 @@ const at = (share: number) =>
   times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? Number.NaN;
 const digest = createHash('sha256');
 for (const [index, text] of [...kept].sort(([a], [b]) => a - b))
-  digest.update(`${index} ${JSON.stringify(JSON.parse(text).data)}\n`);
+  digest.update(`${index} ${settled(JSON.stringify(JSON.parse(text).data))}\n`);
 const result: MixedResult = {
   operations: times.length,
   elapsedMs,

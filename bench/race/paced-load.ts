@@ -1,11 +1,9 @@
 import { lineOf, startChild } from './child.ts';
-import { median } from './load.ts';
+import { type LoadOrder, median } from './load.ts';
 import type { Running } from './servers.ts';
 
 /** What `bench/race/paced.ts` is told. */
-export interface PacedOrder {
-  readonly url: string;
-  readonly body: string;
+export interface PacedOrder extends Pick<LoadOrder, 'url' | 'row' | 'isPlain' | 'asked'> {
   readonly perSecond: number;
   readonly seconds: number;
 }
@@ -14,17 +12,19 @@ export interface PacedSample {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly wrong: number;
+  /** What these are the medians of; none of a round. */
+  readonly rounds?: readonly PacedSample[];
 }
 
 /** Some servers at one fixed rate, in turn, round after round; each one's medians. */
 export async function measurePaced(
-  entered: readonly { readonly running: Running; readonly body: string }[],
+  entered: readonly ({ readonly running: Running } & Pick<LoadOrder, 'row' | 'isPlain' | 'asked'>)[],
   { perSecond, seconds, rounds }: { perSecond: number; seconds: number; rounds: number },
 ): Promise<PacedSample[]> {
   const taken = entered.map((): PacedSample[] => []);
   for (let round = 0; round < rounds; round += 1) {
-    for (const [i, { running, body }] of entered.entries()) {
-      const order: PacedOrder = { url: running.child.url, body, perSecond, seconds };
+    for (const [i, { running, ...asked }] of entered.entries()) {
+      const order: PacedOrder = { url: running.child.url, ...asked, perSecond, seconds };
       await using load = startChild({ args: ['bench/race/paced.ts', JSON.stringify(order)], core: 1 });
       const [line] = await lineOf(load, /^\{.*\}$/);
       taken[i]?.push(JSON.parse(line) as PacedSample);
@@ -34,5 +34,6 @@ export async function measurePaced(
     p50Ms: median(samples.map(({ p50Ms }) => p50Ms)),
     p99Ms: median(samples.map(({ p99Ms }) => p99Ms)),
     wrong: samples.reduce((sum, { wrong }) => sum + wrong, 0),
+    rounds: samples,
   }));
 }

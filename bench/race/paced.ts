@@ -5,17 +5,20 @@
  */
 import { Agent, request } from 'node:http';
 import type { PacedOrder, PacedSample } from './paced-load.ts';
+import { ROWS } from './rows.ts';
+import { digestIn } from './servers.ts';
 
 /** The connections open, code becomes hot; not measured. */
 const LEAD_SECONDS = 0.5;
 
-const { url, body, perSecond, seconds }: PacedOrder = JSON.parse(process.argv[2] ?? '{}');
+/** One answer in as many is compared with the right one; no divisor of the number of questions. */
+const COMPARED = 15;
+
+const order: PacedOrder = JSON.parse(process.argv[2] ?? '{}');
+const { url, asked, perSecond, seconds } = order;
+const row = ROWS.find(({ letter }) => letter === order.row);
 const agent = new Agent({ keepAlive: true, maxSockets: 256 });
-const headers = {
-  'content-type': 'application/json',
-  'content-length': Buffer.byteLength(body),
-  authorization: 'Bearer demo-team',
-};
+const headers = { 'content-type': 'application/json', authorization: 'Bearer demo-team' };
 const target = new URL(url);
 const planned = Math.ceil(perSecond * (LEAD_SECONDS + seconds));
 const unmeasured = Math.ceil(perSecond * LEAD_SECONDS);
@@ -25,6 +28,8 @@ let done = 0;
 let wrong = 0;
 
 function ask(isMeasured: boolean): void {
+  const { body, question, right } = asked[sent % asked.length] as PacedOrder['asked'][number];
+  const isCompared = sent % COMPARED === 0;
   const sentAt = performance.now();
   const finish = (isRight: boolean) => {
     done += 1;
@@ -34,7 +39,17 @@ function ask(isMeasured: boolean): void {
   };
   const outgoing = request(
     { agent, host: target.hostname, port: target.port, path: target.pathname, method: 'POST', headers },
-    (response) => response.resume().on('end', () => finish(response.statusCode === 200)),
+    (response) => {
+      const parts: Buffer[] = [];
+      response.on('data', (part) => isCompared && parts.push(part));
+      response.on('end', () => {
+        const isTold = response.statusCode === 200 && row !== undefined;
+        finish(
+          isTold &&
+            (!isCompared || digestIn(Buffer.concat(parts).toString(), order, row, question) === right),
+        );
+      });
+    },
   );
   outgoing.on('error', () => finish(false));
   outgoing.end(body);

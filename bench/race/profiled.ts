@@ -5,7 +5,7 @@ import { lineOf } from './child.ts';
 import { type LoadOrder, measure, type Sample } from './load.ts';
 import { ROWS, type Row } from './rows.ts';
 import type { CpuProfile } from './self-times.ts';
-import { bodyFor, OURS_COLD_KEYS, type Server, startServer } from './servers.ts';
+import { OURS_COLD_KEYS, type Server, startServer } from './servers.ts';
 import { startUpstream } from './service.ts';
 import { stageTimes } from './stages.ts';
 import { short, table } from './table.ts';
@@ -33,7 +33,7 @@ export async function profileRow(
   { seconds, warmUpSeconds, connections }: ProfileOptions,
 ): Promise<Profiled> {
   const file = join(mkdtempSync(join(tmpdir(), 'country-graph-')), `${row.name}-${server.mode}.cpuprofile`);
-  await using upstream = await startUpstream();
+  await using upstream = await startUpstream(undefined, server.sameBytes ? 'same' : 'changing');
   const running = await startServer(server, upstream.url, {
     nodeArgs: ['--import', './bench/race/profiler.ts'],
     env: { PROFILE_FILE: file },
@@ -44,14 +44,10 @@ export async function profileRow(
     child.process.kill('SIGUSR2');
     await told;
   };
-  const order: Pick<LoadOrder, 'body' | 'connections' | 'leadSeconds'> = {
-    body: bodyFor(server, row),
-    connections,
-    leadSeconds: 0.3,
-  };
-  await measure(running, upstream, { ...order, seconds: warmUpSeconds });
+  const order: Pick<LoadOrder, 'connections' | 'leadSeconds'> = { connections, leadSeconds: 0.3 };
+  await measure(running, upstream, row, { ...order, seconds: warmUpSeconds });
   await signalled('begun');
-  const sample = await measure(running, upstream, { ...order, seconds });
+  const sample = await measure(running, upstream, row, { ...order, seconds });
   await signalled('written');
   return { row, sample, profile: JSON.parse(readFileSync(file, 'utf8')), file };
 }

@@ -8,6 +8,7 @@ import { type RowResult, raceRow, WARM_UP_SECONDS } from './heats.ts';
 import { hourSection, measureHour } from './hour.ts';
 import { profileCold, profileSection } from './profiled.ts';
 import { ROWS } from './rows.ts';
+import { runsOf } from './runs.ts';
 import { measureScale, scaleTable } from './scale.ts';
 import { SERVERS } from './servers.ts';
 import { measureSkewed, skewedSection } from './skewed.ts';
@@ -16,6 +17,7 @@ import { heatTable, short, table } from './table.ts';
 import { measureWorkers, workersSection } from './workers.ts';
 
 const FILE = 'bench/REPORT.md';
+const RUNS = 'bench/REPORT.json';
 const CONNECTIONS = [32, 1];
 
 /** Runs everything, prints the report and writes it to `bench/REPORT.md`. @returns whether all thresholds are kept */
@@ -35,7 +37,8 @@ export async function writeReport(seconds: number, rounds: number): Promise<bool
   const gateways = await measureGateways();
   const scale = await measureScale();
   const profiled = await profileCold();
-  const gate = thresholds({ rows, starts, delayed, skewed, hour, workers, gateways, scale });
+  const raced = { rows, starts, delayed, skewed, hour, workers, gateways, scale };
+  const gate = thresholds(raced);
   const minutes = (performance.now() - startedAt) / 60_000;
 
   const report = [
@@ -74,6 +77,7 @@ export async function writeReport(seconds: number, rounds: number): Promise<bool
   ].join('\n\n');
   console.log(report);
   writeFileSync(FILE, `${report}\n`);
+  writeFileSync(RUNS, runsOf(raced));
   return gate.every(({ isKept }) => isKept);
 }
 
@@ -86,22 +90,29 @@ function preface(seconds: number, rounds: number, minutes: number): string {
 ${new Date().toISOString().slice(0, 10)}, Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model.trim()}, ${arch()}, ${(totalmem() / 1e9).toFixed(0)} GB; took ${minutes.toFixed(0)} minutes.
 To repeat: \`npm run bench\`, or \`npm run bench:race -- --report\` for this part alone, \`npm run bench:race -- --help\` for pieces of it.
 
-Every gateway answers the same operation over the same service, which answers from memory (\`bench/upstream.ts\`), and
-its answer is compared with ours before anything is measured. ${pinning}
-Figures are medians of ${rounds} rounds of ${seconds} s, all servers in turn within a round; a slow server is measured
+Every gateway answers the same operations over the same service, which answers from memory (\`bench/upstream.ts\`) and
+never sends the same bytes twice: \`meta\` counts its answers, and a tenth of the rows, each time others, have another last
+digit of their value and other microseconds of their time. Each connection asks a question of its own, of other
+countries and metrics, drawn from a seed and the same for every server; the first asks what stands above the table. What is right is
+made of the service's own words, without any gateway: the first answer of each connection and one in 32 after it are compared with that in whole,
+and a wrong one disqualifies the server in its row. ${pinning}
+Figures are medians of ${rounds} rounds of ${seconds} s, all servers in turn within a round, and "CV" is the coefficient of
+variation of the figure before it over those rounds; \`${RUNS}\` has every run. A slow server is measured
 longer, up to five times. Ratios of speeds are medians of what they were in each round, since a machine may be half as fast for a minute. Before anything is measured in a row each is under load for ${WARM_UP_SECONDS} s: servers run for days,
 and what their first seconds are like stands under "100 keys". "Busy" is the share of a core that the gateway took: well below 100 %, something else was the
 bottleneck, the load generator or waiting. "Others" is what the gateway's core spent on anything else meanwhile: more
 than a few per cent, and the machine was not free for the race. CPU is that of the gateway. Memory is the most that the
 process held over all its runs of the row.
 
-- *ours, cold*: nothing is held (\`CACHE_URL=none\`); all connections under one key, so that equal operations in flight are
-  run once, and others share calls; peers do neither. *a key each*: every connection has its own key, so that nothing is shared.
+- *ours, cold*: nothing is held (\`CACHE_URL=none\`); all connections under one key. *a key each*: every connection has its own key.
+  *the same bytes*: a key each, but all ask the first question of a service that sends the same bytes for ever, as this race did until now.
 - *warm*: figures and lists are held, whole answers are not (\`ANSWERS_MAX_BYTES=0\`). *repeated*: as it comes.
+- Under each table stands the work that operations of ours share there. Peers and floors share none.
 - *mercurius-jit, yoga-dataloader, apollo-dataloader*: one schema and REST client, DataLoader per operation, one data
   call for all figures of an operation; nothing is held between operations. *apollo-naive*: a call a field.
 - *mesh*: made from an OpenAPI document, run by Hive Gateway. It is asked in the shape of the REST service, so merging is
   done by whoever writes the operation.
+- *parsing-floor*: no gateway; \`JSON.parse\` of the same bodies, picking, \`JSON.stringify\`, over \`node:http\` and undici. It is told what to pick.
 - *bare-proxy*: the work of row c by hand, without GraphQL. *static-bytes*: row c's answer from memory.`;
 }
 
@@ -113,8 +124,29 @@ function rowSection(result: RowResult): string {
     ...CONNECTIONS.flatMap((count) => [
       `${count} connection${count === 1 ? '' : 's'}:`,
       heatTable(result, count),
+      sharedWork(result, count),
     ]),
   ].join('\n\n');
+}
+
+/** What operations have in common in this row. Of one connection there is never more than one in flight. */
+function sharedWork({ row, heats }: RowResult, connections: number): string {
+  const entered = heats.filter(({ samples }) => samples.has(connections));
+  const told = entered.flatMap(({ server: { name, mode, shares } }) => {
+    if (mode === undefined || shares === undefined) return [];
+    return [`- *${name}* shares: ${sharesIn(row.letter, mode, connections) ?? shares}.`];
+  });
+  return told.join('\n');
+}
+
+function sharesIn(letter: string, mode: string, connections: number): string | undefined {
+  if (mode === 'cold' && connections === 1) return 'nothing: one operation follows the other';
+  if (mode === 'cold' && letter === 'a')
+    return 'the whole operation, since all ask the same in this row: those in flight under one key are run once';
+  if (mode === 'cold' && letter === 'e') return 'data calls whose figures are wanted at the same time';
+  if (mode === 'cold')
+    return 'the list of countries in flight, and data calls whose figures are wanted at the same time';
+  return undefined;
 }
 
 function halfLoadSection(rows: readonly RowResult[]): string {

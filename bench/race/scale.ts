@@ -50,6 +50,8 @@ export interface SizeResult {
   /** Of a process that has answered nothing yet. */
   readonly firstMs: number;
   readonly medianMs: number;
+  /** What that is the median of. */
+  readonly times: readonly number[];
   readonly longestBlockMs: number;
   readonly peakRssMb: number;
 }
@@ -74,6 +76,7 @@ export async function measureScale(): Promise<SizeResult[]> {
         calls,
         firstMs: first.ms,
         medianMs: median(times),
+        times,
         longestBlockMs: await longestBlockMs(ours),
         peakRssMb: ours.child.peakRssMb(),
       });

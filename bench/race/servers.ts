@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { type ChildOptions, type Listening, startListening } from './child.ts';
+import { drawQuestions, FIRST_QUESTION, type Question } from './questions.ts';
 import type { Row } from './rows.ts';
+import { digestOf } from './settled.ts';
 
 /** What takes part in the race. */
 export interface Server {
@@ -15,11 +17,17 @@ export interface Server {
   readonly rows?: string;
   /** A key of its own for each connection. */
   readonly keyEach?: true;
-  /** Asks in the shape of the service, not in ours. */
-  readonly isMesh?: true;
+  /** Asked in the shape of the service, not in ours. */
+  readonly isPlain?: true;
+  /** All connections ask the same question; else each asks its own. */
+  readonly oneQuestion?: true;
+  /** Over a service that sends the same bytes each time. */
+  readonly sameBytes?: true;
+  /** Work that several operations have in common here, by mechanism; of peers and floors none. */
+  readonly shares?: string;
 }
 
-export type Mode = 'cold' | 'cold-keys' | 'warm' | 'repeated';
+export type Mode = 'cold' | 'cold-keys' | 'same-bytes' | 'warm' | 'repeated';
 
 /** Arguments of Node with which `npm start` runs the gateway. */
 export const START_ARGS: readonly string[] = startArgs();
@@ -32,12 +40,13 @@ function startArgs(): string[] {
 }
 
 /** Just as a user starts it, but for what the mode says. */
-const ours = (mode: Mode, name: string, env: Readonly<Record<string, string>>): Server => ({
+const ours = (mode: Mode, name: string, env: Readonly<Record<string, string>>, shares: string): Server => ({
   name: `ours, ${name}`,
   kind: 'ours',
   mode,
   args: START_ARGS,
   env: { LOG_LEVEL: 'warn', GRAPHIQL: 'off', ...env },
+  shares,
 });
 
 const peer = (name: string, file: string): Server => ({
@@ -46,34 +55,68 @@ const peer = (name: string, file: string): Server => ({
   args: [`bench/peers/${file}.ts`],
 });
 
-const floor = (name: string): Server => ({
+const floor = (name: string, more: Partial<Server> = {}): Server => ({
   ...peer(name, name),
   kind: 'floor',
   rows: 'c',
+  ...more,
 });
 
-export const OURS_COLD = ours('cold', 'cold', { CACHE_URL: 'none' });
+const COLD = { CACHE_URL: 'none' };
+
+export const OURS_COLD = ours(
+  'cold',
+  'cold',
+  COLD,
+  'equal operations and equal calls in flight under one key are run once; figures that are wanted at the same time share calls',
+);
 export const OURS_COLD_KEYS: Server = {
-  ...ours('cold-keys', 'cold, a key each', { CACHE_URL: 'none' }),
+  ...ours('cold-keys', 'cold, a key each', COLD, 'nothing but what is compiled of an operation’s text'),
   keyEach: true,
 };
-export const OURS_WARM = ours('warm', 'warm', { ANSWERS_MAX_BYTES: '0' });
+/** As the race used to be: nothing is parsed here, while peers parse each time. */
+export const OURS_SAME_BYTES: Server = {
+  ...ours(
+    'same-bytes',
+    'cold, a key each, the same bytes',
+    COLD,
+    'a body whose bytes are those of the last answer from its address is not read again, whatever the key',
+  ),
+  keyEach: true,
+  oneQuestion: true,
+  sameBytes: true,
+};
+export const OURS_WARM = ours(
+  'warm',
+  'warm',
+  { ANSWERS_MAX_BYTES: '0' },
+  'figures and lists that were read once are held; equal operations in flight are run once',
+);
 /** With the settings that it comes with. */
-export const OURS_DEFAULT = ours('repeated', 'repeated', {});
+export const OURS_DEFAULT = ours(
+  'repeated',
+  'repeated',
+  {},
+  'all of the above, and an answer that was given before is given again',
+);
 export const MERCURIUS = peer('mercurius-jit', 'mercurius-jit');
 export const BARE_PROXY = floor('bare-proxy');
-export const STATIC_BYTES = floor('static-bytes');
+/** The least that Node can do to answer: all other work of a gateway comes on top. */
+export const PARSING_FLOOR: Server = floor('parsing-floor', { rows: 'abcde' });
+export const STATIC_BYTES = floor('static-bytes', { oneQuestion: true });
 
 export const SERVERS: readonly Server[] = [
   OURS_COLD,
   OURS_COLD_KEYS,
+  OURS_SAME_BYTES,
   OURS_WARM,
   OURS_DEFAULT,
   MERCURIUS,
   peer('yoga-dataloader', 'yoga-dataloader'),
   peer('apollo-dataloader', 'apollo-dataloader'),
   peer('apollo-naive', 'apollo-naive'),
-  { ...peer('mesh', 'mesh'), isMesh: true },
+  { ...peer('mesh', 'mesh'), isPlain: true },
+  PARSING_FLOOR,
   BARE_PROXY,
   STATIC_BYTES,
 ];
@@ -95,26 +138,59 @@ export async function startServer(
   const child = await startListening({
     args: [...(more.nodeArgs ?? []), ...server.args],
     core: more.core ?? 0,
-    env: { COUNTRY_DATA_URL: upstreamUrl, UPSTREAM_URL: upstreamUrl, ...server.env, ...more.env },
+    env: {
+      [server.kind === 'ours' ? 'COUNTRY_DATA_URL' : 'UPSTREAM_URL']: upstreamUrl,
+      ...server.env,
+      ...more.env,
+    },
   });
   return { server, child };
 }
 
-/** The body of a request for this row. */
-export function bodyFor(server: Server, row: Row): string {
-  return JSON.stringify({ query: server.isMesh ? row.mesh.query : row.query });
+/** Questions of as many connections as the race ever has. */
+const QUESTIONS = drawQuestions(32);
+
+/** What a connection asks. */
+export interface Asked {
+  readonly body: string;
+  readonly question: Question;
 }
 
-/** The `data` of its answer, in our shape; throws where there are errors. */
-export async function answerOf({ server, child }: Running, row: Row): Promise<unknown> {
+/** Bodies of requests for this row, one for each connection in turn. */
+export function askedOf(server: Server, row: Row, connections: number): Asked[] {
+  const count = server.oneQuestion ? 1 : connections;
+  const asked = QUESTIONS.slice(0, count).map((question) => ({
+    body: bodyFor(server, row, question),
+    question,
+  }));
+  // There may be one question only.
+  return [...new Map(asked.map((each) => [each.body, each])).values()];
+}
+
+/** The body of a request for this row. Floors read no GraphQL: they are told what is asked. */
+export function bodyFor(server: Server, row: Row, question = FIRST_QUESTION): string {
+  if (server.kind === 'floor') return JSON.stringify({ row: row.letter, question });
+  return JSON.stringify({ query: (server.isPlain ? row.plain : row).ask(question) });
+}
+
+/** The digest of the first connection's answer. */
+export async function answerDigest({ server, child }: Running, row: Row): Promise<string> {
   const response = await fetch(child.url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: 'Bearer demo-team' },
     body: bodyFor(server, row),
   });
-  const { data, errors } = (await response.json()) as { data?: unknown; errors?: unknown };
-  if (errors !== undefined || data == null) {
-    throw new Error(`${server.name}, row ${row.letter}: ${JSON.stringify(errors)}`);
-  }
-  return server.isMesh ? row.mesh.answer(data as never) : data;
+  return digestIn(await response.text(), server, row, FIRST_QUESTION);
+}
+
+/** The digest of an answer's `data`, in our shape; the errors where there are any. */
+export function digestIn(
+  text: string,
+  { isPlain }: { readonly isPlain?: boolean },
+  row: Row,
+  question: Question,
+): string {
+  const { data, errors } = JSON.parse(text);
+  if (errors !== undefined || data == null) return `no data: ${JSON.stringify(errors)?.slice(0, 500)}`;
+  return digestOf(isPlain ? row.plain.answer(data, question) : data);
 }

@@ -1,4 +1,7 @@
 import { type Listening, pinSelf, startListening } from './child.ts';
+import { pick, type ServiceBody, targetsOf } from './pick.ts';
+import type { Question } from './questions.ts';
+import { digestOf } from './settled.ts';
 
 export interface Upstream {
   readonly url: string;
@@ -17,10 +20,18 @@ export interface Latency {
   readonly tailMs: number;
 }
 
-/** The service of `bench/upstream.ts`. */
-export async function startUpstream(latency: Latency = { leastMs: 0, tailMs: 0 }): Promise<Upstream> {
+const AT_ONCE: Latency = { leastMs: 0, tailMs: 0 };
+
+/**
+ * The service of `bench/upstream.ts`.
+ * @param bodies whether its answers to one address differ from one another, as they do unless told
+ */
+export async function startUpstream(
+  latency: Latency = AT_ONCE,
+  bodies: 'changing' | 'same' = 'changing',
+): Promise<Upstream> {
   pinSelf();
-  const env = { LATENCY_MS: String(latency.leastMs), TAIL_MS: String(latency.tailMs) };
+  const env = { LATENCY_MS: String(latency.leastMs), TAIL_MS: String(latency.tailMs), BODIES: bodies };
   const child: Listening = await startListening({ args: ['bench/upstream.ts'], core: 1, env });
   return {
     url: child.url,
@@ -33,6 +44,12 @@ export async function startUpstream(latency: Latency = { leastMs: 0, tailMs: 0 }
 
 async function tell(url: string, what: string): Promise<void> {
   await (await fetch(`${url}/${what}`)).arrayBuffer();
+}
+
+/** The digest of the right answer to a row's question, made of what the service sends. */
+export async function rightDigest(url: string, letter: string, question: Question): Promise<string> {
+  const bodies = targetsOf(letter, question).map(async (target) => (await fetch(url + target)).json());
+  return digestOf(pick(letter, question, (await Promise.all(bodies)) as ServiceBody[]));
 }
 
 /** Requests that the service at this address has received. */

@@ -1,5 +1,6 @@
-import { fastestPeer, type RowResult, speedRatio } from './heats.ts';
-import { BARE_PROXY } from './servers.ts';
+import { fastestPeer, type RowResult, speedRatio, wrongOf } from './heats.ts';
+import { variation } from './load.ts';
+import { BARE_PROXY, PARSING_FLOOR } from './servers.ts';
 
 /** Three figures that mean something, and no more. */
 export function short(value: number): string {
@@ -24,11 +25,14 @@ export function table(head: readonly string[], body: readonly (readonly string[]
 const HEAD = [
   'server',
   'op/s',
+  'CV %',
   '× best peer',
   '× bare proxy',
+  '× floor',
   'p50 ms',
   'p99 ms',
   'CPU ms/op',
+  'CV %',
   'busy',
   'others',
   'calls/op',
@@ -38,21 +42,27 @@ const HEAD = [
 /** What each server has shown in a row with this many connections. */
 export function heatTable({ heats }: RowResult, connections: number): string {
   const best = fastestPeer(heats, connections);
-  const floor = heats.find(({ server }) => server === BARE_PROXY);
+  const proxy = heats.find(({ server }) => server === BARE_PROXY);
+  const floor = heats.find(({ server }) => server === PARSING_FLOOR);
   const body = heats.flatMap((heat) => {
     const sample = heat.samples.get(connections);
     if (sample === undefined) return [];
-    const count = sample.wrong + heat.wrongEarly;
-    const wrong = count === 0 ? '' : ` (${count} WRONG)`;
+    const count = wrongOf(heat);
+    const wrong = count === 0 ? '' : ` (${count} WRONG, disqualified)`;
+    const varied = (figure: 'perSecond' | 'cpuMs') =>
+      short(variation((heat.rounds.get(connections) ?? []).map((round) => round[figure])));
     return [
       [
         `${heat.server.name}${wrong}`,
         short(sample.perSecond),
+        varied('perSecond'),
         short(speedRatio(heat, best, connections)),
+        short(speedRatio(heat, proxy, connections)),
         short(speedRatio(heat, floor, connections)),
         short(sample.p50Ms),
         short(sample.p99Ms),
         short(sample.cpuMs),
+        varied('cpuMs'),
         percent(sample.busy),
         percent(sample.others),
         short(sample.calls),

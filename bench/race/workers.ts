@@ -1,9 +1,9 @@
 import { childrenOf } from '../../test/support/descendants.ts';
 import { cpuMsOf, lineOf, pin, startChild } from './child.ts';
-import { type LoadOrder, type LoadResult, median, medianRatio } from './load.ts';
+import { askedWith, type LoadOrder, type LoadResult, median, medianRatio, variation } from './load.ts';
 import { ROWS } from './rows.ts';
-import { bodyFor, OURS_WARM, type Running, startServer } from './servers.ts';
-import { startUpstream } from './service.ts';
+import { OURS_WARM, type Running, startServer } from './servers.ts';
+import { startUpstream, type Upstream } from './service.ts';
 import { short, table } from './table.ts';
 
 const CONNECTIONS = 16;
@@ -23,6 +23,8 @@ export interface WorkersResult extends WorkersSample {
   readonly count: number;
   /** How many times as many operations a second as the first count in the same round. */
   readonly factor: number;
+  /** What these are the medians of. */
+  readonly rounds: readonly WorkersSample[];
 }
 
 /**
@@ -42,13 +44,13 @@ export async function measureWorkers(
     stack.use(running.child);
     // A scheduler would move them about, and the load with them.
     for (const [core, pid] of childrenOf(running.child.process.pid).entries()) pin(pid, core);
-    await underLoad(running, { count, seconds: WARM_UP_SECONDS });
+    await underLoad(running, upstream, { count, seconds: WARM_UP_SECONDS });
     field.push({ count, running, taken: [] });
   }
   console.error(`${counts.join(' and ')} workers`);
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const { count, running, taken } of field) {
-      taken.push(await underLoad(running, { count, seconds }));
+      taken.push(await underLoad(running, upstream, { count, seconds }));
     }
   }
   return field.map(({ count, taken }) => ({
@@ -57,18 +59,21 @@ export async function measureWorkers(
     factor: medianRatio(taken, field[0]?.taken ?? []),
     perCoreSecond: median(taken.map(({ perCoreSecond }) => perCoreSecond)),
     wrong: taken.reduce((sum, { wrong }) => sum + wrong, 0),
+    rounds: taken,
   }));
 }
 
 const coresOf = (count: number) => Array.from({ length: count }, (_, core) => core);
 
 async function underLoad(
-  { child, server }: Running,
+  running: Running,
+  upstream: Upstream,
   { count, seconds }: { readonly count: number; readonly seconds: number },
 ): Promise<WorkersSample> {
+  const { child } = running;
   const order: LoadOrder = {
+    ...(await askedWith(running, upstream, rowC(), CONNECTIONS)),
     url: child.url,
-    body: bodyFor(server, rowC()),
     connections: CONNECTIONS,
     leadSeconds: 1,
     seconds,
@@ -110,10 +115,11 @@ export function workersFactor(results: readonly WorkersResult[]): number {
 
 export function workersTable(results: readonly WorkersResult[]): string {
   return table(
-    ['workers', 'op/s', '× one', 'op/s of a core'],
-    results.map(({ count, perSecond, factor, perCoreSecond, wrong }) => [
+    ['workers', 'op/s', 'CV %', '× one', 'op/s of a core'],
+    results.map(({ count, perSecond, factor, perCoreSecond, wrong, rounds }) => [
       `${count}${wrong === 0 ? '' : ` (${wrong} WRONG)`}`,
       short(perSecond),
+      short(variation(rounds.map((round) => round.perSecond))),
       short(factor),
       short(perCoreSecond),
     ]),

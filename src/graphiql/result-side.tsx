@@ -6,6 +6,7 @@ import { type Exchange, lastExchange, showTab, titleOf } from './exchange.ts';
 import { LiveBar } from './live-bar.tsx';
 import { isUnderWay, liveStatus } from './live-status.ts';
 import { isComing, PartsBar } from './parts-bar.tsx';
+import { useScrollThrough } from './scroll-through.ts';
 import type { Settings } from './settings.ts';
 import { StartPane } from './start-pane.tsx';
 import { useStore } from './store.ts';
@@ -30,6 +31,7 @@ export function ResultSide({ settings }: { readonly settings: Settings }) {
   const narrow = useNarrow();
   const shown = chosen === 'query' && !narrow ? 'answer' : chosen;
   const isBegun = useIsBegun();
+  useScrollThrough();
   useEffect(() => {
     document.body.dataset.side = shown;
     document.body.dataset.wide = String(wide && !narrow);
@@ -111,6 +113,7 @@ interface SidesProps {
 
 function Sides({ shown, narrow, exchange }: SidesProps) {
   const errors = exchange?.answer.errors?.length ?? 0;
+  const warnings = exchange?.answer.extensions?.warnings?.length ?? 0;
   const sides = SIDES.filter(({ name }) => narrow || name !== 'query');
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
@@ -136,6 +139,13 @@ function Sides({ shown, narrow, exchange }: SidesProps) {
         >
           {title}
           {name === 'errors' && errors > 0 && <span className="badge">{errors}</span>}
+          {name === 'errors' && warnings > 0 && (
+            <span className="badge warned" title={warnings === 1 ? '1 warning' : `${warnings} warnings`}>
+              <span aria-hidden="true">!</span>
+              {warnings}
+              <span className="unseen"> {warnings === 1 ? 'warning' : 'warnings'}</span>
+            </span>
+          )}
         </button>
       ))}
     </div>

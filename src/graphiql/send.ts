@@ -1,6 +1,7 @@
 import type { Answer, Arrival } from './answer.ts';
 import { apiKey } from './api-key.ts';
 import type { Operation } from './operation.ts';
+import { noteRefusal } from './refusal.ts';
 import { ENDPOINT } from './settings.ts';
 import { trustedIdOf } from './trusted.ts';
 
@@ -15,8 +16,11 @@ export async function send(
   headers: Headers = {},
   signal?: AbortSignal,
 ): Promise<Answer> {
+  const key = keyOf(headers);
   const response = await responseTo(operation, WHOLE, headers, signal);
-  return response === null ? notReached() : read(response);
+  const answer = response === null ? notReached() : await read(response);
+  noteRefusal(key, answer);
+  return answer;
 }
 
 /** The same, with what has come of the answer so far each time more of it has: once, where the operation defers nothing. */
@@ -25,14 +29,23 @@ export async function* sendInParts(
   headers: Headers,
   signal: AbortSignal,
 ): AsyncGenerator<Arrival> {
+  const key = keyOf(headers);
   const response = await responseTo(operation, IN_PARTS, headers, signal);
   if (response !== null && /^multipart\/mixed/i.test(response.headers.get('content-type') ?? '')) {
     const { arrivalsIn } = await import('./parts.ts');
-    yield* arrivalsIn(response, signal);
+    for await (const arrival of arrivalsIn(response, signal)) {
+      if (arrival.isLast) noteRefusal(key, arrival.answer);
+      yield arrival;
+    }
   } else {
-    yield { answer: response === null ? notReached() : await read(response), parts: 1, isLast: true };
+    const answer = response === null ? notReached() : await read(response);
+    noteRefusal(key, answer);
+    yield { answer, parts: 1, isLast: true };
   }
 }
+
+/** The key of the key field; null where the headers have another. */
+const keyOf = (headers: Headers) => ('authorization' in headers ? null : apiKey.get());
 
 /** Null where nothing answers. */
 async function responseTo(

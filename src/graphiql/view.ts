@@ -14,6 +14,9 @@ const narrow = matchMedia('(max-width: 700px)');
 /** Below this a pane at the left takes the room of the answer. As in the style sheet. */
 const medium = matchMedia('(max-width: 1000px)');
 
+/** Whether the page is being printed. */
+export const paper = matchMedia('print');
+
 if (narrow.matches) side.set('query');
 
 const listen = (listener: () => void) => {

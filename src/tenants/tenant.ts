@@ -405,11 +405,6 @@ interface TenantTable {
 /** Number of the last generation: never the same twice, so that a key that was forgotten and comes back has none of before. */
 let generations = 0;
 
-export function nextGeneration(): number {
-  generations += 1;
-  return generations;
-}
-
 /** A call that waits for its turn. */
 export interface WaitingCall {
   readonly deadlineMs: number;
@@ -460,7 +455,7 @@ export class Tenant {
   /** The last refusal; null if the service has accepted the key since, or others were told. */
   refusal: Failure | null = null;
   /** Changes each time that anything is held for the key, or that the key is refused. */
-  generation = nextGeneration();
+  generation = 0;
   /** Names in the store that are at hand. */
   names: StoreNames | null = null;
   /** Instant until which the service's last acceptance gives room; in milliseconds, as `now` of the table. */
@@ -469,6 +464,7 @@ export class Tenant {
   constructor(digest: string, table: TenantTable = LONE) {
     this.digest = digest;
     this.#table = table;
+    this.renew();
   }
 
   /**
@@ -477,6 +473,12 @@ export class Tenant {
    */
   get isProven(): boolean {
     return this.#provenUntilMs > 0 && this.#table.now() <= this.#provenUntilMs;
+  }
+
+  /** Begins a new generation. */
+  renew(): void {
+    generations += 1;
+    this.generation = generations;
   }
 
   /** Notes that the service has accepted the key. */

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { type Heat, speedRatio } from '../../bench/race/heats.ts';
-import { medianOf, type Sample } from '../../bench/race/load.ts';
+import { fastestPeer, type Heat, speedRatio } from '../../bench/race/heats.ts';
+import { medianOf, type Sample, variation } from '../../bench/race/load.ts';
 import { MERCURIUS, OURS_COLD } from '../../bench/race/servers.ts';
 
 const CONNECTIONS = 32;
 
 function heat(server: Heat['server'], speeds: readonly number[]): Heat {
-  const rounds = speeds.map((perSecond) => ({ perSecond }) as Sample);
+  const rounds = speeds.map((perSecond) => ({ perSecond, wrong: 0 }) as Sample);
   return {
     server,
     samples: new Map([[CONNECTIONS, medianOf(rounds)]]),
@@ -26,4 +26,19 @@ test('who did not run with so many connections is no faster and no slower', () =
   const ours = heat(OURS_COLD, [1200]);
   expect(speedRatio(ours, undefined, CONNECTIONS)).toBeNaN();
   expect(speedRatio(ours, heat(MERCURIUS, [800]), 1)).toBeNaN();
+});
+
+test('one wrong answer disqualifies: who gave it is compared with nobody', () => {
+  const ours = heat(OURS_COLD, [1200]);
+  const wrong = { ...heat(MERCURIUS, [1600]), wrongEarly: 1 };
+  const right = heat(MERCURIUS, [800]);
+  expect(fastestPeer([ours, wrong, right], CONNECTIONS)).toBe(right);
+  expect(fastestPeer([ours, wrong], CONNECTIONS)).toBeUndefined();
+  expect(speedRatio(ours, wrong, CONNECTIONS)).toBeNaN();
+  expect(speedRatio({ ...ours, wrongEarly: 1 }, right, CONNECTIONS)).toBeNaN();
+});
+
+test('variation is the standard deviation by the mean, and none of a single run', () => {
+  expect(variation([90, 100, 110])).toBeCloseTo(10);
+  expect(variation([100])).toBeNaN();
 });

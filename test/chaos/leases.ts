@@ -21,6 +21,7 @@ import { openLateProxy } from './late-proxy.ts';
 import {
   ALL_TEXT,
   ask,
+  HUNG,
   PROFILE_TEXTS,
   startProbes,
   startTimedLoad,
@@ -190,6 +191,8 @@ async function kills(name: string, cacheUrl: string): Promise<void> {
   const answered = timed.filter((it) => it.fault === null);
   const met = answered.filter((it) => killWithin(it) !== undefined);
   say('operations lost with the workers that had them', lost.length);
+  // The connection was on its way to a worker as that was killed, and nobody closes it.
+  say('of these, neither answered nor cut', lost.filter(({ fault }) => fault === HUNG).length);
   say('operations of the others that were under way at a kill', met.length);
   // Up to the kill nothing is lost: the call that was waited for was on its way.
   const waited = (it: Timed) =>

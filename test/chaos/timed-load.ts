@@ -22,6 +22,9 @@ const MOST_LATENCY_MS = Math.max(...LATENCIES_MS);
 /** Milliseconds between two looks for operations that are due. */
 const TICK_MS = 10;
 
+/** The fault of an operation that nobody has answered, nor cut. */
+export const HUNG = 'never answered';
+
 /** An answer that takes longer has been lost. */
 const HUNG_MS = 30_000;
 
@@ -94,7 +97,11 @@ const PROBE_MS = 50;
 export function startProbes(urls: readonly string[]) {
   const done: Timed[] = [];
   const timer = setInterval(() => {
-    for (const url of urls) void ask(url, null, '{ __typename }').then((timed) => done.push(timed));
+    for (const url of urls)
+      void ask(url, null, '{ __typename }').then((timed) => {
+        // One that was lost with a worker tells nothing of the machine.
+        if (timed.fault === null) done.push(timed);
+      });
   }, PROBE_MS);
   return {
     /** The longest that one took which was under way beside an operation. */
@@ -174,7 +181,7 @@ export function ask(url: string, key: string | null, text: string): Promise<Time
         finish(errors === undefined ? null : JSON.stringify(errors[0]), extensions?.upstream);
       });
     });
-    sent.on('timeout', () => sent.destroy(new Error('never answered')));
+    sent.on('timeout', () => sent.destroy(new Error(HUNG)));
     sent.on('error', (error) => finish(error.message));
     sent.end(body);
   });

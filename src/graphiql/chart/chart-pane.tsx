@@ -1,7 +1,10 @@
 import { useEffect, useId, useMemo, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { type Exchange, lastExchange } from '../exchange.ts';
 import { loadSettings } from '../settings.ts';
 import { useStore } from '../store.ts';
+import { paper } from '../view.ts';
+import { Warnings } from '../warnings.tsx';
 import { listsIn } from './answer-lists.ts';
 import { AnswerTable } from './answer-table.tsx';
 import { figuresIn } from './figures.ts';
@@ -31,6 +34,7 @@ function Answer({ exchange }: { readonly exchange: Exchange }) {
   );
   return (
     <div className="charts">
+      <Warnings />
       <div className="views">
         <fieldset>
           <legend>{operationName === undefined ? 'The last response' : `Of ${operationName}`}</legend>
@@ -129,10 +133,14 @@ function useDark(): boolean {
   useEffect(() => {
     const look = () => setDark(looksDark());
     const system = matchMedia('(prefers-color-scheme: dark)');
+    // Paper is white, and waits for no later moment.
+    const onPrint = () => flushSync(look);
+    paper.addEventListener('change', onPrint);
     system.addEventListener('change', look);
     const chosen = new MutationObserver(look);
     chosen.observe(document.body, { attributes: true, attributeFilter: ['class'] });
     return () => {
+      paper.removeEventListener('change', onPrint);
       system.removeEventListener('change', look);
       chosen.disconnect();
     };
@@ -141,6 +149,7 @@ function useDark(): boolean {
 }
 
 function looksDark(): boolean {
+  if (paper.matches) return false;
   const { classList } = document.body;
   if (classList.contains('graphiql-dark')) return true;
   return !classList.contains('graphiql-light') && matchMedia('(prefers-color-scheme: dark)').matches;

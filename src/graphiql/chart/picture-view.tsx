@@ -1,4 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
+import { paper } from '../view.ts';
 import { type Colours, DARK, LIGHT } from './colours.ts';
 import { readableTableOf, tableOf } from './csv.ts';
 import { draw } from './drawing.ts';
@@ -92,7 +94,11 @@ function Frame({
       { rootMargin: '400px' },
     );
     seen.observe(frame.current);
+    // On paper, all of the page is in view.
+    const onPrint = () => flushSync(() => setSeen(true));
+    paper.addEventListener('change', onPrint);
     return () => {
+      paper.removeEventListener('change', onPrint);
       resized.disconnect();
       seen.disconnect();
     };

@@ -1,0 +1,39 @@
+import type { Raced } from './gate.ts';
+import type { RowResult } from './heats.ts';
+
+/** Every run that the report's medians are of, as JSON. */
+export function runsOf(raced: Raced): string {
+  const { rows, delayed, starts, skewed, hour, workers, gateways, scale } = raced;
+  const named = <Result extends { readonly server: { readonly name: string } }>(results: readonly Result[]) =>
+    results.map(({ server, ...rest }) => ({ server: server.name, ...rest }));
+  const told = {
+    rows: rows.map(rowRuns),
+    delayed: delayed.map(rowRuns),
+    starts: named(starts),
+    skewed: named(skewed),
+    hour: named(hour),
+    workers,
+    gateways,
+    scale,
+  };
+  return `${JSON.stringify(told, rounded, 1)}\n`;
+}
+
+function rowRuns({ row, heats, halfLoad }: RowResult) {
+  return {
+    row: row.letter,
+    heats: heats.map(({ server, rounds, wrongEarly, peakRssMb }) => ({
+      server: server.name,
+      wrongEarly,
+      peakRssMb,
+      rounds: Object.fromEntries(rounds),
+    })),
+    halfLoad: halfLoad === null ? null : { ...halfLoad, peer: halfLoad.peer.name },
+  };
+}
+
+/** Four digits are more than any of these is good for. */
+function rounded(_name: string, value: unknown): unknown {
+  if (typeof value !== 'number' || Number.isInteger(value)) return value;
+  return Number.isFinite(value) ? Number(value.toPrecision(4)) : null;
+}
