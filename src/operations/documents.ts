@@ -119,13 +119,6 @@ export interface PlannedOperation {
   readonly bound: Bound;
 }
 
-export interface PreparedOperations extends Shrinkable {
-  /** Finds an operation that was found valid before. */
-  find(asked: AskedText, flow: string): Prepared | undefined;
-  /** Prepares a valid operation, and keeps it ready if it has come before. */
-  prepare(valid: ValidOperation, flow: string): Prepared;
-}
-
 /**
  * Bytes of operations that are kept ready at once for keys that the service has accepted lately, unless told. Other
  * keys have the share below.
@@ -136,57 +129,63 @@ const UNPROVEN_SHARE = 1 / 8;
 /** Operations that are remembered to have come before. */
 const MAX_SEEN = { proven: 20_000, unproven: 2_000 };
 
-/**
- * @param learned knows the sizes that the service's own lists have shown: operations are bounded by them
- * @param maxBytes of the operations that are kept ready
- */
-export function createPreparedOperations(
-  schema: GraphQLSchema,
-  learned: Learned | null = null,
-  maxBytes = MAX_BYTES,
-): PreparedOperations {
-  const tables = {
-    proven: createTable('proven', maxBytes),
-    unproven: createTable('unproven', maxBytes * UNPROVEN_SHARE),
-  };
-  const nameOf = (text: string, operationName: string | undefined) => `${operationName ?? ''}\n${text}`;
+/** Operations that were found valid, and are kept ready if they come again. */
+export class PreparedOperations implements Shrinkable {
+  readonly #schema: GraphQLSchema;
+  readonly #learned: Learned | null;
+  readonly #proven: OperationsTable;
+  readonly #unproven: OperationsTable;
 
-  return {
-    find({ text, operationName }, flow) {
-      const name = nameOf(text, operationName);
-      const known = tables.proven.ready.get(name);
-      if (known !== undefined) return known.prepared;
-      const entry = tables.unproven.ready.get(name);
-      if (entry !== undefined && flow !== UNPROVEN) tables.proven.ready.set(name, entry);
-      return entry?.prepared;
-    },
-    prepare({ text, operationName, document, operation }, flow) {
-      const prepared = prepareOperation(schema, document, operation, learned);
-      const { seen, ready } = tables[flow === UNPROVEN ? 'unproven' : 'proven'];
-      const name = nameOf(text, operationName);
-      const digest = hash('sha1', name);
-      if (tables.proven.seen.has(digest) || tables.unproven.seen.has(digest))
-        ready.set(name, { prepared, bytes: footprintOf(text, document, operation) });
-      else seen.set(digest, true);
-      return prepared;
-    },
-    shrink(share) {
-      shrinkTo(tables.proven.ready, share);
-      shrinkTo(tables.unproven.ready, share);
-    },
-  };
+  /**
+   * @param learned knows the sizes that the service's own lists have shown: operations are bounded by them
+   * @param maxBytes of the operations that are kept ready
+   */
+  constructor(schema: GraphQLSchema, learned: Learned | null = null, maxBytes = MAX_BYTES) {
+    this.#schema = schema;
+    this.#learned = learned;
+    this.#proven = createTable('proven', maxBytes);
+    this.#unproven = createTable('unproven', maxBytes * UNPROVEN_SHARE);
+  }
+
+  /** Finds an operation that was found valid before. */
+  find(asked: AskedText, flow: string): Prepared | undefined {
+    const name = nameOf(asked);
+    const known = this.#proven.ready.get(name);
+    if (known !== undefined) return known.prepared;
+    const entry = this.#unproven.ready.get(name);
+    if (entry !== undefined && flow !== UNPROVEN) this.#proven.ready.set(name, entry);
+    return entry?.prepared;
+  }
+
+  /** Prepares a valid operation, and keeps it ready if it has come before. */
+  prepare({ text, operationName, document, operation }: ValidOperation, flow: string): Prepared {
+    const prepared = prepareOperation(this.#schema, document, operation, this.#learned);
+    const { seen, ready } = flow === UNPROVEN ? this.#unproven : this.#proven;
+    const name = nameOf({ text, operationName });
+    const digest = hash('sha1', name);
+    if (this.#proven.seen.has(digest) || this.#unproven.seen.has(digest))
+      ready.set(name, { prepared, bytes: footprintOf(text, document, operation) });
+    else seen.set(digest, true);
+    return prepared;
+  }
+
+  shrink(share: number): void {
+    shrinkTo(this.#proven.ready, share);
+    shrinkTo(this.#unproven.ready, share);
+  }
 }
 
-interface KeptOperation {
-  readonly prepared: Prepared;
-  readonly bytes: number;
+function nameOf({ text, operationName }: AskedText): string {
+  return `${operationName ?? ''}\n${text}`;
 }
+
+type OperationsTable = ReturnType<typeof createTable>;
 
 /** Makes a table. Operations are kept ready from their second use on: most that are made up are never seen again. */
 function createTable(whose: 'proven' | 'unproven', maxBytes: number) {
   return {
     seen: createLru<true>(MAX_SEEN[whose]),
-    ready: new LRUCache<string, KeptOperation>({
+    ready: new LRUCache<string, { readonly prepared: Prepared; readonly bytes: number }>({
       maxSize: Math.max(1, Math.round(maxBytes)),
       sizeCalculation: ({ bytes }) => bytes,
     }),
