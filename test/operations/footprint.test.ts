@@ -23,7 +23,7 @@ function open() {
       const valid = { text, operationName: undefined, document, operation, variables: {} };
       for (let i = 0; i < times; i += 1) operations.prepare(valid, flowOf(isProven));
     },
-    shrink: operations.shrink,
+    shrink: (share: number) => operations.shrink(share),
     isKept: (text: string, isProven = true) =>
       operations.find({ text, operationName: undefined }, flowOf(isProven)) !== undefined,
   };
