@@ -5,6 +5,7 @@ import { ErrorsPane } from './errors-pane.tsx';
 import { type Exchange, lastExchange, showTab, titleOf } from './exchange.ts';
 import { LiveBar } from './live-bar.tsx';
 import { isUnderWay, liveStatus } from './live-status.ts';
+import { LongAnswer, shownOf } from './long-answer.tsx';
 import { isComing, PartsBar } from './parts-bar.tsx';
 import { useScrollThrough } from './scroll-through.ts';
 import type { Settings } from './settings.ts';
@@ -54,6 +55,7 @@ export function ResultSide({ settings }: { readonly settings: Settings }) {
       </div>
       <LiveBar />
       <PartsBar />
+      {shown === 'answer' && exchange !== null && <LongAnswer key={exchange.at} exchange={exchange} />}
       {!isBegun && shown !== 'cost' && shown !== 'errors' ? (
         <div className="side-panel pane start">
           <StartPane settings={settings} />
@@ -93,7 +95,7 @@ function useFollowedTab(): Exchange | null {
   // An answer that was kept stands in no tab of GraphiQL yet.
   useEffect(() => {
     if (exchange === null || !isEmpty || isFetching || responseEditor === undefined) return;
-    const response = JSON.stringify(exchange.answer, null, 2);
+    const response = JSON.stringify(shownOf(exchange.answer, exchange.length), null, 2);
     responseEditor.setValue(response);
     updateActiveTabValues({ response });
   }, [exchange, isEmpty, isFetching, responseEditor, updateActiveTabValues]);

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { useLook } from '../looks.ts';
+import { afterOthers } from '../turns.ts';
 import { paper } from '../view.ts';
 import { type Colours, DARK, LIGHT } from './colours.ts';
 import { readableTableOf, tableOf } from './csv.ts';
@@ -115,9 +116,18 @@ function Frame({
   }, []);
   useEffect(() => {
     if (width === 0 || !isSeen) return;
-    const drawn = draw(picture, shown, chosen, { width, colours });
-    drawn?.setAttribute('aria-hidden', 'true');
-    if (drawn !== null) frame.current?.replaceChildren(drawn);
+    let isCurrent = true;
+    const show = () => {
+      const drawn = isCurrent ? draw(picture, shown, chosen, { width, colours }) : null;
+      drawn?.setAttribute('aria-hidden', 'true');
+      if (drawn !== null) frame.current?.replaceChildren(drawn);
+    };
+    // A dozen maps take a second: they come one by one, but on paper.
+    if (paper.matches) show();
+    else afterOthers(show);
+    return () => {
+      isCurrent = false;
+    };
   }, [picture, shown, chosen, width, colours, isSeen]);
   return <div ref={frame} className={`frame ${shown}`} role="img" aria-label={inWords(picture, shown)} />;
 }
