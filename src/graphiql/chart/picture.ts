@@ -149,7 +149,8 @@ function linesPicture(unit: string, series: readonly (readonly Figure[])[]): Lin
   return { kind: 'lines', key, title: titleOf(figures, unit), unit, lines, figures };
 }
 
-function barsOf(unit: string, indicator: string, rows: readonly Figure[]): BarsPicture {
+/** @param rows of one indicator */
+export function barsOf(unit: string, indicator: string, rows: readonly Figure[]): BarsPicture {
   const bars = rows.toSorted((a, b) => b.value - a.value);
   // One colour a country: where a country has several national figures, the newest.
   const national = new Map<string, Figure>();
