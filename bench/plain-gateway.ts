@@ -13,7 +13,7 @@ import { type Bill, openBill, payerOf, type Sending } from '../src/service/call.
 import { createUpstream } from '../src/service/client.ts';
 import { observations } from '../src/service/endpoints.ts';
 import type { ObservationRecord } from '../src/service/records/observations.ts';
-import { createProvenKeys } from '../src/tenants/status.ts';
+import { Tenants } from '../src/tenants/tenant.ts';
 import { ALONE, NO_TENANT_CACHE } from '../src/tenants/tenant-cache.ts';
 
 /** Rows that the service brings in one call, which a hand-written gateway knows from its documentation. */
@@ -28,6 +28,7 @@ const SERIES_ROWS = 77;
  * countries and metrics of the batch, in pieces of countries that keep the row limit. Operations share nothing.
  */
 export function createPlainGateway(upstreamUrl: string) {
+  const tenants = new Tenants((key) => key, systemClock.now);
   const upstream = createUpstream({
     baseUrl: upstreamUrl,
     timeoutMs: 10_000,
@@ -35,7 +36,7 @@ export function createPlainGateway(upstreamUrl: string) {
     clock: systemClock,
     onAttempt() {},
     remembering: (next) => next,
-    proven: createProvenKeys(systemClock.now),
+    tenants,
     tenantCache: NO_TENANT_CACHE,
     sharedCounters: null,
     inFlight: ALONE,
@@ -74,7 +75,8 @@ export function createPlainGateway(upstreamUrl: string) {
   return {
     async run(document: DocumentNode, key: string): Promise<{ result: ExecutionResult; bill: Bill }> {
       const bill = openBill();
-      const caller = { authorization: `Bearer ${key}`, keyDigest: key, flow: key };
+      const tenant = tenants.named(key);
+      const caller = { authorization: `Bearer ${key}`, tenant, flow: key };
       const sending: Sending = {
         caller,
         bill,
@@ -109,7 +111,7 @@ export function createPlainGateway(upstreamUrl: string) {
         tickersLearned: createTickersLearned(Date.now),
         learned: createLearned(Date.now),
         maxListItems: 1000,
-        quota: async () => upstream.ledger.quota(key),
+        quota: async () => upstream.ledger.quota(tenant),
       });
       return { result: await execute({ schema, document, contextValue }), bill };
     },

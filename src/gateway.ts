@@ -10,38 +10,25 @@ import { createHeldNames, createNameLists, createRefusedNames, notingNames } fro
 import type { BatchSize } from './figures/pool.ts';
 import { createRevalidation } from './figures/revalidation.ts';
 import { prefixedNames, printSdl } from './graph/federation.ts';
-import { CountedEffort } from './loaders/effort.ts';
 import { createTickersLearned } from './loaders/tickers.ts';
 import { heldBounds } from './memory-budget.ts';
 import { admitted, createAdmission, createOverloaded, type GatewayLoad } from './operations/admission.ts';
-import {
-  coalesced,
-  createAnswerKeeping,
-  createResponseCache,
-  createSchemaAnswers,
-  repeated,
-} from './operations/answers.ts';
+import { AnswersTable } from './operations/answers.ts';
 import { byApollo } from './operations/apollo.ts';
 import { createPreparedOperations, openTrusted } from './operations/documents.ts';
-import { createExecution, prepared } from './operations/execution.ts';
+import { createExecution, ran } from './operations/execution.ts';
 import { received } from './operations/forms.ts';
 import {
   type CallerHeaders,
   createCallers,
   createPersisted,
+  createPlainRequests,
   type GatewayRequest,
   type TrustedDocument,
   UNPROVEN,
 } from './operations/requests.ts';
 import type { GatewayResponse } from './operations/responses.ts';
-import {
-  createOpenRun,
-  createPlainRequests,
-  limitsTold,
-  type OperationEvent,
-  opened,
-  traced,
-} from './operations/run.ts';
+import { createOpenRun, type OperationEvent, traced } from './operations/run.ts';
 import { createLearned } from './plan/learned.ts';
 import { createDryRun } from './price/dry-run.ts';
 import { createPricing } from './price/price.ts';
@@ -49,12 +36,12 @@ import { openSchema } from './resolvers/schema.ts';
 import type { Attempt, Caller } from './service/call.ts';
 import { createUpstream } from './service/client.ts';
 import type { AnyEndpoint } from './service/endpoints.ts';
-import type { Circuits } from './service/gate.ts';
+import type { CallGate } from './service/gate.ts';
 import type { HubLink } from './store/hub.ts';
 import { type CacheLookups, openLookups, type Shrinkable } from './store/lru.ts';
 import { openStore, type Store } from './store/store.ts';
-import type { Ledger } from './tenants/ledger.ts';
-import { createDigest, createProvenKeys, type ProvenKeys } from './tenants/status.ts';
+import { type KeyLimits, recentLimits } from './tenants/ledger.ts';
+import { openTenants, type Tenant, type Tenants } from './tenants/tenant.ts';
 import {
   freshnessIn,
   type InFlight,
@@ -63,7 +50,7 @@ import {
   openTenantCache,
   type TenantCache,
 } from './tenants/tenant-cache.ts';
-import { type FieldTraces, openFieldTraces } from './wings/federation/field-traces.ts';
+import type { FieldTraces } from './wings/federation/field-traces.ts';
 import type { FeedParts } from './wings/live/feed.ts';
 import type { Subscriptions } from './wings/live/subscriptions.ts';
 
@@ -101,8 +88,8 @@ export interface GatewayState {
   /** Hits and misses among held entries: always the same object. */
   readonly lookups: CacheLookups;
   /** Lists the calls that are left of the plans of the keys that were last in use, so many at the most. */
-  recentLimits: Ledger['recentLimits'];
-  openCircuits: Circuits['open'];
+  recentLimits(most: number): readonly KeyLimits[];
+  openCircuits: CallGate['open'];
 }
 
 export interface Observer {
@@ -145,14 +132,16 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     onFault: (error) => observer.problem(error, 'cache'),
   });
   const lookups = openLookups();
-  const proven = createProvenKeys(steadyNow);
-  const tenantCache = openTenantCache(store, config, steadyNow);
-  const inFlight = openInFlight(store, tenantCache, { config, clock, steadyNow });
+  const tenants = await openTenants(config.keyPepper, store, steadyNow);
+  const tenantCache = openTenantCache(store, config, tenants);
+  const inFlight = openInFlight(store, tenantCache, { config, clock, tenants });
   const { schema, optionalEndpoints } = await openSchema(config.extraRoutes, config);
-  const held = { store, tenantCache, inFlight, proven, lookups };
+  const held = { store, tenantCache, inFlight, tenants, lookups };
   const service = openService({ ...parts, ...held, clock, steadyNow, optionalEndpoints });
   const names = config.subgraphPrefix === undefined ? null : prefixedNames(schema, config.subgraphPrefix);
-  const fieldTraces = await openFieldTraces({ isOn: config.federatedTraces, names, now: clock.now });
+  const openFieldTraces = async () =>
+    (await import('./wings/federation/field-traces.ts')).openFieldTraces({ names, now: clock.now });
+  const fieldTraces = config.federatedTraces ? await openFieldTraces() : null;
   const { openRun, price, learned, feedParts } = composeRuns(service, {
     ...held,
     config,
@@ -168,17 +157,19 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       : await openTrusted(config.trustedDocuments, {
           onProblem: (problem) => observer.problem(problem, 'trusted documents'),
         });
-  const callerOf = createCallers(await createDigest(config.keyPepper, store), proven);
+  const callerOf = createCallers(tenants);
   const admission = createAdmission({ maxOperations, unproven: UNPROVEN, takenMemory });
   const overloaded = createOverloaded(maxOperations);
-  const caches = {
-    responseCache: createResponseCache({ tenantCache, maxBytes: config.answersMaxBytes, now: steadyNow }),
-    schemaAnswers: createSchemaAnswers(config.answersMaxBytes),
-  };
-  const maxRows = () => learned.maxRows;
   const listed = () => ({ countries: learned.listed.countries.size, metrics: learned.listed.metrics.size });
   const observed = { now: clock.now, steadyNow, onOperation: observer.operation, onFault: observer.problem };
-  const counted = { ...observed, proven };
+  const answers = new AnswersTable({
+    ...observed,
+    ...config,
+    tenantCache,
+    fieldTraces,
+    lookups: lookups.answers,
+    admit: (next) => admitted(next, { admission, overloaded }),
+  });
   const stage = {
     ...observed,
     ...config,
@@ -186,24 +177,18 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     schema,
     persisted,
     plainRequests: createPlainRequests(persisted),
-    proven,
     listed,
     operations: createPreparedOperations(schema, listed, heldBounds(config).operationBytes),
-    keeping: createAnswerKeeping(caches),
-    execution: createExecution({ ...counted, ...config, schema, price, maxRows }),
+    answers,
+    execution: createExecution({ ...observed, ...config, schema, price, learned }),
   };
   const apollo = await byApollo(stage);
-  const run = opened(prepared(apollo.handle, stage), { openRun });
-  const begun = admitted(coalesced(run, { ...observed, ...config, fieldTraces }), { admission, overloaded });
+  const answered = answers.answering(ran(apollo.handle, openRun, stage));
   const openLive = async () => {
     const { openSubscriptions } = await import('./wings/live/subscriptions.ts');
     return { callerOf, subscriptions: openSubscriptions({ ...stage, openRun, admission, feedParts, names }) };
   };
   const live = config.subscriptions ? await openLive() : null;
-  const answered = limitsTold(
-    repeated(begun, { ...observed, ...caches, fieldTraces, lookups: lookups.answers }),
-    service.upstream.ledger,
-  );
   const handle = parts.tracer === undefined ? answered : traced(answered, parts.tracer);
   let sdl: string | undefined;
 
@@ -217,7 +202,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     get trusted() {
       return persisted.trusted;
     },
-    handle: received(handle, { ...stage, callerOf, names }),
+    handle: await received(handle, { ...stage, callerOf, names, ledger: service.upstream.ledger }),
     refuseUnread(headers, requestId) {
       if (!admission.isAnyFull || !admission.isFull(callerOf(headers).flow)) return null;
       admission.turnAway();
@@ -227,11 +212,11 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     load: admission.load,
     state: {
       lookups,
-      recentLimits: service.upstream.ledger.recentLimits,
-      openCircuits: service.upstream.circuits.open,
+      recentLimits: (most) => recentLimits(tenants.known(), service.upstream.ledger, most),
+      openCircuits: () => service.upstream.gate.open(),
     },
     shrink(share) {
-      for (const held of [store, caches.responseCache, stage.operations]) held?.shrink(share);
+      for (const held of [store, answers, stage.operations]) held?.shrink(share);
     },
     async stop() {
       persisted.stop();
@@ -250,7 +235,7 @@ interface ServiceParts extends GatewayParts {
   readonly store: Store | null;
   readonly tenantCache: TenantCache;
   readonly inFlight: InFlight;
-  readonly proven: ProvenKeys;
+  readonly tenants: Tenants;
   readonly lookups: CacheLookups;
   readonly optionalEndpoints: readonly AnyEndpoint[];
 }
@@ -265,7 +250,7 @@ function openService({
   store,
   tenantCache,
   inFlight,
-  proven,
+  tenants,
   lookups,
   tracer,
   optionalEndpoints,
@@ -285,7 +270,7 @@ function openService({
     optionalRoutes: new Set(optionalEndpoints.map(({ route }) => route)),
     tenantCache,
     inFlight,
-    proven,
+    tenants,
     sharedCounters: store?.sharedCounters ?? null,
     freshness: freshnessIn(config),
   });
@@ -295,24 +280,13 @@ function openService({
 interface RunsParts
   extends Omit<ServiceParts, 'upstreamUrl' | 'store' | 'optionalEndpoints' | 'link' | 'tracer'> {
   readonly schema: GraphQLSchema;
-  readonly fieldTraces: FieldTraces;
+  readonly fieldTraces: FieldTraces | null;
 }
 
 /** Makes the parts that operations run with, and are priced with: the same loaders and planner. */
 function composeRuns(
-  { dryRun, upstream: { ask: askService, send, ledger, outage, keyRefusal } }: ReturnType<typeof openService>,
-  {
-    config,
-    clock,
-    steadyNow: now,
-    schema,
-    tenantCache,
-    inFlight,
-    proven,
-    observer,
-    lookups,
-    fieldTraces,
-  }: RunsParts,
+  { dryRun, upstream: { ask: askService, send, ledger, outage, gate } }: ReturnType<typeof openService>,
+  { config, clock, steadyNow: now, schema, tenantCache, inFlight, observer, lookups, fieldTraces }: RunsParts,
 ) {
   const freshness = freshnessIn(config);
   const learned = createLearned(now);
@@ -330,10 +304,9 @@ function composeRuns(
     codesPerCall: config.codesPerCall,
     overfetchRows: config.batchOverfetchRows,
   };
-  const effortFor = ({ keyDigest }: Caller) => new CountedEffort({ isProven: () => proven.has(keyDigest) });
-  const quota = async (keyDigest: string) => {
-    await ledger.refresh(keyDigest);
-    return ledger.quota(keyDigest);
+  const quota = async (tenant: Tenant) => {
+    await ledger.refresh(tenant);
+    return ledger.quota(tenant);
   };
   const cacheParts = { tenantCache, freshness, now };
   const { askedLately: maxDemands } = heldBounds(config);
@@ -357,7 +330,7 @@ function composeRuns(
     prefetch: isCaching ? createPrefetch({ now, ttlMs: freshness.ttlMs, maxDemands }) : NO_PREFETCH,
     revalidation: createRevalidation({ ...cacheParts, ask, mayAsk: config.cacheRenewal }),
   });
-  const common = { tickersLearned: createTickersLearned(now), effortFor, quota };
+  const common = { tickersLearned: createTickersLearned(now), quota };
   const feedParts: Omit<FeedParts, 'onFault'> = {
     ask,
     observations,
@@ -382,7 +355,6 @@ function composeRuns(
       ...common,
       schema,
       dryRun,
-      isProven: proven.has,
       maxUpstreamCalls: config.maxUpstreamCalls,
       maxListItems: config.maxListItems,
       holdMs: config.batchHoldMs,
@@ -396,7 +368,7 @@ function composeRuns(
       tenantCache,
       learned,
       hasPlenty: ledger.hasPlenty,
-      keyRefusal,
+      keyRefusal: (tenant) => gate.refusal(tenant),
       heldNames: createHeldNames(cacheParts, learned),
       now: clock.now,
       steadyNow: now,

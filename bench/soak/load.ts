@@ -16,7 +16,7 @@ export interface Answered {
   readonly turnedAway: number;
   /** Those that were answered by a fault of ours, or not at all. */
   readonly wrong: number;
-  /** What was wrong with them: the status, or the error of the connection. */
+  /** The status of each, or the error of its connection. */
   readonly faults: readonly string[];
   readonly p50Ms: number;
   readonly p99Ms: number;
@@ -77,7 +77,7 @@ export function startLoad({ url, keys, perSecond, seed }: LoadOrder) {
   };
 }
 
-/** @returns the status of a whole answer, with its first words where it is none that was asked for; else the connection's error */
+/** @returns the status of a whole answer, with its first words if it is none of the expected ones; else the connection's error */
 function endingOf(url: string, agent: Agent, drawn: SoakRequest): Promise<string> {
   const { headers, body } = drawn;
   return new Promise((resolve) => {

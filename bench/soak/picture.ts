@@ -1,5 +1,5 @@
 /**
- * `node bench/soak/picture.ts 256.log 512.log 1024.log 512-redis.log > docs/images/soak.svg`: the picture of soaks from what
+ * `node bench/soak/picture.ts 256.log 512.log 1024.log 512-redis.log > docs/images/soak.svg`: draws soaks from the lines that
  * `npm run soak` has printed of each. Words after the number in the name of a log are told beside its line.
  * `npm run soak -- --together --picture FILE` makes both.
  */
@@ -7,10 +7,10 @@ import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** What a program has taken within its budget, in MB (10⁶ bytes). */
+/** Memory of a program within its budget, in MB (10⁶ bytes). */
 export interface SoakSeries {
   readonly budgetMb: number;
-  /** What is told of it beside its budget. */
+  /** Words about it that stand beside its line. */
   readonly note: string;
   /** The most of each line's time. */
   readonly points: readonly { readonly minute: number; readonly mostMb: number }[];
@@ -49,7 +49,7 @@ const STYLE = `
     .c0 { stroke: #6cb2ff } .c1 { stroke: #ffa166 } .c2 { stroke: #6fd08f } .c3 { stroke: #d4a1f5 }
   }`;
 
-/** Lines of what programs take over time, below dashed ones of their budgets. */
+/** Draws the memory of programs over time, below dashed lines of their budgets. */
 export function drawSoaks(all: readonly SoakSeries[]): string {
   const budgets = [...new Set(all.map(({ budgetMb }) => budgetMb))].toSorted((a, b) => a - b);
   const lastMinute = Math.max(...all.flatMap(({ points }) => points.map(({ minute }) => minute)));

@@ -117,7 +117,7 @@ async function captionsOf(texts: readonly string[]): Promise<ReadonlyMap<string,
   return captions;
 }
 
-const isOfSettings = ({ section }: DocumentPage) => section === 'Settings';
+const isOfSettings = ({ file }: DocumentPage) => file === 'docs/settings.md';
 
 /** Gives each setting a name in addresses, where it is first written. */
 function withSettings(html: string): string {

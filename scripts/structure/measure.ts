@@ -25,8 +25,8 @@ const ISLANDS = /^src\/(graphiql|sandbox)\//;
 const GENERATED = /(^|\/)generated\.ts$/;
 const WINGS = 'src/wings/';
 const COMMANDS = 'src/cli/';
-/** Folders in which a key's digest may be a parameter; `cache` is what `store` and `tenants` are called until they move. */
-const OF_TENANTS = /^src\/(tenants|store|cache)\//;
+/** Folders in which a key's digest may be a parameter. */
+const OF_TENANTS = /^src\/(tenants|store)\//;
 const HELPERS = 'src/async/';
 const SLICERS = /^(inSlice|timeSliced|yieldToEventLoop|onItsOwn|mayBeginAtOnce|Steps|taken|InGroups)$/;
 const PROMISES = /^(PromiseOrValue|mapValue|promiseTry)$/;

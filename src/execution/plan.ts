@@ -7,6 +7,7 @@ import {
   type FragmentDefinitionNode,
   type GraphQLAbstractType,
   GraphQLBoolean,
+  type GraphQLError,
   type GraphQLField,
   GraphQLFloat,
   GraphQLID,
@@ -234,6 +235,11 @@ export interface ObjectPlan {
   readonly countedLength: number;
   /** The parts of the selection that are delivered apart; undefined if there are none. */
   readonly deferral: ObjectDeferral | undefined;
+  /**
+   * The error of each of its objects; undefined if there is none. A default lets a variable stand in a condition, which
+   * may not be null, and null may be sent all the same: then nobody knows which fields are meant.
+   */
+  readonly fault: GraphQLError | undefined;
 }
 
 /** The parts of a selection that `@defer` delivers apart from its object. */
@@ -332,8 +338,7 @@ export interface CollectedSelection {
 }
 
 /**
- * Plans an operation that has been found valid. Returns null if graphql-js has to run it: anything but a query,
- * conditions that are null, and types that tell by themselves of which type an object is.
+ * Plans a query that has been found valid. The types of its schema don't tell by themselves of which type an object is.
  *
  * The variables decide which fields `@skip` and `@include` leave, so a plan holds for runs in which those are the same
  * (see {@link conditionsOf}).
@@ -345,20 +350,15 @@ export function planOperation(
   operation: OperationDefinitionNode,
   variables: Readonly<Record<string, unknown>>,
   collector?: FieldCollector,
-): Plan | null {
-  const rootType = schema.getRootType(operation.operation);
-  if (operation.operation !== 'query' || !rootType) return null;
-  // A default lets a variable stand at a place that may not be null: sent as null all the same, it is an error of each
-  // field around it.
-  if (conditionsOf(document).some((name) => variables[name] === null)) return null;
+): Plan {
+  const rootType = schema.getQueryType() as GraphQLObjectType;
   const fragments = fragmentsIn(document);
-  const typeMap = Object.values(schema.getTypeMap());
-  if (typeMap.some((type) => isObjectType(type) && type.isTypeOf)) return null;
-  const selected = collectFields(schema, fragments, variables as never, rootType, operation.selectionSet);
   const planner = new Planner(rootType, {
     select: (type, nodes) => ({
       fields:
-        nodes === null ? selected : collectSubfields(schema, fragments, variables as never, type, nodes),
+        nodes === null
+          ? collectFields(schema, fragments, variables as never, type, operation.selectionSet)
+          : collectSubfields(schema, fragments, variables as never, type, nodes),
     }),
     streamOf: () => undefined,
   });
@@ -382,7 +382,13 @@ class Planner {
   }
 
   planSelected(type: GraphQLObjectType, nodes: readonly FieldNode[] | null, by: FieldCollector): ObjectPlan {
-    const { fields, deferred } = by.select(type, nodes);
+    let selection: CollectedSelection;
+    try {
+      selection = by.select(type, nodes);
+    } catch (fault) {
+      return new CompiledObject(type, [], undefined, fault as GraphQLError);
+    }
+    const { fields, deferred } = selection;
     if (deferred === undefined) return this.planObject(type, fields, by);
     return this.planObject(type, fields, by, {
       begins: deferred.begins,
@@ -493,13 +499,20 @@ class CompiledObject implements ObjectPlan {
   readonly type: GraphQLObjectType;
   readonly fields: readonly FieldPlan[];
   readonly deferral: ObjectDeferral | undefined;
+  readonly fault: GraphQLError | undefined;
   readonly countedLength: number;
   #builder: ObjectBuilder | undefined;
 
-  constructor(type: GraphQLObjectType, fields: readonly FieldPlan[], deferral: ObjectDeferral | undefined) {
+  constructor(
+    type: GraphQLObjectType,
+    fields: readonly FieldPlan[],
+    deferral: ObjectDeferral | undefined,
+    fault?: GraphQLError,
+  ) {
     this.type = type;
     this.fields = fields;
     this.deferral = deferral;
+    this.fault = fault;
     this.countedLength = countedLength(type, fields);
   }
 

@@ -250,7 +250,7 @@ function remember(
   { refusedNames, sending }: Search,
 ): void {
   const dimension = countryCodes.includes(name) ? 'countries' : 'metrics';
-  refusedNames.remember(sending.caller.keyDigest, dimension, name, { outcome, atMs: receivedAt });
+  refusedNames.remember(sending.caller.tenant, dimension, name, { outcome, atMs: receivedAt });
 }
 
 /** Settles all pairs as having nothing, or as refused. */
@@ -258,7 +258,7 @@ function settleAll(task: Task, refusal: Refusal, { keep, sending }: Search): Fet
   for (const pair of task.pairs) task.settle(pair, refusal.outcome);
   if (!(refusal.outcome instanceof Error)) {
     const nothing = pairsOf(task.rectangle).map((pair) => ({ pair, rows: [] }));
-    keep(sending.caller.keyDigest, { mode: task.mode, years: null }, nothing, refusal.receivedAt);
+    keep(sending.caller.tenant, { mode: task.mode, years: null }, nothing, refusal.receivedAt);
   }
   return NONE_WHOLE;
 }

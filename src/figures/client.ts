@@ -43,18 +43,18 @@ export function leased(next: Fetch, { inFlight, othersEntries, othersTtlMs, now 
   const { cache } = inFlight;
   if (cache === null) return next;
   return async (demands, sending, settle) => {
-    const { keyDigest } = sending.caller;
+    const { tenant } = sending.caller;
     const startedAtMs = now();
     const byKey = new Map(demands.map((demand) => [demand.key, demand]));
     const named = (keys: readonly string[]) => keys.flatMap((key) => byKey.get(key) ?? []);
     await inFlight.together({
-      group: keyDigest,
+      group: tenant.digest,
       names: [...byKey.keys()],
       signal: sending.signal,
       fetch: (keys) => next(named(keys), sending, settle),
       async takeOver(keys) {
-        const found = await othersEntries.read(keyDigest, named(keys));
-        if (!cache.isAccepted(keyDigest)) return keys;
+        const found = await othersEntries.read(tenant, named(keys));
+        if (!cache.isAccepted(tenant)) return keys;
         const missing: string[] = [];
         for (const demand of named(keys)) {
           const entry = found.get(demand.key);
@@ -86,7 +86,7 @@ const MANY = 2_000;
 export function lookedUp(next: Fetch<HeldDemand>, parts: LookedUpParts): Fetch {
   return async (demands, sending, settle) => {
     const { caller } = sending;
-    const reading = parts.entries.read(caller.keyDigest, demands);
+    const reading = parts.entries.read(caller.tenant, demands);
     sending.waits?.store.timing(reading);
     const entries = await reading;
     if (demands.length > MANY) await yieldToEventLoop(caller);
@@ -103,10 +103,10 @@ export function lookedUp(next: Fetch<HeldDemand>, parts: LookedUpParts): Fetch {
 
 function refusedLately(
   demand: Demand,
-  { caller: { keyDigest }, bill, onHeld }: Sending,
+  { caller: { tenant }, bill, onHeld }: Sending,
   { tenantCache, refusedNames, freshness, now }: LookedUpParts,
 ): Outcome | undefined {
-  const refused = tenantCache.isAccepted(keyDigest) ? refusedNames.of(keyDigest, demand) : undefined;
+  const refused = tenantCache.isAccepted(tenant) ? refusedNames.of(tenant, demand) : undefined;
   if (refused === undefined) return undefined;
   const freshUntilMs = takenUntilMs(demand, refused.atMs, freshness.ttlMs);
   if (now() >= freshUntilMs) return undefined;

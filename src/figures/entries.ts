@@ -13,6 +13,7 @@ import { observations } from '../service/endpoints.ts';
 import type { JsonObject } from '../service/records/envelope.ts';
 import { decodeObservations, type ObservationRecord } from '../service/records/observations.ts';
 import { createLru, createObjectMemo } from '../store/lru.ts';
+import type { Tenant } from '../tenants/tenant.ts';
 import { type CacheEntry, NO_TENANT_CACHE, type TenantCache } from '../tenants/tenant-cache.ts';
 
 /** Texts known at most; past that all are forgotten. Rows keep the texts that they have. */
@@ -78,12 +79,12 @@ export interface SeveralFigures {
    * Notes the rows that have come for the newest period of a country and metric.
    * @param areAll true if there are no others, so that earlier knowledge of the pair is over
    */
-  note(keyDigest: string, rows: readonly ObservationRecord[], areAll: boolean): void;
+  note(tenant: Tenant, rows: readonly ObservationRecord[], areAll: boolean): void;
   /**
    * The sources of all figures for the same place and period as one; null if it is known to be the only one, or nothing
    * is known.
    */
-  sourcesOf(keyDigest: string, row: ObservationRecord): readonly string[] | null;
+  sourcesOf(tenant: Tenant, row: ObservationRecord): readonly string[] | null;
 }
 
 /** Countries and metrics remembered, of all keys. */
@@ -97,22 +98,22 @@ type SourcesByPeriod = ReadonlyMap<string, readonly string[]>;
 
 export function createSeveralFigures(): SeveralFigures {
   const known = createLru<SourcesByPeriod>(MAX_PAIRS);
-  const nameOf = (keyDigest: string, { countryCode, metricKey }: ObservationRecord) =>
-    `${keyDigest} ${countryCode} ${metricKey}`;
+  const nameOf = (tenant: Tenant, { countryCode, metricKey }: ObservationRecord) =>
+    `${tenant.digest} ${countryCode} ${metricKey}`;
 
   return {
     get isEmpty() {
       return known.size === 0;
     },
-    note(keyDigest, rows, areAll) {
+    note(tenant, rows, areAll) {
       if (rows.length === 0 || (rows.length === 1 && known.size === 0)) return;
       const first = rows[0] as ObservationRecord;
       const several = rows.length === 1 ? [] : severalIn(rows);
-      if (several.length > 0) known.set(nameOf(keyDigest, first), new Map(several));
-      else if (areAll) known.delete(nameOf(keyDigest, first));
+      if (several.length > 0) known.set(nameOf(tenant, first), new Map(several));
+      else if (areAll) known.delete(nameOf(tenant, first));
     },
-    sourcesOf(keyDigest, row) {
-      return known.size === 0 ? null : (known.get(nameOf(keyDigest, row))?.get(whenOf(row)) ?? null);
+    sourcesOf(tenant, row) {
+      return known.size === 0 ? null : (known.get(nameOf(tenant, row))?.get(whenOf(row)) ?? null);
     },
   };
 }
@@ -146,15 +147,15 @@ export interface ObservationEntry {
  */
 export interface ObservationEntries {
   /** The entry for a demand; undefined if none is held, or the store can't tell at once. */
-  atHand(keyDigest: string, demand: Demand): ObservationEntry | undefined;
+  atHand(tenant: Tenant, demand: Demand): ObservationEntry | undefined;
   /** Reads the entries for these demands, fresh or not, by the keys of the demands. */
-  read(keyDigest: string, demands: readonly Demand[]): Promise<ReadonlyMap<string, ObservationEntry>>;
+  read(tenant: Tenant, demands: readonly Demand[]): Promise<ReadonlyMap<string, ObservationEntry>>;
   /**
    * Keeps an answer's rows of each of these pairs. A series is held as the latest figure too, if it tells which one
    * that is. Else the service's own choice stays, as long as it is one of the newest rows. Of a range of years, only
    * the rows that lie in it are held.
    */
-  keep(keyDigest: string, asked: KeptAs, figures: Iterable<PairFigures>, atMs: number): void;
+  keep(tenant: Tenant, asked: KeptAs, figures: Iterable<PairFigures>, atMs: number): void;
   /** The countries and metrics that are known to have several figures of a period. */
   readonly several: SeveralFigures;
 }
@@ -192,7 +193,7 @@ export function createObservationEntries(
   const shareTexts = createCommonTexts();
 
   /** The entry of a stored value; null if the value is not one that was put there. */
-  function entryOf({ value, atMs }: CacheEntry<unknown>, keyDigest: string): ObservationEntry | null {
+  function entryOf({ value, atMs }: CacheEntry<unknown>, tenant: Tenant): ObservationEntry | null {
     const isRange = isRawRange(value);
     if (!isRange && !Array.isArray(value)) return null;
     const known = entries.of(value);
@@ -203,13 +204,13 @@ export function createObservationEntries(
     const entry = { rows, years: isRange ? value.years : null, atMs, checkedAtMs: atMs, wantedAtMs: 0 };
     entries.put(value, entry);
     // Another process has put it there.
-    several.note(keyDigest, contenders(rows), false);
+    several.note(tenant, contenders(rows), false);
     return entry;
   }
 
   /** True if the held latest figures are among the newest rows of a series that came later. */
-  function areAmong(newest: PairFigures['rows'], held: CacheEntry<unknown> | undefined, keyDigest: string) {
-    const chosen = held === undefined ? [] : (entryOf(held, keyDigest)?.rows ?? []);
+  function areAmong(newest: PairFigures['rows'], held: CacheEntry<unknown> | undefined, tenant: Tenant) {
+    const chosen = held === undefined ? [] : (entryOf(held, tenant)?.rows ?? []);
     return chosen.length > 0 && chosen.every((one) => newest.some((row) => areCopies(one, row)));
   }
 
@@ -219,34 +220,34 @@ export function createObservationEntries(
    * @param untold the newest rows of the series, by the name of the latest figure
    */
   async function keepChosen(
-    keyDigest: string,
+    tenant: Tenant,
     untold: ReadonlyMap<string, PairFigures['rows']>,
     atMs: number,
   ): Promise<void> {
     const names = [...untold.keys()];
-    const held = await tenantCache.read<unknown>(keyDigest, names);
+    const held = await tenantCache.read<unknown>(tenant, names);
     // A value put there since the read comes first.
-    const heldNow = (name: string) => tenantCache.peek<unknown>(keyDigest, name) ?? held.get(name);
-    const gone = names.filter((name) => !areAmong(untold.get(name) ?? [], heldNow(name), keyDigest));
-    if (gone.length > 0) tenantCache.keep(keyDigest, new Map(gone.map((name) => [name, UNTOLD])), atMs);
+    const heldNow = (name: string) => tenantCache.peek<unknown>(tenant, name) ?? held.get(name);
+    const gone = names.filter((name) => !areAmong(untold.get(name) ?? [], heldNow(name), tenant));
+    if (gone.length > 0) tenantCache.keep(tenant, new Map(gone.map((name) => [name, UNTOLD])), atMs);
   }
 
   return {
     several,
-    atHand(keyDigest, demand) {
+    atHand(tenant, demand) {
       if (!tenantCache.isAtHand) return undefined;
       const find = (name: string) => {
-        const held = tenantCache.peek<unknown>(keyDigest, name);
-        return held === undefined ? null : entryOf(held, keyDigest);
+        const held = tenantCache.peek<unknown>(tenant, name);
+        return held === undefined ? null : entryOf(held, tenant);
       };
       return bestOf(demand, find);
     },
-    async read(keyDigest, demands) {
+    async read(tenant, demands) {
       const best = new Map<string, ObservationEntry>();
-      const held = await tenantCache.read<unknown>(keyDigest, namesOf(demands));
+      const held = await tenantCache.read<unknown>(tenant, namesOf(demands));
       const find = (name: string) => {
         const raw = held.get(name);
-        return raw === undefined ? null : entryOf(raw, keyDigest);
+        return raw === undefined ? null : entryOf(raw, tenant);
       };
       for (const demand of demands) {
         const entry = bestOf(demand, find);
@@ -254,7 +255,7 @@ export function createObservationEntries(
       }
       return best;
     },
-    keep(keyDigest, { mode, years }, figures, atMs) {
+    keep(tenant, { mode, years }, figures, atMs) {
       const isHolding = tenantCache !== NO_TENANT_CACHE;
       if (!isHolding && mode === 'latest') return;
       const values = new Map<string, RawRows | RawRange>();
@@ -267,7 +268,7 @@ export function createObservationEntries(
       };
       for (const { pair, rows } of figures) {
         const newest = contenders(rows);
-        several.note(keyDigest, newest, mode === 'series' && years === null);
+        several.note(tenant, newest, mode === 'series' && years === null);
         if (!isHolding) continue;
         shareTexts(rows);
         if (years !== null) {
@@ -286,8 +287,8 @@ export function createObservationEntries(
         else untold.set(latest, newest);
       }
       if (!isHolding) return;
-      tenantCache.keep(keyDigest, values, atMs);
-      if (untold.size > 0) void keepChosen(keyDigest, untold, atMs);
+      tenantCache.keep(tenant, values, atMs);
+      if (untold.size > 0) void keepChosen(tenant, untold, atMs);
     },
   };
 }

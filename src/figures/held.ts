@@ -8,6 +8,7 @@ import type { Outage } from '../service/gate.ts';
 import { type Freshness, isBetterOld } from '../service/lists.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
 import type { Lookups } from '../store/lru.ts';
+import type { Tenant } from '../tenants/tenant.ts';
 import type { TenantCache } from '../tenants/tenant-cache.ts';
 import type { ObservationEntries, ObservationEntry, Outcome } from './entries.ts';
 import type { Fetch, Figures, Settle } from './fetch.ts';
@@ -75,15 +76,15 @@ function serve(
 export function heldAtOnce(parts: HeldParts): Figures['held'] {
   const { entries, tenantCache, prefetch, freshness, now } = parts;
   return (sending) => {
-    const { keyDigest } = sending.caller;
-    if (!tenantCache.isAtHand || !tenantCache.isAccepted(keyDigest)) return null;
+    const { tenant } = sending.caller;
+    if (!tenantCache.isAtHand || !tenantCache.isAccepted(tenant)) return null;
     const nowMs = now();
     return (demand) => {
-      const entry = entries.atHand(keyDigest, demand);
+      const entry = entries.atHand(tenant, demand);
       if (entry === undefined || nowMs >= freshUntilMs(entry, demand, parts)) return undefined;
       if (nowMs - entry.wantedAtMs > freshness.ttlMs * RECOUNTING_SHARE) {
         entry.wantedAtMs = nowMs;
-        prefetch.wanted(keyDigest, entry.years === null ? wholeOf(demand) : demand, entry.checkedAtMs);
+        prefetch.wanted(tenant, entry.years === null ? wholeOf(demand) : demand, entry.checkedAtMs);
       }
       return serve(demand, entry, sending, parts);
     };
@@ -96,11 +97,11 @@ export function heldAtOnce(parts: HeldParts): Figures['held'] {
  */
 export interface Prefetch {
   /** Notes a figure that was asked for now, and is known to hold as of an instant. */
-  wanted(keyDigest: string, demand: Demand, checkedAtMs: number): void;
+  wanted(tenant: Tenant, demand: Demand, checkedAtMs: number): void;
   /** Notes figures that were brought along. */
-  brought(keyDigest: string, demands: readonly Demand[]): void;
+  brought(tenant: Tenant, demands: readonly Demand[]): void;
   /** Candidates to go along with these, the last asked for first. */
-  of(keyDigest: string, demands: readonly Demand[]): readonly Demand[];
+  of(tenant: Tenant, demands: readonly Demand[]): readonly Demand[];
 }
 
 /** Keys remembered, figures of each, and by default figures of all. */
@@ -127,15 +128,15 @@ export function prefetched(
 ): Fetch {
   const { prefetch } = parts;
   return async (demands, sending, settle) => {
-    const { keyDigest } = sending.caller;
-    const along = demands.length === 0 ? [] : goingAlong(demands, prefetch.of(keyDigest, demands), parts);
+    const { tenant } = sending.caller;
+    const along = demands.length === 0 ? [] : goingAlong(demands, prefetch.of(tenant, demands), parts);
     const isAlong = new Set(along.map(({ key }) => key));
     const brought: Demand[] = [];
     await next([...demands, ...along], sending, (demand, outcome) => {
       if (!isAlong.has(demand.key)) settle(demand, outcome);
       else if (!(outcome instanceof Error)) brought.push(demand);
     });
-    prefetch.brought(keyDigest, brought);
+    prefetch.brought(tenant, brought);
   };
 }
 
@@ -157,14 +158,14 @@ export function createPrefetch({
   });
 
   return {
-    wanted(keyDigest, demand, checkedAtMs) {
+    wanted(tenant, demand, checkedAtMs) {
       const { mode, countryCode, metricKey, years } = demand;
       // Some years alone are asked for only if whole series take more calls: they go along with none.
       if (years !== null) return;
-      let asked = byKey.get(keyDigest);
+      let asked = byKey.get(tenant.digest);
       if (asked === undefined) {
         asked = new LRUCache({ max: MAX_DEMANDS });
-        byKey.set(keyDigest, asked);
+        byKey.set(tenant.digest, asked);
       }
       count -= asked.size;
       asked.set(demand.key, {
@@ -176,19 +177,19 @@ export function createPrefetch({
       // Drops the demands of the key that asked the longest ago.
       if (count > maxDemands) byKey.pop();
     },
-    brought(keyDigest, demands) {
-      const asked = byKey.get(keyDigest);
+    brought(tenant, demands) {
+      const asked = byKey.get(tenant.digest);
       for (const demand of demands) {
         const known = asked?.peek(demand.key);
         if (known !== undefined) known.checkedAtMs = now();
       }
     },
-    of(keyDigest, demands) {
+    of(tenant, demands) {
       const nowMs = now();
       const going: Demand[] = [];
       const fetched = new Set(demands.map(({ key }) => key));
       const mode = new Set(demands.map(({ mode }) => mode));
-      for (const [key, { demand, askedAtMs, checkedAtMs }] of byKey.get(keyDigest)?.entries() ?? []) {
+      for (const [key, { demand, askedAtMs, checkedAtMs }] of byKey.get(tenant.digest)?.entries() ?? []) {
         const isWanted = nowMs - askedAtMs <= ttlMs;
         const isAgeing = nowMs - checkedAtMs > ttlMs * AGEING_SHARE;
         if (isWanted && isAgeing && mode.has(demand.mode) && !fetched.has(key)) going.push(demand);
@@ -248,9 +249,9 @@ const MANY = 2_000;
 export function cached(next: Fetch, parts: CachedFiguresParts): Fetch<HeldDemand> {
   const { tenantCache } = parts;
   return async (demands, sending, settle) => {
-    const { keyDigest } = sending.caller;
+    const { tenant } = sending.caller;
     const fetched: Fetched = new Map();
-    const isUnproven = () => !tenantCache.isAccepted(keyDigest) && tenantCache.refusal(keyDigest) === null;
+    const isUnproven = () => !tenantCache.isAccepted(tenant) && tenantCache.refusal(tenant) === null;
     const failure = () => [...fetched.values()].find(isBetterOld) ?? null;
     await fetchInto(fetched, toFetch(demands, sending, parts), next, sending, parts);
     const others = demands.filter(({ key }) => !fetched.has(key));
@@ -259,7 +260,7 @@ export function cached(next: Fetch, parts: CachedFiguresParts): Fetch<HeldDemand
       await fetchInto(fetched, others, next, sending, parts);
     }
     // The service may have refused the key by now: then no entry of it is served.
-    const refusal = tenantCache.refusal(keyDigest);
+    const refusal = tenantCache.refusal(tenant);
     const doubt = isUnproven() ? failure() : null;
     await settleAll(demands, { fetched, refusal, doubt }, settle, sending, parts);
   };
@@ -275,7 +276,7 @@ function toFetch(
   parts: CachedFiguresParts,
 ): readonly HeldDemand[] {
   const missing = demands.filter((demand) => !isFresh(demand, parts));
-  if (missing.length > 0 || parts.tenantCache.isAccepted(caller.keyDigest)) return missing;
+  if (missing.length > 0 || parts.tenantCache.isAccepted(caller.tenant)) return missing;
   if (estimate(demands, parts).calls <= 1) return demands;
   const checkedAtMs = ({ entry }: HeldDemand) => entry?.checkedAtMs ?? 0;
   return [demands.reduce((oldest, one) => (checkedAtMs(one) < checkedAtMs(oldest) ? one : oldest))];
@@ -329,7 +330,7 @@ async function settleAll(
     const isNew = own !== undefined && !(own instanceof Error);
     // A demand that was never met doesn't go along with other calls: it may make them fail.
     if (isNew || entry !== undefined)
-      parts.prefetch.wanted(caller.keyDigest, demand, isNew ? parts.now() : (entry?.checkedAtMs ?? 0));
+      parts.prefetch.wanted(caller.tenant, demand, isNew ? parts.now() : (entry?.checkedAtMs ?? 0));
     const outcome = own ?? refusal ?? doubt ?? (entry && serve(demand, entry, sending, parts)) ?? [];
     const mayBeOld = outcome instanceof Error && refusal === null;
     settle(demand, mayBeOld ? staleOr(outcome, demand, sending, parts) : outcome);

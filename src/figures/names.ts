@@ -9,6 +9,7 @@ import type { IndicatorRecord } from '../service/records/catalogue.ts';
 import type { CountryRecord } from '../service/records/countries.ts';
 import { leftOutOf } from '../service/records/envelope.ts';
 import { createLru, createObjectMemo } from '../store/lru.ts';
+import type { Tenant } from '../tenants/tenant.ts';
 import type { Outcome } from './entries.ts';
 
 /** Names remembered at once; the one not asked for longest goes first. */
@@ -24,8 +25,8 @@ export interface Refused {
 /** Country codes and metric keys that the service has refused, by key digest: a negative cache. */
 export interface RefusedNames {
   /** The refusal of a name of a pair; undefined if there is none, or it is older than data may be. */
-  of(keyDigest: string, pair: Pair): Refused | undefined;
-  remember(keyDigest: string, dimension: Dimension, name: string, refused: Refused): void;
+  of(tenant: Tenant, pair: Pair): Refused | undefined;
+  remember(tenant: Tenant, dimension: Dimension, name: string, refused: Refused): void;
 }
 
 interface RefusedNamesParts {
@@ -37,8 +38,8 @@ interface RefusedNamesParts {
 export function createRefusedNames({ now, ttlMs }: RefusedNamesParts): RefusedNames {
   const names = createLru<Refused>(MAX_NAMES);
 
-  const keyOf = (keyDigest: string, dimension: Dimension, name: string) =>
-    `${keyDigest} ${dimension} ${dimension === 'countries' ? name.toUpperCase() : name}`;
+  const keyOf = (tenant: Tenant, dimension: Dimension, name: string) =>
+    `${tenant.digest} ${dimension} ${dimension === 'countries' ? name.toUpperCase() : name}`;
 
   function find(key: string): Refused | undefined {
     const held = names.get(key);
@@ -48,12 +49,12 @@ export function createRefusedNames({ now, ttlMs }: RefusedNamesParts): RefusedNa
   }
 
   return {
-    of: (keyDigest, { countryCode, metricKey }) =>
+    of: (tenant, { countryCode, metricKey }) =>
       names.size === 0
         ? undefined
-        : (find(keyOf(keyDigest, 'countries', countryCode)) ?? find(keyOf(keyDigest, 'metrics', metricKey))),
-    remember(keyDigest, dimension, name, refused) {
-      if (ttlMs > 0) names.set(keyOf(keyDigest, dimension, name), refused);
+        : (find(keyOf(tenant, 'countries', countryCode)) ?? find(keyOf(tenant, 'metrics', metricKey))),
+    remember(tenant, dimension, name, refused) {
+      if (ttlMs > 0) names.set(keyOf(tenant, dimension, name), refused);
     },
   };
 }
@@ -68,7 +69,7 @@ export interface HeldNames {
 }
 
 /** Finds the names of a list that is held for a key; null if none is held, or it may be incomplete. */
-export type FindHeldNames = (dimension: Dimension, keyDigest: string) => PromiseOrValue<HeldNames | null>;
+export type FindHeldNames = (dimension: Dimension, tenant: Tenant) => PromiseOrValue<HeldNames | null>;
 
 /** Countries by their codes, or metrics by their keys. */
 type NamedList = readonly { readonly code?: string; readonly key?: string }[];
@@ -95,37 +96,36 @@ export function createHeldNames(
   parts: Pick<CachedParts, 'tenantCache' | 'freshness' | 'now'>,
   { figured }: Pick<Learned, 'figured'>,
 ): FindHeldNames {
-  const find: Readonly<Record<Dimension, (keyDigest: string) => PromiseOrValue<HeldList<NamedList> | null>>> =
-    {
-      countries: held(countries, {}, parts),
-      metrics: held(indicators, {}, parts),
-    };
+  const find: Readonly<Record<Dimension, (tenant: Tenant) => PromiseOrValue<HeldList<NamedList> | null>>> = {
+    countries: held(countries, {}, parts),
+    metrics: held(indicators, {}, parts),
+  };
   const { tenantCache, now } = parts;
   const none = new LRUCache<string, { readonly atMs: number; readonly generation: number }>({
     max: MAX_KEYS,
   });
 
-  function isKnownMissing(dimension: Dimension, keyDigest: string): boolean {
-    const known = none.get(`${dimension} ${keyDigest}`);
+  function isKnownMissing(dimension: Dimension, tenant: Tenant): boolean {
+    const known = none.get(`${dimension} ${tenant.digest}`);
     return (
       known !== undefined &&
       now() - known.atMs < NOTHING_MS &&
-      known.generation === tenantCache.generation(keyDigest)
+      known.generation === tenantCache.generation(tenant)
     );
   }
 
-  function look(dimension: Dimension, keyDigest: string): PromiseOrValue<HeldList<NamedList> | null> {
-    if (tenantCache.isAtHand) return find[dimension](keyDigest);
-    if (isKnownMissing(dimension, keyDigest)) return null;
-    const generation = tenantCache.generation(keyDigest);
-    return mapValue(find[dimension](keyDigest), (found) => {
-      if (found === null) none.set(`${dimension} ${keyDigest}`, { atMs: now(), generation });
+  function look(dimension: Dimension, tenant: Tenant): PromiseOrValue<HeldList<NamedList> | null> {
+    if (tenantCache.isAtHand) return find[dimension](tenant);
+    if (isKnownMissing(dimension, tenant)) return null;
+    const generation = tenantCache.generation(tenant);
+    return mapValue(find[dimension](tenant), (found) => {
+      if (found === null) none.set(`${dimension} ${tenant.digest}`, { atMs: now(), generation });
       return found;
     });
   }
 
-  return (dimension, keyDigest) =>
-    mapValue(look(dimension, keyDigest), (found) => {
+  return (dimension, tenant) =>
+    mapValue(look(dimension, tenant), (found) => {
       if (found === null) return null;
       const list = found.records;
       if (list.length === 0 || list.length === USUAL_ROWS || leftOutOf(list) !== null) return null;

@@ -117,7 +117,7 @@ function handOut(
   }
   // An answer with rows of unknown pairs is not held, so that the next one to ask is told again.
   if (unknown === undefined) {
-    keep(sending.caller.keyDigest, { mode, years }, figuresToKeep(all, mode, groups, faulty), receivedAt);
+    keep(sending.caller.tenant, { mode, years }, figuresToKeep(all, mode, groups, faulty), receivedAt);
   }
   // Rows that belong to no pair count with the wanted ones.
   const ofNoPair = list.received - list.rows.length - list.blanks.length;
@@ -258,7 +258,7 @@ async function fetchTogether(demands: readonly Demand[], together: Together): Pr
     const rows = newest === null ? [] : [newest];
     const asked = { mode: 'latest', years: null } as const;
     if (newest !== null && contenders(series).length > 1)
-      planning.keep?.(sending.caller.keyDigest, asked, [{ pair, rows }], newest.fetchedAtMs);
+      planning.keep?.(sending.caller.tenant, asked, [{ pair, rows }], newest.fetchedAtMs);
     settleIn('latest', pair, rows);
   };
   const settleSeries: SettlePair = (pair, outcome) => {

@@ -1,11 +1,12 @@
 import { Cancellation, untilAborted } from '../async/cancellation.ts';
 import type { Clock } from '../async/clock.ts';
-import { KeyedStates } from '../async/maps.ts';
 import type { Trace } from '../async/trace.ts';
 import { Failure } from '../errors.ts';
 import type { Demand } from '../plan/demand.ts';
 import { type Caller, faultIn, type Payer, type Sending, sharedPayer } from '../service/call.ts';
+import { createObjectMemo } from '../store/lru.ts';
 import type { Ledger } from '../tenants/ledger.ts';
+import type { Tenant } from '../tenants/tenant.ts';
 import type { Outcome } from './entries.ts';
 import type { Fetch, Settle } from './fetch.ts';
 
@@ -475,14 +476,6 @@ export interface PoolParts {
 
 const OVER = 'The operation is over.';
 
-/** The operations and the batching of one key. */
-interface Tenant {
-  /** Operations that have joined and not left. */
-  participants: number;
-  /** Null until something is fetched: most operations take everything from held entries. */
-  batching: Batching | null;
-}
-
 /** The demands under one key, and the window that sends them. */
 interface Batching {
   readonly queue: Queue;
@@ -491,23 +484,23 @@ interface Batching {
 
 /** @param next fetches the demands of several operations, on behalf of all of them */
 export function createObservationPool(next: Fetch, parts: PoolParts): ObservationPool {
-  const tenants = new KeyedStates<Tenant>(
-    () => ({ participants: 0, batching: null }),
-    ({ participants, batching }) => participants === 0 && batching?.queue.isEmpty() !== false,
-  );
+  /** The batching of each tenant, once it has fetched something: most operations take everything from held entries. */
+  const batchings = createObjectMemo<Batching>('batching');
 
   return {
-    join({ keyDigest }) {
-      const tenant = tenants.of(keyDigest);
+    join({ tenant }) {
       const batch = () => {
-        tenant.batching ??= openBatching(keyDigest, next, parts);
-        return tenant.batching;
+        const known = batchings.of(tenant);
+        if (known !== undefined) return known;
+        const opened = openBatching(tenant, next, parts);
+        batchings.put(tenant, opened);
+        return opened;
       };
       const self = {};
       const requests = new Set<Request>();
       let isHere = true;
-      tenant.participants += 1;
-      tenant.batching?.window.joined();
+      tenant.underWay += 1;
+      batchings.of(tenant)?.window.joined();
 
       return {
         async fetch(demands, sending, settle) {
@@ -559,30 +552,31 @@ export function createObservationPool(next: Fetch, parts: PoolParts): Observatio
           batch().window.expect(self);
         },
         forgo() {
-          tenant.batching?.window.arrived(self);
+          batchings.of(tenant)?.window.arrived(self);
         },
         leave() {
           if (!isHere) return;
           isHere = false;
-          tenant.participants -= 1;
+          tenant.underWay -= 1;
+          const batching = batchings.of(tenant);
           if (requests.size > 0)
-            tenant.batching?.queue.settleWaiting(new Error(OVER), (request) => requests.has(request));
-          tenant.batching?.window.arrived(self);
+            batching?.queue.settleWaiting(new Error(OVER), (request) => requests.has(request));
+          batching?.window.arrived(self);
         },
       };
     },
   };
 }
 
-function openBatching(keyDigest: string, next: Fetch, parts: PoolParts): Batching {
+function openBatching(tenant: Tenant, next: Fetch, parts: PoolParts): Batching {
   const { ledger, clock, onBatch, onMinuteWait } = parts;
   const queue = createQueue(onBatch);
   /** Instant since which something waits for a minute window; null if nothing does. */
   let shutSinceMs: number | null = null;
   const window = createBatchWindow({
     ...parts,
-    shareLeft: () => ledger.shareLeft(keyDigest),
-    hasPlenty: () => ledger.hasPlenty(keyDigest),
+    shareLeft: () => ledger.shareLeft(tenant),
+    hasPlenty: () => ledger.hasPlenty(tenant),
     isUnderWay: queue.isUnderWay,
     /**
      * Sends the batch. If the minute is spent, requests that may not wait for the next one are refused; the others
@@ -590,14 +584,14 @@ function openBatching(keyDigest: string, next: Fetch, parts: PoolParts): Batchin
      */
     send() {
       try {
-        const opensAtMs = ledger.opensAtMs(keyDigest);
+        const opensAtMs = ledger.opensAtMs(tenant);
         if (opensAtMs <= clock.now()) {
           if (shutSinceMs !== null && queue.isWaiting()) onMinuteWait?.(clock.now() - shutSinceMs);
           shutSinceMs = null;
           queue.send(next);
           return null;
         }
-        const refusal = ledger.refusal(keyDigest).with({ route: '/v1/data' });
+        const refusal = ledger.refusal(tenant).with({ route: '/v1/data' });
         queue.settleWaiting(refusal, ({ sending }) => sending.waitDeadlineMs < opensAtMs);
         shutSinceMs = queue.isWaiting() ? (shutSinceMs ?? clock.now()) : null;
         return queue.isWaiting() ? opensAtMs : null;

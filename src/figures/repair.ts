@@ -597,7 +597,7 @@ function settleKept(
     return run === undefined || isBlank(run) ? [] : { pair, rows: figuresIn(run) };
   });
   const { years } = answer;
-  keep(sending.caller.keyDigest, { mode, years }, whole, answer.receivedAt);
+  keep(sending.caller.tenant, { mode, years }, whole, answer.receivedAt);
   for (const pair of pairs) {
     const run = kept.get(keyOf(pair));
     if (run === undefined) continue;
@@ -623,7 +623,7 @@ async function completePair(cut: CutAnswer, parts: CompletedParts): Promise<Fetc
   const rows = figuresIn(whole);
   const figures = pairsOf(rectangle).map((pair) => ({ pair, rows }));
   const { years } = answer;
-  keep(sending.caller.keyDigest, { mode, years }, figures, answer.receivedAt);
+  keep(sending.caller.tenant, { mode, years }, figures, answer.receivedAt);
   for (const pair of pairs) {
     learnLength(pair, { years, rows, sent: whole.length }, learned);
     settle(pair, rows);

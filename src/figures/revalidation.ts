@@ -4,7 +4,8 @@ import { etlStatus, indicators, observations } from '../service/endpoints.ts';
 import { type Ask, type Freshness, heldRecords } from '../service/lists.ts';
 import type { IndicatorRecord, SourceRecord } from '../service/records/catalogue.ts';
 import { leftOutOf } from '../service/records/envelope.ts';
-import { createLru, createObjectMemo } from '../store/lru.ts';
+import { createObjectMemo } from '../store/lru.ts';
+import type { Tenant } from '../tenants/tenant.ts';
 import type { TenantCache } from '../tenants/tenant-cache.ts';
 import { timeIn } from '../times.ts';
 import type { ObservationEntry } from './entries.ts';
@@ -33,7 +34,7 @@ export interface Revalidation {
     sending: Sending,
   ): Promise<(figures: HeldFigures) => number>;
   /** Counts data calls of a key, by which the worth of a look is judged. */
-  countCalls(keyDigest: string, calls: number): void;
+  countCalls(tenant: Tenant, calls: number): void;
 }
 
 /** Calls to fetch demands with entries past their time, with a look at the sources and without. */
@@ -65,14 +66,16 @@ const LEARNING_RATE = 0.3;
 /** Growth of the expected share with each look that was not taken. */
 const RECOVERY = 0.01;
 
-const MAX_KEYS = 10_000;
-
 /** Data calls of a key in the interval that runs and in the one before. */
 interface Traffic {
   interval: number;
   calls: number;
   callsBefore: number;
+  /** Instant of the last call for the sources, with any outcome; 0 if there was none. */
+  askedAtMs: number;
 }
+
+const traffics = createObjectMemo<Traffic>('traffic');
 
 export function createRevalidation({
   ask,
@@ -82,26 +85,26 @@ export function createRevalidation({
   mayAsk,
 }: RevalidationParts): Revalidation {
   const intervalMs = Math.max(1, freshness.ttlMs);
-  const traffic = createLru<Traffic>(MAX_KEYS);
-  /** Instant of the last call for the sources, with any outcome. */
-  const askedAtMs = createLru<number>(MAX_KEYS);
   let share = EXPECTED_SHARE;
 
-  function trafficOf(keyDigest: string): Traffic {
+  function trafficOf(tenant: Tenant): Traffic {
     const interval = Math.floor(now() / intervalMs);
-    const held = traffic.get(keyDigest) ?? { interval, calls: 0, callsBefore: 0 };
+    let held = traffics.of(tenant);
+    if (held === undefined) {
+      held = { interval, calls: 0, callsBefore: 0, askedAtMs: 0 };
+      traffics.put(tenant, held);
+    }
     if (held.interval !== interval) {
       held.callsBefore = held.interval === interval - 1 ? held.calls : 0;
       held.calls = 0;
       held.interval = interval;
     }
-    traffic.set(keyDigest, held);
     return held;
   }
 
   /** True if a look is likely to save more calls than the one it costs, now and until entries expire again. */
-  function isWorthIt(keyDigest: string, { calls, callsIfRenewed }: FetchCosts): boolean {
-    const traffic = trafficOf(keyDigest);
+  function isWorthIt(tenant: Tenant, { calls, callsIfRenewed }: FetchCosts): boolean {
+    const traffic = trafficOf(tenant);
     const callsNow = calls();
     const callsLater = Math.max(0, Math.max(traffic.calls, traffic.callsBefore) - callsNow);
     return share * (callsNow - callsIfRenewed() + callsLater) > 1;
@@ -109,16 +112,16 @@ export function createRevalidation({
 
   /** The sources, as of an instant; null if they are older than data may be. */
   async function look(costs: FetchCosts, sending: Sending): Promise<Sources | null> {
-    const { keyDigest } = sending.caller;
-    const held = await heldRecords(etlStatus, {}, makeCall(etlStatus, {}), keyDigest, tenantCache);
+    const { tenant } = sending.caller;
+    const held = await heldRecords(etlStatus, {}, makeCall(etlStatus, {}), tenant, tenantCache);
     if (held?.records && now() - held.atMs < freshness.ttlMs) return sourcesIn(held.records, held.atMs);
-    const mayLook = mayAsk && now() - (askedAtMs.get(keyDigest) ?? 0) >= intervalMs;
+    const mayLook = mayAsk && now() - (traffics.of(tenant)?.askedAtMs ?? 0) >= intervalMs;
     if (!mayLook) return null;
-    if (!isWorthIt(keyDigest, costs)) {
+    if (!isWorthIt(tenant, costs)) {
       share = Math.min(EXPECTED_SHARE, share + RECOVERY);
       return null;
     }
-    askedAtMs.set(keyDigest, now());
+    trafficOf(tenant).askedAtMs = now();
     try {
       const records = await ask(etlStatus, {}, sending, 0);
       return records === null ? null : sourcesIn(records, now());
@@ -131,7 +134,7 @@ export function createRevalidation({
   /** The sources of each metric by its key, as far as the catalogue is held and names them. */
   async function sourcesByMetric({ caller }: Sending): Promise<SourcesByMetric> {
     const call = makeCall(indicators, {});
-    const held = await heldRecords(indicators, {}, call, caller.keyDigest, tenantCache);
+    const held = await heldRecords(indicators, {}, call, caller.tenant, tenantCache);
     return held?.records ? namedIn(held.records) : NONE_NAMED;
   }
 
@@ -139,12 +142,12 @@ export function createRevalidation({
     async check(held, costs, sending) {
       const asBefore = ({ entry }: HeldFigures) => entry.checkedAtMs;
       if (held.length === 0) return asBefore;
-      const wasAskedAtMs = askedAtMs.get(sending.caller.keyDigest);
+      const wasAskedAtMs = traffics.of(sending.caller.tenant)?.askedAtMs ?? 0;
       const sources = await look(costs, sending);
       if (sources === null) return asBefore;
       const byMetric = await sourcesByMetric(sending);
       const isUnchanged = (figures: HeldFigures) => areUnchanged(figures, byMetric, sources);
-      if (askedAtMs.get(sending.caller.keyDigest) !== wasAskedAtMs) {
+      if ((traffics.of(sending.caller.tenant)?.askedAtMs ?? 0) !== wasAskedAtMs) {
         const renewed = held.filter(isUnchanged).length;
         share += LEARNING_RATE * (renewed / held.length - share);
       }
@@ -153,8 +156,8 @@ export function createRevalidation({
         return isUnchanged(figures) ? Math.max(atMs, sources.atMs) : atMs;
       };
     },
-    countCalls(keyDigest, calls) {
-      if (calls > 0) trafficOf(keyDigest).calls += calls;
+    countCalls(tenant, calls) {
+      if (calls > 0) trafficOf(tenant).calls += calls;
     },
   };
 }
@@ -259,7 +262,7 @@ export function revalidated(next: Fetch<HeldDemand>, parts: RevalidatedParts): F
     const { bill, caller } = sending;
     const callsBefore = bill.byRoute[observations.route] ?? 0;
     await next(demands, sending, settle);
-    parts.revalidation.countCalls(caller.keyDigest, (bill.byRoute[observations.route] ?? 0) - callsBefore);
+    parts.revalidation.countCalls(caller.tenant, (bill.byRoute[observations.route] ?? 0) - callsBefore);
   };
 }
 

@@ -8,7 +8,7 @@ import type { IndicatorRecord, SourceRecord } from '../service/records/catalogue
 import type { CountryRecord } from '../service/records/countries.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
 import type { TickerRecord } from '../service/records/reference.ts';
-import type { QuotaRecord } from '../tenants/ledger.ts';
+import type { QuotaRecord } from '../tenants/account.ts';
 import { createWarnings, type LiveWarning, type Warnings } from '../warnings.ts';
 
 /**
@@ -148,7 +148,11 @@ export interface GraphContext {
   readonly live?: LiveSources;
 }
 
-interface ContextParts extends LoadersParts, Pick<GraphContext, 'quota' | 'keyRefusal' | 'maxListItems'> {}
+interface ContextParts extends LoadersParts {
+  readonly quota: GraphContext['quota'];
+  readonly keyRefusal?: GraphContext['keyRefusal'];
+  readonly maxListItems: number;
+}
 
 /** Puts together the means of one operation's resolvers. */
 export function openContext(parts: ContextParts): GraphContext {

@@ -4,6 +4,17 @@ export interface GraphError {
   readonly extensions?: Readonly<Record<string, unknown>> & { readonly code?: string };
 }
 
+/** What of an answer isn't whole, as `extensions.warnings` tells it. */
+export interface Warning {
+  readonly code: string;
+  readonly message: string;
+  readonly path?: readonly (string | number)[];
+  /** The key or code that nothing is known of. */
+  readonly name?: string;
+  /** Names that are known and spelt alike, the nearest first. */
+  readonly didYouMean?: readonly string[];
+}
+
 /** What an operation cost, as `extensions.upstream` tells it. */
 export interface Upstream {
   readonly calls: number;
@@ -38,7 +49,7 @@ export interface Answer {
   readonly extensions?: {
     readonly upstream?: Upstream;
     readonly explain?: Explained;
-    readonly warnings?: readonly { readonly code: string; readonly message: string }[];
+    readonly warnings?: readonly Warning[];
   };
 }
 
@@ -48,4 +59,6 @@ export interface Arrival {
   /** How many have come of the parts that it comes in. */
   readonly parts: number;
   readonly isLast: boolean;
+  /** Characters of the whole; null where it comes in parts. */
+  readonly length: number | null;
 }

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react';
 import type { Explained, Upstream } from './answer.ts';
 import { apiKey } from './api-key.ts';
 import { type Exchange, lastExchange, nameIn } from './exchange.ts';
+import { refusal } from './refusal.ts';
 import { send } from './send.ts';
 import { useStore } from './store.ts';
 import { variablesIn } from './variables.ts';
@@ -16,7 +17,7 @@ interface Quota {
   readonly callsThisMonth: number;
   readonly minuteResetsAt: string;
   readonly monthResetsAt: string;
-  readonly state: 'OK' | 'MINUTE_SPENT' | 'MONTH_SPENT';
+  readonly state: string;
 }
 
 const QUOTA = `{ quota {
@@ -193,9 +194,23 @@ export function spentOf(calls: number, limit: number | null): string {
   return `all ${written(limit)}, and ${written(calls - limit)} asked beyond them`;
 }
 
+/** The same, where the service has said that all is spent: it has counted what this gateway hasn't sent. */
+function spentWords(calls: number, limit: number | null, isSpent: boolean): string {
+  if (!isSpent || (limit !== null && calls >= limit)) return spentOf(calls, limit);
+  const all = limit === null ? 'all' : `all ${limit.toLocaleString('en')}`;
+  return `${all}, as the service says`;
+}
+
+const STATES: Readonly<Record<string, string>> = {
+  OK: 'can be used',
+  MINUTE_SPENT: 'minute spent',
+  MONTH_SPENT: 'month spent',
+};
+
 function QuotaView() {
   const exchange = useStore(lastExchange);
   const key = useStore(apiKey);
+  const refused = useStore(refusal);
   const [quota, setQuota] = useState<Quota | null>(null);
   // While parts of an answer come, nothing is asked for each of them.
   const settled = exchange?.partly?.isStopped === false ? null : exchange;
@@ -214,30 +229,45 @@ function QuotaView() {
       isCurrent = false;
     };
   }, [settled, key]);
-  if (quota === null) return null;
+  if (quota === null && refused === null) return null;
   return (
     <section aria-label="Quota of the key">
       <h2>Your key</h2>
       <dl>
-        <dt>plan</dt>
-        <dd>{quota.plan ?? 'not told yet'}</dd>
-        <dt>calls this minute</dt>
-        <dd>
-          {spentOf(quota.callsThisMinute, quota.requestsPerMinute)}, until {localTime(quota.minuteResetsAt)}
-        </dd>
-        <dt>calls this month</dt>
-        <dd>
-          {spentOf(quota.callsThisMonth, quota.monthlyRequests)}, until {localTime(quota.monthResetsAt)}
-        </dd>
+        {quota !== null && <Spent quota={quota} />}
         <dt>state</dt>
         <dd>
-          {quota.state === 'OK'
-            ? 'can be used'
-            : quota.state === 'MINUTE_SPENT'
-              ? 'minute spent'
-              : 'month spent'}
+          {refused === null ? (
+            stateOf(quota?.state ?? '')
+          ) : (
+            <>
+              refused: <Words text={refused} />
+            </>
+          )}
         </dd>
       </dl>
     </section>
+  );
+}
+
+const stateOf = (state: string) => STATES[state] ?? state.toLowerCase().replaceAll('_', ' ');
+
+function Spent({ quota }: { readonly quota: Quota }) {
+  const { callsThisMinute, callsThisMonth, requestsPerMinute, monthlyRequests, state } = quota;
+  return (
+    <>
+      <dt>plan</dt>
+      <dd>{quota.plan ?? 'not told yet'}</dd>
+      <dt>calls this minute</dt>
+      <dd>
+        {spentWords(callsThisMinute, requestsPerMinute, state === 'MINUTE_SPENT')}, until{' '}
+        {localTime(quota.minuteResetsAt)}
+      </dd>
+      <dt>calls this month</dt>
+      <dd>
+        {spentWords(callsThisMonth, monthlyRequests, state === 'MONTH_SPENT')}, until{' '}
+        {localTime(quota.monthResetsAt)}
+      </dd>
+    </>
   );
 }

@@ -5,6 +5,7 @@ import { timeIn } from '../times.ts';
 import type { GraphError } from './answer.ts';
 import { lastExchange } from './exchange.ts';
 import { useStore } from './store.ts';
+import { Warnings } from './warnings.tsx';
 import { localTime, Words } from './words.tsx';
 
 /** What the page itself says where there is no answer of the gateway. */
@@ -26,9 +27,14 @@ export function ErrorsPane() {
     'This code has no description.';
   if (exchange === null) return <p>Run an operation; what goes wrong is explained here.</p>;
   if (errors.length === 0)
-    return <p>{exchange.partly === null ? 'The last operation had no errors.' : 'No errors so far.'}</p>;
+    return (
+      <>
+        <p>{exchange.partly === null ? 'The last operation had no errors.' : 'No errors so far.'}</p>
+        <Warnings />
+      </>
+    );
   const byCode = Map.groupBy(errors, ({ extensions }) => extensions?.code ?? 'UNKNOWN');
-  return [...byCode].map(([code, all]) => (
+  const sections = [...byCode].map(([code, all]) => (
     <section key={code} className="error" aria-label={code}>
       <h2>
         <code>{code}</code>
@@ -46,6 +52,12 @@ export function ErrorsPane() {
       </ul>
     </section>
   ));
+  return (
+    <>
+      {sections}
+      <Warnings />
+    </>
+  );
 }
 
 function Retry({ error: { extensions = {} } }: { readonly error: GraphError }) {

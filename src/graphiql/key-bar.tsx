@@ -1,5 +1,6 @@
 import { type FormEvent, useState } from 'react';
 import { apiKey, isRemembered, keepKey } from './api-key.ts';
+import { refusal } from './refusal.ts';
 import type { Settings } from './settings.ts';
 import { useStore } from './store.ts';
 
@@ -7,6 +8,7 @@ import { useStore } from './store.ts';
 export function KeyBar({ settings: { demoKeys } }: { readonly settings: Settings }) {
   const key = useStore(apiKey);
   const remembered = useStore(isRemembered);
+  const refused = useStore(refusal);
   const [isShown, setShown] = useState(false);
   const [isOpen, setOpen] = useState(false);
   const [demoName] = Object.entries(demoKeys ?? {}).find(([, demoKey]) => demoKey === key) ?? [];
@@ -21,7 +23,7 @@ export function KeyBar({ settings: { demoKeys } }: { readonly settings: Settings
         aria-controls="key-form"
         onClick={() => setOpen(!isOpen)}
       >
-        Key: {key === '' ? 'none' : (demoName ?? 'set')}
+        Key: {refused !== null ? 'refused' : key === '' ? 'none' : (demoName ?? 'set')}
       </button>
       <form id="key-form" data-open={isOpen} onSubmit={onSubmit} autoComplete="off">
         <label htmlFor="api-key">API key</label>

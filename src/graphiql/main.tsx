@@ -6,6 +6,7 @@ import 'graphiql/style.css';
 import '@graphiql/plugin-explorer/style.css';
 import './style.css';
 import './layout.css';
+import './media.css';
 import { useGraphiQL } from '@graphiql/react';
 import { apiKey, keepKey } from './api-key.ts';
 import { useCompletion } from './catalogue/completion.ts';

@@ -6,6 +6,7 @@ import { type Exchange, lastExchange, showTab, titleOf } from './exchange.ts';
 import { LiveBar } from './live-bar.tsx';
 import { isUnderWay, liveStatus } from './live-status.ts';
 import { isComing, PartsBar } from './parts-bar.tsx';
+import { useScrollThrough } from './scroll-through.ts';
 import type { Settings } from './settings.ts';
 import { StartPane } from './start-pane.tsx';
 import { useStore } from './store.ts';
@@ -29,7 +30,8 @@ export function ResultSide({ settings }: { readonly settings: Settings }) {
   const chosen = useStore(side);
   const narrow = useNarrow();
   const shown = chosen === 'query' && !narrow ? 'answer' : chosen;
-  const isBegun = useIsBegun();
+  const isBegun = useIsBegun() || exchange !== null;
+  useScrollThrough();
   useEffect(() => {
     document.body.dataset.side = shown;
     document.body.dataset.wide = String(wide && !narrow);
@@ -52,7 +54,7 @@ export function ResultSide({ settings }: { readonly settings: Settings }) {
       </div>
       <LiveBar />
       <PartsBar />
-      {!isBegun && (shown === 'answer' || shown === 'query') ? (
+      {!isBegun && shown !== 'cost' && shown !== 'errors' ? (
         <div className="side-panel pane start">
           <StartPane settings={settings} />
         </div>
@@ -84,8 +86,17 @@ function useFollowedTab(): Exchange | null {
     document.querySelector('.graphiql-tab-active')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [id, ids]);
   const exchange = useStore(lastExchange);
-  const { setVisiblePlugin } = useGraphiQLActions();
+  const { setVisiblePlugin, updateActiveTabValues } = useGraphiQLActions();
+  const responseEditor = useGraphiQL((state) => state.responseEditor);
+  const isEmpty = useGraphiQL((state) => (state.tabs[state.activeTabIndex]?.response ?? '') === '');
   const isFetching = useGraphiQL((state) => state.isFetching);
+  // An answer that was kept stands in no tab of GraphiQL yet.
+  useEffect(() => {
+    if (exchange === null || !isEmpty || isFetching || responseEditor === undefined) return;
+    const response = JSON.stringify(exchange.answer, null, 2);
+    responseEditor.setValue(response);
+    updateActiveTabValues({ response });
+  }, [exchange, isEmpty, isFetching, responseEditor, updateActiveTabValues]);
   // What comes of a run is shown: where there is no room beside it, the operation and the panes give way.
   useEffect(() => {
     if (!isFetching) return;
@@ -111,6 +122,7 @@ interface SidesProps {
 
 function Sides({ shown, narrow, exchange }: SidesProps) {
   const errors = exchange?.answer.errors?.length ?? 0;
+  const warnings = exchange?.answer.extensions?.warnings?.length ?? 0;
   const sides = SIDES.filter(({ name }) => narrow || name !== 'query');
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
@@ -136,6 +148,13 @@ function Sides({ shown, narrow, exchange }: SidesProps) {
         >
           {title}
           {name === 'errors' && errors > 0 && <span className="badge">{errors}</span>}
+          {name === 'errors' && warnings > 0 && (
+            <span className="badge warned" title={warnings === 1 ? '1 warning' : `${warnings} warnings`}>
+              <span aria-hidden="true">!</span>
+              {warnings}
+              <span className="unseen"> {warnings === 1 ? 'warning' : 'warnings'}</span>
+            </span>
+          )}
         </button>
       ))}
     </div>

@@ -1,6 +1,7 @@
 import type { Answer, Arrival } from './answer.ts';
 import { apiKey } from './api-key.ts';
 import type { Operation } from './operation.ts';
+import { noteRefusal } from './refusal.ts';
 import { ENDPOINT } from './settings.ts';
 import { trustedIdOf } from './trusted.ts';
 
@@ -15,8 +16,11 @@ export async function send(
   headers: Headers = {},
   signal?: AbortSignal,
 ): Promise<Answer> {
+  const key = keyOf(headers);
   const response = await responseTo(operation, WHOLE, headers, signal);
-  return response === null ? notReached() : read(response);
+  const { answer } = await read(response);
+  noteRefusal(key, answer);
+  return answer;
 }
 
 /** The same, with what has come of the answer so far each time more of it has: once, where the operation defers nothing. */
@@ -25,14 +29,23 @@ export async function* sendInParts(
   headers: Headers,
   signal: AbortSignal,
 ): AsyncGenerator<Arrival> {
+  const key = keyOf(headers);
   const response = await responseTo(operation, IN_PARTS, headers, signal);
   if (response !== null && /^multipart\/mixed/i.test(response.headers.get('content-type') ?? '')) {
     const { arrivalsIn } = await import('./parts.ts');
-    yield* arrivalsIn(response, signal);
+    for await (const arrival of arrivalsIn(response, signal)) {
+      if (arrival.isLast) noteRefusal(key, arrival.answer);
+      yield arrival;
+    }
   } else {
-    yield { answer: response === null ? notReached() : await read(response), parts: 1, isLast: true };
+    const { answer, length } = await read(response);
+    noteRefusal(key, answer);
+    yield { answer, parts: 1, isLast: true, length };
   }
 }
+
+/** The key of the key field; null where the headers have another. */
+const keyOf = (headers: Headers) => ('authorization' in headers ? null : apiKey.get());
 
 /** Null where nothing answers. */
 async function responseTo(
@@ -63,15 +76,17 @@ async function responseTo(
   }
 }
 
-async function read(response: Response): Promise<Answer> {
+async function read(
+  response: Response | null,
+): Promise<{ readonly answer: Answer; readonly length: number }> {
+  if (response === null) return { answer: notReached(), length: 0 };
   const text = await response.text().catch(() => '');
+  const { length } = text;
   try {
-    return JSON.parse(text) as Answer;
+    return { answer: JSON.parse(text) as Answer, length };
   } catch {
-    return noAnswer(
-      'NOT_GRAPHQL',
-      `What answered (status ${response.status}) is no GraphQL: a proxy or a sign-in page may stand between this page and the gateway.`,
-    );
+    const words = `What answered (status ${response.status}) is no GraphQL: a proxy or a sign-in page may stand between this page and the gateway.`;
+    return { answer: noAnswer('NOT_GRAPHQL', words), length };
   }
 }
 

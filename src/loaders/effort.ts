@@ -33,22 +33,19 @@ const MOST_ERRORS = 25_000;
 /** The most for any other key: the latest figures of all countries and indicators are 11,178. */
 const MOST_UNPROVEN = 12_500;
 
-export interface EffortParts {
-  readonly isProven: () => boolean;
-}
-
 /**
  * Counts for one operation. A class, since an object literal with a getter has the engine make a hidden class for each.
  */
 export class CountedEffort implements Effort {
   refusal: Failure | null = null;
-  readonly #isProven: EffortParts['isProven'];
+  readonly #whose: { readonly isProven: boolean };
   #figures = 0;
   #items = 0;
   #errors = 0;
 
-  constructor({ isProven }: EffortParts) {
-    this.#isProven = isProven;
+  /** @param whose the tenant that the work is for */
+  constructor(whose: { readonly isProven: boolean }) {
+    this.#whose = whose;
   }
 
   want(count: number): void {
@@ -70,7 +67,7 @@ export class CountedEffort implements Effort {
   }
 
   #check(count: number, what: string, most: number = MOST_THINGS): void {
-    const isProven = this.#isProven();
+    const { isProven } = this.#whose;
     const limit = isProven ? most : MOST_UNPROVEN;
     if (count <= limit) return;
     const whose = isProven

@@ -14,6 +14,7 @@ import type { IndicatorRecord, SourceRecord } from '../service/records/catalogue
 import type { CountryRecord } from '../service/records/countries.ts';
 import { leftOutOf, notFoundIn, withLeftOut } from '../service/records/envelope.ts';
 import { createObjectMemo } from '../store/lru.ts';
+import type { Tenant } from '../tenants/tenant.ts';
 import type { Effort } from './effort.ts';
 import { type BatchGate, createObservationLoader, type ObservationLoader } from './observations.ts';
 import { createTickerLoader, type TickerLoader, type TickersLearned } from './tickers.ts';
@@ -139,7 +140,7 @@ export interface LoadersParts {
   readonly tickersLearned: TickersLearned;
   readonly learned: Pick<Learned, 'listed' | 'figured' | 'countryCodes'>;
   /** Tells if calls are plenty for a key; left out if nothing is asked for before it is known to be wanted. */
-  readonly hasPlenty?: ((keyDigest: string) => boolean) | undefined;
+  readonly hasPlenty?: ((tenant: Tenant) => boolean) | undefined;
   /** Left out if nothing is held. */
   readonly heldNames?: FindHeldNames | undefined;
 }
@@ -200,10 +201,10 @@ export function createLoaders(parts: LoadersParts): Loaders {
     doubts,
     expectedCountries() {
       const { countryCodes } = parts.learned;
-      const mayAsk = countryCodes.length > 0 && parts.hasPlenty?.(sending.caller.keyDigest) === true;
+      const mayAsk = countryCodes.length > 0 && parts.hasPlenty?.(sending.caller.tenant) === true;
       return mayAsk ? countryCodes : null;
     },
-    heldNames: (dimension) => parts.heldNames?.(dimension, sending.caller.keyDigest) ?? null,
+    heldNames: (dimension) => parts.heldNames?.(dimension, sending.caller.tenant) ?? null,
     servedBy({ freshUntilMs }) {
       sending.bill.cached += 1;
       sending.onHeld?.(freshUntilMs);

@@ -410,7 +410,7 @@ export function createObservationLoader(
     severalOf(row) {
       const sources = ruled?.get(row);
       if (sources !== undefined) return { sources, isByRule: true };
-      const known = several.sourcesOf(sending.caller.keyDigest, row);
+      const known = several.sourcesOf(sending.caller.tenant, row);
       return known === null ? null : { sources: known, isByRule: false };
     },
     operands: createOperandLoader({

@@ -6,24 +6,17 @@ import {
 } from 'graphql';
 import type { PromiseOrValue } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
-import { byteLengthOf, lengthOf, type TextPieces } from '../execution/columns.ts';
-import { type Plan, planOperation } from '../execution/plan.ts';
-import { type Executed, runPlan } from '../execution/run.ts';
+import { planOperation } from '../execution/plan.ts';
+import { byteLengthOf, type Executed, lengthOf, runPlan, type TextPieces } from '../execution/run.ts';
 import { formatError } from '../graph/errors.ts';
 import { listRefusal } from '../graph/limits.ts';
-import { type Bound, mostCalls } from '../price/bound.ts';
+import type { Learned } from '../plan/learned.ts';
+import { mostCalls } from '../price/bound.ts';
 import { type Pricing, priceRange } from '../price/price.ts';
-import type { ProvenKeys } from '../tenants/status.ts';
 import type { FirstPart } from '../wings/defer/delivery.ts';
-import type { AnswerKeeping } from './answers.ts';
-import type {
-  Explanation,
-  PlannedOperation,
-  Prepared,
-  PreparedOperations,
-  ValidOperation,
-} from './documents.ts';
-import type { OperationParams } from './requests.ts';
+import type { AnswersTable } from './answers.ts';
+import type { Explanation, PlannedOperation, PreparedOperations, ValidOperation } from './documents.ts';
+import type { GatewayRequest, PlainRequest } from './requests.ts';
 import { entityTag, type GatewayResponse, statusOf, tagged, toldErrors, writeBody } from './responses.ts';
 import {
   describeOperation,
@@ -31,9 +24,11 @@ import {
   extensionsOf,
   type HandleRun,
   type Incoming,
+  type OpenRun,
   type OperationEvent,
   type OperationRun,
-  type PlainRequest,
+  onceOver,
+  type RanOperation,
   setRunHeaders,
   shown,
   type WrittenAnswer,
@@ -42,13 +37,7 @@ import {
 /** Prices and runs operations by their plans. */
 interface Execution {
   /** Refuses an operation that is too dear to run; null if it isn't. Most are known not to be by their text alone. */
-  refusalOf(
-    operation: Pick<ValidOperation, 'document' | 'operation'>,
-    variables: PlannedOperation['variables'],
-    bound: Bound,
-    plan: Plan | null,
-    run: OperationRun,
-  ): PromiseOrValue<GraphQLError | null>;
+  refusalOf(planned: PlannedOperation, run: OperationRun): PromiseOrValue<GraphQLError | null>;
   /**
    * Prices an operation, in place of its answer.
    * @throws GraphQLError if it is too dear to be priced
@@ -75,9 +64,7 @@ interface ExecutionParts {
   readonly maxUpstreamCalls: number;
   readonly maxAnswerBytes: number;
   readonly price: Pricing;
-  /** Rows that one call brings. */
-  readonly maxRows: () => number;
-  readonly proven: Pick<ProvenKeys, 'has'>;
+  readonly learned: Learned;
   readonly now: () => number;
   readonly onOperation: (event: OperationEvent) => void;
   readonly onFault: (fault: unknown, where: string, requestId?: string) => void;
@@ -87,7 +74,7 @@ interface ExecutionParts {
 const NULL: TextPieces = ['null'];
 
 export function createExecution(parts: ExecutionParts): Execution {
-  const { schema, maxUpstreamCalls: limit, maxAnswerBytes, price, proven, now, onOperation, onFault } = parts;
+  const { schema, maxUpstreamCalls: limit, maxAnswerBytes, price, now, onOperation, onFault } = parts;
   const tell = (error: GraphQLError, requestId?: string) =>
     formatError(error.toJSON(), error, (fault) => onFault(fault, 'operation', requestId));
 
@@ -107,7 +94,7 @@ export function createExecution(parts: ExecutionParts): Execution {
       durationMs: now() - run.startedAtMs,
       requestId: run.requestId,
       // Known by now, if it wasn't when the operation began.
-      ...(proven.has(run.context.caller.keyDigest) ? { isProven: true } : {}),
+      ...(run.context.caller.tenant.isProven ? { isProven: true } : {}),
     };
     if (run.trace !== undefined) describeOperation(run.trace, event);
     onOperation(event);
@@ -142,10 +129,11 @@ export function createExecution(parts: ExecutionParts): Execution {
   return {
     tooLong,
     finish,
-    refusalOf({ document, operation }, variables, bound, plan, { context: { caller }, delivery }) {
-      const fault = delivery?.refusalOf(schema, { document }, variables) ?? null;
+    refusalOf({ prepared: { document, operation }, variables, bound, plan }, { context, delivery }) {
+      const { caller } = context;
+      const fault = delivery?.refusalOf(schema, document, variables) ?? null;
       if (fault !== null) return fault;
-      if (mostCalls(bound, parts.maxRows()) <= limit) return null;
+      if (mostCalls(bound, parts.learned.maxRows) <= limit) return null;
       const pricing = price({ document, operation, variables, caller, plan }, 'expected', false);
       return pricing.then(({ refusal }) => refusal && refused(refusal));
     },
@@ -175,18 +163,20 @@ export function createExecution(parts: ExecutionParts): Execution {
       const data = isLong === null ? executed.data : NULL;
       const errors = isLong === null ? executed.errors.map((error) => tell(error, run.requestId)) : [isLong];
       if (isLong === null && deliver(run, operation, data, errors)) {
-        run.written = { status: 200, data, body: '', operation };
+        run.written = { status: 200, data, body: '', operation, extensions: extensionsOf(run) };
         return run.written;
       }
       finish(run, operation, errors);
+      const extensions = extensionsOf(run);
       run.written = {
         status: statusOf(
           { accepts, errors, data: () => JSON.parse(data.join('')), operation, hadOperation: true },
           200,
         ),
         data,
-        body: writeBody(data, toldErrors(errors, run.requestId), extensionsOf(run)),
+        body: writeBody(data, toldErrors(errors, run.requestId), extensions),
         operation,
+        extensions,
       };
       return run.written;
     },
@@ -220,7 +210,7 @@ async function runBounded(
 }
 
 /** Makes the only error of an operation that comes to more than it may. */
-export function wholeRefused(refusal: Failure): GraphQLError {
+function wholeRefused(refusal: Failure): GraphQLError {
   return new GraphQLError(refusal.message, { originalError: refusal });
 }
 
@@ -244,50 +234,62 @@ function answerTooLong(limit: number): GraphQLError {
 
 export interface PreparedParts {
   readonly operations: PreparedOperations;
-  readonly proven: Pick<ProvenKeys, 'has'>;
   readonly execution: Execution;
-  readonly keeping: AnswerKeeping;
+  readonly answers: AnswersTable;
   readonly maxListItems: number;
   readonly now: () => number;
   readonly steadyNow: () => number;
 }
 
-/** Runs operations that were found valid before by their plans, and leaves the rest to the next stage. */
-export function prepared(next: HandleRun, parts: PreparedParts): HandleRun {
-  const { execution, keeping, maxListItems } = parts;
-
-  async function answer(
-    incoming: Incoming,
-    { params, contentType }: PlainRequest,
-    run: OperationRun,
-  ): Promise<GatewayResponse> {
-    const { request } = incoming;
-    const known = preparedFor(params, run, parts);
-    if (known === undefined || listRefusal(known.operation, params.variables, maxListItems) !== null)
-      return next(incoming, run);
-    const planned = known.with(params.variables);
-    if (planned === null) return next(incoming, run);
-    const { variables, bound, plan } = planned;
-    const refusing = execution.refusalOf(planned.prepared, variables, bound, plan, run);
-    const refusal = refusing instanceof Promise ? await refusing : refusing;
-    if (refusal !== null) return next(incoming, run);
-    const executed = await execution.answer(planned, run);
-    const { status, data, body } = executed;
-    const headers = new Map([['content-type', contentType]]);
-    setRunHeaders(headers, status, run, parts);
-    keeping.keep(params, executed, run);
-    return tagged(request, params.isPersisted, { status, headers, body }, run.errors, () => entityTag(data));
-  }
-
-  return (incoming, run) =>
-    incoming.plain === null ? next(incoming, run) : answer(incoming, incoming.plain, run);
+/**
+ * Opens the run of an operation, and closes it once all of the answer is there. Operations that were found valid before
+ * run by their plans; the rest is left to the next stage.
+ */
+export function ran(
+  next: HandleRun,
+  openRun: OpenRun,
+  parts: PreparedParts,
+): (incoming: Incoming) => Promise<RanOperation> {
+  return async (incoming) => {
+    const { request, caller, plain, trace, delivery } = incoming;
+    const run = openRun(request, caller, trace, delivery);
+    try {
+      const answered = plain && (await answerByPlan(request, plain, run, parts));
+      return { response: answered ?? (await next(incoming, run)), run };
+    } finally {
+      onceOver(delivery, () => close(run));
+    }
+  };
 }
 
-/** Finds the operation that a request asks for, if it was found valid before. */
-export function preparedFor(
-  { text, operationName }: OperationParams,
-  { context: { caller } }: OperationRun,
-  { operations, proven }: Pick<PreparedParts, 'operations' | 'proven'>,
-): Prepared | undefined {
-  return operations.find(text, operationName, proven.has(caller.keyDigest));
+/** Closes a run. Calls that it asked for and nobody waited for are not sent any more: its bill is shown. */
+function close({ deadline, participant, payer }: OperationRun): void {
+  deadline.stop();
+  participant.leave();
+  payer.close();
+}
+
+/** Returns null if the operation has no plan yet, or is to be refused. */
+async function answerByPlan(
+  request: GatewayRequest,
+  plain: PlainRequest,
+  run: OperationRun,
+  parts: PreparedParts,
+): Promise<GatewayResponse | null> {
+  const { execution, answers, maxListItems } = parts;
+  const { params, contentType } = plain;
+  const known = parts.operations.find(params, run.context.caller.flow);
+  if (known === undefined || listRefusal(known.operation, params.variables, maxListItems) !== null)
+    return null;
+  const planned = known.with(params.variables);
+  if (planned === null) return null;
+  const refusing = execution.refusalOf(planned, run);
+  const refusal = refusing instanceof Promise ? await refusing : refusing;
+  if (refusal !== null) return null;
+  const executed = await execution.answer(planned, run);
+  const { status, data, body } = executed;
+  const headers = new Map([['content-type', contentType]]);
+  setRunHeaders(headers, status, run, parts);
+  answers.keep(plain, executed, run);
+  return tagged(request, params.isPersisted, { status, headers, body }, run.errors, () => entityTag(data));
 }

@@ -4,6 +4,7 @@ import { ASSUMED_METRIC, assumedFigure } from '../service/assumed.ts';
 import { type Answer, type Call, callKey, makeCall, type Send } from '../service/call.ts';
 import type { AnyEndpoint } from '../service/endpoints.ts';
 import * as endpoints from '../service/endpoints.ts';
+import type { Tenant } from '../tenants/tenant.ts';
 
 /** Lists that later operations are priced by, per key digest. */
 const MAX_LISTS = 400;
@@ -77,7 +78,7 @@ export function createDryRun(now: () => number, more: readonly AnyEndpoint[] = [
   /** Routes that have one answer for all, which later operations are priced by. */
   const lists: ReadonlySet<string> = new Set([...assumedOf.keys()].filter((route) => !route.includes('{')));
   const known = new LRUCache<string, KnownList>({ max: MAX_LISTS });
-  const keyOf = (keyDigest: string, call: Call) => `${keyDigest} ${callKey(call)}`;
+  const keyOf = (tenant: Tenant, call: Call) => `${tenant.digest} ${callKey(call)}`;
 
   function remember(key: string, { body, receivedAt }: Answer): void {
     const before = known.get(key);
@@ -90,7 +91,7 @@ export function createDryRun(now: () => number, more: readonly AnyEndpoint[] = [
       const answering = next(call, sending);
       if (!lists.has(call.route)) return answering;
       return answering.then((answer) => {
-        if (answer.status === 200) remember(keyOf(sending.caller.keyDigest, call), answer);
+        if (answer.status === 200) remember(keyOf(sending.caller.tenant, call), answer);
         return answer;
       });
     },
@@ -100,8 +101,7 @@ export function createDryRun(now: () => number, more: readonly AnyEndpoint[] = [
         note(call);
         payer.reserve(call.route).charge();
         if (call.target.length > LONG_TARGET) await yieldToEventLoop(caller);
-        const body =
-          known.get(keyOf(caller.keyDigest, call))?.body ?? assumed(call, caller.keyDigest, assumptions);
+        const body = known.get(keyOf(caller.tenant, call))?.body ?? assumed(call, caller.tenant, assumptions);
         // If there is no record, nothing below it is asked for.
         const status = body === NO_RECORD ? 404 : 200;
         return { status, headers: {}, body, receivedAt: now() };
@@ -112,15 +112,15 @@ export function createDryRun(now: () => number, more: readonly AnyEndpoint[] = [
    * Returns an indicator of the key's own catalogue, as far as it is known, so that the fields below an indicator of a
    * record are asked for as well.
    */
-  function metricOf(keyDigest: string): string {
-    const catalogue = known.peek(keyOf(keyDigest, makeCall(endpoints.indicators, {})));
+  function metricOf(tenant: Tenant): string {
+    const catalogue = known.peek(keyOf(tenant, makeCall(endpoints.indicators, {})));
     return catalogue === undefined ? ASSUMED_METRIC : metricIn(catalogue.body);
   }
 
-  function assumed(call: Call, keyDigest: string, assumptions: Assumptions): unknown {
+  function assumed(call: Call, tenant: Tenant, assumptions: Assumptions): unknown {
     if (call.route === endpoints.observations.route) return assumedFigures(call, assumptions);
     if (lists.has(call.route)) assumptions.onAssumedList();
-    if (assumptions.areFilled) return assumedOf.get(call.route)?.(call.target, metricOf(keyDigest)) ?? {};
+    if (assumptions.areFilled) return assumedOf.get(call.route)?.(call.target, metricOf(tenant)) ?? {};
     if (call.route.includes('{')) return NO_RECORD;
     return lists.has(call.route) ? [] : {};
   }

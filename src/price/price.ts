@@ -1,10 +1,4 @@
-import {
-  type DocumentNode,
-  execute,
-  type GraphQLError,
-  type GraphQLSchema,
-  type OperationDefinitionNode,
-} from 'graphql';
+import type { DocumentNode, GraphQLError, GraphQLSchema, OperationDefinitionNode } from 'graphql';
 import { Failure } from '../errors.ts';
 import { fragmentsIn, type Plan } from '../execution/plan.ts';
 import { runPlan } from '../execution/run.ts';
@@ -17,7 +11,7 @@ import { createRevalidation, type Revalidation } from '../figures/revalidation.t
 import { type GraphContext, openContext } from '../graph/context.ts';
 import { originalOf } from '../graph/errors.ts';
 import { derivesFigures, isOpenEnded } from '../graph/selection.ts';
-import type { Effort } from '../loaders/effort.ts';
+import { CountedEffort, type Effort } from '../loaders/effort.ts';
 import { createBatchGate } from '../loaders/observations.ts';
 import { ownCopy, type TickersLearned } from '../loaders/tickers.ts';
 import { type Demand, pairKey } from '../plan/demand.ts';
@@ -42,9 +36,9 @@ import {
   observations,
   tickers,
 } from '../service/endpoints.ts';
-import { authenticated } from '../service/gate.ts';
 import { cached, type Freshness } from '../service/lists.ts';
-import type { QuotaRecord } from '../tenants/ledger.ts';
+import type { QuotaRecord } from '../tenants/account.ts';
+import type { Tenant } from '../tenants/tenant.ts';
 import { NO_TENANT_CACHE, readOnlyCache, type TenantCache } from '../tenants/tenant-cache.ts';
 import type { Warning, WarningCode } from '../warnings.ts';
 import { dearestField } from './bound.ts';
@@ -177,8 +171,7 @@ interface PricedOperation {
   readonly operation: OperationDefinitionNode;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly caller: Caller;
-  /** Null if graphql-js has to run it. */
-  readonly plan: Plan | null;
+  readonly plan: Plan;
 }
 
 interface Price {
@@ -212,14 +205,11 @@ interface PricingParts {
   readonly codesPerCall: number;
   readonly overfetchRows: number;
   readonly holdMs: number;
-  readonly effortFor: (caller: Caller) => Effort;
-  /** Tells if the service has accepted the key lately. */
-  readonly isProven: (keyDigest: string) => boolean;
   /** Calls that one operation may send. */
   readonly maxUpstreamCalls: number;
   /** Rows of one page. */
   readonly maxListItems: number;
-  readonly quota: (keyDigest: string) => Promise<QuotaRecord>;
+  readonly quota: (tenant: Tenant) => Promise<QuotaRecord>;
 }
 
 /**
@@ -245,7 +235,7 @@ export function createPricing(parts: PricingParts): Pricing {
     const tally = tallyFor(priced, learned, isExplained, parts);
     const { context, fetchHeld } = openDryRun(parts, priced, supposed, learned, tally);
     const { effort, warnings, bill } = context;
-    const errors = await runDry(priced, context, parts.schema).catch((fault: unknown) => {
+    const errors = await runDry(priced, context).catch((fault: unknown) => {
       if (fault !== effort.refusal) throw fault;
       return [];
     });
@@ -275,7 +265,7 @@ function tallyFor(
   return openTally({
     limit,
     isExplained,
-    isProven: parts.isProven(caller.keyDigest),
+    isProven: caller.tenant.isProven,
     // Of an object that is found by its identifier, the stand-in knows nothing.
     isCertain: !isOpenEnded(document, schema),
     fewest: createFewestCalls(limitsOf({ learned, codesPerCall }), learned.seriesRows, learned.rowsWithin),
@@ -302,7 +292,12 @@ function openDryRun(
   const note = (call: Call) => tally.calls.push({ ...call, isHeld: false });
   const noteHeld = (call: Call) => tally.calls.push({ ...call, isHeld: true });
   const outage = { failure: () => null };
-  const send = coalesced(authenticated(parts.dryRun.answering(note, assumptions), tenantCache));
+  const answering = parts.dryRun.answering(note, assumptions);
+  const send = coalesced(async (call, sending) => {
+    const answer = await answering(call, sending);
+    if (!call.isPublic) tenantCache.accept(caller.tenant);
+    return answer;
+  });
   const ask = cached(send, { tenantCache, freshness, now, outage, onHeld: noteHeld });
   const observations = {
     ...parts,
@@ -327,7 +322,7 @@ function openDryRun(
   });
   const signal = new AbortController().signal;
   const sending: Sending = { caller, bill, payer, signal, waitDeadlineMs: 0 };
-  const effort = untilRefused(parts.effortFor(caller), tally);
+  const effort = untilRefused(new CountedEffort(caller.tenant), tally);
   const context = openContext({
     ask,
     sending,
@@ -338,7 +333,7 @@ function openDryRun(
     learned: parts.learned,
     maxListItems: parts.maxListItems,
     heldNames: createHeldNames({ tenantCache, freshness, now }, parts.learned),
-    quota: () => parts.quota(caller.keyDigest),
+    quota: () => parts.quota(caller.tenant),
   });
   return {
     context,
@@ -424,6 +419,8 @@ function spared(next: Fetch): Fetch {
 function notingRenewals(revalidation: Revalidation, tally: Tally): Revalidation {
   return {
     ...revalidation,
+    // The calls are none that the key sends.
+    countCalls() {},
     check(entries, ...others) {
       if (entries.length > 0) tally.mayBeRenewed = true;
       return revalidation.check(entries, ...others);
@@ -433,33 +430,21 @@ function notingRenewals(revalidation: Revalidation, tally: Tally): Revalidation 
 
 /** @returns the errors that the operation would fail with */
 async function runDry(
-  { document, operation, variables, caller, plan }: PricedOperation,
+  { variables, caller, plan }: PricedOperation,
   context: GraphContext,
-  schema: GraphQLSchema,
 ): Promise<readonly GraphQLError[]> {
-  if (plan !== null) {
-    const { batchGate, effort } = context;
-    const onPause = batchGate.closeDuring;
-    const run = {
-      plan,
-      context,
-      variables,
-      onPause,
-      onList: (items: number) => effort.list(items),
-      onError: () => effort.fail(1),
-      isDry: true,
-      job: caller,
-    };
-    return (await runPlan(run)).errors;
-  }
-  const result = await execute({
-    schema,
-    document,
-    operationName: operation.name?.value,
-    variableValues: variables,
-    contextValue: { ...context, isByGraphqlJs: true },
+  const { batchGate, effort } = context;
+  const { errors } = await runPlan({
+    plan,
+    context,
+    variables,
+    onPause: batchGate.closeDuring,
+    onList: (items: number) => effort.list(items),
+    onError: () => effort.fail(1),
+    isDry: true,
+    job: caller,
   });
-  return result.errors ?? [];
+  return errors;
 }
 
 /** Returns true if the error is of a record: errors of the stand-in's own records say nothing of the service's. */
@@ -507,15 +492,14 @@ function counted(figures: Figures, parts: CountedParts, years: YearsWanted, tall
   return {
     ...figures,
     held(sending) {
-      const { keyDigest } = sending.caller;
+      const { tenant } = sending.caller;
       const find = figures.held(sending);
       if (!tenantCache.isAtHand) return find;
       return (demand) => {
         const found = find?.(demand);
         if (found !== undefined) return found;
-        const isHeld =
-          find === null && isFresh({ ...demand, entry: entries.atHand(keyDigest, demand) }, parts);
-        if (isHeld || refusedNames.of(keyDigest, demand) !== undefined) return undefined;
+        const isHeld = find === null && isFresh({ ...demand, entry: entries.atHand(tenant, demand) }, parts);
+        if (isHeld || refusedNames.of(tenant, demand) !== undefined) return undefined;
         tally.want(demand);
         // A figure without any to compare it with leaves or not, as the rest of the operation lasts.
         if (isDeriving) tally.isCertain = false;

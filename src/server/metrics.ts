@@ -293,8 +293,8 @@ function watchPlans({ recentLimits }: Gateway['state'], registers: Registry[]): 
       registers,
       collect() {
         this.reset();
-        for (const { keyDigest, limits } of recentLimits(MAX_KEYS)) {
-          const key = keyDigest.slice(0, DIGEST_LENGTH);
+        for (const { tenant, limits } of recentLimits(MAX_KEYS)) {
+          const key = tenant.digest.slice(0, DIGEST_LENGTH);
           for (const limit of limits) this.set({ key, window: limit.name }, limit[value]);
         }
       },

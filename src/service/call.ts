@@ -6,6 +6,7 @@ import { Cancellation, type CancelSignal } from '../async/cancellation.ts';
 import type { Stopwatch, Trace } from '../async/trace.ts';
 import type { Job } from '../async/turns.ts';
 import { Failure, type FailureCode } from '../errors.ts';
+import type { Tenant } from '../tenants/tenant.ts';
 
 /** One route of the service. `Params` are the parameters that it takes, `Result` its answer in our own words. */
 export interface Endpoint<Params = never, Result = unknown> {
@@ -87,12 +88,12 @@ export interface Answer {
   readonly receivedAt: number;
 }
 
-/** The tenant on whose behalf calls are made. */
+/** One request of a tenant: calls are made on its behalf. */
 export interface Caller extends Job {
   /** The `Authorization` header as it came; null if there was none. Goes to the service and nowhere else. */
   readonly authorization: string | null;
-  /** A keyed digest of it, which names the caller in ledgers and caches. */
-  readonly keyDigest: string;
+  /** The holder of the key. */
+  readonly tenant: Tenant;
 }
 
 /** The payer of a call, and the end of the demand for it. */

@@ -1,11 +1,10 @@
 import { Cancellation, untilAborted } from '../async/cancellation.ts';
 import type { Clock } from '../async/clock.ts';
-import { TransientMap } from '../async/maps.ts';
 import { Failure } from '../errors.ts';
 import type { SharedCounters } from '../store/backing.ts';
-import type { Lookups } from '../store/lru.ts';
+import { type Lookups, TransientMap } from '../store/lru.ts';
 import { createLedger, type Ledger } from '../tenants/ledger.ts';
-import type { ProvenKeys } from '../tenants/status.ts';
+import type { Tenants } from '../tenants/tenant.ts';
 import type { InFlight, TenantCache } from '../tenants/tenant-cache.ts';
 import {
   type Answer,
@@ -20,15 +19,7 @@ import {
   tracedCalls,
 } from './call.ts';
 import { isForgotten, isUnanswered, isUnsent } from './exchange.ts';
-import {
-  absentRoutes,
-  authenticated,
-  type Circuits,
-  createCircuits,
-  createKeyRefusals,
-  createOutage,
-  type Outage,
-} from './gate.ts';
+import { absentRoutes, type CallGate, createGate, createOutage, type Outage } from './gate.ts';
 import { createHttp } from './http.ts';
 import { type Ask, cached, type Freshness } from './lists.ts';
 import { rateLimited } from './pacing.ts';
@@ -62,7 +53,7 @@ export function coalesced(next: Send): Send {
     sending.deadline?.start();
     // An operation that has been given up sends nothing more.
     if (sending.signal.aborted) return Promise.reject(sending.signal.reason);
-    const whose = call.isPublic ? '' : sending.caller.keyDigest;
+    const whose = call.isPublic ? '' : sending.caller.tenant.digest;
     const name = `${whose} ${callKey(call)} ${JSON.stringify(sending.headers ?? null)}`;
     const known = inFlight.get(name);
     known?.waiting.push(sending.payer);
@@ -83,6 +74,7 @@ interface RetriedParts {
   readonly retries: number;
   /** Retries of all calls together. */
   readonly budget: RetryBudget;
+  readonly outage: Pick<Outage, 'note'>;
   /** Milliseconds that the first wait takes at the most; each further one takes up to double the last. */
   readonly firstDelayMs?: number;
   readonly maxDelayMs?: number;
@@ -100,7 +92,7 @@ const MAX_AWAY_SECONDS = 5;
  * more at once, over a new one, and that is no retry.
  */
 export function retried(next: Send, parts: RetriedParts): Send {
-  const { retries, budget, firstDelayMs = 100, maxDelayMs = 2_000 } = parts;
+  const { retries, budget, outage, firstDelayMs = 100, maxDelayMs = 2_000 } = parts;
   return async (call, sending) => {
     let attempts = 0;
     let resent = 0;
@@ -109,7 +101,9 @@ export function retried(next: Send, parts: RetriedParts): Send {
     for (;;) {
       try {
         if (!isAnew) attempts += 1;
-        return await next(call, isAnew ? { ...sending, isAnew } : sending);
+        const answer = await next(call, isAnew ? { ...sending, isAnew } : sending);
+        outage.note(null);
+        return answer;
       } catch (error) {
         const isGivenUp = sending.signal.aborted;
         isAnew = resent === 0 && !isGivenUp && isForgotten(error);
@@ -121,7 +115,11 @@ export function retried(next: Send, parts: RetriedParts): Send {
         }
         if (isUnsent(error)) attempts -= 1;
         const mayRetry = attempts <= retries && !isGivenUp && isPassing(error);
-        if (!mayRetry || !budget.take()) throw told(error, attempts + resent);
+        if (!mayRetry || !budget.take()) {
+          const last = told(error, attempts + resent);
+          outage.note(last);
+          throw last;
+        }
         // Jitter on top of the time that the service has named, so that not all calls are back at once.
         const jitterMs = Math.floor(Math.random() * Math.min(maxDelayMs, firstDelayMs * 2 ** (attempts - 1)));
         await new Promise((resolve) => setTimeout(resolve, awaySeconds(error) * 1000 + jitterMs));
@@ -187,10 +185,8 @@ interface Upstream {
   /** Sends a call through all rings. */
   readonly send: Send;
   readonly ledger: Ledger;
-  readonly circuits: Pick<Circuits, 'open'>;
+  readonly gate: CallGate;
   readonly outage: Outage;
-  /** Returns the service's latest refusal of a key; null if there is none, or it is time to find out anew. */
-  readonly keyRefusal: (keyDigest: string) => Failure | null;
   close(): Promise<void>;
 }
 
@@ -202,7 +198,7 @@ interface UpstreamParts {
   /** The clock by which ages are told; see `steadied`. */
   readonly steadyNow?: () => number;
   readonly tenantCache: TenantCache;
-  readonly proven: ProvenKeys;
+  readonly tenants: Tenants;
   /** Counts of the calls of all gateways that share a store; null if this one is alone. */
   readonly sharedCounters: SharedCounters | null;
   /** The fetches under way of gateways that share the store. */
@@ -230,16 +226,21 @@ export function createUpstream(parts: UpstreamParts): Upstream {
   const { clock, steadyNow = clock.now, lookups } = parts;
   const ledger = createLedger(clock.now, parts.sharedCounters);
   const http = createHttp({ baseUrl: parts.baseUrl, timeoutMs: parts.timeoutMs, now: clock.now, steadyNow });
-  const authenticate = authenticated(http.send, parts.proven, parts.inFlight.cache ?? parts.tenantCache);
   const outage = createOutage(steadyNow);
-  const refusals = createKeyRefusals({ proven: parts.proven, now: steadyNow });
-  const circuits = createCircuits({ proven: parts.proven, now: steadyNow, wallNow: clock.now });
-  const heard = circuits.hearing(refusals.hearing(authenticate));
-  const meter = refusals.stopping(
-    circuits.stopping(rateLimited(parts.isTraced ? tracedAttempts(heard) : heard, { ...parts, ledger })),
-  );
-  const patient = retried(meter, { retries: parts.retries, budget: createRetryBudget() });
-  const watched = outage.watching(parts.isTraced ? tracedCalls(patient) : patient);
+  const gate = createGate({
+    tenants: parts.tenants,
+    tenantCache: parts.inFlight.cache ?? parts.tenantCache,
+    now: steadyNow,
+    wallNow: clock.now,
+  });
+  const heard = gate.hearing(http.send);
+  const paced = rateLimited(parts.isTraced ? tracedAttempts(heard) : heard, { ...parts, ledger });
+  const patient = retried(gate.stopping(paced), {
+    retries: parts.retries,
+    budget: createRetryBudget(),
+    outage,
+  });
+  const watched = parts.isTraced ? tracedCalls(patient) : patient;
   const routes = parts.optionalRoutes;
   const there = routes?.size ? absentRoutes(watched, { routes, now: steadyNow }) : watched;
   const send = parts.remembering(coalesced(there));
@@ -252,5 +253,5 @@ export function createUpstream(parts: UpstreamParts): Upstream {
     lookups,
   });
 
-  return { ask, send, ledger, circuits, outage, keyRefusal: refusals.refusal, close: http.close };
+  return { ask, send, ledger, gate, outage, close: http.close };
 }

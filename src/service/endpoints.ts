@@ -47,7 +47,7 @@ export interface CountryParams {
  * Countries and measures of a data call. Order, repetition and the case of country codes make no difference to the
  * call; an empty list is not sent.
  */
-export interface ObservationsParams {
+interface ObservationsParams {
   readonly countryCodes: readonly string[];
   readonly metricKeys: readonly string[];
   /** True for the latest figure of each series instead of the whole series. */

@@ -1,131 +1,172 @@
 import { untilAborted } from '../async/cancellation.ts';
 import { Failure } from '../errors.ts';
-import { createKeyTable, type ProvenKeys } from '../tenants/status.ts';
+import { type KeyPauses, Pause, PUBLIC, type RoutePauses, type Tenant } from '../tenants/tenant.ts';
 import type { TenantCache } from '../tenants/tenant-cache.ts';
-import type { Answer, Call, Send } from './call.ts';
+import type { Answer, Call, Send, Sending } from './call.ts';
 import { isForgotten, isUnanswered, isUnsent } from './exchange.ts';
 import { namesAsked } from './failures.ts';
 import { COVERED_COUNTRIES } from './records/countries.ts';
 
-interface PauseLengths {
-  /** The first pause, in milliseconds; each further one in a row is twice as long. */
-  readonly firstMs: number;
-  readonly longestMs: number;
-}
-
 /**
- * Keeps calls back for a while after a failure. When the while is over, one call at a time may leave as a probe: its
- * failure begins the next pause, its success ends them.
+ * Decides if calls may leave. After a 401 nothing is sent under a key, after a 403 nothing to that route; after some
+ * attempts in a row that the service has not answered (5xx, timeouts, broken connections), nothing is sent to a route.
+ * Calls that have not left yet, and further ones, fail at once: with the service's own words, or as unavailable. When a
+ * pause is over, one call finds out if things are well again.
+ *
+ * An outage of one route is none of the others, and a route that fails under one key alone is kept from that key alone.
  */
-class Pause {
-  readonly #lengths: PauseLengths;
-  #failure: Failure | null = null;
-  #endsAtMs = 0;
-  #probe: object | null = null;
-  #onProbeOver: (() => void)[] = [];
-  #round = 0;
-
-  constructor(lengths: PauseLengths) {
-    this.#lengths = lengths;
-  }
-
-  /** Number of pauses in a row, this one included; 0 if there is none. */
-  get round(): number {
-    return this.#round;
-  }
-
-  /** The time at which the next probe may leave, in milliseconds. */
-  get endsAtMs(): number {
-    return this.#endsAtMs;
-  }
-
-  /** Returns the reason for which no call may leave now; null if one may as a probe. */
-  reason(nowMs: number): Failure | null {
-    return nowMs < this.#endsAtMs ? this.#failure : null;
-  }
-
+export interface CallGate {
+  /** Keeps calls back; around the ring in which they wait for their turn. */
+  stopping(next: Send): Send;
   /**
-   * Returns the reason for which a call may not leave now; null if it may. The first that asks after the pause is the
-   * probe until it is over.
+   * Notes the outcomes of calls that leave, and tells the tenant and its cache the service's verdict on the key; within
+   * that ring, so that one is known before the next call has its turn.
    */
-  keepsBack(call: object, nowMs: number): Failure | null {
-    if (this.#failure === null || this.#probe === call) return null;
-    if (nowMs < this.#endsAtMs || this.#probe !== null) return this.#failure;
-    this.#probe = call;
-    return null;
-  }
-
-  /** Tells if this call is the probe. */
-  isProbedBy(call: object): boolean {
-    return this.#probe === call;
-  }
-
-  /** Waits until the probe that is under way is over; null if there is none. */
-  untilProbed(): Promise<void> | null {
-    return this.#probe === null ? null : new Promise((over) => this.#onProbeOver.push(over));
-  }
-
-  begin(failure: Failure, nowMs: number): void {
-    const { firstMs, longestMs } = this.#lengths;
-    this.#endsAtMs = nowMs + Math.min(longestMs, firstMs * 2 ** this.#round);
-    this.#round += 1;
-    this.#failure = failure;
-    this.#endProbe();
-  }
-
-  /** Ends a call, with any outcome: if it was the probe, another call may be. */
-  release(call: object): void {
-    if (this.#probe === call) this.#endProbe();
-  }
-
-  end(): void {
-    this.#round = 0;
-    this.#failure = null;
-    this.#endProbe();
-  }
-
-  #endProbe(): void {
-    this.#probe = null;
-    for (const over of this.#onProbeOver.splice(0)) over();
-  }
+  hearing(next: Send): Send;
+  /** Returns the refusal after which nothing at all is sent under a key now; null if something would be. */
+  refusal(tenant: Tenant): Failure | null;
+  /**
+   * Lists the routes whose pauses keep calls back at the moment, and with none those that have failed before and do so
+   * no longer.
+   */
+  open(): readonly OpenCircuits[];
 }
+
+/** The pauses of a route that keep calls back. */
+interface OpenCircuits {
+  readonly route: string;
+  /** True if that of all keys does. */
+  readonly isOpenForAll: boolean;
+  /** Number of keys whose own does. */
+  readonly keys: number;
+}
+
+interface GateParts {
+  readonly tenants: { all(): Iterable<Tenant> };
+  /** Hears the service's verdicts on keys. */
+  readonly tenantCache: Pick<TenantCache, 'accept' | 'refuse'>;
+  /** The clock of pauses; see `steadied`. */
+  readonly now: () => number;
+  /** The wall clock, for the times that callers are told. */
+  readonly wallNow: () => number;
+}
+
+/** Milliseconds without calls after a refusal. A key that is activated seconds later works soon after. */
+const REFUSALS = { firstMs: 1_000, longestMs: 60_000 };
+
+/** Pauses after failures: short, since the calls that are kept back might have gone well. */
+const OUTAGES = { firstMs: 1_000, longestMs: 5_000 };
+
+/** Unanswered attempts in a row that begin a pause. */
+const PAUSES_AFTER = 10;
+
+/** Most attempts of one key that count for the pause of all keys. */
+const MOST_OF_ONE_KEY = PAUSES_AFTER / 2;
+
+/** The failures of all keys on one route. */
+interface RouteOutage {
+  /** Failures of each key that count, in a row. */
+  readonly failures: Map<Tenant, number>;
+  readonly pause: Pause;
+}
+
+/** Numbers of the pauses in a row that a call had met when it left. */
+interface Rounds {
+  readonly key: number;
+  readonly refusal: number;
+  readonly outage: number;
+  readonly all: number;
+}
+
+const NO_ROUNDS: Rounds = { key: 0, refusal: 0, outage: 0, all: 0 };
 
 const NO_PAUSES: readonly Pause[] = [];
 
-/** The pauses that keep calls back, and the failure of those calls. */
-interface Pauses {
-  /** Returns the pauses that concern a call, as they stand now: mostly {@link NO_PAUSES}. */
-  of(call: Call, keyDigest: string): readonly (Pause | undefined)[];
-  failure(why: Failure, call: Call, pause: Pause): Failure;
-  readonly now: () => number;
+/** @see CallGate */
+export function createGate(parts: GateParts): CallGate {
+  return new Gatekeeper(parts);
 }
 
-/**
- * Keeps calls back while a pause lasts: when they come, and once more when they have had their turn and are about to
- * leave. A call that was let through as a probe is over when it is answered, however that goes.
- */
-function pausing(next: Send, { of, failure, now }: Pauses): Send {
-  return (call, sending) => {
-    const { keyDigest } = sending.caller;
+class Gatekeeper implements CallGate {
+  readonly #parts: GateParts;
+  /** Failures by route, of those on which anything has failed. */
+  readonly #outages = new Map<string, RouteOutage>();
+
+  constructor(parts: GateParts) {
+    this.#parts = parts;
+  }
+
+  refusal({ pauses }: Tenant): Failure | null {
+    return pauses?.all.reason(this.#parts.now()) ?? null;
+  }
+
+  stopping(next: Send): Send {
+    return (call, sending) => {
+      const probe = probeOf(call, sending.caller.tenant);
+      return probe === null
+        ? this.#goOn(next, call, sending)
+        : probe.then(() => this.#goOn(next, call, sending));
+    };
+  }
+
+  hearing(next: Send): Send {
+    return (call, sending) => {
+      const { tenant } = sending.caller;
+      const rounds = this.#roundsOf(call, tenant);
+      return next(call, sending).then(
+        (answer) => this.#hear(answer, call, tenant, rounds),
+        (error: unknown) => this.#hearFailure(error, call, tenant, rounds),
+      );
+    };
+  }
+
+  open(): readonly OpenCircuits[] {
+    const keys = new Map([...this.#outages.keys()].map((route) => [route, 0]));
+    for (const { pauses } of this.#parts.tenants.all()) {
+      for (const [route, { outage }] of pauses?.byRoute ?? []) {
+        if (outage.round > 0) keys.set(route, (keys.get(route) ?? 0) + 1);
+      }
+    }
+    return Array.from(keys, ([route, count]) => {
+      const isOpenForAll = (this.#outages.get(route)?.pause.round ?? 0) > 0;
+      return { route, isOpenForAll, keys: count };
+    });
+  }
+
+  /** Finds the pauses that concern a call, as they stand now: mostly {@link NO_PAUSES}. */
+  #pausesOf({ route, isPublic }: Call, { pauses }: Tenant): readonly Pause[] {
+    const ofAll = this.#outages.get(route)?.pause;
+    if (isPublic || pauses === null) return ofAll === undefined ? NO_PAUSES : [ofAll];
+    const own = pauses.byRoute.get(route);
+    const found = own === undefined ? [pauses.all] : [pauses.all, own.refusal, own.outage];
+    return ofAll === undefined ? found : [...found, ofAll];
+  }
+
+  /**
+   * Lets a call on unless a pause lasts: when it comes, and once more when it has had its turn and is about to leave. A
+   * call that was let through as a probe is over when it is answered, however that goes.
+   */
+  #goOn(next: Send, call: Call, sending: Sending): Promise<Answer> {
+    const { tenant } = sending.caller;
     const visit = {};
     let answering: Promise<Answer> | undefined;
     let isProbe = false;
-    function keptBack(): Failure | null {
-      for (const pause of of(call, keyDigest)) {
-        const why = pause?.keepsBack(visit, now());
-        if (pause !== undefined && why) return failure(why, call, pause);
-        if (pause?.isProbedBy(visit)) becomeProbe();
+    const keptBack = (): Failure | null => {
+      for (const pause of this.#pausesOf(call, tenant)) {
+        const why = pause.keepsBack(visit, this.#parts.now());
+        if (why !== null) return this.#failure(why, call, pause);
+        if (pause.isProbedBy(visit)) becomeProbe();
       }
       return null;
-    }
+    };
+    const release = () => {
+      for (const pause of this.#pausesOf(call, tenant)) pause.release(visit);
+    };
     /** Watches for the end of a probe. Most calls are none, and nobody has to watch for their end. */
     function becomeProbe(): void {
       if (isProbe) return;
       isProbe = true;
       answering?.then(release, release);
-    }
-    function release(): void {
-      for (const pause of of(call, keyDigest)) pause?.release(visit);
     }
     function beforeLeaving(): void {
       sending.beforeLeaving?.();
@@ -140,251 +181,19 @@ function pausing(next: Send, { of, failure, now }: Pauses): Send {
     answering = next(call, { ...sending, beforeLeaving });
     if (isProbe) answering.then(release, release);
     return answering;
-  };
-}
-
-/** Hears the service's verdicts on keys. */
-interface Listener extends Pick<TenantCache, 'accept'> {
-  /** @returns a promise that the answer waits for, if any */
-  refuse(keyDigest: string, refusal: Failure): Promise<void> | undefined | void;
-}
-
-/**
- * Tells the tenant cache, and the other listeners, the verdict of each answer on the caller's key. If the service
- * accepts the key, it may be served its held entries. If the service refuses it, none of them is served any more.
- */
-export function authenticated(next: Send, ...listeners: readonly Listener[]): Send {
-  return (call, sending) => {
-    const { keyDigest } = sending.caller;
-    if (call.isPublic) return next(call, sending);
-    return hearingOfKey(call, next(call, sending), {
-      accept() {
-        for (const listener of listeners) listener.accept(keyDigest);
-      },
-      // A client that is told of the refusal may go to another gateway, which has to know of it by then.
-      async refuse(failure) {
-        await Promise.all(listeners.map((listener) => listener.refuse(keyDigest, failure)));
-      },
-    });
-  };
-}
-
-/**
- * Tells the verdict on the key in the answer to a protected call: the key is accepted, refused (401, 403), or nothing
- * is said.
- */
-function hearingOfKey(
-  call: Call,
-  answering: Promise<Answer>,
-  told: { readonly accept: () => void; readonly refuse: (failure: Failure) => Promise<void> | void },
-): Promise<Answer> {
-  return answering.then(
-    (answer) => {
-      // A 404 that doesn't name the thing asked for may come from a proxy before the service, and says nothing of the
-      // key.
-      if (answer.status !== 404 || namesAsked(call, answer.body)) told.accept();
-      return answer;
-    },
-    async (error: unknown) => {
-      if (error instanceof Failure) {
-        if (error.code === 'UNAUTHENTICATED' || error.code === 'FORBIDDEN') await told.refuse(error);
-        if (error.code === 'BAD_USER_INPUT') told.accept();
-      }
-      throw error;
-    },
-  );
-}
-
-/**
- * Sends nothing under a key that the service has just refused: after a 401 no call, after a 403 none to that route.
- * Calls that have not left yet, and further ones, fail with the service's own words. When the pause is over, one call
- * finds out if the key is accepted by now, and calls that come before its answer wait for it.
- */
-interface KeyRefusals {
-  /** Keeps calls back; around the ring in which they wait for their turn. */
-  stopping(next: Send): Send;
-  /** Returns the refusal after which nothing at all is sent under a key now; null if something would be. */
-  refusal(keyDigest: string): Failure | null;
-  /** Notes the outcomes of calls that leave; within that ring, so that one is known before the next call has its turn. */
-  hearing(next: Send): Send;
-}
-
-interface KeyRefusalsParts {
-  readonly proven: Pick<ProvenKeys, 'has'>;
-  readonly now: () => number;
-}
-
-/** Milliseconds without calls after a refusal. A key that is activated seconds later works soon after. */
-const KEY_PAUSES = { firstMs: 1_000, longestMs: 60_000 };
-
-/** Keys whose refusals are remembered at once. */
-const MAX_KEYS = { proven: 10_000, unproven: 2_000 };
-
-/** The refusals of the service to one key. */
-interface KeyRefusal {
-  /** The pause of every route, after a 401. */
-  readonly all: Pause;
-  /** The pause of one route, after a 403. The key may be good for the others. */
-  readonly byRoute: Map<string, Pause>;
-}
-
-export function createKeyRefusals({ proven, now }: KeyRefusalsParts): KeyRefusals {
-  const keys = createKeyTable<KeyRefusal>(MAX_KEYS);
-
-  function pausesOf(keyDigest: string): KeyRefusal {
-    let held = keys.get(keyDigest);
-    if (held === undefined) {
-      held = { all: new Pause(KEY_PAUSES), byRoute: new Map() };
-      keys.add(keyDigest, held);
-    }
-    return held;
   }
 
-  function ofRoute({ byRoute }: KeyRefusal, route: string): Pause {
-    let pause = byRoute.get(route);
-    if (pause === undefined) {
-      pause = new Pause(KEY_PAUSES);
-      byRoute.set(route, pause);
-    }
-    return pause;
-  }
-
-  function pausesFor({ route }: Call, keyDigest: string): readonly (Pause | undefined)[] {
-    const held = keys.get(keyDigest);
-    return held === undefined ? NO_PAUSES : [held.all, held.byRoute.get(route)];
-  }
-
-  function probeOf(call: Call, keyDigest: string): Promise<void> | null {
-    for (const pause of pausesFor(call, keyDigest)) {
-      const probed = pause?.untilProbed() ?? null;
-      if (probed !== null) return probed;
-    }
-    return null;
-  }
-
-  return {
-    refusal: (keyDigest) => keys.get(keyDigest)?.all.reason(now()) ?? null,
-    stopping(next) {
-      const failure = (refusal: Failure, { route }: Call) => refusal.with({ route });
-      const stopped = pausing(next, { of: pausesFor, failure, now });
-      return (call, sending) => {
-        if (call.isPublic) return next(call, sending);
-        const probe = probeOf(call, sending.caller.keyDigest);
-        return probe === null ? stopped(call, sending) : probe.then(() => stopped(call, sending));
-      };
-    },
-    hearing: (next) => (call, sending) => {
-      if (call.isPublic) return next(call, sending);
-      const { keyDigest } = sending.caller;
-      const { route } = call;
-      const before = keys.get(keyDigest);
-      const rounds = { all: before?.all.round ?? 0, route: before?.byRoute.get(route)?.round ?? 0 };
-      const wasProven = proven.has(keyDigest);
-
-      // The verdict on calls that left before the last refusal was known is no news.
-      function accepted(isForRoute: boolean): void {
-        const held = keys.get(keyDigest);
-        if (held?.all.round === rounds.all) held.all.end();
-        const pause = isForRoute ? held?.byRoute.get(route) : undefined;
-        if (pause?.round === rounds.route) pause.end();
-      }
-
-      function refused(failure: Failure): void {
-        const isOfRoute = failure.code === 'FORBIDDEN';
-        const held = pausesOf(keyDigest);
-        const pause = isOfRoute ? ofRoute(held, route) : held.all;
-        if (pause.round === (isOfRoute ? rounds.route : rounds.all)) pause.begin(failure, now());
-        // Only the service can make a key known, so proven keys can't be pushed out by keys that are made up.
-        if (wasProven || isOfRoute) keys.prove(keyDigest);
-        if (isOfRoute) accepted(false);
-      }
-
-      return hearingOfKey(call, next(call, sending), { accept: () => accepted(true), refuse: refused });
-    },
-  };
-}
-
-/**
- * Circuit breakers of the routes. After some attempts in a row that the service has not answered (5xx, timeouts, broken
- * connections), calls fail at once and nothing is sent. After a pause one call finds out if the service is back. An
- * outage of one route is none of the others, and a route that fails under one key alone is kept from that key alone.
- */
-export interface Circuits {
-  /** Keeps calls back; around the ring in which they wait for their turn. */
-  stopping(next: Send): Send;
-  /** Notes the outcomes of calls that leave; within that ring, so that one is known before the next call has its turn. */
-  hearing(next: Send): Send;
-  /**
-   * Lists the routes whose circuits keep calls back at the moment, and with none those that have failed before and do
-   * so no longer.
-   */
-  open(): readonly OpenCircuits[];
-}
-
-/** The circuits of a route that keep calls back. */
-interface OpenCircuits {
-  readonly route: string;
-  /** True if the circuit of all keys does. */
-  readonly isOpenForAll: boolean;
-  /** Number of keys whose own circuit does. */
-  readonly keys: number;
-}
-
-interface CircuitsParts {
-  readonly proven: Pick<ProvenKeys, 'has'>;
-  readonly now: () => number;
-  /** The wall clock, for the times that callers are told. */
-  readonly wallNow: () => number;
-}
-
-/** Unanswered attempts in a row that open a circuit. */
-const OPENS_AFTER = 10;
-
-/** Most attempts of one key that count for the circuit of all keys. */
-const MOST_OF_ONE_KEY = OPENS_AFTER / 2;
-
-/** Pauses of a circuit: short, since the calls that are kept back might have gone well. */
-const CIRCUIT_PAUSES = { firstMs: 1_000, longestMs: 5_000 };
-
-/** Circuits of single keys that are kept at once. */
-const MAX_CIRCUITS = { proven: 10_000, unproven: 2_000 };
-
-/** The circuit of one key on one route. */
-interface KeyCircuit {
-  failures: number;
-  readonly pause: Pause;
-}
-
-/** The circuit of all keys on one route. */
-interface RouteCircuit {
-  /** Failures of each key that count, in a row. */
-  readonly failures: Map<string, number>;
-  readonly pause: Pause;
-}
-
-const ANYBODY = 'public';
-
-export function createCircuits({ proven, now, wallNow }: CircuitsParts): Circuits {
-  const ofKeys = createKeyTable<KeyCircuit>(MAX_CIRCUITS);
-  const ofRoutes = new Map<string, RouteCircuit>();
-
-  /** Tells if nothing has failed, as far as is remembered. */
-  const isUntroubled = () => ofKeys.isEmpty && ofRoutes.size === 0;
-
-  function pausesFor(call: Call, keyDigest: string): readonly (Pause | undefined)[] {
-    if (isUntroubled()) return NO_PAUSES;
-    return [ofKeys.get(nameOf(call, keyDigest))?.pause, ofRoutes.get(call.route)?.pause];
-  }
-
-  /** Makes the failure of a call that is kept back. */
-  function keptBack({ fields }: Failure, { route }: Call, { endsAtMs }: Pause): Failure {
+  /** Makes the failure of a call that is kept back: the service's own words, or that the route has not answered lately. */
+  #failure(why: Failure, { route }: Call, { lengths, endsAtMs }: Pause): Failure {
+    if (lengths === REFUSALS) return why.with({ route });
+    const { now, wallNow } = this.#parts;
     const retryAfterSeconds = Math.max(1, Math.ceil((endsAtMs - now()) / 1000));
     return new Failure(
       'UPSTREAM_UNAVAILABLE',
       'The service has not answered on this route lately, so nothing was sent.',
       {
         route,
-        detail: fields.detail,
+        detail: why.fields.detail,
         attempts: 0,
         retryAfterSeconds,
         retryAt: new Date(wallNow() + retryAfterSeconds * 1000).toISOString(),
@@ -392,89 +201,121 @@ export function createCircuits({ proven, now, wallNow }: CircuitsParts): Circuit
     );
   }
 
-  function failed(name: string, keyDigest: string, failure: Failure, round: number): void {
-    let own = ofKeys.get(name);
-    if (own === undefined) {
-      own = { failures: 0, pause: new Pause(CIRCUIT_PAUSES) };
-      ofKeys.add(name, own);
-    }
-    if (keyDigest === ANYBODY || proven.has(keyDigest)) ofKeys.prove(name);
-    // A call that left before the circuit opened says nothing new.
-    if (own.pause.round !== round) return;
-    own.failures += 1;
-    if (round > 0 || own.failures >= OPENS_AFTER) own.pause.begin(failure, now());
+  #roundsOf({ route }: Call, { pauses }: Tenant): Rounds {
+    const ofAll = this.#outages.get(route);
+    if (pauses === null && ofAll === undefined) return NO_ROUNDS;
+    const own = pauses?.byRoute.get(route);
+    return {
+      key: pauses?.all.round ?? 0,
+      refusal: own?.refusal.round ?? 0,
+      outage: own?.outage.round ?? 0,
+      all: ofAll?.pause.round ?? 0,
+    };
   }
 
-  function failedForAll(route: string, keyDigest: string, failure: Failure, round: number): void {
-    let circuit = ofRoutes.get(route);
-    if (circuit === undefined) {
-      circuit = { failures: new Map(), pause: new Pause(CIRCUIT_PAUSES) };
-      ofRoutes.set(route, circuit);
+  /** Hears the verdict on the key in the answer to a protected call: it is accepted, or nothing is said. */
+  #hear(answer: Answer, call: Call, tenant: Tenant, rounds: Rounds): Answer {
+    // A 404 that doesn't name the thing asked for may come from a proxy before the service, and says nothing of the key.
+    if (answer.status !== 404 || namesAsked(call, answer.body)) this.#accept(call, tenant, rounds);
+    this.#answered(call, tenant);
+    return answer;
+  }
+
+  async #hearFailure(error: unknown, call: Call, tenant: Tenant, rounds: Rounds): Promise<never> {
+    if (!(error instanceof Failure) || isForgotten(error)) throw error;
+    const { code } = error;
+    if (isUnanswered(error)) this.#failed(call, tenant, error, rounds);
+    else {
+      if (!call.isPublic && (code === 'UNAUTHENTICATED' || code === 'FORBIDDEN')) {
+        tenant.refuse();
+        // A client that is told of the refusal may go to another gateway, which has to know of it by then.
+        await this.#parts.tenantCache.refuse(tenant, error);
+        this.#refused(error, tenant, call.route, rounds);
+      }
+      if (code === 'BAD_USER_INPUT') this.#accept(call, tenant, rounds);
+      this.#answered(call, tenant);
     }
-    const { failures, pause } = circuit;
-    if (pause.round !== round) return;
-    failures.set(keyDigest, Math.min(MOST_OF_ONE_KEY, (failures.get(keyDigest) ?? 0) + 1));
+    throw error;
+  }
+
+  #accept({ route, isPublic }: Call, tenant: Tenant, rounds: Rounds): void {
+    if (isPublic) return;
+    tenant.accept();
+    this.#parts.tenantCache.accept(tenant);
+    endRefusals(tenant, route, rounds);
+  }
+
+  #refused(failure: Failure, tenant: Tenant, route: string, rounds: Rounds): void {
+    const isOfRoute = failure.code === 'FORBIDDEN';
+    const pause = isOfRoute ? pausesOn(route, tenant).refusal : pausesOfKey(tenant).all;
+    if (pause.round === (isOfRoute ? rounds.refusal : rounds.key)) pause.begin(failure, this.#parts.now());
+    if (!isOfRoute) return;
+    tenant.prove();
+    endRefusals(tenant, null, rounds);
+  }
+
+  /** Notes an attempt without an answer. One that left before the pause began says nothing new. */
+  #failed({ route, isPublic }: Call, tenant: Tenant, failure: Failure, rounds: Rounds): void {
+    const { now } = this.#parts;
+    const own = isPublic ? undefined : pausesOn(route, tenant);
+    if (own?.outage.round === rounds.outage) {
+      own.failures += 1;
+      if (rounds.outage > 0 || own.failures >= PAUSES_AFTER) own.outage.begin(failure, now());
+    }
+    let ofAll = this.#outages.get(route);
+    if (ofAll === undefined) {
+      ofAll = { failures: new Map(), pause: new Pause(OUTAGES) };
+      this.#outages.set(route, ofAll);
+    }
+    const { failures, pause } = ofAll;
+    if (pause.round !== rounds.all) return;
+    const [whose, most] = isPublic ? [PUBLIC, PAUSES_AFTER] : [tenant, MOST_OF_ONE_KEY];
+    failures.set(whose, Math.min(most, (failures.get(whose) ?? 0) + 1));
     let sum = 0;
     for (const count of failures.values()) sum += count;
-    if (round > 0 || sum >= OPENS_AFTER) {
-      failures.clear();
-      pause.begin(failure, now());
+    if (rounds.all === 0 && sum < PAUSES_AFTER) return;
+    failures.clear();
+    pause.begin(failure, now());
+  }
+
+  #answered({ route, isPublic }: Call, { pauses }: Tenant): void {
+    const own = isPublic ? undefined : pauses?.byRoute.get(route);
+    if (own !== undefined) {
+      own.failures = 0;
+      own.outage.end();
     }
+    const ofAll = this.#outages.get(route);
+    ofAll?.failures.clear();
+    ofAll?.pause.end();
   }
-
-  function answered(call: Call, keyDigest: string): void {
-    if (isUntroubled()) return;
-    const own = ofKeys.get(nameOf(call, keyDigest));
-    if (own !== undefined) own.failures = 0;
-    own?.pause.end();
-    const circuit = ofRoutes.get(call.route);
-    circuit?.failures.clear();
-    circuit?.pause.end();
-  }
-
-  function open(): readonly OpenCircuits[] {
-    const keys = new Map<string, number>();
-    for (const [name, { pause }] of ofKeys.entries()) {
-      const route = name.slice(name.indexOf(' ') + 1);
-      keys.set(route, (keys.get(route) ?? 0) + (pause.round > 0 ? 1 : 0));
-    }
-    for (const route of ofRoutes.keys()) if (!keys.has(route)) keys.set(route, 0);
-    return Array.from(keys, ([route, count]) => {
-      const isOpenForAll = (ofRoutes.get(route)?.pause.round ?? 0) > 0;
-      return { route, isOpenForAll, keys: count };
-    });
-  }
-
-  return {
-    open,
-    stopping: (next) => pausing(next, { of: pausesFor, failure: keptBack, now }),
-    hearing: (next) => (call, sending) => {
-      const { route, isPublic } = call;
-      const keyDigest = isPublic ? ANYBODY : sending.caller.keyDigest;
-      const [own, ofAll] = pausesFor(call, keyDigest);
-      const ownRound = own?.round ?? 0;
-      const roundOfAll = ofAll?.round ?? 0;
-      return next(call, sending).then(
-        (answer) => {
-          answered(call, keyDigest);
-          return answer;
-        },
-        (error: unknown) => {
-          if (isForgotten(error)) throw error;
-          if (isUnanswered(error)) {
-            failed(nameOf(call, keyDigest), keyDigest, error, ownRound);
-            if (!isPublic) failedForAll(route, keyDigest, error, roundOfAll);
-          } else if (error instanceof Failure) answered(call, keyDigest);
-          throw error;
-        },
-      );
-    },
-  };
 }
 
-/** Names the circuit of a key on a route; of a public route, that of all keys. */
-function nameOf({ route, isPublic }: Call, keyDigest: string): string {
-  return `${isPublic ? ANYBODY : keyDigest} ${route}`;
+/** Finds the call that finds out if a key is accepted by now: further ones wait for it. */
+function probeOf({ route, isPublic }: Call, { pauses }: Tenant): Promise<void> | null {
+  if (isPublic || pauses === null) return null;
+  return pauses.all.untilProbed() ?? pauses.byRoute.get(route)?.refusal.untilProbed() ?? null;
+}
+
+function pausesOfKey(tenant: Tenant): KeyPauses {
+  tenant.pauses ??= { all: new Pause(REFUSALS), byRoute: new Map() };
+  return tenant.pauses;
+}
+
+function pausesOn(route: string, tenant: Tenant): RoutePauses {
+  const { byRoute } = pausesOfKey(tenant);
+  let own = byRoute.get(route);
+  if (own === undefined) {
+    own = { refusal: new Pause(REFUSALS), outage: new Pause(OUTAGES), failures: 0 };
+    byRoute.set(route, own);
+  }
+  return own;
+}
+
+/** Ends the pauses of a key that the service has accepted. Calls that left before its last refusal say nothing new. */
+function endRefusals({ pauses }: Tenant, route: string | null, rounds: Rounds): void {
+  if (pauses?.all.round === rounds.key) pauses.all.end();
+  const refusal = route === null ? undefined : pauses?.byRoute.get(route)?.refusal;
+  if (refusal?.round === rounds.refusal) refusal.end();
 }
 
 /** Calls in a row that must fail before the service is taken to be down. */
@@ -485,11 +326,11 @@ const PAUSE_MS = 5_000;
 
 /**
  * Tells if the service is down. A caller with an old answer at hand need not wait for a timeout to serve it, after a
- * few failures already. A caller with none asks all the same, until the circuit of the route is open (`createCircuits`).
+ * few failures already. A caller with none asks all the same, until the circuit of the route is open (`createGate`).
  */
 export interface Outage {
-  /** Sees every call go by, retries and all. */
-  watching(next: Send): Send;
+  /** Notes the outcome of a call, retries and all: null if there was an answer. */
+  note(error: unknown): void;
   /**
    * Returns the failure of calls while the service is down; null if it isn't, and for one caller each pause, so that it
    * looks.
@@ -503,21 +344,13 @@ export function createOutage(now: () => number): Outage {
   let seenAtMs = 0;
 
   return {
-    watching: (next) => (call, sending) =>
-      next(call, sending).then(
-        (answer) => {
-          failures = 0;
-          return answer;
-        },
-        (error: unknown) => {
-          if (isUnanswered(error) && !isUnsent(error)) {
-            failures += 1;
-            last = error;
-            seenAtMs = now();
-          }
-          throw error;
-        },
-      ),
+    note(error) {
+      if (error === null) failures = 0;
+      if (!isUnanswered(error) || isUnsent(error)) return;
+      failures += 1;
+      last = error;
+      seenAtMs = now();
+    },
     failure() {
       if (failures < MIN_FAILURES) return null;
       if (now() - seenAtMs < PAUSE_MS) return last;

@@ -3,7 +3,7 @@ import { mapValue, type PromiseOrValue } from '../async/turns.ts';
 import { Failure, type FailureCode } from '../errors.ts';
 import { numberOf } from '../exact-json.ts';
 import { createObjectMemo, type Lookups } from '../store/lru.ts';
-import { PUBLIC } from '../tenants/status.ts';
+import { PUBLIC, type Tenant } from '../tenants/tenant.ts';
 import { ALONE, type InFlight, NO_TENANT_CACHE, type TenantCache } from '../tenants/tenant-cache.ts';
 import {
   type Answer,
@@ -103,14 +103,14 @@ export function cached(send: Send, parts: CachedParts): Ask {
   const { tenantCache, freshness, now, outage, onHeld, lookups, inFlight = ALONE } = parts;
   return (endpoint, params, sending, maxAgeMs = Number.POSITIVE_INFINITY) => {
     const call = makeCall(endpoint, params);
-    const keyDigest = call.isPublic ? PUBLIC : sending.caller.keyDigest;
+    const tenant = call.isPublic ? PUBLIC : sending.caller.tenant;
     const mayBeHeld = endpoint.caching !== 'none';
     const isHeld = mayBeHeld && tenantCache !== NO_TENANT_CACHE;
     const kept = isHeld ? tenantCache : mayBeHeld ? inFlight.cache : null;
-    const reading = isHeld ? heldRecords(endpoint, params, call, keyDigest, tenantCache) : null;
+    const reading = isHeld ? heldRecords(endpoint, params, call, tenant, tenantCache) : null;
     sending.waits?.store.timing(reading);
     return mapValue(reading, (held) => {
-      if (held === null || !tenantCache.isAccepted(keyDigest)) return fetch(held);
+      if (held === null || !tenantCache.isAccepted(tenant)) return fetch(held);
       const freshMs = freshMsOf(held);
       if (now() - held.atMs >= freshMs) return fetch(held);
       sending.bill.cached += 1;
@@ -141,15 +141,15 @@ export function cached(send: Send, parts: CachedParts): Ask {
       const startedAtMs = now();
       let records: Result | null = null;
       const together = inFlight.together({
-        group: keyDigest,
+        group: tenant.digest,
         names: [nameOf(call)],
         signal: sending.signal,
         async fetch() {
           records = await fetchOwn(held);
         },
         async takeOver(names) {
-          const found = await heldRecords(endpoint, params, call, keyDigest, others);
-          if (found === null || !others.isAccepted(keyDigest)) return names;
+          const found = await heldRecords(endpoint, params, call, tenant, others);
+          if (found === null || !others.isAccepted(tenant)) return names;
           const freshMs = isHeld ? freshMsOf(found) : 0;
           if (found.atMs < startedAtMs && now() - found.atMs >= freshMs) return names;
           sending.bill.shared += 1;
@@ -175,7 +175,7 @@ export function cached(send: Send, parts: CachedParts): Ask {
         held !== null &&
         held.answer.status !== 422 &&
         now() - held.atMs <= usableMs &&
-        tenantCache.refusal(keyDigest) === null;
+        tenantCache.refusal(tenant) === null;
       try {
         const down = isUsable() ? outage.failure() : null;
         if (down !== null) throw down.with({ route: call.route, attempts: 0 });
@@ -193,12 +193,12 @@ export function cached(send: Send, parts: CachedParts): Ask {
         const freshMs = isKept ? Math.min(allowedMs ?? freshness.ttlMs, freshness.ttlMs, maxAgeMs) : 0;
         sending.onFetched?.(freshMs > 0 ? answer.receivedAt + freshMs : 0);
         if (kept !== null && allowedMs !== 'no-store') {
-          kept.keep(keyDigest, new Map([[nameOf(call), { ...fresh, allowedMs }]]), answer.receivedAt);
+          kept.keep(tenant, new Map([[nameOf(call), { ...fresh, allowedMs }]]), answer.receivedAt);
         }
         return records;
       } catch (error) {
         const refused = held === null || held.answer.status === 422 ? refusedAnswer(error, call) : null;
-        if (refused !== null) kept?.keep(keyDigest, new Map([[nameOf(call), refused]]), now());
+        if (refused !== null) kept?.keep(tenant, new Map([[nameOf(call), refused]]), now());
         if (held === null || !isUsable() || !isBetterOld(error)) throw error;
         billStale(sending.bill, call.route, error, held.atMs, now());
         sending.onStale?.(held.records, error.code);
@@ -244,11 +244,11 @@ export function held<Params, Result>(
   endpoint: Endpoint<Params, Result>,
   params: Params,
   { tenantCache, freshness, now }: Pick<CachedParts, 'tenantCache' | 'freshness' | 'now'>,
-): (keyDigest: string) => PromiseOrValue<HeldList<Result> | null> {
+): (tenant: Tenant) => PromiseOrValue<HeldList<Result> | null> {
   const call = makeCall(endpoint, params);
-  return (keyDigest) => {
-    if (tenantCache === NO_TENANT_CACHE || !tenantCache.isAccepted(keyDigest)) return null;
-    return mapValue(heldRecords(endpoint, params, call, keyDigest, tenantCache), (found) => {
+  return (tenant) => {
+    if (tenantCache === NO_TENANT_CACHE || !tenantCache.isAccepted(tenant)) return null;
+    return mapValue(heldRecords(endpoint, params, call, tenant, tenantCache), (found) => {
       if (found === null || found.records === null) return null;
       const { records, atMs, answer } = found;
       const freshUntilMs = atMs + Math.min(answer.allowedMs ?? freshness.ttlMs, freshness.ttlMs);
@@ -258,7 +258,7 @@ export function held<Params, Result>(
 }
 
 /** Records that are held of an answer, fresh or not. */
-export interface HeldRecords<Result> {
+interface HeldRecords<Result> {
   readonly records: Result | null;
   readonly atMs: number;
   readonly answer: HeldAnswer;
@@ -269,11 +269,11 @@ export function heldRecords<Params, Result>(
   endpoint: Endpoint<Params, Result>,
   params: Params,
   call: Call,
-  keyDigest: string,
+  tenant: Tenant,
   tenantCache: TenantCache,
 ): PromiseOrValue<HeldRecords<Result> | null> {
   const name = nameOf(call);
-  return mapValue(tenantCache.readOne<HeldAnswer>(keyDigest, name), (held) => {
+  return mapValue(tenantCache.readOne<HeldAnswer>(tenant, name), (held) => {
     if (held === undefined || !isAnswer(held.value)) return null;
     const { value: answer, atMs } = held;
     try {

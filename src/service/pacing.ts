@@ -1,8 +1,8 @@
 import type { Clock } from '../async/clock.ts';
-import { KeyedStates } from '../async/maps.ts';
 import type { PromiseOrValue } from '../async/turns.ts';
 import { excerpt, Failure } from '../errors.ts';
 import type { Ledger } from '../tenants/ledger.ts';
+import type { CallQueue, Tenant, WaitingCall } from '../tenants/tenant.ts';
 import type { Answer, Attempt, Call, Send, Sending } from './call.ts';
 
 interface TurnsParts {
@@ -14,27 +14,6 @@ interface TurnsParts {
 
 /** Calls under one key that are under way at once, so that a first 429 can stop the rest. */
 const MAX_IN_FLIGHT = 8;
-
-/** A call that waits for its turn. */
-interface WaitingCall {
-  readonly deadlineMs: number;
-  readonly wake: () => void;
-}
-
-/** Calls under one key. */
-interface CallQueue {
-  /** Calls that wait or are under way. */
-  calls: number;
-  inFlight: number;
-  /** Calls that wait for a free place. */
-  readonly forPlace: WaitingCall[];
-  /** Calls that wait for a minute window; woken together when it begins, the earliest deadline first. */
-  readonly forMinute: WaitingCall[];
-}
-
-function openQueue(): CallQueue {
-  return { calls: 0, inFlight: 0, forPlace: [], forMinute: [] };
-}
 
 /** Says when a call may leave: it takes a place in flight and a unit of the minute's budget, and waits for either as long as allowed. */
 interface Turns {
@@ -63,16 +42,16 @@ function createTurns({ ledger, clock, onMinuteWait }: TurnsParts): Turns {
    * @returns true if the turn was taken
    */
   function tryTurn(queue: CallQueue, sending: Sending): true | Promise<boolean> {
-    const { keyDigest } = sending.caller;
+    const { tenant } = sending.caller;
     sending.signal.throwIfAborted();
-    const opensAtMs = ledger.opensAtMs(keyDigest);
+    const opensAtMs = ledger.opensAtMs(tenant);
     const nowMs = clock.now();
-    if (opensAtMs > Math.max(nowMs, sending.waitDeadlineMs)) throw ledger.refusal(keyDigest);
+    if (opensAtMs > Math.max(nowMs, sending.waitDeadlineMs)) throw ledger.refusal(tenant);
     if (opensAtMs > nowMs) return minuteOpen(queue, sending, opensAtMs);
-    const isFull = queue.inFlight >= (ledger.isDoubtful(keyDigest) ? 1 : MAX_IN_FLIGHT);
+    const isFull = queue.inFlight >= (ledger.isDoubtful(tenant) ? 1 : MAX_IN_FLIGHT);
     if (isFull) return queued(queue.forPlace, sending).then(notTaken);
     sending.beforeLeaving?.();
-    const taken = ledger.take(keyDigest);
+    const taken = ledger.take(tenant);
     queue.inFlight += 1;
     return taken === true ? true : takenLater(queue, taken);
   }
@@ -145,11 +124,10 @@ interface RateLimitedParts extends TurnsParts {
  */
 export function rateLimited(next: Send, parts: RateLimitedParts): Send {
   const { ledger, clock, onAttempt } = parts;
-  const queues = new KeyedStates<CallQueue>(openQueue, ({ calls }) => calls === 0);
   const { takeTurn, freePlace } = createTurns(parts);
 
   async function attempt(call: Call, sending: Sending, queue: CallQueue | null): Promise<Answer> {
-    const { keyDigest } = sending.caller;
+    const { tenant } = sending.caller;
     const reservation = sending.payer.reserve(call.route);
     try {
       const turn = queue === null ? leaveAtOnce(sending) : takeTurn(queue, sending);
@@ -171,14 +149,14 @@ export function rateLimited(next: Send, parts: RateLimitedParts): Send {
     try {
       const answer = await next(call, { ...sending, onLeaving: () => settle(true) });
       settle(true);
-      if (queue !== null) ledger.accepted(keyDigest);
+      if (queue !== null) ledger.accepted(tenant);
       outcome = 'ok';
       return answer;
     } catch (error) {
       settle(error instanceof Failure);
       if (!(error instanceof Failure)) throw error;
       const isLimited = queue !== null && error.code === 'RATE_LIMITED';
-      const failure = isLimited ? ledger.limited(keyDigest, toBeRead(error.fields.detail)) : error;
+      const failure = isLimited ? ledger.limited(tenant, toBeRead(error.fields.detail)) : error;
       outcome = failure.code;
       throw failure;
     } finally {
@@ -188,9 +166,10 @@ export function rateLimited(next: Send, parts: RateLimitedParts): Send {
   }
 
   function patient(call: Call, sending: Sending, queue: CallQueue | null): Promise<Answer> {
-    if (queue !== null) queue.calls += 1;
+    const { tenant } = sending.caller;
+    tenant.underWay += 1;
     const end = () => {
-      if (queue !== null) queue.calls -= 1;
+      tenant.underWay -= 1;
     };
     return attempt(call, sending, queue).then(
       (answer) => {
@@ -201,15 +180,19 @@ export function rateLimited(next: Send, parts: RateLimitedParts): Send {
         end();
         if (!(error instanceof Failure)) throw error;
         const isLimited = queue !== null && error.code === 'RATE_LIMITED';
-        const mayWait = isLimited && ledger.opensAtMs(sending.caller.keyDigest) <= sending.waitDeadlineMs;
+        const mayWait = isLimited && ledger.opensAtMs(tenant) <= sending.waitDeadlineMs;
         if (!mayWait) throw error.with({ route: call.route });
         return patient(call, sending, queue);
       },
     );
   }
 
-  return (call, sending) =>
-    patient(call, sending, call.isPublic ? null : queues.of(sending.caller.keyDigest));
+  return (call, sending) => patient(call, sending, call.isPublic ? null : queueOf(sending.caller.tenant));
+}
+
+function queueOf(tenant: Tenant): CallQueue {
+  tenant.queue ??= { inFlight: 0, forPlace: [], forMinute: [] };
+  return tenant.queue;
 }
 
 function leaveAtOnce({ signal, beforeLeaving }: Sending): void {

@@ -345,7 +345,7 @@ export interface Store extends Shrinkable {
   close(): Promise<void>;
 }
 
-export interface StoreNews {
+interface StoreNews {
   /** Settles once all others have heard of the value, or too much time has passed. */
   tell(entry: StoreEntry): Promise<void>;
   onTold(listener: (entry: StoreEntry) => void): void;
@@ -353,7 +353,7 @@ export interface StoreNews {
   onChanged(listener: (keys: readonly string[]) => void): void;
 }
 
-export interface StoreOptions {
+interface StoreOptions {
   /** `memory:`, `sqlite:PATH`, `redis://…`, `rediss://…` or `none`. */
   readonly url: string;
   /** Milliseconds that one read or write may take before it is given up. */
@@ -392,7 +392,7 @@ export async function openStore(options: StoreOptions): Promise<Store | null> {
 }
 
 /** Returns true if the values of such an address are held in a process: for several of them, in a hub. */
-export function isInHub(url: string): boolean {
+function isInHub(url: string): boolean {
   return url === 'memory:' || url === 'none';
 }
 

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import { type CancelSignal, untilAborted } from '../async/cancellation.ts';
 import type { Clock } from '../async/clock.ts';
 import type { Config } from '../config.ts';
@@ -17,7 +16,7 @@ import {
   onceFetched,
 } from '../store/backing.ts';
 import type { Store } from '../store/store.ts';
-import { createKeyStatuses, type KeyStatusParts } from './status.ts';
+import { nextGeneration, PUBLIC, type Tenant, type Tenants } from './tenant.ts';
 
 /**
  * The values that are held for each key: figures and lists as the service sent them, and if the service still accepts
@@ -28,38 +27,38 @@ export interface TenantCache {
    * Reads the entries under these names, in one round trip; a name that has none is not in the map. An entry that is
    * older than the service's last refusal of the key, or past all use, counts as none.
    */
-  read<Value>(keyDigest: string, names: readonly string[]): Promise<ReadonlyMap<string, CacheEntry<Value>>>;
+  read<Value>(tenant: Tenant, names: readonly string[]): Promise<ReadonlyMap<string, CacheEntry<Value>>>;
   /** Reads the entry under one name: at once, if it is held in this process. */
   readOne<Value>(
-    keyDigest: string,
+    tenant: Tenant,
     name: string,
   ): CacheEntry<Value> | undefined | Promise<CacheEntry<Value> | undefined>;
   /** Reads the entry under one name in this process. */
-  peek<Value>(keyDigest: string, name: string): CacheEntry<Value> | undefined;
+  peek<Value>(tenant: Tenant, name: string): CacheEntry<Value> | undefined;
   /** True if entries can be read at once, all of them or the ones that were used lately. */
   readonly isAtHand: boolean;
   /** Holds values that the service sent at an instant; they can be read at once. */
-  keep(keyDigest: string, values: ReadonlyMap<string, unknown>, atMs: number): void;
+  keep(tenant: Tenant, values: ReadonlyMap<string, unknown>, atMs: number): void;
   /** Settles once everything that is to be held by now lies in the store, or never will. */
   landed(): Promise<unknown>;
   /** Learns the other gateways' knowledge of a key, if they share the store. */
-  lookUp(keyDigest: string): Promise<void>;
+  lookUp(tenant: Tenant): Promise<void>;
   /**
    * Returns a number that changes each time that this process puts anything in the tenant cache for a key or for all,
    * or learns that the key is refused.
    */
-  generation(keyDigest: string): number;
+  generation(tenant: Tenant): number;
   /** Returns true if the service has accepted the key lately, so that entries may be served without asking. */
-  isAccepted(keyDigest: string): boolean;
+  isAccepted(tenant: Tenant): boolean;
   /** Returns the failure for which the service refuses the key; null if it doesn't, or nobody has asked. */
-  refusal(keyDigest: string): Failure | null;
+  refusal(tenant: Tenant): Failure | null;
   /** Notes that the service has accepted the key. */
-  accept(keyDigest: string): void;
+  accept(tenant: Tenant): void;
   /**
    * Notes that the service has refused the key, and purges all that is held for it.
    * @returns a promise that settles once all who share the store can know of it
    */
-  refuse(keyDigest: string, refusal: Failure): Promise<void> | undefined;
+  refuse(tenant: Tenant, refusal: Failure): Promise<void> | undefined;
 }
 
 /** A value as it came. It is shared: its readers leave it as it is. */
@@ -69,67 +68,154 @@ export interface CacheEntry<Value> {
   readonly atMs: number;
 }
 
-/** Callers whose names in the store are at hand, and names of all of them together unless told. */
-const MAX_KEYED = 1_000;
+/**
+ * The service's last word on each key. Gateways that share a store share that too: each read from the store brings the
+ * others' knowledge.
+ */
+interface KeyStatuses {
+  /** Takes over the store's word on a key, as it was read under `nameOf`. Returns the instant of its last refusal. */
+  learn(tenant: Tenant, stored: unknown): number;
+  /** Reads the store's word on a key. */
+  lookUp(tenant: Tenant): Promise<void>;
+  /** Returns the name in the store. */
+  nameOf(tenant: Tenant): string;
+  isAccepted(tenant: Tenant): boolean;
+  refusal(tenant: Tenant): Failure | null;
+  accept(tenant: Tenant): void;
+  /**
+   * Refuses the key. `wasAccepted`: it was accepted before. `isStored` settles once the store has the refusal, and
+   * others have heard of it.
+   */
+  refuse(
+    tenant: Tenant,
+    refusal: Failure,
+  ): { readonly wasAccepted: boolean; readonly isStored: Promise<void> };
+  /** Returns a number that changes with each new generation of the key or of all. */
+  generation(tenant: Tenant): number;
+}
+
+interface TenantCacheParts {
+  readonly store: Store;
+  readonly tenants: Tenants;
+  readonly now: () => number;
+  /** Milliseconds that an accepted key counts as accepted. */
+  readonly authTtlMs: number;
+  /** Milliseconds that anything is held at all. */
+  readonly holdMs: number;
+  readonly maxNames?: number;
+}
+
+/** Interval at which the store is told that a key is still accepted, as a share of the time for which that counts. */
+const WRITING_SHARE = 0.1;
+
+function createKeyStatuses({ store, now, authTtlMs, holdMs }: TenantCacheParts): KeyStatuses {
+  const nameOf = ({ digest }: Tenant) => `${digest}:keyStatus`;
+
+  function write(tenant: Tenant): Promise<void> {
+    const { acceptedAtMs, refusedAtMs } = tenant;
+    tenant.writtenAtMs = now();
+    return store.setMany([{ key: nameOf(tenant), value: { acceptedAtMs, refusedAtMs } }], holdMs);
+  }
+
+  function learn(tenant: Tenant, stored: unknown): number {
+    if (!isInstants(stored)) return tenant.refusedAtMs;
+    if (stored.acceptedAtMs > 0) tenant.prove();
+    if (stored.refusedAtMs > tenant.refusedAtMs) tenant.generation = nextGeneration();
+    tenant.acceptedAtMs = Math.max(tenant.acceptedAtMs, stored.acceptedAtMs);
+    tenant.refusedAtMs = Math.max(tenant.refusedAtMs, stored.refusedAtMs);
+    return tenant.refusedAtMs;
+  }
+
+  return {
+    learn,
+    nameOf,
+    async lookUp(tenant) {
+      const [stored] = await store.getMany([nameOf(tenant)]);
+      learn(tenant, stored);
+    },
+    isAccepted(tenant) {
+      if (tenant === PUBLIC) return true;
+      const { acceptedAtMs, refusedAtMs } = tenant;
+      return acceptedAtMs > refusedAtMs && now() - acceptedAtMs <= authTtlMs;
+    },
+    refusal: ({ acceptedAtMs, refusedAtMs, refusal }) => (refusedAtMs >= acceptedAtMs ? refusal : null),
+    accept(tenant) {
+      const isNews = tenant.acceptedAtMs <= tenant.refusedAtMs;
+      tenant.acceptedAtMs = Math.max(now(), tenant.refusedAtMs + 1);
+      tenant.refusal = null;
+      tenant.prove();
+      if (isNews || now() - tenant.writtenAtMs >= authTtlMs * WRITING_SHARE) void write(tenant);
+    },
+    refuse(tenant, refusal) {
+      const wasAccepted = tenant.acceptedAtMs > tenant.refusedAtMs;
+      tenant.refusedAtMs = Math.max(now(), tenant.acceptedAtMs);
+      tenant.refusal = refusal;
+      tenant.generation = nextGeneration();
+      // A key that was never accepted has nothing that could be served to anybody.
+      if (!wasAccepted) return { wasAccepted, isStored: Promise.resolve() };
+      const { acceptedAtMs, refusedAtMs } = tenant;
+      const told = store.news?.tell({ key: nameOf(tenant), value: { acceptedAtMs, refusedAtMs } });
+      return { wasAccepted, isStored: Promise.all([told, write(tenant)]).then(() => {}) };
+    },
+    generation: (tenant) => tenant.generation + (tenant === PUBLIC ? 0 : PUBLIC.generation),
+  };
+}
+
+function isInstants(value: unknown): value is { acceptedAtMs: number; refusedAtMs: number } {
+  if (typeof value !== 'object' || value === null) return false;
+  if (!('acceptedAtMs' in value && 'refusedAtMs' in value)) return false;
+  return typeof value.acceptedAtMs === 'number' && typeof value.refusedAtMs === 'number';
+}
+
+/** Names in the store that are at hand, of all keys together, unless told. */
 const MAX_NAMES = 60_000;
 
-export function createTenantCache(parts: KeyStatusParts & { readonly maxNames?: number }): TenantCache {
-  const { store, now, holdMs, maxNames = MAX_NAMES } = parts;
+export function createTenantCache(parts: TenantCacheParts): TenantCache {
+  const { store, tenants, now, holdMs, maxNames = MAX_NAMES } = parts;
   const statuses = createKeyStatuses(parts);
   /** Values on their way to the store, by their keys in it. */
   const writing = new Map<string, CacheEntry<unknown>>();
   const landing = new Set<Promise<void>>();
 
-  store.news?.onTold(({ key, value }) => void statuses.learn(digestIn(key), value));
+  store.news?.onTold(({ key, value }) => void statuses.learn(tenants.named(digestIn(key)), value));
   store.news?.onChanged((keys) => {
-    for (const keyDigest of new Set(keys.map(digestIn))) statuses.renew(keyDigest);
+    for (const digest of new Set(keys.map(digestIn))) {
+      const tenant = digest === PUBLIC.digest ? PUBLIC : tenants.find(digest);
+      if (tenant !== undefined) tenant.generation = nextGeneration();
+    }
   });
 
-  /** Names in the store by key digest and name: most are wanted again and again. When they are too many, all are dropped. */
-  const keys = new LRUCache<string, Map<string, string>>({ max: MAX_KEYED });
-  /** Names of the caller that was last in use. */
-  let last = { keyDigest: '', known: new Map<string, string>() };
+  /** Marks the names that are at hand, and their number: most are wanted again and again. */
+  let among = {};
   let count = 0;
-  function keysOf(keyDigest: string): Map<string, string> {
-    if (last.keyDigest === keyDigest) return last.known;
-    let known = keys.get(keyDigest);
-    if (known === undefined) {
-      known = new Map();
-      keys.set(keyDigest, known);
-    }
-    last = { keyDigest, known };
-    return known;
-  }
-  function addKey(keyDigest: string, name: string, key: string): void {
-    if (count >= maxNames) {
-      keys.clear();
-      last = { keyDigest: '', known: new Map() };
-      count = 0;
-    }
-    keysOf(keyDigest).set(name, key);
-    count += 1;
-  }
-  function keyOf(keyDigest: string, name: string): string {
-    if (!statuses.isProven(keyDigest)) return keyIn(keyDigest, name);
-    const known = keysOf(keyDigest).get(name);
+  function keyOf(tenant: Tenant, name: string): string {
+    if (!tenant.isKnown) return keyIn(tenant, name);
+    if (tenant.names?.among !== among) tenant.names = { among, keys: new Map() };
+    const known = tenant.names.keys.get(name);
     if (known !== undefined) return known;
-    const key = keyIn(keyDigest, name);
-    addKey(keyDigest, name, key);
+    if (count >= maxNames) {
+      among = {};
+      count = 0;
+      tenant.names = { among, keys: new Map() };
+    }
+    const key = keyIn(tenant, name);
+    tenant.names.keys.set(name, key);
+    count += 1;
     return key;
   }
-  const keyIn = (keyDigest: string, name: string) => `${keyDigest}:held:${name}`;
+  const keyIn = ({ digest }: Tenant, name: string) => `${digest}:held:${name}`;
   const digestIn = (key: string) => key.slice(0, key.indexOf(':'));
 
-  async function read<Value>(keyDigest: string, names: readonly string[]) {
+  async function read<Value>(tenant: Tenant, names: readonly string[]) {
     const found = new Map<string, CacheEntry<Value>>();
     const { peek, isAllHere } = store;
     if (names.length === 0) return found;
-    const keys = names.map((name) => keyOf(keyDigest, name));
+    const keys = names.map((name) => keyOf(tenant, name));
     const [status, ...values] =
       peek !== null && isAllHere
         ? [undefined, ...keys.map(peek)]
-        : await store.getMany([statuses.nameOf(keyDigest), ...keys]);
-    const oldestMs = Math.max(statuses.learn(keyDigest, status), now() - holdMs);
+        : await store.getMany([statuses.nameOf(tenant), ...keys]);
+    const oldestMs = Math.max(statuses.learn(tenant, status), now() - holdMs);
     for (const [i, name] of names.entries()) {
       const held = writing.get(keys[i] ?? '') ?? values[i];
       if (isCacheEntry<Value>(held) && held.atMs > oldestMs) found.set(name, held);
@@ -137,26 +223,26 @@ export function createTenantCache(parts: KeyStatusParts & { readonly maxNames?: 
     return found;
   }
 
-  function peek<Value>(keyDigest: string, name: string): CacheEntry<Value> | undefined {
-    const key = keyOf(keyDigest, name);
+  function peek<Value>(tenant: Tenant, name: string): CacheEntry<Value> | undefined {
+    const key = keyOf(tenant, name);
     const held = (writing.size > 0 ? writing.get(key) : undefined) ?? store.peek?.(key);
     if (!isCacheEntry<Value>(held)) return undefined;
-    return held.atMs > Math.max(statuses.refusedAtMs(keyDigest), now() - holdMs) ? held : undefined;
+    return held.atMs > Math.max(tenant.refusedAtMs, now() - holdMs) ? held : undefined;
   }
 
   return {
     read,
-    readOne<Value>(keyDigest: string, name: string) {
-      const held = store.peek === null ? undefined : peek<Value>(keyDigest, name);
+    readOne<Value>(tenant: Tenant, name: string) {
+      const held = store.peek === null ? undefined : peek<Value>(tenant, name);
       if (held !== undefined || (store.peek !== null && store.isAllHere)) return held;
-      return read<Value>(keyDigest, [name]).then((found) => found.get(name));
+      return read<Value>(tenant, [name]).then((found) => found.get(name));
     },
     peek,
     isAtHand: store.peek !== null,
-    keep(keyDigest, values, atMs) {
-      statuses.renew(keyDigest);
+    keep(tenant, values, atMs) {
+      tenant.generation = nextGeneration();
       const entries = [...values].map(([name, value]) => ({
-        key: keyOf(keyDigest, name),
+        key: keyOf(tenant, name),
         value: { value, atMs },
       }));
       for (const { key, value } of entries) writing.set(key, value);
@@ -172,12 +258,12 @@ export function createTenantCache(parts: KeyStatusParts & { readonly maxNames?: 
     isAccepted: statuses.isAccepted,
     refusal: statuses.refusal,
     accept: statuses.accept,
-    refuse(keyDigest, refusal) {
-      const { wasAccepted, isStored } = statuses.refuse(keyDigest, refusal);
+    refuse(tenant, refusal) {
+      const { wasAccepted, isStored } = statuses.refuse(tenant, refusal);
       // The refusal counts first: everything older than it is gone from then on, however long the purge takes, which
       // looks at all of the store.
       if (!wasAccepted) return undefined;
-      void isStored.then(() => store.clear(keyOf(keyDigest, '')));
+      void isStored.then(() => store.clear(keyOf(tenant, '')));
       return isStored;
     },
   };
@@ -193,7 +279,7 @@ export function readOnlyCache(tenantCache: TenantCache): TenantCache {
     accept() {
       isTakenForAccepted = true;
     },
-    isAccepted: (keyDigest) => isTakenForAccepted || tenantCache.isAccepted(keyDigest),
+    isAccepted: (tenant) => isTakenForAccepted || tenantCache.isAccepted(tenant),
     refuse: () => undefined,
   };
 }
@@ -233,7 +319,7 @@ export interface InFlight {
 }
 
 interface Wanted {
-  /** Its owner: the key digest, or `PUBLIC`. */
+  /** The digest of its owner. */
   readonly group: string;
   readonly names: readonly string[];
   readonly signal: CancelSignal;
@@ -440,12 +526,19 @@ export function freshnessIn({ cacheTtlSeconds, staleIfErrorSeconds }: Config) {
 }
 
 /** Opens the cache of each key's values; it holds nothing if the settings say so. */
-export function openTenantCache(store: Store | null, config: Config, now: () => number): TenantCache {
+export function openTenantCache(store: Store | null, config: Config, tenants: Tenants): TenantCache {
   const { ttlMs, staleMs } = freshnessIn(config);
   if (store === null || config.cacheUrl === 'none' || ttlMs + staleMs === 0) return NO_TENANT_CACHE;
   const { names: maxNames } = heldBounds(config);
   const authTtlMs = config.authTtlSeconds * 1000;
-  return createTenantCache({ store, now, authTtlMs, holdMs: ttlMs + staleMs, maxNames });
+  return createTenantCache({
+    store,
+    tenants,
+    now: tenants.now,
+    authTtlMs,
+    holdMs: ttlMs + staleMs,
+    maxNames,
+  });
 }
 
 /** Milliseconds that an answer is there for others who wait for it, if nothing is held. */
@@ -458,15 +551,17 @@ const RELAY_MS = 10_000;
 export function openInFlight(
   store: Store | null,
   tenantCache: TenantCache,
-  {
-    config,
-    clock,
-    steadyNow: now,
-  }: { readonly config: Config; readonly clock: Clock; readonly steadyNow: () => number },
+  { config, clock, tenants }: { readonly config: Config; readonly clock: Clock; readonly tenants: Tenants },
 ): InFlight {
   if (store?.leases == null) return ALONE;
   const relay = () =>
-    createTenantCache({ store, now, authTtlMs: config.authTtlSeconds * 1000, holdMs: RELAY_MS });
+    createTenantCache({
+      store,
+      tenants,
+      now: tenants.now,
+      authTtlMs: config.authTtlSeconds * 1000,
+      holdMs: RELAY_MS,
+    });
   return createInFlight({
     leases: store.leases,
     cache: tenantCache === NO_TENANT_CACHE ? relay() : tenantCache,

@@ -1,6 +1,6 @@
 /** What maps leave behind, in kilobytes an entry, until a full collection: a plain one, and ours. Run with `--expose-gc --no-allocation-site-pretenuring`. */
 import { getHeapSpaceStatistics } from 'node:v8';
-import { TransientMap } from '../../src/async/maps.ts';
+import { TransientMap } from '../../src/store/lru.ts';
 
 const ENTRIES = 4_000;
 const AT_ONCE = 32;

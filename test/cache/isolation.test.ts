@@ -5,8 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { Failure } from '../../src/errors.ts';
+import { Tenants } from '../../src/tenants/tenant.ts';
 import { createTenantCache } from '../../src/tenants/tenant-cache.ts';
+import { movingClock } from '../support/moving-clock.ts';
 import { openProgram } from '../support/program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'country-graph-'));
@@ -108,36 +109,46 @@ it('names at hand that are too many are dropped, and stand for the same all the 
     },
     clear: async () => {},
   };
-  const parts = { store: store as never, now: () => 1_000, authTtlMs: 60_000, holdMs: 60_000 };
-  const tenantCache = createTenantCache({ ...parts, maxNames: 3 });
-  for (const key of ['one', 'other']) tenantCache.accept(key);
-  const names = Array.from({ length: 10 }, (_, i) => `latest KE m${i}`);
-  for (const key of ['one', 'other'])
-    for (const name of names) tenantCache.keep(key, new Map([[name, `${key} ${name}`]]), 1_000);
-  await tenantCache.landed();
-  for (const key of ['one', 'other'])
-    for (const name of names) expect((await tenantCache.readOne(key, name))?.value).toBe(`${key} ${name}`);
-});
-
-it('keys that nobody knows take no place from one that the service has accepted', () => {
-  const store = { peek: () => undefined, isAllHere: true, setMany: async () => {}, clear: async () => {} };
+  const now = () => 1_000;
+  const tenants = new Tenants((key) => key, now);
   const tenantCache = createTenantCache({
     store: store as never,
-    now: () => 1000,
+    tenants,
+    now,
     authTtlMs: 60_000,
     holdMs: 60_000,
+    maxNames: 3,
   });
-  tenantCache.accept('good');
-  tenantCache.accept('revoked');
-  tenantCache.refuse('revoked', new Failure('UNAUTHENTICATED', 'The service does not accept this key.'));
-  const generation = tenantCache.generation('good');
-  for (let i = 0; i < 25_000; i += 1) {
-    tenantCache.generation(`made up ${i}`);
-    tenantCache.readOne(`made up ${i}`, 'latest KE population_total');
-  }
-  expect([tenantCache.isAccepted('good'), tenantCache.generation('good') === generation]).toEqual([
-    true,
-    true,
-  ]);
-  expect(tenantCache.refusal('revoked')?.code).toBe('UNAUTHENTICATED');
+  for (const key of ['one', 'other']) tenantCache.accept(tenants.named(key));
+  const names = Array.from({ length: 10 }, (_, i) => `latest KE m${i}`);
+  for (const key of ['one', 'other'])
+    for (const name of names)
+      tenantCache.keep(tenants.named(key), new Map([[name, `${key} ${name}`]]), 1_000);
+  await tenantCache.landed();
+  for (const key of ['one', 'other'])
+    for (const name of names)
+      expect((await tenantCache.readOne(tenants.named(key), name))?.value).toBe(`${key} ${name}`);
+});
+
+it('keys that are made up take the place of none that the service has answered for', async () => {
+  const env = { CACHE_URL: 'memory:', ANSWERS_MAX_BYTES: '0', UPSTREAM_RETRIES: '0' };
+  const { clock, pass } = movingClock(Date.parse('2026-03-10T12:00:30Z'));
+  await using program = await openProgram({ env, clock });
+  const { ask, sandbox } = program;
+  const figure =
+    '{ observations(countryCodes: ["KE"], metricKeys: ["population_total"], latest: true) { value } }';
+  const profile = '{ country(code: "KE") { profile { record } } }';
+  // Of a key that may not do something, nothing more is asked there for a while, and nothing older is served.
+  sandbox.faults.set({ route: '/v1/countries/{code}/profile', kind: 'status', status: 403 });
+  expect((await ask(profile)).errors[0]?.extensions.code).toBe('FORBIDDEN');
+  pass(0.5);
+  await ask(figure);
+  const before = sandbox.log.length;
+  for (let i = 0; i < 2_500; i += 1) await ask('{ quota { state } }', { key: `made-up-${i}` });
+  const held = await ask(figure);
+  expect([held.errors, held.upstream.calls]).toEqual([[], 0]);
+  expect((await ask(profile)).errors[0]?.extensions.code).toBe('FORBIDDEN');
+  expect(sandbox.log).toHaveLength(before);
+  const { data } = await ask('{ quota { callsThisMinute } }');
+  expect(data.quota.callsThisMinute).toBe(before);
 });

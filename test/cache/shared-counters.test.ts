@@ -4,8 +4,10 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import type { SharedCounters } from '../../src/store/backing.ts';
 import { openStore } from '../../src/store/store.ts';
 import { createLedger } from '../../src/tenants/ledger.ts';
+import { Tenants } from '../../src/tenants/tenant.ts';
 import { openProgram } from '../support/program.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 
@@ -26,6 +28,20 @@ const START = Date.parse('2026-11-21T10:00:30Z');
 const FREE = "rate limit exceeded for plan 'free': 5 requests per minute";
 const SPENT = "request blocked: the monthly request limit for plan 'free' (1000 requests) was reached";
 
+/** The ledger of one gateway, which knows tenants of its own, by their names. */
+function ledgerOver(now: () => number, counters: SharedCounters | null | undefined) {
+  const ledger = createLedger(now, counters);
+  const tenants = new Tenants((key) => key, now);
+  return {
+    take: (key: string) => ledger.take(tenants.named(key)),
+    accepted: (key: string) => ledger.accepted(tenants.named(key)),
+    quota: (key: string) => ledger.quota(tenants.named(key)),
+    refresh: (key: string) => ledger.refresh(tenants.named(key)),
+    limited: (key: string, detail: string) => ledger.limited(tenants.named(key), detail),
+    opensAtMs: (key: string) => ledger.opensAtMs(tenants.named(key)),
+  };
+}
+
 /** Ledgers of so many gateways over one store, and a clock for all. */
 async function open(url: string, gateways = 3) {
   let nowMs = START;
@@ -33,7 +49,7 @@ async function open(url: string, gateways = 3) {
     Array.from({ length: gateways }, () => openStore({ url, timeoutMs: 200, maxBytes: 0, onFault() {} })),
   );
   return {
-    ledgers: stores.map((store) => createLedger(() => nowMs, store?.sharedCounters)),
+    ledgers: stores.map((store) => ledgerOver(() => nowMs, store?.sharedCounters)),
     pass(seconds: number) {
       nowMs += seconds * 1000;
     },
@@ -44,7 +60,7 @@ async function open(url: string, gateways = 3) {
 }
 
 /** How many of so many requests at once from each are granted. */
-const grants = async (ledgers: readonly ReturnType<typeof createLedger>[], each = 10) => {
+const grants = async (ledgers: readonly ReturnType<typeof ledgerOver>[], each = 10) => {
   const takes = ledgers.flatMap((ledger) => Array.from({ length: each }, () => ledger.take('one')));
   return (await Promise.all(takes)).filter(Boolean).length;
 };

@@ -22,7 +22,7 @@ export async function openLateProxy({ port, lateMs, isLate }: LateProxyOrder): P
   const open = new Set<Socket>();
   const server = createServer((client) => {
     const target = connect(port, '127.0.0.1');
-    /** Replies that wait behind a late one, in their order; null where none is late. */
+    /** Replies that wait behind a late one, in their order; null while none is late. */
     let waiting: Buffer[] | null = null;
     client.on('data', (chunk) => void target.write(chunk));
     target.on('data', (chunk) => {

@@ -1,15 +1,15 @@
 /**
- * `npm run leases`: nobody waits long for the calls of others. Prints what was measured, and ends with exit code 1 where a bound
- * is exceeded, or an operation fails.
+ * `npm run leases`: nobody waits long for the calls of others. Prints the figures, and ends with exit code 1 if a bound is
+ * exceeded, or an operation fails.
  *
  * - For `--minutes 10`, two gateways over one Redis, of whose replies one in a hundred comes 400 ms late, answer operations that
  *   share their figures: none takes more than twice the service's own time.
- * - `--kills 6` times, a worker of three is killed under the same load, over a Redis and over what workers share by themselves:
+ * - `--kills 6` times, a worker of three is killed under the same load, over a Redis and over the store of their supervisor:
  *   no operation of the others waits for more than a second beyond the service's own time.
  *
- * 0 leaves either out; `--seed 1` repeats the draws.
+ * A busy machine is late by itself: by as much as operations that ask for nothing, which are sent all the while, an operation may
+ * be later. 0 leaves either out; `--seed 1` repeats the draws.
  */
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
@@ -18,7 +18,16 @@ import { childrenOf } from '../support/descendants.ts';
 import { startRedis } from '../support/redis.ts';
 import { type Serving, startServing } from '../support/serving.ts';
 import { openLateProxy } from './late-proxy.ts';
-import { ALL_TEXT, ask, PROFILE_TEXTS, startTimedLoad, type Timed, varyLatency } from './timed-load.ts';
+import {
+  ALL_TEXT,
+  ask,
+  HUNG,
+  PROFILE_TEXTS,
+  startProbes,
+  startTimedLoad,
+  type Timed,
+  varyLatency,
+} from './timed-load.ts';
 
 const { values } = parseArgs({
   options: {
@@ -38,10 +47,10 @@ const LATE_MS = 400;
 const MOST_TIMES = 2;
 
 /**
- * An operation may meet a late reply itself, where it can't know that one is to come: it reads, takes a lease and counts its call
- * in turn. The rest is for two processors that others use as well.
+ * An operation may meet a late reply itself: it reads, takes a lease and counts its call in turn, and none of these can know that
+ * its reply will be late. The rest is for an operation's own work.
  */
-const OVERHEAD_MS = LATE_MS + 100;
+const OVERHEAD_MS = LATE_MS + 50;
 
 /** The longest that anybody waits for a worker that was killed. */
 const MOST_WAIT_MS = 1_000;
@@ -52,7 +61,7 @@ const BETWEEN_KILLS_MS = 4_000;
 /** An operation that is sent so shortly after a kill may have been handed to the worker that is gone. */
 const HANDED_OVER_MS = 250;
 
-/** How long figures are held: so short that they are asked for again and again. */
+/** Figures are held so briefly that they are asked for again and again. */
 const ENV = { CACHE_TTL_SECONDS: '3', STALE_IF_ERROR_SECONDS: '0', LOG_LEVEL: 'error', GRAPHIQL: 'off' };
 
 const unlimited = { requestsPerMinute: 1e9, monthlyRequests: 1e12 };
@@ -123,25 +132,34 @@ async function lateReplies(): Promise<void> {
   await warmUp(urls);
   isBegun = true;
   const latency = varyLatency(sandbox, dice);
+  const probes = startProbes(urls);
   const load = startTimedLoad({ urls, keys, perSecond: Number(values.rate), dice });
   await pause(Number(values.minutes) * 60_000);
   const timed = await load.stop();
   latency.stop();
+  probes.stop();
   sandbox.faults.clear();
   tellOf(timed);
   const replies = one.counts.replies + other.counts.replies;
   say('replies of Redis, and late ones among them', `${replies}, ${one.counts.late + other.counts.late}`);
   const times = timed.map((it) => (it.endMs - it.startMs) / latency.ownMs(it));
-  const beyond = timed.map((it) => it.endMs - it.startMs - MOST_TIMES * latency.ownMs(it));
   for (const share of [0.5, 0.99, 0.999, 1])
     say(`times of the service's own, p${100 * share}`, quantile(times, share).toFixed(2));
+  say('longest that an operation took which asked for nothing', seconds(probes.mostMs()));
+  const beyondMs = (it: Timed) => it.endMs - it.startMs - MOST_TIMES * latency.ownMs(it);
+  const over = timed.filter((it) => beyondMs(it) > 0);
   say(
     `operations over ${MOST_TIMES} times, and by how much at most`,
-    `${beyond.filter((ms) => ms > 0).length}, ${seconds(Math.max(...beyond))}`,
+    `${over.length}, ${seconds(Math.max(0, ...over.map(beyondMs)))}`,
   );
-  tellSlowest(timed, (it) => it.endMs - it.startMs - MOST_TIMES * latency.ownMs(it), latency.ownMs);
-  const over = beyond.filter((ms) => ms > OVERHEAD_MS).length;
-  check(over === 0, `operations over ${MOST_TIMES} times and ${OVERHEAD_MS} ms`, String(over));
+  tellSlowest(over, beyondMs, latency.ownMs);
+  const itselfMs = (it: Timed) => beyondMs(it) - probes.besideMs(it);
+  say(
+    'the same without the time that the machine was late',
+    `${over.filter((it) => itselfMs(it) > 0).length}, ${seconds(Math.max(0, ...over.map(itselfMs)))}`,
+  );
+  const wrong = over.filter((it) => itselfMs(it) > OVERHEAD_MS);
+  check(wrong.length === 0, `of these over ${MOST_TIMES} times and ${OVERHEAD_MS} ms`, String(wrong.length));
   checkFaults(timed.filter(({ fault }) => fault !== null));
 }
 
@@ -152,6 +170,7 @@ async function kills(name: string, cacheUrl: string): Promise<void> {
   const urls = [serving.url];
   await warmUp(urls);
   const latency = varyLatency(sandbox, dice);
+  const probes = startProbes(urls);
   const load = startTimedLoad({ urls, keys, perSecond: 2 * Number(values.rate), dice });
   const killedAtMs: number[] = [];
   for (let i = 0; i < Number(values.kills); i += 1) {
@@ -163,6 +182,7 @@ async function kills(name: string, cacheUrl: string): Promise<void> {
   await pause(BETWEEN_KILLS_MS);
   const timed = await load.stop();
   latency.stop();
+  probes.stop();
   sandbox.faults.clear();
   tellOf(timed);
   const killWithin = ({ startMs, endMs }: Timed) =>
@@ -171,15 +191,21 @@ async function kills(name: string, cacheUrl: string): Promise<void> {
   const answered = timed.filter((it) => it.fault === null);
   const met = answered.filter((it) => killWithin(it) !== undefined);
   say('operations lost with the workers that had them', lost.length);
+  // The connection was on its way to a worker as that was killed, and nobody closes it.
+  say('of these, neither answered nor cut', lost.filter(({ fault }) => fault === HUNG).length);
   say('operations of the others that were under way at a kill', met.length);
   // Up to the kill nothing is lost: the call that was waited for was on its way.
   const waited = (it: Timed) =>
     it.endMs - Math.max(it.startMs, killWithin(it) ?? it.startMs) - latency.ownMs(it);
   const inAll = Math.max(...answered.map((it) => it.endMs - it.startMs - latency.ownMs(it)));
   say("longest beyond the service's own time, from the operation's begin", seconds(inAll));
+  say('longest that an operation took which asked for nothing', seconds(probes.mostMs()));
   tellSlowest(answered, waited, latency.ownMs);
   const most = Math.max(...answered.map(waited));
-  check(most <= MOST_WAIT_MS, "longest beyond the service's own time, from the kill", seconds(most));
+  say("longest beyond the service's own time, from the kill", seconds(most));
+  const slow = answered.filter((it) => waited(it) > 0);
+  const itself = Math.max(0, ...slow.map((it) => waited(it) - probes.besideMs(it)));
+  check(itself <= MOST_WAIT_MS, 'the same without the time that the machine was late', seconds(itself));
   checkFaults(timed.filter((it) => it.fault !== null && !lost.includes(it)));
 }
 
@@ -196,14 +222,11 @@ function checkFaults(faults: readonly Timed[]): void {
   for (const { fault } of faults.slice(0, 5)) console.log(`  ${fault}`);
 }
 
-const delay = monitorEventLoopDelay({ resolution: 5 });
-delay.enable();
 if (Number(values.minutes) > 0) await lateReplies();
 if (Number(values.kills) > 0) {
   await kills('that share by their supervisor', 'memory:');
   await using redis = await startRedis();
   await kills('over one Redis', redis.url);
 }
-say('\nlongest that this process itself was late', seconds(delay.max / 1e6));
 await sandbox.close();
 console.log(process.exitCode === 1 ? 'Not all of it holds.' : 'All of it holds.');

@@ -14,13 +14,16 @@ export interface Timed {
   readonly shared: number;
 }
 
-/** How long the service takes for a call, which it does for a while each. */
+/** Times that the service takes for a call, each of them for a while. */
 const LATENCIES_MS = [200, 450, 700];
 const LATENCY_LASTS_MS = 5_000;
 const MOST_LATENCY_MS = Math.max(...LATENCIES_MS);
 
-/** How often operations are sent that are due. */
+/** Milliseconds between two looks for operations that are due. */
 const TICK_MS = 10;
+
+/** The fault of an operation that nobody has answered, nor cut. */
+export const HUNG = 'never answered';
 
 /** An answer that takes longer has been lost. */
 const HUNG_MS = 30_000;
@@ -45,7 +48,7 @@ const METRICS = [
   'median_age_years',
 ];
 
-/** Operations that take one round of calls where nothing is held: the service's own time is that of one call. */
+/** An operation that takes one round of calls if nothing is held: the service's own time is that of one call. */
 export function drawText(dice: Dice): string {
   const metrics = Array.from({ length: 1 + dice.below(3) }, () => dice.pick(METRICS));
   if (dice.chance(0.5)) {
@@ -59,10 +62,8 @@ export function drawText(dice: Dice): string {
 /** Every figure that operations ask for, so that the sandbox has made them before. */
 export const ALL_TEXT = `{ observations(metricKeys: ${JSON.stringify(METRICS)}, latest: true) { value } }`;
 
-/** More calls than the smallest plan of the service has in a minute. */
-export const PROFILE_TEXTS = CODES.slice(0, 8).map(
-  (code) => `{ country(code: "${code}") { profile { record } } }`,
-);
+/** A call each: even of three workers that take turns, each makes more than the smallest plan has in a minute, and knows the plan. */
+export const PROFILE_TEXTS = CODES.map((code) => `{ country(code: "${code}") { profile { record } } }`);
 
 /** Has the service take one of its times for each call, then another. */
 export function varyLatency(sandbox: Sandbox, dice: Dice) {
@@ -85,6 +86,33 @@ export function varyLatency(sandbox: Sandbox, dice: Dice) {
       });
       return Math.max(...inForce.map(({ latencyMs }) => latencyMs));
     },
+    stop: () => clearInterval(timer),
+  };
+}
+
+/** Milliseconds between two operations that take nothing but the machine's time. */
+const PROBE_MS = 50;
+
+/** Sends operations that ask for nothing, which show how late the machine itself is. @returns the reader of their times, and their end */
+export function startProbes(urls: readonly string[]) {
+  const done: Timed[] = [];
+  const timer = setInterval(() => {
+    for (const url of urls)
+      void ask(url, null, '{ __typename }').then((timed) => {
+        // One that was lost with a worker tells nothing of the machine.
+        if (timed.fault === null) done.push(timed);
+      });
+  }, PROBE_MS);
+  return {
+    /** The longest that one took which was under way beside an operation. */
+    besideMs({ startMs, endMs }: Pick<Timed, 'startMs' | 'endMs'>): number {
+      let mostMs = 0;
+      for (const probe of done)
+        if (probe.startMs < endMs && probe.endMs > startMs)
+          mostMs = Math.max(mostMs, probe.endMs - probe.startMs);
+      return mostMs;
+    },
+    mostMs: () => Math.max(...done.map(({ startMs, endMs }) => endMs - startMs)),
     stop: () => clearInterval(timer),
   };
 }
@@ -130,7 +158,8 @@ export function startTimedLoad({ urls, keys, perSecond, dice }: TimedLoadOrder) 
   };
 }
 
-export function ask(url: string, key: string, text: string): Promise<Timed> {
+/** @param key null for none */
+export function ask(url: string, key: string | null, text: string): Promise<Timed> {
   const startMs = performance.now();
   return new Promise((resolve) => {
     const finish = (fault: string | null, { calls = 0, shared = 0 } = {}) =>
@@ -139,7 +168,7 @@ export function ask(url: string, key: string, text: string): Promise<Timed> {
     const headers = {
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),
-      authorization: `Bearer ${key}`,
+      ...(key === null ? {} : { authorization: `Bearer ${key}` }),
     };
     const sent = request(url, { method: 'POST', headers, agent: false, timeout: HUNG_MS }, (answer) => {
       let said = '';
@@ -152,7 +181,7 @@ export function ask(url: string, key: string, text: string): Promise<Timed> {
         finish(errors === undefined ? null : JSON.stringify(errors[0]), extensions?.upstream);
       });
     });
-    sent.on('timeout', () => sent.destroy(new Error('never answered')));
+    sent.on('timeout', () => sent.destroy(new Error(HUNG)));
     sent.on('error', (error) => finish(error.message));
     sent.end(body);
   });

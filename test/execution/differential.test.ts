@@ -5,14 +5,13 @@ import {
   type GraphQLResolveInfo,
   type GraphQLSchema,
   getIntrospectionQuery,
-  getOperationAST,
   parse,
   print,
   type ResponsePath,
   validate,
 } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { conditionsOf, planOperation } from '../../src/execution/plan.ts';
+import { conditionsOf } from '../../src/execution/plan.ts';
 import { runPlan } from '../../src/execution/run.ts';
 import { createSchema } from '../../src/graph/schema.ts';
 import { batches, resolvers } from '../../src/resolvers/resolvers.ts';
@@ -260,17 +259,22 @@ describe('what a schema says of itself', () => {
 
 describe('a plan', () => {
   const archive = drawnSchema(createArchive, 1);
-  const planFor = (text: string, variables: Record<string, unknown> = {}) => {
-    const document = parse(text);
-    const operation = getOperationAST(document);
-    expect(validate(archive, document)).toEqual([]);
-    return operation && planOperation(archive, document, operation, variables);
-  };
-
-  test('is not made where a condition is null', () => {
-    const text = 'query ($all: Boolean = true) { ratio @include(if: $all) }';
-    expect(planFor(text, { all: null })).toBeNull();
-    expect(planFor(text, { all: true })).not.toBeNull();
+  test.each([
+    '{ ratio @include(if: $all) }',
+    '{ archives { id ...Conditional } } fragment Conditional on Archive { head @skip(if: $all) { name } }',
+    '{ archives { id head { name @include(if: $all) } } archive(id: "1") { head { ... @skip(if: $all) { name } } } }',
+    '{ find(wish: { title: "1" }) { __typename ... on Named @include(if: $all) { label } } ratio }',
+    '{ surelyArchives { head { name @include(if: $all) } } }',
+    '{ ... @include(if: $all) { ratio } }',
+  ])('tells where a condition is null: %s', async (selection) => {
+    for (const all of [null, true, false]) {
+      const text = `query ($all: Boolean = true) ${selection}`;
+      const drawn = createCase(archive, text, { variables: { all } });
+      expect(validate(archive, drawn.document)).toEqual([]);
+      const ours = await runOurs(drawn);
+      expect(differenceOf(ours, await runTheirs(drawn))).toBeNull();
+      expect(ours.errors.some(({ message }) => message.includes('"if"'))).toBe(all === null);
+    }
   });
 
   test('runs several times at once, with other arguments', async () => {

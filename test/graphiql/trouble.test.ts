@@ -90,6 +90,31 @@ describe.skipIf(!hasChromium)('the words', () => {
     expect(await quota.innerText()).not.toMatch(/[2-9] of 1(?![,\d])/);
   });
 
+  it('of a month that is spent name no number that this gateway alone has counted', async () => {
+    await using scene = await open();
+    const { page } = scene;
+    await page.getByLabel('API key', { exact: true }).fill('demo-spent');
+    await run(page);
+    await side(page, 'Cost');
+    const quota = page.getByLabel('Quota of the key');
+    await expect.poll(() => quota.innerText()).toContain('month spent');
+    expect(await quota.innerText()).not.toMatch(/\b[1-9] of 1,000/);
+    expect(await quota.innerText()).toContain('as the service says');
+  });
+
+  it('of a key that the service refuses say so, until another is given', async () => {
+    await using scene = await open();
+    const { page } = scene;
+    await page.getByLabel('API key', { exact: true }).fill('a-key-of-nobody');
+    await run(page);
+    await side(page, 'Cost');
+    const quota = page.getByLabel('Quota of the key');
+    await expect.poll(() => quota.innerText()).toMatch(/state\s+refused/);
+    expect(await quota.innerText()).not.toContain('can be used');
+    await page.getByLabel('API key', { exact: true }).fill('demo-team');
+    await expect.poll(() => quota.innerText()).toContain('can be used');
+  });
+
   it('in backticks are code', async () => {
     await using scene = await open();
     scene.program.sandbox.faults.set({

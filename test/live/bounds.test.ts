@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { AdmissionRefusal } from '../../src/operations/admission.ts';
 import { EventWork, SubscriptionPlaces } from '../../src/wings/live/subscriptions.ts';
+import { tenantOf } from '../support/tenants.ts';
 
 const eventOf = (changes: number) => ({ changes: Array.from({ length: changes }, () => null) });
 
@@ -44,20 +45,19 @@ it('resolves alone what is larger than the room, and what tells of no change bes
 describe('places', () => {
   function open(refusal: AdmissionRefusal | null = null) {
     const log: string[] = [];
-    const proven = new Set<string>();
-    const places = new SubscriptionPlaces(
-      20,
-      {
-        async enter(flow) {
-          log.push(`enter ${flow}`);
-          await turn();
-          return refusal;
-        },
-        leave: (flow) => log.push(`leave ${flow}`),
+    const places = new SubscriptionPlaces(20, {
+      async enter(flow) {
+        log.push(`enter ${flow}`);
+        await turn();
+        return refusal;
       },
-      (keyDigest) => proven.has(keyDigest),
-    );
-    return { log, proven, take: (keyDigest: string) => places.take({ keyDigest, flow: keyDigest }) };
+      leave: (flow) => log.push(`leave ${flow}`),
+    });
+    return {
+      log,
+      prove: (key: string) => tenantOf(key).accept(),
+      take: (key: string) => places.take({ tenant: tenantOf(key), flow: key }),
+    };
   }
 
   it('are as many as one key may have, each given back once', () => {
@@ -100,19 +100,19 @@ describe('places', () => {
   });
 
   it('that have begun under keys without proof are bounded together, and none of them is in the way of a proven one', async () => {
-    const { take, proven } = open();
+    const { take, prove } = open();
     const begun = [];
     for (let key = 0; key < 50; key += 1) for (let i = 0; i < 20; i += 1) begun.push(take(`made up ${key}`));
     await Promise.all(begun.map((place) => place.begin(async () => {})));
     expect(() => take('made up too')).toThrow('overloaded');
-    proven.add('key');
+    prove('key');
     await take('key').begin(async () => {});
     begun[0]?.giveBack();
     take('made up too').giveBack();
     await take('made up 0').begin(async () => {});
     expect(() => take('made up too')).toThrow('overloaded');
     // One that was taken for made up has been accepted since.
-    proven.add('made up 1');
+    prove('made up 1');
     take('made up too');
   });
 

@@ -4,6 +4,7 @@ import { Failure } from '../../src/errors.ts';
 import { createDataCalls, type FetchTask, type Receive, type Task } from '../../src/figures/data-calls.ts';
 import { completed } from '../../src/figures/repair.ts';
 import { createLearned } from '../../src/plan/learned.ts';
+import type { Tenant } from '../../src/tenants/tenant.ts';
 import { sendingFor } from '../upstream/sending.ts';
 import { answerFrom, taskFor, valuesOf } from './answers.ts';
 import { createDataRoute, type Habits, type Row, SEEN, type Table, tableOf } from './data-route.ts';
@@ -21,7 +22,7 @@ async function complete(
   const parts = {
     calls,
     learned,
-    keep: (_key: string, _asked: unknown, figures: Iterable<{ pair: { countryCode: string } }>) => {
+    keep: (_tenant: Tenant, _asked: unknown, figures: Iterable<{ pair: { countryCode: string } }>) => {
       kept.push(...Array.from(figures, ({ pair }) => pair.countryCode));
     },
   };

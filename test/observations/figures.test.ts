@@ -16,6 +16,7 @@ import {
 } from '../../src/plan/demand.ts';
 import { createLearned } from '../../src/plan/learned.ts';
 import type { ObservationRecord } from '../../src/service/records/observations.ts';
+import { tenantOf } from '../support/tenants.ts';
 import { sendingFor } from '../upstream/sending.ts';
 import {
   codeAt,
@@ -66,7 +67,7 @@ function open(table: Table, habits: Partial<Habits> = {}, { overfetchRows = 500,
       const open: Demand[] = [];
       // Names that were refused are not asked for again, as in `looked-up.ts`.
       for (const demand of demands) {
-        const refused = refusedNames.of('one', demand);
+        const refused = refusedNames.of(tenantOf('one'), demand);
         if (refused === undefined) open.push(demand);
         else settle(demand, refused.outcome);
       }

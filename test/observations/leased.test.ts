@@ -11,7 +11,7 @@ import { entryOf, fetchBy, latest, NOW_MS, nextFrom, rowsOf } from './stages.ts'
 async function whereOthersFetch(demand: Demand, ageMs: number) {
   const sending = sendingFor();
   const leases = createLeases(() => performance.now());
-  const lease = { group: sending.caller.keyDigest, names: [demand.key], holder: 'other', lifeMs: 5_000 };
+  const lease = { group: sending.caller.tenant.digest, names: [demand.key], holder: 'other', lifeMs: 5_000 };
   await leases.take(lease, { passedOver: [null], isWhole: false });
   const [others, own] = [await rowsOf(1), await rowsOf(2)];
   const cache = { ...NO_TENANT_CACHE, isAccepted: () => true, landed: async () => {} };

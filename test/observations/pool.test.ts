@@ -136,7 +136,7 @@ describe('a window', () => {
     void enter().ask(KE);
     void enter({ caller: other }).ask(KE);
     await clock.pass(WINDOW_MS);
-    expect(sent.map(({ sending }) => sending.caller.keyDigest)).toEqual(['one', 'two']);
+    expect(sent.map(({ sending }) => sending.caller.tenant.digest)).toEqual(['one', 'two']);
   });
 
   it('is kept open by arrivals, but not for ever', async () => {

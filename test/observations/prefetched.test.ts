@@ -4,6 +4,7 @@ import type { Outcome } from '../../src/figures/entries.ts';
 import type { Fetch } from '../../src/figures/fetch.ts';
 import { createPrefetch, prefetched } from '../../src/figures/held.ts';
 import { demandFor } from '../../src/plan/demand.ts';
+import { tenantOf } from '../support/tenants.ts';
 import { fetchBy, latest, parts, TTL_MS } from './stages.ts';
 
 /** The stage, and a clock that the test sets. */
@@ -21,7 +22,7 @@ function open(outcomeOf: (countryCode: string) => Outcome = () => [], maxDemands
 describe('figures that were asked for lately', () => {
   it('go along once they have aged, and settle nothing', async () => {
     const { stage, prefetch, asked, time } = open();
-    prefetch.wanted('one', latest('KE'), 0);
+    prefetch.wanted(tenantOf('one'), latest('KE'), 0);
     time.nowMs = TTL_MS / 2;
     await fetchBy(stage, [latest('NG')]);
     time.nowMs += 1;
@@ -34,8 +35,8 @@ describe('figures that were asked for lately', () => {
     const { stage, prefetch, asked, time } = open((code) =>
       code === 'KE' ? new Failure('UPSTREAM_TIMEOUT', 'Too late.') : [],
     );
-    prefetch.wanted('one', latest('KE'), 0);
-    prefetch.wanted('one', latest('GH'), 0);
+    prefetch.wanted(tenantOf('one'), latest('KE'), 0);
+    prefetch.wanted(tenantOf('one'), latest('GH'), 0);
     time.nowMs = TTL_MS - 100;
     await fetchBy(stage, [latest('NG')]);
     await fetchBy(stage, [latest('NG')]);
@@ -52,7 +53,7 @@ describe('figures that were asked for lately', () => {
     ['those that are asked for anyway', 'one', latest('NG'), 600],
   ])('do not go along: %s', async (_, key, demand, nowMs) => {
     const { stage, prefetch, asked, time } = open();
-    prefetch.wanted(key, demand, 0);
+    prefetch.wanted(tenantOf(key), demand, 0);
     time.nowMs = nowMs;
     await fetchBy(stage, [latest('NG')]);
     expect(asked).toEqual([['NG']]);
@@ -60,18 +61,18 @@ describe('figures that were asked for lately', () => {
 
   it('are forgotten of the key that asked the longest ago, where there are too many of all keys', async () => {
     const { stage, prefetch, asked, time } = open(undefined, 3);
-    for (const key of ['another', 'one', 'a third']) prefetch.wanted(key, latest('KE'), 0);
-    prefetch.wanted('one', latest('GH'), 0);
+    for (const key of ['another', 'one', 'a third']) prefetch.wanted(tenantOf(key), latest('KE'), 0);
+    prefetch.wanted(tenantOf('one'), latest('GH'), 0);
     time.nowMs = 600;
     await fetchBy(stage, [latest('NG')]);
     expect(asked).toEqual([['NG', 'GH', 'KE']]);
-    expect(prefetch.of('another', [latest('NG')])).toEqual([]);
-    expect(prefetch.of('a third', [latest('NG')])).toHaveLength(1);
+    expect(prefetch.of(tenantOf('another'), [latest('NG')])).toEqual([]);
+    expect(prefetch.of(tenantOf('a third'), [latest('NG')])).toHaveLength(1);
   });
 
   it('go along with nothing', async () => {
     const { stage, prefetch, asked, time } = open();
-    prefetch.wanted('one', latest('KE'), 0);
+    prefetch.wanted(tenantOf('one'), latest('KE'), 0);
     time.nowMs = 600;
     await fetchBy(stage, []);
     expect(asked).toEqual([[]]);
@@ -79,7 +80,7 @@ describe('figures that were asked for lately', () => {
 
   it('go along as far as they add no call', async () => {
     const { stage, prefetch, asked, time } = open();
-    for (let i = 0; i < 300; i += 1) prefetch.wanted('one', latest(`C${i}`), 0);
+    for (let i = 0; i < 300; i += 1) prefetch.wanted(tenantOf('one'), latest(`C${i}`), 0);
     time.nowMs = 600;
     await fetchBy(stage, [latest('NG')]);
     // Short of the hundred rows that a call brings while nothing is known of the service.

@@ -1,5 +1,4 @@
 import { dirname } from 'node:path';
-import { HeaderMap } from '@apollo/server';
 import { Trace } from '@apollo/usage-reporting-protobuf';
 import {
   type GraphQLSchema,
@@ -12,9 +11,7 @@ import {
 } from 'graphql';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
-import { createApollo } from '../../src/operations/apollo.ts';
-import { createPersisted } from '../../src/operations/requests.ts';
-import { openSchema } from '../../src/resolvers/schema.ts';
+import { createGateway } from '../../src/gateway.ts';
 import {
   goldenNames,
   goldenOperation,
@@ -263,29 +260,20 @@ describe('a trace that is asked for where none is given', () => {
   );
 
   it('leaves the resolvers of the schema as they are', async () => {
-    const { schema } = await openSchema([]);
+    const gateway = await createGateway({
+      config: readConfig(env),
+      upstreamUrl: 'http://localhost:1',
+      observer: { operation() {}, attempt() {}, problem() {} },
+    });
     const resolvers = () =>
-      Object.values(schema.getTypeMap()).flatMap((type) =>
+      Object.values(gateway.schema.getTypeMap()).flatMap((type) =>
         isObjectType(type) ? Object.values(type.getFields()).map(({ resolve }) => resolve) : [],
       );
     const before = resolvers();
-    const apollo = await createApollo({
-      schema,
-      config: readConfig({}),
-      hooks: {
-        check: async () => null,
-        execute: async () => ({ data: null }),
-        complete: () => ({ status: undefined, extensions: {} }),
-      },
-      persisted: createPersisted(),
-      onFault() {},
-    });
-    const headers = new HeaderMap(Object.entries({ 'content-type': 'application/json', ...TRACED }));
-    await apollo.executeHTTPGraphQLRequest({
-      httpGraphQLRequest: { method: 'POST', headers, search: '', body: { query: '{ __typename }' } },
-      context: async () => ({}),
-    });
+    const headers = { 'content-type': 'application/json', ...TRACED };
+    const { signal } = new AbortController();
+    await gateway.handle({ method: 'POST', headers, search: '', body: { query: '{ __typename }' }, signal });
     expect(resolvers()).toEqual(before);
-    await apollo.stop();
+    await gateway.stop();
   });
 });

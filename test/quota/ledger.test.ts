@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createLedger, readLimitText } from '../../src/tenants/ledger.ts';
+import { tenantOf } from '../support/tenants.ts';
 
 describe('the text of a 429', () => {
   it.each([
@@ -28,22 +29,11 @@ describe('the text of a 429', () => {
 });
 
 describe('the shared counters', () => {
-  it('of keys that the service has answered for are not closed for those that are made up', () => {
-    const ledger = createLedger(() => Date.parse('2026-03-10T12:00:30.000Z'));
-    ledger.take('good');
-    ledger.accepted('good');
-    ledger.take('limited');
-    ledger.limited('limited', "rate limit exceeded for plan 'free': 5 requests per minute");
-    for (let i = 0; i < 25_000; i += 1) ledger.take(`made up ${i}`);
-    expect(ledger.quota('good')).toMatchObject({ callsThisMinute: 1 });
-    expect(ledger.quota('limited')).toMatchObject({ plan: 'free', state: 'MINUTE_SPENT' });
-  });
-
   it('turn with the minute and with the month, both UTC', () => {
     let nowMs = Date.parse('2026-12-31T23:59:59.999Z');
     const ledger = createLedger(() => nowMs);
-    ledger.take('one');
-    expect(ledger.quota('one')).toEqual({
+    ledger.take(tenantOf('one'));
+    expect(ledger.quota(tenantOf('one'))).toEqual({
       plan: null,
       requestsPerMinute: null,
       monthlyRequests: null,
@@ -54,7 +44,7 @@ describe('the shared counters', () => {
       state: 'OK',
     });
     nowMs += 1;
-    expect(ledger.quota('one')).toMatchObject({
+    expect(ledger.quota(tenantOf('one'))).toMatchObject({
       callsThisMinute: 0,
       callsThisMonth: 0,
       minuteResetsAt: '2027-01-01T00:01:00.000Z',
@@ -64,8 +54,8 @@ describe('the shared counters', () => {
 
   it('know the published limits of a plan that a text only names', () => {
     const ledger = createLedger(() => 0);
-    ledger.limited('one', 'rate limit exceeded for the analyst plan');
-    expect(ledger.quota('one')).toMatchObject({
+    ledger.limited(tenantOf('one'), 'rate limit exceeded for the analyst plan');
+    expect(ledger.quota(tenantOf('one'))).toMatchObject({
       plan: 'analyst',
       requestsPerMinute: 60,
       monthlyRequests: 250_000,
@@ -75,14 +65,14 @@ describe('the shared counters', () => {
   it('call the minute spent once the known budget is', () => {
     let nowMs = 0;
     const ledger = createLedger(() => nowMs);
-    ledger.limited('one', "plan 'free': 5 requests per minute");
+    ledger.limited(tenantOf('one'), "plan 'free': 5 requests per minute");
     nowMs = 60_000;
     for (let i = 0; i < 5; i += 1) {
-      expect(ledger.opensAtMs('one')).toBe(60_000);
-      ledger.take('one');
+      expect(ledger.opensAtMs(tenantOf('one'))).toBe(60_000);
+      ledger.take(tenantOf('one'));
     }
-    expect(ledger.opensAtMs('one')).toBe(120_000);
-    expect(ledger.quota('one').state).toBe('MINUTE_SPENT');
-    expect(ledger.shareLeft('one')).toBe(0);
+    expect(ledger.opensAtMs(tenantOf('one'))).toBe(120_000);
+    expect(ledger.quota(tenantOf('one')).state).toBe('MINUTE_SPENT');
+    expect(ledger.shareLeft(tenantOf('one'))).toBe(0);
   });
 });

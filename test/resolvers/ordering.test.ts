@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { byCode, byName, byNumber, ordered } from '../../src/resolvers/lists.ts';
+import { tenantOf } from '../support/tenants.ts';
 
 interface Row {
   readonly id: number;
@@ -20,7 +21,7 @@ const context = {
     openDuring: <T>(promise: Promise<T>) => promise,
     whenOpen: (leave: () => void) => leave(),
   },
-  caller: { authorization: null, keyDigest: '', flow: '' },
+  caller: { authorization: null, tenant: tenantOf(''), flow: '' },
 };
 
 const rows = (maxLength: number) =>

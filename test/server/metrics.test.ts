@@ -8,6 +8,7 @@ import { createMetrics, createNamedOperations } from '../../src/server/metrics.t
 import { createSummedMetrics } from '../../src/wings/workers/workers.ts';
 import { openProgram, type Program } from '../support/program.ts';
 import { hasProgram } from '../support/programs.ts';
+import { tenantOf } from '../support/tenants.ts';
 
 async function scrape({ url }: Pick<Program, 'url'>): Promise<string> {
   return (await fetch(url.replace('/graphql', '/metrics'))).text();
@@ -218,7 +219,7 @@ describe('the sum over workers', () => {
           },
           recentLimits: () => [
             {
-              keyDigest: 'abcdefghijkl',
+              tenant: tenantOf('abcdefghijkl'),
               limits: [{ name: 'minute', most: 60, left, windowSeconds: 60, resetSeconds: 5 }],
             },
           ],

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { Failure, type FailureCode } from '../../src/errors.ts';
 import type { Answer, Call, Send } from '../../src/service/call.ts';
 import { createRetryBudget, retried } from '../../src/service/client.ts';
-import { createCircuits, createOutage } from '../../src/service/gate.ts';
+import { createOutage } from '../../src/service/gate.ts';
 import { movingClock } from '../support/moving-clock.ts';
 import { openProgram } from '../support/program.ts';
-import { createGate, sendingFor, settle } from './sending.ts';
+import { createGate, gateAt, sendingFor, settle } from './sending.ts';
 
 const DATA: Call = { route: '/v1/data', isPublic: false, target: '/v1/data?country_codes=KE' };
 const LIST: Call = { route: '/v1/countries', isPublic: false, target: '/v1/countries' };
@@ -22,23 +22,22 @@ function open() {
   };
   const send: Send = async (call, { caller }) => {
     told.calls += 1;
-    const code = told.says(call, caller.keyDigest);
+    const code = told.says(call, caller.tenant.digest);
     if (code === 'abort') throw new DOMException('left', 'AbortError');
     if (code !== null) throw new Failure(code, 'no', { detail: 'down' });
     return ANSWER;
   };
-  const circuits = createCircuits({
-    proven: { has: () => false },
-    now: () => told.nowMs,
-    wallNow: () => START + told.nowMs,
-  });
-  const ring = circuits.stopping(circuits.hearing(send));
+  const gate = gateAt(
+    () => told.nowMs,
+    () => START + told.nowMs,
+  );
+  const ring = gate.stopping(gate.hearing(send));
   async function ask(call = DATA, key = 'one', times = 1): Promise<number> {
     const before = told.calls;
     for (let i = 0; i < times; i += 1) await ring(call, sendingFor(key)).catch(() => {});
     return told.calls - before;
   }
-  return { told, ring, ask };
+  return { told, ring, ask, gate };
 }
 
 describe('a circuit', () => {
@@ -70,6 +69,8 @@ describe('a circuit', () => {
       told.says = () => code;
       await ask();
       told.says = () => 'UPSTREAM_UNAVAILABLE';
+      // A key that was refused is tried again by then.
+      told.nowMs += 1_000;
       expect(await ask(DATA, 'one', 20)).toBe(10);
     },
   );
@@ -123,16 +124,17 @@ describe('a circuit', () => {
   });
 
   it('of a public route is that of everybody', async () => {
-    const { ask } = open();
+    const { ask, gate } = open();
     expect(await ask(HEALTH, 'one', 6)).toBe(6);
     expect(await ask(HEALTH, 'two', 6)).toBe(4);
+    expect(gate.open()).toEqual([{ route: '/health', isOpenForAll: true, keys: 0 }]);
   });
 
   it('stays as it is while the call that looks is under way, and if that is given up', async () => {
     const { send, waiting } = createGate();
     let nowMs = 0;
-    const circuits = createCircuits({ proven: { has: () => true }, now: () => nowMs, wallNow: () => nowMs });
-    const ring = circuits.stopping(circuits.hearing(send));
+    const gate = gateAt(() => nowMs);
+    const ring = gate.stopping(gate.hearing(send));
     const failing = Promise.allSettled(Array.from({ length: 12 }, () => ring(DATA, sendingFor())));
     await settle();
     for (const { fail } of waiting.splice(0)) fail(new Failure('UPSTREAM_TIMEOUT', 'no'));
@@ -156,7 +158,7 @@ describe('a circuit', () => {
     const { told, ring, ask } = open();
     const outage = createOutage(() => told.nowMs);
     const budget = createRetryBudget();
-    const outer = outage.watching(retried(ring, { retries: 2, budget, firstDelayMs: 1 }));
+    const outer = retried(ring, { retries: 2, budget, outage, firstDelayMs: 1 });
     await ask(DATA, 'one', 9);
     await expect(outer(DATA, sendingFor())).rejects.toMatchObject({ fields: { attempts: 1 } });
     for (let i = 0; i < 5; i += 1)

@@ -2,9 +2,10 @@ import { describe, expect, it, vi } from 'vitest';
 import { Failure } from '../../src/errors.ts';
 import type { Answer, Call, Send } from '../../src/service/call.ts';
 import { coalesced, createRetryBudget, retried } from '../../src/service/client.ts';
-import { authenticated } from '../../src/service/gate.ts';
+import { createOutage, createGate as openGate } from '../../src/service/gate.ts';
 import { rateLimited } from '../../src/service/pacing.ts';
 import { createLedger } from '../../src/tenants/ledger.ts';
+import { tenantOf } from '../support/tenants.ts';
 import { threadMs } from '../support/thread-ms.ts';
 import { createGate, sendingFor, settle } from './sending.ts';
 
@@ -89,6 +90,7 @@ describe('coalesced', () => {
 });
 
 describe('retried', () => {
+  const outage = createOutage(() => 0);
   const failing = (code: ConstructorParameters<typeof Failure>[0], times: number, fields = {}) => {
     let attempts = 0;
     const send: Send = async () => {
@@ -97,7 +99,7 @@ describe('retried', () => {
       return ANSWER;
     };
     const budget = createRetryBudget();
-    return { ring: retried(send, { retries: 2, budget, firstDelayMs: 1 }), attempts: () => attempts };
+    return { ring: retried(send, { retries: 2, budget, outage, firstDelayMs: 1 }), attempts: () => attempts };
   };
 
   it('tries again after a 5xx or a broken connection', async () => {
@@ -142,7 +144,7 @@ describe('retried', () => {
       if (isDown) throw new Failure('UPSTREAM_UNAVAILABLE', 'failed');
       return ANSWER;
     };
-    const ring = retried(send, { retries: 2, budget: createRetryBudget(), firstDelayMs: 0 });
+    const ring = retried(send, { retries: 2, budget: createRetryBudget(), outage, firstDelayMs: 0 });
     const attemptsOf = async () => {
       calls += 1;
       return ring(CALL, sendingFor()).catch(({ fields }: Failure) => fields.attempts);
@@ -167,7 +169,7 @@ describe('retried', () => {
       throw new Failure('UPSTREAM_UNAVAILABLE', 'failed');
     };
     const budget = createRetryBudget(0, 1);
-    const ring = retried(send, { retries: 2, budget, firstDelayMs: 1 });
+    const ring = retried(send, { retries: 2, budget, outage, firstDelayMs: 1 });
     await expect(ring(CALL, sendingFor('one', { signal: ends.signal }))).rejects.toMatchObject({
       fields: { attempts: 1 },
     });
@@ -216,7 +218,7 @@ describe('rateLimited', () => {
     const before = process.threadCpuUsage();
     await expect(ring(CALL, sendingFor())).rejects.toMatchObject({ code: 'RATE_LIMITED' });
     expect(threadMs(before)).toBeLessThan(200);
-    expect(ledger.quota('one').state).toBe('MINUTE_SPENT');
+    expect(ledger.quota(tenantOf('one')).state).toBe('MINUTE_SPENT');
   });
 
   it('bills each call to the operation and to the key', async () => {
@@ -225,8 +227,12 @@ describe('rateLimited', () => {
     await ring(CALL, sending);
     await ring({ ...CALL, route: '/v1/countries' }, sending);
     expect(sending.bill).toMatchObject({ calls: 2, byRoute: { '/v1/data': 1, '/v1/countries': 1 } });
-    expect(ledger.quota('one')).toMatchObject({ callsThisMinute: 2, callsThisMonth: 2, state: 'OK' });
-    expect(ledger.quota('two').callsThisMinute).toBe(0);
+    expect(ledger.quota(tenantOf('one'))).toMatchObject({
+      callsThisMinute: 2,
+      callsThisMonth: 2,
+      state: 'OK',
+    });
+    expect(ledger.quota(tenantOf('two')).callsThisMinute).toBe(0);
     expect(outcomes).toEqual(['ok', 'ok']);
   });
 
@@ -249,7 +255,7 @@ describe('rateLimited', () => {
     const refused = sendingFor();
     await expect(ring(CALL, refused)).rejects.toMatchObject({ code: 'RATE_LIMITED' });
     expect(refused.bill.calls).toBe(0);
-    expect(ledger.quota('one').state).toBe('MINUTE_SPENT');
+    expect(ledger.quota(tenantOf('one')).state).toBe('MINUTE_SPENT');
     await clock.advanceTo(NEXT_MINUTE);
     expect(await ring(CALL, sendingFor())).toBe(ANSWER);
   });
@@ -313,7 +319,7 @@ describe('rateLimited', () => {
     isSpent = false;
     await clock.advanceTo(START + 15 * 60_000);
     expect(await ring(CALL, sendingFor())).toBe(ANSWER);
-    expect(ledger.quota('one').state).toBe('OK');
+    expect(ledger.quota(tenantOf('one')).state).toBe('OK');
   });
 
   it('takes a 429 of a public route for no sign of the key, and does not wait for it', async () => {
@@ -323,7 +329,7 @@ describe('rateLimited', () => {
     const sending = sendingFor('one', { waitDeadlineMs: NEXT_MINUTE });
     await expect(ring({ ...CALL, isPublic: true }, sending)).rejects.toMatchObject({ code: 'RATE_LIMITED' });
     expect(sending.bill.calls).toBe(1);
-    expect(ledger.quota('one')).toMatchObject({ state: 'OK', callsThisMinute: 0 });
+    expect(ledger.quota(tenantOf('one'))).toMatchObject({ state: 'OK', callsThisMinute: 0 });
   });
 
   it('has a few calls of a key under way at once, and one where the next may be refused', async () => {
@@ -359,12 +365,15 @@ describe('rateLimited', () => {
   });
 });
 
-describe('authenticated', () => {
+describe('the gate', () => {
   /** What the witness hears of a key by one answer. */
   async function heardOf(next: Send, call: Call = CALL) {
     const heard: string[] = [];
-    const witness = { accept: () => heard.push('accept'), refuse: () => heard.push('refuse') };
-    await authenticated(next, witness as never)(call, sendingFor()).catch(() => {});
+    const tenantCache = { accept: () => heard.push('accept'), refuse: () => void heard.push('refuse') };
+    const gate = openGate({ tenants: { all: () => [] }, tenantCache, now: () => 0, wallNow: () => 0 });
+    await gate
+      .hearing(next)(call, sendingFor())
+      .catch(() => {});
     return heard;
   }
 

@@ -6,12 +6,15 @@ import {
   type Send,
   type Sending,
 } from '../../src/service/call.ts';
+import { type CallGate, createGate as openGate } from '../../src/service/gate.ts';
+import { NO_TENANT_CACHE } from '../../src/tenants/tenant-cache.ts';
+import { tenantOf } from '../support/tenants.ts';
 
 /** On behalf of an operation under a key. */
-export function sendingFor(keyDigest = 'one', further: Partial<Sending> = {}): Sending {
+export function sendingFor(key = 'one', further: Partial<Sending> = {}): Sending {
   const bill = openBill();
   return {
-    caller: { authorization: `Bearer ${keyDigest}`, keyDigest, flow: keyDigest },
+    caller: { authorization: `Bearer ${key}`, tenant: tenantOf(key), flow: key },
     signal: new AbortController().signal,
     bill,
     payer: payerOf(bill),
@@ -40,3 +43,8 @@ export function createGate() {
 
 /** Lets everything run that can. */
 export const settle = () => new Promise((done) => setImmediate(done));
+
+/** The gate at a time that the test tells, with nobody else's keys. */
+export function gateAt(now: () => number, wallNow = now): CallGate {
+  return openGate({ tenants: { all: () => [] }, tenantCache: NO_TENANT_CACHE, now, wallNow });
+}

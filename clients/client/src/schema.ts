@@ -10,19 +10,19 @@ export type Scalars = {
   Float: { input: number; output: number; }
   /** ISO 3166-1 alpha-2 code of a country. Accepted in either case, always answered in upper case. */
   CountryCode: { input: string; output: string; }
-  /** Instant by RFC 3339 in UTC, such as `2026-07-24T03:12:45.123456Z`. Times of the service without a zone are UTC; fractions of a second come as the service gives them. */
+  /** Instant by RFC 3339 in UTC, such as `2026-07-24T03:12:45.123456Z`. Times of the service without a zone are UTC; fractions of a second are as the service gives them. */
   DateTime: { input: string; output: string; }
   /** Any JSON value. */
   JSON: { input: unknown; output: unknown; }
 };
 
-/** What may become of a figure. */
+/** Kinds of change. */
 export const ChangeKind = {
   /** It was not there before. */
   ADDED: 'ADDED',
   /** It is no longer there. */
   REMOVED: 'REMOVED',
-  /** Something of it is different. That it was retrieved anew is no difference. */
+  /** Something of it is different. A new time of retrieval alone is no difference. */
   REVISED: 'REVISED'
 } as const;
 
@@ -54,9 +54,9 @@ export type Country = Node & {
   /** Common name in English. Free below an observation; else from the one `/v1/countries` call. */
   readonly name?: Maybe<Scalars['String']['output']>;
   /**
-   * The latest national figure of one indicator; null where the service holds none. Merged into one `/v1/data` call; where the latest row of the service is for a place or holds no value, a second call finds the figure in the series. Of several figures for the newest period it is the one that the service gives as the latest, asked for by one more call where a series comes too; the warning `SEVERAL_FIGURES` tells of the others.
+   * The latest national figure of one indicator; null if the service holds none. Merged into one `/v1/data` call. If the latest row of the service is for a place or holds no value, a second call finds the figure in the series. Of several figures for the newest period it is the one that the service gives as the latest; if the operation asks for a series too, this takes one more call. The warning `SEVERAL_FIGURES` tells of the others.
    *
-   * Where the service's own choice can't be known, the latest of the rows of a series is: that of the highest `year`; then of the period that ends last (one that can't be read ends with its year); of those that end together, of the longest (a year before its last half, quarter, month, week and day; one that can't be read last); then that with the latest `asOfPeriod`; the national one before those of places, and these by their names; then the one that was retrieved last; then that of the last release, as names of releases sort; then that of the source whose key sorts first. The order in which the rows come makes no difference.
+   * If the service's own choice can't be known, the latest row of a series is the first by this order: the highest `year`; the period that ends last (an unreadable one ends with its year); of those that end together, the longest (a year before its last half, quarter, month, week and day; an unreadable one last); the latest `asOfPeriod`; the national one before those of places, and these by their names; the one retrieved last; the last release, by the names of releases; the source whose key sorts first. The order of the service's rows makes no difference.
    */
   readonly observation?: Maybe<Observation>;
   /** Observations of this country. Merged into one `/v1/data` call. */
@@ -67,29 +67,29 @@ export type Country = Node & {
   readonly offices?: Maybe<ReadonlyArray<Office>>;
   /** Official name in English. From the one `/v1/countries` call. */
   readonly officialName?: Maybe<Scalars['String']['output']>;
-  /** Policies of the country. One `/v1/policies` call a country; for those of many, `Query.policies` takes one for all of them. */
+  /** Policies of the country. One `/v1/policies` call a country; for many countries, `Query.policies` takes one for all of them. */
   readonly policies?: Maybe<ReadonlyArray<Policy>>;
-  /** The country's policies at a glance; null where there is nothing of them. One `/v1/policies/country/{code}` call a country. */
+  /** The country's policies at a glance; null if there are none. One `/v1/policies/country/{code}` call a country. */
   readonly policyOverview?: Maybe<PolicyOverview>;
-  /** Reference record with selected indicators; null where there is none. One `/v1/countries/{code}/profile` call a country. */
+  /** Reference record with selected indicators; null if there is none. One `/v1/countries/{code}/profile` call a country. */
   readonly profile?: Maybe<CountryProfile>;
-  /** The record just as the service sent it; an error where the service lists no such country. From the one `/v1/countries` call. */
+  /** The record just as the service sent it; an error if the service lists no such country. From the one `/v1/countries` call. */
   readonly record?: Maybe<Scalars['JSON']['output']>;
   /** Region, such as `West Africa`. From the one `/v1/countries` call. */
   readonly region?: Maybe<Scalars['String']['output']>;
-  /** Snapshot over several domains; null where there is none. One `/v1/countries/{code}/signals` call a country. */
+  /** Snapshot over several domains; null if there is none. One `/v1/countries/{code}/signals` call a country. */
   readonly signals?: Maybe<Signals>;
-  /** Finer region, where the service names one. From the one `/v1/countries` call. */
+  /** Finer region, if the service names one. From the one `/v1/countries` call. */
   readonly subregion?: Maybe<Scalars['String']['output']>;
   /** Listings of companies of this country. One `/v1/markets/tickers` call for all countries together. */
   readonly tickers?: Maybe<ReadonlyArray<Ticker>>;
-  /** Flows that the country reports. One `/v1/trade/flows` call a country; a list that fills an answer (1,000 rows) is completed by further calls, or has a warning that it isn't whole. */
+  /** Flows that the country reports. One `/v1/trade/flows` call a country. Further calls complete a list that fills an answer (1,000 rows), or a warning says that it isn't whole. */
   readonly tradeFlows?: Maybe<ReadonlyArray<TradeFlow>>;
-  /** The country's trade at a glance; null where there is none. One `/v1/trade/overview/{code}` call a country. */
+  /** The country's trade at a glance; null if there is none. One `/v1/trade/overview/{code}` call a country. */
   readonly tradeOverview?: Maybe<TradeOverview>;
-  /** Countries that the country trades with. One `/v1/trade/partners` call a country; the route has no way to ask for more than came, so a list that may have been cut has a warning. */
+  /** Countries that the country trades with. One `/v1/trade/partners` call a country; the route gives no way to further rows, so a list that may be cut has a warning. */
   readonly tradePartners?: Maybe<ReadonlyArray<TradePartner>>;
-  /** Products that the country trades in. One `/v1/trade/products` call a country; the route has no way to ask for more than came, so a list that may have been cut has a warning. */
+  /** Products that the country trades in. One `/v1/trade/products` call a country; the route gives no way to further rows, so a list that may be cut has a warning. */
   readonly tradeProducts?: Maybe<ReadonlyArray<TradeProduct>>;
 };
 
@@ -169,7 +169,7 @@ export type CountryConnection = {
   readonly edges: ReadonlyArray<CountryEdge>;
   /** The rows of the page. */
   readonly nodes: ReadonlyArray<Country>;
-  /** Where the page stands in the list. */
+  /** Place of the page in the list. */
   readonly pageInfo: PageInfo;
   /** Rows of the whole list, all of its pages together. */
   readonly totalCount: Scalars['Int']['output'];
@@ -178,21 +178,21 @@ export type CountryConnection = {
 /** A row of a page. */
 export type CountryEdge = {
   readonly __typename?: 'CountryEdge';
-  /** Where the row stands. Opaque; it names the row itself, so that it holds when rows come before it. */
+  /** Cursor of the row. Opaque; it names the row itself, so it stays valid when rows come before it. */
   readonly cursor: Scalars['String']['output'];
   /** The row. */
   readonly node: Country;
 };
 
-/** What to order countries by. Rows without a value come last in either direction. */
+/** Order of countries. Rows without a value come last in either direction. */
 export type CountryOrder = {
-  /** In which direction. */
+  /** Direction of the order. */
   readonly direction?: OrderDirection;
-  /** What of them. */
+  /** Field to order by. */
   readonly field: CountryOrderField;
 };
 
-/** What countries can be ordered by. */
+/** Fields that can order countries. */
 export const CountryOrderField = {
   /** Code of the country. */
   CODE: 'CODE',
@@ -212,7 +212,7 @@ export type CountryProfile = {
   readonly record: Scalars['JSON']['output'];
 };
 
-/** A disaster that was reported for a country. */
+/** A disaster reported for a country. */
 export type DisasterAlert = {
   readonly __typename?: 'DisasterAlert';
   /** Level of alert, in the words of the source. */
@@ -221,11 +221,11 @@ export type DisasterAlert = {
   readonly alertScore?: Maybe<Scalars['Float']['output']>;
   /** Description by the source. */
   readonly description?: Maybe<Scalars['String']['output']>;
-  /** When the event began; null with the warning `UNREADABLE_TIME` where the service sent no time that can be read. */
+  /** Start of the event; null with the warning `UNREADABLE_TIME` if the service sent no readable time. */
   readonly eventFromAt?: Maybe<Scalars['DateTime']['output']>;
   /** Key of the event at its source. */
   readonly eventKey?: Maybe<Scalars['String']['output']>;
-  /** When the event ended, or is expected to; null as `eventFromAt` is. */
+  /** End of the event, or its expected end; null as `eventFromAt`. */
   readonly eventToAt?: Maybe<Scalars['DateTime']['output']>;
   /** Kind of event, such as a flood or a drought. */
   readonly eventType?: Maybe<Scalars['String']['output']>;
@@ -265,13 +265,13 @@ export const ErrorCode = {
   MONTHLY_QUOTA_EXCEEDED: 'MONTHLY_QUOTA_EXCEEDED',
   /** The request names no operation, or one that isn't there. */
   OPERATION_RESOLUTION_FAILURE: 'OPERATION_RESOLUTION_FAILURE',
-  /** The operation took longer than it may, and this had not come by then. */
+  /** The operation took longer than allowed, and this field had not come by then. */
   OPERATION_TIMEOUT: 'OPERATION_TIMEOUT',
-  /** The operation is over a limit of this gateway and nothing was sent; or, on a field, the call that it would take was not sent. */
+  /** The operation is over a limit of this gateway and nothing was sent; or, on a field, its call was not sent. */
   OPERATION_TOO_EXPENSIVE: 'OPERATION_TOO_EXPENSIVE',
-  /** The gateway has more to do than it can; nothing was run. Worth asking again after `retryAfterSeconds`. */
+  /** The gateway has more to do than it can; nothing was run. Ask again after `retryAfterSeconds`. */
   OVERLOADED: 'OVERLOADED',
-  /** A persisted operation was asked for that the gateway doesn't hold. */
+  /** The gateway doesn't hold the persisted operation. */
   PERSISTED_QUERY_NOT_FOUND: 'PERSISTED_QUERY_NOT_FOUND',
   /** Persisted operations are not offered. */
   PERSISTED_QUERY_NOT_SUPPORTED: 'PERSISTED_QUERY_NOT_SUPPORTED',
@@ -283,7 +283,7 @@ export const ErrorCode = {
   UPSTREAM_INCOMPLETE: 'UPSTREAM_INCOMPLETE',
   /** The service's answer is not JSON, or a record in it breaks the specification. */
   UPSTREAM_INVALID_RESPONSE: 'UPSTREAM_INVALID_RESPONSE',
-  /** The service does not have the route that the field takes; it is not asked for it again for a day. */
+  /** The service does not have the route that the field takes; the gateway doesn't ask for it again for a day. */
   UPSTREAM_ROUTE_ABSENT: 'UPSTREAM_ROUTE_ABSENT',
   /** The service gave no full answer in time. */
   UPSTREAM_TIMEOUT: 'UPSTREAM_TIMEOUT',
@@ -292,25 +292,25 @@ export const ErrorCode = {
 } as const;
 
 export type ErrorCode = typeof ErrorCode[keyof typeof ErrorCode];
-/** How old an answer is, and why it is no younger. */
+/** Age of an answer, and the reason why it is no younger. */
 export type Freshness = {
   readonly __typename?: 'Freshness';
-  /** When the service sent it to this gateway. */
+  /** Time at which the service sent it to this gateway. */
   readonly fetchedAt: Scalars['DateTime']['output'];
-  /** Why the service gave none; null where the answer is not stale. */
+  /** Reason why the service gave none; null if the answer is not stale. */
   readonly reason?: Maybe<ErrorCode>;
-  /** Whether it is past its time, and served because the service gave no newer answer. */
+  /** True if it is past its time, and served because the service gave no newer answer. */
   readonly stale: Scalars['Boolean']['output'];
 };
 
 /** An exchange rate on a day. */
 export type FxRate = {
   readonly __typename?: 'FxRate';
-  /** Currency of which one unit is priced, ISO 4217. */
+  /** Currency whose unit is priced, ISO 4217. */
   readonly baseCurrency?: Maybe<Scalars['String']['output']>;
   /** Countries that the rate concerns. */
   readonly countries: ReadonlyArray<Country>;
-  /** Currency in which it is priced, ISO 4217. */
+  /** Currency of the price, ISO 4217. */
   readonly quoteCurrency?: Maybe<Scalars['String']['output']>;
   /** Units of the quote currency for one of the base currency. */
   readonly rate?: Maybe<Scalars['Float']['output']>;
@@ -336,7 +336,7 @@ export type Indicator = Node & {
   readonly __typename?: 'Indicator';
   /** Category, such as `demographics`. From the one `/v1/indicators` call. */
   readonly category?: Maybe<Scalars['String']['output']>;
-  /** Whether the service holds figures of it. From the one `/v1/indicators` call. */
+  /** True if the service holds figures of it. From the one `/v1/indicators` call. */
   readonly hasData?: Maybe<Scalars['Boolean']['output']>;
   /** Global identifier. */
   readonly id: Scalars['ID']['output'];
@@ -344,13 +344,13 @@ export type Indicator = Node & {
   readonly key: Scalars['String']['output'];
   /** Name. Free below an observation; else from the one `/v1/indicators` call. */
   readonly name?: Maybe<Scalars['String']['output']>;
-  /** The latest national figure of one country; null where the service holds none. Merged into one `/v1/data` call; where the latest row of the service is for a place or holds no value, a second call finds the figure in the series. Of several figures for the newest period it is the one that the service gives as the latest, asked for by one more call where a series comes too; the warning `SEVERAL_FIGURES` tells of the others. */
+  /** The latest national figure of one country; null if the service holds none. Merged into one `/v1/data` call. If the latest row of the service is for a place or holds no value, a second call finds the figure in the series. Of several figures for the newest period it is the one that the service gives as the latest; if the operation asks for a series too, this takes one more call. The warning `SEVERAL_FIGURES` tells of the others. */
   readonly observation?: Maybe<Observation>;
   /** Observations of this indicator. Merged into one `/v1/data` call. */
   readonly observations?: Maybe<ReadonlyArray<Observation>>;
   /** As `observations`, in pages. */
   readonly observationsConnection?: Maybe<ObservationConnection>;
-  /** The record just as the service sent it; an error where the catalogue has no such indicator. From the one `/v1/indicators` call. */
+  /** The record just as the service sent it; an error if the catalogue has no such indicator. From the one `/v1/indicators` call. */
   readonly record?: Maybe<Scalars['JSON']['output']>;
   /** Bodies that publish it. From the one `/v1/indicators` call. */
   readonly sources?: Maybe<ReadonlyArray<Source>>;
@@ -400,7 +400,7 @@ export type IndicatorConnection = {
   readonly edges: ReadonlyArray<IndicatorEdge>;
   /** The rows of the page. */
   readonly nodes: ReadonlyArray<Indicator>;
-  /** Where the page stands in the list. */
+  /** Place of the page in the list. */
   readonly pageInfo: PageInfo;
   /** Rows of the whole list, all of its pages together. */
   readonly totalCount: Scalars['Int']['output'];
@@ -409,21 +409,21 @@ export type IndicatorConnection = {
 /** A row of a page. */
 export type IndicatorEdge = {
   readonly __typename?: 'IndicatorEdge';
-  /** Where the row stands. Opaque; it names the row itself, so that it holds when rows come before it. */
+  /** Cursor of the row. Opaque; it names the row itself, so it stays valid when rows come before it. */
   readonly cursor: Scalars['String']['output'];
   /** The row. */
   readonly node: Indicator;
 };
 
-/** What to order indicators by. Rows without a value come last in either direction. */
+/** Order of indicators. Rows without a value come last in either direction. */
 export type IndicatorOrder = {
-  /** In which direction. */
+  /** Direction of the order. */
   readonly direction?: OrderDirection;
-  /** What of them. */
+  /** Field to order by. */
   readonly field: IndicatorOrderField;
 };
 
-/** What indicators can be ordered by. */
+/** Fields that can order indicators. */
 export const IndicatorOrderField = {
   /** Category. */
   CATEGORY: 'CATEGORY',
@@ -434,70 +434,70 @@ export const IndicatorOrderField = {
 } as const;
 
 export type IndicatorOrderField = typeof IndicatorOrderField[keyof typeof IndicatorOrderField];
-/** Anything that can be found again by one global identifier. */
+/** An object that one global identifier finds again. */
 export type Node = {
-  /** Global identifier. Opaque: made by the gateway, to be handed back to `node`. */
+  /** Global identifier. Opaque: the gateway makes it, and `node` takes it back. */
   readonly id: Scalars['ID']['output'];
 };
 
-/** A figure with its provenance. Where the service holds no value there is no observation; a zero is a real zero. */
+/** A figure with its provenance. Without a value at the service there is no observation; a zero is a real zero. */
 export type Observation = Node & {
   readonly __typename?: 'Observation';
-  /** For a stock figure, the point in time it was taken at; null for a flow over the period. */
+  /** For a stock figure, its point in time; null for a flow over the period. */
   readonly asOfPeriod?: Maybe<Scalars['String']['output']>;
   /**
-   * Derived by this gateway, not sent by the service: this figure less that of the preceding year, in the `unit` of both; or less that of
-   * the year `since`. Null where the service holds no such figure of the same country, indicator and place; and, with a warning, where the two
-   * don't go together: in different units, or for different parts of a year. Of several figures of that year it is the one of the same source and release; where not
-   * just one is, null with a warning. The other figure travels in the same `/v1/data` call where the operation shows by itself
-   * what is needed; else in one more for all.
+   * Derived by this gateway, not sent by the service: this figure less that of the preceding year, or of the year `since`, in the `unit` of both.
+   * Null if the service holds no such figure of the same country, indicator and place. Null, with a warning, if the two have different units or
+   * are for different parts of a year. Of several figures of that year it takes the one of the same source and release; if there is not exactly one, it is
+   * null with a warning. The other figure travels in the same `/v1/data` call if the text of the operation alone shows
+   * which one it is; else in one more for all.
    */
   readonly change?: Maybe<Scalars['Float']['output']>;
   /** The country. `code` and `name` are free. */
   readonly country: Country;
-  /** Provider's dataset release that the figure came from; null where none is named. */
+  /** Provider's dataset release of the figure; null if none is named. */
   readonly datasetVersion?: Maybe<Scalars['String']['output']>;
-  /** Provider's upper bound around an estimate; null where none is published. */
+  /** Provider's upper bound around an estimate; null if none is published. */
   readonly estimateHigh?: Maybe<Scalars['Float']['output']>;
-  /** Provider's lower bound around an estimate; null where none is published. */
+  /** Provider's lower bound around an estimate; null if none is published. */
   readonly estimateLow?: Maybe<Scalars['Float']['output']>;
-  /** How this gateway came by the figure. */
+  /** Age of the figure at this gateway. */
   readonly freshness: Freshness;
   /**
-   * Derived by this gateway, not sent by the service: `change` in percent of the earlier figure; of a figure that is in percent itself it is percent of
-   * percent, and `change` gives the points. Null like `change`; and, with a warning, where the earlier figure is zero or below. Its figures are those of `change`.
+   * Derived by this gateway, not sent by the service: `change` in percent of the earlier figure. For a figure that is in percent itself this is percent of
+   * percent, and `change` gives the points. Null like `change`; and, with a warning, if the earlier figure is zero or below. It takes the figures of `change`.
    */
   readonly growthPercent?: Maybe<Scalars['Float']['output']>;
   /** Global identifier. */
   readonly id: Scalars['ID']['output'];
   /** The indicator. `key`, `name` and `unit` are free. */
   readonly indicator: Indicator;
-  /** Whether the figure is anything other than reported: an estimate, projection, model output or imputation. */
+  /** True if the figure is anything other than reported: an estimate, projection, model output or imputation. */
   readonly isModelled: Scalars['Boolean']['output'];
-  /** The place within the country that the figure is for; null for the whole country. */
+  /** Place of the figure within the country; null for the whole country. */
   readonly locationName?: Maybe<Scalars['String']['output']>;
   /**
    * Derived by this gateway, not sent by the service: this figure divided by that of another indicator, of the same country, place and year. Null
-   * where the service holds no such figure; and, with a warning, where it has none of this year but of others, where that is zero, or for another part of the year.
-   * Of several figures of that indicator it is the one that the service gives as the latest, where that is of the same period; else the one of the same source and release, or null with a warning.
-   * The other figure travels in the same `/v1/data` call where the operation shows by itself what is needed; else in one more for all, and in one more where several may be the latest.
+   * if the service holds no such figure. Null, with a warning, if it has figures of other years only, or if the figure is zero or for another part of the year.
+   * Of several figures of that indicator it takes the one that the service gives as the latest, if that is of the same period; else the one of the same source and release, or it is null with a warning.
+   * The other figure travels in the same `/v1/data` call if the text of the operation alone shows which one it is; else in one more for all, and in one more if several may be the latest.
    */
   readonly per?: Maybe<Ratio>;
-  /** The period covered, as the service spells it: a year, a quarter, a month or a date, for instance. Where no rule reads it, the warning `UNREADABLE_PERIOD` says so. */
+  /** The period covered, as the service spells it: a year, a quarter, a month or a date, for instance. If no rule reads it, the warning `UNREADABLE_PERIOD` says so. */
   readonly period: Scalars['String']['output'];
   /**
    * Derived by this gateway, not sent by the service: the rank of this country's figure among those of other countries for the same indicator and
-   * year. Null, with a warning, for a figure of a place within a country, where units differ, and where some country has several figures of which none is chosen: that is done as in `per`. Figures of the others travel in the same `/v1/data` call where the operation shows by itself
-   * what is needed; where a country's latest figure is newer than this one, in one more for all, and in one more where several may be the latest.
+   * year. Null, with a warning, for a figure of a place within a country, if units differ, and if `per` would choose none of a country's several figures. Figures of the others travel in the same `/v1/data` call if the text of the
+   * operation alone shows which ones they are; if a country's latest figure is newer than this one, in one more for all, and in one more if several may be the latest.
    */
   readonly rank?: Maybe<Rank>;
   /** The record just as the service sent it. */
   readonly record: Scalars['JSON']['output'];
-  /** When the platform retrieved the value from the source, in UTC. */
+  /** Time at which the platform retrieved the value from the source, in UTC. */
   readonly retrievedAt: Scalars['DateTime']['output'];
   /** The body that published the figure. `key` is free. */
   readonly source: Source;
-  /** Unit as the source states it; percentages state what they are a share of. */
+  /** Unit as the source states it; percentages name their whole. */
   readonly unit: Scalars['String']['output'];
   /** The figure. A zero is a real zero. */
   readonly value: Scalars['Float']['output'];
@@ -508,51 +508,51 @@ export type Observation = Node & {
 };
 
 
-/** A figure with its provenance. Where the service holds no value there is no observation; a zero is a real zero. */
+/** A figure with its provenance. Without a value at the service there is no observation; a zero is a real zero. */
 export type ObservationChangeArgs = {
   since?: InputMaybe<Scalars['Int']['input']>;
 };
 
 
-/** A figure with its provenance. Where the service holds no value there is no observation; a zero is a real zero. */
+/** A figure with its provenance. Without a value at the service there is no observation; a zero is a real zero. */
 export type ObservationGrowthPercentArgs = {
   since?: InputMaybe<Scalars['Int']['input']>;
 };
 
 
-/** A figure with its provenance. Where the service holds no value there is no observation; a zero is a real zero. */
+/** A figure with its provenance. Without a value at the service there is no observation; a zero is a real zero. */
 export type ObservationPerArgs = {
   metricKey: Scalars['String']['input'];
 };
 
 
-/** A figure with its provenance. Where the service holds no value there is no observation; a zero is a real zero. */
+/** A figure with its provenance. Without a value at the service there is no observation; a zero is a real zero. */
 export type ObservationRankArgs = {
   among?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
   direction?: OrderDirection;
 };
 
-/** What has become of one figure. */
+/** The change of one figure. */
 export type ObservationChange = {
   readonly __typename?: 'ObservationChange';
-  /** The figure as it was; null where it was ADDED. Its `id` is another where the figure comes from another release of the dataset. */
+  /** The figure as it was; null if it was ADDED. Its `id` differs if the figure now comes from another release of the dataset. */
   readonly before?: Maybe<Observation>;
-  /** What has become of it. */
+  /** Kind of the change. */
   readonly kind: ChangeKind;
-  /** The figure as it is now; where it was REMOVED, as it was. */
+  /** The figure as it is now; if it was REMOVED, as it was. */
   readonly observation: Observation;
 };
 
-/** What has changed since the event before. */
+/** Changes since the event before. */
 export type ObservationChanges = {
   readonly __typename?: 'ObservationChanges';
-  /** When the event was made. */
+  /** Time of the event. */
   readonly at: Scalars['DateTime']['output'];
-  /** One change for each figure that is not as it was. Empty in an event that only tells that the subscription is paused, or goes on. */
+  /** One change for each figure that differs. Empty in an event that only says that the subscription is paused, or goes on. */
   readonly changes: ReadonlyArray<ObservationChange>;
-  /** Whether these are all figures there are, each as ADDED: what else is known of them no longer holds. */
+  /** True if these are all figures, each as ADDED: forget all others. */
   readonly isWhole: Scalars['Boolean']['output'];
-  /** Names the figures as they are now, for `since`. Greater than that of any event before, compared as text. */
+  /** Name of the present figures, for `since`. Compared as text, it is greater than that of any event before. */
   readonly revision: Scalars['String']['output'];
 };
 
@@ -563,7 +563,7 @@ export type ObservationConnection = {
   readonly edges: ReadonlyArray<ObservationEdge>;
   /** The rows of the page. */
   readonly nodes: ReadonlyArray<Observation>;
-  /** Where the page stands in the list. */
+  /** Place of the page in the list. */
   readonly pageInfo: PageInfo;
   /** Rows of the whole list, all of its pages together. */
   readonly totalCount: Scalars['Int']['output'];
@@ -572,40 +572,40 @@ export type ObservationConnection = {
 /** A row of a page. */
 export type ObservationEdge = {
   readonly __typename?: 'ObservationEdge';
-  /** Where the row stands. Opaque; it names the row itself, so that it holds when rows come before it. */
+  /** Cursor of the row. Opaque; it names the row itself, so it stays valid when rows come before it. */
   readonly cursor: Scalars['String']['output'];
   /** The row. */
   readonly node: Observation;
 };
 
-/** What to order observations by. Rows without a value come last in either direction. */
+/** Order of observations. Rows without a value come last in either direction. */
 export type ObservationOrder = {
-  /** In which direction. */
+  /** Direction of the order. */
   readonly direction?: OrderDirection;
-  /** What of them. */
+  /** Field to order by. */
   readonly field: ObservationOrderField;
 };
 
-/** What observations can be ordered by. */
+/** Fields that can order observations. */
 export const ObservationOrderField = {
   /** Code of the country. */
   COUNTRY: 'COUNTRY',
   /** Key of the indicator. */
   INDICATOR: 'INDICATOR',
-  /** The figure, whatever its unit. */
+  /** The figure, regardless of its unit. */
   VALUE: 'VALUE',
   /** The year that the figure describes. */
   YEAR: 'YEAR'
 } as const;
 
 export type ObservationOrderField = typeof ObservationOrderField[keyof typeof ObservationOrderField];
-/** Which figures are meant: those of whole countries, or of places within one. */
+/** Figures of whole countries, or of places within one. */
 export const ObservationScope = {
   /** All figures. */
   ALL: 'ALL',
-  /** Figures of whole countries alone. With `latest`, where the newest figure is that of a place, a second call finds the newest of the country in the series. */
+  /** Figures of whole countries alone. With `latest`, if the newest figure is that of a place, a second call finds the newest of the country in the series. */
   NATIONAL: 'NATIONAL',
-  /** Figures of places alone. With `latest` it is the newest one of a country and indicator, taken from the series. */
+  /** Figures of places alone. With `latest`, the newest one of a country and indicator, taken from the series. */
   PLACES: 'PLACES'
 } as const;
 
@@ -627,7 +627,7 @@ export type Office = Node & {
   readonly terms: ReadonlyArray<Term>;
 };
 
-/** In which direction to order. */
+/** Direction of an order. */
 export const OrderDirection = {
   /** The smallest, or the first of the alphabet, first. */
   ASC: 'ASC',
@@ -636,14 +636,14 @@ export const OrderDirection = {
 } as const;
 
 export type OrderDirection = typeof OrderDirection[keyof typeof OrderDirection];
-/** Where a page stands in its list, after the specification of Relay. */
+/** Place of a page in its list, after the specification of Relay. */
 export type PageInfo = {
   readonly __typename?: 'PageInfo';
   /** Cursor of the last row; null on a page without rows. */
   readonly endCursor?: Maybe<Scalars['String']['output']>;
-  /** Whether there are rows after those of the page. */
+  /** True if there are rows after those of the page. */
   readonly hasNextPage: Scalars['Boolean']['output'];
-  /** Whether there are rows before those of the page. */
+  /** True if there are rows before those of the page. */
   readonly hasPreviousPage: Scalars['Boolean']['output'];
   /** Cursor of the first row; null on a page without rows. */
   readonly startCursor?: Maybe<Scalars['String']['output']>;
@@ -654,32 +654,32 @@ export type PlatformVersion = {
   readonly __typename?: 'PlatformVersion';
   /** The record just as the service sent it. */
   readonly record: Scalars['JSON']['output'];
-  /** Version in the service's own spelling; null where it names none. */
+  /** Version in the service's own spelling; null if it names none. */
   readonly version?: Maybe<Scalars['String']['output']>;
 };
 
 /** A policy of a country, as its record has it. */
 export type Policy = {
   readonly __typename?: 'Policy';
-  /** The country; null where the record names none. */
+  /** The country; null if the record names none. */
   readonly country?: Maybe<Country>;
   /** Kind of document, in the record's own word, such as `law`. */
   readonly documentType?: Maybe<Scalars['String']['output']>;
-  /** Day it was published, `YYYY-MM-DD`; null where the record doesn't say. */
+  /** Day it was published, `YYYY-MM-DD`; null if the record doesn't say. */
   readonly publishedAt?: Maybe<Scalars['String']['output']>;
   /** The record just as the service sent it. */
   readonly record: Scalars['JSON']['output'];
   /** Key of the body that the record comes from. */
   readonly source?: Maybe<Source>;
-  /** How it stands, in the record's own word, such as `active`. */
+  /** Status, in the record's own word, such as `active`. */
   readonly status?: Maybe<Scalars['String']['output']>;
-  /** Title of the policy; null where the record has none. */
+  /** Title of the policy; null if the record has none. */
   readonly title?: Maybe<Scalars['String']['output']>;
-  /** Its identifier at Wikidata; null where the record has none. */
+  /** Its identifier at Wikidata; null if the record has none. */
   readonly wikidataId?: Maybe<Scalars['String']['output']>;
 };
 
-/** Kinds of documents that policies may be asked for by. */
+/** Kinds of documents, to filter policies. */
 export const PolicyDocumentType = {
   /** A bill that is not yet a law. */
   BILL: 'BILL',
@@ -703,19 +703,19 @@ export type PolicyDocumentType = typeof PolicyDocumentType[keyof typeof PolicyDo
 /** A country's policies at a glance. */
 export type PolicyOverview = {
   readonly __typename?: 'PolicyOverview';
-  /** How many policies are in force; null where the record doesn't say. */
+  /** Number of policies in force; null if the record doesn't say. */
   readonly activePolicyCount?: Maybe<Scalars['Int']['output']>;
   /** The country. */
   readonly country: Country;
-  /** The policy that was published last; null where the record has none. */
+  /** The policy published last; null if the record has none. */
   readonly latestPolicy?: Maybe<Policy>;
-  /** Policies that were published lately, as many as the service lists. */
+  /** Policies published lately, as many as the service lists. */
   readonly recentPolicies: ReadonlyArray<Policy>;
   /** The record just as the service sent it. */
   readonly record: Scalars['JSON']['output'];
 };
 
-/** How a policy stands, as policies may be asked for by it. */
+/** Statuses, to filter policies. */
 export const PolicyStatus = {
   /** In force. */
   ACTIVE: 'ACTIVE',
@@ -735,7 +735,7 @@ export type ProfileIndicator = {
   readonly indicator: Indicator;
   /** Key of the indicator. */
   readonly key: Scalars['String']['output'];
-  /** Name of the indicator, where the profile gives it. */
+  /** Name of the indicator, if the profile gives it. */
   readonly name?: Maybe<Scalars['String']['output']>;
   /** Period that the figure covers: a year, a quarter, a month or a date. */
   readonly period?: Maybe<Scalars['String']['output']>;
@@ -743,9 +743,9 @@ export type ProfileIndicator = {
   readonly record: Scalars['JSON']['output'];
   /** Key of the body that published the figure. */
   readonly source?: Maybe<Source>;
-  /** Unit of the value, where the profile gives it. */
+  /** Unit of the value, if the profile gives it. */
   readonly unit?: Maybe<Scalars['String']['output']>;
-  /** The figure; null where the profile gives none. A zero is a real zero. */
+  /** The figure; null if the profile gives none. A zero is a real zero. */
   readonly value?: Maybe<Scalars['Float']['output']>;
   /** Year that the figure describes. */
   readonly year?: Maybe<Scalars['Int']['output']>;
@@ -754,59 +754,59 @@ export type ProfileIndicator = {
 /**
  * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
  *
- * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
- * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
- * spread. `extensions.upstream` of each response tells what the operation cost.
+ * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
+ * `extensions.upstream` of each response tells the cost of the operation.
  */
 export type Query = {
   readonly __typename?: 'Query';
-  /** Countries, all of them or those named. One `/v1/countries` call, and none where only figures or records are asked for by code. */
+  /** All countries, or those of the codes. One `/v1/countries` call, and none if you select only figures or records by code. */
   readonly countries?: Maybe<ReadonlyArray<Country>>;
   /** As `countries`, in pages. */
   readonly countriesConnection?: Maybe<CountryConnection>;
-  /** One country; null where no country has this code. At most one `/v1/countries` call. */
+  /** One country; null if no country has this code. At most one `/v1/countries` call. */
   readonly country?: Maybe<Country>;
   /** Health of the REST service. Public: needs no key. One `/health` call. */
   readonly health?: Maybe<Health>;
   /**
-   * One indicator; null where the catalogue has none of this key. At most one `/v1/indicators` call. Where only figures are asked for, it is
-   * made only if neither a figure nor a catalogue that this gateway has seen shows that there is such an indicator.
+   * One indicator; null if the catalogue has none of this key. At most one `/v1/indicators` call. If you select only figures, the gateway makes
+   * it only if no figure or catalogue that it has seen shows that there is such an indicator.
    */
   readonly indicator?: Maybe<Indicator>;
   /** The catalogue of indicators. One `/v1/indicators` call. */
   readonly indicators?: Maybe<ReadonlyArray<Indicator>>;
   /** As `indicators`, in pages. */
   readonly indicatorsConnection?: Maybe<IndicatorConnection>;
-  /** The object with this global identifier; null where it no longer exists. */
+  /** The object with this global identifier; null if it no longer exists. */
   readonly node?: Maybe<Node>;
   /** The objects with these global identifiers, in their order; null for each that no longer exists. */
   readonly nodes?: Maybe<ReadonlyArray<Maybe<Node>>>;
   /** Observations of several countries and indicators. One `/v1/data` call as far as the row limit of the service allows. */
   readonly observations?: Maybe<ReadonlyArray<Observation>>;
-  /** As `observations`, in pages. A page costs what the list costs: nothing, where its figures are held. */
+  /** As `observations`, in pages. A page costs as much as the list: nothing, if its figures are held. */
   readonly observationsConnection?: Maybe<ObservationConnection>;
   /** Version of the platform behind the REST service. Public: needs no key. One `/v1/platform/version` call. */
   readonly platformVersion?: Maybe<PlatformVersion>;
   /**
-   * Policies of all countries, or of one. One `/v1/policies` call, however many countries they are of; a list that fills an answer (500 rows)
-   * is completed by further calls for years where the service's own count proves it, or has a warning that it isn't whole.
+   * Policies of all countries, or of one. One `/v1/policies` call for any number of countries. Further calls for years complete a list that fills an answer (500 rows),
+   * if the service's own count proves it; else a warning says that the list isn't whole.
    */
   readonly policies?: Maybe<ReadonlyArray<Policy>>;
-  /** What this gateway has seen of the caller's plan and spending. Costs nothing. */
+  /** Plan and spending of the caller, as seen by this gateway. Costs nothing. */
   readonly quota?: Maybe<Quota>;
-  /** One source; null where the service knows no source of this key. One `/v1/platform/etl-status` call. */
+  /** One source; null if the service knows no source of this key. One `/v1/platform/etl-status` call. */
   readonly source?: Maybe<Source>;
   /** All sources with their refresh times. One `/v1/platform/etl-status` call. */
   readonly sources?: Maybe<ReadonlyArray<Source>>;
-  /** One listing; null where there is none. One `/v1/markets/tickers` call. */
+  /** One listing; null if there is none. One `/v1/markets/tickers` call. */
   readonly ticker?: Maybe<Ticker>;
   /** Listings on the followed exchanges. One `/v1/markets/tickers` call as far as the row limit of the service allows. */
   readonly tickers?: Maybe<ReadonlyArray<Ticker>>;
   /** As `tickers`, in pages. */
   readonly tickersConnection?: Maybe<TickerConnection>;
   /**
-   * Flows of goods, as the trade routes have them: by reporter, by partner, or by both. One `/v1/trade/flows` call; a list that fills an answer
-   * (1,000 rows) is completed by further calls for exports, imports and years, or has a warning that it isn't whole.
+   * Flows of goods, as the trade routes have them: by reporter, by partner, or by both. One `/v1/trade/flows` call. Further calls for exports, imports and years
+   * complete a list that fills an answer (1,000 rows), or a warning says that it isn't whole.
    */
   readonly tradeFlows?: Maybe<ReadonlyArray<TradeFlow>>;
 };
@@ -815,9 +815,9 @@ export type Query = {
 /**
  * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
  *
- * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
- * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
- * spread. `extensions.upstream` of each response tells what the operation cost.
+ * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
+ * `extensions.upstream` of each response tells the cost of the operation.
  */
 export type QueryCountriesArgs = {
   codes?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
@@ -830,9 +830,9 @@ export type QueryCountriesArgs = {
 /**
  * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
  *
- * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
- * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
- * spread. `extensions.upstream` of each response tells what the operation cost.
+ * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
+ * `extensions.upstream` of each response tells the cost of the operation.
  */
 export type QueryCountriesConnectionArgs = {
   after?: InputMaybe<Scalars['String']['input']>;
@@ -849,9 +849,9 @@ export type QueryCountriesConnectionArgs = {
 /**
  * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
  *
- * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
- * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
- * spread. `extensions.upstream` of each response tells what the operation cost.
+ * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
+ * `extensions.upstream` of each response tells the cost of the operation.
  */
 export type QueryCountryArgs = {
   code: Scalars['CountryCode']['input'];
@@ -861,9 +861,9 @@ export type QueryCountryArgs = {
 /**
  * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
  *
- * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
- * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
- * spread. `extensions.upstream` of each response tells what the operation cost.
+ * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
+ * `extensions.upstream` of each response tells the cost of the operation.
  */
 export type QueryIndicatorArgs = {
   key: Scalars['String']['input'];
@@ -873,9 +873,9 @@ export type QueryIndicatorArgs = {
 /**
  * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
  *
- * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
- * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
- * spread. `extensions.upstream` of each response tells what the operation cost.
+ * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
+ * `extensions.upstream` of each response tells the cost of the operation.
  */
 export type QueryIndicatorsArgs = {
   category?: InputMaybe<Scalars['String']['input']>;
@@ -890,9 +890,9 @@ export type QueryIndicatorsArgs = {
 /**
  * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
  *
- * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
- * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
- * spread. `extensions.upstream` of each response tells what the operation cost.
+ * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
+ * `extensions.upstream` of each response tells the cost of the operation.
  */
 export type QueryIndicatorsConnectionArgs = {
   after?: InputMaybe<Scalars['String']['input']>;
@@ -911,9 +911,9 @@ export type QueryIndicatorsConnectionArgs = {
 /**
  * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
  *
- * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
- * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
- * spread. `extensions.upstream` of each response tells what the operation cost.
+ * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
+ * `extensions.upstream` of each response tells the cost of the operation.
  */
 export type QueryNodeArgs = {
   id: Scalars['ID']['input'];
@@ -923,9 +923,9 @@ export type QueryNodeArgs = {
 /**
  * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
  *
- * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
- * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
- * spread. `extensions.upstream` of each response tells what the operation cost.
+ * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
+ * `extensions.upstream` of each response tells the cost of the operation.
  */
 export type QueryNodesArgs = {
   ids: ReadonlyArray<Scalars['ID']['input']>;
@@ -935,9 +935,9 @@ export type QueryNodesArgs = {
 /**
  * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
  *
- * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
- * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
- * spread. `extensions.upstream` of each response tells what the operation cost.
+ * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
+ * `extensions.upstream` of each response tells the cost of the operation.
  */
 export type QueryObservationsArgs = {
   countryCodes?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
@@ -954,9 +954,9 @@ export type QueryObservationsArgs = {
 /**
  * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
  *
- * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
- * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
- * spread. `extensions.upstream` of each response tells what the operation cost.
+ * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
+ * `extensions.upstream` of each response tells the cost of the operation.
  */
 export type QueryObservationsConnectionArgs = {
   after?: InputMaybe<Scalars['String']['input']>;
@@ -977,9 +977,9 @@ export type QueryObservationsConnectionArgs = {
 /**
  * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
  *
- * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
- * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
- * spread. `extensions.upstream` of each response tells what the operation cost.
+ * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
+ * `extensions.upstream` of each response tells the cost of the operation.
  */
 export type QueryPoliciesArgs = {
   countryCode?: InputMaybe<Scalars['CountryCode']['input']>;
@@ -994,9 +994,9 @@ export type QueryPoliciesArgs = {
 /**
  * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
  *
- * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
- * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
- * spread. `extensions.upstream` of each response tells what the operation cost.
+ * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
+ * `extensions.upstream` of each response tells the cost of the operation.
  */
 export type QuerySourceArgs = {
   key: Scalars['String']['input'];
@@ -1006,9 +1006,9 @@ export type QuerySourceArgs = {
 /**
  * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
  *
- * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
- * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
- * spread. `extensions.upstream` of each response tells what the operation cost.
+ * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
+ * `extensions.upstream` of each response tells the cost of the operation.
  */
 export type QueryTickerArgs = {
   exchangeCode: Scalars['String']['input'];
@@ -1019,9 +1019,9 @@ export type QueryTickerArgs = {
 /**
  * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
  *
- * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
- * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
- * spread. `extensions.upstream` of each response tells what the operation cost.
+ * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
+ * `extensions.upstream` of each response tells the cost of the operation.
  */
 export type QueryTickersArgs = {
   countryCode?: InputMaybe<Scalars['CountryCode']['input']>;
@@ -1034,9 +1034,9 @@ export type QueryTickersArgs = {
 /**
  * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
  *
- * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
- * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
- * spread. `extensions.upstream` of each response tells what the operation cost.
+ * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
+ * `extensions.upstream` of each response tells the cost of the operation.
  */
 export type QueryTickersConnectionArgs = {
   after?: InputMaybe<Scalars['String']['input']>;
@@ -1053,9 +1053,9 @@ export type QueryTickersConnectionArgs = {
 /**
  * Figures, markets, government and reference records of 54 African countries, as a graph over a metered REST service.
  *
- * Every description says what a field costs in upstream calls where it costs any. Fields of one operation, and of
- * operations that run together under one key, share their calls: figures travel in one `/v1/data` call however they are
- * spread. `extensions.upstream` of each response tells what the operation cost.
+ * Descriptions name the upstream calls that a field costs, if any. Fields of one operation, and of
+ * operations that run together under one key, share their calls: all their figures travel in one `/v1/data` call.
+ * `extensions.upstream` of each response tells the cost of the operation.
  */
 export type QueryTradeFlowsArgs = {
   flowType?: InputMaybe<TradeFlowType>;
@@ -1066,16 +1066,16 @@ export type QueryTradeFlowsArgs = {
   toYear?: InputMaybe<Scalars['Int']['input']>;
 };
 
-/** Plan and spending of the caller's key, as this gateway, and those that share its cache, have seen them. What the service has not told yet is null. */
+/** Plan and spending of the caller's key, as seen by this gateway and by those that share its cache. Facts that the service has not told yet are null. */
 export type Quota = {
   readonly __typename?: 'Quota';
-  /** Requests sent for the key in the minute that runs. */
+  /** Requests sent for the key in this minute. */
   readonly callsThisMinute: Scalars['Int']['output'];
-  /** Requests sent for the key in the month that runs (UTC). */
+  /** Requests sent for the key in this month (UTC). */
   readonly callsThisMonth: Scalars['Int']['output'];
-  /** When the next minute begins. */
+  /** Start of the next minute. */
   readonly minuteResetsAt: Scalars['DateTime']['output'];
-  /** When the next month begins, UTC. */
+  /** Start of the next month, UTC. */
   readonly monthResetsAt: Scalars['DateTime']['output'];
   /** Requests that the plan allows in a month, once the service has named them. */
   readonly monthlyRequests?: Maybe<Scalars['Int']['output']>;
@@ -1083,36 +1083,36 @@ export type Quota = {
   readonly plan?: Maybe<Scalars['String']['output']>;
   /** Requests that the plan allows in a minute, once the service has named them. */
   readonly requestsPerMinute?: Maybe<Scalars['Int']['output']>;
-  /** Whether the key can be used now. */
+  /** State of the key now. */
   readonly state: QuotaState;
 };
 
-/** Whether a key can be used. */
+/** States of a key. */
 export const QuotaState = {
-  /** The minute is spent: requests can be sent again at `minuteResetsAt`. */
+  /** The minute is spent: you can send requests again at `minuteResetsAt`. */
   MINUTE_SPENT: 'MINUTE_SPENT',
-  /** The month is spent: requests can be sent again at `monthResetsAt`, or once the plan is upgraded. */
+  /** The month is spent: you can send requests again at `monthResetsAt`, or once the plan is upgraded. */
   MONTH_SPENT: 'MONTH_SPENT',
-  /** Requests can be sent. */
+  /** The key has requests left. */
   OK: 'OK'
 } as const;
 
 export type QuotaState = typeof QuotaState[keyof typeof QuotaState];
-/** Where a country's figure stands among those of others. Derived by this gateway, not sent by the service. */
+/** Rank of a country's figure among those of others. Derived by this gateway, not sent by the service. */
 export type Rank = {
   readonly __typename?: 'Rank';
-  /** How many countries have a figure of that year, this one among them: the others are not ranked. */
+  /** Number of countries with a figure of that year, this one among them; the others have no rank. */
   readonly of: Scalars['Int']['output'];
-  /** Its place, from 1 on. Equal figures have the same place, and the places after it are left out. */
+  /** Its place, from 1 on. Equal figures share a place, and the places after it stay empty. */
   readonly position: Scalars['Int']['output'];
-  /** The year of all figures that are ranked. */
+  /** The year of all ranked figures. */
   readonly year: Scalars['Int']['output'];
 };
 
 /** One figure divided by another. Derived by this gateway, not sent by the service. */
 export type Ratio = {
   readonly __typename?: 'Ratio';
-  /** The figures: what is divided, and what it is divided by. */
+  /** The two figures: the dividend, then the divisor. */
   readonly operands: ReadonlyArray<Observation>;
   /** Units of both, such as `USD / persons`. */
   readonly unit: Scalars['String']['output'];
@@ -1122,7 +1122,7 @@ export type Ratio = {
   readonly year: Scalars['Int']['output'];
 };
 
-/** Snapshot of a country over several domains. A block without coverage is an empty list; blocks not named here are in `record`. */
+/** Snapshot of a country over several domains. A block without coverage is an empty list; `record` has the blocks that are not fields here. */
 export type Signals = {
   readonly __typename?: 'Signals';
   /** Prices of commodities that matter to the country. */
@@ -1139,41 +1139,41 @@ export type Signals = {
   readonly record: Scalars['JSON']['output'];
 };
 
-/** A body whose figures the service carries. */
+/** A body that publishes figures which the service carries. */
 export type Source = Node & {
   readonly __typename?: 'Source';
   /** Global identifier. */
   readonly id: Scalars['ID']['output'];
   /** Stable key of the source. */
   readonly key: Scalars['String']['output'];
-  /** When the service last refreshed from it, the beginning of the day where it names no time; null with the warning `UNREADABLE_TIME` where it sent no time that can be read. From the one `/v1/platform/etl-status` call. */
+  /** Last refresh of the service from it, or the beginning of the day if the service names no time; null with the warning `UNREADABLE_TIME` if it sent no readable time. From the one `/v1/platform/etl-status` call. */
   readonly lastSuccessfulRefresh?: Maybe<Scalars['DateTime']['output']>;
-  /** When the service means to refresh next; null as `lastSuccessfulRefresh` is. From the one `/v1/platform/etl-status` call. */
+  /** Next planned refresh of the service; null as `lastSuccessfulRefresh`. From the one `/v1/platform/etl-status` call. */
   readonly nextRun?: Maybe<Scalars['DateTime']['output']>;
-  /** The record just as the service sent it; an error where the service lists no such source. From the one `/v1/platform/etl-status` call. */
+  /** The record just as the service sent it; an error if the service lists no such source. From the one `/v1/platform/etl-status` call. */
   readonly record?: Maybe<Scalars['JSON']['output']>;
 };
 
 /**
- * What changes, as it changes; where the gateway offers it (`SUBSCRIPTIONS`). Over server-sent events at `/graphql/stream` (the protocol of
- * graphql-sse), or over WebSocket at `/graphql` (`graphql-transport-ws`). Whoever reads slowly is told of several changes at once, and always of the last.
+ * Changes as they happen, if the gateway offers them (`SUBSCRIPTIONS`). Over server-sent events at `/graphql/stream` (the protocol of
+ * graphql-sse), or over WebSocket at `/graphql` (`graphql-transport-ws`). A slow reader gets several changes at once, and always the last.
  */
 export type Subscription = {
   readonly __typename?: 'Subscription';
   /**
-   * Figures as they change: what `Query.observations` of the same arguments would answer now, against what it would have answered before. Nothing
-   * is sent until something changes. All subscriptions under one key share one `/v1/platform/etl-status` call an interval, and the `/v1/data` call for
-   * what its sources may have changed.
+   * Figures as they change: the difference between the answers of `Query.observations` with the same arguments, now and before. The gateway sends nothing
+   * until something changes. All subscriptions under one key share one `/v1/platform/etl-status` call an interval, and the `/v1/data` call for
+   * figures that the sources may have changed.
    */
   readonly observationsChanged?: Maybe<ObservationChanges>;
-  /** A source that has run again, each time that one has. One `/v1/platform/etl-status` call an interval for all subscriptions under one key. */
+  /** A source, each time that it has run again. One `/v1/platform/etl-status` call an interval for all subscriptions under one key. */
   readonly sourceRefreshed?: Maybe<Source>;
 };
 
 
 /**
- * What changes, as it changes; where the gateway offers it (`SUBSCRIPTIONS`). Over server-sent events at `/graphql/stream` (the protocol of
- * graphql-sse), or over WebSocket at `/graphql` (`graphql-transport-ws`). Whoever reads slowly is told of several changes at once, and always of the last.
+ * Changes as they happen, if the gateway offers them (`SUBSCRIPTIONS`). Over server-sent events at `/graphql/stream` (the protocol of
+ * graphql-sse), or over WebSocket at `/graphql` (`graphql-transport-ws`). A slow reader gets several changes at once, and always the last.
  */
 export type SubscriptionObservationsChangedArgs = {
   countryCodes?: InputMaybe<ReadonlyArray<Scalars['CountryCode']['input']>>;
@@ -1184,8 +1184,8 @@ export type SubscriptionObservationsChangedArgs = {
 
 
 /**
- * What changes, as it changes; where the gateway offers it (`SUBSCRIPTIONS`). Over server-sent events at `/graphql/stream` (the protocol of
- * graphql-sse), or over WebSocket at `/graphql` (`graphql-transport-ws`). Whoever reads slowly is told of several changes at once, and always of the last.
+ * Changes as they happen, if the gateway offers them (`SUBSCRIPTIONS`). Over server-sent events at `/graphql/stream` (the protocol of
+ * graphql-sse), or over WebSocket at `/graphql` (`graphql-transport-ws`). A slow reader gets several changes at once, and always the last.
  */
 export type SubscriptionSourceRefreshedArgs = {
   keys?: InputMaybe<ReadonlyArray<Scalars['String']['input']>>;
@@ -1194,7 +1194,7 @@ export type SubscriptionSourceRefreshedArgs = {
 /** One holder's time in an office. */
 export type Term = {
   readonly __typename?: 'Term';
-  /** Last day, `YYYY-MM-DD`; null while the term lasts or where it isn't known. */
+  /** Last day, `YYYY-MM-DD`; null while the term lasts or if it isn't known. */
   readonly endDate?: Maybe<Scalars['String']['output']>;
   /** Name of the holder. */
   readonly holder?: Maybe<Scalars['String']['output']>;
@@ -1206,20 +1206,20 @@ export type Term = {
   readonly status?: Maybe<Scalars['String']['output']>;
 };
 
-/** A listing on a followed exchange, with the session its price came from. */
+/** A listing on a followed exchange, with the session of its price. */
 export type Ticker = Node & {
   readonly __typename?: 'Ticker';
   /** Change against the session before, in percent. */
   readonly changePercent?: Maybe<Scalars['Float']['output']>;
   /** Closing price of that session, in the currency of the exchange. */
   readonly closePrice?: Maybe<Scalars['Float']['output']>;
-  /** Country of the listing; null where the service names none. */
+  /** Country of the listing; null if the service names none. */
   readonly country?: Maybe<Country>;
   /** Code of the exchange, such as `NGX`. */
   readonly exchangeCode: Scalars['String']['output'];
   /** Global identifier. */
   readonly id: Scalars['ID']['output'];
-  /** Industry, where the exchange names one. */
+  /** Industry, if the exchange names one. */
   readonly industry?: Maybe<Scalars['String']['output']>;
   /** Kind of security, such as `EQUITY`. */
   readonly instrumentType?: Maybe<Scalars['String']['output']>;
@@ -1227,7 +1227,7 @@ export type Ticker = Node & {
   readonly name?: Maybe<Scalars['String']['output']>;
   /** The record just as the service sent it. */
   readonly record: Scalars['JSON']['output'];
-  /** Sector, where the exchange names one. */
+  /** Sector, if the exchange names one. */
   readonly sector?: Maybe<Scalars['String']['output']>;
   /** Trading day of the price, `YYYY-MM-DD`. */
   readonly session?: Maybe<Scalars['String']['output']>;
@@ -1242,7 +1242,7 @@ export type TickerConnection = {
   readonly edges: ReadonlyArray<TickerEdge>;
   /** The rows of the page. */
   readonly nodes: ReadonlyArray<Ticker>;
-  /** Where the page stands in the list. */
+  /** Place of the page in the list. */
   readonly pageInfo: PageInfo;
   /** Rows of the whole list, all of its pages together. */
   readonly totalCount: Scalars['Int']['output'];
@@ -1251,25 +1251,25 @@ export type TickerConnection = {
 /** A row of a page. */
 export type TickerEdge = {
   readonly __typename?: 'TickerEdge';
-  /** Where the row stands. Opaque; it names the row itself, so that it holds when rows come before it. */
+  /** Cursor of the row. Opaque; it names the row itself, so it stays valid when rows come before it. */
   readonly cursor: Scalars['String']['output'];
   /** The row. */
   readonly node: Ticker;
 };
 
-/** What to order listings by. Rows without a value come last in either direction. */
+/** Order of listings. Rows without a value come last in either direction. */
 export type TickerOrder = {
-  /** In which direction. */
+  /** Direction of the order. */
   readonly direction?: OrderDirection;
-  /** What of them. */
+  /** Field to order by. */
   readonly field: TickerOrderField;
 };
 
-/** What listings can be ordered by. */
+/** Fields that can order listings. */
 export const TickerOrderField = {
   /** Change against the session before, in percent. */
   CHANGE_PERCENT: 'CHANGE_PERCENT',
-  /** Closing price of the session, whatever its currency. */
+  /** Closing price of the session, regardless of its currency. */
   CLOSE_PRICE: 'CLOSE_PRICE',
   /** Code of the exchange. */
   EXCHANGE: 'EXCHANGE',
@@ -1280,24 +1280,24 @@ export const TickerOrderField = {
 } as const;
 
 export type TickerOrderField = typeof TickerOrderField[keyof typeof TickerOrderField];
-/** A flow of goods between two countries. Named here is what the route is asked by; values, units and whatever else there is are in `record`. */
+/** A flow of goods between two countries. Its fields are the parameters of the route; values, units and all else are in `record`. */
 export type TradeFlow = {
   readonly __typename?: 'TradeFlow';
-  /** Which way it goes, in the record's own word, such as `export`; null where the record doesn't say. */
+  /** Direction, in the record's own word, such as `export`; null if the record doesn't say. */
   readonly flowType?: Maybe<Scalars['String']['output']>;
-  /** Code of the other country, in upper case; null where the record doesn't say. */
+  /** Code of the other country, in upper case; null if the record doesn't say. */
   readonly partnerCode?: Maybe<Scalars['CountryCode']['output']>;
-  /** Code of the product; null where the record doesn't say. */
+  /** Code of the product; null if the record doesn't say. */
   readonly productCode?: Maybe<Scalars['String']['output']>;
   /** The record just as the service sent it. */
   readonly record: Scalars['JSON']['output'];
-  /** Code of the country that reports it, in upper case; null where the record doesn't say. */
+  /** Code of the country that reports it, in upper case; null if the record doesn't say. */
   readonly reporterCode?: Maybe<Scalars['CountryCode']['output']>;
-  /** The year of the flow; null where the record doesn't say. */
+  /** The year of the flow; null if the record doesn't say. */
   readonly year?: Maybe<Scalars['Int']['output']>;
 };
 
-/** Which way goods go. */
+/** Direction of goods. */
 export const TradeFlowType = {
   /** From the reporter to the partner. */
   EXPORT: 'EXPORT',
@@ -1306,7 +1306,7 @@ export const TradeFlowType = {
 } as const;
 
 export type TradeFlowType = typeof TradeFlowType[keyof typeof TradeFlowType];
-/** A country's trade at a glance. What is in it is not specified: all of it is in `record`. */
+/** A country's trade at a glance. Its fields are not specified: all of them are in `record`. */
 export type TradeOverview = {
   readonly __typename?: 'TradeOverview';
   /** The country. */
@@ -1315,35 +1315,35 @@ export type TradeOverview = {
   readonly record: Scalars['JSON']['output'];
 };
 
-/** A country that another one trades with. What else is in it is not specified: all of it is in `record`. */
+/** A country that another one trades with. Its other fields are not specified: all of them are in `record`. */
 export type TradePartner = {
   readonly __typename?: 'TradePartner';
-  /** Code of the partner, in upper case; null where the record doesn't say. */
+  /** Code of the partner, in upper case; null if the record doesn't say. */
   readonly partnerCode?: Maybe<Scalars['CountryCode']['output']>;
   /** The record just as the service sent it. */
   readonly record: Scalars['JSON']['output'];
 };
 
-/** A product that a country trades in. What else is in it is not specified: all of it is in `record`. */
+/** A product that a country trades in. Its other fields are not specified: all of them are in `record`. */
 export type TradeProduct = {
   readonly __typename?: 'TradeProduct';
-  /** Code of the product; null where the record doesn't say. */
+  /** Code of the product; null if the record doesn't say. */
   readonly productCode?: Maybe<Scalars['String']['output']>;
   /** The record just as the service sent it. */
   readonly record: Scalars['JSON']['output'];
 };
 
-/** What a field may ask the service for. */
+/** Calls that a field may take. */
 export const UpstreamTake = {
   /** A call for each object that has the field. */
   EACH: 'EACH',
-  /** Figures. The latest ones where the field has a single one, or its arguments say so; else series. */
+  /** Figures. The latest ones if the field has a single one, or its arguments say so; else series. */
   FIGURES: 'FIGURES',
-  /** Whatever its identifiers stand for. */
+  /** Calls for the objects of its identifiers. */
   IDENTIFIED: 'IDENTIFIED',
-  /** Nothing. What is read off a record needs no word of it; a resolver of its own does. */
+  /** None. Only a field with a resolver needs this; a property of a record doesn't. */
   NOTHING: 'NOTHING',
-  /** What an operation asks for once, for however many objects: mostly a list. */
+  /** One call an operation, for any number of objects: mostly a list. */
   ONCE: 'ONCE'
 } as const;
 

@@ -1,7 +1,11 @@
 import { useEffect, useId, useMemo, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { type Exchange, lastExchange } from '../exchange.ts';
+import { useTabLook } from '../looks.ts';
 import { loadSettings } from '../settings.ts';
 import { useStore } from '../store.ts';
+import { paper } from '../view.ts';
+import { Warnings } from '../warnings.tsx';
 import { listsIn } from './answer-lists.ts';
 import { AnswerTable } from './answer-table.tsx';
 import { figuresIn } from './figures.ts';
@@ -17,20 +21,23 @@ export default function ChartPane() {
 }
 
 function Answer({ exchange }: { readonly exchange: Exchange }) {
-  const { operation, answer, drawn } = exchange;
-  const { query, variables, operationName } = operation;
-  const pictures = useMemo(
-    () => picturesOf(figuresIn(drawn.query, variables ?? {}, operationName, drawn.data)),
-    [drawn, variables, operationName],
-  );
-  const [wantsTable, setWantsTable] = useState(false);
+  const { operation, answer } = exchange;
+  const { query, operationName } = operation;
+  const own = useMemo(() => picturesIn(exchange), [exchange]);
+  const { before } = exchange;
+  const isFailed = own.length === 0 && (answer.errors ?? []).length > 0;
+  const earlier = useMemo(() => (isFailed && before !== null ? picturesIn(before) : []), [isFailed, before]);
+  const pictures = own.length > 0 ? own : earlier;
+  const [{ isTable: wantsTable }, change] = useTabLook();
   const isTable = wantsTable || pictures.length === 0;
+  const setWantsTable = (wanted: boolean) => change({ isTable: wanted });
   const lists = useMemo(
     () => (isTable ? listsIn(query, operationName, answer.data) : []),
     [isTable, query, operationName, answer],
   );
   return (
     <div className="charts">
+      <Warnings />
       <div className="views">
         <fieldset>
           <legend>{operationName === undefined ? 'The last response' : `Of ${operationName}`}</legend>
@@ -44,6 +51,12 @@ function Answer({ exchange }: { readonly exchange: Exchange }) {
           </button>
         </fieldset>
       </div>
+      {earlier.length > 0 && before !== null && !isTable && (
+        <p className="earlier" role="note">
+          This run brought no figures: Errors says why. The picture is that of the run before, at{' '}
+          {new Date(before.at).toLocaleTimeString()}.
+        </p>
+      )}
       {isTable && pictures.length === 0 && (
         <p>
           The last response holds no figures with a <code>value</code>, so there is nothing to draw.
@@ -52,6 +65,10 @@ function Answer({ exchange }: { readonly exchange: Exchange }) {
       {isTable ? <AnswerTable lists={lists} /> : <Pictures pictures={pictures} />}
     </div>
   );
+}
+
+function picturesIn({ operation: { variables, operationName }, drawn }: Exchange): readonly Picture[] {
+  return picturesOf(figuresIn(drawn.query, variables ?? {}, operationName, drawn.data));
 }
 
 /** A dozen pictures at the most; where there are more, those that somebody asks for come first. */
@@ -129,10 +146,14 @@ function useDark(): boolean {
   useEffect(() => {
     const look = () => setDark(looksDark());
     const system = matchMedia('(prefers-color-scheme: dark)');
+    // Paper is white, and waits for no later moment.
+    const onPrint = () => flushSync(look);
+    paper.addEventListener('change', onPrint);
     system.addEventListener('change', look);
     const chosen = new MutationObserver(look);
     chosen.observe(document.body, { attributes: true, attributeFilter: ['class'] });
     return () => {
+      paper.removeEventListener('change', onPrint);
       system.removeEventListener('change', look);
       chosen.disconnect();
     };
@@ -141,6 +162,7 @@ function useDark(): boolean {
 }
 
 function looksDark(): boolean {
+  if (paper.matches) return false;
   const { classList } = document.body;
   if (classList.contains('graphiql-dark')) return true;
   return !classList.contains('graphiql-light') && matchMedia('(prefers-color-scheme: dark)').matches;

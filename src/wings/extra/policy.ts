@@ -20,12 +20,12 @@ import {
   type PolicyRecord,
 } from './records.ts';
 
-export interface PolicyOverviewParams extends CountryParams {
+interface PolicyOverviewParams extends CountryParams {
   /** 1 to 20. */
   readonly top?: number | undefined;
 }
 
-export interface PoliciesParams extends YearsParams {
+interface PoliciesParams extends YearsParams {
   readonly countryCode?: string | undefined;
   /** The service's own words: `law`, `active`. */
   readonly documentType?: string | undefined;

@@ -31,12 +31,12 @@ import {
   type TradeProductRecord,
 } from './records.ts';
 
-export interface TradeOverviewParams extends CountryParams, YearsParams {
+interface TradeOverviewParams extends CountryParams, YearsParams {
   /** 1 to 20. */
   readonly top?: number | undefined;
 }
 
-export interface TradeFlowsParams extends YearsParams {
+interface TradeFlowsParams extends YearsParams {
   readonly reporterCode?: string | undefined;
   readonly partnerCode?: string | undefined;
   readonly productCode?: string | undefined;

@@ -10,7 +10,9 @@ import { etlStatus, indicators } from '../../service/endpoints.ts';
 import { type Ask, heldRecords } from '../../service/lists.ts';
 import type { SourceRecord } from '../../service/records/catalogue.ts';
 import { leftOutOf } from '../../service/records/envelope.ts';
-import type { Ledger, QuotaRecord } from '../../tenants/ledger.ts';
+import type { QuotaRecord } from '../../tenants/account.ts';
+import type { Ledger } from '../../tenants/ledger.ts';
+import type { Tenant } from '../../tenants/tenant.ts';
 import type { TenantCache } from '../../tenants/tenant-cache.ts';
 import { timeIn } from '../../times.ts';
 import type { LiveWarning } from '../../warnings.ts';
@@ -156,7 +158,7 @@ export interface FeedParts
   readonly ask: Ask;
   readonly tenantCache: TenantCache;
   readonly ledger: Ledger;
-  readonly quota: (keyDigest: string) => Promise<QuotaRecord>;
+  readonly quota: (tenant: Tenant) => Promise<QuotaRecord>;
   readonly clock: Clock;
   /** Milliseconds after a look at the sources in which there is no other. */
   readonly pollMs: number;
@@ -214,9 +216,9 @@ class Feed {
     this.#caller = caller;
     this.#parts = parts;
     this.#onEmpty = onEmpty;
-    const { keyDigest } = caller;
+    const { tenant } = caller;
     this.#figures = new FigureWatch({
-      keyDigest,
+      tenant,
       entries,
       planning,
       maxUpstreamCalls,
@@ -323,7 +325,7 @@ class Feed {
    * comes when the service has not accepted the key lately.
    */
   async #lookFirst(errand: Errand): Promise<void> {
-    const isAccepted = this.#parts.tenantCache.isAccepted(this.#caller.keyDigest);
+    const isAccepted = this.#parts.tenantCache.isAccepted(this.#caller.tenant);
     if (this.#look !== null ? isAccepted : this.#pause !== null) return;
     try {
       const look = await this.#ask(errand, this.#parts.pollMs);
@@ -355,10 +357,10 @@ class Feed {
   /** @param told takes in the inboxes that are to be told of an event, even if something else fails */
   async #renew(errand: Errand, told: Set<AnyInbox>): Promise<void> {
     const { clock, ledger, planning } = this.#parts;
-    const { keyDigest } = this.#caller;
-    const quota = await this.#parts.quota(keyDigest);
+    const { tenant } = this.#caller;
+    const quota = await this.#parts.quota(tenant);
     if (quota.state === 'MINUTE_SPENT') return;
-    const pace = paceOf(quota, ledger.shareLeft(keyDigest) !== null, clock.now());
+    const pace = paceOf(quota, ledger.shareLeft(tenant) !== null, clock.now());
     if (quota.state === 'MONTH_SPENT' || pace.calls < 1) return this.#pauseForMonth(quota);
     const look = await this.#nextLook(pace, errand);
     if (look === null) return;
@@ -393,10 +395,10 @@ class Feed {
 
   async #heldLook(): Promise<Look | null> {
     const { tenantCache } = this.#parts;
-    const { keyDigest } = this.#caller;
+    const { tenant } = this.#caller;
     const call = makeCall(etlStatus, {});
-    const held = await heldRecords(etlStatus, {}, call, keyDigest, tenantCache);
-    if (held === null || held.records === null || !tenantCache.isAccepted(keyDigest)) return null;
+    const held = await heldRecords(etlStatus, {}, call, tenant, tenantCache);
+    if (held === null || held.records === null || !tenantCache.isAccepted(tenant)) return null;
     return { records: held.records, atMs: held.atMs };
   }
 
@@ -479,17 +481,18 @@ export interface Feeds {
 }
 
 export function createFeeds(parts: FeedParts): Feeds {
-  const feeds = new Map<string, Feed>();
+  const feeds = new Map<Tenant, Feed>();
 
   function feedOf(caller: Caller): Feed {
-    const { keyDigest } = caller;
-    let feed = feeds.get(keyDigest);
+    const { tenant } = caller;
+    let feed = feeds.get(tenant);
     if (feed === undefined) {
       const opened: Feed = new Feed(caller, parts, () => {
-        if (feeds.get(keyDigest) === opened) feeds.delete(keyDigest);
+        if (feeds.get(tenant) === opened && feeds.delete(tenant)) tenant.underWay -= 1;
       });
+      tenant.underWay += 1;
       feed = opened;
-      feeds.set(keyDigest, feed);
+      feeds.set(tenant, feed);
     }
     return feed;
   }

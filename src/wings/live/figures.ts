@@ -8,6 +8,7 @@ import { estimate, type Planning } from '../../plan/modes.ts';
 import { newestOf } from '../../plan/newest.ts';
 import { observationIds } from '../../resolvers/observations.ts';
 import type { ObservationRecord } from '../../service/records/observations.ts';
+import type { Tenant } from '../../tenants/tenant.ts';
 import { type Errand, Inbox, type Look, type SourceRuns } from './inbox.ts';
 
 /** Field that every row has anew each time that its source has run, though the figure may be the same. */
@@ -106,7 +107,7 @@ function textOf({ record }: ObservationRecord): string {
 }
 
 export interface FigureWatchParts {
-  readonly keyDigest: string;
+  readonly tenant: Tenant;
   readonly entries: ObservationEntries;
   readonly planning: Planning;
   readonly maxUpstreamCalls: number;
@@ -278,7 +279,7 @@ export class FigureWatch {
     { look, byMetric }: KnownSources,
     errand: Errand,
   ): Promise<FetchedFigures> {
-    const held = await this.#parts.entries.read(this.#parts.keyDigest, demands);
+    const held = await this.#parts.entries.read(this.#parts.tenant, demands);
     const sources = look && sourcesIn(look.records, look.atMs);
     const isCurrent = ({ key, metricKey }: Demand) => {
       const entry = held.get(key);

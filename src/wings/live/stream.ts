@@ -15,6 +15,7 @@ import type { Live } from '../../gateway.ts';
 import { copyHeaders, isBearer } from '../../server/http.ts';
 import type { Caller } from '../../service/call.ts';
 import { isObject } from '../../service/records/envelope.ts';
+import type { Tenant } from '../../tenants/tenant.ts';
 import type { LiveRequest, LiveResults, Opened } from './subscriptions.ts';
 
 /** The hooks of a reader of results. */
@@ -194,7 +195,7 @@ const READ_TIMEOUT_MS = 60_000;
 /** A stream that was reserved for several subscriptions. */
 interface SharedStream {
   /** Digest of the key that it is reserved for. */
-  readonly keyDigest: string;
+  readonly tenant: Tenant;
   /** Set if the service had not accepted the key lately when it was reserved. */
   readonly isUnproven: boolean;
   readonly outflow: Outflow;
@@ -320,7 +321,7 @@ class SharedStreams {
         'Subscriptions need a key: send `Authorization: Bearer <API_KEY>`.',
       );
     const caller = this.#live.callerOf({ authorization });
-    const { keyDigest } = caller;
+    const { tenant } = caller;
     // Clients that come back send the token of the stream that they have lost.
     if (method === 'PUT') return this.#reserve(raw, caller);
     const token = tokenOf(raw);
@@ -329,7 +330,7 @@ class SharedStreams {
       return refusal(406, 'BAD_REQUEST', `Accept ${EVENT_STREAM}, or reserve a stream by PUT first.`);
     }
     const stream = this.#streams.get(token);
-    if (stream === undefined || stream.keyDigest !== keyDigest)
+    if (stream === undefined || stream.tenant.digest !== tenant.digest)
       return refusal(404, 'BAD_REQUEST', 'There is no stream of this token. Reserve one by PUT.');
     context.outflow = stream.outflow;
     context.token = token;
@@ -347,10 +348,10 @@ class SharedStreams {
     this.#streams.delete(token ?? '');
   }
 
-  #reserve(raw: FastifyRequest, { keyDigest, flow }: Caller): string | StreamResponse {
-    const isUnproven = flow !== keyDigest;
+  #reserve(raw: FastifyRequest, { tenant, flow }: Caller): string | StreamResponse {
+    const isUnproven = flow !== tenant.digest;
     const reserved = [...this.#streams].filter(([, { end }]) => end === null);
-    const ofKey = reserved.filter(([, stream]) => stream.keyDigest === keyDigest).length;
+    const ofKey = reserved.filter(([, stream]) => stream.tenant.digest === tenant.digest).length;
     const most = isUnproven ? MAX_RESERVED.ofUnprovenKey : MAX_RESERVED.ofKey;
     if (ofKey >= most) return tooMany(`${most} streams are reserved under this key and not read.`);
     const ofUnproven = reserved.filter(([, stream]) => stream.isUnproven);
@@ -366,7 +367,7 @@ class SharedStreams {
       if (stream.end === null) void this.#discard(raw, token, stream);
       else stream.end();
     };
-    this.#streams.set(token, { keyDigest, isUnproven, outflow: new Outflow(IDLE_MS, forget), end: null });
+    this.#streams.set(token, { tenant, isUnproven, outflow: new Outflow(IDLE_MS, forget), end: null });
     setTimeout(() => {
       if (this.#streams.get(token)?.end === null) forget();
     }, RESERVED_MS).unref();

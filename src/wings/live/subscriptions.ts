@@ -33,7 +33,7 @@ import {
   type OperationRun,
 } from '../../operations/run.ts';
 import { type Caller, openBill } from '../../service/call.ts';
-import type { ProvenKeys } from '../../tenants/status.ts';
+import type { Tenant } from '../../tenants/tenant.ts';
 import { hasPrefixed, inOurWords, renamedIn } from '../federation/prefixed.ts';
 import { createFeeds, type FeedParts, type Feeds } from './feed.ts';
 import { type FeedBill, Inbox, mergeBill, openFeedBill } from './inbox.ts';
@@ -83,24 +83,18 @@ interface SubscriptionPlace {
 export class SubscriptionPlaces {
   readonly #limit: number;
   readonly #admission: Pick<Admission, 'enter' | 'leave'>;
-  readonly #isProven: (keyDigest: string) => boolean;
-  readonly #taken = new Map<string, KeySubscriptions>();
+  readonly #taken = new Map<Tenant, KeySubscriptions>();
   /** Number of those that have begun, of all keys. */
   #begun = 0;
 
-  constructor(
-    limit: number,
-    admission: Pick<Admission, 'enter' | 'leave'>,
-    isProven: (keyDigest: string) => boolean,
-  ) {
+  constructor(limit: number, admission: Pick<Admission, 'enter' | 'leave'>) {
     this.#limit = limit;
     this.#admission = admission;
-    this.#isProven = isProven;
   }
 
   /** @throws Failure if the key has as many as it may, or all that may be made up have */
-  take({ keyDigest, flow }: Pick<Caller, 'keyDigest' | 'flow'>): SubscriptionPlace {
-    const taken = this.#taken.get(keyDigest) ?? {
+  take({ tenant, flow }: Pick<Caller, 'tenant' | 'flow'>): SubscriptionPlace {
+    const taken = this.#taken.get(tenant) ?? {
       count: 0,
       begun: 0,
       beginning: new Semaphore(MAX_BEGINNING),
@@ -108,9 +102,10 @@ export class SubscriptionPlaces {
       admitted: null,
     };
     if (taken.count >= this.#limit) throw tooMany(taken.count + 1, this.#limit);
-    if (!this.#isProven(keyDigest) && this.#begunUnproven() >= MAX_UNPROVEN) throw overloaded();
+    if (!tenant.isProven && this.#begunUnproven() >= MAX_UNPROVEN) throw overloaded();
     taken.count += 1;
-    this.#taken.set(keyDigest, taken);
+    tenant.underWay += 1;
+    this.#taken.set(tenant, taken);
     let isGiven = false;
     let begun = 0;
     return {
@@ -127,7 +122,8 @@ export class SubscriptionPlaces {
         isGiven = true;
         this.#note(taken, -begun);
         taken.count -= 1;
-        if (taken.count === 0) this.#taken.delete(keyDigest);
+        tenant.underWay -= 1;
+        if (taken.count === 0) this.#taken.delete(tenant);
       },
     };
   }
@@ -141,7 +137,7 @@ export class SubscriptionPlaces {
     // Fewer than so many in all: nothing to look for.
     if (this.#begun < MAX_UNPROVEN) return 0;
     let count = 0;
-    for (const [keyDigest, { begun }] of this.#taken) if (!this.#isProven(keyDigest)) count += begun;
+    for (const [tenant, { begun }] of this.#taken) if (!tenant.isProven) count += begun;
     return count;
   }
 
@@ -237,7 +233,6 @@ interface SubscriptionsParts {
   readonly feeds: Feeds;
   readonly openRun: OpenRun;
   readonly admission: Admission;
-  readonly proven: ProvenKeys;
   readonly now: () => number;
   readonly onOperation: (event: OperationEvent) => void;
   readonly onFault: (fault: unknown, where: string, requestId?: string) => void;
@@ -249,7 +244,7 @@ const MANY_CHANGES = 1_000;
 function createSubscriptions(parts: SubscriptionsParts): Subscriptions {
   const { config, feeds, admission, onFault } = parts;
   const rules = [...specifiedRules, ...limitRules(config)];
-  const places = new SubscriptionPlaces(config.maxSubscriptions, admission, parts.proven.has);
+  const places = new SubscriptionPlaces(config.maxSubscriptions, admission);
   const eventWork = new EventWork();
   let openCount = 0;
 

@@ -1,0 +1,369 @@
+import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
+import type { Failure } from '../errors.ts';
+import type { Store } from '../store/store.ts';
+import type { Account } from './account.ts';
+
+interface PauseLengths {
+  /** The first pause, in milliseconds; each further one in a row is twice as long. */
+  readonly firstMs: number;
+  readonly longestMs: number;
+}
+
+/**
+ * Keeps calls back for a while after a failure. When the while is over, one call at a time may leave as a probe: its
+ * failure begins the next pause, its success ends them.
+ */
+export class Pause {
+  readonly lengths: PauseLengths;
+  #failure: Failure | null = null;
+  #endsAtMs = 0;
+  #probe: object | null = null;
+  #onProbeOver: (() => void)[] = [];
+  #round = 0;
+
+  constructor(lengths: PauseLengths) {
+    this.lengths = lengths;
+  }
+
+  /** Number of pauses in a row, this one included; 0 if there is none. */
+  get round(): number {
+    return this.#round;
+  }
+
+  /** The time at which the next probe may leave, in milliseconds. */
+  get endsAtMs(): number {
+    return this.#endsAtMs;
+  }
+
+  /** Returns the reason for which no call may leave now; null if one may as a probe. */
+  reason(nowMs: number): Failure | null {
+    return nowMs < this.#endsAtMs ? this.#failure : null;
+  }
+
+  /**
+   * Returns the reason for which a call may not leave now; null if it may. The first that asks after the pause is the
+   * probe until it is over.
+   */
+  keepsBack(call: object, nowMs: number): Failure | null {
+    if (this.#failure === null || this.#probe === call) return null;
+    if (nowMs < this.#endsAtMs || this.#probe !== null) return this.#failure;
+    this.#probe = call;
+    return null;
+  }
+
+  /** Tells if this call is the probe. */
+  isProbedBy(call: object): boolean {
+    return this.#probe === call;
+  }
+
+  /** Waits until the probe that is under way is over; null if there is none. */
+  untilProbed(): Promise<void> | null {
+    return this.#probe === null ? null : new Promise((over) => this.#onProbeOver.push(over));
+  }
+
+  begin(failure: Failure, nowMs: number): void {
+    const { firstMs, longestMs } = this.lengths;
+    this.#endsAtMs = nowMs + Math.min(longestMs, firstMs * 2 ** this.#round);
+    this.#round += 1;
+    this.#failure = failure;
+    this.#endProbe();
+  }
+
+  /** Ends a call, with any outcome: if it was the probe, another call may be. */
+  release(call: object): void {
+    if (this.#probe === call) this.#endProbe();
+  }
+
+  end(): void {
+    this.#round = 0;
+    this.#failure = null;
+    this.#endProbe();
+  }
+
+  #endProbe(): void {
+    this.#probe = null;
+    for (const over of this.#onProbeOver.splice(0)) over();
+  }
+}
+
+/** The pauses of one key on one route. */
+export interface RoutePauses {
+  /** After a 403: the key may be good for other routes. */
+  readonly refusal: Pause;
+  /** After attempts under the key that got no answer. */
+  readonly outage: Pause;
+  /** Unanswered attempts in a row. */
+  failures: number;
+}
+
+/** The pauses of one key. */
+export interface KeyPauses {
+  /** Of every route, after a 401. */
+  readonly all: Pause;
+  readonly byRoute: Map<string, RoutePauses>;
+}
+
+/** The table that a tenant stands in. */
+interface TenantTable {
+  /** Milliseconds since the epoch, by a clock that never goes back. */
+  readonly now: () => number;
+  /** Notes that the service has answered for the tenant's key. */
+  prove(tenant: Tenant): void;
+}
+
+/** Number of the last generation: never the same twice, so that a key that was forgotten and comes back has none of before. */
+let generations = 0;
+
+export function nextGeneration(): number {
+  generations += 1;
+  return generations;
+}
+
+/** A call that waits for its turn. */
+export interface WaitingCall {
+  readonly deadlineMs: number;
+  readonly wake: () => void;
+}
+
+/** Calls under one key. */
+export interface CallQueue {
+  inFlight: number;
+  /** Calls that wait for a free place. */
+  readonly forPlace: WaitingCall[];
+  /** Calls that wait for a minute window; woken together when it begins, the earliest deadline first. */
+  readonly forMinute: WaitingCall[];
+}
+
+/** Names of a tenant's values in the store, by the names that the gateway calls them. */
+interface StoreNames {
+  /** Those that count together with these: when they are too many, all are dropped. */
+  readonly among: object;
+  readonly keys: Map<string, string>;
+}
+
+/** Milliseconds that a key counts as proven after the service's last answer. Longer than anything is fresh: it gives room, not data. */
+const PROVEN_MS = 60 * 60_000;
+
+/** The holder of one key, and all that this process knows of it. Each request finds its tenant once. */
+export class Tenant {
+  /** A keyed digest of the key, which names the tenant in stores and metrics. */
+  readonly digest: string;
+  readonly #table: TenantTable;
+  /** True once the service has answered for the key, so that it can't be one that anybody has made up. */
+  isKnown = false;
+  /** Calls and operations under way: a tenant that has any is not forgotten. */
+  underWay = 0;
+  /** True once the table has given its place to another. */
+  isForgotten = false;
+  /** Calls that the key has spent, and its plan; null before the first. */
+  account: Account | null = null;
+  /** Calls that wait or are under way; null before the first. */
+  queue: CallQueue | null = null;
+  /** Pauses after refusals and failures; null before the first. */
+  pauses: KeyPauses | null = null;
+  /** Instants of the service's last verdicts, its own or told by others who share the store; 0 for never. */
+  acceptedAtMs = 0;
+  refusedAtMs = 0;
+  /** Instant at which the store was last told. */
+  writtenAtMs = 0;
+  /** The last refusal; null if the service has accepted the key since, or others were told. */
+  refusal: Failure | null = null;
+  /** Changes each time that anything is held for the key, or that the key is refused. */
+  generation = nextGeneration();
+  /** Names in the store that are at hand. */
+  names: StoreNames | null = null;
+  /** Instant until which the service's last acceptance gives room; in milliseconds, as `now` of the table. */
+  #provenUntilMs = 0;
+
+  constructor(digest: string, table: TenantTable = LONE) {
+    this.digest = digest;
+    this.#table = table;
+  }
+
+  /**
+   * True if the service has accepted the key lately. Anybody can make up keys, so a caller who has not shown a good one
+   * gets little of the memory and of the processor, and takes none away from callers who have.
+   */
+  get isProven(): boolean {
+    return this.#provenUntilMs > 0 && this.#table.now() <= this.#provenUntilMs;
+  }
+
+  /** Notes that the service has accepted the key. */
+  accept(): void {
+    this.#provenUntilMs = this.#table.now() + PROVEN_MS;
+    this.prove();
+  }
+
+  /** Notes that the service has refused the key. */
+  refuse(): void {
+    this.#provenUntilMs = 0;
+  }
+
+  /** Notes that the service has answered for the key. */
+  prove(): void {
+    if (!this.isKnown) this.#table.prove(this);
+  }
+}
+
+/** The table of a tenant that stands in none. */
+const LONE: TenantTable = {
+  now: Date.now,
+  prove(tenant) {
+    tenant.isKnown = true;
+  },
+};
+
+/** The owner of data that anybody may read. */
+export const PUBLIC = new Tenant('public');
+PUBLIC.prove();
+
+/** Digest of callers who bring no key. */
+const NO_KEY = 'none';
+
+/** Tenants that are remembered at once. */
+const MOST = { known: 10_000, others: 2_000 };
+
+/** Headers whose tenants are at hand: a digest takes as long to make as a kept answer takes to find. */
+const MAX_AT_HAND = 256;
+
+/**
+ * All tenants of this process, within bounds: keys that the service has answered for apart from keys that anybody can
+ * have made up, so that none of the latter takes the place of one of the former. The tenant that was in use the longest
+ * ago goes first, with all that is known of it.
+ */
+export class Tenants implements TenantTable {
+  readonly now: () => number;
+  readonly #digest: (authorization: string) => string;
+  /** Tenants by digest, in the order of their last use. */
+  readonly #known = new Map<string, Tenant>();
+  readonly #others = new Map<string, Tenant>();
+  /** Tenants by the headers that were last in use. */
+  readonly #atHand = new Map<string, Tenant>();
+  /** The tenant that was last in use: nothing takes its place before another one is. */
+  #last: Tenant | null = null;
+
+  /** @param digest makes the digest of an `Authorization` header */
+  constructor(digest: (authorization: string) => string, now: () => number) {
+    this.#digest = digest;
+    this.now = now;
+  }
+
+  /** Finds the tenant that an `Authorization` header names; null names nobody. */
+  of(authorization: string | null): Tenant {
+    if (authorization === null) return this.named(NO_KEY);
+    const atHand = this.#atHand.get(authorization);
+    if (atHand !== undefined && !atHand.isForgotten) {
+      this.#use(atHand);
+      return atHand;
+    }
+    const tenant = this.named(this.#digest(authorization));
+    if (this.#atHand.size >= MAX_AT_HAND) this.#atHand.clear();
+    this.#atHand.set(authorization, tenant);
+    return tenant;
+  }
+
+  /** Finds a tenant by its digest, and remembers one that is new. */
+  named(digest: string): Tenant {
+    const found = this.find(digest);
+    if (found !== undefined) return found;
+    const tenant = new Tenant(digest, this);
+    this.#add(tenant, this.#others, MOST.others);
+    return tenant;
+  }
+
+  /** Finds a tenant by its digest; undefined if it isn't remembered. */
+  find(digest: string): Tenant | undefined {
+    if (this.#last?.digest === digest) return this.#last;
+    const tenant = this.#known.get(digest) ?? this.#others.get(digest);
+    if (tenant !== undefined) this.#use(tenant);
+    return tenant;
+  }
+
+  prove(tenant: Tenant): void {
+    tenant.isKnown = true;
+    this.#others.delete(tenant.digest);
+    // One that was forgotten may have come back as another.
+    if (this.#known.has(tenant.digest)) return;
+    tenant.isForgotten = false;
+    this.#add(tenant, this.#known, MOST.known);
+  }
+
+  /** Forgets the digests of headers, since they are made in another way from now on. */
+  rename(): void {
+    this.#atHand.clear();
+  }
+
+  /** Gives all tenants. */
+  *all(): Generator<Tenant, void> {
+    yield* this.#known.values();
+    yield* this.#others.values();
+  }
+
+  /** Lists the tenants that the service has answered for, the most recently used first. */
+  known(): readonly Tenant[] {
+    return [...this.#known.values()].reverse();
+  }
+
+  #use(tenant: Tenant): void {
+    if (tenant === this.#last) return;
+    const { digest } = tenant;
+    const table = tenant.isKnown ? this.#known : this.#others;
+    table.delete(digest);
+    table.set(digest, tenant);
+    this.#last = tenant;
+  }
+
+  #add(tenant: Tenant, table: Map<string, Tenant>, most: number): void {
+    if (table.size >= most) this.#forgetOne(table);
+    table.set(tenant.digest, tenant);
+    this.#last = tenant;
+  }
+
+  /** Forgets the idle tenant that was in use the longest ago. */
+  #forgetOne(table: Map<string, Tenant>): void {
+    for (const [digest, tenant] of table) {
+      if (tenant.underWay > 0) continue;
+      table.delete(digest);
+      tenant.isForgotten = true;
+      return;
+    }
+  }
+}
+
+/** Bytes of a pepper that nobody chose. */
+const PEPPER_BYTES = 32;
+
+/**
+ * Opens the table of tenants, named by keyed digests of the `Authorization` header, the same for all spellings of its
+ * scheme. Gateways that share a store must agree on the pepper: if none is given, the first of them makes one and
+ * leaves it in the store; without a store it lives as long as the process. If the store could not be reached, or has
+ * lost it, the pepper is read again as soon as the store is back, since others may have left another there.
+ */
+export async function openTenants(
+  pepper: string | undefined,
+  store: Store | null,
+  now: () => number,
+): Promise<Tenants> {
+  let text = pepper ?? randomBytes(PEPPER_BYTES).toString('base64url');
+  /** The pepper as a key, since a text would be made one for each digest. */
+  let secret = createSecretKey(text, 'utf8');
+  const tenants = new Tenants(
+    (authorization) => createHmac('sha256', secret).update(sameHowever(authorization)).digest('base64url'),
+    now,
+  );
+  if (pepper === undefined && store !== null) {
+    const agree = async () => {
+      text = (await store.first('pepper', text)) ?? text;
+      secret = createSecretKey(text, 'utf8');
+      tenants.rename();
+    };
+    await agree();
+    store.onReturn(() => void agree());
+  }
+  return tenants;
+}
+
+/** Spells the scheme in one way, with one blank before the key. */
+function sameHowever(authorization: string): string {
+  return authorization.replace(/^bearer +/i, 'Bearer ');
+}

@@ -1,0 +1,142 @@
+import type { Locator, Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { hasChromium } from '../support/chromium.ts';
+import { pane, run, scenesOfGraphiql, side, tab } from '../support/graphiql.ts';
+
+const { open } = scenesOfGraphiql();
+
+const SIZES = [
+  [667, 375],
+  [640, 360],
+  [568, 320],
+  [360, 225],
+  [320, 256],
+  [320, 640],
+] as const;
+
+/** Blocks of the page that stand beside or below each other. */
+const BLOCKS = [
+  '.key-bar',
+  '.graphiql-session-header',
+  '.side-bar',
+  '.graphiql-query-editor',
+  '.graphiql-query-editor .monaco-editor',
+  '.graphiql-toolbar',
+  '.graphiql-editor-tools',
+  '.result-window',
+  '.side-panel',
+  '.graphiql-sidebar',
+];
+
+/** Pairs of blocks of which one lies on the other, but for those that stand within each other. */
+const overlaps = (page: Page) =>
+  page.evaluate((names) => {
+    const shown = names.flatMap((name) => {
+      const element = document.querySelector(name);
+      const box = element?.getBoundingClientRect();
+      return element && box && box.width > 0 && box.height > 0 ? [{ name, element, box }] : [];
+    });
+    const found: string[] = [];
+    for (const [i, one] of shown.entries())
+      for (const other of shown.slice(i + 1)) {
+        if (one.element.contains(other.element)) {
+          // The rest of an element that sticks out of its frame lies on what comes below.
+          if (other.box.bottom > one.box.bottom + 1) found.push(`${other.name} out of ${one.name}`);
+          continue;
+        }
+        const across = Math.min(one.box.right, other.box.right) - Math.max(one.box.left, other.box.left);
+        const down = Math.min(one.box.bottom, other.box.bottom) - Math.max(one.box.top, other.box.top);
+        if (across > 1 && down > 1) found.push(`${one.name} and ${other.name}`);
+      }
+    return found;
+  }, BLOCKS);
+
+/** Whether a thing can be scrolled to, and is touched where it stands then. */
+async function isReached(what: Locator): Promise<boolean> {
+  await what.scrollIntoViewIfNeeded({ timeout: 5_000 });
+  return what.evaluate((element) => {
+    const { left, top, width, height } = element.getBoundingClientRect();
+    const hit = document.elementFromPoint(left + width / 2, top + height / 2);
+    return hit !== null && (element.contains(hit) || hit.contains(element));
+  });
+}
+
+describe.skipIf(!hasChromium).for(SIZES)('on a screen of %i by %i', ([width, height]) => {
+  it('nothing lies on anything else, and all of it can be scrolled to', async () => {
+    await using scene = await open({ viewport: { width, height } });
+    const { page } = scene;
+    await page.locator('.price', { hasText: 'This operation takes' }).waitFor();
+    await expect.poll(() => overlaps(page)).toEqual([]);
+    for (const one of ['.graphiql-execute-button', '.graphiql-editor-tools button', '.start .choices button'])
+      expect([one, await isReached(page.locator(one).last())]).toEqual([one, true]);
+    expect(await isReached(page.getByRole('button', { name: 'Open settings dialog' }))).toBe(true);
+    await tab(page, 'OverTime');
+    await run(page);
+    for (const name of ['Answer', 'Picture', 'Cost', 'Errors'] as const) {
+      expect([name, await isReached(page.getByRole('tab', { name }))]).toEqual([name, true]);
+      await side(page, name);
+      if (name === 'Picture') await page.locator('.frame.lines svg').first().waitFor();
+      await expect.poll(() => overlaps(page)).toEqual([]);
+      expect(await isReached(page.locator('.side-bar .run'))).toBe(true);
+      if (name !== 'Answer')
+        expect(await isReached(page.locator('.side-panel :is(p, summary, dd, button):visible').last())).toBe(
+          true,
+        );
+    }
+    await pane(page, 'Lessons');
+    expect(await isReached(page.locator('.graphiql-plugin .choices button').last())).toBe(true);
+    const isAsWide = 'document.documentElement.scrollWidth <= document.documentElement.clientWidth';
+    expect(await page.evaluate<boolean>(isAsWide)).toBe(true);
+  });
+});
+
+describe.skipIf(!hasChromium)('where people have their own colours', () => {
+  it('Run can be seen', async () => {
+    await using scene = await open();
+    const { page } = scene;
+    await page.emulateMedia({ forcedColors: 'active' });
+    try {
+      const { fill, ground, border } = await page.locator('.graphiql-execute-button').evaluate((button) => ({
+        fill: getComputedStyle(button.querySelector('svg') as Element).fill,
+        ground: getComputedStyle(button).backgroundColor,
+        border: getComputedStyle(button).borderTopWidth,
+      }));
+      expect(fill).not.toBe(ground);
+      expect(border).toBe('2px');
+    } finally {
+      await page.emulateMedia({ forcedColors: 'none' });
+    }
+  });
+});
+
+describe.skipIf(!hasChromium)('on paper', () => {
+  it.for(['light', 'dark'] as const)('a picture is whole, on white: %s', async (colorScheme) => {
+    await using scene = await open({ colorScheme });
+    const { page } = scene;
+    await tab(page, 'OverTime');
+    await run(page);
+    await side(page, 'Picture');
+    await page.locator('.frame.lines svg').first().waitFor();
+    try {
+      await page.emulateMedia({ media: 'print' });
+      await page.setViewportSize({ width: 718, height: 1000 });
+      const svg = page.locator('.frame.lines svg').first();
+      await expect.poll(async () => (await svg.boundingBox())?.width ?? 999).toBeLessThanOrEqual(718);
+      const box = await svg.boundingBox();
+      expect((box?.x ?? -1) >= 0 && (box?.x ?? 0) + (box?.width ?? 999) <= 718).toBe(true);
+      for (const name of ['.graphiql-editors', '.graphiql-sidebar', '.side-bar', '#key-form'])
+        expect([name, await page.locator(name).isVisible()]).toEqual([name, false]);
+      // Nothing around it cuts what is longer than a page.
+      const cutting = await svg.evaluate((element) => {
+        const found: string[] = [];
+        for (let one = element.parentElement; one !== null; one = one.parentElement)
+          if (getComputedStyle(one).overflow !== 'visible') found.push(one.className);
+        return found;
+      });
+      expect(cutting).toEqual([]);
+      await expect.poll(() => svg.evaluate((element) => element.style.color)).toBe('rgb(26, 32, 48)');
+    } finally {
+      await page.emulateMedia({ media: 'screen' });
+    }
+  });
+});

@@ -1,0 +1,17 @@
+import { expect } from 'vitest';
+import { Tenant } from '../../src/tenants/tenant.ts';
+
+let tenants = new Map<string, Tenant>();
+let test: string | undefined;
+
+/** The tenant of a name, the same throughout a test. */
+export function tenantOf(name: string): Tenant {
+  const { testPath, currentTestName } = expect.getState();
+  if (test !== `${testPath} ${currentTestName}`) tenants = new Map();
+  test = `${testPath} ${currentTestName}`;
+  const known = tenants.get(name);
+  if (known !== undefined) return known;
+  const tenant = new Tenant(name);
+  tenants.set(name, tenant);
+  return tenant;
+}
