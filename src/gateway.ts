@@ -5,10 +5,8 @@ import type { PromiseOrValue } from './async/turns.ts';
 import type { Config } from './config.ts';
 import { createObservationClient } from './figures/client.ts';
 import { createObservationEntries, createSeveralFigures } from './figures/entries.ts';
-import { createPrefetch, NO_PREFETCH } from './figures/held.ts';
+import type { BatchSize, FiguresParts } from './figures/fetch.ts';
 import { createHeldNames, createNameLists, createRefusedNames, notingNames } from './figures/names.ts';
-import type { BatchSize } from './figures/pool.ts';
-import { createRevalidation } from './figures/revalidation.ts';
 import { prefixedNames, printSdl } from './graph/federation.ts';
 import { createTickersLearned } from './loaders/tickers.ts';
 import { heldBounds } from './memory-budget.ts';
@@ -294,42 +292,39 @@ function composeRuns(
   const several = createSeveralFigures();
   const entries = createObservationEntries(tenantCache, several);
   const othersEntries = createObservationEntries(inFlight.cache ?? tenantCache, several);
-  const planning = {
+  const cacheParts = { tenantCache, freshness, now };
+  const isCaching = tenantCache !== NO_TENANT_CACHE;
+  const figures: FiguresParts = {
+    ...cacheParts,
     send,
-    keep: othersEntries.keep,
+    ask,
+    clock,
     learned,
+    entries,
+    othersEntries,
+    keep: othersEntries.keep,
+    inFlight,
+    othersTtlMs: isCaching ? freshness.ttlMs : 0,
     refusedNames: createRefusedNames({ now, ttlMs: freshness.ttlMs }),
     noteNames: createNameLists(ask),
-    now,
+    outage,
+    ledger,
     codesPerCall: config.codesPerCall,
     overfetchRows: config.batchOverfetchRows,
-  };
-  const quota = async (tenant: Tenant) => {
-    await ledger.refresh(tenant);
-    return ledger.quota(tenant);
-  };
-  const cacheParts = { tenantCache, freshness, now };
-  const { askedLately: maxDemands } = heldBounds(config);
-  const isCaching = tenantCache !== NO_TENANT_CACHE;
-  const observations = createObservationClient({
-    ...planning,
-    ...cacheParts,
-    ledger,
-    clock,
     windowMs: config.batchWindowMs,
     holdMs: config.batchHoldMs,
-    entries,
-    inFlight,
-    othersEntries,
-    othersTtlMs: isCaching ? freshness.ttlMs : 0,
-    outage,
+    mayRenew: config.cacheRenewal,
+    maxAskedLately: isCaching ? heldBounds(config).askedLately : 0,
     lookups: lookups.figures,
     onBatch: observer.batch,
     onRows: observer.rows,
     onMinuteWait: observer.minuteWait,
-    prefetch: isCaching ? createPrefetch({ now, ttlMs: freshness.ttlMs, maxDemands }) : NO_PREFETCH,
-    revalidation: createRevalidation({ ...cacheParts, ask, mayAsk: config.cacheRenewal }),
-  });
+  };
+  const observations = createObservationClient(figures);
+  const quota = async (tenant: Tenant) => {
+    await ledger.refresh(tenant);
+    return ledger.quota(tenant);
+  };
   const common = { tickersLearned: createTickersLearned(now), quota };
   const feedParts: Omit<FeedParts, 'onFault'> = {
     ask,
@@ -340,7 +335,7 @@ function composeRuns(
     quota,
     clock,
     steadyNow: now,
-    planning,
+    planning: figures,
     maxUpstreamCalls: config.maxUpstreamCalls,
     timeoutMs: config.operationTimeoutMs,
     pollMs: config.subscriptionsPollSeconds * 1000,
@@ -350,14 +345,12 @@ function composeRuns(
     learned,
     feedParts,
     price: createPricing({
-      ...planning,
-      ...cacheParts,
       ...common,
+      figures,
       schema,
       dryRun,
       maxUpstreamCalls: config.maxUpstreamCalls,
       maxListItems: config.maxListItems,
-      holdMs: config.batchHoldMs,
     }),
     openRun: createOpenRun({
       ...common,

@@ -67,6 +67,7 @@ export class CountedEffort implements Effort {
   }
 
   #check(count: number, what: string, most: number = MOST_THINGS): void {
+    if (count <= MOST_UNPROVEN) return;
     const { isProven } = this.#whose;
     const limit = isProven ? most : MOST_UNPROVEN;
     if (count <= limit) return;

@@ -138,10 +138,14 @@ export function boundOf(
     nothing: NO_CALLS,
     both,
     ofField(field, node, type, parents, below) {
-      const own = ownBound(field, node, type, type === root ? null : parents, scope, sizes);
+      const cost = costOf(field);
+      const isRow = rowTypeOf(type) !== null;
+      const isPage = rowTypeOf(getNamedType(field.type)) !== null;
+      const isList = isPage || isListType(getNullableType(field.type));
+      const own = ownBound({ field, cost, isList, node, type }, type === root ? null : parents, scope, sizes);
       if (node.selectionSet === undefined) return own;
       // The rows of a page are no more than those of its list.
-      const isOfList = holdsList(field) && rowTypeOf(type) === null;
+      const isOfList = isList && !isRow;
       const items = isOfList ? mostOf(field, argumentsOf(field, node, scope), sizes) : parents;
       return both(own, below(getNamedType(field.type), node.selectionSet, items));
     },
@@ -156,20 +160,27 @@ function both(a: Bound, b: Bound): Bound {
   return { calls: a.calls + b.calls, latestFigures: a.latestFigures + b.latestFigures };
 }
 
+/** A field as it is bounded. */
+interface BoundField {
+  readonly field: GraphQLField<unknown, unknown>;
+  readonly cost: FieldCost;
+  /** True if it brings several records. */
+  readonly isList: boolean;
+  readonly node: FieldNode;
+  readonly type: GraphQLCompositeType;
+}
+
 /**
  * Bounds a field, without its selection.
  * @param parents objects that have the field; null for a field of the root
  */
 function ownBound(
-  field: GraphQLField<unknown, unknown>,
-  node: FieldNode,
-  type: GraphQLCompositeType,
+  { field, cost, isList, node, type }: BoundField,
   parents: number | null,
   scope: SelectionScope,
   sizes: ListSizes,
 ): Bound {
-  const isList = holdsList(field);
-  switch (costOf(field)) {
+  switch (cost) {
     case 'NOTHING':
       return NO_CALLS;
     case 'ONCE':
