@@ -103,7 +103,7 @@ export interface Read {
   rows?: KnownRows | null;
 }
 
-/** KnownRows of the list that a body is, or that its first member is. All of them are objects. */
+/** Rows of the list that a body is, or that its first member is. All of them are objects. */
 interface KnownRows {
   /** The member; null if the list is the body. */
   readonly name: string | null;
@@ -119,7 +119,7 @@ const MAX_BEFORE_ROWS = 200;
 /** Bytes below which a body is parsed sooner than its rows are told apart. */
 const FEW_BYTES = 2_000;
 
-/** KnownRows that may be others than in the last body before half of those so far must be the same. */
+/** Rows that may be others than in the last body before half of those so far must be the same. */
 const CHANGED_FIRST = 8;
 
 const [QUOTE, COMMA, BACKSLASH] = [0x22, 0x2c, 0x5c];
