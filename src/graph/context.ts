@@ -1,15 +1,16 @@
-import type { Failure, FailureCode } from '../errors.ts';
+import type { FailureCode } from '../errors.ts';
 import type { Effort } from '../loaders/effort.ts';
-import { createLoaders, type Loaders, type LoadersParts } from '../loaders/loaders.ts';
+import type { Loaders } from '../loaders/loaders.ts';
 import type { BatchGate } from '../loaders/observations.ts';
 import type { Demand } from '../plan/demand.ts';
 import type { Bill, Caller } from '../service/call.ts';
+import type { CallGate } from '../service/gate.ts';
 import type { IndicatorRecord, SourceRecord } from '../service/records/catalogue.ts';
 import type { CountryRecord } from '../service/records/countries.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
 import type { TickerRecord } from '../service/records/reference.ts';
 import type { QuotaRecord } from '../tenants/tenant.ts';
-import { createWarnings, type LiveWarning, type Warnings } from '../warnings.ts';
+import type { LiveWarning, Warnings } from '../warnings.ts';
 
 /**
  * The object behind a Country, an Indicator or a Source: its key, and all that is known of it without asking. A field
@@ -142,31 +143,8 @@ export interface GraphContext {
   /** Rows of one page. */
   readonly maxListItems: number;
   readonly quota: () => Promise<QuotaRecord>;
-  /** Returns the failure by which the service has just refused the key; null if it hasn't. */
-  readonly keyRefusal?: (() => Failure | null) | undefined;
+  /** Knows if the service has just refused the key; left out while an operation is priced. */
+  readonly gate?: CallGate | undefined;
   /** The source of subscriptions' events; only there while a subscription begins. */
   readonly live?: LiveSources;
-}
-
-interface ContextParts extends LoadersParts {
-  readonly quota: GraphContext['quota'];
-  readonly keyRefusal?: GraphContext['keyRefusal'];
-  readonly maxListItems: number;
-}
-
-/** Puts together the means of one operation's resolvers. */
-export function openContext(parts: ContextParts): GraphContext {
-  const { sending, batchGate, effort, quota, keyRefusal, maxListItems } = parts;
-  const { caller, bill } = sending;
-  return {
-    caller,
-    bill,
-    loaders: createLoaders(parts),
-    batchGate,
-    effort,
-    warnings: createWarnings(),
-    maxListItems,
-    quota,
-    keyRefusal,
-  };
 }

@@ -2,13 +2,12 @@ import type { GraphQLFormattedError, OperationDefinitionNode } from 'graphql';
 import { Stopwatch, type Trace, type Tracer } from '../async/trace.ts';
 import { mapValue, type PromiseOrValue } from '../async/turns.ts';
 import type { Config } from '../config.ts';
-import type { Failure } from '../errors.ts';
 import type { TextPieces } from '../execution/run.ts';
 import type { ObservationClient } from '../figures/client.ts';
 import type { Participant } from '../figures/pool.ts';
-import { type GraphContext, openContext } from '../graph/context.ts';
+import type { GraphContext } from '../graph/context.ts';
 import { CountedEffort } from '../loaders/effort.ts';
-import type { LoadersParts } from '../loaders/loaders.ts';
+import { createLoaders, type LoadersParts } from '../loaders/loaders.ts';
 import { createBatchGate } from '../loaders/observations.ts';
 import {
   type Bill,
@@ -21,12 +20,14 @@ import {
   type Sending,
   type Waits,
 } from '../service/call.ts';
+import type { CallGate } from '../service/gate.ts';
 import type { QuotaRecord, Tenant } from '../tenants/tenant.ts';
 import { NO_TENANT_CACHE, type TenantCache } from '../tenants/tenant-cache.ts';
 import { timeIn } from '../times.ts';
+import { createWarnings } from '../warnings.ts';
 import type { Delivery } from '../wings/defer/delivery.ts';
 import type { FieldTrace, FieldTraces } from '../wings/federation/field-traces.ts';
-import { type GatewayRequest, isExplained, type PlainRequest } from './requests.ts';
+import type { GatewayRequest, PlainRequest } from './requests.ts';
 import { type Extensions, type GatewayResponse, VARIES } from './responses.ts';
 
 /** An operation and its cost, for all who get the same answer. */
@@ -68,8 +69,6 @@ export interface OperationRun {
   readonly requestId: string | undefined;
   /** The `Accept` header. */
   readonly accepts: string;
-  /** True if the client wants the plan instead of the answer. */
-  readonly isExplained: boolean;
   /** The delivery of an answer that may come in parts; null if it comes whole. */
   readonly delivery: Delivery | null;
   /** Generation of the entries that were held for the key when the request came. */
@@ -114,12 +113,6 @@ export function extensionsOf({ bill, context: { warnings }, fieldTrace }: Operat
  */
 export function shown(bill: Bill): Bill {
   return { ...bill, naive: Math.max(bill.naive, bill.calls) };
-}
-
-/** Tells if an answer was made of fresh held answers alone. */
-export function isLasting({ bill, errors, isLasting, freshUntilMs }: OperationRun): boolean {
-  const isFree = bill.calls === 0 && bill.shared === 0 && bill.stale === undefined;
-  return isLasting && isFree && errors?.length === 0 && freshUntilMs < Number.POSITIVE_INFINITY;
 }
 
 export function eventOf(
@@ -309,7 +302,7 @@ interface OpenRunParts {
   readonly tenantCache: TenantCache;
   /** Null if they are off. */
   readonly fieldTraces: FieldTraces | null;
-  readonly keyRefusal: (tenant: Tenant) => Failure | null;
+  readonly gate: CallGate;
   readonly quota: (tenant: Tenant) => Promise<QuotaRecord>;
   readonly now: () => number;
   readonly steadyNow: () => number;
@@ -318,6 +311,8 @@ interface OpenRunParts {
 /** Makes the parts of one operation's run: its bill, its deadline, its loaders. */
 export function createOpenRun(parts: OpenRunParts): OpenRun {
   const { config, observations, tenantCache, fieldTraces, quota, now, steadyNow } = parts;
+  const { ask, tickersLearned, learned, hasPlenty, heldNames } = parts;
+  const held = { ask, tickersLearned, learned, hasPlenty, heldNames };
   return (request, caller, trace, delivery = null) => {
     const bill = openBill();
     const waits = { service: new Stopwatch(), store: new Stopwatch() };
@@ -345,24 +340,23 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
     const { participant, figures } = observations.join(caller);
     // The others of the batch are about to ask: the first to ask waits until all their demands are known.
     if (request.isBatched) participant.expect();
+    const batchGate = createBatchGate(config.batchHoldMs);
+    const effort = new CountedEffort(caller.tenant);
     const run: OperationRun = {
-      context: openContext({
-        ask: parts.ask,
-        sending,
-        figures,
-        batchGate: createBatchGate(config.batchHoldMs),
-        effort: new CountedEffort(caller.tenant),
-        tickersLearned: parts.tickersLearned,
-        learned: parts.learned,
-        hasPlenty: parts.hasPlenty,
-        heldNames: parts.heldNames,
+      context: {
+        caller,
+        bill,
+        loaders: createLoaders({ ...held, sending, figures, batchGate, effort }),
+        batchGate,
+        effort,
+        warnings: createWarnings(),
         maxListItems: config.maxListItems,
-        keyRefusal: () => parts.keyRefusal(caller.tenant),
+        gate: parts.gate,
         quota() {
           run.isLasting = false;
           return quota(caller.tenant);
         },
-      }),
+      },
       participant,
       deadline,
       payer,
@@ -373,7 +367,6 @@ export function createOpenRun(parts: OpenRunParts): OpenRun {
       startedAtMs,
       requestId: request.requestId,
       accepts: request.headers.accept ?? '',
-      isExplained: isExplained(request),
       delivery,
       errors: null,
       written: null,
