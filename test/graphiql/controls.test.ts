@@ -99,6 +99,30 @@ describe.skipIf(!hasChromium)('controls', () => {
     expect(scene.problems).toEqual([]);
   });
 
+  it('set two indicators against each other, a dot a country', async () => {
+    await using scene = await open();
+    const { page, program } = scene;
+    await write(
+      page,
+      '{ countries { name a: observation(metricKey: "gdp_per_capita_current_usd") { value } b: observation(metricKey: "life_expectancy") { value } } }',
+    );
+    await run(page);
+    const dots = page.locator('.frame.scatter g.points circle');
+    await expect.poll(() => dots.count()).toBeGreaterThan(40);
+    program.requests();
+    expect(await page.locator('.picture .under').first().innerText()).toMatch(
+      /none of them is real[\s\S]*Source: /,
+    );
+    const across = page.locator('.frame.scatter [aria-label="x-axis label"]');
+    const before = await across.textContent();
+    await page.getByLabel('Scales').selectOption('log');
+    await page.getByLabel('Across').selectOption({ index: 1 });
+    await page.getByLabel('Up').selectOption({ index: 0 });
+    await expect.poll(() => across.textContent()).not.toBe(before);
+    expect(program.requests()).toEqual([]);
+    expect(scene.problems).toEqual([]);
+  });
+
   it('show another country in place of the only one', async () => {
     await using scene = await open();
     const { page } = scene;

@@ -28,12 +28,18 @@ const watch = (page: Page) =>
 const press = (page: Page, selector: string) =>
   page.evaluate((which) => document.querySelector<HTMLElement>(which)?.click(), selector);
 
+async function runAgain(page: Page): Promise<void> {
+  const arrived = page.waitForResponse((response) => response.url().endsWith('/graphql'));
+  await press(page, '.graphiql-execute-button');
+  await (await arrived).finished();
+}
+
 /** The longest block, in milliseconds, of something that is done, until that shows and all is quiet. */
 async function longestBlock(page: Page, act: () => Promise<void>, shows: string): Promise<number> {
   await page.evaluate('window.blocks.splice(0)');
   await act();
   await page.locator(shows).first().waitFor();
-  await page.waitForTimeout(700);
+  await page.waitForTimeout(1_000);
   return page.evaluate<number>('Math.max(0, ...window.blocks.splice(0))');
 }
 
@@ -42,6 +48,7 @@ describe.skipIf(!hasChromium)('54 countries by 207 indicators', () => {
     await using scene = await open();
     const { page } = scene;
     await write(page, ALL);
+    await press(page, '#side-answer');
     await run(page);
     await page.locator('.live.long').waitFor();
     await press(page, '#side-picture');
@@ -51,7 +58,7 @@ describe.skipIf(!hasChromium)('54 countries by 207 indicators', () => {
     for (let i = 0; i < TRIES && Math.max(least.answer, least.picture) > MAX_BLOCK_MS; i += 1) {
       await press(page, '#side-answer');
       await page.waitForTimeout(300);
-      const ran = await longestBlock(page, () => press(page, '.graphiql-execute-button'), '.live.long');
+      const ran = await longestBlock(page, () => runAgain(page), '.live.long');
       const drew = await longestBlock(page, () => press(page, '#side-picture'), '.frame svg');
       least.answer = Math.min(least.answer, ran);
       least.picture = Math.min(least.picture, drew);
@@ -64,6 +71,7 @@ describe.skipIf(!hasChromium)('54 countries by 207 indicators', () => {
     await using scene = await open();
     const { page } = scene;
     await write(page, ALL);
+    await press(page, '#side-answer');
     const { data } = await run(page);
     const bar = page.locator('.live.long');
     await expect.poll(() => bar.innerText()).toMatch(/The answer has \d\.\d MB: you see its beginning/);

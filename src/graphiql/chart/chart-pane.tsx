@@ -11,6 +11,7 @@ import { AnswerTable } from './answer-table.tsx';
 import { usePictures } from './drawable.ts';
 import { MAX_PICTURES, type Picture } from './picture.ts';
 import { PictureView } from './picture-view.tsx';
+import { Scatter } from './scatter.tsx';
 import './chart.css';
 
 /** The last response as pictures of its figures, and as tables of its lists. */
@@ -92,6 +93,9 @@ function Pictures({ pictures }: { readonly pictures: readonly Picture[] }) {
     <>
       {pictures.length > MAX_PICTURES && (
         <Choice pictures={pictures} ask={(key) => setAsked([key, ...asked.filter((one) => one !== key)])} />
+      )}
+      {pictures.length <= MAX_PICTURES && (
+        <Scatter pictures={pictures} isSynthetic={isSynthetic} isDark={isDark} />
       )}
       {shown.map((picture) => (
         <PictureView key={picture.key} picture={picture} isSynthetic={isSynthetic} isDark={isDark} />
