@@ -22,8 +22,8 @@ import {
   type Sending,
   type Waits,
 } from '../service/call.ts';
-import type { Ledger } from '../tenants/ledger.ts';
-import type { QuotaRecord, Tenant } from '../tenants/tenant.ts';
+import type { Ledger, QuotaRecord } from '../tenants/ledger.ts';
+import type { Tenant } from '../tenants/tenant.ts';
 import { NO_TENANT_CACHE, type TenantCache } from '../tenants/tenant-cache.ts';
 import { timeIn } from '../times.ts';
 import type { Delivery } from '../wings/defer/delivery.ts';

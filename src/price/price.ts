@@ -37,7 +37,8 @@ import {
   tickers,
 } from '../service/endpoints.ts';
 import { cached, type Freshness } from '../service/lists.ts';
-import type { QuotaRecord, Tenant } from '../tenants/tenant.ts';
+import type { QuotaRecord } from '../tenants/ledger.ts';
+import type { Tenant } from '../tenants/tenant.ts';
 import { NO_TENANT_CACHE, readOnlyCache, type TenantCache } from '../tenants/tenant-cache.ts';
 import type { Warning, WarningCode } from '../warnings.ts';
 import { dearestField } from './bound.ts';
