@@ -5,42 +5,28 @@ import type { PromiseOrValue } from './async/turns.ts';
 import type { Config } from './config.ts';
 import { createObservationClient } from './figures/client.ts';
 import { createObservationEntries, createSeveralFigures } from './figures/entries.ts';
-import { createPrefetch, NO_PREFETCH } from './figures/held.ts';
+import type { BatchSize, FiguresParts } from './figures/fetch.ts';
 import { createHeldNames, createNameLists, createRefusedNames, notingNames } from './figures/names.ts';
-import type { BatchSize } from './figures/pool.ts';
-import { createRevalidation } from './figures/revalidation.ts';
 import { prefixedNames, printSdl } from './graph/federation.ts';
 import { createTickersLearned } from './loaders/tickers.ts';
 import { heldBounds } from './memory-budget.ts';
 import { admitted, createAdmission, createOverloaded, type GatewayLoad } from './operations/admission.ts';
-import {
-  coalesced,
-  createAnswerKeeping,
-  createResponseCache,
-  createSchemaAnswers,
-  repeated,
-} from './operations/answers.ts';
+import { AnswersTable } from './operations/answers.ts';
 import { byApollo } from './operations/apollo.ts';
 import { createPreparedOperations, openTrusted } from './operations/documents.ts';
-import { createExecution, prepared } from './operations/execution.ts';
+import { createExecution, ran } from './operations/execution.ts';
 import { received } from './operations/forms.ts';
 import {
   type CallerHeaders,
   createCallers,
   createPersisted,
+  createPlainRequests,
   type GatewayRequest,
   type TrustedDocument,
   UNPROVEN,
 } from './operations/requests.ts';
 import type { GatewayResponse } from './operations/responses.ts';
-import {
-  createOpenRun,
-  createPlainRequests,
-  limitsTold,
-  type OperationEvent,
-  opened,
-  traced,
-} from './operations/run.ts';
+import { createOpenRun, type OperationEvent, traced } from './operations/run.ts';
 import { createLearned } from './plan/learned.ts';
 import { createDryRun } from './price/dry-run.ts';
 import { createPricing } from './price/price.ts';
@@ -62,7 +48,7 @@ import {
   openTenantCache,
   type TenantCache,
 } from './tenants/tenant-cache.ts';
-import { type FieldTraces, openFieldTraces } from './wings/federation/field-traces.ts';
+import type { FieldTraces } from './wings/federation/field-traces.ts';
 import type { FeedParts } from './wings/live/feed.ts';
 import type { Subscriptions } from './wings/live/subscriptions.ts';
 
@@ -151,7 +137,9 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const held = { store, tenantCache, inFlight, tenants, lookups };
   const service = openService({ ...parts, ...held, clock, steadyNow, optionalEndpoints });
   const names = config.subgraphPrefix === undefined ? null : prefixedNames(schema, config.subgraphPrefix);
-  const fieldTraces = await openFieldTraces({ isOn: config.federatedTraces, names, now: clock.now });
+  const openFieldTraces = async () =>
+    (await import('./wings/federation/field-traces.ts')).openFieldTraces({ names, now: clock.now });
+  const fieldTraces = config.federatedTraces ? await openFieldTraces() : null;
   const { openRun, price, learned, feedParts } = composeRuns(service, {
     ...held,
     config,
@@ -170,13 +158,16 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const callerOf = createCallers(tenants);
   const admission = createAdmission({ maxOperations, unproven: UNPROVEN, takenMemory });
   const overloaded = createOverloaded(maxOperations);
-  const caches = {
-    responseCache: createResponseCache({ tenantCache, maxBytes: config.answersMaxBytes, now: steadyNow }),
-    schemaAnswers: createSchemaAnswers(config.answersMaxBytes),
-  };
-  const maxRows = () => learned.maxRows;
   const listed = () => ({ countries: learned.listed.countries.size, metrics: learned.listed.metrics.size });
   const observed = { now: clock.now, steadyNow, onOperation: observer.operation, onFault: observer.problem };
+  const answers = new AnswersTable({
+    ...observed,
+    ...config,
+    tenantCache,
+    fieldTraces,
+    lookups: lookups.answers,
+    admit: (next) => admitted(next, { admission, overloaded }),
+  });
   const stage = {
     ...observed,
     ...config,
@@ -186,21 +177,16 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     plainRequests: createPlainRequests(persisted),
     listed,
     operations: createPreparedOperations(schema, listed, heldBounds(config).operationBytes),
-    keeping: createAnswerKeeping(caches),
-    execution: createExecution({ ...observed, ...config, schema, price, maxRows }),
+    answers,
+    execution: createExecution({ ...observed, ...config, schema, price, learned }),
   };
   const apollo = await byApollo(stage);
-  const run = opened(prepared(apollo.handle, stage), { openRun });
-  const begun = admitted(coalesced(run, { ...observed, ...config, fieldTraces }), { admission, overloaded });
+  const answered = answers.answering(ran(apollo.handle, openRun, stage));
   const openLive = async () => {
     const { openSubscriptions } = await import('./wings/live/subscriptions.ts');
     return { callerOf, subscriptions: openSubscriptions({ ...stage, openRun, admission, feedParts, names }) };
   };
   const live = config.subscriptions ? await openLive() : null;
-  const answered = limitsTold(
-    repeated(begun, { ...observed, ...caches, fieldTraces, lookups: lookups.answers }),
-    service.upstream.ledger,
-  );
   const handle = parts.tracer === undefined ? answered : traced(answered, parts.tracer);
   let sdl: string | undefined;
 
@@ -214,7 +200,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     get trusted() {
       return persisted.trusted;
     },
-    handle: received(handle, { ...stage, callerOf, names }),
+    handle: await received(handle, { ...stage, callerOf, names, ledger: service.upstream.ledger }),
     refuseUnread(headers, requestId) {
       if (!admission.isAnyFull || !admission.isFull(callerOf(headers).flow)) return null;
       admission.turnAway();
@@ -228,7 +214,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
       openCircuits: () => service.upstream.gate.open(),
     },
     shrink(share) {
-      for (const held of [store, caches.responseCache, stage.operations]) held?.shrink(share);
+      for (const held of [store, answers, stage.operations]) held?.shrink(share);
     },
     async stop() {
       persisted.stop();
@@ -292,7 +278,7 @@ function openService({
 interface RunsParts
   extends Omit<ServiceParts, 'upstreamUrl' | 'store' | 'optionalEndpoints' | 'link' | 'tracer'> {
   readonly schema: GraphQLSchema;
-  readonly fieldTraces: FieldTraces;
+  readonly fieldTraces: FieldTraces | null;
 }
 
 /** Makes the parts that operations run with, and are priced with: the same loaders and planner. */
@@ -306,42 +292,39 @@ function composeRuns(
   const several = createSeveralFigures();
   const entries = createObservationEntries(tenantCache, several);
   const othersEntries = createObservationEntries(inFlight.cache ?? tenantCache, several);
-  const planning = {
+  const cacheParts = { tenantCache, freshness, now };
+  const isCaching = tenantCache !== NO_TENANT_CACHE;
+  const figures: FiguresParts = {
+    ...cacheParts,
     send,
-    keep: othersEntries.keep,
+    ask,
+    clock,
     learned,
+    entries,
+    othersEntries,
+    keep: othersEntries.keep,
+    inFlight,
+    othersTtlMs: isCaching ? freshness.ttlMs : 0,
     refusedNames: createRefusedNames({ now, ttlMs: freshness.ttlMs }),
     noteNames: createNameLists(ask),
-    now,
+    outage,
+    ledger,
     codesPerCall: config.codesPerCall,
     overfetchRows: config.batchOverfetchRows,
-  };
-  const quota = async (tenant: Tenant) => {
-    await ledger.refresh(tenant);
-    return ledger.quota(tenant);
-  };
-  const cacheParts = { tenantCache, freshness, now };
-  const { askedLately: maxDemands } = heldBounds(config);
-  const isCaching = tenantCache !== NO_TENANT_CACHE;
-  const observations = createObservationClient({
-    ...planning,
-    ...cacheParts,
-    ledger,
-    clock,
     windowMs: config.batchWindowMs,
     holdMs: config.batchHoldMs,
-    entries,
-    inFlight,
-    othersEntries,
-    othersTtlMs: isCaching ? freshness.ttlMs : 0,
-    outage,
+    mayRenew: config.cacheRenewal,
+    maxAskedLately: isCaching ? heldBounds(config).askedLately : 0,
     lookups: lookups.figures,
     onBatch: observer.batch,
     onRows: observer.rows,
     onMinuteWait: observer.minuteWait,
-    prefetch: isCaching ? createPrefetch({ now, ttlMs: freshness.ttlMs, maxDemands }) : NO_PREFETCH,
-    revalidation: createRevalidation({ ...cacheParts, ask, mayAsk: config.cacheRenewal }),
-  });
+  };
+  const observations = createObservationClient(figures);
+  const quota = async (tenant: Tenant) => {
+    await ledger.refresh(tenant);
+    return ledger.quota(tenant);
+  };
   const common = { tickersLearned: createTickersLearned(now), quota };
   const feedParts: Omit<FeedParts, 'onFault'> = {
     ask,
@@ -352,7 +335,7 @@ function composeRuns(
     quota,
     clock,
     steadyNow: now,
-    planning,
+    planning: figures,
     maxUpstreamCalls: config.maxUpstreamCalls,
     timeoutMs: config.operationTimeoutMs,
     pollMs: config.subscriptionsPollSeconds * 1000,
@@ -362,14 +345,12 @@ function composeRuns(
     learned,
     feedParts,
     price: createPricing({
-      ...planning,
-      ...cacheParts,
       ...common,
+      figures,
       schema,
       dryRun,
       maxUpstreamCalls: config.maxUpstreamCalls,
       maxListItems: config.maxListItems,
-      holdMs: config.batchHoldMs,
     }),
     openRun: createOpenRun({
       ...common,

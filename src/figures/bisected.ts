@@ -1,4 +1,3 @@
-import { mapValue, type PromiseOrValue, yieldToEventLoop } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
 import {
   bisect,
@@ -10,124 +9,74 @@ import {
   trustBeside,
 } from '../plan/bisect.ts';
 import type { Pair, Rectangle } from '../plan/cover.ts';
-import type { YearRange } from '../plan/demand.ts';
-import { type Dimension, type Learned, mayNameYears } from '../plan/learned.ts';
-import { inWhole } from '../plan/modes.ts';
+import type { Dimension, Learned } from '../plan/learned.ts';
 import type { Sending } from '../service/call.ts';
 import { observations } from '../service/endpoints.ts';
 import {
-  type DataCalls,
+  askInWhole,
   type FetchedRows,
-  type FetchTask,
   isAboutYears,
   type NameSearch,
   NONE_WHOLE,
   NOT_WHOLE,
   pairsOf,
-  type Receive,
   type Refusal,
-  type Reply,
+  type Repair,
+  type RepairMeans,
   settlingFailures,
   sum,
   type Task,
-  within,
+  type Unproven,
 } from './data-calls.ts';
-import type { ObservationEntries } from './entries.ts';
-import type { RefusedNames } from './names.ts';
-import { isForName, isUsable } from './repair.ts';
 
 /** Names without trust from which on the service's own list is the cheaper way to find the wrong one. */
 const MANY_SUSPECTS = 6;
 
-/** Pairs, or rows of an answer, that take milliseconds to settle. */
-const MANY = 300;
-
-export interface BisectedParts {
-  readonly learned: Learned;
-  readonly keep: ObservationEntries['keep'];
-  readonly refusedNames: Pick<RefusedNames, 'remember'>;
-  /** Notes the service's own list of countries or of measures in `learned`, if it can be had. */
-  readonly noteNames?: (dimension: Dimension, sending: Sending) => Promise<void>;
-}
-
 /** The means to look into a refusal. */
-interface Search extends BisectedParts {
-  readonly ask: DataCalls['askFor'];
+interface Search extends RepairMeans {
   readonly sending: Sending;
-  readonly receive: Receive;
-  /**
-   * Parts refused by a 404 that names nothing. It says that there is nothing of them if the route has answered anything
-   * else.
-   */
-  readonly unproven: Unproven[];
-}
-
-interface Unproven {
-  readonly task: Task;
-  readonly refusal: Refusal;
-  readonly stray: Failure;
 }
 
 /**
- * Asks for a task, and hands up the answer. If the call is refused, further calls tell its names apart, and the answer
- * to each part is handed up.
+ * Tells the names of a refused call apart by further calls, and has the answer to each part handed out.
  *
  * The service's word on the whole is its word on a part only if no other part can be meant. So names are told apart
  * until each refusal can mean but one of them. For a 404, it is enough that all its meanings come to the same: there is
  * nothing. Names that can't be told apart are a failure, never an empty list.
  */
-export function bisected(ask: DataCalls['askFor'], parts: BisectedParts): FetchTask {
-  return (task, sending, receive) => {
-    const search: Search = { ...parts, ask, sending, receive, unproven: [] };
-    return mapValue(askFor(task, search), (fetched) => {
-      for (const { task: part, refusal, stray } of search.unproven) {
-        settleAll(part, task.search.isAnswered ? refusal : { ...refusal, outcome: stray }, search);
-      }
-      return fetched;
-    });
-  };
-}
-
-function askFor(task: Task, search: Search): PromiseOrValue<FetchedRows> {
-  const { ask, sending, receive, learned } = search;
-  return settlingFailures(task, async () => {
-    if (task.years !== null && !mayNameYears(learned)) return askInWhole(task, search);
-    const reply = await ask(task, sending);
-    task.search.isAnswered ||= !reply.isRefused;
-    if (isLong(task, reply)) await yieldToEventLoop(sending.caller);
-    if (task.years !== null && !mayGoBy(reply, task, task.years, search)) return askInWhole(task, search);
-    if (!reply.isRefused) return receive(task, reply);
-    if (task.search.isRefusedWithYears && reply.outcome instanceof Error) {
-      // Whole series are refused as well: the refusal of the years was for something else.
-      task.search.isRefusedWithYears = false;
-      learned.learn('yearsParam', 'unknown');
-    }
-    return settleRefused(task, reply, search);
-  });
-}
-
-/** True if it takes long to settle a task by a reply. */
-function isLong({ pairs }: Task, reply: Reply): boolean {
-  return pairs.length > MANY || (!reply.isRefused && reply.list.received > MANY);
-}
+export const bisected: Repair['refused'] = async (task, refusal, sending, means) => {
+  const search: Search = { ...means, sending };
+  const { learned } = means;
+  if (task.years !== null && !mayGoBy(refusal, task, learned)) return askInWhole(task, means);
+  if (task.search.isRefusedWithYears && refusal.outcome instanceof Error) {
+    // Whole series are refused as well: the refusal of the years was for something else.
+    task.search.isRefusedWithYears = false;
+    learned.learn({ yearsParam: 'unknown' });
+  }
+  // Parts of a call that is looked into already wait for the rest of it.
+  if (task.unproven !== undefined) return settleRefused(task, refusal, search);
+  const unproven: Unproven[] = [];
+  const fetched = await settleRefused({ ...task, unproven }, refusal, search);
+  for (const { part, stray, ...one } of unproven) {
+    const outcome = task.search.isAnswered ? one.refusal : { ...one.refusal, outcome: stray };
+    settleAll(part, outcome, search);
+  }
+  return fetched;
+};
 
 /**
- * True if the reply to a call that named years says anything of the figures. Learns from it if the service takes years.
+ * True if the refusal of a call that named years says anything of the figures. Learns from it if the service takes
+ * years.
  */
-function mayGoBy(reply: Reply, { rectangle, search }: Task, years: YearRange, { learned }: Search): boolean {
-  if (!reply.isRefused) return isUsable(reply, years, learned);
-  if (isForName(reply, rectangle, learned)) return true;
+function mayGoBy(refusal: Refusal, { rectangle, search }: Task, learned: Learned): boolean {
+  const isForYears = isAboutYears(refusal.detail);
+  if (!isForYears && namedIn(refusal.detail, rectangle, learned).length > 0) return true;
   // A 404 may be for want of rows in these years; whole series may have some.
-  if (reply.outcome instanceof Error) {
-    learned.learn('yearsParam', 'refused');
-    search.isRefusedWithYears = !isAboutYears(reply.detail);
+  if (refusal.outcome instanceof Error) {
+    learned.learn({ yearsParam: 'refused' });
+    search.isRefusedWithYears = !isForYears;
   }
   return false;
-}
-
-/** Has whole series planned in place of some years: they have other rows, so that other calls bring them. */
-function askInWhole(task: Task, search: Search): Promise<FetchedRows> {
-  return task.replan(task.pairs, inWhole(task.pairs, search));
 }
 
 /**
@@ -153,7 +102,7 @@ async function settleRefused(
     const isOnly = others.length === 0 && trustBeside(only, rectangle, learned) >= TRUST.listed;
     const { stray } = refusal;
     if (stray !== undefined && !isInferred) {
-      search.unproven.push({ task, refusal, stray });
+      task.unproven?.push({ part: task, refusal, stray });
       return NONE_WHOLE;
     }
     if (isForName && isOnly) remember(rectangle, only, refusal, search);
@@ -188,16 +137,19 @@ async function askForHalves(
   search: Search,
 ): Promise<FetchedRows> {
   // A half that nobody wants is not asked for, though it would tell of the other half.
-  if (first.pairs.length === 0) return askFor(second, search);
-  if (second.pairs.length === 0) return askFor(first, search);
+  if (first.pairs.length === 0) return search.fetch(second, search.sending);
+  if (second.pairs.length === 0) return search.fetch(first, search.sending);
   // If two things may be refused, neither can be learned: here names are looked into, not `limit`.
-  const reply = await search.ask(first, search.sending, false);
+  const reply = await search.calls.askFor(first, search.sending, false);
   first.search.isAnswered ||= !reply.isRefused;
   if (reply.isRefused) {
     const ofFirst = settlingFailures(first, () => settleRefused(first, reply, search));
-    return sum(await Promise.all([ofFirst, askFor(second, search)]));
+    return sum(await Promise.all([ofFirst, search.fetch(second, search.sending)]));
   }
-  return sum([await search.receive(first, reply), await settleRefused(second, refusal, search, true)]);
+  return sum([
+    await search.receive(first, reply, search.sending),
+    await settleRefused(second, refusal, search, true),
+  ]);
 }
 
 /** True if a refusal can only mean that there is nothing of any pair, or that each of them is refused. */
@@ -286,4 +238,10 @@ function partOf(task: Task, rectangle: Rectangle): Task {
       metricKeys: rectangle.metricKeys.filter((key) => keys.has(key)),
     },
   };
+}
+
+function within({ countryCodes, metricKeys }: Rectangle): (pair: Pair) => boolean {
+  const codes = new Set(countryCodes);
+  const keys = new Set(metricKeys);
+  return (pair) => codes.has(pair.countryCode) && keys.has(pair.metricKey);
 }

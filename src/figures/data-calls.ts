@@ -1,15 +1,25 @@
-import type { PromiseOrValue } from '../async/turns.ts';
+import { yieldToEventLoop } from '../async/turns.ts';
 import { excerpt, Failure } from '../errors.ts';
 import { numberOf } from '../exact-json.ts';
 import { expectedRows, type Pair, type Rectangle, type RowsOf } from '../plan/cover.ts';
-import { type Mode, pairKey, pairOf, widened, type YearRange } from '../plan/demand.ts';
-import { type Dimension, isCut, type Learned, type Span } from '../plan/learned.ts';
-import { makeCall, type Send, type Sending, tracing } from '../service/call.ts';
+import { isWithin, keyOf, type Mode, pairKey, pairOf, widened, type YearRange } from '../plan/demand.ts';
+import {
+  DEFAULT_MAX_ROWS,
+  type Dimension,
+  type Facts,
+  isCut,
+  type Learned,
+  mayNameYears,
+  type Span,
+} from '../plan/learned.ts';
+import { inWhole, type Planning } from '../plan/modes.ts';
+import { makeCall, type Sending, tracing } from '../service/call.ts';
 import { observations } from '../service/endpoints.ts';
 import { namesAsked } from '../service/failures.ts';
 import { strayNotFound } from '../service/lists.ts';
 import type { ObservationList, ObservationRecord } from '../service/records/observations.ts';
-import type { Outcome } from './entries.ts';
+import type { Outcome, PairFigures } from './entries.ts';
+import type { FiguresParts } from './fetch.ts';
 
 /**
  * Tells if an answer has rows that nobody asked for. Then a filter was not heeded, or the answer is that to another
@@ -127,16 +137,10 @@ export interface DataCalls {
    */
   askFor(asked: Asked, sending: Sending, mayTry?: boolean): Promise<Reply>;
   /** True if an answer has to be taken as cut short. Asks once if the service heeds limits, if that decides. */
-  isCutShort(asked: QueryScope, rows: Rows, sending: Sending): PromiseOrValue<boolean>;
+  isCutShort(asked: QueryScope, rows: Rows, sending: Sending): Promise<boolean>;
 }
 
-interface DataCallsParts {
-  readonly send: Send;
-  readonly learned: Learned;
-  readonly now: () => number;
-}
-
-export function createDataCalls({ send, learned, now }: DataCallsParts): DataCalls {
+export function createDataCalls({ send, learned, now }: FiguresParts): DataCalls {
   async function ask(query: DataQuery, sending: Sending): Promise<Reply> {
     const { mode, rectangle, limit, named } = query;
     const years = { startYear: named?.from ?? undefined, endYear: named?.to ?? undefined };
@@ -156,7 +160,7 @@ export function createDataCalls({ send, learned, now }: DataCallsParts): DataCal
       const list = tracing(sending.trace, 'decode', () =>
         observations.decode(answer.body, params, receivedAt),
       );
-      learnLimit(list, limit, learned);
+      learned.learn(limitFacts(list, limit, learned.facts()));
       const groups = groupRows(list, rectangle);
       const stray = strayIn(list, groups.figures.values(), rectangle);
       return { isRefused: false, list, groups, stray, limit, years: null, receivedAt };
@@ -179,40 +183,39 @@ export function createDataCalls({ send, learned, now }: DataCallsParts): DataCal
     if (highest !== null) {
       const lower = await asking(highest);
       if (!lower.isRefused || !isForLimit(lower)) {
-        learned.learn('maxRows', highest);
+        learned.learn({ maxRows: highest });
         return lower;
       }
     }
     const plain = await asking();
     if (!plain.isRefused) {
-      learned.learn('limitParam', 'refused');
-      learned.learn('refusedLimit', limit);
+      learned.learn({ limitParam: 'refused' });
+      learned.learn({ refusedLimit: limit });
     }
     return plain;
   }
 
   /** The limit to ask with; undefined for none. */
   function limitFor({ mode, years, rectangle, rowsOf }: Asked, mayTry: boolean): number | undefined {
+    const { limitParam, maxRows, defaultRows } = learned.facts();
+    if (limitParam === 'accepted') return maxRows;
+    if (!mayTry || limitParam === 'refused') return undefined;
     const isKnown = (code: string, key: string) =>
       years === null ? learned.knowsSeries(code, key) : learned.knowsWithin(code, key, widened(years));
     const mayBeLong =
-      expectedRows(rectangle, rowsOf) >= learned.defaultRows ||
-      (mode === 'series' && !everyPair(rectangle, isKnown));
-    const isWorthTrying = mayTry && mayBeLong && learned.limitParam !== 'refused';
-    return learned.limitParam === 'accepted' || isWorthTrying ? learned.maxRows : undefined;
+      expectedRows(rectangle, rowsOf) >= defaultRows || (mode === 'series' && !everyPair(rectangle, isKnown));
+    return mayBeLong ? maxRows : undefined;
   }
 
-  const askFor: DataCalls['askFor'] = (asked, sending, mayTry = true) => {
+  async function askFor(asked: Asked, sending: Sending, mayTry = true): Promise<Reply> {
     const { mode, rectangle, years } = asked;
     const limit = limitFor(asked, mayTry);
-    const replying =
+    const reply =
       limit === undefined
-        ? ask({ mode, rectangle, named: years && widened(years) }, sending)
-        : askWithLimit(asked, sending, limit);
-    return years === null
-      ? replying
-      : replying.then((reply) => (reply.isRefused ? reply : { ...reply, years }));
-  };
+        ? await ask({ mode, rectangle, named: years && widened(years) }, sending)
+        : await askWithLimit(asked, sending, limit);
+    return years === null || reply.isRefused ? reply : { ...reply, years };
+  }
 
   /**
    * True if a call may have been refused for its `limit`: never by a 404, and, if limits are taken, only if the words
@@ -223,9 +226,13 @@ export function createDataCalls({ send, learned, now }: DataCallsParts): DataCal
     return isAboutLimit(detail) || learned.limitParam !== 'accepted';
   }
 
-  const isCutShort: DataCalls['isCutShort'] = ({ mode, rectangle }, { list, groups, limit }, sending) => {
+  const isCutShort: DataCalls['isCutShort'] = async (
+    { mode, rectangle },
+    { list, groups, limit },
+    sending,
+  ) => {
     const { received, meta } = list;
-    const looksCut = () =>
+    const looksCut = ({ totals, limitEffect }: Facts) =>
       isCut({
         received,
         total: meta.total,
@@ -233,40 +240,43 @@ export function createDataCalls({ send, learned, now }: DataCallsParts): DataCal
         askedLimit: limit,
         isEveryPairPresent: () =>
           mode === 'latest' && everyPair(rectangle, (c, m) => isPresent(groups, c, m)),
-        isTotalTrue: learned.totals === 'true',
-        limitEffect: learned.limitEffect,
+        isTotalTrue: totals === 'true',
+        limitEffect,
       });
-    if (!looksCut()) return false;
+    const facts = learned.facts();
+    if (!looksCut(facts)) return false;
     const isTold = (meta.total !== null && meta.total > received) || meta.limit !== null;
-    if (isTold || limit === undefined || received >= limit || learned.limitEffect !== 'unknown') return true;
+    if (isTold || limit === undefined || received >= limit || facts.limitEffect !== 'unknown') return true;
     // Just as long as a default page, though more was asked for: whole, if limits make a difference at all.
-    return ask({ mode, rectangle, limit: 1 }, sending).then((one) => {
-      learned.learn('limitEffect', !one.isRefused && one.list.received <= 1 ? 'heeded' : 'ignored');
-      return looksCut();
-    });
+    const one = await ask({ mode, rectangle, limit: 1 }, sending);
+    learned.learn({ limitEffect: !one.isRefused && one.list.received <= 1 ? 'heeded' : 'ignored' });
+    return looksCut(learned.facts());
   };
 
   return { ask, askFor, isCutShort };
 }
 
-/** Learns from an answer how the service treats `limit`. */
-function learnLimit({ received, meta }: ObservationList, asked: number | undefined, learned: Learned): void {
-  const before = learned.maxRows;
+/** The facts that an answer shows of how the service treats `limit`. */
+function limitFacts(
+  { received, meta }: ObservationList,
+  asked: number | undefined,
+  { maxRows, defaultRows, limitParam }: Facts,
+): Partial<Facts> {
+  const shown: Partial<Facts> = {};
   if (meta.limit !== null) {
-    if (learned.limitParam === 'unknown') learned.learn('limitParam', 'told');
-    if (asked === undefined) learned.learn('defaultRows', meta.limit);
+    if (limitParam === 'unknown') shown.limitParam = 'told';
+    if (asked === undefined) shown.defaultRows = meta.limit;
     const isCap = asked !== undefined && meta.limit < asked;
-    if (isCap || learned.limitParam === 'refused' || meta.limit > before) {
-      learned.learn('maxRows', meta.limit);
-    }
+    if (isCap || limitParam === 'refused' || meta.limit > maxRows) shown.maxRows = meta.limit;
   }
-  if (asked !== undefined) learned.learn('limitParam', 'accepted');
-  if (asked !== undefined && received > asked) learned.learn('limitEffect', 'ignored');
-  else if (asked !== undefined && received > learned.defaultRows) learned.learn('limitEffect', 'heeded');
+  if (asked !== undefined) shown.limitParam = 'accepted';
+  if (asked !== undefined && received > asked) shown.limitEffect = 'ignored';
+  else if (asked !== undefined && received > defaultRows) shown.limitEffect = 'heeded';
   // More rows came than the known maximum: the next answer of as many rows must not look as if a limit had cut it.
-  if (received > learned.maxRows) learned.learn('maxRows', received + 1);
-  if (meta.total === null) learned.learn('totals', 'untold');
-  else if (meta.total > received) learned.learn('totals', 'true');
+  if (received > (shown.maxRows ?? maxRows)) shown.maxRows = received + 1;
+  if (meta.total === null) shown.totals = 'untold';
+  else if (meta.total > received) shown.totals = 'true';
+  return shown;
 }
 
 function everyPair(
@@ -437,11 +447,23 @@ export interface PairsToFetch {
 /** A rectangle to fetch, and the pairs that it answers. */
 export interface Task extends PairsToFetch {
   readonly rectangle: Rectangle;
+  /** Gathers parts of a refused call; left out while none is looked into. */
+  readonly unproven?: Unproven[];
   /** Has some of the pairs covered anew, and fetched through all stages. */
   readonly replan: (
     pairs: readonly Pair[],
     changes?: Partial<Pick<Task, 'years' | 'rowsOf' | 'round'>>,
   ) => Promise<FetchedRows>;
+}
+
+/**
+ * A part of a refused call of which a 404 names nothing. It says that there is nothing of it if the route has answered
+ * anything else.
+ */
+export interface Unproven {
+  readonly part: Task;
+  readonly refusal: Refusal;
+  readonly stray: Failure;
 }
 
 /** The state of the search for refused names in one fetch: all of its tasks share it. */
@@ -454,15 +476,6 @@ export interface NameSearch {
   isRefusedWithYears: boolean;
   /** Set once any of the calls was answered with rows, so that the route is there. */
   isAnswered: boolean;
-}
-
-export function openNameSearch(): NameSearch {
-  return {
-    refusalsLeft: undefined,
-    isListAsked: { countries: false, metrics: false },
-    isRefusedWithYears: false,
-    isAnswered: false,
-  };
 }
 
 /**
@@ -482,31 +495,190 @@ export interface FetchedRows {
 export const NONE_WHOLE: FetchedRows = { rows: 0, isWhole: true };
 export const NOT_WHOLE: FetchedRows = { rows: 0, isWhole: false };
 
-/** Called with each answer, and the part of a task that it answers. */
-export type Receive = (part: Task, answer: Rows) => PromiseOrValue<FetchedRows>;
+/**
+ * Fetches a rectangle, and settles its pairs. Each failure is settled, so that no `Failure` is thrown.
+ */
+export type FetchTask = (task: Task, sending: Sending) => Promise<FetchedRows>;
+
+/** The ways to make good what a call did not bring. */
+export interface Repair {
+  /**
+   * Gets the rest of a cut answer.
+   * @throws Failure UPSTREAM_INCOMPLETE if it can't be had
+   */
+  cut(task: Task, answer: Rows, sending: Sending, means: RepairMeans): Promise<FetchedRows>;
+  /** Finds the names for which a call was refused, and fetches the others. */
+  refused(task: Task, refusal: Refusal, sending: Sending, means: RepairMeans): Promise<FetchedRows>;
+}
+
+/** The means of a repair: further calls, and the parts of the stage. */
+export interface RepairMeans extends FiguresParts {
+  readonly calls: DataCalls;
+  readonly fetch: FetchTask;
+  /** Hands out an answer to a task, or has the rest of it fetched. */
+  readonly receive: (task: Task, answer: Rows, sending: Sending) => Promise<FetchedRows>;
+}
+
+/** Pairs, or rows of an answer, that take milliseconds to settle. */
+const MANY = 300;
 
 /**
- * One stage of the way of a rectangle, or all of them below `covered`. Answers are handed up as they come, since one
- * task may take several. Each failure is settled, so that no `Failure` is thrown.
+ * Fetches a task by one call, and hands its rows to the pairs. Only if the answer is cut, or the call refused, does the
+ * task enter a repair.
  */
-export type FetchTask = (task: Task, sending: Sending, receive: Receive) => PromiseOrValue<FetchedRows>;
+export function called(parts: FiguresParts, { cut, refused }: Repair): FetchTask {
+  const { learned } = parts;
+  const calls = createDataCalls(parts);
+  const means: RepairMeans = {
+    ...parts,
+    calls,
+    fetch: (task, sending) =>
+      settlingFailures(task, async () => {
+        if (task.years !== null && !mayNameYears(learned)) return askInWhole(task, parts);
+        const reply = await calls.askFor(task, sending);
+        task.search.isAnswered ||= !reply.isRefused;
+        if (isLong(task, reply)) await yieldToEventLoop(sending.caller);
+        if (reply.isRefused) return refused(task, reply, sending, means);
+        const isUsable = task.years === null || learnYears(reply, task.years, learned);
+        return isUsable ? means.receive(task, reply, sending) : askInWhole(task, parts);
+      }),
+    receive: (task, answer, sending) =>
+      settlingFailures(task, async () => {
+        learned.noteAnswer(task.rectangle, answer.list.rows);
+        if (!(await calls.isCutShort(task, answer, sending))) return handOut(task, answer, sending, parts);
+        return task.pairs.length === 0 ? NOT_WHOLE : cut(task, answer, sending, means);
+      }),
+  };
+  return means.fetch;
+}
 
 /** Fetches pairs, and settles every one of them with a failure that is thrown on the way. */
-export function settlingFailures(
+export async function settlingFailures(
   { pairs, settle }: PairsToFetch,
-  fetch: () => PromiseOrValue<FetchedRows>,
-): PromiseOrValue<FetchedRows> {
-  function failed(error: unknown): FetchedRows {
+  fetch: () => Promise<FetchedRows>,
+): Promise<FetchedRows> {
+  try {
+    return await fetch();
+  } catch (error) {
     if (!(error instanceof Failure)) throw error;
     for (const pair of pairs) settle(pair, error);
     return NOT_WHOLE;
   }
-  try {
-    const fetching = fetch();
-    return fetching instanceof Promise ? fetching.catch(failed) : fetching;
-  } catch (error) {
-    return failed(error);
+}
+
+/** True if it takes long to settle a task by a reply. */
+function isLong({ pairs }: Task, reply: Reply): boolean {
+  return pairs.length > MANY || (!reply.isRefused && reply.list.received > MANY);
+}
+
+/** Has whole series planned in place of some years: they have other rows, so that other calls bring them. */
+export function askInWhole(task: Task, planning: Planning): Promise<FetchedRows> {
+  return task.replan(task.pairs, inWhole(task.pairs, planning));
+}
+
+/**
+ * True if an answer to a call that named years can be used. Learns from it if the service takes years. An answer with
+ * rows of other years may be one of whole series, and so may one without: it is used if it would show that it was cut.
+ * The call was not planned for the rows of whole series, so its length alone says nothing.
+ */
+function learnYears(answer: Rows, years: YearRange, learned: Learned): boolean {
+  const { list } = answer;
+  const isHeeded = list.rows.every(({ year }) => isWithin(widened(years), year));
+  const isTold = wouldTellOfCut(answer, learned);
+  if (!isHeeded || !isTold) learned.learn({ yearsParam: 'ignored' });
+  else if (list.rows.length > 0) learned.learn({ yearsParam: 'accepted' });
+  return isTold;
+}
+
+/**
+ * True if an answer would tell that the service had cut it: by a total that has proved true, or a limit that applied.
+ */
+function wouldTellOfCut({ list, limit }: Rows, { totals }: Learned): boolean {
+  const { received, meta } = list;
+  if (meta.limit !== null || limit !== undefined || received < DEFAULT_MAX_ROWS) return true;
+  return meta.total !== null && (totals === 'true' || meta.total > received);
+}
+
+/**
+ * Settles the pairs of a whole answer.
+ * @throws Failure if the pair of a faulty row can't be told
+ */
+function handOut(
+  { mode, rectangle, pairs, settle }: Task,
+  { list, groups, stray, years, receivedAt }: Rows,
+  sending: Sending,
+  { learned, keep, onRows }: FiguresParts,
+): FetchedRows {
+  const { figures } = groups;
+  const [unknown] = list.unknown;
+  if (unknown !== undefined) {
+    sending.onLeftOut?.({ route: observations.route, count: list.unknown.length, detail: unknown.detail });
   }
+  const faulty = faultsIn(list.faults, groups);
+  const isProven = (key: string) => stray === null || sentOf(groups, key) > 0;
+  const asked = isAll(pairs, rectangle) ? pairs : pairsOf(rectangle);
+  const all = stray === null ? asked : asked.filter((pair) => isProven(nameOf(pair)));
+  if (mode === 'series') {
+    for (const pair of all) {
+      const key = nameOf(pair);
+      learnLength(pair, { years, rows: figures.get(key) ?? [], sent: sentOf(groups, key) }, learned);
+    }
+  }
+  // An answer with rows of unknown pairs is not held, so that the next one to ask is told again.
+  if (unknown === undefined) {
+    keep(sending.caller.tenant, { mode, years }, figuresToKeep(all, mode, groups, faulty), receivedAt);
+  }
+  // Rows that belong to no pair count with the wanted ones.
+  const ofNoPair = list.received - list.rows.length - list.blanks.length;
+  let rows = ofNoPair;
+  for (const pair of pairs) {
+    const key = nameOf(pair);
+    const failure = faulty.get(key) ?? (isProven(key) ? undefined : stray);
+    settle(pair, failure ?? (isBlank(key, mode, groups) ? 'no figure' : (figures.get(key) ?? [])));
+    rows += sentOf(groups, key);
+  }
+  onRows?.(list.received, list.received - rows + ofNoPair);
+  return { rows, isWhole: true };
+}
+
+/** Names a pair: one that is a demand has its name at hand. */
+function nameOf(pair: Pair): string {
+  return pair.pairKey ?? keyOf(pair);
+}
+
+function figuresToKeep(
+  pairs: readonly Pair[],
+  mode: Mode,
+  groups: Groups,
+  faulty: ReadonlyMap<string, Failure>,
+): PairFigures[] {
+  const kept: PairFigures[] = [];
+  for (const pair of pairs) {
+    const key = nameOf(pair);
+    if (!faulty.has(key) && !isBlank(key, mode, groups))
+      kept.push({ pair, rows: groups.figures.get(key) ?? [] });
+  }
+  return kept;
+}
+
+/** True if the latest row holds no value: the latest figure stands further back. */
+function isBlank(key: string, mode: Mode, { figures, blanks }: Groups): boolean {
+  return mode === 'latest' && blanks.has(key) && !figures.has(key);
+}
+
+/** True if pairs of a rectangle, none twice, are all that it has. */
+function isAll(pairs: readonly Pair[], { countryCodes, metricKeys }: Rectangle): boolean {
+  return pairs.length === countryCodes.length * metricKeys.length;
+}
+
+/** @throws Failure if the pair of a row that breaks the specification can't be told */
+function faultsIn(faults: Rows['list']['faults'], { askedKeyOf }: Groups): Map<string, Failure> {
+  const byPair = new Map<string, Failure>();
+  for (const { countryCode, metricKey, failure } of faults) {
+    if (countryCode === null || metricKey === null) throw failure;
+    byPair.set(pairKey(countryCode, askedKeyOf(metricKey)), failure);
+  }
+  return byPair;
 }
 
 export function sum(parts: readonly FetchedRows[]): FetchedRows {
@@ -514,10 +686,4 @@ export function sum(parts: readonly FetchedRows[]): FetchedRows {
     rows: parts.reduce((total, { rows }) => total + rows, 0),
     isWhole: parts.every(({ isWhole }) => isWhole),
   };
-}
-
-export function within({ countryCodes, metricKeys }: Rectangle): (pair: Pair) => boolean {
-  const codes = new Set(countryCodes);
-  const keys = new Set(metricKeys);
-  return (pair) => codes.has(pair.countryCode) && keys.has(pair.metricKey);
 }

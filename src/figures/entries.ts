@@ -267,7 +267,7 @@ export function createObservationEntries(
         values.set(name, value);
       };
       for (const { pair, rows } of figures) {
-        const newest = contenders(rows);
+        const newest = rows.length < 2 ? rows : contenders(rows);
         several.note(tenant, newest, mode === 'series' && years === null);
         if (!isHolding) continue;
         shareTexts(rows);
@@ -300,7 +300,7 @@ function rangeName(pair: Pair): string {
 
 /** The names of all entries that may answer the demands. */
 function namesOf(demands: readonly Demand[]): string[] {
-  const names = demands.map(wholeKey);
+  const names = demands.map((demand) => (demand.years === null ? demand.key : wholeKey(demand)));
   for (const demand of demands) if (demand.years !== null) names.push(rangeName(demand));
   return names;
 }
@@ -310,9 +310,9 @@ function bestOf(
   demand: Demand,
   find: (name: string) => ObservationEntry | null,
 ): ObservationEntry | undefined {
-  const whole = find(wholeKey(demand)) ?? undefined;
   const { years } = demand;
-  if (years === null) return whole;
+  if (years === null) return find(demand.key) ?? undefined;
+  const whole = find(wholeKey(demand)) ?? undefined;
   const range = find(rangeName(demand));
   if (range === null || range.years === null || !covers(range.years, years)) return whole;
   return whole === undefined || range.checkedAtMs > whole.checkedAtMs ? range : whole;

@@ -1,61 +1,53 @@
 import { LRUCache } from 'lru-cache';
-import { yieldToEventLoop } from '../async/turns.ts';
-import { type Demand, demandFor, takenUntilMs, wholeOf } from '../plan/demand.ts';
-import { estimate, fitsWithin, type Planning } from '../plan/modes.ts';
+import { type Job, timeSliced, yieldToEventLoop } from '../async/turns.ts';
+import { covers, type Demand, demandFor, isOfAnyAge, keyOf, takenUntilMs, wholeOf } from '../plan/demand.ts';
+import { estimate, fitsWithin, type Planning, planningModes, type RangePlan } from '../plan/modes.ts';
 import { billStale, type Sending } from '../service/call.ts';
 import { observations } from '../service/endpoints.ts';
-import type { Outage } from '../service/gate.ts';
-import { type Freshness, isBetterOld } from '../service/lists.ts';
+import { isBetterOld } from '../service/lists.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
-import { createObjectMemo, type Lookups } from '../store/lru.ts';
+import { createObjectMemo } from '../store/lru.ts';
 import type { Tenant } from '../tenants/tenant.ts';
-import type { TenantCache } from '../tenants/tenant-cache.ts';
-import type { ObservationEntries, ObservationEntry, Outcome } from './entries.ts';
-import type { Fetch, Figures, Settle } from './fetch.ts';
+import { NO_TENANT_CACHE } from '../tenants/tenant-cache.ts';
+import type { ObservationEntry, Outcome } from './entries.ts';
+import type { Fetch, Figures, FiguresParts, Settle } from './fetch.ts';
+import type { Revalidation } from './revalidation.ts';
 
-/** A demand, and its entry, fresh or not. */
-export interface HeldDemand extends Demand {
-  readonly entry: ObservationEntry | undefined;
+/** A demand, and its entry, fresh or not, if there is one: most demands that come this far have none. */
+interface HeldDemand extends Demand {
+  readonly entry?: ObservationEntry;
 }
 
-/** The means to serve held figures. */
-export interface ServingParts {
-  readonly freshness: Freshness;
-  readonly now: () => number;
-  /** Called with each demand that an entry meets. */
-  readonly onHeld?: (demand: Demand) => void;
-  /** Counts lookups among the entries. */
-  readonly lookups?: Lookups | undefined;
-}
-
-export interface HeldParts extends ServingParts {
-  readonly entries: ObservationEntries;
-  readonly tenantCache: TenantCache;
-  readonly prefetch: Pick<Prefetch, 'wanted'>;
+/** The parts of figures, and the memory of what each key asks for. */
+export interface Holding extends FiguresParts {
+  readonly prefetch: Prefetch;
+  readonly revalidation: Revalidation;
 }
 
 /** Share of a figure's time after which it is counted anew among the key's wanted figures, if it is asked for. */
 const RECOUNTING_SHARE = 0.1;
 
-function freshUntilMs(
-  { checkedAtMs }: ObservationEntry,
-  demand: Demand,
-  { freshness }: ServingParts,
-): number {
-  return takenUntilMs(demand, checkedAtMs, freshness.ttlMs);
+/** Demands that take milliseconds to look after. */
+const MANY = 2_000;
+
+function freshUntilMs(entry: ObservationEntry, demand: Demand, { freshness }: FiguresParts): number {
+  return takenUntilMs(demand, entry.checkedAtMs, freshness.ttlMs);
 }
 
-export function isFresh(demand: Demand & Partial<HeldDemand>, parts: ServingParts): boolean {
-  return demand.entry !== undefined && parts.now() < freshUntilMs(demand.entry, demand, parts);
+/** True if an entry meets a demand at an instant. */
+export function isFresh(
+  demand: Demand,
+  entry: ObservationEntry | undefined,
+  nowMs: number,
+  parts: FiguresParts,
+): boolean {
+  return entry !== undefined && nowMs < freshUntilMs(entry, demand, parts);
 }
 
 /** True if the entry may be served if the service gives no answer. */
-function isUsable(demand: HeldDemand, { freshness, now }: ServingParts): boolean {
-  const { entry } = demand;
-  return (
-    entry !== undefined &&
-    now() <= takenUntilMs(demand, entry.checkedAtMs, freshness.ttlMs + freshness.staleMs)
-  );
+function isUsable({ entry, ...demand }: HeldDemand, { freshness, now }: FiguresParts): boolean {
+  const usableMs = freshness.ttlMs + freshness.staleMs;
+  return entry !== undefined && now() <= takenUntilMs(demand, entry.checkedAtMs, usableMs);
 }
 
 /** Counts a figure that is served from its entry. */
@@ -63,7 +55,7 @@ function serve(
   demand: Demand,
   entry: ObservationEntry,
   { bill, onHeld }: Sending,
-  parts: ServingParts,
+  parts: FiguresParts,
 ): readonly ObservationRecord[] {
   bill.cached += 1;
   if (parts.lookups !== undefined) parts.lookups.hits += 1;
@@ -73,7 +65,7 @@ function serve(
 }
 
 /** Finds entries in this process: they are answered at once, past all stages. */
-export function heldAtOnce(parts: HeldParts): Figures['held'] {
+export function heldAtOnce(parts: Holding): Figures['held'] {
   const { entries, tenantCache, prefetch, freshness, now } = parts;
   return (sending) => {
     const { tenant } = sending.caller;
@@ -84,11 +76,301 @@ export function heldAtOnce(parts: HeldParts): Figures['held'] {
       if (entry === undefined || nowMs >= freshUntilMs(entry, demand, parts)) return undefined;
       if (nowMs - entry.wantedAtMs > freshness.ttlMs * RECOUNTING_SHARE) {
         entry.wantedAtMs = nowMs;
-        prefetch.wanted(tenant, entry.years === null ? wholeOf(demand) : demand, entry.checkedAtMs);
+        prefetch.wanted(tenant, entry.years === null ? wholeOf(demand) : demand, entry.checkedAtMs, nowMs);
       }
       return serve(demand, entry, sending, parts);
     };
   };
+}
+
+/**
+ * Meets the demands of one operation from held entries, and has the others fetched. A demand goes only as far as it
+ * has to:
+ *
+ * 1. The entries of all demands are read in one round trip to the store. A name that the service refused lately keeps
+ *    that outcome.
+ * 2. Whole series are asked for in place of some years, unless a range takes fewer calls.
+ * 3. Entries past their time are checked, if there are any: those that still hold are not fetched.
+ * 4. The rest takes along figures that cost no further call.
+ * 5. If the service gives no answer, entries past their time are served and marked stale, unless the service refuses
+ *    the key, or the caller insists on newer ones.
+ */
+export function held(next: Fetch, parts: Holding): Fetch {
+  return async (demands, sending, settle) => {
+    if (parts.tenantCache === NO_TENANT_CACHE && demands.every(isOfAnyAge)) {
+      if (demands.every(({ years }) => years === null)) return next(demands, sending, settle);
+      const { sent, settleAsked } = await inPlaceOfYears(demands, sending, settle, parts);
+      return next(sent, sending, settleAsked);
+    }
+    const { looked, nowMs } = await lookUp(demands, sending, settle, parts);
+    const meeting = { next, sending, parts, nowMs };
+    if (looked.every(({ years }) => years === null)) return meet(looked, settle, meeting);
+    const { sent, settleAsked } = await inPlaceOfYears(looked, sending, settle, parts);
+    return meet(sent, settleAsked, meeting);
+  };
+}
+
+/**
+ * Reads the entries of demands, and settles those whose name the service refused lately: it is not asked for again so
+ * soon.
+ * @returns the others, and the instant as of which they were looked up
+ */
+async function lookUp(
+  demands: readonly Demand[],
+  sending: Sending,
+  settle: Settle,
+  parts: Holding,
+): Promise<{ readonly looked: readonly HeldDemand[]; readonly nowMs: number }> {
+  const { caller } = sending;
+  const reading = parts.entries.read(caller.tenant, demands);
+  sending.waits?.store.timing(reading);
+  const entries = await reading;
+  if (demands.length > MANY) await yieldToEventLoop(caller);
+  const nowMs = parts.now();
+  const isAccepted = parts.tenantCache.isAccepted(caller.tenant);
+  const others: HeldDemand[] = [];
+  for (const demand of demands) {
+    const entry = entries.get(demand.key);
+    const isRefusedNow = isAccepted && !isFresh(demand, entry, nowMs, parts);
+    const refused = isRefusedNow ? refusedLately(demand, sending, nowMs, parts) : undefined;
+    if (refused === undefined) others.push(entry === undefined ? demand : { ...demand, entry });
+    else settle(demand, refused);
+  }
+  return { looked: others, nowMs };
+}
+
+function refusedLately(
+  demand: Demand,
+  { caller, bill, onHeld }: Sending,
+  nowMs: number,
+  { refusedNames, freshness }: Holding,
+): Outcome | undefined {
+  const refused = refusedNames.of(caller.tenant, demand);
+  if (refused === undefined) return undefined;
+  const untilMs = takenUntilMs(demand, refused.atMs, freshness.ttlMs);
+  if (nowMs >= untilMs) return undefined;
+  bill.cached += 1;
+  onHeld?.(untilMs);
+  return refused.outcome;
+}
+
+/** Demands to fetch, and the way in which their outcomes are those of the demands that they stand for. */
+interface Standing {
+  readonly sent: readonly HeldDemand[];
+  readonly settleAsked: Settle;
+}
+
+/**
+ * Asks for whole series in place of some years, unless a range takes fewer calls. Whole series are better to hold, and
+ * all who ask at the same time, for any years, ask for the same. An answer that came as a whole series settles its
+ * demand as that too.
+ */
+async function inPlaceOfYears(
+  demands: readonly HeldDemand[],
+  { caller }: Sending,
+  settle: Settle,
+  parts: Holding,
+): Promise<Standing> {
+  const nowMs = parts.now();
+  const isHeld = (demand: HeldDemand) => isFresh(demand, demand.entry, nowMs, parts);
+  const missing = demands.filter((demand) => !isHeld(demand));
+  const isRange = await rangesOf(missing, parts, caller);
+  // Several ranges may be one whole series, which may be wanted as such besides.
+  const asked = new Map<string, { readonly sent: HeldDemand; readonly askers: HeldDemand[] }>();
+  for (const demand of demands) {
+    const isByRange = demand.entry?.years != null && isHeld(demand);
+    const sent = demand.years === null || isByRange || isRange(demand) ? demand : wholeOf(demand);
+    const known = asked.get(sent.name);
+    if (known === undefined) asked.set(sent.name, { sent, askers: [demand] });
+    else known.askers.push(demand);
+  }
+  return {
+    sent: [...asked.values()].map(({ sent }) => sent),
+    settleAsked(demand, outcome) {
+      settle(demand, outcome);
+      for (const asker of asked.get(demand.name)?.askers ?? [])
+        if (asker.key !== demand.key) settle(asker, outcome);
+    },
+  };
+}
+
+/** Tells which demands for some years are better asked for as such, by all that are not held. */
+async function rangesOf(
+  missing: readonly Demand[],
+  parts: Holding,
+  job: Job,
+): Promise<(demand: Demand) => boolean> {
+  if (missing.every(({ years }) => years === null)) return () => false;
+  const { ranges } = await timeSliced(job, planningModes(missing, parts));
+  const byPair = new Map<string, RangePlan>();
+  for (const range of ranges) for (const pair of range.pairs) byPair.set(keyOf(pair), range);
+  return (demand) => {
+    const range = byPair.get(keyOf(demand));
+    return range !== undefined && demand.years !== null && covers(range.years, demand.years);
+  };
+}
+
+/** Outcomes from the stages below, by the keys of the demands. */
+type Fetched = Map<string, Outcome>;
+
+/** The demands of one operation, on their way. */
+interface Meeting {
+  readonly next: Fetch;
+  readonly sending: Sending;
+  readonly parts: Holding;
+  /** Instant as of which the entries were looked up. */
+  readonly nowMs: number;
+}
+
+/** Meets demands from fresh entries, has the missing ones fetched, and settles all of them. */
+async function meet(demands: readonly HeldDemand[], settle: Settle, meeting: Meeting): Promise<void> {
+  const { sending, parts } = meeting;
+  const { tenantCache, revalidation } = parts;
+  const { bill } = sending;
+  const { tenant } = sending.caller;
+  const missing = await expiredOrMissing(demands, meeting);
+  const callsBefore = bill.byRoute[observations.route] ?? 0;
+  const isTest = missing.length === 0 && !tenantCache.isAccepted(tenant);
+  const fetched: Fetched = new Map();
+  await fetchInto(fetched, isTest ? testing(demands, parts) : missing, meeting);
+  const others = demands.filter(({ key }) => !fetched.has(key));
+  const isUnproven = () => tenantCache.refusal(tenant) === null && !tenantCache.isAccepted(tenant);
+  const failure = () => [...fetched.values()].find(isBetterOld) ?? null;
+  if (others.length > 0 && isUnproven() && failure() === null) {
+    // Nothing was asked of the service, so the key is as unproven as before.
+    await fetchInto(fetched, others, meeting);
+  }
+  const settledAtMs = parts.now();
+  // The service may have refused the key by now: then no entry of it is served.
+  const isAllNew = others.length === 0 && isWithoutErrors(fetched);
+  const refusal = isAllNew ? null : tenantCache.refusal(tenant);
+  const doubt = !isAllNew && isUnproven() ? failure() : null;
+  await settleAll(demands, { fetched, refusal, doubt, nowMs: settledAtMs }, settle, meeting);
+  // They tell how many calls a look at the sources may save.
+  const calls = (bill.byRoute[observations.route] ?? 0) - callsBefore;
+  if (calls > 0) revalidation.countCalls(tenant, calls, settledAtMs);
+}
+
+function isWithoutErrors(fetched: Fetched): boolean {
+  for (const outcome of fetched.values()) if (outcome instanceof Error) return false;
+  return true;
+}
+
+/** Corrects for how long entries past their time are known to hold. @returns the demands that no entry meets */
+async function expiredOrMissing(
+  demands: readonly HeldDemand[],
+  { sending, parts, nowMs }: Meeting,
+): Promise<readonly HeldDemand[]> {
+  const unmetAt = (atMs: number) => demands.filter((demand) => !isFresh(demand, demand.entry, atMs, parts));
+  const missing = unmetAt(nowMs);
+  const isRenewable = ({ entry, maxAgeMs }: HeldDemand) => entry !== undefined && maxAgeMs > 0;
+  const expired = missing
+    .filter(isRenewable)
+    .flatMap(({ entry, metricKey }) => (entry ? { entry, metricKey } : []));
+  if (expired.length === 0) return missing;
+  parts.onExpired?.();
+  const fresh = missing.filter((demand) => !isRenewable(demand));
+  const costs = {
+    calls: () => estimate(missing, parts).calls,
+    callsIfRenewed: () => estimate(fresh, parts).calls,
+  };
+  const checkedAtMs = await parts.revalidation.check(expired, costs, sending);
+  for (const figures of expired) figures.entry.checkedAtMs = checkedAtMs(figures);
+  return unmetAt(parts.now());
+}
+
+/**
+ * Demands by which a key that the service has not accepted lately is put to the test, though everything is held: all of
+ * them if they take one call, else the one for the oldest figure.
+ */
+function testing(demands: readonly HeldDemand[], parts: Holding): readonly HeldDemand[] {
+  if (estimate(demands, parts).calls <= 1) return demands;
+  const checkedAtMs = ({ entry }: HeldDemand) => entry?.checkedAtMs ?? 0;
+  return [demands.reduce((oldest, one) => (checkedAtMs(one) < checkedAtMs(oldest) ? one : oldest))];
+}
+
+async function fetchInto(fetched: Fetched, demands: readonly HeldDemand[], meeting: Meeting): Promise<void> {
+  const { next, sending, parts, nowMs } = meeting;
+  const isAllUsable = demands.length > 0 && demands.every((demand) => isUsable(demand, parts));
+  const down = isAllUsable ? parts.outage.failure() : null;
+  if (down !== null) {
+    // The pool no longer waits for this operation.
+    await next([], sending, () => {});
+    const failure = down.with({ route: observations.route, attempts: 0 });
+    for (const { key } of demands) fetched.set(key, failure);
+    return;
+  }
+  if (parts.lookups !== undefined) parts.lookups.misses += demands.length;
+  await fetchAlong(onePerKey(demands), ({ key }, outcome) => fetched.set(key, outcome), meeting);
+  for (const { maxAgeMs } of demands) sending.onFetched?.(nowMs + Math.min(parts.freshness.ttlMs, maxAgeMs));
+}
+
+/** Demands that differ only in the age they allow are one to the stages below. */
+function onePerKey(demands: readonly Demand[]): readonly Demand[] {
+  if (demands.every(isOfAnyAge)) return demands;
+  const byKey = new Map<string, Demand>();
+  for (const demand of demands) byKey.set(demand.key, demand);
+  return [...byKey.values()];
+}
+
+/** Has the demands that are fetched bring along figures that will soon be wanted anew. */
+async function fetchAlong(
+  demands: readonly Demand[],
+  settle: Settle,
+  { next, sending, parts }: Meeting,
+): Promise<void> {
+  const { prefetch } = parts;
+  const { tenant } = sending.caller;
+  const ageing = demands.length === 0 ? [] : prefetch.of(tenant, demands);
+  const along = ageing.length === 0 ? [] : goingAlong(demands, ageing, parts);
+  if (along.length === 0) return next(demands, sending, settle);
+  const isAlong = new Set(along.map(({ key }) => key));
+  const brought: Demand[] = [];
+  await next([...demands, ...along], sending, (demand, outcome) => {
+    if (!isAlong.has(demand.key)) settle(demand, outcome);
+    else if (!(outcome instanceof Error)) brought.push(demand);
+  });
+  prefetch.brought(tenant, brought);
+}
+
+interface Evidence {
+  readonly fetched: ReadonlyMap<string, Outcome>;
+  /** The reason for which the service refuses the key; null if it doesn't. */
+  readonly refusal: Error | null;
+  /** The reason why it is unknown if the service accepts the key; null if it is known. */
+  readonly doubt: Error | null;
+  /** Instant at which outcomes have come. */
+  readonly nowMs: number;
+}
+
+async function settleAll(
+  demands: readonly HeldDemand[],
+  { fetched, refusal, doubt, nowMs }: Evidence,
+  settle: Settle,
+  { sending, parts }: Meeting,
+): Promise<void> {
+  const { caller } = sending;
+  for (const [done, demand] of demands.entries()) {
+    if (done > 0 && done % MANY === 0) await yieldToEventLoop(caller);
+    const { entry } = demand;
+    const own = fetched.get(demand.key);
+    const isNew = own !== undefined && !(own instanceof Error);
+    // A demand that was never met doesn't go along with other calls: it may make them fail.
+    if (isNew || entry !== undefined)
+      parts.prefetch.wanted(caller.tenant, demand, isNew ? nowMs : (entry?.checkedAtMs ?? 0), nowMs);
+    const outcome = own ?? refusal ?? doubt ?? (entry && serve(demand, entry, sending, parts)) ?? [];
+    const mayBeOld = outcome instanceof Error && refusal === null;
+    settle(demand, mayBeOld ? staleOr(outcome, demand, sending, parts) : outcome);
+  }
+}
+
+/** Returns rows past their time in place of a failure, if they may be served; else the failure. */
+function staleOr(failure: Error, demand: HeldDemand, sending: Sending, parts: Holding): Outcome {
+  const { entry } = demand;
+  if (entry === undefined || !isUsable(demand, parts) || !isBetterOld(failure)) return failure;
+  billStale(sending.bill, observations.route, failure, entry.atMs, parts.now());
+  for (const row of entry.rows) sending.onStale?.(row, failure.code);
+  return entry.rows;
 }
 
 /**
@@ -97,17 +379,16 @@ export function heldAtOnce(parts: HeldParts): Figures['held'] {
  */
 export interface Prefetch {
   /** Notes a figure that was asked for now, and is known to hold as of an instant. */
-  wanted(tenant: Tenant, demand: Demand, checkedAtMs: number): void;
+  wanted(tenant: Tenant, demand: Demand, checkedAtMs: number, nowMs: number): void;
   /** Notes figures that were brought along. */
   brought(tenant: Tenant, demands: readonly Demand[]): void;
   /** Candidates to go along with these, the last asked for first. */
   of(tenant: Tenant, demands: readonly Demand[]): readonly Demand[];
 }
 
-/** Keys remembered, figures of each, and by default figures of all. */
+/** Keys remembered, and figures of each. */
 const MAX_KEYS = 1_000;
 const MAX_DEMANDS = 500;
-const MAX_DEMANDS_OF_ALL = 40_000;
 
 /** Demands beyond which a plan has no room for a prefetch, and costs too much to make several times. */
 const MAX_ACCOMPANIED = 1_000;
@@ -121,34 +402,7 @@ interface AskedLately {
   checkedAtMs: number;
 }
 
-/** Has each call that leaves bring along figures that will soon be wanted anew. */
-export function prefetched(
-  next: Fetch,
-  parts: Planning & { readonly prefetch: Pick<Prefetch, 'of' | 'brought'> },
-): Fetch {
-  const { prefetch } = parts;
-  return async (demands, sending, settle) => {
-    const { tenant } = sending.caller;
-    const along = demands.length === 0 ? [] : goingAlong(demands, prefetch.of(tenant, demands), parts);
-    const isAlong = new Set(along.map(({ key }) => key));
-    const brought: Demand[] = [];
-    await next([...demands, ...along], sending, (demand, outcome) => {
-      if (!isAlong.has(demand.key)) settle(demand, outcome);
-      else if (!(outcome instanceof Error)) brought.push(demand);
-    });
-    prefetch.brought(tenant, brought);
-  };
-}
-
-export function createPrefetch({
-  now,
-  ttlMs,
-  maxDemands = MAX_DEMANDS_OF_ALL,
-}: {
-  now: () => number;
-  ttlMs: number;
-  maxDemands?: number;
-}): Prefetch {
+export function createPrefetch({ now, freshness: { ttlMs }, maxAskedLately }: FiguresParts): Prefetch {
   let count = 0;
   const askedBy = createObjectMemo<LRUCache<string, AskedLately> | undefined>('asked lately');
   /** Tenants that have asked for any, the one that did the longest ago first. */
@@ -175,19 +429,16 @@ export function createPrefetch({
   }
 
   return {
-    wanted(tenant, demand, checkedAtMs) {
+    wanted(tenant, demand, checkedAtMs, nowMs) {
       const { mode, countryCode, metricKey, years } = demand;
       // Some years alone are asked for only if whole series take more calls: they go along with none.
       if (years !== null) return;
       const asked = askedOf(tenant);
       count -= asked.size;
-      asked.set(demand.key, {
-        demand: demandFor(mode, countryCode, metricKey),
-        askedAtMs: now(),
-        checkedAtMs,
-      });
+      const whole = demandFor(mode, countryCode, metricKey);
+      asked.set(demand.key, { demand: whole, askedAtMs: nowMs, checkedAtMs });
       count += asked.size;
-      if (count > maxDemands) forgetOne();
+      if (count > maxAskedLately) forgetOne();
     },
     brought(tenant, demands) {
       const asked = askedBy.of(tenant);
@@ -241,119 +492,3 @@ function goingAlong(
 
 /** A prefetch by which nothing goes along. */
 export const NO_PREFETCH: Prefetch = { wanted() {}, brought() {}, of: () => [] };
-
-export interface CachedFiguresParts extends ServingParts, Planning {
-  readonly tenantCache: TenantCache;
-  readonly outage: Pick<Outage, 'failure'>;
-  readonly prefetch: Pick<Prefetch, 'wanted'>;
-}
-
-/** Outcomes from the stages below, by the keys of the demands. */
-type Fetched = Map<string, Outcome>;
-
-/** Demands that take milliseconds to settle. */
-const MANY = 2_000;
-
-/**
- * Meets demands from fresh entries, and has only the missing ones fetched. If the service gives no answer, entries past
- * their time are served and marked stale, unless the service refuses the key, or the caller insists on newer ones.
- */
-export function cached(next: Fetch, parts: CachedFiguresParts): Fetch<HeldDemand> {
-  const { tenantCache } = parts;
-  return async (demands, sending, settle) => {
-    const { tenant } = sending.caller;
-    const fetched: Fetched = new Map();
-    const isUnproven = () => !tenantCache.isAccepted(tenant) && tenantCache.refusal(tenant) === null;
-    const failure = () => [...fetched.values()].find(isBetterOld) ?? null;
-    await fetchInto(fetched, toFetch(demands, sending, parts), next, sending, parts);
-    const others = demands.filter(({ key }) => !fetched.has(key));
-    if (others.length > 0 && isUnproven() && failure() === null) {
-      // Nothing was asked of the service, so the key is as unproven as before.
-      await fetchInto(fetched, others, next, sending, parts);
-    }
-    // The service may have refused the key by now: then no entry of it is served.
-    const refusal = tenantCache.refusal(tenant);
-    const doubt = isUnproven() ? failure() : null;
-    await settleAll(demands, { fetched, refusal, doubt }, settle, sending, parts);
-  };
-}
-
-/**
- * Demands to fetch. A key that the service has not accepted lately is put to the test even if everything is held: with
- * all demands if they take one call, else with the one for the oldest figure.
- */
-function toFetch(
-  demands: readonly HeldDemand[],
-  { caller }: Sending,
-  parts: CachedFiguresParts,
-): readonly HeldDemand[] {
-  const missing = demands.filter((demand) => !isFresh(demand, parts));
-  if (missing.length > 0 || parts.tenantCache.isAccepted(caller.tenant)) return missing;
-  if (estimate(demands, parts).calls <= 1) return demands;
-  const checkedAtMs = ({ entry }: HeldDemand) => entry?.checkedAtMs ?? 0;
-  return [demands.reduce((oldest, one) => (checkedAtMs(one) < checkedAtMs(oldest) ? one : oldest))];
-}
-
-async function fetchInto(
-  fetched: Fetched,
-  demands: readonly HeldDemand[],
-  next: Fetch,
-  sending: Sending,
-  parts: CachedFiguresParts,
-): Promise<void> {
-  const isAllUsable = demands.length > 0 && demands.every((demand) => isUsable(demand, parts));
-  const down = isAllUsable ? parts.outage.failure() : null;
-  if (down !== null) {
-    // The pool no longer waits for this operation.
-    await next([], sending, () => {});
-    const failure = down.with({ route: observations.route, attempts: 0 });
-    for (const { key } of demands) fetched.set(key, failure);
-    return;
-  }
-  if (parts.lookups !== undefined) parts.lookups.misses += demands.length;
-  // Demands that differ only in the age they allow are one to the stages below.
-  const byKey = new Map<string, Demand>(demands.map((demand) => [demand.key, demand]));
-  const askedAtMs = parts.now();
-  await next([...byKey.values()], sending, ({ key }, outcome) => fetched.set(key, outcome));
-  for (const { maxAgeMs } of demands)
-    sending.onFetched?.(askedAtMs + Math.min(parts.freshness.ttlMs, maxAgeMs));
-}
-
-interface Evidence {
-  readonly fetched: ReadonlyMap<string, Outcome>;
-  /** The reason for which the service refuses the key; null if it doesn't. */
-  readonly refusal: Error | null;
-  /** The reason why it is unknown if the service accepts the key; null if it is known. */
-  readonly doubt: Error | null;
-}
-
-async function settleAll(
-  demands: readonly HeldDemand[],
-  { fetched, refusal, doubt }: Evidence,
-  settle: Settle,
-  sending: Sending,
-  parts: CachedFiguresParts,
-): Promise<void> {
-  const { caller } = sending;
-  for (const [done, demand] of demands.entries()) {
-    if (done > 0 && done % MANY === 0) await yieldToEventLoop(caller);
-    const { entry } = demand;
-    const own = fetched.get(demand.key);
-    const isNew = own !== undefined && !(own instanceof Error);
-    // A demand that was never met doesn't go along with other calls: it may make them fail.
-    if (isNew || entry !== undefined)
-      parts.prefetch.wanted(caller.tenant, demand, isNew ? parts.now() : (entry?.checkedAtMs ?? 0));
-    const outcome = own ?? refusal ?? doubt ?? (entry && serve(demand, entry, sending, parts)) ?? [];
-    const mayBeOld = outcome instanceof Error && refusal === null;
-    settle(demand, mayBeOld ? staleOr(outcome, demand, sending, parts) : outcome);
-  }
-}
-
-/** Returns rows past their time in place of a failure, if they may be served; else the failure. */
-function staleOr(failure: Error, demand: HeldDemand, sending: Sending, parts: CachedFiguresParts): Outcome {
-  const { entry } = demand;
-  if (entry === undefined || !isUsable(demand, parts) || !isBetterOld(failure)) return failure;
-  billStale(sending.bill, observations.route, failure, entry.atMs, parts.now());
-  for (const row of entry.rows) sending.onStale?.(row, failure.code);
-  return entry.rows;
-}

@@ -116,26 +116,34 @@ export function createHeldNames(
 
   function look(dimension: Dimension, tenant: Tenant): PromiseOrValue<HeldList<NamedList> | null> {
     if (tenantCache.isAtHand) return find[dimension](tenant);
-    if (isKnownMissing(dimension, tenant)) return null;
-    const generation = tenantCache.generation(tenant);
-    return mapValue(find[dimension](tenant), (found) => {
-      if (found === null) none.set(`${dimension} ${tenant.digest}`, { atMs: now(), generation });
-      return found;
-    });
+    return isKnownMissing(dimension, tenant) ? null : lookIn(dimension, tenant);
   }
 
-  return (dimension, tenant) =>
-    mapValue(look(dimension, tenant), (found) => {
-      if (found === null) return null;
-      const list = found.records;
-      if (list.length === 0 || list.length === USUAL_ROWS || leftOutOf(list) !== null) return null;
-      const names = list.map(({ code, key }) => code ?? key ?? '');
-      const all = folded.of(list) ?? new Set(names.map((name) => name.toUpperCase()));
-      folded.put(list, all);
-      const has = (name: string) => all.has(name.toUpperCase());
-      if (!figured[dimension].every(has)) return null;
-      return { freshUntilMs: found.freshUntilMs, names, has };
-    });
+  async function lookIn(dimension: Dimension, tenant: Tenant): Promise<HeldList<NamedList> | null> {
+    const generation = tenantCache.generation(tenant);
+    const found = await find[dimension](tenant);
+    if (found === null) none.set(`${dimension} ${tenant.digest}`, { atMs: now(), generation });
+    return found;
+  }
+
+  function namesIn(dimension: Dimension, found: HeldList<NamedList> | null): HeldNames | null {
+    if (found === null) return null;
+    const list = found.records;
+    if (list.length === 0 || list.length === USUAL_ROWS || leftOutOf(list) !== null) return null;
+    const names = list.map(({ code, key }) => code ?? key ?? '');
+    const all = folded.of(list) ?? new Set(names.map((name) => name.toUpperCase()));
+    folded.put(list, all);
+    const has = (name: string) => all.has(name.toUpperCase());
+    if (!figured[dimension].every(has)) return null;
+    return { freshUntilMs: found.freshUntilMs, names, has };
+  }
+
+  return (dimension, tenant) => {
+    const found = look(dimension, tenant);
+    return found instanceof Promise
+      ? found.then((there) => namesIn(dimension, there))
+      : namesIn(dimension, found);
+  };
 }
 
 /**

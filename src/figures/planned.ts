@@ -1,52 +1,36 @@
-import { type Job, onItsOwn, type PromiseOrValue, type Steps, timeSliced } from '../async/turns.ts';
+import { type Job, onItsOwn, type Steps, timeSliced } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
 import { covering, type Pair, type Rectangle } from '../plan/cover.ts';
 import { covers, type Demand, keyOf, latestFor, type Mode, pairKey, type YearRange } from '../plan/demand.ts';
 import { mayNameYears } from '../plan/learned.ts';
 import {
-  type CallBounds,
-  hopefulParts,
+  type DemandPlan,
   hopefulRows,
   inWhole,
   limitsOf,
-  type ModePlan,
   oneRow,
-  type Planning,
   type PlanPart,
-  planningModes,
+  planningParts,
 } from '../plan/modes.ts';
 import { contenders, newestOf } from '../plan/newest.ts';
 import type { Sending } from '../service/call.ts';
-import { observations } from '../service/endpoints.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
 import {
   type FetchedRows,
   type FetchTask,
-  type Groups,
-  learnLength,
   type NameSearch,
   NONE_WHOLE,
-  openNameSearch,
   type PairsToFetch,
   pairsOf,
-  type Rows,
   type SettlePair,
-  sentOf,
   sum,
   type Task,
 } from './data-calls.ts';
-import type { ObservationEntries, Outcome, PairFigures } from './entries.ts';
-import type { Fetch, Settle } from './fetch.ts';
+import type { Outcome } from './entries.ts';
+import type { Fetch, FiguresParts, Settle } from './fetch.ts';
 
 /** Fetches pairs of one mode and settles each. */
 export type FetchPairs = (wanted: PairsToFetch, sending: Sending) => Promise<FetchedRows>;
-
-export interface CoveredParts extends CallBounds {
-  /** Keeps the figures of an answer, also of pairs that nobody wanted. */
-  readonly keep: ObservationEntries['keep'];
-  /** Called with the rows of each answer, and the number of them that nobody had asked for. */
-  readonly onRows?: ((received: number, unwanted: number) => void) | undefined;
-}
 
 /** Pairs that are looked at in one step. */
 const STEP_PAIRS = 512;
@@ -55,7 +39,7 @@ const STEP_PAIRS = 512;
  * Covers pairs with as few calls as the limits allow, and hands each answer's rows to their pairs. The stages below may
  * find that a rectangle has to be asked for in pieces after all: its task then covers them by this stage again.
  */
-export function covered(next: FetchTask, parts: CoveredParts): FetchPairs {
+export function covered(next: FetchTask, parts: FiguresParts): FetchPairs {
   const { learned } = parts;
   return async function fetchPairs(wanted, sending) {
     const { caller } = sending;
@@ -66,8 +50,7 @@ export function covered(next: FetchTask, parts: CoveredParts): FetchPairs {
     const replan: Task['replan'] = (some, changes = {}) =>
       fetchPairs({ ...wanted, ...changes, pairs: some }, sending);
     const tasks = shares.map((share): Task => ({ ...wanted, ...share, replan }));
-    const fetch = (task: Task) =>
-      next(task, sending, (part, answer) => handOut(part, answer, sending, parts));
+    const fetch = (task: Task) => next(task, sending);
     const [only] = tasks;
     if (only !== undefined && tasks.length === 1) return fetch(only);
     // The first call teaches which parameters the service takes. The others wait for it, so that not all run into the
@@ -85,84 +68,9 @@ export function covered(next: FetchTask, parts: CoveredParts): FetchPairs {
   };
 }
 
-function isTaught({ years }: PairsToFetch, { learned }: CoveredParts): boolean {
+function isTaught({ years }: PairsToFetch, { learned }: FiguresParts): boolean {
   const isLimitKnown = learned.limitParam === 'accepted' || learned.limitParam === 'refused';
   return isLimitKnown && (years === null || learned.yearsParam !== 'unknown');
-}
-
-/**
- * Settles the pairs of a whole answer.
- * @throws Failure if the pair of a faulty row can't be told
- */
-function handOut(
-  { mode, rectangle, pairs, settle }: Task,
-  { list, groups, stray, years, receivedAt }: Rows,
-  sending: Sending,
-  { learned, keep, onRows }: CoveredParts,
-): FetchedRows {
-  const { figures } = groups;
-  const [unknown] = list.unknown;
-  if (unknown !== undefined) {
-    sending.onLeftOut?.({ route: observations.route, count: list.unknown.length, detail: unknown.detail });
-  }
-  const faulty = faultsIn(list.faults, groups);
-  const isProven = (key: string) => stray === null || sentOf(groups, key) > 0;
-  const asked = isAll(pairs, rectangle) ? pairs : pairsOf(rectangle);
-  const all = stray === null ? asked : asked.filter((pair) => isProven(keyOf(pair)));
-  if (mode === 'series') {
-    for (const pair of all) {
-      const key = keyOf(pair);
-      learnLength(pair, { years, rows: figures.get(key) ?? [], sent: sentOf(groups, key) }, learned);
-    }
-  }
-  // An answer with rows of unknown pairs is not held, so that the next one to ask is told again.
-  if (unknown === undefined) {
-    keep(sending.caller.tenant, { mode, years }, figuresToKeep(all, mode, groups, faulty), receivedAt);
-  }
-  // Rows that belong to no pair count with the wanted ones.
-  const ofNoPair = list.received - list.rows.length - list.blanks.length;
-  let rows = ofNoPair;
-  for (const pair of pairs) {
-    const key = keyOf(pair);
-    const failure = faulty.get(key) ?? (isProven(key) ? undefined : stray);
-    settle(pair, failure ?? (isBlank(key, mode, groups) ? 'no figure' : (figures.get(key) ?? [])));
-    rows += sentOf(groups, key);
-  }
-  onRows?.(list.received, list.received - rows + ofNoPair);
-  return { rows, isWhole: true };
-}
-
-function* figuresToKeep(
-  pairs: readonly Pair[],
-  mode: Mode,
-  groups: Groups,
-  faulty: ReadonlyMap<string, Failure>,
-): Generator<PairFigures> {
-  for (const pair of pairs) {
-    const key = keyOf(pair);
-    if (faulty.has(key) || isBlank(key, mode, groups)) continue;
-    yield { pair, rows: groups.figures.get(key) ?? [] };
-  }
-}
-
-/** True if the latest row holds no value: the latest figure stands further back. */
-function isBlank(key: string, mode: Mode, { figures, blanks }: Groups): boolean {
-  return mode === 'latest' && blanks.has(key) && !figures.has(key);
-}
-
-/** True if pairs of a rectangle, none twice, are all that it has. */
-function isAll(pairs: readonly Pair[], { countryCodes, metricKeys }: Rectangle): boolean {
-  return pairs.length === countryCodes.length * metricKeys.length;
-}
-
-/** @throws Failure if the pair of a row that breaks the specification can't be told */
-function faultsIn(faults: Rows['list']['faults'], { askedKeyOf }: Groups): Map<string, Failure> {
-  const byPair = new Map<string, Failure>();
-  for (const { countryCode, metricKey, failure } of faults) {
-    if (countryCode === null || metricKey === null) throw failure;
-    byPair.set(pairKey(countryCode, askedKeyOf(metricKey)), failure);
-  }
-  return byPair;
 }
 
 /** Gives each pair to the first rectangle that holds it; in steps, since thousands of pairs take long. */
@@ -196,18 +104,22 @@ function* sharing(
 /** Demands that take milliseconds to plan. */
 const MANY = 1_000;
 
-interface PlannedParts extends Planning {
-  /** Keeps latest figures that are taken from series, since the service gives none. */
-  readonly keep?: ObservationEntries['keep'];
-}
-
 /** One fetch of demands that may share calls. */
 interface Together {
   readonly next: FetchPairs;
-  readonly planning: PlannedParts;
+  readonly planning: FiguresParts;
   readonly sending: Sending;
   readonly settle: Settle;
   readonly search: NameSearch;
+}
+
+export function openNameSearch(): NameSearch {
+  return {
+    refusalsLeft: undefined,
+    isListAsked: { countries: false, metrics: false },
+    isRefusedWithYears: false,
+    isAnswered: false,
+  };
 }
 
 /**
@@ -215,7 +127,7 @@ interface Together {
  * latest figure may stand in the series. If several rows of the series may be the latest, the service's own choice is
  * asked for. If the series can't be had whole, its latest figure is asked for all the same.
  */
-export function planned(next: FetchPairs, planning: PlannedParts): Fetch {
+export function planned(next: FetchPairs, planning: FiguresParts): Fetch {
   return async (demands, sending, settle) => {
     const together = { next, planning, sending, settle, search: openNameSearch() };
     await all(byCase(demands).map((some) => fetchTogether(some, together)));
@@ -225,8 +137,7 @@ export function planned(next: FetchPairs, planning: PlannedParts): Fetch {
 async function fetchTogether(demands: readonly Demand[], together: Together): Promise<void> {
   const { next, planning, sending, settle, search } = together;
   const { learned } = planning;
-  const planningAll = modesOf(demands, planning, sending.caller);
-  const plan = planningAll instanceof Promise ? await planningAll : planningAll;
+  const { series, parts } = await planOf(demands, planning, sending.caller);
   const wanted = byMode(demands);
   const settleIn = (mode: Mode, pair: Pair, outcome: Outcome, years: YearRange | null = null) => {
     if (mode === 'latest') {
@@ -258,7 +169,7 @@ async function fetchTogether(demands: readonly Demand[], together: Together): Pr
     const rows = newest === null ? [] : [newest];
     const asked = { mode: 'latest', years: null } as const;
     if (newest !== null && contenders(series).length > 1)
-      planning.keep?.(sending.caller.tenant, asked, [{ pair, rows }], newest.fetchedAtMs);
+      planning.keep(sending.caller.tenant, asked, [{ pair, rows }], newest.fetchedAtMs);
     settleIn('latest', pair, rows);
   };
   const settleSeries: SettlePair = (pair, outcome) => {
@@ -282,8 +193,8 @@ async function fetchTogether(demands: readonly Demand[], together: Together): Pr
     if (mode === 'latest') return settleLatest;
     return years === null ? settleSeries : settleRange(years);
   };
-  await all(hopefulParts(plan, learned).map((part) => fetch(part, settling(part))));
-  const again = untold.size === 0 ? [] : plan.series.filter((pair) => untold.has(keyOf(pair)));
+  await all(parts.map((part) => fetch(part, settling(part))));
+  const again = untold.size === 0 ? [] : series.filter((pair) => untold.has(keyOf(pair)));
   if (again.length > 0) {
     await fetch({ mode: 'latest', years: null, pairs: again, rowsOf: oneRow }, settleLatest);
   }
@@ -299,8 +210,8 @@ async function fetchTogether(demands: readonly Demand[], together: Together): Pr
 type SeriesRows = readonly ObservationRecord[];
 
 /** Plans which pairs to ask for as latest, and which as series; in turns, if there are many. */
-function modesOf(demands: readonly Demand[], planning: Planning, job: Job): PromiseOrValue<ModePlan> {
-  const plan = () => timeSliced(job, planningModes(demands, planning));
+async function planOf(demands: readonly Demand[], planning: FiguresParts, job: Job): Promise<DemandPlan> {
+  const plan = () => timeSliced(job, planningParts(demands, planning));
   return demands.length > MANY ? onItsOwn(job, plan) : plan();
 }
 

@@ -1,14 +1,12 @@
 import { Cancellation, untilAborted } from '../async/cancellation.ts';
-import type { Clock } from '../async/clock.ts';
 import type { Trace } from '../async/trace.ts';
 import { Failure } from '../errors.ts';
 import type { Demand } from '../plan/demand.ts';
 import { type Caller, faultIn, type Payer, type Sending, sharedPayer } from '../service/call.ts';
 import { createObjectMemo } from '../store/lru.ts';
-import type { Ledger } from '../tenants/ledger.ts';
 import type { Tenant } from '../tenants/tenant.ts';
 import type { Outcome } from './entries.ts';
-import type { Fetch, Settle } from './fetch.ts';
+import type { BatchSize, Fetch, FiguresParts, Settle } from './fetch.ts';
 
 /** The demands that one operation makes at once. */
 interface Request {
@@ -62,13 +60,6 @@ interface Queued {
   requests: readonly Request[];
   /** The batch that it is under way with; null while it waits to be sent. */
   batch: Batch | null;
-}
-
-/** A batch that leaves. */
-export interface BatchSize {
-  /** Operations that wait for some of its demands. */
-  readonly operations: number;
-  readonly demands: number;
 }
 
 /** @param onBatch called with each batch that is sent */
@@ -285,22 +276,14 @@ interface BatchWindow {
   arrived(operation: object): void;
 }
 
-interface BatchWindowParts {
-  readonly clock: Clock;
-  /** Milliseconds that operations wait for each other. */
-  readonly windowMs: number;
-  /** Milliseconds that a batch waits for operations that can still add to it. */
-  readonly holdMs: number;
-  /** Share of the minute's budget that is left; null if it is unknown. */
-  readonly shareLeft: () => ReturnType<Ledger['shareLeft']>;
-  /** True if so many calls are left that one matters less than the milliseconds that may save it. */
-  readonly hasPlenty: () => boolean;
+interface WindowMeans extends FiguresParts {
+  readonly tenant: Tenant;
   readonly isUnderWay: () => boolean;
   /**
    * Sends all that has gathered.
    * @returns the instant to send the rest, in milliseconds since the epoch; null if there is none
    */
-  readonly send: () => number | null;
+  readonly leave: () => number | null;
 }
 
 /**
@@ -330,8 +313,8 @@ type State =
   | { readonly name: 'awaiting operations'; readonly cancel: () => void }
   | { readonly name: 'awaiting the minute' };
 
-function createBatchWindow(parts: BatchWindowParts): BatchWindow {
-  const { clock, holdMs, send } = parts;
+function createBatchWindow(parts: WindowMeans): BatchWindow {
+  const { clock, holdMs, leave, ledger, tenant } = parts;
   let state: State = { name: 'idle' };
   /** Operations that have yet to ask. */
   const awaited = new Set<object>();
@@ -341,7 +324,7 @@ function createBatchWindow(parts: BatchWindowParts): BatchWindow {
   function gather(): void {
     if (state.name === 'awaiting operations' || state.name === 'about to leave') return;
     if (state.name === 'gathering') keepOpen(state);
-    else if (state.name === 'idle' && !parts.isUnderWay() && parts.hasPlenty()) {
+    else if (state.name === 'idle' && !parts.isUnderWay() && ledger.hasPlenty(tenant)) {
       state = { name: 'about to leave' };
       setImmediate(endTurn);
     } else openWindow();
@@ -353,24 +336,27 @@ function createBatchWindow(parts: BatchWindowParts): BatchWindow {
   }
 
   function openWindow(): void {
-    const gathering: Gathering = { name: 'gathering', openedAtMs: clock.now(), arrivals: 0, cancel() {} };
+    const nowMs = clock.now();
+    const gathering: Gathering = { name: 'gathering', openedAtMs: nowMs, arrivals: 0, cancel() {} };
     state = gathering;
-    keepOpen(gathering);
+    keepOpen(gathering, nowMs);
   }
 
-  function keepOpen(gathering: Gathering): void {
+  function keepOpen(gathering: Gathering, nowMs = clock.now()): void {
     gathering.arrivals += 1;
     gathering.cancel();
     const { arrivals } = gathering;
     // An arrival before the timer fires opens the window anew.
     const isQuiet = () => state === gathering && gathering.arrivals === arrivals;
-    const leftMs = millisecondsLeft(gathering.openedAtMs, parts);
+    const leftMs = millisecondsLeft(gathering.openedAtMs, nowMs, parts);
     gathering.cancel = clock.after(leftMs, () => afterQuietTurns(isQuiet, endWindow));
   }
 
   function endWindow(): void {
-    state = { name: 'awaiting operations', cancel: clock.after(holdMs, close) };
-    closeIfAllArrived();
+    // The timer of the window has fired.
+    state = { name: 'idle' };
+    if (awaited.size === 0) close();
+    else state = { name: 'awaiting operations', cancel: clock.after(holdMs, close) };
   }
 
   function closeIfAllArrived(): void {
@@ -383,7 +369,7 @@ function createBatchWindow(parts: BatchWindowParts): BatchWindow {
     // An operation that has not come in time is not waited for again.
     awaited.clear();
     minute = null;
-    const opensAtMs = send();
+    const opensAtMs = leave();
     if (opensAtMs !== null) awaitMinute(opensAtMs);
   }
 
@@ -421,9 +407,13 @@ function afterQuietTurns(isQuiet: () => boolean, then: () => void, turnsLeft = Q
 }
 
 /** Milliseconds that a window stays open after an arrival at this moment. */
-function millisecondsLeft(openedAtMs: number, { clock, windowMs, shareLeft }: BatchWindowParts): number {
-  const left = shareLeft();
-  const longestMs = openedAtMs + windowMs * stretch(left) - clock.now();
+function millisecondsLeft(
+  openedAtMs: number,
+  nowMs: number,
+  { windowMs, ledger, tenant }: WindowMeans,
+): number {
+  const left = ledger.shareLeft(tenant);
+  const longestMs = openedAtMs + windowMs * stretch(left) - nowMs;
   return Math.max(0, Math.min(windowMs * widening(left), longestMs));
 }
 
@@ -461,19 +451,6 @@ export interface Participant {
   leave(): void;
 }
 
-export interface PoolParts {
-  readonly ledger: Pick<Ledger, 'shareLeft' | 'hasPlenty' | 'opensAtMs' | 'refusal'>;
-  readonly clock: Clock;
-  /** Milliseconds that operations wait for each other. */
-  readonly windowMs: number;
-  /** Milliseconds that a batch waits for operations that can still add to it. */
-  readonly holdMs: number;
-  /** Called with each batch that is sent. */
-  readonly onBatch?: ((size: BatchSize) => void) | undefined;
-  /** Called with the milliseconds that a batch has waited for a minute window. */
-  readonly onMinuteWait?: ((waitedMs: number) => void) | undefined;
-}
-
 const OVER = 'The operation is over.';
 
 /** The demands under one key, and the window that sends them. */
@@ -483,7 +460,7 @@ interface Batching {
 }
 
 /** @param next fetches the demands of several operations, on behalf of all of them */
-export function createObservationPool(next: Fetch, parts: PoolParts): ObservationPool {
+export function createObservationPool(next: Fetch, parts: FiguresParts): ObservationPool {
   /** The batching of each tenant, once it has fetched something: most operations take everything from held entries. */
   const pooled = createObjectMemo<{ batching: Batching | null }>('pooled');
 
@@ -566,21 +543,20 @@ export function createObservationPool(next: Fetch, parts: PoolParts): Observatio
   };
 }
 
-function openBatching(tenant: Tenant, next: Fetch, parts: PoolParts): Batching {
+function openBatching(tenant: Tenant, next: Fetch, parts: FiguresParts): Batching {
   const { ledger, clock, onBatch, onMinuteWait } = parts;
   const queue = createQueue(onBatch);
   /** Instant since which something waits for a minute window; null if nothing does. */
   let shutSinceMs: number | null = null;
   const window = createBatchWindow({
     ...parts,
-    shareLeft: () => ledger.shareLeft(tenant),
-    hasPlenty: () => ledger.hasPlenty(tenant),
+    tenant,
     isUnderWay: queue.isUnderWay,
     /**
      * Sends the batch. If the minute is spent, requests that may not wait for the next one are refused; the others
      * stay.
      */
-    send() {
+    leave() {
       try {
         const opensAtMs = ledger.opensAtMs(tenant);
         if (opensAtMs <= clock.now()) {

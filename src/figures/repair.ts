@@ -1,62 +1,24 @@
-import { mapValue } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
-import { namedIn } from '../plan/bisect.ts';
-import type { Rectangle, RowsOf } from '../plan/cover.ts';
+import type { RowsOf } from '../plan/cover.ts';
 import { isWithin, keyOf, nameOfYears, pairKey, widened, type YearRange } from '../plan/demand.ts';
-import { DEFAULT_MAX_ROWS, type Learned, mayNameYears, wholeRuns } from '../plan/learned.ts';
+import { type Learned, mayNameYears, wholeRuns } from '../plan/learned.ts';
 import { inWhole } from '../plan/modes.ts';
 import type { Sending } from '../service/call.ts';
 import type { ObservationRecord } from '../service/records/observations.ts';
 import {
-  type DataCalls,
   type FetchedRows,
-  type FetchTask,
   incomplete,
-  isAboutYears,
   learnLength,
-  NOT_WHOLE,
   pairsOf,
-  type Refusal,
+  type Repair,
+  type RepairMeans,
   type Rows,
   type SentRow,
   sentOf,
   sentRows,
-  settlingFailures,
   sum,
   type Task,
 } from './data-calls.ts';
-import type { ObservationEntries } from './entries.ts';
-
-/**
- * True if an answer to a call that named years can be used. Learns from it if the service takes years. An answer with
- * rows of other years may be one of whole series, and so may one without: it is used if it would show that it was cut.
- * The call was not planned for the rows of whole series, so its length alone says nothing.
- */
-export function isUsable(answer: Rows, years: YearRange, learned: Learned): boolean {
-  const { list } = answer;
-  const isHeeded = list.rows.every(({ year }) => isWithin(widened(years), year));
-  const isTold = wouldTellOfCut(answer, learned);
-  if (!isHeeded || !isTold) learned.learn('yearsParam', 'ignored');
-  else if (list.rows.length > 0) learned.learn('yearsParam', 'accepted');
-  return isTold;
-}
-
-/**
- * True if an answer would tell that the service had cut it: by a total that has proved true, or a limit that applied.
- */
-function wouldTellOfCut({ list, limit }: Rows, { totals }: Learned): boolean {
-  const { received, meta } = list;
-  if (meta.limit !== null || limit !== undefined || received < DEFAULT_MAX_ROWS) return true;
-  return meta.total !== null && (totals === 'true' || meta.total > received);
-}
-
-/**
- * Tells the reason for the refusal of a call that named years: a name if the service says so; else it may be the years.
- * @returns true if it is a name
- */
-export function isForName(refusal: Refusal, rectangle: Rectangle, learned: Learned): boolean {
-  return !isAboutYears(refusal.detail) && namedIn(refusal.detail, rectangle, learned).length > 0;
-}
 
 /** An answer for a range of years. */
 interface YearsReply {
@@ -413,12 +375,6 @@ function yearOf({ year }: SentRow): number {
 /** Rounds in which a cut answer is asked for in smaller pieces before it is given up. */
 const MAX_ROUNDS = 8;
 
-export interface CompletedParts {
-  readonly calls: Pick<DataCalls, 'ask' | 'isCutShort'>;
-  readonly learned: Learned;
-  readonly keep: ObservationEntries['keep'];
-}
-
 /** Rows by their pairs. */
 type Runs = ReadonlyMap<string, readonly SentRow[]>;
 
@@ -430,43 +386,10 @@ interface CutAnswer {
 }
 
 /**
- * Hands up whole answers. Asks for the rest of a cut one, and settles its pairs here. Pairs that can't be had whole are
- * UPSTREAM_INCOMPLETE.
- */
-export function completed(next: FetchTask, parts: CompletedParts): FetchTask {
-  const { calls, learned } = parts;
-  return (task, sending, receive) =>
-    next(task, sending, (part, answer) =>
-      settlingFailures(part, () => {
-        const { rectangle, pairs } = part;
-        for (const code of rectangle.countryCodes) learned.answered.countries.add(code.toUpperCase());
-        for (const key of rectangle.metricKeys) learned.answered.metrics.add(key);
-        noteFigured(answer.list.rows, learned);
-        return mapValue(calls.isCutShort(part, answer, sending), (isCut) => {
-          if (!isCut) return receive(part, answer);
-          return pairs.length === 0 ? NOT_WHOLE : completeYears({ task: part, answer, sending }, parts);
-        });
-      }),
-    );
-}
-
-/** Notes the countries and metrics that the service holds figures of. */
-function noteFigured(rows: Rows['list']['rows'], { figured }: Learned): void {
-  const countries = new Set<string>();
-  const metrics = new Set<string>();
-  for (const { countryCode, metricKey } of rows) {
-    countries.add(countryCode);
-    metrics.add(metricKey);
-  }
-  for (const code of countries) figured.countries.add(code.toUpperCase());
-  for (const key of metrics) figured.metrics.add(key);
-}
-
-/**
  * Gets the rest of an answer, with whole series if years can't be had whole: their total may have counted all years.
  */
-async function completeYears(cut: CutAnswer, parts: CompletedParts): Promise<FetchedRows> {
-  const { task, answer } = cut;
+export const completed: Repair['cut'] = async (task, answer, sending, parts) => {
+  const cut: CutAnswer = { task, answer, sending };
   if (answer.years === null) return complete(cut, parts);
   const inWholeAgain = () => task.replan(task.pairs, { ...inWhole(task.pairs, parts), round: 0 });
   // Nothing tells how much longer whole series are than their years.
@@ -475,17 +398,17 @@ async function completeYears(cut: CutAnswer, parts: CompletedParts): Promise<Fet
     return await complete(cut, parts);
   } catch (error) {
     if (!(error instanceof Failure) || error.code !== 'UPSTREAM_INCOMPLETE') throw error;
-    parts.learned.learn('yearsParam', 'ignored');
+    parts.learned.learn({ yearsParam: 'ignored' });
     return inWholeAgain();
   }
-}
+};
 
 /**
  * Keeps pairs that look whole, and asks for the others again, planned by the rows that the total leaves. Once
  * everything came, the total proves the kept ones.
  * @throws Failure UPSTREAM_INCOMPLETE if the rest can't be had
  */
-async function complete(cut: CutAnswer, parts: CompletedParts): Promise<FetchedRows> {
+async function complete(cut: CutAnswer, parts: RepairMeans): Promise<FetchedRows> {
   const { task, answer } = cut;
   const { mode, rectangle, pairs, rowsOf, round } = task;
   const total = totalBeyond(answer);
@@ -528,12 +451,12 @@ function learnCut(answer: Rows, learned: Learned): boolean {
   const { received, meta } = list;
   const total = totalBeyond(answer);
   if (limit === undefined && total !== null) {
-    learned.learn('defaultRows', Math.min(learned.defaultRows, received));
+    learned.learn({ defaultRows: Math.min(learned.defaultRows, received) });
   }
   const mayAskForMore = limit === undefined && learned.limitParam !== 'refused';
   const isLimitTold = total !== null || meta.limit !== null || learned.limitEffect === 'ignored';
   if (!mayAskForMore && isLimitTold) {
-    learned.learn('maxRows', Math.min(learned.maxRows, meta.limit ?? received));
+    learned.learn({ maxRows: Math.min(learned.maxRows, meta.limit ?? received) });
   }
   return mayAskForMore;
 }
@@ -585,11 +508,7 @@ function scaled({ mode, rectangle }: Task, answer: Rows, whole: Runs, learned: L
 }
 
 /** Settles the pairs whose runs the total has proved. */
-function settleKept(
-  { task, answer, sending }: CutAnswer,
-  kept: Runs,
-  { learned, keep }: CompletedParts,
-): void {
+function settleKept({ task, answer, sending }: CutAnswer, kept: Runs, { learned, keep }: RepairMeans): void {
   const { mode, rectangle, pairs, settle } = task;
   const isBlank = (run: readonly SentRow[]) => mode === 'latest' && figuresIn(run).length === 0;
   const whole = pairsOf(rectangle).flatMap((pair) => {
@@ -608,7 +527,7 @@ function settleKept(
 }
 
 /** Gets the rest of a single series, which only a range of years can split. */
-async function completePair(cut: CutAnswer, parts: CompletedParts): Promise<FetchedRows> {
+async function completePair(cut: CutAnswer, parts: RepairMeans): Promise<FetchedRows> {
   const { task, answer, sending } = cut;
   const { mode, rectangle, pairs, settle } = task;
   const { learned, keep } = parts;
@@ -631,7 +550,7 @@ async function completePair(cut: CutAnswer, parts: CompletedParts): Promise<Fetc
   return { rows: whole.length, isWhole: true };
 }
 
-function askingYears({ task, answer, sending }: CutAnswer, { calls, learned }: CompletedParts): AskYears {
+function askingYears({ task, answer, sending }: CutAnswer, { calls, learned }: RepairMeans): AskYears {
   const { mode, rectangle } = task;
   const all = namedBy(answer);
   const limit = learned.limitParam === 'accepted' ? learned.maxRows : undefined;
@@ -652,16 +571,16 @@ function askingYears({ task, answer, sending }: CutAnswer, { calls, learned }: C
 async function askForTotal(
   { task, answer, sending }: CutAnswer,
   total: number | null,
-  { calls, learned }: CompletedParts,
+  { calls, learned }: RepairMeans,
 ): Promise<readonly SentRow[] | null> {
   const { limitParam, refusedLimit } = learned;
   const isRefusing = limitParam === 'refused' || refusedLimit < Number.POSITIVE_INFINITY;
   if (total === null || !isRefusing || total >= refusedLimit) return null;
   const { mode, rectangle } = task;
   const all = await calls.ask({ mode, rectangle, limit: total, named: namedBy(answer) }, sending);
-  if (all.isRefused) learned.learn('refusedLimit', total);
+  if (all.isRefused) learned.learn({ refusedLimit: total });
   if (all.isRefused || all.list.received < total) return null;
-  learned.learn('maxRows', total);
+  learned.learn({ maxRows: total });
   return sentRows(all);
 }
 

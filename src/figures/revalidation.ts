@@ -1,16 +1,13 @@
-import { estimate, type Planning } from '../plan/modes.ts';
 import { makeCall, type Sending } from '../service/call.ts';
-import { etlStatus, indicators, observations } from '../service/endpoints.ts';
-import { type Ask, type Freshness, heldRecords } from '../service/lists.ts';
+import { etlStatus, indicators } from '../service/endpoints.ts';
+import { heldRecords } from '../service/lists.ts';
 import type { IndicatorRecord, SourceRecord } from '../service/records/catalogue.ts';
 import { leftOutOf } from '../service/records/envelope.ts';
 import { createObjectMemo } from '../store/lru.ts';
 import type { Tenant } from '../tenants/tenant.ts';
-import type { TenantCache } from '../tenants/tenant-cache.ts';
 import { timeIn } from '../times.ts';
 import type { ObservationEntry } from './entries.ts';
-import type { Fetch } from './fetch.ts';
-import { type HeldDemand, isFresh, type ServingParts } from './held.ts';
+import type { FiguresParts } from './fetch.ts';
 
 /** An entry, and the metric that it has figures of. */
 export interface HeldFigures {
@@ -34,7 +31,7 @@ export interface Revalidation {
     sending: Sending,
   ): Promise<(figures: HeldFigures) => number>;
   /** Counts data calls of a key, by which the worth of a look is judged. */
-  countCalls(tenant: Tenant, calls: number): void;
+  countCalls(tenant: Tenant, calls: number, nowMs: number): void;
 }
 
 /** Calls to fetch demands with entries past their time, with a look at the sources and without. */
@@ -43,15 +40,6 @@ export interface FetchCosts {
   readonly calls: () => number;
   /** Calls to fetch the missing demands alone. */
   readonly callsIfRenewed: () => number;
-}
-
-interface RevalidationParts {
-  readonly ask: Ask;
-  readonly tenantCache: TenantCache;
-  readonly freshness: Freshness;
-  readonly now: () => number;
-  /** True if a call may be spent on a look. Results of earlier looks are used all the same. */
-  readonly mayAsk: boolean;
 }
 
 /** Milliseconds by which the service's clock may differ from ours. */
@@ -82,13 +70,13 @@ export function createRevalidation({
   tenantCache,
   freshness,
   now,
-  mayAsk,
-}: RevalidationParts): Revalidation {
+  mayRenew,
+}: FiguresParts): Revalidation {
   const intervalMs = Math.max(1, freshness.ttlMs);
   let share = EXPECTED_SHARE;
 
-  function trafficOf(tenant: Tenant): Traffic {
-    const interval = Math.floor(now() / intervalMs);
+  function trafficOf(tenant: Tenant, nowMs: number): Traffic {
+    const interval = Math.floor(nowMs / intervalMs);
     let held = traffics.of(tenant);
     if (held === undefined) {
       held = { interval, calls: 0, callsBefore: 0, askedAtMs: 0 };
@@ -104,7 +92,7 @@ export function createRevalidation({
 
   /** True if a look is likely to save more calls than the one it costs, now and until entries expire again. */
   function isWorthIt(tenant: Tenant, { calls, callsIfRenewed }: FetchCosts): boolean {
-    const traffic = trafficOf(tenant);
+    const traffic = trafficOf(tenant, now());
     const callsNow = calls();
     const callsLater = Math.max(0, Math.max(traffic.calls, traffic.callsBefore) - callsNow);
     return share * (callsNow - callsIfRenewed() + callsLater) > 1;
@@ -115,13 +103,14 @@ export function createRevalidation({
     const { tenant } = sending.caller;
     const held = await heldRecords(etlStatus, {}, makeCall(etlStatus, {}), tenant, tenantCache);
     if (held?.records && now() - held.atMs < freshness.ttlMs) return sourcesIn(held.records, held.atMs);
-    const mayLook = mayAsk && now() - (traffics.of(tenant)?.askedAtMs ?? 0) >= intervalMs;
+    const mayLook = mayRenew && now() - (traffics.of(tenant)?.askedAtMs ?? 0) >= intervalMs;
     if (!mayLook) return null;
     if (!isWorthIt(tenant, costs)) {
       share = Math.min(EXPECTED_SHARE, share + RECOVERY);
       return null;
     }
-    trafficOf(tenant).askedAtMs = now();
+    const askedAtMs = now();
+    trafficOf(tenant, askedAtMs).askedAtMs = askedAtMs;
     try {
       const records = await ask(etlStatus, {}, sending, 0);
       return records === null ? null : sourcesIn(records, now());
@@ -141,7 +130,6 @@ export function createRevalidation({
   return {
     async check(held, costs, sending) {
       const asBefore = ({ entry }: HeldFigures) => entry.checkedAtMs;
-      if (held.length === 0) return asBefore;
       const wasAskedAtMs = traffics.of(sending.caller.tenant)?.askedAtMs ?? 0;
       const sources = await look(costs, sending);
       if (sources === null) return asBefore;
@@ -156,8 +144,8 @@ export function createRevalidation({
         return isUnchanged(figures) ? Math.max(atMs, sources.atMs) : atMs;
       };
     },
-    countCalls(tenant, calls) {
-      if (calls > 0) trafficOf(tenant).calls += calls;
+    countCalls(tenant, calls, nowMs) {
+      trafficOf(tenant, nowMs).calls += calls;
     },
   };
 }
@@ -245,45 +233,4 @@ function lastChangeMs(
   if (named !== null) return Math.max(...named.map(changeOf));
   const own = rows.map(({ source }) => source.toLowerCase());
   return Math.max(lastChangeAtMs, ...new Set(own.map(changeOf)));
-}
-
-export interface RevalidatedParts extends ServingParts, Planning {
-  readonly revalidation: Revalidation;
-}
-
-/**
- * Corrects for how long entries past their time are known to hold, before `cached` decides by it which to serve and
- * which to fetch. The stage stands above `cached`, and below `lookedUp`: only entries that have been read can hold
- * longer than was thought. It counts data calls sent below: they tell how many a look at the sources may save.
- */
-export function revalidated(next: Fetch<HeldDemand>, parts: RevalidatedParts): Fetch<HeldDemand> {
-  return async (demands, sending, settle) => {
-    await renew(demands, sending, parts);
-    const { bill, caller } = sending;
-    const callsBefore = bill.byRoute[observations.route] ?? 0;
-    await next(demands, sending, settle);
-    parts.revalidation.countCalls(caller.tenant, (bill.byRoute[observations.route] ?? 0) - callsBefore);
-  };
-}
-
-async function renew(
-  demands: readonly HeldDemand[],
-  sending: Sending,
-  parts: RevalidatedParts,
-): Promise<void> {
-  const missing = demands.filter((demand) => !isFresh(demand, parts));
-  const isRenewable = ({ entry, maxAgeMs }: HeldDemand) => entry !== undefined && maxAgeMs > 0;
-  const expired = missing
-    .filter(isRenewable)
-    .flatMap(({ entry, metricKey }) => (entry ? { entry, metricKey } : []));
-  const costs = {
-    calls: () => estimate(missing, parts).calls,
-    callsIfRenewed: () =>
-      estimate(
-        missing.filter((demand) => !isRenewable(demand)),
-        parts,
-      ).calls,
-  };
-  const checkedAtMs = await parts.revalidation.check(expired, costs, sending);
-  for (const figures of expired) figures.entry.checkedAtMs = checkedAtMs(figures);
 }

@@ -148,7 +148,11 @@ export interface GraphContext {
   readonly live?: LiveSources;
 }
 
-interface ContextParts extends LoadersParts, Pick<GraphContext, 'quota' | 'keyRefusal' | 'maxListItems'> {}
+interface ContextParts extends LoadersParts {
+  readonly quota: GraphContext['quota'];
+  readonly keyRefusal?: GraphContext['keyRefusal'];
+  readonly maxListItems: number;
+}
 
 /** Puts together the means of one operation's resolvers. */
 export function openContext(parts: ContextParts): GraphContext {

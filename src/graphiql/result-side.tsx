@@ -30,7 +30,7 @@ export function ResultSide({ settings }: { readonly settings: Settings }) {
   const chosen = useStore(side);
   const narrow = useNarrow();
   const shown = chosen === 'query' && !narrow ? 'answer' : chosen;
-  const isBegun = useIsBegun();
+  const isBegun = useIsBegun() || exchange !== null;
   useScrollThrough();
   useEffect(() => {
     document.body.dataset.side = shown;
@@ -54,7 +54,7 @@ export function ResultSide({ settings }: { readonly settings: Settings }) {
       </div>
       <LiveBar />
       <PartsBar />
-      {!isBegun && (shown === 'answer' || shown === 'query') ? (
+      {!isBegun && shown !== 'cost' && shown !== 'errors' ? (
         <div className="side-panel pane start">
           <StartPane settings={settings} />
         </div>
@@ -86,8 +86,17 @@ function useFollowedTab(): Exchange | null {
     document.querySelector('.graphiql-tab-active')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [id, ids]);
   const exchange = useStore(lastExchange);
-  const { setVisiblePlugin } = useGraphiQLActions();
+  const { setVisiblePlugin, updateActiveTabValues } = useGraphiQLActions();
+  const responseEditor = useGraphiQL((state) => state.responseEditor);
+  const isEmpty = useGraphiQL((state) => (state.tabs[state.activeTabIndex]?.response ?? '') === '');
   const isFetching = useGraphiQL((state) => state.isFetching);
+  // An answer that was kept stands in no tab of GraphiQL yet.
+  useEffect(() => {
+    if (exchange === null || !isEmpty || isFetching || responseEditor === undefined) return;
+    const response = JSON.stringify(exchange.answer, null, 2);
+    responseEditor.setValue(response);
+    updateActiveTabValues({ response });
+  }, [exchange, isEmpty, isFetching, responseEditor, updateActiveTabValues]);
   // What comes of a run is shown: where there is no room beside it, the operation and the panes give way.
   useEffect(() => {
     if (!isFetching) return;

@@ -18,7 +18,7 @@ export async function send(
 ): Promise<Answer> {
   const key = keyOf(headers);
   const response = await responseTo(operation, WHOLE, headers, signal);
-  const answer = response === null ? notReached() : await read(response);
+  const { answer } = await read(response);
   noteRefusal(key, answer);
   return answer;
 }
@@ -38,9 +38,9 @@ export async function* sendInParts(
       yield arrival;
     }
   } else {
-    const answer = response === null ? notReached() : await read(response);
+    const { answer, length } = await read(response);
     noteRefusal(key, answer);
-    yield { answer, parts: 1, isLast: true };
+    yield { answer, parts: 1, isLast: true, length };
   }
 }
 
@@ -76,15 +76,17 @@ async function responseTo(
   }
 }
 
-async function read(response: Response): Promise<Answer> {
+async function read(
+  response: Response | null,
+): Promise<{ readonly answer: Answer; readonly length: number }> {
+  if (response === null) return { answer: notReached(), length: 0 };
   const text = await response.text().catch(() => '');
+  const { length } = text;
   try {
-    return JSON.parse(text) as Answer;
+    return { answer: JSON.parse(text) as Answer, length };
   } catch {
-    return noAnswer(
-      'NOT_GRAPHQL',
-      `What answered (status ${response.status}) is no GraphQL: a proxy or a sign-in page may stand between this page and the gateway.`,
-    );
+    const words = `What answered (status ${response.status}) is no GraphQL: a proxy or a sign-in page may stand between this page and the gateway.`;
+    return { answer: noAnswer('NOT_GRAPHQL', words), length };
   }
 }
 

@@ -6,6 +6,7 @@ import { nameIn } from './exchange.ts';
 import type { Operation } from './operation.ts';
 import { send } from './send.ts';
 import type { Settings } from './settings.ts';
+import { followed } from './share/followed.ts';
 import { useStore } from './store.ts';
 import { LESSONS } from './tabs.ts';
 import { useOpen } from './tools.ts';
@@ -27,6 +28,9 @@ const QUESTIONS: readonly { readonly lesson: string; readonly question: string }
 export function StartPane({ settings: { demoKeys, trusted } }: { readonly settings: Settings }) {
   const open = useOpen();
   const { run, setVisiblePlugin } = useGraphiQLActions();
+  const query = useGraphiQL((state) => state.tabs[state.activeTabIndex]?.query ?? '');
+  const isFollowed = useStore(followed) === query;
+  if (isFollowed) return <Followed />;
   return (
     <>
       <h2>What is this?</h2>
@@ -75,6 +79,23 @@ export function StartPane({ settings: { demoKeys, trusted } }: { readonly settin
         </p>
       )}
     </>
+  );
+}
+
+/** In place of all that, where a link brought the operation: people who follow one come for its answer. */
+function Followed() {
+  const { run } = useGraphiQLActions();
+  return (
+    <section aria-label="The link">
+      <h2>You have followed a link</h2>
+      <p>It brought the operation that stands in the editor, without a key. The answer comes here.</p>
+      <p>
+        <button type="button" className="primary" onClick={() => void run()}>
+          Run this operation
+        </button>
+      </p>
+      <Price />
+    </section>
   );
 }
 

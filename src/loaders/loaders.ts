@@ -1,13 +1,13 @@
 import DataLoader from 'dataloader';
 import type { ResponsePath } from 'graphql';
 import { mapValue, type PromiseOrValue } from '../async/turns.ts';
-import { Failure, type FailureCode } from '../errors.ts';
+import { Failure } from '../errors.ts';
 import type { Outcome } from '../figures/entries.ts';
 import type { Figures } from '../figures/fetch.ts';
 import type { FindHeldNames, HeldNames } from '../figures/names.ts';
 import type { Demand } from '../plan/demand.ts';
 import type { Dimension, Learned } from '../plan/learned.ts';
-import { callKey, type Endpoint, type LeftOutRows, makeCall, type Sending } from '../service/call.ts';
+import { callKey, type Endpoint, makeCall, type Sending } from '../service/call.ts';
 import * as service from '../service/endpoints.ts';
 import type { Ask } from '../service/lists.ts';
 import type { IndicatorRecord, SourceRecord } from '../service/records/catalogue.ts';
@@ -16,7 +16,12 @@ import { leftOutOf, notFoundIn, withLeftOut } from '../service/records/envelope.
 import { createObjectMemo } from '../store/lru.ts';
 import type { Tenant } from '../tenants/tenant.ts';
 import type { Effort } from './effort.ts';
-import { type BatchGate, createObservationLoader, type ObservationLoader } from './observations.ts';
+import {
+  type BatchGate,
+  createObservationLoader,
+  type ObservationLoader,
+  remembering,
+} from './observations.ts';
 import { createTickerLoader, type TickerLoader, type TickersLearned } from './tickers.ts';
 
 /**
@@ -147,20 +152,7 @@ export interface LoadersParts {
 
 export function createLoaders(parts: LoadersParts): Loaders {
   const { ask } = parts;
-  /** Failures of records that are served past their time: hardly any operation has some. */
-  let staleness: WeakMap<object, FailureCode> | undefined;
-  const leftOut: LeftOutRows[] = [];
-  const sending: Sending = {
-    ...parts.sending,
-    onStale(records, why) {
-      if (typeof records !== 'object' || records === null) return;
-      staleness ??= new WeakMap();
-      staleness.set(records, why);
-    },
-    onLeftOut(rows) {
-      leftOut.push(rows);
-    },
-  };
+  const { sending, told } = remembering(parts.sending);
   const list = <Result>(endpoint: Endpoint<service.NoParams, Result>) =>
     once(() => ask(endpoint, {}, sending) as PromiseOrValue<Result>);
   const counted =
@@ -177,7 +169,7 @@ export function createLoaders(parts: LoadersParts): Loaders {
   const catalogue = later(() => createCatalogue(ask, sending));
   const tickers = later(() => createTickers(ask, sending, parts.tickersLearned));
   const doubts = createDoubts(parts.learned);
-  const observations = createObservationLoader({ ...parts, sending, onOutcomes: doubts.settle });
+  const observations = createObservationLoader({ ...parts, sending, told, onOutcomes: doubts.settle });
 
   return {
     load: createEndpointLoader(ask, sending),
@@ -209,24 +201,7 @@ export function createLoaders(parts: LoadersParts): Loaders {
       sending.bill.cached += 1;
       sending.onHeld?.(freshUntilMs);
     },
-    observations: {
-      operands: observations.operands,
-      rows: counted(observations.rows),
-      nationals(countryCodes, metricKey, maxAgeMs) {
-        sending.bill.naive += countryCodes.length;
-        return observations.nationals(countryCodes, metricKey, maxAgeMs);
-      },
-      nationalsAhead: observations.nationalsAhead,
-      newest: observations.newest,
-      knowsSeveral: observations.knowsSeveral,
-      severalOf: observations.severalOf,
-      leftOut: () => leftOut,
-      cameWith(record, rows) {
-        const why = staleness?.get(record);
-        if (why !== undefined) for (const row of rows) staleness?.set(row, why);
-      },
-      staleness: (row) => staleness?.get(row) ?? null,
-    },
+    observations,
   };
 }
 

@@ -236,7 +236,7 @@ function ignore(promise: PromiseOrValue<unknown>): void {
   if (promise instanceof Promise) promise.catch(() => {});
 }
 
-export interface ObservationLoader {
+export interface ObservationLoader extends ToldRows {
   /**
    * Returns the rows of every country and metric named, in their order: the latest as the service gives it, the latest
    * of the whole country, or the series. At once, if all of it is held.
@@ -280,6 +280,10 @@ export interface ObservationLoader {
    * if it stands alone.
    */
   severalOf(row: ObservationRecord): SeveralTold | null;
+}
+
+/** Word that came with the rows of an operation. */
+interface ToldRows {
   /** Returns the rows of answers to this operation that belong to no figure that can be asked for. */
   leftOut(): readonly LeftOutRows[];
   /** Tells of rows that came as part of a record: they are as old as it is. */
@@ -317,6 +321,7 @@ interface ObservationLoaderParts {
   /** Source of the figures. */
   readonly figures: Figures;
   readonly sending: Sending;
+  readonly told: ToldRows;
   readonly batchGate: BatchGate;
   readonly effort: Effort;
   /** Called with the outcomes of demands. */
@@ -326,9 +331,35 @@ interface ObservationLoaderParts {
 /** Demands that are looked for before others may have a turn. */
 const BLOCK = 250;
 
-export function createObservationLoader(
-  parts: ObservationLoaderParts,
-): Omit<ObservationLoader, 'leftOut' | 'cameWith' | 'staleness'> {
+/** Has an operation remember the rows and records that it was told of as they came. */
+export function remembering(sending: Sending): { readonly sending: Sending; readonly told: ToldRows } {
+  /** Failures of records that are served past their time: hardly any operation has some. */
+  let staleness: WeakMap<object, FailureCode> | undefined;
+  const leftOut: LeftOutRows[] = [];
+  return {
+    sending: {
+      ...sending,
+      onStale(records, why) {
+        if (typeof records !== 'object' || records === null) return;
+        staleness ??= new WeakMap();
+        staleness.set(records, why);
+      },
+      onLeftOut(rows) {
+        leftOut.push(rows);
+      },
+    },
+    told: {
+      leftOut: () => leftOut,
+      cameWith(record, rows) {
+        const why = staleness?.get(record);
+        if (why !== undefined) for (const row of rows) staleness?.set(row, why);
+      },
+      staleness: (row) => staleness?.get(row) ?? null,
+    },
+  };
+}
+
+export function createObservationLoader(parts: ObservationLoaderParts): ObservationLoader {
   const { effort, sending, batchGate } = parts;
   const { several } = parts.figures;
   /** Sources of the rows that stood beside figures that were taken by our own rule: hardly any operation has some. */
@@ -336,11 +367,14 @@ export function createObservationLoader(
   const withOutcomes = createOutcomes(parts);
   const ahead = new Map<string, NationalsAhead>();
 
-  const demandsFor = (wanted: WantedRows): PromiseOrValue<readonly Demand[]> => {
-    effort.want(wanted.countryCodes.length * wanted.metricKeys.length);
+  /** Makes a demand for each country and metric: at once, unless there are many. */
+  function demandsFor(wanted: WantedRows): PromiseOrValue<readonly Demand[]> {
+    const count = wanted.countryCodes.length * wanted.metricKeys.length;
+    effort.want(count);
+    if (count <= BLOCK) return wanted.countryCodes.flatMap((code) => demandsOf(code, wanted));
     const demands = timeSliced(sending.caller, demanding(wanted));
     return demands instanceof Promise ? batchGate.closeDuring(demands) : demands;
-  };
+  }
 
   function newest(rows: readonly ObservationRecord[]): ObservationRecord | null {
     const found = newestOf(rows);
@@ -384,11 +418,19 @@ export function createObservationLoader(
     });
   }
 
-  const loadNationals = (countryCodes: readonly string[], metricKey: string, maxAgeMs: number) =>
-    mapValue(demandsFor({ mode: 'latest', countryCodes, metricKeys: [metricKey], maxAgeMs }), nationalsOf);
+  function loadNationals(
+    countryCodes: readonly string[],
+    metricKey: string,
+    maxAgeMs: number,
+  ): PromiseOrValue<readonly National[]> {
+    const demands = demandsFor({ mode: 'latest', countryCodes, metricKeys: [metricKey], maxAgeMs });
+    return demands instanceof Promise ? demands.then(nationalsOf) : nationalsOf(demands);
+  }
 
   return {
+    ...parts.told,
     rows(wanted, choose = (rows) => rows) {
+      sending.bill.naive += 1;
       const { metricKeys } = wanted;
       const chosenIn = wanted.mode === 'latest' ? latestIn : (rows: readonly ObservationRecord[]) => rows;
       const rowsIn = (outcomes: readonly Outcome[]) => {
@@ -419,6 +461,7 @@ export function createObservationLoader(
       nationalsOf,
     }),
     nationals(countryCodes, metricKey, maxAgeMs) {
+      sending.bill.naive += countryCodes.length;
       const asked = ahead.get(nationalsName(metricKey, maxAgeMs));
       if (asked !== undefined && areSame(asked.countryCodes, countryCodes)) return asked.nationals;
       return loadNationals(countryCodes, metricKey, maxAgeMs);
@@ -433,21 +476,22 @@ export function createObservationLoader(
   };
 }
 
-/** Makes a demand for each country and metric, in steps if there are many. */
+/** Makes a demand for each country and metric, in steps. */
 function* demanding(wanted: WantedRows): Steps<Demand[]> {
-  const { mode, countryCodes, metricKeys, maxAgeMs, years } = wanted;
   const demands: Demand[] = [];
   let left = BLOCK;
-  for (const countryCode of countryCodes) {
-    for (const metricKey of metricKeys) {
-      demands.push(demandFor(mode, countryCode, metricKey, maxAgeMs, years));
-    }
-    left -= metricKeys.length;
+  for (const countryCode of wanted.countryCodes) {
+    for (const demand of demandsOf(countryCode, wanted)) demands.push(demand);
+    left -= wanted.metricKeys.length;
     if (left > 0) continue;
     left = BLOCK;
     yield;
   }
   return demands;
+}
+
+function demandsOf(countryCode: string, { mode, metricKeys, maxAgeMs, years }: WantedRows): Demand[] {
+  return metricKeys.map((key) => demandFor(mode, countryCode, key, maxAgeMs, years));
 }
 
 interface NationalsAhead {

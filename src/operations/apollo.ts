@@ -33,13 +33,14 @@ import {
   readsSchemaAlone,
   type ValidOperation,
 } from './documents.ts';
-import { type PreparedParts, preparedFor } from './execution.ts';
+import type { PreparedParts } from './execution.ts';
 import {
   bringsUnlisted,
   forApollo,
   hasText,
   isDeepRequest,
   type PersistedTexts,
+  type PlainRequests,
   PREFLIGHTED_HEADERS,
   unlisted,
 } from './requests.ts';
@@ -53,7 +54,7 @@ import {
   toldErrors,
   writeBody,
 } from './responses.ts';
-import { extensionsOf, type HandleRun, type OperationRun, type PlainRequests, setRunHeaders } from './run.ts';
+import { extensionsOf, type HandleRun, type OperationRun, setRunHeaders } from './run.ts';
 
 /**
  * Refuses `_service`, which tells routers the SDL, and so all of the schema. If the schema is closed, Apollo Server's
@@ -101,7 +102,7 @@ interface ApolloContext {
 const NOT_ACCEPTABLE = { extensions: { code: 'BAD_REQUEST' } };
 
 /** Words the refusal of a subscription, and names the way to subscribe. */
-function subscribedByPost({ subscriptions }: Pick<Config, 'subscriptions'>): GraphQLError {
+function subscribedByPost({ subscriptions }: Config): GraphQLError {
   const message = subscriptions
     ? 'A subscription takes a connection of its own: accept text/event-stream, here or at /graphql/stream (graphql-sse), or subscribe at /graphql over WebSocket (graphql-transport-ws).'
     : 'This gateway offers no subscriptions (SUBSCRIPTIONS=off). Ask by a query, again and again: what has not changed is held.';
@@ -112,7 +113,7 @@ function subscribedByPost({ subscriptions }: Pick<Config, 'subscriptions'>): Gra
 export async function byApollo(
   parts: ByApolloParts,
 ): Promise<{ readonly handle: HandleRun; stop(): Promise<void> }> {
-  const { persisted, keeping, plainRequests, execution } = parts;
+  const { persisted, answers, plainRequests, execution } = parts;
   const apollo = await openServer(parts);
 
   const handle: HandleRun = async ({ request, plain }, run) => {
@@ -147,8 +148,8 @@ export async function byApollo(
     if (passed.planned !== null) plainRequests.learn(run.accepts, headers.get('content-type') ?? '');
     // An operation that has come only once is not kept, and neither is its answer, but for those about the schema.
     if (plain !== null && written !== null) {
-      const isKnown = preparedFor(plain.params, run, parts) !== undefined;
-      if (isKnown || readsSchemaAlone(written.operation)) keeping.keep(plain.params, written, run);
+      const isKnown = parts.operations.find(plain.params, run.context.caller.flow) !== undefined;
+      if (isKnown || readsSchemaAlone(written.operation)) answers.keep(plain, written, run);
     }
     return tagged(request, !hasText(request), response, run.errors, () =>
       entityTag(written?.data ?? ['null']),
@@ -322,14 +323,12 @@ function variablesFor(
 
 /** @throws GraphQLError that says why the operation is refused */
 async function plannedFor(
-  { text, operationName, document, operation, variables }: ValidOperation,
+  valid: ValidOperation,
   run: OperationRun,
   { operations, execution }: ByApolloParts,
 ): Promise<PlannedOperation | null> {
   const { caller } = run.context;
-  const planned = operations
-    .prepare(text, operationName, document, operation, caller.tenant.isProven)
-    .with(variables);
+  const planned = operations.prepare(valid, caller.flow).with(valid.variables);
   const refusal = planned && (await execution.refusalOf(planned, run));
   if (refusal !== null) throw refusal;
   await yieldToEventLoop(caller);
@@ -373,7 +372,7 @@ function refused(
   { message, code }: { readonly message: string; readonly code: FailureCode | 'BAD_REQUEST' },
   status: number,
   run: OperationRun,
-  clocks: Pick<ByApolloParts, 'now' | 'steadyNow'>,
+  clocks: ByApolloParts,
 ): GatewayResponse {
   const { accepts, bill, requestId } = run;
   const type = isModern(accepts) ? 'graphql-response+json' : 'json';

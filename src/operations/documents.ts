@@ -17,7 +17,14 @@ import { conditionsOf, fragmentsIn, type Plan, planOperation } from '../executio
 import { leadsToFigures, type SelectionScope } from '../graph/selection.ts';
 import { type Bound, boundOf, DOCUMENTED, type ListSizes } from '../price/bound.ts';
 import { createLru, type Shrinkable, shrinkTo } from '../store/lru.ts';
-import { bareHash, NO_VARIABLES, type PersistedTexts, type TrustedDocument } from './requests.ts';
+import {
+  type AskedText,
+  bareHash,
+  NO_VARIABLES,
+  type PersistedTexts,
+  type TrustedDocument,
+  UNPROVEN,
+} from './requests.ts';
 
 /** Combinations of skipped and included fields that are kept ready of one operation. */
 const MAX_PLANS = 32;
@@ -112,16 +119,10 @@ export interface PlannedOperation {
 }
 
 export interface PreparedOperations extends Shrinkable {
-  find(text: string, operationName: string | undefined, isProven: boolean): Prepared | undefined;
-  /** Prepares an operation of a valid document. */
-  prepare(
-    text: string,
-    operationName: string | undefined,
-    document: DocumentNode,
-    operation: OperationDefinitionNode,
-    /** True if it is for a key that the service has accepted lately. */
-    isProven: boolean,
-  ): Prepared;
+  /** Finds an operation that was found valid before. */
+  find(asked: AskedText, flow: string): Prepared | undefined;
+  /** Prepares a valid operation, and keeps it ready if it has come before. */
+  prepare(valid: ValidOperation, flow: string): Prepared;
 }
 
 /**
@@ -150,17 +151,17 @@ export function createPreparedOperations(
   const nameOf = (text: string, operationName: string | undefined) => `${operationName ?? ''}\n${text}`;
 
   return {
-    find(text, operationName, isProven) {
+    find({ text, operationName }, flow) {
       const name = nameOf(text, operationName);
       const known = tables.proven.ready.get(name);
       if (known !== undefined) return known.prepared;
       const entry = tables.unproven.ready.get(name);
-      if (entry !== undefined && isProven) tables.proven.ready.set(name, entry);
+      if (entry !== undefined && flow !== UNPROVEN) tables.proven.ready.set(name, entry);
       return entry?.prepared;
     },
-    prepare(text, operationName, document, operation, isProven) {
+    prepare({ text, operationName, document, operation }, flow) {
       const prepared = prepareOperation(schema, document, operation, listed);
-      const { seen, ready } = tables[isProven ? 'proven' : 'unproven'];
+      const { seen, ready } = tables[flow === UNPROVEN ? 'unproven' : 'proven'];
       const name = nameOf(text, operationName);
       const digest = hash('sha1', name);
       if (tables.proven.seen.has(digest) || tables.unproven.seen.has(digest))
@@ -191,8 +192,13 @@ function createTable(whose: 'proven' | 'unproven', maxBytes: number) {
   };
 }
 
-/** The parts that change with no variables but those that `@skip` and `@include` ask. */
-type Planned = Pick<PlannedOperation, 'plan' | 'leadsToFigures' | 'bound'>;
+/** The parts of an operation that change with no variables but those that `@skip` and `@include` ask. */
+interface PlannedFor {
+  readonly plan: Plan;
+  readonly leadsToFigures: boolean;
+  /** The bound of an operation without variables, for lists of some sizes. */
+  bounded: { readonly sizes: ListSizes; readonly bound: Bound } | null;
+}
 
 function prepareOperation(
   schema: GraphQLSchema,
@@ -202,34 +208,39 @@ function prepareOperation(
 ): Prepared {
   const conditions = conditionsOf(document);
   const definitions = operation.variableDefinitions ?? [];
-  const plans = new LRUCache<string, Planned>({ max: MAX_PLANS });
+  const plans = new LRUCache<string, PlannedFor>({ max: MAX_PLANS });
 
-  function planFor(variables: PlannedOperation['variables']): Planned {
-    const sizes = listed();
-    const signature = `${sizes.countries} ${sizes.metrics} ${conditions.map((name) => String(variables[name])).join()}`;
+  function planFor(variables: PlannedOperation['variables']): PlannedFor {
+    const signature = conditions.map((name) => String(variables[name])).join();
     const known = plans.get(signature);
     if (known !== undefined) return known;
     const plan = planOperation(schema, document, operation, variables);
-    const scope = scopeOf(plan, variables);
-    const made = {
-      plan,
-      leadsToFigures: leadsToFigures(plan.root.type, operation.selectionSet, scope),
-      bound: boundOf(schema, operation, scope, sizes),
-    };
+    const leads = leadsToFigures(plan.root.type, operation.selectionSet, scopeOf(plan, variables));
+    const made = { plan, leadsToFigures: leads, bounded: null };
     plans.set(signature, made);
     return made;
+  }
+
+  function boundFor(planned: PlannedFor, variables: PlannedOperation['variables']): Bound {
+    const sizes = listed();
+    const { plan, bounded } = planned;
+    const isSame = bounded?.sizes.countries === sizes.countries && bounded.sizes.metrics === sizes.metrics;
+    if (bounded !== null && isSame) return bounded.bound;
+    const bound = boundOf(schema, operation, scopeOf(plan, variables), sizes);
+    if (definitions.length === 0) planned.bounded = { sizes, bound };
+    return bound;
   }
 
   const prepared: Prepared = {
     document,
     operation,
     with(given) {
-      if (definitions.length === 0) return { prepared, variables: NO_VARIABLES, ...planFor(NO_VARIABLES) };
-      const { coerced } = getVariableValues(schema, definitions, given);
-      if (coerced === undefined) return null;
-      const planned = planFor(coerced);
-      const bound = boundOf(schema, operation, scopeOf(planned.plan, coerced), listed());
-      return { prepared, variables: coerced, ...planned, bound };
+      const variables =
+        definitions.length === 0 ? NO_VARIABLES : getVariableValues(schema, definitions, given).coerced;
+      if (variables === undefined) return null;
+      const planned = planFor(variables);
+      const { plan, leadsToFigures } = planned;
+      return { prepared, variables, plan, leadsToFigures, bound: boundFor(planned, variables) };
     },
   };
   return prepared;
@@ -264,9 +275,7 @@ export function readsSchemaAlone({ selectionSet }: OperationDefinitionNode): boo
 }
 
 /** An operation that Apollo Server has found valid. */
-export interface ValidOperation {
-  readonly text: string;
-  readonly operationName: string | undefined;
+export interface ValidOperation extends AskedText {
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
   readonly variables: Readonly<Record<string, unknown>>;
@@ -296,7 +305,7 @@ interface Held {
   readonly trusted: readonly TrustedDocument[];
 }
 
-export interface TrustedOptions {
+interface TrustedOptions {
   /** Told why changed files can't be read. The documents that were read before hold until they can. */
   readonly onProblem?: (problem: unknown) => void;
   readonly lookMs?: number;

@@ -6,23 +6,17 @@ import {
 } from 'graphql';
 import type { PromiseOrValue } from '../async/turns.ts';
 import { Failure } from '../errors.ts';
-import { byteLengthOf, lengthOf, type TextPieces } from '../execution/columns.ts';
 import { planOperation } from '../execution/plan.ts';
-import { type Executed, runPlan } from '../execution/run.ts';
+import { byteLengthOf, type Executed, lengthOf, runPlan, type TextPieces } from '../execution/run.ts';
 import { formatError } from '../graph/errors.ts';
 import { listRefusal } from '../graph/limits.ts';
+import type { Learned } from '../plan/learned.ts';
 import { mostCalls } from '../price/bound.ts';
 import { type Pricing, priceRange } from '../price/price.ts';
 import type { FirstPart } from '../wings/defer/delivery.ts';
-import type { AnswerKeeping } from './answers.ts';
-import type {
-  Explanation,
-  PlannedOperation,
-  Prepared,
-  PreparedOperations,
-  ValidOperation,
-} from './documents.ts';
-import type { OperationParams } from './requests.ts';
+import type { AnswersTable } from './answers.ts';
+import type { Explanation, PlannedOperation, PreparedOperations, ValidOperation } from './documents.ts';
+import type { GatewayRequest, PlainRequest } from './requests.ts';
 import { entityTag, type GatewayResponse, statusOf, tagged, toldErrors, writeBody } from './responses.ts';
 import {
   describeOperation,
@@ -30,9 +24,11 @@ import {
   extensionsOf,
   type HandleRun,
   type Incoming,
+  type OpenRun,
   type OperationEvent,
   type OperationRun,
-  type PlainRequest,
+  onceOver,
+  type RanOperation,
   setRunHeaders,
   shown,
   type WrittenAnswer,
@@ -68,8 +64,7 @@ interface ExecutionParts {
   readonly maxUpstreamCalls: number;
   readonly maxAnswerBytes: number;
   readonly price: Pricing;
-  /** Rows that one call brings. */
-  readonly maxRows: () => number;
+  readonly learned: Learned;
   readonly now: () => number;
   readonly onOperation: (event: OperationEvent) => void;
   readonly onFault: (fault: unknown, where: string, requestId?: string) => void;
@@ -136,9 +131,9 @@ export function createExecution(parts: ExecutionParts): Execution {
     finish,
     refusalOf({ prepared: { document, operation }, variables, bound, plan }, { context, delivery }) {
       const { caller } = context;
-      const fault = delivery?.refusalOf(schema, { document }, variables) ?? null;
+      const fault = delivery?.refusalOf(schema, document, variables) ?? null;
       if (fault !== null) return fault;
-      if (mostCalls(bound, parts.maxRows()) <= limit) return null;
+      if (mostCalls(bound, parts.learned.maxRows) <= limit) return null;
       const pricing = price({ document, operation, variables, caller, plan }, 'expected', false);
       return pricing.then(({ refusal }) => refusal && refused(refusal));
     },
@@ -168,18 +163,20 @@ export function createExecution(parts: ExecutionParts): Execution {
       const data = isLong === null ? executed.data : NULL;
       const errors = isLong === null ? executed.errors.map((error) => tell(error, run.requestId)) : [isLong];
       if (isLong === null && deliver(run, operation, data, errors)) {
-        run.written = { status: 200, data, body: '', operation };
+        run.written = { status: 200, data, body: '', operation, extensions: extensionsOf(run) };
         return run.written;
       }
       finish(run, operation, errors);
+      const extensions = extensionsOf(run);
       run.written = {
         status: statusOf(
           { accepts, errors, data: () => JSON.parse(data.join('')), operation, hadOperation: true },
           200,
         ),
         data,
-        body: writeBody(data, toldErrors(errors, run.requestId), extensionsOf(run)),
+        body: writeBody(data, toldErrors(errors, run.requestId), extensions),
         operation,
+        extensions,
       };
       return run.written;
     },
@@ -238,47 +235,61 @@ function answerTooLong(limit: number): GraphQLError {
 export interface PreparedParts {
   readonly operations: PreparedOperations;
   readonly execution: Execution;
-  readonly keeping: AnswerKeeping;
+  readonly answers: AnswersTable;
   readonly maxListItems: number;
   readonly now: () => number;
   readonly steadyNow: () => number;
 }
 
-/** Runs operations that were found valid before by their plans, and leaves the rest to the next stage. */
-export function prepared(next: HandleRun, parts: PreparedParts): HandleRun {
-  const { execution, keeping, maxListItems } = parts;
-
-  async function answer(
-    incoming: Incoming,
-    { params, contentType }: PlainRequest,
-    run: OperationRun,
-  ): Promise<GatewayResponse> {
-    const { request } = incoming;
-    const known = preparedFor(params, run, parts);
-    if (known === undefined || listRefusal(known.operation, params.variables, maxListItems) !== null)
-      return next(incoming, run);
-    const planned = known.with(params.variables);
-    if (planned === null) return next(incoming, run);
-    const refusing = execution.refusalOf(planned, run);
-    const refusal = refusing instanceof Promise ? await refusing : refusing;
-    if (refusal !== null) return next(incoming, run);
-    const executed = await execution.answer(planned, run);
-    const { status, data, body } = executed;
-    const headers = new Map([['content-type', contentType]]);
-    setRunHeaders(headers, status, run, parts);
-    keeping.keep(params, executed, run);
-    return tagged(request, params.isPersisted, { status, headers, body }, run.errors, () => entityTag(data));
-  }
-
-  return (incoming, run) =>
-    incoming.plain === null ? next(incoming, run) : answer(incoming, incoming.plain, run);
+/**
+ * Opens the run of an operation, and closes it once all of the answer is there. Operations that were found valid before
+ * run by their plans; the rest is left to the next stage.
+ */
+export function ran(
+  next: HandleRun,
+  openRun: OpenRun,
+  parts: PreparedParts,
+): (incoming: Incoming) => Promise<RanOperation> {
+  return async (incoming) => {
+    const { request, caller, plain, trace, delivery } = incoming;
+    const run = openRun(request, caller, trace, delivery);
+    try {
+      const answered = plain && (await answerByPlan(request, plain, run, parts));
+      return { response: answered ?? (await next(incoming, run)), run };
+    } finally {
+      onceOver(delivery, () => close(run));
+    }
+  };
 }
 
-/** Finds the operation that a request asks for, if it was found valid before. */
-export function preparedFor(
-  { text, operationName }: OperationParams,
-  { context: { caller } }: OperationRun,
-  { operations }: Pick<PreparedParts, 'operations'>,
-): Prepared | undefined {
-  return operations.find(text, operationName, caller.tenant.isProven);
+/** Closes a run. Calls that it asked for and nobody waited for are not sent any more: its bill is shown. */
+function close({ deadline, participant, payer }: OperationRun): void {
+  deadline.stop();
+  participant.leave();
+  payer.close();
+}
+
+/** Returns null if the operation has no plan yet, or is to be refused. */
+async function answerByPlan(
+  request: GatewayRequest,
+  plain: PlainRequest,
+  run: OperationRun,
+  parts: PreparedParts,
+): Promise<GatewayResponse | null> {
+  const { execution, answers, maxListItems } = parts;
+  const { params, contentType } = plain;
+  const known = parts.operations.find(params, run.context.caller.flow);
+  if (known === undefined || listRefusal(known.operation, params.variables, maxListItems) !== null)
+    return null;
+  const planned = known.with(params.variables);
+  if (planned === null) return null;
+  const refusing = execution.refusalOf(planned, run);
+  const refusal = refusing instanceof Promise ? await refusing : refusing;
+  if (refusal !== null) return null;
+  const executed = await execution.answer(planned, run);
+  const { status, data, body } = executed;
+  const headers = new Map([['content-type', contentType]]);
+  setRunHeaders(headers, status, run, parts);
+  answers.keep(plain, executed, run);
+  return tagged(request, params.isPersisted, { status, headers, body }, run.errors, () => entityTag(data));
 }

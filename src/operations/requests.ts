@@ -98,7 +98,7 @@ export function createCallers(tenants: Tenants): (headers: CallerHeaders) => Cal
 }
 
 /** Marks the event of an operation if it came by a key that the service had accepted lately. */
-export function provenBy({ flow }: Pick<Caller, 'flow'>): { readonly isProven?: true } {
+export function provenBy({ flow }: Caller): { readonly isProven?: true } {
   return flow === UNPROVEN ? {} : { isProven: true };
 }
 
@@ -134,7 +134,12 @@ export class ChangedRequest implements GatewayRequest {
 
   constructor(
     whole: GatewayRequest,
-    changes: Partial<Pick<GatewayRequest, 'headers' | 'search' | 'body' | 'isBatched'>>,
+    changes: {
+      readonly headers?: GatewayRequest['headers'];
+      readonly search?: string;
+      readonly body?: unknown;
+      readonly isBatched?: boolean;
+    },
   ) {
     this.method = whole.method;
     this.headers = changes.headers ?? whole.headers;
@@ -161,10 +166,14 @@ export function acceptingInstead(
   return { ...others, accept };
 }
 
-/** The operation that a request asks for. */
-export interface OperationParams {
+/** One operation of a text. */
+export interface AskedText {
   readonly text: string;
   readonly operationName: string | undefined;
+}
+
+/** The operation that a request asks for. */
+interface OperationParams extends AskedText {
   readonly variables: Readonly<Record<string, unknown>>;
   /** True if the client named the operation instead of sending its text. */
   readonly isPersisted: boolean;
@@ -191,7 +200,7 @@ export const NO_VARIABLES: OperationParams['variables'] = Object.freeze({});
  * look at it: odd forms, any fault, operations to be persisted, and requests that a browser could be tricked into
  * sending.
  */
-export function paramsIn(
+function paramsIn(
   { method, headers, search, body }: GatewayRequest,
   persisted: PersistedTexts,
   isProven: boolean,
@@ -219,12 +228,7 @@ export function paramsIn(
  * Translates the request for Apollo Server. An operation that is named by an identifier, and one that may not run,
  * become operations that are named by a hash. Of the latter Apollo then says that there is none.
  */
-export function forApollo({
-  method,
-  headers,
-  search,
-  body,
-}: GatewayRequest): Omit<GatewayRequest, 'signal' | 'requestId' | 'isBatched'> {
+export function forApollo({ method, headers, search, body }: GatewayRequest) {
   const request = { method, headers, search, body };
   if (isObject(body)) {
     const name = nameInstead(body);
@@ -271,10 +275,7 @@ export function hasText({ body, search }: GatewayRequest): boolean {
 }
 
 /** Returns the operation that a request asks for, by its text or by a name that is known; null if it is neither. */
-export function textIn(
-  { body, search }: GatewayRequest,
-  persisted: PersistedTexts,
-): Pick<OperationParams, 'text' | 'operationName'> | null {
+export function textIn({ body, search }: GatewayRequest, persisted: PersistedTexts): AskedText | null {
   const params = isObject(body) ? body : paramsInSearch(search);
   const { query, operationName } = params;
   const hash = hashIn(params);
@@ -346,7 +347,7 @@ function hashIn(params: Readonly<Record<string, unknown>>): string | null {
 }
 
 /** Tells if the text of the operation, or any value that comes with it, nests deeper than the limit. */
-export function isDeepRequest({ body, search }: Pick<GatewayRequest, 'body' | 'search'>): boolean {
+export function isDeepRequest({ body, search }: GatewayRequest): boolean {
   if (isObject(body)) return isDeep(body) || isDeepOperation(body.query);
   const params = new URLSearchParams(search);
   return (
@@ -361,4 +362,45 @@ function isDeepParam(text: string | null): boolean {
   } catch {
     return false;
   }
+}
+
+/** Tells if the client wants the plan instead of the answer. */
+export function isExplained({ headers }: GatewayRequest): boolean {
+  return headers['x-explain'] === '1';
+}
+
+/** A request that nobody needs to interpret, and the type that its client takes answers in. */
+export interface PlainRequest {
+  readonly params: OperationParams;
+  /** Names the operation with its variables: two requests of one name ask for the same. */
+  readonly question: string;
+  readonly contentType: string;
+}
+
+export interface PlainRequests {
+  /** Reads the operation that a request asks for; null if Apollo has to look at it. */
+  read(request: GatewayRequest, caller: Caller): PlainRequest | null;
+  /** Learns the type of content that Apollo answers an `Accept` header with. */
+  learn(accepts: string, contentType: string): void;
+}
+
+/** Kinds of `Accept` headers whose type of content is remembered. */
+const MAX_ACCEPTS = 100;
+const MAX_ACCEPT_CHARACTERS = 300;
+
+export function createPlainRequests(persisted: PersistedTexts): PlainRequests {
+  const contentTypes = new LRUCache<string, string>({ max: MAX_ACCEPTS });
+  return {
+    read(request, { flow }) {
+      const contentType = contentTypes.get(request.headers.accept ?? '');
+      if (contentType === undefined || isExplained(request)) return null;
+      const params = paramsIn(request, persisted, flow !== UNPROVEN);
+      if (params === null) return null;
+      const { text, operationName = '', variables } = params;
+      return { params, question: `${operationName}\n${JSON.stringify(variables)}\n${text}`, contentType };
+    },
+    learn(accepts, contentType) {
+      if (accepts.length <= MAX_ACCEPT_CHARACTERS) contentTypes.set(accepts, contentType);
+    },
+  };
 }

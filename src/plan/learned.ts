@@ -1,4 +1,4 @@
-import type { RowsOf } from './cover.ts';
+import type { Pair, Rectangle, RowsOf } from './cover.ts';
 import { type Mode, nameOfYears, pairKey, type YearRange, yearsWithin } from './demand.ts';
 
 /** Rows after which the data route is seen to end when no `limit` is given. */
@@ -95,7 +95,7 @@ const MAX_NAMES = 20_000;
 const FACT_LIFE_MS = 10 * 60_000;
 
 /** Facts on the data route that single answers show, each with a value for the unknown. */
-interface Facts {
+export interface Facts {
   /** The most rows that one call brings. */
   maxRows: number;
   /** Rows at which an answer without `limit` ends. */
@@ -138,8 +138,10 @@ export type Dimension = 'countries' | 'metrics';
 
 /** Knowledge of the service from its answers. Shared by all callers: none of it is a figure. */
 export interface Learned extends Readonly<Facts> {
-  /** Takes a fact over, until it is contradicted or has had no new evidence for ten minutes. */
-  learn<Name extends keyof Facts>(name: Name, value: Facts[Name]): void;
+  /** Returns all facts as of now: for those who look at several of them. */
+  facts(): Readonly<Facts>;
+  /** Takes facts over, until they are contradicted or have had no new evidence for ten minutes. */
+  learn(facts: Partial<Facts>): void;
   /** Names that the service has answered for: they don't make it refuse a call. In the spelling of the call. */
   readonly answered: Readonly<Record<Dimension, NameSet>>;
   /** Names in the service's own lists. */
@@ -147,6 +149,8 @@ export interface Learned extends Readonly<Facts> {
   /** Codes of the last list of countries, in its order; none before one came. The list may be another by now. */
   readonly countryCodes: readonly string[];
   learnCountryCodes(codes: readonly string[]): void;
+  /** Notes that a call was answered, and the countries and metrics of the figures that came. */
+  noteAnswer(asked: Rectangle, figures: readonly Pair[]): void;
   /** Names that figures have come for: codes in upper case, keys as the service spells them. */
   readonly figured: Readonly<Record<Dimension, NameSet>>;
   /** Expected rows of a series. */
@@ -174,20 +178,47 @@ export interface NameSet {
   every(test: (name: string) => boolean): boolean;
 }
 
+/** Keeps facts until they are contradicted, or have had no new evidence for as long as they live. */
+function createFacts(now: () => number): Pick<Learned, 'facts' | 'learn'> {
+  let known = UNKNOWN_FACTS;
+  /** Instants up to which facts are known, by their names. */
+  const untilMs = new Map<string, number>();
+  /** The first of these instants. */
+  let allUntilMs = Number.POSITIVE_INFINITY;
+  function facts(): Readonly<Facts> {
+    const nowMs = now();
+    if (nowMs < allUntilMs) return known;
+    for (const [name, atMs] of untilMs) {
+      if (nowMs < atMs) continue;
+      known = { ...known, [name]: UNKNOWN_FACTS[name as keyof Facts] };
+      untilMs.delete(name);
+    }
+    allUntilMs = Math.min(...untilMs.values());
+    return known;
+  }
+
+  return {
+    facts,
+    learn(some) {
+      const names = Object.keys(some) as (keyof Facts)[];
+      const nowMs = now();
+      for (const name of names) untilMs.set(name, nowMs + FACT_LIFE_MS);
+      if (names.some((name) => known[name] !== some[name])) known = { ...known, ...some };
+      allUntilMs = Math.min(...untilMs.values());
+    },
+  };
+}
+
 export function createLearned(now: () => number): Learned {
-  const facts: { [Name in keyof Facts]?: { value: Facts[Name]; atMs: number } } = {};
+  const { facts, learn } = createFacts(now);
   const byPair = new Map<string, number>();
   const byMetric = new Map<string, { pairs: number; rows: number }>();
   const spans = new Map<string, Span>();
   const ranges = new Map<string, { readonly name: string; readonly rows: number }>();
 
   let countryCodes: readonly string[] = [];
-
-  function fact<Name extends keyof Facts>(name: Name): Facts[Name] {
-    const known = facts[name];
-    const isKnown = known !== undefined && now() - known.atMs < FACT_LIFE_MS;
-    return isKnown ? known.value : UNKNOWN_FACTS[name];
-  }
+  const answered = { countries: createNameSet(), metrics: createNameSet() };
+  const figured = { countries: createNameSet(), metrics: createNameSet() };
 
   const seriesRows: RowsOf = (countryCode, metricKey) => {
     const known = byPair.get(pairKey(countryCode, metricKey));
@@ -200,30 +231,36 @@ export function createLearned(now: () => number): Learned {
 
   return {
     get maxRows() {
-      return fact('maxRows');
+      return facts().maxRows;
     },
     get defaultRows() {
-      return fact('defaultRows');
+      return facts().defaultRows;
     },
     get limitParam() {
-      return fact('limitParam');
+      return facts().limitParam;
     },
     get refusedLimit() {
-      return fact('refusedLimit');
+      return facts().refusedLimit;
     },
     get limitEffect() {
-      return fact('limitEffect');
+      return facts().limitEffect;
     },
     get yearsParam() {
-      return fact('yearsParam');
+      return facts().yearsParam;
     },
     get totals() {
-      return fact('totals');
+      return facts().totals;
     },
-    learn(name, value) {
-      Object.assign(facts, { [name]: { value, atMs: now() } });
+    facts,
+    learn,
+    answered,
+    noteAnswer({ countryCodes, metricKeys }, figures) {
+      for (const code of countryCodes) answered.countries.add(code.toUpperCase());
+      for (const key of metricKeys) answered.metrics.add(key);
+      for (const code of new Set(figures.map((row) => row.countryCode)))
+        figured.countries.add(code.toUpperCase());
+      for (const key of new Set(figures.map((row) => row.metricKey))) figured.metrics.add(key);
     },
-    answered: { countries: createNameSet(), metrics: createNameSet() },
     listed: { countries: createNameSet(), metrics: createNameSet() },
     get countryCodes() {
       return countryCodes;
@@ -231,7 +268,7 @@ export function createLearned(now: () => number): Learned {
     learnCountryCodes(codes) {
       countryCodes = codes;
     },
-    figured: { countries: createNameSet(), metrics: createNameSet() },
+    figured,
     seriesRows,
     knowsSeries(countryCode, metricKey) {
       return byPair.has(pairKey(countryCode, metricKey));
@@ -300,7 +337,7 @@ function createNameSet(): NameSet {
  * @param totals `untold` has series of unknown length be taken for long, `unknown` has them asked for in hope
  */
 export function frozen(learned: Learned, totals: 'untold' | 'unknown'): Learned {
-  const { maxRows, defaultRows, limitParam, refusedLimit, limitEffect, yearsParam } = learned;
+  const facts = { ...learned.facts(), totals };
   const fixed = (names: NameSet): NameSet => ({
     size: names.size,
     has: (name) => names.has(name),
@@ -312,18 +349,14 @@ export function frozen(learned: Learned, totals: 'untold' | 'unknown'): Learned 
     metrics: fixed(metrics),
   });
   return {
-    maxRows,
-    defaultRows,
-    limitParam,
-    refusedLimit,
-    limitEffect,
-    yearsParam,
-    totals,
+    ...facts,
+    facts: () => facts,
     learn() {},
     answered: fixedNames(learned.answered),
     listed: fixedNames(learned.listed),
     countryCodes: learned.countryCodes,
     learnCountryCodes() {},
+    noteAnswer() {},
     figured: fixedNames(learned.figured),
     seriesRows: learned.seriesRows,
     knowsSeries: learned.knowsSeries,

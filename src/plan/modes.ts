@@ -73,7 +73,6 @@ export function* choosingModes(
   seriesRows: RowsOf,
   rowsWithin: RowsWithin = null,
 ): Steps<ModePlan> {
-  if (demands.every(({ mode }) => mode === 'latest')) return { latest: demands, series: [], ranges: [] };
   const wanted = wantedOf(demands);
   const all = new Map([
     ...wanted.series,
@@ -88,15 +87,30 @@ export function* choosingModes(
     const choice = chooseByRows(ranges, others, limits, { seriesRows, rowsWithin });
     return choice ?? whole;
   }
-  const wholeCalls = yield* countingCalls(whole, limits, seriesRows, rowsWithin);
-  if (wholeCalls === 1) return whole;
-  let [best, bestCalls] = [whole, wholeCalls];
+  const counting = (plan: ModePlan) => countingCalls(plan, limits, seriesRows, rowsWithin);
+  // Ranges that fit one call beat whole series that don't: the calls that those take are no matter then, and dear to tell.
+  const isWholeLong = callsFor(rowsOf(whole.series, seriesRows, limits), limits) > 1;
+  if (!isWholeLong && (yield* counting(whole)) === 1) return whole;
+  const plans: [ModePlan, number][] = [];
   for (const grouped of groupings(ranges)) {
     const plan = { ...others, ranges: grouped };
-    const calls = yield* countingCalls(plan, limits, seriesRows, rowsWithin);
-    if (calls < bestCalls) [best, bestCalls] = [plan, calls];
+    const calls = yield* counting(plan);
+    if (calls === 1) return plan;
+    plans.push([plan, calls]);
   }
+  let [best, bestCalls] = [whole, yield* counting(whole)];
+  for (const [plan, calls] of plans) if (calls < bestCalls) [best, bestCalls] = [plan, calls];
   return best;
+}
+
+/** Calls for so many rows, at the least. */
+function callsFor(rows: number, { maxRows }: ModeLimits): number {
+  return Math.ceil(rows / maxRows);
+}
+
+/** Rows of pairs, each of which fits a call. */
+function rowsOf(pairs: readonly Pair[], rows: RowsOf, { maxRows }: ModeLimits): number {
+  return sum(pairs.map(({ countryCode, metricKey }) => Math.min(maxRows, rows(countryCode, metricKey))));
 }
 
 /**
@@ -107,20 +121,20 @@ export function* choosingModes(
 function chooseByRows(
   ranges: readonly RangeOfPair[],
   others: ModePlan,
-  { maxRows }: ModeLimits,
+  limits: ModeLimits,
   { seriesRows, rowsWithin }: { seriesRows: RowsOf; rowsWithin: NonNullable<RowsWithin> },
 ): ModePlan | null {
-  const callsFor = (rows: number) => Math.ceil(rows / maxRows);
-  const rowsOf = (pairs: readonly Pair[], rows: RowsOf) =>
-    sum(pairs.map(({ countryCode, metricKey }) => Math.min(maxRows, rows(countryCode, metricKey))));
   const wholeRows = rowsOf(
     ranges.map(({ pair }) => pair),
     seriesRows,
+    limits,
   );
   let best: ModePlan | null = null;
-  let bestCalls = callsFor(wholeRows * WORTHWHILE_SHARE);
+  let bestCalls = callsFor(wholeRows * WORTHWHILE_SHARE, limits);
   for (const grouped of groupings(ranges)) {
-    const calls = sum(grouped.map(({ years, pairs }) => callsFor(rowsOf(pairs, rowsWithin(years)))));
+    const calls = sum(
+      grouped.map(({ years, pairs }) => callsFor(rowsOf(pairs, rowsWithin(years), limits), limits)),
+    );
     if (calls < bestCalls) [best, bestCalls] = [{ ...others, ranges: grouped }, calls];
   }
   return best;
@@ -332,10 +346,31 @@ export function limitsOf({ learned, codesPerCall }: CallBounds): CoverLimits {
 }
 
 /** Plans which demands to ask for as latest, as series, and within some years. */
-export function planningModes(demands: readonly Demand[], planning: Planning): Steps<ModePlan> {
+export function* planningModes(demands: readonly Demand[], planning: Planning): Steps<ModePlan> {
+  if (demands.every(({ mode }) => mode === 'latest')) return { latest: demands, series: [], ranges: [] };
   const { learned } = planning;
   const rowsWithin: RowsWithin = mayNameYears(learned) ? (years) => learned.rowsWithin(widened(years)) : null;
-  return choosingModes(demands, modeLimits(planning), learned.seriesRows, rowsWithin);
+  return yield* choosingModes(demands, modeLimits(planning), learned.seriesRows, rowsWithin);
+}
+
+/** The plan for some demands. */
+export interface DemandPlan {
+  /** Pairs that are asked for as whole series. */
+  readonly series: readonly Pair[];
+  /** The parts of the plan, each with the rows to cover it by. */
+  readonly parts: readonly PlanPart[];
+}
+
+/** Plans demands, in steps. */
+export function* planningParts(demands: readonly Demand[], planning: Planning): Steps<DemandPlan> {
+  const { learned } = planning;
+  const plan = yield* planningModes(demands, planning);
+  const parts = partsOf(
+    plan,
+    (pairs) => hopefulRows(pairs, learned),
+    (years, pairs) => hopefulRowsWithin(years, pairs, learned),
+  );
+  return { series: plan.series, parts };
 }
 
 /** Calls and rows that demands are planned to take. An answer that is cut short, or refused, takes more. */
@@ -346,12 +381,10 @@ interface Estimate {
 }
 
 export function estimate(demands: readonly Demand[], planning: Planning): Estimate {
-  const { learned } = planning;
-  const limits = modeLimits(planning);
-  const plan = taken(planningModes(demands, planning));
+  const limits = limitsOf(planning);
+  const { parts } = taken(planningParts(demands, planning));
   const total = { calls: 0, rows: 0 };
-  for (const { pairs, rowsOf } of hopefulParts(plan, learned))
-    add(total, cover(pairs, limits, rowsOf), rowsOf);
+  for (const { pairs, rowsOf } of parts) add(total, cover(pairs, limits, rowsOf), rowsOf);
   return total;
 }
 
@@ -360,11 +393,10 @@ export function estimate(demands: readonly Demand[], planning: Planning): Estima
  * already tell; then they are not parted into calls.
  */
 export function fitsWithin(most: Estimate, demands: readonly Demand[], planning: Planning): boolean {
-  const { learned } = planning;
-  const limits = modeLimits(planning);
-  const plan = taken(planningModes(demands, planning));
+  const limits = limitsOf(planning);
+  const { parts } = taken(planningParts(demands, planning));
   const total = { calls: 0, rows: 0 };
-  for (const { pairs, rowsOf } of hopefulParts(plan, learned)) {
+  for (const { pairs, rowsOf } of parts) {
     const ownRows = pairs.reduce(
       (sum, { countryCode, metricKey }) => sum + rowsOf(countryCode, metricKey),
       0,
@@ -384,15 +416,6 @@ function add(
 ): void {
   total.calls += rectangles.length;
   for (const rectangle of rectangles) total.rows += expectedRows(rectangle, rowsOf);
-}
-
-/** The parts of a plan, each with the rows to cover it by. */
-export function hopefulParts(plan: ModePlan, learned: Learned): PlanPart[] {
-  return partsOf(
-    plan,
-    (pairs) => hopefulRows(pairs, learned),
-    (years, pairs) => hopefulRowsWithin(years, pairs, learned),
-  );
 }
 
 function modeLimits(planning: Planning): ModeLimits {

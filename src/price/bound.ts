@@ -3,26 +3,21 @@ import {
   type GraphQLCompositeType,
   type GraphQLField,
   type GraphQLNamedType,
+  type GraphQLObjectType,
   type GraphQLSchema,
   getArgumentValues,
   getNamedType,
   getNullableType,
   isCompositeType,
   isListType,
+  isObjectType,
   isUnionType,
   Kind,
   type OperationDefinitionNode,
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
-import {
-  costOf,
-  entitiesById,
-  type FieldCost,
-  isLeftOut,
-  rowTypeOf,
-  type SelectionScope,
-} from '../graph/selection.ts';
+import { type FieldCost, isLeftOut, type SelectionScope } from '../graph/selection.ts';
 import { countries, indicators, observations } from '../service/endpoints.ts';
 
 /** A sum over the fields of an operation. */
@@ -143,10 +138,14 @@ export function boundOf(
     nothing: NO_CALLS,
     both,
     ofField(field, node, type, parents, below) {
-      const own = ownBound(field, node, type, type === root ? null : parents, scope, sizes);
+      const cost = costOf(field);
+      const isRow = rowTypeOf(type) !== null;
+      const isPage = rowTypeOf(getNamedType(field.type)) !== null;
+      const isList = isPage || isListType(getNullableType(field.type));
+      const own = ownBound({ field, cost, isList, node, type }, type === root ? null : parents, scope, sizes);
       if (node.selectionSet === undefined) return own;
       // The rows of a page are no more than those of its list.
-      const isOfList = holdsList(field) && rowTypeOf(type) === null;
+      const isOfList = isList && !isRow;
       const items = isOfList ? mostOf(field, argumentsOf(field, node, scope), sizes) : parents;
       return both(own, below(getNamedType(field.type), node.selectionSet, items));
     },
@@ -161,20 +160,27 @@ function both(a: Bound, b: Bound): Bound {
   return { calls: a.calls + b.calls, latestFigures: a.latestFigures + b.latestFigures };
 }
 
+/** A field as it is bounded. */
+interface BoundField {
+  readonly field: GraphQLField<unknown, unknown>;
+  readonly cost: FieldCost;
+  /** True if it brings several records. */
+  readonly isList: boolean;
+  readonly node: FieldNode;
+  readonly type: GraphQLCompositeType;
+}
+
 /**
  * Bounds a field, without its selection.
  * @param parents objects that have the field; null for a field of the root
  */
 function ownBound(
-  field: GraphQLField<unknown, unknown>,
-  node: FieldNode,
-  type: GraphQLCompositeType,
+  { field, cost, isList, node, type }: BoundField,
   parents: number | null,
   scope: SelectionScope,
   sizes: ListSizes,
 ): Bound {
-  const isList = holdsList(field);
-  switch (costOf(field)) {
+  switch (cost) {
     case 'NOTHING':
       return NO_CALLS;
     case 'ONCE':
@@ -197,15 +203,26 @@ function ownBound(
 
 /** Tells references that lists have the keys of, all of them, from others. */
 function areByKeys({ representations = [] }: Readonly<Record<string, unknown>>, { schema }: SelectionScope) {
-  const byId = entitiesById(schema);
   return [representations].flat().every((reference) => {
     const name = (reference as { readonly __typename?: unknown } | null)?.__typename;
-    return typeof name !== 'string' || (!byId.has(name) && name !== 'Node');
+    if (typeof name !== 'string') return true;
+    const type = schema.getType(name);
+    return name !== 'Node' && !(isObjectType(type) && type.extensions.isFoundById);
   });
 }
 
 function hasArguments({ arguments: given = [] }: FieldNode): boolean {
   return given.length > 0;
+}
+
+/** Returns the cost of a field. One without a known cost may ask for anything. */
+function costOf({ extensions }: GraphQLField<unknown, unknown>): FieldCost {
+  return extensions.cost ?? 'UNSAID';
+}
+
+/** Returns the type of the rows of a connection; null for any other type. */
+function rowTypeOf(type: GraphQLNamedType): GraphQLObjectType | null {
+  return (isObjectType(type) && type.extensions.rowType) || null;
 }
 
 /** Returns true if a field brings several records: as a list, or as a page of one. */

@@ -3,11 +3,10 @@ import { Failure } from '../errors.ts';
 import { fragmentsIn, type Plan } from '../execution/plan.ts';
 import { runPlan } from '../execution/run.ts';
 import { createDataFetch, createLoneFigures } from '../figures/client.ts';
-import { createObservationEntries, type ObservationEntries } from '../figures/entries.ts';
-import type { Fetch, Figures } from '../figures/fetch.ts';
+import { createObservationEntries } from '../figures/entries.ts';
+import type { Fetch, Figures, FiguresParts } from '../figures/fetch.ts';
 import { isFresh } from '../figures/held.ts';
-import { createHeldNames, type RefusedNames } from '../figures/names.ts';
-import { createRevalidation, type Revalidation } from '../figures/revalidation.ts';
+import { createHeldNames } from '../figures/names.ts';
 import { type GraphContext, openContext } from '../graph/context.ts';
 import { originalOf } from '../graph/errors.ts';
 import { derivesFigures, isOpenEnded } from '../graph/selection.ts';
@@ -36,10 +35,10 @@ import {
   observations,
   tickers,
 } from '../service/endpoints.ts';
-import { cached, type Freshness } from '../service/lists.ts';
+import { cached } from '../service/lists.ts';
 import type { QuotaRecord } from '../tenants/ledger.ts';
 import type { Tenant } from '../tenants/tenant.ts';
-import { NO_TENANT_CACHE, readOnlyCache, type TenantCache } from '../tenants/tenant-cache.ts';
+import { NO_TENANT_CACHE, readOnlyCache } from '../tenants/tenant-cache.ts';
 import type { Warning, WarningCode } from '../warnings.ts';
 import { dearestField } from './bound.ts';
 import type { Assumptions, DryRun } from './dry-run.ts';
@@ -194,17 +193,11 @@ interface Price {
 }
 
 interface PricingParts {
+  /** The parts that operations run with. */
+  readonly figures: FiguresParts;
   readonly schema: GraphQLSchema;
   readonly dryRun: DryRun;
-  readonly tenantCache: TenantCache;
-  readonly freshness: Freshness;
-  readonly now: () => number;
-  readonly learned: Learned;
-  readonly refusedNames: RefusedNames;
   readonly tickersLearned: TickersLearned;
-  readonly codesPerCall: number;
-  readonly overfetchRows: number;
-  readonly holdMs: number;
   /** Calls that one operation may send. */
   readonly maxUpstreamCalls: number;
   /** Rows of one page. */
@@ -231,7 +224,7 @@ export type Pricing = (
 
 export function createPricing(parts: PricingParts): Pricing {
   return async (priced, supposed, isExplained) => {
-    const learned = frozen(parts.learned, supposed === 'expected' ? 'untold' : 'unknown');
+    const learned = frozen(parts.figures.learned, supposed === 'expected' ? 'untold' : 'unknown');
     const tally = tallyFor(priced, learned, isExplained, parts);
     const { context, fetchHeld } = openDryRun(parts, priced, supposed, learned, tally);
     const { effort, warnings, bill } = context;
@@ -261,14 +254,14 @@ function tallyFor(
   isExplained: boolean,
   parts: PricingParts,
 ): Tally {
-  const { schema, codesPerCall, maxUpstreamCalls: limit } = parts;
+  const { schema, figures, maxUpstreamCalls: limit } = parts;
   return openTally({
     limit,
     isExplained,
     isProven: caller.tenant.isProven,
     // Of an object that is found by its identifier, the stand-in knows nothing.
     isCertain: !isOpenEnded(document, schema),
-    fewest: createFewestCalls(limitsOf({ learned, codesPerCall }), learned.seriesRows, learned.rowsWithin),
+    fewest: createFewestCalls(limitsOf({ ...figures, learned }), learned.seriesRows, learned.rowsWithin),
     dearest(route) {
       const scope = { schema, fragments: fragmentsIn(document), variableValues: variables };
       return dearestField(schema, operation, scope, route);
@@ -284,11 +277,11 @@ function openDryRun(
   learned: Learned,
   tally: Tally,
 ) {
-  const { freshness, now } = parts;
+  const { figures } = parts;
   const { bill, payer } = tally;
-  const tenantCache = readOnlyCache(parts.tenantCache);
+  const tenantCache = readOnlyCache(figures.tenantCache);
   const years = createYearsWanted();
-  const assumptions = assumptionsOf(parts.learned, supposed, years, tally);
+  const assumptions = assumptionsOf(figures.learned, supposed, years, tally);
   const note = (call: Call) => tally.calls.push({ ...call, isHeld: false });
   const noteHeld = (call: Call) => tally.calls.push({ ...call, isHeld: true });
   const outage = { failure: () => null };
@@ -298,26 +291,31 @@ function openDryRun(
     if (!call.isPublic) tenantCache.accept(caller.tenant);
     return answer;
   });
+  const { freshness, now } = figures;
   const ask = cached(send, { tenantCache, freshness, now, outage, onHeld: noteHeld });
-  const observations = {
-    ...parts,
+  const dry: FiguresParts = {
+    ...figures,
+    ask,
     send,
     tenantCache,
     outage,
     learned,
-    refusedNames: { of: parts.refusedNames.of, remember() {} },
+    refusedNames: { of: figures.refusedNames.of, remember() {} },
     keep() {},
+    noteNames: undefined,
     entries: createObservationEntries(tenantCache),
-    revalidation: notingRenewals(
-      createRevalidation({ ask, tenantCache, freshness, now, mayAsk: false }),
-      tally,
-    ),
+    lookups: undefined,
+    onRows: undefined,
+    mayRenew: false,
     onHeld: (demand: Demand) => tally.heldDemands.push(demand),
+    onExpired() {
+      tally.mayBeRenewed = true;
+    },
   };
   const isDeriving = derivesFigures(document, parts.schema);
-  const mayBeHeld = supposed === 'least' && parts.tenantCache !== NO_TENANT_CACHE;
-  const figures = createLoneFigures(observations, (next) => {
-    const counting = tallied(next, parts.learned, isDeriving, tally);
+  const mayBeHeld = supposed === 'least' && figures.tenantCache !== NO_TENANT_CACHE;
+  const lone = createLoneFigures(dry, (next) => {
+    const counting = tallied(next, figures.learned, isDeriving, tally);
     return mayBeHeld ? spared(counting) : counting;
   });
   const signal = new AbortController().signal;
@@ -326,22 +324,22 @@ function openDryRun(
   const context = openContext({
     ask,
     sending,
-    figures: counted(figures, { ...observations, isDeriving }, years, tally),
-    batchGate: createBatchGate(parts.holdMs),
+    figures: counted(lone, dry, isDeriving, years, tally),
+    batchGate: createBatchGate(figures.holdMs),
     effort,
     tickersLearned: ownCopy(parts.tickersLearned),
-    learned: parts.learned,
+    learned: figures.learned,
     maxListItems: parts.maxListItems,
-    heldNames: createHeldNames({ tenantCache, freshness, now }, parts.learned),
+    heldNames: createHeldNames(dry, figures.learned),
     quota: () => parts.quota(caller.tenant),
   });
   return {
     context,
     /** Lists the calls that would bring these demands, were they not held, if an operation might send so many. */
     async fetchHeld(demands: readonly Demand[]): Promise<void> {
-      const calls = fewestCalls(demands, limitsOf(observations), learned.seriesRows, learned.rowsWithin);
+      const calls = fewestCalls(demands, limitsOf(dry), learned.seriesRows, learned.rowsWithin);
       if (calls > parts.maxUpstreamCalls) return;
-      const fetch = createDataFetch({ ...observations, send: parts.dryRun.answering(noteHeld, assumptions) });
+      const fetch = createDataFetch({ ...dry, send: parts.dryRun.answering(noteHeld, assumptions) });
       const heldBill = openBill();
       return fetch(demands, { ...sending, bill: heldBill, payer: payerOf(heldBill) }, () => {});
     },
@@ -416,18 +414,6 @@ function spared(next: Fetch): Fetch {
   };
 }
 
-function notingRenewals(revalidation: Revalidation, tally: Tally): Revalidation {
-  return {
-    ...revalidation,
-    // The calls are none that the key sends.
-    countCalls() {},
-    check(entries, ...others) {
-      if (entries.length > 0) tally.mayBeRenewed = true;
-      return revalidation.check(entries, ...others);
-    },
-  };
-}
-
 /** @returns the errors that the operation would fail with */
 async function runDry(
   { variables, caller, plan }: PricedOperation,
@@ -477,18 +463,19 @@ function untilRefused(effort: Effort, tally: Tally): Effort {
   };
 }
 
-interface CountedParts extends Pick<PricingParts, 'tenantCache' | 'freshness' | 'now' | 'refusedNames'> {
-  readonly entries: ObservationEntries;
-  /** True if figures are asked for that others may be compared with. */
-  readonly isDeriving: boolean;
-}
-
 /**
  * Wraps figures so that they are counted as soon as they are wanted and seen not to be held, before any are gathered,
  * looked up or planned. None are looked for once it is known that the operation is refused.
+ * @param isDeriving true if figures are asked for that others may be compared with
  */
-function counted(figures: Figures, parts: CountedParts, years: YearsWanted, tally: Tally): Figures {
-  const { tenantCache, entries, refusedNames, isDeriving } = parts;
+function counted(
+  figures: Figures,
+  parts: FiguresParts,
+  isDeriving: boolean,
+  years: YearsWanted,
+  tally: Tally,
+): Figures {
+  const { tenantCache, entries, refusedNames } = parts;
   return {
     ...figures,
     held(sending) {
@@ -498,7 +485,7 @@ function counted(figures: Figures, parts: CountedParts, years: YearsWanted, tall
       return (demand) => {
         const found = find?.(demand);
         if (found !== undefined) return found;
-        const isHeld = find === null && isFresh({ ...demand, entry: entries.atHand(tenant, demand) }, parts);
+        const isHeld = find === null && isFresh(demand, entries.atHand(tenant, demand), parts.now(), parts);
         if (isHeld || refusedNames.of(tenant, demand) !== undefined) return undefined;
         tally.want(demand);
         // A figure without any to compare it with leaves or not, as the rest of the operation lasts.

@@ -111,7 +111,8 @@ export function rateLimited(next: Send, parts: PacingParts): Send {
     const { tenant } = sending.caller;
     const reservation = sending.payer.reserve(call.route);
     try {
-      if (queue === null) leaveAtOnce(sending);
+      sending.signal.throwIfAborted();
+      if (queue === null) sending.beforeLeaving?.();
       else await takeTurn(queue, sending);
     } catch (error) {
       reservation.release();
@@ -174,11 +175,6 @@ export function rateLimited(next: Send, parts: PacingParts): Send {
 function queueOf(tenant: Tenant): CallQueue {
   tenant.queue ??= { inFlight: 0, forPlace: [], forMinute: [] };
   return tenant.queue;
-}
-
-function leaveAtOnce({ signal, beforeLeaving }: Sending): void {
-  signal.throwIfAborted();
-  beforeLeaving?.();
 }
 
 /** Cuts the text of a 429 to a length that is read in no time: the figures stand at its beginning. */

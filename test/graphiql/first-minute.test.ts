@@ -66,7 +66,7 @@ describe.skipIf(!hasChromium)('the first minute', () => {
     const left = scene.page.locator('.graphiql-plugin');
     await left.getByRole('link', { name: 'Query' }).click();
     const fields = left.locator('.graphiql-doc-explorer-field-name');
-    await expect.poll(() => fields.first().innerText()).toBe('health');
+    await expect.poll(() => fields.first().innerText()).toBe('countries');
     const names = await fields.allInnerTexts();
     expect(names.slice(-2).sort()).toEqual(['_entities', '_service']);
     await pane(scene.page, 'Builder');

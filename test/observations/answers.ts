@@ -2,18 +2,18 @@ import {
   createDataCalls,
   type FetchedRows,
   NOT_WHOLE,
-  openNameSearch,
   pairsOf,
   type Refusal,
   type Rows,
   type Task,
 } from '../../src/figures/data-calls.ts';
 import type { Outcome } from '../../src/figures/entries.ts';
+import { openNameSearch } from '../../src/figures/planned.ts';
 import type { Rectangle } from '../../src/plan/cover.ts';
 import { keyOf } from '../../src/plan/demand.ts';
-import { createLearned } from '../../src/plan/learned.ts';
 import { sendingFor } from '../upstream/sending.ts';
 import { createDataRoute, type Habits, type Row, SEEN, type Table } from './data-route.ts';
+import { partsWith } from './parts.ts';
 
 /** The answer to a call for latest figures or series, decoded and grouped, without any stage around the call. */
 export async function answerFrom(
@@ -22,7 +22,7 @@ export async function answerFrom(
   habits: Partial<Habits> = {},
 ): Promise<Rows> {
   const { send } = createDataRoute(table, { ...SEEN, ...habits });
-  const calls = createDataCalls({ send, learned: createLearned(() => 0), now: () => 0 });
+  const calls = createDataCalls(partsWith({ send }));
   const reply = await calls.ask({ mode, rectangle }, sendingFor());
   if (reply.isRefused) throw new Error('The call was refused.');
   return reply;

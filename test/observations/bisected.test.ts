@@ -1,42 +1,55 @@
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/errors.ts';
-import { type BisectedParts, bisected } from '../../src/figures/bisected.ts';
-import type { DataCalls, Receive, Refusal, Task } from '../../src/figures/data-calls.ts';
+import { bisected } from '../../src/figures/bisected.ts';
+import { createDataCalls, type Refusal, type RepairMeans, type Task } from '../../src/figures/data-calls.ts';
 import type { Outcome } from '../../src/figures/entries.ts';
+import type { FiguresParts } from '../../src/figures/fetch.ts';
 import type { Rectangle } from '../../src/plan/cover.ts';
 import { createLearned } from '../../src/plan/learned.ts';
 import { sendingFor } from '../upstream/sending.ts';
 import { answerFrom, refusal, taskFor } from './answers.ts';
 import { tableOf } from './data-route.ts';
+import { partsWith } from './parts.ts';
 
 const KNOWN = tableOf(2, 8, () => 1);
 const REFUSED = new Failure('BAD_USER_INPUT', 'The service refused the arguments.');
 
 /** The stage over calls that are answered, unless they name what the service refuses. */
-function open(isRefused: (rectangle: Rectangle) => Refusal | null, further: Partial<BisectedParts> = {}) {
+function open(isRefused: (rectangle: Rectangle) => Refusal | null, further: Partial<FiguresParts> = {}) {
   const asked: Rectangle[] = [];
   const remembered: string[] = [];
   const kept: string[] = [];
   const learned = createLearned(() => 0);
   for (const code of KNOWN.countryCodes) learned.listed.countries.add(code);
-  const ask: DataCalls['askFor'] = async (task) => {
-    asked.push(task.rectangle);
-    return isRefused(task.rectangle) ?? answerFrom(KNOWN, task);
-  };
   const answered: Rectangle[] = [];
-  const receive: Receive = async ({ rectangle, pairs, settle }, { list }) => {
-    answered.push(rectangle);
-    for (const name of rectangle.metricKeys) learned.answered.metrics.add(name);
-    for (const pair of pairs) settle(pair, []);
-    return { rows: list.received, isWhole: true };
-  };
-  const stage = bisected(ask, {
+  const parts = partsWith({
     learned,
     keep: (_key, _mode, figures) => kept.push(...Array.from(figures, ({ pair }) => pair.metricKey)),
-    refusedNames: { remember: (_key, _dimension, name) => remembered.push(name) },
+    refusedNames: { of: () => undefined, remember: (_key, _dimension, name) => remembered.push(name) },
     ...further,
   });
-  const fetch = (task: Task) => stage(task, sendingFor(), receive);
+  const means: RepairMeans = {
+    ...parts,
+    calls: {
+      ...createDataCalls(parts),
+      async askFor(task) {
+        asked.push(task.rectangle);
+        return isRefused(task.rectangle) ?? answerFrom(KNOWN, task);
+      },
+    },
+    async fetch(task, sending) {
+      const reply = await means.calls.askFor(task, sending);
+      task.search.isAnswered ||= !reply.isRefused;
+      return reply.isRefused ? bisected(task, reply, sending, means) : means.receive(task, reply, sending);
+    },
+    async receive({ rectangle, pairs, settle }, { list }) {
+      answered.push(rectangle);
+      for (const name of rectangle.metricKeys) learned.answered.metrics.add(name);
+      for (const pair of pairs) settle(pair, []);
+      return { rows: list.received, isWhole: true };
+    },
+  };
+  const fetch = (task: Task) => means.fetch(task, sendingFor());
   return { fetch, asked, answered, remembered, kept, learned };
 }
 
@@ -44,25 +57,6 @@ const naming =
   (name: string, outcome: Outcome = [], detail = 'Not found') =>
   ({ metricKeys }: Rectangle) =>
     metricKeys.includes(name) ? refusal(detail, outcome) : null;
-
-describe('a call', () => {
-  it('that is answered is handed up, and nothing else is asked', async () => {
-    const { fetch, asked, answered } = open(() => null);
-    const { task } = taskFor(KNOWN);
-    expect(await fetch(task)).toEqual({ rows: 16, isWhole: true });
-    expect([asked, answered]).toEqual([[task.rectangle], [task.rectangle]]);
-  });
-
-  it('that fails is the outcome of its pairs', async () => {
-    const failure = new Failure('UPSTREAM_TIMEOUT', 'Too late.');
-    const { fetch } = open(() => {
-      throw failure;
-    });
-    const { task, settled } = taskFor({ countryCodes: ['AA'], metricKeys: ['metric_0'] });
-    expect((await fetch(task)).isWhole).toBe(false);
-    expect([...settled.values()]).toEqual([failure]);
-  });
-});
 
 describe('a refused call', () => {
   it('has the names that the service names settled, and the others planned anew', async () => {

@@ -1,15 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Failure } from '../../src/errors.ts';
-import { createDataCalls, type FetchTask, type Receive, type Task } from '../../src/figures/data-calls.ts';
+import {
+  createDataCalls,
+  NOT_WHOLE,
+  type RepairMeans,
+  settlingFailures,
+  type Task,
+} from '../../src/figures/data-calls.ts';
 import { completed } from '../../src/figures/repair.ts';
 import { createLearned } from '../../src/plan/learned.ts';
-import type { Tenant } from '../../src/tenants/tenant.ts';
 import { sendingFor } from '../upstream/sending.ts';
 import { answerFrom, taskFor, valuesOf } from './answers.ts';
 import { createDataRoute, type Habits, type Row, SEEN, type Table, tableOf } from './data-route.ts';
+import { partsWith } from './parts.ts';
 
-/** The stage over a next one that answers a task by one call, and a service for what it asks beyond that. */
+/** Has the rest of a cut answer fetched from a service. */
 async function complete(
   table: Table,
   task: Task,
@@ -17,51 +22,24 @@ async function complete(
   learned = createLearned(() => 0),
 ) {
   const route = createDataRoute(table, { ...SEEN, ...habits });
-  const calls = createDataCalls({ send: route.send, learned, now: () => 0 });
   const kept: string[] = [];
-  const parts = {
-    calls,
+  const parts = partsWith({
+    send: route.send,
     learned,
-    keep: (_tenant: Tenant, _asked: unknown, figures: Iterable<{ pair: { countryCode: string } }>) => {
+    keep(_key, _asked, figures) {
       kept.push(...Array.from(figures, ({ pair }) => pair.countryCode));
     },
+  });
+  const means: RepairMeans = {
+    ...parts,
+    calls: createDataCalls(parts),
+    fetch: async () => NOT_WHOLE,
+    receive: async () => NOT_WHOLE,
   };
-  const received: Task[] = [];
-  const receive: Receive = async (part, { list }) => {
-    received.push(part);
-    return { rows: list.received, isWhole: true };
-  };
-  const next: FetchTask = async (part, _sending, hand) => hand(part, await answerFrom(table, part, habits));
-  const fetched = await completed(next, parts)(task, sendingFor(), receive);
-  return { fetched, received, kept, learned, targets: route.targets };
+  const answer = await answerFrom(table, task, habits);
+  const fetched = await settlingFailures(task, () => completed(task, answer, sendingFor(), means));
+  return { fetched, kept, learned, targets: route.targets };
 }
-
-describe('a whole answer', () => {
-  it('is handed up as it is, and its names are known from then on', async () => {
-    const table = tableOf(2, 1, () => 1);
-    const { task } = taskFor(table);
-    const { fetched, received, learned, targets } = await complete(table, task);
-    expect(fetched).toEqual({ rows: 2, isWhole: true });
-    expect(received).toEqual([task]);
-    expect(targets).toEqual([]);
-    expect(learned.answered.countries.has('AB') && learned.answered.metrics.has('metric_0')).toBe(true);
-  });
-
-  it('that cannot be handed up fails its pairs', async () => {
-    const table = tableOf(1, 1, () => 1);
-    const { task, settled } = taskFor(table);
-    const next: FetchTask = async (part, _sending, hand) => hand(part, await answerFrom(table, part));
-    const learned = createLearned(() => 0);
-    const calls = createDataCalls({ send: createDataRoute(table).send, learned, now: () => 0 });
-    const failure = new Failure('UPSTREAM_INVALID_RESPONSE', 'Not to be read.');
-    const stage = completed(next, { calls, learned, keep() {} });
-    const fetched = await stage(task, sendingFor(), async () => {
-      throw failure;
-    });
-    expect(fetched.isWhole).toBe(false);
-    expect([...settled.values()]).toEqual([failure]);
-  });
-});
 
 describe('a cut answer', () => {
   // Three series of four rows: nine rows come, those of the last one cut short.
@@ -71,8 +49,7 @@ describe('a cut answer', () => {
   it('has its last run planned anew, and keeps what the total proves', async () => {
     const { task, settled, replanned, comes } = taskFor(table, { mode: 'series' });
     comes.push({ rows: 4, isWhole: true });
-    const { fetched, received, kept } = await complete(table, task, habits);
-    expect(received).toEqual([]);
+    const { fetched, kept } = await complete(table, task, habits);
     expect(replanned.map(({ pairs }) => pairs)).toEqual([['AC metric_0']]);
     expect(replanned[0]?.changes?.round).toBe(1);
     expect(valuesOf(settled)).toEqual({ 'AA metric_0': [0, 1, 2, 3], 'AB metric_0': [4, 5, 6, 7] });
@@ -99,12 +76,6 @@ describe('a cut answer', () => {
     expect(replanned.map(({ pairs }) => pairs)).toEqual([['AA metric_0', 'AB metric_0']]);
   });
 
-  it('that nobody waits for is left', async () => {
-    const { task, replanned } = taskFor(table, { mode: 'series' });
-    const { fetched } = await complete(table, { ...task, pairs: [] }, habits);
-    expect([fetched.isWhole, replanned.length]).toEqual([false, 0]);
-  });
-
   it('is given up after eight rounds', async () => {
     const { task, settled, replanned } = taskFor(table, { mode: 'series', round: 8 });
     const { fetched } = await complete(table, task, habits);
@@ -120,7 +91,7 @@ describe('a cut answer', () => {
     expect(replanned).toHaveLength(1);
 
     const learned = createLearned(() => 0);
-    learned.learn('limitParam', 'refused');
+    learned.learn({ limitParam: 'refused' });
     const { fetched, targets, kept } = await complete(long, task, habits, learned);
     expect(fetched).toEqual({ rows: 20, isWhole: true });
     expect(targets.every((target) => target.includes('start_year='))).toBe(true);
@@ -133,7 +104,7 @@ describe('a cut answer', () => {
     const habits = { defaultRows: 9, maxRows: 9, limit: 'refuse', total: 'none', years: 'exclude' } as const;
     const { task, settled } = taskFor(long, { mode: 'series' });
     const learned = createLearned(() => 0);
-    learned.learn('limitParam', 'refused');
+    learned.learn({ limitParam: 'refused' });
     await complete(long, task, habits, learned);
     expect(valuesOf(settled)).toEqual({ 'AA metric_0': Array.from({ length: 20 }, (_, i) => i) });
   });
@@ -160,8 +131,8 @@ describe('a single series of many rows a year', () => {
   /** @returns values that came, or the failure, and the calls beyond the first */
   async function fetch(table: Table, habits: Partial<Habits>) {
     const learned = createLearned(() => 0);
-    learned.learn('limitParam', 'refused');
-    learned.learn('defaultRows', MAX_ROWS);
+    learned.learn({ limitParam: 'refused' });
+    learned.learn({ defaultRows: MAX_ROWS });
     const { task, settled } = taskFor(table, { mode: 'series' });
     const own = { limit: 'refuse', defaultRows: MAX_ROWS, maxRows: MAX_ROWS, ...habits } as const;
     const { targets } = await complete(table, task, own, learned);

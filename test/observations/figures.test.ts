@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { Failure } from '../../src/errors.ts';
-import { createDataFetch, type DataFetchParts } from '../../src/figures/client.ts';
+import { createDataFetch } from '../../src/figures/client.ts';
 import type { Outcome } from '../../src/figures/entries.ts';
+import type { FiguresParts } from '../../src/figures/fetch.ts';
 import { createRefusedNames } from '../../src/figures/names.ts';
 import { cover, expectedRows } from '../../src/plan/cover.ts';
 import {
@@ -31,6 +32,7 @@ import {
   type Table,
   tableOf,
 } from './data-route.ts';
+import { partsWith } from './parts.ts';
 
 /** A gateway's memory and a service, which several fetches share. */
 function open(table: Table, habits: Partial<Habits> = {}, { overfetchRows = 500, codesPerCall = 250 } = {}) {
@@ -38,23 +40,15 @@ function open(table: Table, habits: Partial<Habits> = {}, { overfetchRows = 500,
   const learned = createLearned(() => 0);
   const refusedNames = createRefusedNames({ now: () => 0, ttlMs: 300_000 });
   const kept = new Map<string, { demand: Demand; rows: readonly ObservationRecord[] }>();
-  const keep: DataFetchParts['keep'] = (_partition, { mode, years }, figures) => {
+  const keep: FiguresParts['keep'] = (_partition, { mode, years }, figures) => {
     for (const { pair, rows } of figures) {
       const demand = demandFor(mode, pair.countryCode, pair.metricKey, undefined, years);
       kept.set(demand.key, { demand, rows: rowsWithin(demand, rows) });
     }
   };
-  const now = () => 0;
   const { send } = route;
-  const fetchData = createDataFetch({
-    send,
-    learned,
-    refusedNames,
-    now,
-    codesPerCall,
-    overfetchRows,
-    keep,
-  });
+  const parts = partsWith({ send, learned, refusedNames, codesPerCall, overfetchRows, keep });
+  const fetchData = createDataFetch(parts);
   return {
     learned,
     /** What was held of the answers. */
@@ -65,7 +59,7 @@ function open(table: Table, habits: Partial<Habits> = {}, { overfetchRows = 500,
       const settled: { key: string; outcome: Outcome }[] = [];
       const settle = (demand: Demand, outcome: Outcome) => settled.push({ key: demand.key, outcome });
       const open: Demand[] = [];
-      // Names that were refused are not asked for again, as in `looked-up.ts`.
+      // Names that were refused are not asked for again, as in `held.ts`.
       for (const demand of demands) {
         const refused = refusedNames.of(tenantOf('one'), demand);
         if (refused === undefined) open.push(demand);
@@ -631,8 +625,8 @@ describe('what is learned of `limit`', () => {
   it('is forgotten after a while, and found out anew', () => {
     let now = 0;
     const learned = createLearned(() => now);
-    learned.learn('limitParam', 'refused');
-    learned.learn('maxRows', 100);
+    learned.learn({ limitParam: 'refused' });
+    learned.learn({ maxRows: 100 });
     now = 9 * 60_000;
     expect([learned.limitParam, learned.maxRows]).toEqual(['refused', 100]);
     now = 10 * 60_000;

@@ -5,6 +5,7 @@ import { changedAt, type Demand } from '../../src/plan/demand.ts';
 import { createLeases } from '../../src/store/backing.ts';
 import { createInFlight, NO_TENANT_CACHE } from '../../src/tenants/tenant-cache.ts';
 import { sendingFor } from '../upstream/sending.ts';
+import { NO_ENTRIES, partsWith } from './parts.ts';
 import { entryOf, fetchBy, latest, NOW_MS, nextFrom, rowsOf } from './stages.ts';
 
 /** What the stage does where another process is fetching KE, and has, by the time that it is done, an entry as old as that. */
@@ -16,12 +17,13 @@ async function whereOthersFetch(demand: Demand, ageMs: number) {
   const [others, own] = [await rowsOf(1), await rowsOf(2)];
   const cache = { ...NO_TENANT_CACHE, isAccepted: () => true, landed: async () => {} };
   const { next, asked } = nextFrom({ KE: own });
-  const stage = leased(next, {
+  const parts = partsWith({
     inFlight: createInFlight({ leases, cache, clock: systemClock, maxWaitMs: 1_000 }),
-    othersEntries: { read: async () => new Map([[demand.key, entryOf(others, ageMs)]]) },
+    othersEntries: { ...NO_ENTRIES, read: async () => new Map([[demand.key, entryOf(others, ageMs)]]) },
     othersTtlMs: 1_000,
     now: () => NOW_MS,
   });
+  const stage = leased(next, parts);
   setTimeout(() => void leases.end(lease, true), 20);
   const { outcomes, bill } = await fetchBy(stage, [demand], sending);
   return { isTakenOver: Object.values(outcomes)[0] === others, calls: asked.length, shared: bill.shared };

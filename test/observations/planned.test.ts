@@ -1,20 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/errors.ts';
+import { bisected } from '../../src/figures/bisected.ts';
 import {
+  called,
   type FetchTask,
   NONE_WHOLE,
-  openNameSearch,
   type PairsToFetch,
   pairsOf,
 } from '../../src/figures/data-calls.ts';
 import type { Outcome } from '../../src/figures/entries.ts';
-import { type CoveredParts, covered, type FetchPairs, planned } from '../../src/figures/planned.ts';
+import { covered, type FetchPairs, openNameSearch, planned } from '../../src/figures/planned.ts';
+import { completed } from '../../src/figures/repair.ts';
 import { type Demand, demandFor, keyOf, type Mode } from '../../src/plan/demand.ts';
 import { createLearned } from '../../src/plan/learned.ts';
 import type { ObservationRecord } from '../../src/service/records/observations.ts';
 import { sendingFor } from '../upstream/sending.ts';
 import { answerFrom, rowAt, tableWith, valuesOf } from './answers.ts';
-import { SEEN, tableOf } from './data-route.ts';
+import { createDataRoute, SEEN, type Table, tableOf } from './data-route.ts';
+import { partsWith } from './parts.ts';
 
 const demand = (mode: Mode, countryCode: string, metricKey = 'm') => demandFor(mode, countryCode, metricKey);
 
@@ -26,7 +29,7 @@ async function plan(demands: readonly Demand[], settle: (wanted: PairsToFetch) =
     settle(wanted);
     return NONE_WHOLE;
   };
-  const fetch = planned(next, { learned: createLearned(() => 0), codesPerCall: 250, overfetchRows });
+  const fetch = planned(next, partsWith({ overfetchRows }));
   const outcomes: [string, Outcome][] = [];
   await fetch(demands, sendingFor(), (one, outcome) => outcomes.push([one.key, outcome]));
   return { asked, outcomes };
@@ -116,18 +119,21 @@ describe('demands', () => {
   });
 });
 
-/** Pairs of a table over a next stage that has each task answered whole. */
+/** Pairs of a table, each task of which is answered by one call, or as the test says. */
 async function cover(
-  table: ReturnType<typeof tableOf>,
-  next: FetchTask,
+  table: Table,
   { mode = 'latest' as Mode, codesPerCall = 250, learned = createLearned(() => 0) } = {},
+  through: (call: FetchTask) => FetchTask = (call) => call,
 ) {
   const kept: string[] = [];
-  const parts: CoveredParts = {
+  const { send } = createDataRoute(table);
+  const parts = partsWith({
+    send,
     learned,
     codesPerCall,
     keep: (_key, _mode, figures) => kept.push(...Array.from(figures, ({ pair }) => keyOf(pair))),
-  };
+  });
+  const call = called(parts, { cut: completed, refused: bisected });
   const settled = new Map<string, Outcome | 'no figure'>();
   const wanted: PairsToFetch = {
     mode,
@@ -138,16 +144,14 @@ async function cover(
     round: 0,
     search: openNameSearch(),
   };
-  const fetched = await covered(next, parts)(wanted, sendingFor());
+  const fetched = await covered(through(call), parts)(wanted, sendingFor());
   return { fetched, settled, kept, learned };
 }
 
 describe('pairs', () => {
   it('are covered by tasks, and settled by the rows of their answers', async () => {
     const table = tableOf(3, 2, () => 1);
-    const { fetched, settled, kept } = await cover(table, async (task, _sending, receive) =>
-      receive(task, await answerFrom(table, task)),
-    );
+    const { fetched, settled, kept } = await cover(table);
     expect(fetched).toEqual({ rows: 6, isWhole: true });
     expect(valuesOf(settled)).toEqual({
       'AA metric_0': [0],
@@ -170,33 +174,27 @@ describe('pairs', () => {
       order.push(`has ${task.rectangle.countryCodes}`);
       return NONE_WHOLE;
     };
-    await cover(table, next, { codesPerCall: 3, learned });
+    await cover(table, { codesPerCall: 3, learned }, () => next);
     expect(order.slice(0, 3)).toEqual(['asks AA,AB', 'has AA,AB', 'asks AC,AD']);
     order.length = 0;
-    learned.learn('limitParam', 'accepted');
-    await cover(table, next, { codesPerCall: 3, learned });
+    learned.learn({ limitParam: 'accepted' });
+    await cover(table, { codesPerCall: 3, learned }, () => next);
     expect(order.slice(0, 2)).toEqual(['asks AA,AB', 'asks AC,AD']);
   });
 
   it('are whole only where each task is', async () => {
     const table = tableOf(4, 1, () => 1);
     let isWhole = false;
-    const { fetched } = await cover(
-      table,
-      async () => {
-        isWhole = !isWhole;
-        return { rows: 2, isWhole };
-      },
-      { codesPerCall: 3 },
-    );
+    const { fetched } = await cover(table, { codesPerCall: 3 }, () => async () => {
+      isWhole = !isWhole;
+      return { rows: 2, isWhole };
+    });
     expect(fetched.isWhole).toBe(false);
   });
 
   it('without a value in their latest row have no figure, and nothing is kept of them', async () => {
     const table = tableWith([rowAt('KE', 'm', 2024, 1), rowAt('KE', 'm', 2025, null)]);
-    const { settled, kept, fetched } = await cover(table, async (task, _sending, receive) =>
-      receive(task, await answerFrom(table, task)),
-    );
+    const { settled, kept, fetched } = await cover(table);
     expect([...settled]).toEqual([['KE m', 'no figure']]);
     expect(kept).toEqual([]);
     expect(fetched.rows).toBe(1);
@@ -205,10 +203,10 @@ describe('pairs', () => {
   it('can be covered anew by a task, with other expectations', async () => {
     const table = tableOf(4, 1, () => 1);
     const rounds: number[] = [];
-    const { settled } = await cover(table, async (task, _sending, receive) => {
+    const { settled } = await cover(table, {}, (call) => async (task, sending) => {
       rounds.push(task.round);
       if (task.round === 0) return task.replan(task.pairs, { round: 1, rowsOf: () => SEEN.maxRows / 2 });
-      return receive(task, await answerFrom(table, task));
+      return call(task, sending);
     });
     expect(rounds).toEqual([0, 1, 1]);
     expect(settled.size).toBe(4);
@@ -216,8 +214,7 @@ describe('pairs', () => {
 
   it('teach how long their series are', async () => {
     const table = tableOf(1, 2, (_, m) => m + 3);
-    const next: FetchTask = async (task, _sending, receive) => receive(task, await answerFrom(table, task));
-    const { learned } = await cover(table, next, { mode: 'series' });
+    const { learned } = await cover(table, { mode: 'series' });
     expect([learned.seriesRows('AA', 'metric_0'), learned.seriesRows('AA', 'metric_1')]).toEqual([3, 4]);
   });
 });

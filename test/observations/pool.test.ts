@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/errors.ts';
 import type { Outcome } from '../../src/figures/entries.ts';
-import type { Fetch, Settle } from '../../src/figures/fetch.ts';
+import type { Fetch, FiguresParts, Settle } from '../../src/figures/fetch.ts';
 import { createObservationPool } from '../../src/figures/pool.ts';
 import { type Demand, demandFor } from '../../src/plan/demand.ts';
 import type { Sending } from '../../src/service/call.ts';
 import { sendingFor } from '../upstream/sending.ts';
+import { partsWith } from './parts.ts';
 
 const START = Date.parse('2026-03-10T12:00:30Z');
 const NEXT_MINUTE = Date.parse('2026-03-10T12:01:00Z');
@@ -82,13 +83,9 @@ function open(setting: { windowMs?: number } = {}) {
       });
       sending.signal.addEventListener('abort', () => fail(sending.signal.reason));
     });
-  const pool = createObservationPool(next, {
-    ledger,
-    clock,
-    windowMs: WINDOW_MS,
-    holdMs: HOLD_MS,
-    ...setting,
-  });
+  const whole = ledger as unknown as FiguresParts['ledger'];
+  const parts = { clock, ledger: whole, windowMs: WINDOW_MS, holdMs: HOLD_MS, ...setting };
+  const pool = createObservationPool(next, partsWith(parts));
   return { clock, ledger, sent, pool, enter: (further?: Partial<Sending>) => enter(pool, further) };
 }
 

@@ -6,6 +6,7 @@ import { type Demand, demandFor, demandKey, isWithin, type YearRange } from '../
 import { createLearned } from '../../src/plan/learned.ts';
 import { sendingFor } from '../upstream/sending.ts';
 import { createDataRoute, type Habits, isOf, SEEN, type Table, tableOf } from './data-route.ts';
+import { partsWith } from './parts.ts';
 
 const RANGE: YearRange = { from: 1990, to: 2024 };
 
@@ -19,13 +20,11 @@ function open(habits: Partial<Habits> = {}, table: Table = TABLE) {
   const now = () => nowMs;
   const learned = createLearned(now);
   const kept = new Map<string, { years: YearRange | null; rows: number }>();
-  const fetch = createDataFetch({
+  const parts = partsWith({
     send,
     learned,
     now,
     refusedNames: createRefusedNames({ now, ttlMs: 300_000 }),
-    codesPerCall: 250,
-    overfetchRows: 500,
     keep(_key, { mode, years }, figures) {
       for (const { pair, rows } of figures) {
         const own = rows.filter(({ year }) => years === null || isWithin(years, year));
@@ -33,6 +32,7 @@ function open(habits: Partial<Habits> = {}, table: Table = TABLE) {
       }
     },
   });
+  const fetch = createDataFetch(parts);
   return {
     learned,
     kept,
@@ -149,8 +149,8 @@ describe('some years of many series', () => {
       const table = tableOf(54, 1, () => 76);
       const silent = { limit: 'refuse', total: 'none', tellsLimit: false, defaultRows: 1000 } as const;
       const { ask, learned } = open({ ...silent, years, order }, table);
-      learned.learn('totals', 'untold');
-      learned.learn('limitParam', 'refused');
+      learned.learn({ totals: 'untold' });
+      learned.learn({ limitParam: 'refused' });
       const targets = await ask(of({ from: 2016, to: null }, table));
       expect(targets).toEqual(['start_year=2015', 'whole', 'whole', 'whole', 'whole', 'whole']);
       expect(learned.yearsParam).not.toBe('accepted');

@@ -1,26 +1,14 @@
 import type { ObservationEntry, Outcome } from '../../src/figures/entries.ts';
 import type { Fetch } from '../../src/figures/fetch.ts';
-import type { HeldDemand } from '../../src/figures/held.ts';
 import { type Demand, demandFor } from '../../src/plan/demand.ts';
-import { createLearned } from '../../src/plan/learned.ts';
 import type { ObservationRecord } from '../../src/service/records/observations.ts';
 import { NO_TENANT_CACHE, type TenantCache } from '../../src/tenants/tenant-cache.ts';
 import { sendingFor } from '../upstream/sending.ts';
 import { answerFrom, rowAt, tableWith } from './answers.ts';
 
 export const TTL_MS = 1_000;
-export const STALE_MS = 5_000;
 
-/** What stages above the pool go by; the time is {@link NOW_MS}. */
 export const NOW_MS = 100_000;
-export const parts = {
-  freshness: { ttlMs: TTL_MS, staleMs: STALE_MS },
-  now: () => NOW_MS,
-  learned: createLearned(() => 0),
-  codesPerCall: 250,
-  overfetchRows: 500,
-};
-
 /** A tenant cache that holds nothing and knows of a key what the test says. */
 export function tenantCacheThat(
   isAccepted: () => boolean,
@@ -41,11 +29,7 @@ export function nextFrom(outcomes: Readonly<Record<string, Outcome>>, onAsked: (
 }
 
 /** Outcomes of demands by country, and the bill. */
-export async function fetchBy<Wanted extends Demand>(
-  fetch: Fetch<Wanted>,
-  demands: readonly Wanted[],
-  sending = sendingFor(),
-) {
+export async function fetchBy(fetch: Fetch, demands: readonly Demand[], sending = sendingFor()) {
   const outcomes = new Map<string, Outcome>();
   await fetch(demands, sending, ({ countryCode, maxAgeMs }, outcome) => {
     outcomes.set(maxAgeMs === Number.POSITIVE_INFINITY ? countryCode : `${countryCode} ${maxAgeMs}`, outcome);
@@ -65,8 +49,4 @@ export async function rowsOf(value: number): Promise<readonly ObservationRecord[
 /** What is held, as old as that. */
 export function entryOf(rows: readonly ObservationRecord[], ageMs: number): ObservationEntry {
   return { rows, years: null, atMs: NOW_MS - ageMs, checkedAtMs: NOW_MS - ageMs, wantedAtMs: 0 };
-}
-
-export function held(demand: Demand, entry?: ObservationEntry): HeldDemand {
-  return { ...demand, entry };
 }

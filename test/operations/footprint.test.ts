@@ -2,13 +2,15 @@ import { getOperationAST, parse } from 'graphql';
 import { expect, it } from 'vitest';
 import { createSchema } from '../../src/graph/schema.ts';
 import { createPreparedOperations } from '../../src/operations/documents.ts';
-import { createPersisted } from '../../src/operations/requests.ts';
+import { createPersisted, UNPROVEN } from '../../src/operations/requests.ts';
 import { batches, resolvers } from '../../src/resolvers/resolvers.ts';
 import { entities } from '../../src/resolvers/schema.ts';
 
 const schema = createSchema({ resolvers, entities, batches });
 
 const MB = 1024 * 1024;
+
+const flowOf = (isProven: boolean) => (isProven ? 'known' : UNPROVEN);
 
 function open() {
   const operations = createPreparedOperations(schema);
@@ -18,10 +20,12 @@ function open() {
       const document = parse(text);
       const operation = getOperationAST(document, 'Q') ?? getOperationAST(document);
       if (!operation) throw new TypeError('There is no operation.');
-      for (let i = 0; i < times; i += 1) operations.prepare(text, undefined, document, operation, isProven);
+      const valid = { text, operationName: undefined, document, operation, variables: {} };
+      for (let i = 0; i < times; i += 1) operations.prepare(valid, flowOf(isProven));
     },
     shrink: operations.shrink,
-    isKept: (text: string, isProven = true) => operations.find(text, undefined, isProven) !== undefined,
+    isKept: (text: string, isProven = true) =>
+      operations.find({ text, operationName: undefined }, flowOf(isProven)) !== undefined,
   };
 }
 

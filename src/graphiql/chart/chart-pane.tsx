@@ -1,6 +1,7 @@
 import { useEffect, useId, useMemo, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { type Exchange, lastExchange } from '../exchange.ts';
+import { useTabLook } from '../looks.ts';
 import { loadSettings } from '../settings.ts';
 import { useStore } from '../store.ts';
 import { paper } from '../view.ts';
@@ -20,14 +21,16 @@ export default function ChartPane() {
 }
 
 function Answer({ exchange }: { readonly exchange: Exchange }) {
-  const { operation, answer, drawn } = exchange;
-  const { query, variables, operationName } = operation;
-  const pictures = useMemo(
-    () => picturesOf(figuresIn(drawn.query, variables ?? {}, operationName, drawn.data)),
-    [drawn, variables, operationName],
-  );
-  const [wantsTable, setWantsTable] = useState(false);
+  const { operation, answer } = exchange;
+  const { query, operationName } = operation;
+  const own = useMemo(() => picturesIn(exchange), [exchange]);
+  const { before } = exchange;
+  const isFailed = own.length === 0 && (answer.errors ?? []).length > 0;
+  const earlier = useMemo(() => (isFailed && before !== null ? picturesIn(before) : []), [isFailed, before]);
+  const pictures = own.length > 0 ? own : earlier;
+  const [{ isTable: wantsTable }, change] = useTabLook();
   const isTable = wantsTable || pictures.length === 0;
+  const setWantsTable = (wanted: boolean) => change({ isTable: wanted });
   const lists = useMemo(
     () => (isTable ? listsIn(query, operationName, answer.data) : []),
     [isTable, query, operationName, answer],
@@ -48,6 +51,12 @@ function Answer({ exchange }: { readonly exchange: Exchange }) {
           </button>
         </fieldset>
       </div>
+      {earlier.length > 0 && before !== null && !isTable && (
+        <p className="earlier" role="note">
+          This run brought no figures: Errors says why. The picture is that of the run before, at{' '}
+          {new Date(before.at).toLocaleTimeString()}.
+        </p>
+      )}
       {isTable && pictures.length === 0 && (
         <p>
           The last response holds no figures with a <code>value</code>, so there is nothing to draw.
@@ -56,6 +65,10 @@ function Answer({ exchange }: { readonly exchange: Exchange }) {
       {isTable ? <AnswerTable lists={lists} /> : <Pictures pictures={pictures} />}
     </div>
   );
+}
+
+function picturesIn({ operation: { variables, operationName }, drawn }: Exchange): readonly Picture[] {
+  return picturesOf(figuresIn(drawn.query, variables ?? {}, operationName, drawn.data));
 }
 
 /** A dozen pictures at the most; where there are more, those that somebody asks for come first. */

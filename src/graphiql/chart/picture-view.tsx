@@ -1,11 +1,13 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
+import { useLook } from '../looks.ts';
 import { paper } from '../view.ts';
 import { type Colours, DARK, LIGHT } from './colours.ts';
 import { readableTableOf, tableOf } from './csv.ts';
 import { draw } from './drawing.ts';
 import { saveCsv, savePng, saveSvg } from './files.ts';
 import { lineColours } from './lines.ts';
+import { Members, withoutMembers } from './members.tsx';
 import { figuresOf, notesOf, type Shown, subtitleOf } from './notes.ts';
 import { fullNumber } from './numbers.ts';
 import { type BarsPicture, type LinesPicture, MAX_BARS, MAX_COLOURED, type Picture } from './picture.ts';
@@ -16,7 +18,7 @@ const MIN_WIDTH = 260;
 
 /** A picture, what has to be said of it, its figures as a table, and all of that as files. */
 export function PictureView({
-  picture,
+  picture: whole,
   isSynthetic,
   isDark,
 }: {
@@ -24,10 +26,12 @@ export function PictureView({
   readonly isSynthetic: boolean;
   readonly isDark: boolean;
 }) {
-  const [wantsBars, setWantsBars] = useState(false);
-  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const [look, change] = useLook(whole.key);
+  const { removed } = look;
+  const picture = useMemo(() => withoutMembers(whole, removed), [whole, removed]);
+  const chosen = look.highlight;
   const canBeMap = picture.kind === 'bars' && picture.map !== null;
-  const shown: Shown = picture.kind === 'bars' && canBeMap && !wantsBars ? 'map' : picture.kind;
+  const shown: Shown = picture.kind === 'bars' && canBeMap && look.kind !== 'bars' ? 'map' : picture.kind;
   const colours = isDark ? DARK : LIGHT;
   return (
     <figure className="picture">
@@ -36,8 +40,14 @@ export function PictureView({
         <span>{subtitleOf(picture, shown)}</span>
       </figcaption>
       {picture.kind === 'lines' && (
-        <Legend picture={picture} chosen={chosen} choose={setChosen} colours={colours} />
+        <Legend
+          picture={picture}
+          chosen={chosen}
+          choose={(highlight) => change({ highlight })}
+          colours={colours}
+        />
       )}
+      {whole.kind !== 'values' && <Members picture={whole} look={look} change={change} />}
       {picture.kind === 'values' ? (
         <Values picture={picture} />
       ) : (
@@ -55,7 +65,7 @@ export function PictureView({
       </div>
       <div className="actions">
         {canBeMap && (
-          <button type="button" onClick={() => setWantsBars(!wantsBars)}>
+          <button type="button" onClick={() => change({ kind: shown === 'map' ? 'bars' : 'map' })}>
             {shown === 'map' ? 'As bars' : 'As map'}
           </button>
         )}

@@ -1,6 +1,8 @@
 import { useGraphiQL } from '@graphiql/react';
 import { useEffect } from 'react';
 import { useOpen } from '../tools.ts';
+import { side } from '../view.ts';
+import { followed } from './followed.ts';
 import { sharedIn } from './link.ts';
 
 /** Opens what a link brought, in a tab, and takes it out of the address. It runs when somebody runs it. */
@@ -20,6 +22,8 @@ export function useSharedTab(): void {
         // Some frames may not change their addresses.
       }
       open(shared);
+      side.set('answer');
+      followed.set(shared.query);
     };
     take();
     window.addEventListener('hashchange', take);

@@ -1,7 +1,6 @@
 import { responsePathAsArray } from 'graphql';
 import { mapValue, type PromiseOrValue } from '../../async/turns.ts';
-import type { Column, Holder, ListColumn, ObjectColumn, Position } from '../../execution/columns.ts';
-import type { Later } from '../../execution/completion.ts';
+import type { Column, Holder, Later, ListColumn, ObjectColumn, Position } from '../../execution/columns.ts';
 import type { DeferUsage, FieldPlan, ListShape, ObjectDeferral, StreamUsage } from '../../execution/plan.ts';
 import { type Executed, Pooled, Run, type RunParts, type RunScope } from '../../execution/run.ts';
 import { handleRejections } from '../../execution/scheduler.ts';

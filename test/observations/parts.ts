@@ -1,0 +1,41 @@
+import { systemClock } from '../../src/async/clock.ts';
+import { createSeveralFigures, type ObservationEntries } from '../../src/figures/entries.ts';
+import type { FiguresParts } from '../../src/figures/fetch.ts';
+import { createLearned } from '../../src/plan/learned.ts';
+import { NO_TENANT_CACHE } from '../../src/tenants/tenant-cache.ts';
+
+/** Entries that hold nothing. */
+export const NO_ENTRIES: ObservationEntries = {
+  atHand: () => undefined,
+  read: async () => new Map(),
+  keep() {},
+  several: createSeveralFigures(),
+};
+
+/** The parts of the figures over a service that is not there, where nothing is held and nobody else is. */
+export function partsWith(further: Partial<FiguresParts> = {}): FiguresParts {
+  return {
+    send: () => Promise.reject(new Error('No call is expected.')),
+    ask: () => null,
+    now: () => 0,
+    clock: systemClock,
+    learned: createLearned(() => 0),
+    codesPerCall: 250,
+    overfetchRows: 500,
+    tenantCache: NO_TENANT_CACHE,
+    freshness: { ttlMs: 1_000, staleMs: 5_000 },
+    entries: NO_ENTRIES,
+    keep() {},
+    inFlight: { cache: null, together: async () => {} },
+    othersEntries: NO_ENTRIES,
+    othersTtlMs: 0,
+    refusedNames: { of: () => undefined, remember() {} },
+    outage: { failure: () => null },
+    ledger: {} as FiguresParts['ledger'],
+    windowMs: 0,
+    holdMs: 0,
+    mayRenew: false,
+    maxAskedLately: 0,
+    ...further,
+  };
+}
