@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import { Cancellation, type CancelSignal } from '../async/cancellation.ts';
 import type { PromiseOrValue } from '../async/turns.ts';
 import { byteLengthOf, type TextPieces } from '../execution/run.ts';
 import type { Bill } from '../service/call.ts';
@@ -329,7 +328,7 @@ class SharedRun {
   readonly groups = new InGroups();
   readonly #waiting: GatewayRequest[] = [];
   #left = 0;
-  #ends: Cancellation | undefined;
+  #ends: AbortController | undefined;
   #answer: SharedAnswer | null = null;
 
   constructor(sinceMs: number, close: () => void) {
@@ -343,15 +342,15 @@ class SharedRun {
   }
 
   /** Aborts when all requests have left. Made only if somebody listens. */
-  get signal(): CancelSignal {
+  get signal(): AbortSignal {
     if (this.#ends === undefined) {
-      this.#ends = new Cancellation();
+      this.#ends = new AbortController();
       for (const request of this.#waiting) this.#listenTo(request, this.#ends);
     }
-    return this.#ends;
+    return this.#ends.signal;
   }
 
-  #listenTo({ signal }: GatewayRequest, ends: Cancellation): void {
+  #listenTo({ signal }: GatewayRequest, ends: AbortController): void {
     const onLeave = () => {
       this.#left += 1;
       if (this.#left < this.#waiting.length) return;
@@ -378,7 +377,7 @@ class SharedRequest extends ChangedRequest {
     this.#shared = shared;
   }
 
-  override get signal(): CancelSignal {
+  override get signal(): AbortSignal {
     return this.#shared.signal;
   }
 }

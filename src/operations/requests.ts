@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { CancelSignal } from '../async/cancellation.ts';
 import { Failure } from '../errors.ts';
 import { isDeep, isDeepOperation } from '../nesting.ts';
 import type { Caller } from '../service/call.ts';
@@ -113,7 +112,7 @@ export interface GatewayRequest {
   /** The parsed JSON body; empty for GET. */
   readonly body: unknown;
   /** Aborts when the client leaves. */
-  readonly signal: CancelSignal;
+  readonly signal: AbortSignal;
   /** Names the request in the log and in errors: up to 128 characters that JSON needn't escape. */
   readonly requestId?: string | undefined;
   /** True if other operations came by the same request, at the same time. */

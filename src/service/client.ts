@@ -1,4 +1,4 @@
-import { Cancellation, untilAborted } from '../async/cancellation.ts';
+import { untilAborted } from '../async/cancellation.ts';
 import type { Clock } from '../async/clock.ts';
 import { Failure } from '../errors.ts';
 import type { SharedCounters } from '../store/backing.ts';
@@ -27,7 +27,7 @@ import { rateLimited } from './pacing.ts';
 /** A call under way that several operations may wait for. */
 interface SharedCall {
   readonly answer: Promise<Answer>;
-  readonly ends: Cancellation;
+  readonly ends: AbortController;
   /** The payers, one entry for each operation that waits. */
   readonly waiting: Payer[];
 }
@@ -41,10 +41,10 @@ export function coalesced(next: Send): Send {
   const inFlight = new TransientMap<SharedCall>();
 
   function send(name: string, call: Call, sending: Sending): SharedCall {
-    const ends = new Cancellation();
+    const ends = new AbortController();
     const waiting = [sending.payer];
     const payer = sharedPayer(() => waiting);
-    const shared = { answer: next(call, { ...sending, payer, signal: ends }), ends, waiting };
+    const shared = { answer: next(call, { ...sending, payer, signal: ends.signal }), ends, waiting };
     inFlight.set(name, shared);
     return shared;
   }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type CancelSignal, untilAborted } from '../async/cancellation.ts';
+import { untilAborted } from '../async/cancellation.ts';
 import type { Clock } from '../async/clock.ts';
 import type { Config } from '../config.ts';
 import type { Failure } from '../errors.ts';
@@ -303,7 +303,7 @@ interface Wanted {
   /** The digest of its owner. */
   readonly group: string;
   readonly names: readonly string[];
-  readonly signal: CancelSignal;
+  readonly signal: AbortSignal;
   /** Fetches names; calls that come at the same time in this process share it. */
   fetch(names: readonly string[]): Promise<void>;
   /**
@@ -477,7 +477,7 @@ async function untilOver(
   group: string,
   names: readonly string[],
   untilMs: number,
-  signal: CancelSignal,
+  signal: AbortSignal,
   { leases, clock }: InFlightParts,
 ): Promise<void> {
   let away = names;
