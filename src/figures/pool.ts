@@ -1,4 +1,4 @@
-import { untilAborted } from '../async/cancellation.ts';
+import { untilAborted } from '../async/promises.ts';
 import type { Trace } from '../async/trace.ts';
 import { Failure } from '../errors.ts';
 import type { Demand } from '../plan/demand.ts';

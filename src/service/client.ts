@@ -1,5 +1,5 @@
-import { untilAborted } from '../async/cancellation.ts';
 import type { Clock } from '../async/clock.ts';
+import { untilAborted } from '../async/promises.ts';
 import { Failure } from '../errors.ts';
 import type { SharedCounters } from '../store/backing.ts';
 import { type Lookups, TransientMap } from '../store/lru.ts';
@@ -204,7 +204,7 @@ interface UpstreamParts {
   /** The fetches under way of gateways that share the store. */
   readonly inFlight: InFlight;
   readonly freshness: Freshness;
-  /** Sees every answer go by. */
+  /** Sees the answers of lists and records go by. */
   readonly remembering: (next: Send) => Send;
   readonly onAttempt: (attempt: Attempt) => void;
   /** Called with the milliseconds that a call has waited for a minute window. */
@@ -243,8 +243,8 @@ export function createUpstream(parts: UpstreamParts): Upstream {
   const watched = parts.isTraced ? tracedCalls(patient) : patient;
   const routes = parts.optionalRoutes;
   const there = routes?.size ? absentRoutes(watched, { routes, now: steadyNow }) : watched;
-  const send = parts.remembering(coalesced(there));
-  const ask = cached(send, {
+  const send = coalesced(there);
+  const ask = cached(parts.remembering(send), {
     tenantCache: parts.tenantCache,
     freshness: parts.freshness,
     now: steadyNow,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { untilAborted } from '../async/cancellation.ts';
 import type { Clock } from '../async/clock.ts';
+import { untilAborted } from '../async/promises.ts';
 import type { Config } from '../config.ts';
 import type { Failure } from '../errors.ts';
 import { heldBounds } from '../memory-budget.ts';
